@@ -1,0 +1,155 @@
+import type {
+  ArtifactRef,
+  Actor,
+  Choice,
+  Effect,
+  Json,
+  JsonObject,
+  Outcome,
+  Preview,
+} from "../core/entry.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+
+/** What an adapter saw: a typed text, a click on a card, a Stop. The inbox reads typed commands out of texts. */
+export type Inbound =
+  | { kind: "text"; actor: Actor; text: string }
+  | {
+      kind: "click";
+      actor: Actor;
+      action: string;
+      revision: number;
+      choice: Choice;
+      via: "button" | "typed";
+    }
+  | { kind: "stop"; actor: Actor };
+
+/** All that an adapter may write. Durable when it returns, so acknowledge the platform's event only then. */
+export interface Inbox {
+  /** `id` is the event's own: the same event again writes nothing. @throws BotError STORE_UNAVAILABLE, STORE_FULL */
+  post(key: JournalKey, id: string, inbound: Inbound): Promise<void>;
+}
+
+/** Where an action stands. `approved` lasts only until it starts. */
+export type ActionPhase =
+  | "open"
+  | "approved"
+  | "running"
+  | "done"
+  | "denied"
+  | "expired"
+  | "cancelled"
+  | "void"
+  | "unknown"
+  | "failed";
+
+/** Everything a card shows. Rendered by code from the journal; nothing in it comes from a model but `reason`. */
+export interface ActionCard {
+  key: JournalKey;
+  action: string;
+  revision: number;
+  tool: string;
+  effect: Effect;
+  /** The exact arguments that will be executed. */
+  args: JsonObject;
+  /** Their canonical form (RFC 8785), what the digest is over. */
+  canonical: string;
+  digest: string;
+  /** A requester's or model's words; unverified. */
+  reason: string | undefined;
+  preview: Preview;
+  phase: ActionPhase;
+  approvers: string;
+  quorum: number;
+  votes: { name: string; approve: boolean; reason: string | undefined }[];
+  expiresAt: number;
+  /** Who or what ended it and how, once it has ended. */
+  ending: string | undefined;
+}
+
+/** One call's result, as an answer shows it. */
+export interface CallResult {
+  call: string;
+  tool: string;
+  args: JsonObject;
+  outcome: Outcome;
+  text: string;
+  artifacts: ArtifactRef[];
+  ms: number | undefined;
+}
+
+export type Outgoing =
+  | {
+      kind: "answer";
+      run: string;
+      status: "completed" | "failed" | "cancelled";
+      text: string | undefined;
+      results: CallResult[];
+    }
+  | { kind: "notice"; text: string; settles: string | undefined };
+
+export type MessageRef = string;
+
+/** Disposable: what is being worked on right now. May be dropped. */
+export type Progress =
+  | { kind: "tool_started"; call: string; tool: string; args: JsonObject }
+  | { kind: "tool_finished"; call: string; tool: string; outcome: Outcome; ms: number | undefined };
+
+/**
+ * One place a thread is shown. Texts come encoded for display (`encodeText`): control characters are gone, secrets are
+ * removed. Each call returns once the platform has it, or throws; the outbox repeats it later.
+ */
+export interface View {
+  progress(update: Progress): void;
+  say(message: Outgoing): Promise<MessageRef>;
+  /** To one person only. */
+  whisper(account: string, text: string): Promise<MessageRef>;
+  card(card: ActionCard): Promise<MessageRef>;
+  /** Brings a card that is already shown up to date. */
+  settle(ref: MessageRef, card: ActionCard): Promise<void>;
+  /** Takes back a message that another worker delivered as well. */
+  retract(ref: MessageRef): Promise<void>;
+}
+
+/** What a platform says of an account. Guests, bots and deactivated accounts never decide anything. */
+export type Standing = "member" | "guest" | "bot" | "deactivated" | "unknown";
+
+export interface People {
+  standing(account: string): Promise<Standing>;
+  /** Accounts in a group such as `slack:group:S0SRE`; undefined when the group does not exist. */
+  members(group: string): Promise<string[] | undefined>;
+}
+
+/** One platform. It translates, nothing else. */
+export interface Adapter {
+  /** The key prefix it serves, such as `terminal`. */
+  readonly transport: string;
+  readonly people: People;
+  /** Undefined when this process cannot show that journal. */
+  view(key: JournalKey): View | undefined;
+}
+
+/** A thread as lists show it. */
+export interface ThreadSummary {
+  key: JournalKey;
+  lastAt: number;
+  /** What it began with, shortened. */
+  title: string;
+  openActions: string[];
+  /** True while work is owed: something is pending, running or waiting for a person. */
+  open: boolean;
+}
+
+/** One line of a thread as it is printed when opened again. */
+export type HistoryItem =
+  | { kind: "said"; name: string; text: string; at: number }
+  | { kind: "card"; card: ActionCard; at: number }
+  | { kind: "out"; message: Outgoing; at: number };
+
+/** Read-only views of the journals. */
+export interface Queries {
+  threads(transport: string): Promise<ThreadSummary[]>;
+  /** The last `limit` things said, and every open card. Empty for an unknown thread. */
+  history(key: JournalKey, limit: number): Promise<HistoryItem[]>;
+  openActions(transport: string): Promise<ActionCard[]>;
+  tools(): { name: string; description: string; effect: Effect; schema: Json }[];
+}

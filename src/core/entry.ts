@@ -1,0 +1,251 @@
+import * as z from "zod";
+
+/**
+ * A journal's entries: what the world said (posts) and what the lease holder decided and did (appends). Each kind has a
+ * version; the shapes below are the newest. A kind or version that is not here was written by a newer program: the fold
+ * stops at it and the journal is left alone.
+ */
+
+const json = z.json();
+const count = z.int().nonnegative();
+const actor = z.strictObject({ account: z.string(), name: z.string() });
+const effect = z.enum(["read", "write", "destructive"]);
+
+const command = z.discriminatedUnion("name", [
+  z.strictObject({
+    name: z.literal("run"),
+    tool: z.string(),
+    args: z.record(z.string(), z.string()),
+  }),
+  z.strictObject({ name: z.literal("help") }),
+  z.strictObject({ name: z.literal("tools") }),
+  z.strictObject({ name: z.literal("cost") }),
+  z.strictObject({ name: z.literal("approvals") }),
+  z.strictObject({ name: z.literal("invalid"), problem: z.string() }),
+]);
+
+/** What a person says to a card. `settle` is their word on an unknown outcome. */
+const choice = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("approve") }),
+  z.strictObject({ kind: z.literal("deny"), reason: z.string().optional() }),
+  z.strictObject({ kind: z.literal("edit"), args: z.record(z.string(), json) }),
+  z.strictObject({
+    kind: z.literal("settle"),
+    happened: z.boolean(),
+    reason: z.string().optional(),
+  }),
+]);
+
+/** One labelled part of a card's preview. */
+const previewLine = z.strictObject({ label: z.string(), value: z.string() });
+const preview = z.strictObject({
+  lines: z.array(previewLine),
+  /** What else would be touched, in one sentence. */
+  blastRadius: z.string(),
+  /** How to take it back, in one sentence. */
+  undo: z.string(),
+});
+
+/**
+ * Who may approve, as fixed when asked. `anyone`: every full member of the thread. `listed`: those accounts; one that was
+ * listed through groups must still be in one of them.
+ */
+const approvers = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("anyone") }),
+  z.strictObject({
+    kind: z.literal("listed"),
+    accounts: z.array(
+      z.strictObject({ account: z.string(), groups: z.array(z.string()).optional() }),
+    ),
+  }),
+]);
+
+const artifact = z.strictObject({ id: z.string(), bytes: count });
+
+/** How a call ended. `unknown`: it was dispatched and nobody knows. `blocked`: policy, precheck or schema said no. */
+const outcome = z.enum(["ok", "error", "denied", "expired", "cancelled", "unknown", "blocked"]);
+
+const posts = {
+  message: z.strictObject({ actor, text: z.string() }),
+  command: z.strictObject({ actor, text: z.string(), command }),
+  click: z.strictObject({
+    actor,
+    action: z.string(),
+    revision: count,
+    choice,
+    via: z.enum(["button", "typed"]),
+  }),
+  stop: z.strictObject({ actor }),
+  /** Says that an action's expiry has passed; `action` names it. */
+  timer: z.strictObject({ action: z.string() }),
+  /** A fenced worker's word on how a call of its own really ended. */
+  signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),
+};
+
+const appends = {
+  run_started: z.strictObject({
+    run: z.string(),
+    /** Ids of the posts it answers. */
+    answers: z.array(z.string()),
+    /** Accounts whose messages instruct this run: its requesters. */
+    principals: z.array(z.string()),
+    calls: z.array(
+      z.strictObject({ call: z.string(), tool: z.string(), args: z.record(z.string(), json) }),
+    ),
+  }),
+  action_proposed: z.strictObject({
+    run: z.string(),
+    call: z.string(),
+    action: z.string(),
+    revision: count,
+    tool: z.string(),
+    effect,
+    args: z.record(z.string(), json),
+    /** SHA-256 over the RFC 8785 form of tool, arguments and schema, hexadecimal. */
+    digest: z.string(),
+    reason: z.string().optional(),
+    preview,
+    approvers,
+    quorum: count,
+    /** Accounts that may not approve: requesters and editors, unless policy lets them. */
+    barred: z.array(z.string()),
+    expiresAt: count,
+    /** The click that edited the previous revision into this one. */
+    click: z.string().optional(),
+  }),
+  vote: z.strictObject({
+    action: z.string(),
+    revision: count,
+    /** The click it was made of. */
+    click: z.string(),
+    person: z.string(),
+    name: z.string(),
+    approve: z.boolean(),
+    reason: z.string().optional(),
+    /** How the person's identity and right were established. */
+    basis: z.string(),
+  }),
+  action_closed: z.strictObject({
+    action: z.string(),
+    outcome: z.enum(["denied", "expired", "cancelled", "void"]),
+    by: z.string().optional(),
+    reason: z.string().optional(),
+  }),
+  tool_started: z.strictObject({
+    run: z.string(),
+    /** Also the idempotency key. */
+    call: z.string(),
+    tool: z.string(),
+    effect,
+    digest: z.string(),
+    /** What is executed when it is not an action's displayed arguments: the checked and pinned ones. */
+    args: z.record(z.string(), json).optional(),
+    action: z.string().optional(),
+    revision: count.optional(),
+  }),
+  tool_finished: z.strictObject({
+    run: z.string(),
+    call: z.string(),
+    outcome,
+    text: z.string(),
+    artifacts: z.array(artifact).optional(),
+    ms: count.optional(),
+    /** Concluded by a later worker: what the tool's verifier saw. */
+    recovered: z.boolean().optional(),
+  }),
+  settled: z.strictObject({
+    call: z.string(),
+    click: z.string(),
+    person: z.string(),
+    name: z.string(),
+    happened: z.boolean(),
+    reason: z.string().optional(),
+  }),
+  view_added: z.strictObject({ view: z.string() }),
+  notice: z.strictObject({
+    text: z.string(),
+    /** One person only; without it the whole thread. */
+    to: z.string().optional(),
+    /** The click or late word it answers. */
+    answers: z.string().optional(),
+    /** The call whose unknown outcome a person is asked to settle. */
+    settles: z.string().optional(),
+  }),
+  delivered: z.strictObject({
+    view: z.string(),
+    /** The id of the entry that is now shown. */
+    entry: z.string(),
+    /** `started`: a message is being streamed, a successor edits it. `final` alone discharges the debt. */
+    stage: z.enum(["started", "final"]),
+    ref: z.string(),
+  }),
+  run_ended: z.strictObject({
+    run: z.string(),
+    status: z.enum(["completed", "failed", "cancelled"]),
+    /** The answer; without it the run's results are the answer. */
+    text: z.string().optional(),
+  }),
+};
+
+const schemas = { ...posts, ...appends };
+
+export type PostKind = keyof typeof posts;
+export type AppendKind = keyof typeof appends;
+export type Kind = keyof typeof schemas;
+export type Content<K extends Kind = Kind> = {
+  [P in K]: { kind: P } & z.infer<(typeof schemas)[P]>;
+}[K];
+
+/** An entry about to be written. Its id makes writing it again harmless. */
+export type Draft<K extends Kind = Kind> = { id: string } & Content<K>;
+/** An entry as the store has it: `seq` counts from 1 without gaps; `at` is the store's clock, ms since 1970. */
+export type Entry<K extends Kind = Kind> = { seq: number; at: number } & Draft<K>;
+/** An entry of a kind or version that only a newer program knows. */
+export type NewerEntry = { seq: number; at: number; id: string; kind: "newer"; written: string };
+
+export type Actor = z.infer<typeof actor>;
+export type Approvers = z.infer<typeof approvers>;
+export type ArtifactRef = z.infer<typeof artifact>;
+export type Choice = z.infer<typeof choice>;
+export type Command = z.infer<typeof command>;
+export type Effect = z.infer<typeof effect>;
+export type Json = z.infer<typeof json>;
+export type JsonObject = Record<string, Json>;
+export type Outcome = z.infer<typeof outcome>;
+export type Preview = z.infer<typeof preview>;
+
+/** The version that this program writes, and the newest it reads. All kinds are at their first. */
+export const ENTRY_VERSION = 1;
+
+const POST_KINDS: ReadonlySet<string> = new Set(Object.keys(posts));
+
+/** True for what the world says, false for what a lease holder appends. */
+export function isPost(entry: { kind: string }): boolean {
+  return POST_KINDS.has(entry.kind);
+}
+
+/**
+ * True for what is known to have happened and must never be refused because someone typed meanwhile; everything else a
+ * lease holder appends is a decision, taken on all entries so far.
+ */
+export function isFact(draft: Draft): boolean {
+  if (draft.kind === "delivered") return true;
+  if (draft.kind !== "tool_finished" || draft.recovered === true) return false;
+  return draft.outcome === "ok" || draft.outcome === "error";
+}
+
+/**
+ * The content of an entry as a store keeps it, or undefined when a newer program wrote it.
+ * @throws z.ZodError when the kind is known and the body does not fit it
+ */
+export function decodeContent(kind: string, version: number, body: unknown): Content | undefined {
+  if (version > ENTRY_VERSION || !Object.hasOwn(schemas, kind)) return undefined;
+  const fields = schemas[kind as Kind].parse(body);
+  return { kind, ...fields } as Content;
+}
+
+/** Splits a draft into the columns that every store keeps. */
+export function encodeDraft(draft: Draft): { id: string; kind: Kind; body: string } {
+  const { id, kind, ...fields } = draft;
+  return { id, kind, body: JSON.stringify(fields) };
+}

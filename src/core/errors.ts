@@ -1,0 +1,56 @@
+/**
+ * Everything that can go wrong in a way an operator or user is told about, one line each. `docs/errors.md` has a
+ * section per code; a test holds the two equal.
+ */
+export const ERROR_CODES = {
+  CONFIG_INVALID: "The environment or watchkeeper.yaml has mistakes; the message lists them all.",
+  USAGE: "The command line or a typed command is not of the form it needs.",
+  NODE_TOO_OLD: "The running Node.js is older than this program needs.",
+  THREAD_UNKNOWN: "No thread has this id in this store.",
+  THREAD_BUSY: "Another process is serving this thread.",
+  STORE_UNAVAILABLE: "The store did not answer in time; nothing was written.",
+  STORE_FULL: "The disk refused a write; nothing was written.",
+  STORE_CORRUPT: "The database file is damaged or is not a database; it was not touched.",
+  STORE_FOREIGN: "The database file belongs to another program; it was not touched.",
+  STORE_NEWER: "A newer version of this program wrote the database; it was not touched.",
+  ENTRY_INVALID: "A journal entry does not have the form of its kind; the journal was left alone.",
+  ARTIFACT_TOO_LARGE: "A tool's full output is larger than an artifact may be.",
+  ARTIFACT_UNKNOWN: "No artifact has this id in this thread.",
+  TOOL_UNKNOWN: "No tool has this name.",
+  INPUT_INVALID: "A tool's arguments do not fit its schema.",
+  PRECHECK_FAILED: "What a tool needs to hold before it acts does not hold (any more).",
+  ADDRESS_REFUSED: "The network rules do not allow a connection to this address.",
+  ADDRESS_UNKNOWN: "The host name does not resolve.",
+  CONNECTION_FAILED: "The connection was refused, cut or timed out.",
+  PATH_REFUSED: "The path is outside the folders that may be read, or is no regular file.",
+  COMMAND_UNKNOWN: "No such executable on the search path.",
+  TIMEOUT: "It took longer than it may.",
+  ABORTED: "It was stopped before it finished.",
+  NOT_AVAILABLE: "This machine lacks what the tool needs.",
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/**
+ * The one error of this program that people are meant to read: what was tried, what was found, what to do next. It
+ * holds no secret; the low-level error travels in `cause`.
+ */
+export class BotError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "BotError";
+    this.code = code;
+  }
+}
+
+/** True for a BotError, with one of `codes` when any are given. */
+export function isBotError(error: unknown, ...codes: ErrorCode[]): error is BotError {
+  return error instanceof BotError && (codes.length === 0 || codes.includes(error.code));
+}
+
+/** The sentence to show for anything thrown, without a stack. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,15 @@
+/**
+ * Names one journal: `terminal:<uuid>` here, later also `slack:…`, `discord:…`, `incident:…`. The part before the first
+ * colon is the transport whose view shows it.
+ */
+export type JournalKey = `${string}:${string}`;
+
+/** `text` as a key, or undefined when it is not of the form `<transport>:<rest>`. */
+export function tryJournalKey(text: string): JournalKey | undefined {
+  return /^[a-z]+:[^\s]+$/.test(text) ? (text as JournalKey) : undefined;
+}
+
+/** The transport whose view shows this journal, such as `terminal`. */
+export function transportOf(key: JournalKey): string {
+  return key.slice(0, key.indexOf(":"));
+}

@@ -1,0 +1,100 @@
+import type { ArtifactRef, Draft, Entry, NewerEntry, PostKind, AppendKind } from "../core/entry.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+
+export type StoredEntry = Entry | NewerEntry;
+
+/** The right to append. `token` is stored beside the journal; whoever takes the lease replaces it for ever. */
+export interface Lease {
+  readonly key: JournalKey;
+  readonly token: string;
+  readonly ttlMs: number;
+}
+
+export interface Granted {
+  readonly lease: Lease;
+  /** How often it was taken without being released since, this time included. */
+  readonly attempts: number;
+  /** The store's clock, ms since 1970. */
+  readonly now: number;
+}
+
+export type AppendReply =
+  /** Written, or written before: `unseen` is everything after `after`, the new entries included. */
+  | { kind: "ok"; unseen: StoredEntry[]; now: number }
+  /** A decision was not written: `unseen` is what it was taken without. */
+  | { kind: "unseen"; unseen: StoredEntry[]; now: number }
+  /** The deadline has passed on the store's clock. */
+  | { kind: "late"; now: number }
+  /** Another worker has taken the lease. */
+  | { kind: "fenced" };
+
+export interface JournalSummary {
+  key: JournalKey;
+  last: number;
+  firstAt: number;
+  lastAt: number;
+  dueAt: number | undefined;
+  leased: boolean;
+}
+
+export interface Stoppable {
+  stop(): Promise<void> | void;
+}
+
+/**
+ * One append-only journal per key. Every verb is one transaction, durable when it returns. Times are the store's clock.
+ * All verbs throw BotError STORE_UNAVAILABLE when the store does not answer within 2 s (nothing was written, or the same
+ * call may be repeated), STORE_FULL when the disk refuses, ENTRY_INVALID when a stored entry does not fit its kind.
+ */
+export interface Journal {
+  /** Entries after `after` (0: all), in order. An unknown journal is empty. */
+  read(key: JournalKey, after?: number): Promise<StoredEntry[]>;
+  /**
+   * The outside world speaks. The same id again returns the first entry and writes nothing. Unless leased, the journal is
+   * due from now on, and crashes that its earlier work had are forgotten.
+   */
+  post(
+    key: JournalKey,
+    entry: Draft<PostKind>,
+  ): Promise<{ entry: StoredEntry; duplicate: boolean }>;
+  /** Takes the lease for `ttlMs`, or returns undefined at once when another worker has it and its end has not passed. */
+  lease(key: JournalKey, ttlMs: number): Promise<Granted | undefined>;
+  /** Also past the lease's end, as long as nobody took it. `last` is a hint that there is more to read. */
+  renew(lease: Lease): Promise<{ kind: "ok"; last: number; now: number } | { kind: "fenced" }>;
+  /**
+   * Writes facts or decisions, never both (see `isFact`). Checked in this order: the token; ids already written; `before`
+   * on the store's clock; for decisions, that `after` is the last entry. The lease's end is not looked at.
+   */
+  append(
+    lease: Lease,
+    after: number,
+    entries: readonly Draft<AppendKind>[],
+    options?: { before?: number },
+  ): Promise<AppendReply>;
+  /** Forgets the token and says when the journal is next due; refused while there are entries after `after`. */
+  release(
+    lease: Lease,
+    after: number,
+    dueAt?: number,
+  ): Promise<{ kind: "ok" } | { kind: "unseen"; unseen: StoredEntry[] } | { kind: "fenced" }>;
+  /** Calls `onChange` within a second of any write to the journal, by whichever process. */
+  watch(key: JournalKey, onChange: () => void): Stoppable;
+  /** Journals on which work is owed now: due and unleased, or leased past the lease's end. */
+  due(): AsyncIterable<JournalKey>;
+  /** Newest first; `prefix` limits to keys that begin with it. */
+  list(filter?: { prefix?: string }): AsyncIterable<JournalSummary>;
+  /** @throws BotError ARTIFACT_TOO_LARGE above `MAX_ARTIFACT_BYTES` */
+  putArtifact(key: JournalKey, bytes: Uint8Array): Promise<ArtifactRef>;
+  /** @throws BotError ARTIFACT_UNKNOWN */
+  readArtifact(
+    key: JournalKey,
+    id: string,
+    range?: { start: number; end: number },
+  ): Promise<Uint8Array>;
+  /** The store's clock, ms since 1970. */
+  now(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** 8 MiB: a long log in full, and little enough to hold in memory a few times over. */
+export const MAX_ARTIFACT_BYTES = 8 * 1024 * 1024;

@@ -1,0 +1,91 @@
+import type { Duplex } from "node:stream";
+import type * as z from "zod";
+import type { Effect, Preview } from "../core/entry.ts";
+
+/** What a finished process left behind. Output beyond `maxBytes` is dropped from the middle and counted. */
+export interface ExecResult {
+  /** Undefined when a signal ended it. */
+  exitCode: number | undefined;
+  signal: string | undefined;
+  stdout: string;
+  stderr: string;
+  /** Bytes of output that were dropped. */
+  droppedBytes: number;
+}
+
+export interface ExecOptions {
+  /** Bytes kept of stdout and of stderr, each. Default 256 KiB. */
+  maxBytes?: number;
+  /** Folder to run in. Default: an empty one. */
+  cwd?: string;
+}
+
+/** A connection to an address that the network rules allowed. */
+export interface Dialed {
+  socket: Duplex;
+  /** The one address that was looked up, checked and connected to. */
+  address: string;
+  port: number;
+  /** Milliseconds to look the name up (0 for a literal address) and to connect. */
+  dnsMs: number;
+  connectMs: number;
+}
+
+/** What a tool may use of the world, besides reading files. It ends with the call. */
+export interface ToolContext {
+  /** Aborted when the call is stopped or its time is up. */
+  signal: AbortSignal;
+  /**
+   * Runs a program without a shell, in an environment made from scratch, without standard input; it and all its
+   * descendants end with the call, also when this process is killed.
+   * @throws BotError COMMAND_UNKNOWN, ABORTED
+   */
+  exec(argv: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+  /**
+   * Connects to host and port after the network rules allowed the very address that is dialed.
+   * @throws BotError ADDRESS_REFUSED, ADDRESS_UNKNOWN, CONNECTION_FAILED, ABORTED
+   */
+  dial(host: string, port: number): Promise<Dialed>;
+}
+
+export interface ToolOutput {
+  text: string;
+  /** True when the tool did its work and the work failed, such as a command that exits with 1. */
+  failed?: boolean;
+}
+
+/** What a read-back saw. Only `done` is ever concluded from; the rest is evidence for a person. */
+export interface Verdict {
+  verdict: "done" | "not done" | "unknown";
+  evidence: string;
+}
+
+/**
+ * One thing the bot can do. Its input is a zod schema, from which people's and models' arguments are checked and
+ * described. It throws freely: the dispatcher turns whatever it throws into a result. A write that cannot tell whether
+ * it happened throws BotError TIMEOUT or ABORTED: the outcome is then unknown, never "failed".
+ */
+export interface Tool<I = unknown> {
+  readonly name: string;
+  /** One or two sentences: what it tells or does, and when to use it. */
+  readonly description: string;
+  readonly input: z.ZodType<I>;
+  readonly effect: Effect;
+  readonly timeoutMs: number;
+  /** Why it cannot work on this machine, or undefined. */
+  unavailable?(): Promise<string | undefined>;
+  /** Fixes what the arguments point to (a digest, a start time), so that what is approved is what is run. */
+  pin?(input: I, ctx: ToolContext): Promise<I>;
+  /** What the card shows of the consequences; required of everything that is not a read. */
+  preview?(input: I, ctx: ToolContext): Promise<Preview>;
+  /** Throws BotError PRECHECK_FAILED unless the world is as the action needs it; before asking and again before acting. */
+  precheck?(input: I, ctx: ToolContext): Promise<void>;
+  /** Reads back whether it happened: after a crash and after acting. `startedAt`: when it was dispatched, ms since 1970. */
+  verify?(input: I, ctx: ToolContext, startedAt: number): Promise<Verdict>;
+  run(input: I, ctx: ToolContext): Promise<ToolOutput>;
+}
+
+/** Lets TypeScript infer a tool's input from its schema. */
+export function defineTool<I>(tool: Tool<I>): Tool<I> {
+  return tool;
+}
