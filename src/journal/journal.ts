@@ -77,8 +77,8 @@ export interface Journal {
     after: number,
     dueAt?: number,
   ): Promise<{ kind: "ok" } | { kind: "unseen"; unseen: StoredEntry[] } | { kind: "fenced" }>;
-  /** Calls `onChange` within a second of any write to the journal, by whichever process. */
-  watch(key: JournalKey, onChange: () => void): Stoppable;
+  /** Calls `onChange` with the last entry's number within a second of any write to the journal, by whichever process. */
+  watch(key: JournalKey, onChange: (last: number) => void): Stoppable;
   /** Journals on which work is owed now: due and unleased, or leased past the lease's end. */
   due(): AsyncIterable<JournalKey>;
   /** Newest first; `prefix` limits to keys that begin with it. */

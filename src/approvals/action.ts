@@ -1,0 +1,77 @@
+import type { Entry } from "../core/entry.ts";
+
+/**
+ * A gated call's life, folded: proposed in revisions, voted on, then started or closed. Approval does not close an action,
+ * `tool_started` does: until then a deny, a Stop or the expiry wins, also after the last approval.
+ */
+export interface Action {
+  readonly action: string;
+  readonly run: string;
+  readonly call: string;
+  /** The newest revision; votes on earlier ones are void. */
+  proposal: Entry<"action_proposed">;
+  votes: Entry<"vote">[];
+  /** What ends it, once anything does; `recorded` when an `action_closed` says so. */
+  closed: { outcome: ClosedOutcome; by: string | undefined; reason: string | undefined; recorded: boolean } | undefined;
+  started: boolean;
+  finished: Entry<"tool_finished"> | undefined;
+  /** A person's word on an unknown outcome. */
+  settled: Entry<"settled"> | undefined;
+  /** The last entry that changed what its card shows. */
+  touched: number;
+  /** Per view: the card's message and the entry up to which it is shown. */
+  shown: Map<string, { ref: string; seq: number }>;
+}
+
+export type ClosedOutcome = Entry<"action_closed">["outcome"];
+
+export function openAction(proposal: Entry<"action_proposed">): Action {
+  const { action, run, call } = proposal;
+  return {
+    action,
+    run,
+    call,
+    proposal,
+    votes: [],
+    closed: undefined,
+    started: false,
+    finished: undefined,
+    settled: undefined,
+    touched: proposal.seq,
+    shown: new Map(),
+  };
+}
+
+/** Nothing has ended it and nothing has begun. */
+export function isOpen(action: Action): boolean {
+  return !action.started && action.closed === undefined;
+}
+
+/** Nothing more will happen to it by itself; a person may still settle an unknown outcome. */
+export function isOver(action: Action): boolean {
+  return action.finished !== undefined || action.closed?.recorded === true;
+}
+
+/** Enough different people have approved the newest revision, and nothing has closed it. */
+export function isApproved(action: Action): boolean {
+  const people = new Set(action.votes.filter((vote) => vote.approve).map((vote) => vote.person));
+  return isOpen(action) && people.size >= action.proposal.quorum;
+}
+
+/** Closes an action that has not started; the first reason stays. */
+export function close(action: Action, outcome: ClosedOutcome, by?: string, reason?: string): void {
+  if (isOpen(action)) action.closed = { outcome, by, reason, recorded: false };
+}
+
+/** Counts a vote on the newest revision; a deny closes at once. */
+export function count(action: Action, vote: Entry<"vote">): void {
+  if (vote.revision !== action.proposal.revision) return;
+  action.votes.push(vote);
+  if (!vote.approve) close(action, "denied", vote.name, vote.reason);
+}
+
+/** Opens the next revision: earlier votes are void, the expiry stays as proposed. */
+export function revise(action: Action, proposal: Entry<"action_proposed">): void {
+  action.proposal = proposal;
+  action.votes = [];
+}
