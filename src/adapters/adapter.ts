@@ -117,6 +117,8 @@ export interface People {
   standing(account: string): Promise<Standing>;
   /** Accounts in a group such as `slack:group:S0SRE`; undefined when the group does not exist. */
   members(group: string): Promise<string[] | undefined>;
+  /** Everyone who could take part in this thread; undefined when that cannot be listed. */
+  everyone(key: JournalKey): Promise<string[] | undefined>;
 }
 
 /** One platform. It translates, nothing else. */
@@ -124,6 +126,8 @@ export interface Adapter {
   /** The key prefix it serves, such as `terminal`. */
   readonly transport: string;
   readonly people: People;
+  /** True where one person asks and decides: the requester may approve. */
+  readonly singleOperator: boolean;
   /** Undefined when this process cannot show that journal. */
   view(key: JournalKey): View | undefined;
 }
@@ -137,6 +141,8 @@ export interface ThreadSummary {
   openActions: string[];
   /** True while work is owed: something is pending, running or waiting for a person. */
   open: boolean;
+  /** Another process may be working on it right now. */
+  leased: boolean;
 }
 
 /** One line of a thread as it is printed when opened again. */

@@ -118,6 +118,7 @@ const appends = {
     revision: count,
     /** The click it was made of. */
     click: z.string(),
+    account: z.string(),
     person: z.string(),
     name: z.string(),
     approve: z.boolean(),
@@ -168,6 +169,8 @@ const appends = {
     to: z.string().optional(),
     /** The click or late word it answers. */
     answers: z.string().optional(),
+    /** The thread's work crashed twice: nothing is tried until a person posts. */
+    parks: z.boolean().optional(),
     /** The call whose unknown outcome a person is asked to settle. */
     settles: z.string().optional(),
   }),

@@ -7,7 +7,6 @@ export const ERROR_CODES = {
   USAGE: "The command line or a typed command is not of the form it needs.",
   NODE_TOO_OLD: "The running Node.js is older than this program needs.",
   THREAD_UNKNOWN: "No thread has this id in this store.",
-  THREAD_BUSY: "Another process is serving this thread.",
   STORE_UNAVAILABLE: "The store did not answer in time; nothing was written.",
   STORE_FULL: "The disk refused a write; nothing was written.",
   STORE_CORRUPT: "The database file is damaged or is not a database; it was not touched.",

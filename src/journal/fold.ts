@@ -49,6 +49,8 @@ export interface Thread {
   /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
   newer: NewerEntry | undefined;
   views: string[];
+  /** Its work crashed twice, and nobody has written since. */
+  parked: boolean;
   pending: Map<string, Pending>;
   /** Clicks that nothing has answered yet, in the order posted. */
   clicks: Map<string, Entry<"click">>;
@@ -70,6 +72,7 @@ export function emptyThread(): Thread {
     lastAt: 0,
     newer: undefined,
     views: [MAIN_VIEW],
+    parked: false,
     pending: new Map(),
     clicks: new Map(),
     words: new Map(),
@@ -101,6 +104,7 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
 }
 
 function advance(thread: Thread, entry: Entry): void {
+  if (isPerson(entry)) thread.parked = false;
   switch (entry.kind) {
     case "message":
     case "command":
@@ -128,6 +132,7 @@ function advance(thread: Thread, entry: Entry): void {
       if (!thread.views.includes(entry.view)) thread.views.push(entry.view);
       return;
     case "notice":
+      if (entry.parks === true) thread.parked = true;
       if (entry.answers !== undefined) forget(thread, entry.answers);
       thread.debts.set(entry.id, {
         kind: "notice",
@@ -151,6 +156,11 @@ function advance(thread: Thread, entry: Entry): void {
       advanceCall(thread, entry);
       return;
   }
+}
+
+/** Posted by a person, not by a clock or another worker. */
+function isPerson({ kind }: Entry): boolean {
+  return kind === "message" || kind === "command" || kind === "click" || kind === "stop";
 }
 
 function stop(thread: Thread, entry: Entry<"stop">): void {

@@ -34,6 +34,7 @@ export interface JournalSummary {
   firstAt: number;
   lastAt: number;
   dueAt: number | undefined;
+  /** A worker holds its lease and the lease has not run out. */
   leased: boolean;
 }
 
@@ -91,8 +92,8 @@ export interface Journal {
     id: string,
     range?: { start: number; end: number },
   ): Promise<Uint8Array>;
-  /** The store's clock, ms since 1970. */
-  now(): Promise<number>;
+  /** What is damaged in the store, or undefined. Reads all of it. */
+  check(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 

@@ -140,30 +140,34 @@ function inspect(path: string): void {
   }
 }
 
+/** SQLite's extended result code; the low byte is the primary one (sqlite.org/rescode.html). */
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("errcode" in error)) return undefined;
-  return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
+  return typeof error.errcode === "number" ? error.errcode : undefined;
 }
 
 function isLocked(error: unknown): boolean {
-  const code = sqliteCode(error);
+  const code = (sqliteCode(error) ?? 0) & 0xff;
   return code === 5 || code === 6; // SQLITE_BUSY, SQLITE_LOCKED
 }
 
-/** SQLite's result codes (sqlite.org/rescode.html) as errors an operator can act on. */
+/** SQLITE_FULL, and SQLITE_IOERR's WRITE, FSYNC, DIR_FSYNC and TRUNCATE. */
+const REFUSED_WRITES: ReadonlySet<number> = new Set([13, 778, 1034, 1290, 1546]);
+
+/** SQLite's errors as errors an operator can act on. */
 function translate(error: unknown, path: string): unknown {
   const code = sqliteCode(error);
   if (code === undefined) return error;
   const cause = { cause: error };
   const said = messageOf(error);
-  if (code === 11 || code === 26) {
+  if ((code & 0xff) === 11 || code === 26) {
     return new BotError(
       "STORE_CORRUPT",
       `${path} is damaged or not a database (${said}); restore a backup or move it away.`,
       cause,
     );
   }
-  if (code === 13 || code === 10) {
+  if (REFUSED_WRITES.has(code)) {
     return new BotError(
       "STORE_FULL",
       `The disk refused to write ${path} (${said}); nothing was written. Free some space, then repeat.`,
@@ -190,15 +194,18 @@ async function retryWhileLocked<T>(path: string, attempt: () => T): Promise<T> {
 }
 
 async function transact<T>(db: DatabaseSync, path: string, work: () => T): Promise<T> {
-  await retryWhileLocked(path, () => db.exec("BEGIN IMMEDIATE"));
-  try {
-    const result = work();
-    db.exec("COMMIT");
-    return result;
-  } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK");
-    throw translate(error, path);
-  }
+  return retryWhileLocked(path, () => {
+    // From BEGIN to COMMIT nothing else of this process may come between: one connection is one transaction.
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  });
 }
 
 function decodeRow(row: EntryRow): StoredEntry {
@@ -371,7 +378,7 @@ function createJournal(db: DatabaseSync, path: string, now: () => number): Journ
         path,
         () => sql.list.all(prefix) as unknown as JournalRow[],
       );
-      for (const row of rows) yield summaryOf(row);
+      for (const row of rows) yield summaryOf(row, now());
     },
 
     async putArtifact(key, bytes) {
@@ -400,7 +407,11 @@ function createJournal(db: DatabaseSync, path: string, now: () => number): Journ
         return found["part"];
       }),
 
-    now: async () => now(),
+    check: () =>
+      retryWhileLocked(path, () => {
+        const said = db.prepare("PRAGMA quick_check(5)").all().map((row) => String(row["quick_check"]));
+        return said.join() === "ok" ? undefined : `${path} is damaged: ${said.join("; ")}`;
+      }),
 
     close: async () => {
       watchers.close();
@@ -409,9 +420,9 @@ function createJournal(db: DatabaseSync, path: string, now: () => number): Journ
   };
 }
 
-function summaryOf(row: JournalRow): JournalSummary {
+function summaryOf(row: JournalRow, time: number): JournalSummary {
   const { key, last } = row;
-  const leased = row.token !== null;
+  const leased = row.token !== null && row.due_at !== null && time < row.due_at;
   return {
     key,
     last,

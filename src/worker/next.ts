@@ -26,7 +26,7 @@ export interface Situation {
   now: number;
   /** Work of this worker's in progress, by step key, and calls whose tool it is running, as `call:<id>`. */
   busy: ReadonlySet<string>;
-  /** Shutting down: no tool is begun and no run. */
+  /** Shutting down: no tool is begun and no run, as in a parked thread. */
   draining: boolean;
 }
 
@@ -39,22 +39,27 @@ export function nextStep(thread: Thread, situation: Situation): Step {
     recoverStep(thread, situation) ??
     deliverStep(thread, situation) ??
     clickStep(thread, situation) ??
-    endingStep(thread) ??
-    (situation.draining ? undefined : workStep(thread, situation)) ?? {
+    endingStep(thread, situation) ??
+    (isResting(thread, situation) ? undefined : workStep(thread, situation)) ?? {
       do: "wait",
       until: nextExpiry(thread),
     }
   );
 }
 
+function isResting({ parked }: Thread, { draining }: Situation): boolean {
+  return draining || parked;
+}
+
 /** Started, not finished, and not running here: whoever started it is gone. */
-function recoverStep(thread: Thread, { busy, draining }: Situation): Step | undefined {
+function recoverStep(thread: Thread, situation: Situation): Step | undefined {
+  const { busy } = situation;
   for (const run of thread.runs.values()) {
     for (const call of run.calls.values()) {
       const key = `call:${call.call}`;
       if (call.started === undefined || call.finished !== undefined || busy.has(key)) continue;
-      // A read that is left to the next start is simply run again there.
-      if (draining && call.started.effect === "read") continue;
+      // A read is simply run again, by the next start or once someone writes.
+      if (isResting(thread, situation) && call.started.effect === "read") continue;
       return { do: "recover", key, call };
     }
   }
@@ -100,9 +105,10 @@ function clickStep(thread: Thread, { busy }: Situation): Step | undefined {
   return undefined;
 }
 
-/** What was decided but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */
-function endingStep(thread: Thread): Step | undefined {
+/** What is over but not yet written down: expired and closed actions, calls of a stopped run, runs with nothing left to do. */
+function endingStep(thread: Thread, { now }: Situation): Step | undefined {
   for (const action of thread.live) {
+    if (isOpen(action) && now >= action.proposal.expiresAt) return { do: "expire", action };
     if (action.closed !== undefined && !action.closed.recorded) return { do: "close", action };
   }
   for (const run of thread.runs.values()) {
@@ -115,8 +121,8 @@ function endingStep(thread: Thread): Step | undefined {
   return undefined;
 }
 
-/** New runs, calls to prepare, approved actions to dispatch, expired ones to close. */
-function workStep(thread: Thread, { busy, now }: Situation): Step | undefined {
+/** New runs, calls to prepare, approved actions to dispatch. */
+function workStep(thread: Thread, { busy }: Situation): Step | undefined {
   for (const pending of thread.pending.values()) return { do: "begin", pending };
   for (const run of thread.runs.values()) {
     if (run.ended !== undefined) continue;
@@ -125,7 +131,6 @@ function workStep(thread: Thread, { busy, now }: Situation): Step | undefined {
       if (call.finished !== undefined || busy.has(key)) continue;
       if (call.action === undefined) return { do: "prepare", key, call };
       const { action } = call;
-      if (isOpen(action) && now >= action.proposal.expiresAt) return { do: "expire", action };
       if (thread.clicks.size === 0 && isApproved(action)) return { do: "dispatch", key, call, action };
     }
   }

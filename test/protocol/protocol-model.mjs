@@ -9,7 +9,7 @@ import { brokenState, unsettled, witnessesOf } from "./properties.mjs";
 import { explore } from "./explore.mjs";
 
 /** The protocol as it is to be built. A control turns one of these the wrong way. */
-const RULES = {
+export const RULES = {
   sweeper: true,
   postIdempotent: true,
   postIndexesAtOnce: true,

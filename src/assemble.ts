@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Adapter, Inbox, Queries } from "./adapters/adapter.ts";
+import { answerCommand } from "./commands/answers.ts";
+import { readText } from "./commands/grammar.ts";
+import { checkPolicyNames, type Config } from "./config.ts";
+import { createRedactor, encodeText } from "./core/secrets.ts";
+import type { Journal } from "./journal/journal.ts";
+import { openSqliteJournal } from "./journal/sqlite.ts";
+import { answerWithoutModel } from "./models/none.ts";
+import { describeInput } from "./tools/arguments.ts";
+import { createDial } from "./tools/dial.ts";
+import { createDispatcher } from "./tools/dispatch.ts";
+import { createExec } from "./tools/process.ts";
+import { createTools } from "./tools/registry.ts";
+import type { Tool } from "./tools/tool.ts";
+import { createInProcessWakeups } from "./wakeups/in-process.ts";
+import { createInbox } from "./worker/inbox.ts";
+import { createQueries } from "./worker/queries.ts";
+import { createWorker } from "./worker/worker.ts";
+
+/** A lease's life unless renewed: after it another process may take over what a dead one left. */
+const LEASE_MS = 6_000;
+
+/** The joined parts of one process, ready to be driven by an adapter. */
+export interface Bot {
+  inbox: Inbox;
+  queries: Queries;
+  journal: Journal;
+  tools: readonly Tool[];
+  /** Begins to work on what is due in the adapter's threads. */
+  start(adapter: Adapter): void;
+  /** Ends everything within the drain time and closes the store. */
+  stop(): Promise<void>;
+}
+
+export function openStore({ dataDir }: Config): Promise<Journal> {
+  return openSqliteJournal({ path: join(dataDir, "watchkeeper.db") });
+}
+
+/**
+ * Joins the parts. Nothing runs until `start`.
+ * @throws BotError CONFIG_INVALID when policy names what does not exist, and what the store throws
+ */
+export async function assemble(config: Config, log: Logger): Promise<Bot> {
+  const tools = createTools({ logRoots: config.logs.roots });
+  checkPolicyNames(config, tools);
+  const journal = await openStore(config);
+  const redactor = createRedactor(config.secrets);
+  const encode = (text: string) => encodeText(text, redactor);
+  const adapters = new Map<string, Adapter>();
+  const wakeups = createInProcessWakeups({
+    due: () => journal.due(),
+    onError: (error, key) => log.error({ err: error, key }, "work on a thread failed; it is tried again"),
+  });
+  const worker = createWorker({
+    journal,
+    dispatcher: createDispatcher({
+      tools,
+      exec: createExec(),
+      dial: createDial({ allow: config.network.allow, local: true }),
+      encode,
+    }),
+    policy: config.approvals,
+    run: {
+      direct: (command, thread) => answerCommand(command, thread, tools),
+      plain: (text) => answerWithoutModel(text, tools, describeInput),
+    },
+    encode,
+    log,
+    leaseMs: LEASE_MS,
+    wakeAt: (key, at) => wakeups.wake(key, at),
+    adapterOf: (transport) => adapters.get(transport),
+  });
+  const inbox = createInbox({
+    journal,
+    read: readText,
+    hide: (text) => redactor.redact(text),
+    wake: (key) => wakeups.wake(key),
+  });
+  let running: ReturnType<typeof wakeups.start> | undefined;
+  return {
+    inbox,
+    queries: createQueries(journal, tools, encode),
+    journal,
+    tools,
+    start(adapter) {
+      adapters.set(adapter.transport, adapter);
+      running = wakeups.start((key) => worker.work(key));
+    },
+    async stop() {
+      await worker.stop(config.drainMs);
+      await running?.stop();
+      await journal.close();
+    },
+  };
+}

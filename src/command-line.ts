@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { type Logger, pino } from "pino";
+import { type Bot, assemble, openStore } from "./assemble.ts";
+import type { Config } from "./config.ts";
+import { createRedactor } from "./core/secrets.ts";
+import type { JournalKey } from "./core/journal-key.ts";
+import { createTools } from "./tools/registry.ts";
+
+/** The commands of `main.ts`. Each returns the process's exit code. */
+
+function logger(config: Config, file: string | undefined): Logger {
+  const redactor = createRedactor(config.secrets);
+  const destination = pino.destination({ dest: file ?? 2, sync: true, mkdir: true });
+  return pino({ level: config.logLevel, hooks: { streamWrite: (line) => redactor.redact(line) } }, destination);
+}
+
+function account(): { account: string; name: string } {
+  const name = userInfo().username;
+  return { account: `terminal:${name}`, name };
+}
+
+const newThread = (): JournalKey => `terminal:${randomUUID()}`;
+
+/** Ends `bot` on the first signal, and the process with it on the second. */
+function stopOnSignal(bot: Bot, ended: () => void): void {
+  let signalled = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (signalled) process.exit(1);
+    signalled = true;
+    const code = signal === "SIGINT" ? 130 : 143;
+    bot.stop().then(
+      () => {
+        ended();
+        process.exit(code);
+      },
+      () => process.exit(1),
+    );
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+}
+
+/** A conversation: the named thread, else the newest with open work that nobody else serves, else a new one. */
+export async function converse(config: Config, thread: string | undefined): Promise<number> {
+  const { createTerminal } = await import("./adapters/terminal/terminal.ts");
+  const interactive = process.stdin.isTTY && process.stdout.isTTY;
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const log = logger(config, interactive ? join(config.dataDir, "watchkeeper.log") : undefined);
+  const bot = await assemble(config, log);
+  const terminal = createTerminal({
+    input: process.stdin,
+    output: process.stdout,
+    color: process.stdout.isTTY && process.env["NO_COLOR"] === undefined,
+    interactive,
+    ...account(),
+    now: Date.now,
+  });
+  stopOnSignal(bot, () => {});
+  bot.start(terminal);
+  try {
+    let key: JournalKey | undefined = await firstThread(bot, thread, interactive);
+    while (key !== undefined) key = await terminal.open(key, bot);
+    return 0;
+  } finally {
+    await bot.stop();
+  }
+}
+
+async function firstThread(bot: Bot, name: string | undefined, interactive: boolean): Promise<JournalKey> {
+  if (name !== undefined) {
+    const { findThread } = await import("./commands/reports.ts");
+    return findThread(bot.journal, name);
+  }
+  // A pipe's lines are meant for a thread of their own.
+  if (!interactive) return newThread();
+  const threads = await bot.queries.threads("terminal");
+  const open = threads.find((each) => (each.open || each.openActions.length > 0) && !each.leased);
+  return open?.key ?? newThread();
+}
+
+/** One question in a thread of its own. */
+export async function ask(config: Config, text: string, json: boolean): Promise<number> {
+  const { createAsk } = await import("./adapters/terminal/ask.ts");
+  const bot = await assemble(config, logger(config, undefined));
+  const key = newThread();
+  const view = createAsk({
+    key,
+    queries: bot.queries,
+    ...account(),
+    out: process.stdout,
+    err: process.stderr,
+    json,
+    color: process.stderr.isTTY && process.env["NO_COLOR"] === undefined,
+    now: Date.now,
+  });
+  stopOnSignal(bot, () => {});
+  bot.start(view);
+  try {
+    await bot.inbox.post(key, randomUUID(), { kind: "text", actor: account(), text });
+    return await view.finished;
+  } finally {
+    await bot.stop();
+  }
+}
+
+export async function doctor(config: Config): Promise<number> {
+  const { examine } = await import("./commands/doctor.ts");
+  const marks = { ok: "ok     ", absent: "absent ", broken: "BROKEN " };
+  let broken = false;
+  const parts = {
+    nodeVersion: process.version,
+    dataDir: config.dataDir,
+    warnings: config.warnings,
+    openJournal: () => openStore(config),
+    tools: createTools({ logRoots: config.logs.roots }),
+  };
+  for await (const { state, subject, text } of examine(parts)) {
+    process.stdout.write(`${marks[state]}${subject.padEnd(16)} ${text}\n`);
+    broken ||= state === "broken";
+  }
+  return broken ? 1 : 0;
+}
+
+export async function trace(config: Config, thread: string): Promise<number> {
+  const { findThread, traceLines } = await import("./commands/reports.ts");
+  const journal = await openStore(config);
+  try {
+    for await (const line of traceLines(journal, await findThread(journal, thread))) {
+      process.stdout.write(`${line}\n`);
+    }
+    return 0;
+  } finally {
+    await journal.close();
+  }
+}
+
+export async function audit(config: Config, thread: string | undefined, since: string | undefined): Promise<number> {
+  const { auditLines, findThread, readSince } = await import("./commands/reports.ts");
+  const from = since === undefined ? undefined : readSince(since, Date.now());
+  const journal = await openStore(config);
+  try {
+    const key = thread === undefined ? undefined : await findThread(journal, thread);
+    for await (const line of auditLines(journal, { key, since: from })) process.stdout.write(`${line}\n`);
+    return 0;
+  } finally {
+    await journal.close();
+  }
+}

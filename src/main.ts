@@ -1,0 +1,84 @@
+import { enableCompileCache } from "node:module";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { BotError, isBotError, messageOf } from "./core/errors.ts";
+
+/** Exit codes: scripts rely on them. */
+const EXIT = { answered: 0, failed: 1, usage: 2, needsApproval: 3 } as const;
+
+const USAGE = `Usage:
+  npm start                                a conversation in this terminal: the newest thread with open work, else a new one
+  npm start -- --thread <id>               opens one thread
+  npm start -s -- ask "<command>" [--json] one command; the answer is on stdout
+  npm start -s -- doctor                   what works here and what does not
+  npm start -s -- trace <thread>           a thread's journal
+  npm start -s -- audit [--thread <id>] [--since 24h|7d|2026-11-21]
+                                           requests, votes, executions and outcomes as JSON lines
+Exit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval.`;
+
+/** 24: runs TypeScript as it is and has node:sqlite without a flag. */
+const OLDEST_NODE = 24;
+
+/** The program. Everything heavy is imported only once it is known to be needed. */
+async function main(argv: readonly string[]): Promise<number> {
+  if (Number(process.versions.node.split(".")[0]) < OLDEST_NODE) {
+    throw new BotError(
+      "NODE_TOO_OLD",
+      `Node ${process.versions.node} is too old, ${OLDEST_NODE} is needed. On Linux \`npm ci\` brings it and \`npm start\` uses it.`,
+    );
+  }
+  const { values, positionals } = readArguments(argv);
+  const [command, ...words] = positionals;
+  if (values.help) return print(USAGE);
+  // Before anything large is compiled; a folder that cannot be written only makes starts slower.
+  enableCompileCache(resolve(process.env["DATA_DIR"] ?? "data", "cache"));
+  const { loadConfig } = await import("./config.ts");
+  const config = await loadConfig(process.env);
+  const cli = await import("./command-line.ts");
+  switch (command) {
+    case undefined:
+      return cli.converse(config, values.thread);
+    case "ask":
+      if (words.length === 0) break;
+      return cli.ask(config, words.join(" "), values.json);
+    case "doctor":
+      return cli.doctor(config);
+    case "trace":
+      if (words[0] === undefined || words.length > 1) break;
+      return cli.trace(config, words[0]);
+    case "audit":
+      return cli.audit(config, values.thread, values.since);
+  }
+  throw new BotError("USAGE", USAGE);
+}
+
+function readArguments(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        thread: { type: "string" },
+        since: { type: "string" },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+  } catch (error) {
+    throw new BotError("USAGE", `${messageOf(error)}\n\n${USAGE}`, { cause: error });
+  }
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return EXIT.answered;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${messageOf(error)}\n`);
+  const usage = isBotError(error, "USAGE", "CONFIG_INVALID", "THREAD_UNKNOWN", "NODE_TOO_OLD");
+  if (!isBotError(error)) process.stderr.write(`${error instanceof Error ? error.stack : ""}\n`);
+  process.exitCode = usage ? EXIT.usage : EXIT.failed;
+}

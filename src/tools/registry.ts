@@ -1,0 +1,23 @@
+import { diskUsage } from "./host/disk-usage.ts";
+import { killProcess } from "./host/kill-process.ts";
+import { createReadLog } from "./host/read-log.ts";
+import { createRestartService } from "./host/restart-service.ts";
+import { createRunCommand } from "./host/run-command.ts";
+import { createServiceStatus } from "./host/service-status.ts";
+import { httpCheck } from "./network/http-check.ts";
+import { tcpCheck } from "./network/tcp-check.ts";
+import type { Tool } from "./tool.ts";
+
+/** Every tool there is, in the order that lists show them. A new tool is its file and one line here. */
+export function createTools({ logRoots }: { logRoots: readonly string[] }): readonly Tool[] {
+  return [
+    httpCheck,
+    tcpCheck,
+    diskUsage,
+    createReadLog({ roots: logRoots }),
+    createServiceStatus(),
+    createRestartService(),
+    createRunCommand(),
+    killProcess,
+  ];
+}

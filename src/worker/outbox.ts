@@ -1,0 +1,116 @@
+import canonicalize from "canonicalize";
+import type { ActionCard, ActionPhase, CallResult, MessageRef, Outgoing, View } from "../adapters/adapter.ts";
+import { type Action, isApproved } from "../approvals/action.ts";
+import { exactText } from "../core/display.ts";
+import type { Approvers } from "../core/entry.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import type { Call, Debt } from "../journal/fold.ts";
+import type { Delivery } from "./next.ts";
+
+/** The one encoder that every outgoing text passes: no control characters, no secrets. */
+export type Encode = (text: string) => string;
+
+/** What is recorded once a delivery has been made. */
+export interface Delivered {
+  entry: string;
+  ref: MessageRef;
+}
+
+/** Shows one owed thing in a view. Throws what the platform throws; the debt then stays. */
+export async function deliver(
+  view: View,
+  viewName: string,
+  key: JournalKey,
+  delivery: Delivery,
+  encode: Encode,
+): Promise<Delivered> {
+  if (delivery.kind === "card") {
+    const { action } = delivery;
+    const entry = `${action.action}@${action.touched}`;
+    const card = cardOf(key, action, encode);
+    const shown = action.shown.get(viewName);
+    if (shown === undefined) return { entry, ref: await view.card(card) };
+    await view.settle(shown.ref, card);
+    return { entry, ref: shown.ref };
+  }
+  const { debt } = delivery;
+  if (debt.kind === "notice" && debt.notice.to !== undefined) {
+    return { entry: debt.id, ref: await view.whisper(debt.notice.to, encode(debt.notice.text)) };
+  }
+  return { entry: debt.id, ref: await view.say(outgoingOf(debt, encode)) };
+}
+
+/** A notice or an answer as a view shows it. */
+export function outgoingOf(debt: Debt, encode: Encode): Outgoing {
+  if (debt.kind === "notice") {
+    return { kind: "notice", text: encode(debt.notice.text), settles: debt.notice.settles };
+  }
+  const { started, ended, calls } = debt.run;
+  const text = ended?.text === undefined ? undefined : encode(ended.text);
+  const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
+  return { kind: "answer", run: started.run, status: ended?.status ?? "failed", text, results };
+}
+
+function resultOf(call: Call, encode: Encode): CallResult[] {
+  if (call.finished === undefined) return [];
+  const { outcome, text, artifacts = [], ms } = call.finished;
+  const args = call.action?.proposal.args ?? call.started?.args ?? call.args;
+  return [{ call: call.call, tool: call.tool, args, outcome, text: encode(text), artifacts, ms }];
+}
+
+/** An action as its card shows it: every byte of what would be executed, and where it stands. */
+export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionCard {
+  const { proposal } = action;
+  return {
+    key,
+    action: action.action,
+    revision: proposal.revision,
+    tool: proposal.tool,
+    effect: proposal.effect,
+    args: proposal.args,
+    canonical: exactText(canonicalize(proposal.args) ?? "{}"),
+    digest: proposal.digest,
+    reason: proposal.reason === undefined ? undefined : encode(proposal.reason),
+    preview: proposal.preview,
+    phase: phaseOf(action),
+    approvers: approversText(proposal.approvers),
+    quorum: proposal.quorum,
+    votes: action.votes.map((vote) => ({
+      name: encode(vote.name),
+      approve: vote.approve,
+      reason: vote.reason === undefined ? undefined : encode(vote.reason),
+    })),
+    expiresAt: proposal.expiresAt,
+    ending: endingOf(action, encode),
+  };
+}
+
+function phaseOf(action: Action): ActionPhase {
+  if (action.closed !== undefined) return action.closed.outcome;
+  if (action.finished === undefined) {
+    return action.started ? "running" : isApproved(action) ? "approved" : "open";
+  }
+  const { outcome } = action.finished;
+  if (outcome === "ok") return "done";
+  return outcome === "unknown" ? "unknown" : "failed";
+}
+
+function endingOf(action: Action, encode: Encode): string | undefined {
+  const { closed, finished, settled } = action;
+  const because = (reason: string | undefined) => (reason === undefined ? "" : `: ${encode(reason)}`);
+  if (closed !== undefined) {
+    const by = closed.by === undefined ? "" : ` by ${encode(closed.by)}`;
+    return `${closed.outcome}${by}${because(closed.reason)}`;
+  }
+  if (settled !== undefined) {
+    const word = settled.happened ? "it happened" : "it did not happen";
+    return `settled by ${encode(settled.name)}: ${word}${settled.reason === undefined ? "" : ` (${encode(settled.reason)})`}`;
+  }
+  if (finished === undefined) return undefined;
+  return finished.outcome === "unknown" ? "outcome unknown" : `${phaseOf(action)} after ${finished.ms ?? 0} ms`;
+}
+
+function approversText(approvers: Approvers): string {
+  if (approvers.kind === "anyone") return "any full member of this thread";
+  return approvers.accounts.map(({ account }) => account).join(", ");
+}

@@ -1,0 +1,138 @@
+import { type Electorate, countEligible, fixApprovers, personOf } from "../approvals/eligibility.ts";
+import { type ApprovalPolicy, decide as decidePolicy, type Decision, denies } from "../approvals/policy.ts";
+import { exactText } from "../core/display.ts";
+import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
+import { isBotError, messageOf } from "../core/errors.ts";
+import type { Call } from "../journal/fold.ts";
+import type { Prepared } from "../tools/dispatch.ts";
+import { type Drive, storeNow } from "./drive.ts";
+
+export type Proposal =
+  | { kind: "blocked"; text: string }
+  | { kind: "allow"; prepared: Prepared }
+  | { kind: "ask"; draft(): Draft<"action_proposed"> };
+
+/** More than this cannot be shown whole on a card of any platform, so it cannot be approved. */
+const MAX_SHOWN_BYTES = 3_000;
+
+type Asked = Extract<Decision, { kind: "ask" }>;
+
+/**
+ * What becomes of a call: policy is asked once, on the checked and pinned arguments. Whatever goes wrong on the way blocks
+ * the call with the reason; nothing is ever run because something could not be checked.
+ */
+export async function propose(drive: Drive, call: Call, signal: AbortSignal): Promise<Proposal> {
+  const { dispatcher, policy, encode } = drive.parts;
+  try {
+    const effect = dispatcher.find(call.tool)?.effect ?? "destructive";
+    const denied = denies(policy, { tool: call.tool, effect, args: call.args });
+    if (denied !== undefined) return { kind: "blocked", text: `Policy denies it: ${denied}` };
+    const prepared = await dispatcher.prepare(call.tool, call.args, signal);
+    const decision = decidePolicy(policyOf(drive), { tool: call.tool, effect, args: prepared.args });
+    if (decision.kind === "deny") return { kind: "blocked", text: `Policy denies it: ${decision.why}` };
+    if (decision.kind === "allow") return { kind: "allow", prepared };
+    const preview = await dispatcher.preview(prepared, signal);
+    const requesters = drive.thread.runs.get(call.run)?.started.principals ?? [];
+    const electorate = await electorateOf(drive, decision, requesters);
+    const obstacle = (await tooFew(drive, electorate, decision)) ?? tooLong(prepared.args);
+    if (obstacle !== undefined) return { kind: "blocked", text: obstacle };
+    const expiresAt = storeNow(drive) + decision.expiresInMinutes * 60_000;
+    return {
+      kind: "ask",
+      draft: () =>
+        draftOf(call, `a${drive.thread.counts.actions + 1}`, 1, prepared, preview, electorate, expiresAt),
+    };
+  } catch (error) {
+    if (isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL")) throw error;
+    return { kind: "blocked", text: encode(messageOf(error)) };
+  }
+}
+
+/**
+ * The next revision of an open action with other arguments, or why there cannot be one. Its expiry stays; who edited
+ * counts as a requester too.
+ */
+export async function revise(
+  drive: Drive,
+  call: Call,
+  previous: Entry<"action_proposed">,
+  edit: { args: JsonObject; click: Entry<"click"> },
+  signal: AbortSignal,
+): Promise<Draft<"action_proposed"> | string> {
+  const { dispatcher, encode } = drive.parts;
+  const { effect } = previous;
+  try {
+    const prepared = await dispatcher.prepare(call.tool, edit.args, signal);
+    const decision = decidePolicy(policyOf(drive), { tool: call.tool, effect, args: prepared.args });
+    if (decision.kind === "deny") return `policy denies the edited action: ${decision.why}`;
+    const preview = await dispatcher.preview(prepared, signal);
+    const editor = personOf(edit.click.actor.account);
+    const requesters = [...(drive.thread.runs.get(call.run)?.started.principals ?? []), editor];
+    const electorate =
+      decision.kind === "ask" ? await electorateOf(drive, decision, requesters) : previous;
+    const obstacle =
+      (decision.kind === "ask" ? await tooFew(drive, electorate, decision) : undefined) ??
+      tooLong(prepared.args);
+    if (obstacle !== undefined) return obstacle;
+    const revision = previous.revision + 1;
+    const draft = draftOf(call, previous.action, revision, prepared, preview, electorate, previous.expiresAt);
+    return { ...draft, click: edit.click.id };
+  } catch (error) {
+    if (isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL")) throw error;
+    return encode(messageOf(error));
+  }
+}
+
+/** The policy where this thread is: a place with a single operator lets them approve their own requests. */
+function policyOf({ parts, adapter }: Drive): ApprovalPolicy {
+  const singleOperator = parts.policy.singleOperator || adapter.singleOperator;
+  return { ...parts.policy, singleOperator };
+}
+
+async function electorateOf(drive: Drive, asked: Asked, requesters: string[]): Promise<Electorate> {
+  const { people } = drive.adapter;
+  return {
+    approvers: await fixApprovers(asked.approvers, people),
+    barred: asked.requesterMayApprove ? [] : [...new Set(requesters.map(personOf))],
+    quorum: asked.quorum,
+  };
+}
+
+async function tooFew(drive: Drive, electorate: Electorate, asked: Asked): Promise<string | undefined> {
+  const able = await countEligible(electorate, drive.adapter.people, drive.key);
+  if (able === undefined || able >= electorate.quorum) return undefined;
+  const whom = asked.escalation === undefined ? "Change the rule or ask an operator" : `Turn to ${asked.escalation}`;
+  return `It needs ${electorate.quorum} approval(s) and only ${able} person(s) here may give one, so nobody was asked. ${whom}.`;
+}
+
+function tooLong(args: JsonObject): string | undefined {
+  const shown = Buffer.byteLength(exactText(JSON.stringify(args)));
+  if (shown <= MAX_SHOWN_BYTES) return undefined;
+  return `The action is too long to be shown whole (${shown} bytes, at most ${MAX_SHOWN_BYTES}), so it cannot be approved. Make it shorter, for example with a script file.`;
+}
+
+function draftOf(
+  call: Call,
+  action: string,
+  revision: number,
+  { tool, args, digest }: Prepared,
+  preview: Preview,
+  electorate: Electorate,
+  expiresAt: number,
+): Draft<"action_proposed"> {
+  return {
+    id: `proposed:${action}.${revision}`,
+    kind: "action_proposed",
+    run: call.run,
+    call: call.call,
+    action,
+    revision,
+    tool: tool.name,
+    effect: tool.effect,
+    args,
+    digest,
+    preview,
+    ...electorate,
+    expiresAt,
+  };
+}

@@ -1,0 +1,260 @@
+import { beginRun, endRun } from "../agent/run.ts";
+import { type Action, isOpen } from "../approvals/action.ts";
+import { checkEligible } from "../approvals/eligibility.ts";
+import { denies } from "../approvals/policy.ts";
+import type { Draft, Entry, JsonObject } from "../core/entry.ts";
+import { BotError } from "../core/errors.ts";
+import type { Call } from "../journal/fold.ts";
+import { judge } from "./clicks.ts";
+import { absorb, append, begin, decide, type Drive, persist, storeNow } from "./drive.ts";
+import type { Delivery, Step } from "./next.ts";
+import { deliver } from "./outbox.ts";
+import { propose } from "./propose.ts";
+import { recover, runTool } from "./tool-call.ts";
+
+/** How long a platform may take to show one thing, and how long it is left alone after it refused. */
+const DELIVERY_MS = 20_000;
+const DELIVERY_RETRY_MS = 5_000;
+
+/** Takes one step: either writes entries now, or begins work that will. */
+export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>): Promise<void> {
+  const { thread, parts } = drive;
+  switch (step.do) {
+    case "recover":
+      recover(drive, step.key, step.call);
+      return;
+    case "deliver":
+      begin(drive, step.key, () => show(drive, step.key, step.view, step.delivery));
+      return;
+    case "judge":
+      begin(drive, step.key, async (signal) => {
+        const drafts = await judge(drive, step.click, signal);
+        return () => decide(drive, () => (thread.clicks.has(step.click.id) ? drafts() : undefined));
+      });
+      return;
+    case "tell":
+      await append(drive, [wordNotice(step.word)]);
+      return;
+    case "close":
+      await append(drive, closing(step.action));
+      return;
+    case "begin":
+      await append(drive, beginRun(step.pending, thread, parts.run));
+      return;
+    case "cancel":
+      await append(drive, [unrun(step.call, "cancelled", "Stopped before it was run.")]);
+      return;
+    case "prepare":
+      begin(drive, step.key, (signal) => prepare(drive, step.call, signal));
+      return;
+    case "dispatch":
+      begin(drive, step.key, (signal) => dispatch(drive, step.call, step.action, signal));
+      return;
+    case "end":
+      await append(drive, [endRun(step.run)]);
+      return;
+    case "expire": {
+      const { action } = step.action;
+      await persist(drive, () =>
+        parts.journal.post(drive.key, { id: `expiry:${action}`, kind: "timer", action }),
+      );
+      await absorb(drive);
+      return;
+    }
+  }
+}
+
+/** The result of a call that was not executed. */
+function unrun(call: Call, outcome: "denied" | "expired" | "cancelled" | "blocked", text: string): Draft<"tool_finished"> {
+  return {
+    id: `finished:${call.call}`,
+    kind: "tool_finished",
+    run: call.run,
+    call: call.call,
+    outcome,
+    text,
+  };
+}
+
+/** Writes down that an action has been closed, and the result of its call. */
+function closing(action: Action): Draft<"action_closed" | "tool_finished">[] {
+  const { closed, call, run } = action;
+  if (closed === undefined || closed.outcome === "void") return [];
+  const { outcome, by, reason } = closed;
+  const who = by === undefined ? "" : ` by ${by}`;
+  const why = reason === undefined ? "" : `: ${reason}`;
+  const word = { denied: "Denied", expired: "Expired", cancelled: "Cancelled" }[outcome];
+  return [
+    closedDraft(action, outcome, by, reason),
+    {
+      id: `finished:${call}`,
+      kind: "tool_finished",
+      run,
+      call,
+      outcome,
+      text: `${word}${who}${why}. The tool was not executed.`,
+    },
+  ];
+}
+
+function closedDraft(
+  { action }: Action,
+  outcome: Entry<"action_closed">["outcome"],
+  by: string | undefined,
+  reason: string | undefined,
+): Draft<"action_closed"> {
+  return {
+    id: `closed:${action}`,
+    kind: "action_closed",
+    action,
+    outcome,
+    ...(by !== undefined && { by }),
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+function wordNotice(word: Entry<"signal">): Draft<"notice"> {
+  return {
+    id: `told:${word.id}`,
+    kind: "notice",
+    answers: word.id,
+    text: `Late word on ${word.call} from the worker that ran it: ${word.outcome}. ${word.text}`,
+    settles: word.call,
+  };
+}
+
+/** Decides what becomes of a call nobody was asked about yet: blocked, run at once, or proposed. */
+async function prepare(drive: Drive, call: Call, signal: AbortSignal): Promise<() => Promise<void>> {
+  const proposal = await propose(drive, call, signal);
+  const run = () => drive.thread.runs.get(call.run);
+  const stillAsked = () =>
+    call.finished === undefined && call.action === undefined && run()?.stopped === false && !drive.draining;
+  if (proposal.kind === "blocked") {
+    return () => decide(drive, () => (stillAsked() ? [unrun(call, "blocked", proposal.text)] : undefined));
+  }
+  if (proposal.kind === "ask") {
+    return () => decide(drive, () => (stillAsked() ? [proposal.draft()] : undefined));
+  }
+  return async () => {
+    if (!stillAsked() || (await append(drive, [started(call, proposal.prepared)])) !== "ok") return;
+    runTool(drive, call);
+  };
+}
+
+function started(
+  call: Call,
+  prepared: { tool: { name: string; effect: Entry<"tool_started">["effect"] }; args: JsonObject; digest: string },
+): Draft<"tool_started"> {
+  const same = JSON.stringify(prepared.args) === JSON.stringify(call.args);
+  return {
+    id: `started:${call.call}`,
+    kind: "tool_started",
+    run: call.run,
+    call: call.call,
+    tool: prepared.tool.name,
+    effect: prepared.tool.effect,
+    digest: prepared.digest,
+    ...(!same && { args: prepared.args }),
+  };
+}
+
+/**
+ * Looks once more whether an approved action may run: policy, approvers, schema, precheck. If so it is written down as
+ * started, unless anything was posted meanwhile or its expiry has passed, and only then run.
+ */
+async function dispatch(
+  drive: Drive,
+  call: Call,
+  action: Action,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const { proposal } = action;
+  const drift = await whyNot(drive, action, signal);
+  return async () => {
+    if (!isOpen(action) || action.proposal !== proposal || drive.draining) return;
+    if (drift !== undefined) {
+      await append(drive, [closedDraft(action, "void", undefined, drift)]);
+      return;
+    }
+    const { tool, effect, digest, revision, expiresAt } = proposal;
+    const reply = await append(
+      drive,
+      [
+        {
+          id: `started:${call.call}`,
+          kind: "tool_started",
+          run: call.run,
+          call: call.call,
+          tool,
+          effect,
+          digest,
+          action: action.action,
+          revision,
+        },
+      ],
+      { before: expiresAt },
+    );
+    if (reply === "ok") runTool(drive, call);
+    if (reply === "late") await perform(drive, { do: "expire", action });
+  };
+}
+
+async function whyNot(drive: Drive, action: Action, signal: AbortSignal): Promise<string | undefined> {
+  const { policy, dispatcher } = drive.parts;
+  const { tool, effect, args, digest } = action.proposal;
+  const denied = denies(policy, { tool, effect, args });
+  if (denied !== undefined) return `policy denies it: ${denied}`;
+  for (const vote of action.votes) {
+    const still = await checkEligible(vote.account, action.proposal, drive.adapter.people);
+    if (!still.eligible) return `${vote.name}'s approval no longer counts: ${still.why}`;
+  }
+  return dispatcher.drift(tool, args, digest, signal);
+}
+
+/** Shows one owed thing; a platform that refuses is left alone for a while, the debt stays. */
+async function show(
+  drive: Drive,
+  key: string,
+  viewName: string,
+  delivery: Delivery,
+): Promise<() => Promise<void>> {
+  const { parts, view, thread, lease } = drive;
+  try {
+    const sent = deliver(view, viewName, drive.key, delivery, parts.encode);
+    const { entry, ref } = await withinDeliveryTime(sent);
+    const draft: Draft<"delivered"> = {
+      id: `delivered:${viewName}:${entry}:final`,
+      kind: "delivered",
+      view: viewName,
+      entry,
+      stage: "final",
+      ref,
+    };
+    return async () => {
+      if ((await append(drive, [draft])) !== "fenced") return;
+      // Another worker serves this thread now. What it has not recorded under this message's reference is a second copy.
+      const known = (await parts.journal.read(lease.key, thread.last)).some(
+        (other) => other.kind === "delivered" && other.ref === ref,
+      );
+      if (!known && delivery.kind === "debt") await view.retract(ref);
+    };
+  } catch (error) {
+    return async () => {
+      parts.log.warn({ err: error, key: drive.key, view: viewName }, "a delivery was refused");
+      drive.deferred.set(key, storeNow(drive) + DELIVERY_RETRY_MS);
+    };
+  }
+}
+
+async function withinDeliveryTime<T>(sent: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new BotError("TIMEOUT", `The platform did not answer within ${DELIVERY_MS / 1000} s.`)),
+    DELIVERY_MS,
+  );
+  try {
+    return await Promise.race([sent, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,313 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Draft } from "../../src/core/entry.ts";
+import { isFact } from "../../src/core/entry.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import { emptyThread, fold } from "../../src/journal/fold.ts";
+import { type Granted, type Journal, MAX_ARTIFACT_BYTES } from "../../src/journal/journal.ts";
+
+const KEY: JournalKey = "test:contract";
+const ACTOR = { account: "test:ana", name: "ana" };
+
+export const message = (id: string, text = id): Draft<"message"> => ({ id, kind: "message", actor: ACTOR, text });
+export const decision = (id: string): Draft<"notice"> => ({ id, kind: "notice", text: id });
+export const fact = (id: string): Draft<"delivered"> => ({
+  id,
+  kind: "delivered",
+  view: "main",
+  entry: id,
+  stage: "final",
+  ref: id,
+});
+
+/** A store under test: two handles on the same data, as two processes have, and a clock that the test moves. */
+export interface JournalUnderTest {
+  first: Journal;
+  second: Journal;
+  clock: { now: number };
+  close(): Promise<void>;
+}
+
+/** What every journal store promises. `open` starts from nothing each time. */
+export function journalContract(name: string, open: () => Promise<JournalUnderTest>): void {
+  describe(`${name} keeps the journal's promises`, () => {
+    let under: JournalUnderTest;
+    let journal: Journal;
+    let other: Journal;
+    beforeEach(async () => {
+      under = await open();
+      journal = under.first;
+      other = under.second;
+    });
+    afterEach(() => under.close());
+
+    const ids = async () => (await other.read(KEY)).map((entry) => entry.id);
+    const due = async () => {
+      const keys: JournalKey[] = [];
+      for await (const key of other.due()) keys.push(key);
+      return keys;
+    };
+    const take = async (from: Journal = journal): Promise<Granted> => {
+      const granted = await from.lease(KEY, 1_000);
+      if (granted === undefined) throw new Error("the lease was not granted");
+      return granted;
+    };
+
+    test("what is posted can be read by everyone, numbered from one, with the store's time", async () => {
+      under.clock.now = 5_000;
+      await journal.post(KEY, message("a"));
+      under.clock.now = 6_000;
+      await other.post(KEY, message("b"));
+      expect(await journal.read(KEY)).toMatchObject([
+        { seq: 1, id: "a", at: 5_000, kind: "message", text: "a" },
+        { seq: 2, id: "b", at: 6_000 },
+      ]);
+      expect(await journal.read(KEY, 1)).toMatchObject([{ seq: 2 }]);
+      expect(await journal.read("test:unknown")).toEqual([]);
+    });
+
+    test("entry times never run backwards, whatever the clock does", async () => {
+      under.clock.now = 9_000;
+      await journal.post(KEY, message("a"));
+      under.clock.now = 1_000;
+      await journal.post(KEY, message("b"));
+      expect(await journal.read(KEY)).toMatchObject([{ at: 9_000 }, { at: 9_000 }]);
+    });
+
+    test("the same id again writes nothing and returns the first entry", async () => {
+      const first = await journal.post(KEY, message("a", "one"));
+      const again = await other.post(KEY, message("a", "two"));
+      expect(first.duplicate).toBe(false);
+      expect(again).toEqual({ entry: first.entry, duplicate: true });
+      expect(await ids()).toEqual(["a"]);
+    });
+
+    test("a hundred concurrent posts of ten ids write each once", async () => {
+      const posts = Array.from({ length: 100 }, (_, i) =>
+        (i % 2 === 0 ? journal : other).post(KEY, message(`m${i % 10}`)),
+      );
+      const written = (await Promise.all(posts)).filter((reply) => !reply.duplicate);
+      expect(written).toHaveLength(10);
+      expect((await ids()).toSorted()).toEqual(Array.from({ length: 10 }, (_, i) => `m${i}`));
+    });
+
+    test("one holder at a time: of many who ask at once one gets the lease", async () => {
+      await journal.post(KEY, message("a"));
+      const asked = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? journal : other).lease(KEY, 1_000));
+      expect((await Promise.all(asked)).filter((granted) => granted !== undefined)).toHaveLength(1);
+      expect(await journal.lease("test:unknown", 1_000)).toBeUndefined();
+    });
+
+    test("decisions need the last entry, facts do not, and every reply shows what was unseen", async () => {
+      await journal.post(KEY, message("a"));
+      const { lease } = await take();
+      await other.post(KEY, message("b"));
+      const refused = await journal.append(lease, 1, [decision("d")]);
+      expect(refused).toMatchObject({ kind: "unseen", unseen: [{ id: "b" }] });
+      const taken = await journal.append(lease, 1, [fact("f")]);
+      expect(taken).toMatchObject({ kind: "ok", unseen: [{ id: "b" }, { id: "f" }] });
+      expect(await journal.append(lease, 3, [decision("d")])).toMatchObject({ kind: "ok", unseen: [{ id: "d" }] });
+      expect(await ids()).toEqual(["a", "b", "f", "d"]);
+    });
+
+    test("facts and decisions never share an append", async () => {
+      await journal.post(KEY, message("a"));
+      const { lease } = await take();
+      await expect(journal.append(lease, 1, [fact("f"), decision("d")])).rejects.toThrow(/never share/);
+      expect(await ids()).toEqual(["a"]);
+    });
+
+    test("a repeated append writes nothing and says ok, also when more was posted and the deadline has passed", async () => {
+      await journal.post(KEY, message("a"));
+      const { lease } = await take();
+      await journal.append(lease, 1, [decision("d"), decision("e")], { before: 10_000 });
+      await other.post(KEY, message("b"));
+      under.clock.now = 20_000;
+      const again = await journal.append(lease, 1, [decision("d"), decision("e")], { before: 10_000 });
+      expect(again).toMatchObject({ kind: "ok", unseen: [{ id: "d" }, { id: "e" }, { id: "b" }] });
+      expect(await ids()).toEqual(["a", "d", "e", "b"]);
+    });
+
+    test("past its deadline an append is late and writes nothing", async () => {
+      await journal.post(KEY, message("a"));
+      const { lease } = await take();
+      under.clock.now = 10_000;
+      expect(await journal.append(lease, 1, [decision("d")], { before: 10_000 })).toMatchObject({ kind: "late" });
+      expect(await journal.append(lease, 1, [decision("d")], { before: 10_001 })).toMatchObject({ kind: "ok" });
+    });
+
+    test("whoever lost the lease can write, renew and release nothing; the true holder's facts are never refused", async () => {
+      await journal.post(KEY, message("a"));
+      const old = await take();
+      under.clock.now += 1_000;
+      const fresh = await take(other);
+      expect(await journal.append(old.lease, 1, [decision("x")])).toEqual({ kind: "fenced" });
+      expect(await journal.append(old.lease, 1, [fact("x")])).toEqual({ kind: "fenced" });
+      expect(await journal.renew(old.lease)).toEqual({ kind: "fenced" });
+      expect(await journal.release(old.lease, 1)).toEqual({ kind: "fenced" });
+      await journal.post(KEY, message("b"));
+      expect(await other.append(fresh.lease, 1, [fact("f")])).toMatchObject({ kind: "ok" });
+      expect(await ids()).toEqual(["a", "b", "f"]);
+    });
+
+    test("past its end a lease still writes and renews, until somebody takes it", async () => {
+      await journal.post(KEY, message("a"));
+      const { lease } = await take();
+      under.clock.now += 50_000;
+      expect(await journal.append(lease, 1, [decision("d")])).toMatchObject({ kind: "ok" });
+      expect(await journal.renew(lease)).toMatchObject({ kind: "ok", last: 2 });
+      expect(await other.lease(KEY, 1_000)).toBeUndefined();
+    });
+
+    test("release is refused while something is unseen, and says when the journal is next due", async () => {
+      await journal.post(KEY, message("a"));
+      const { lease } = await take();
+      await other.post(KEY, message("b"));
+      expect(await journal.release(lease, 1)).toMatchObject({ kind: "unseen", unseen: [{ id: "b" }] });
+      expect(await journal.release(lease, 2, 90_000)).toEqual({ kind: "ok" });
+      expect(await due()).toEqual([]);
+      under.clock.now = 90_000;
+      expect(await due()).toEqual([KEY]);
+      expect(await take()).toMatchObject({ attempts: 1 });
+    });
+
+    test("a journal is due from a post on, while a dead worker's lease has run out, and not otherwise", async () => {
+      expect(await due()).toEqual([]);
+      await journal.post(KEY, message("a"));
+      expect(await due()).toEqual([KEY]);
+      const { lease } = await take();
+      expect(await due()).toEqual([]);
+      await journal.post(KEY, message("b"));
+      expect(await due()).toEqual([]);
+      under.clock.now += 1_000;
+      expect(await due()).toEqual([KEY]);
+      expect(await journal.release(lease, 2)).toEqual({ kind: "ok" });
+      expect(await due()).toEqual([]);
+      await journal.post(KEY, message("a"));
+      expect(await due()).toEqual([]);
+    });
+
+    test("attempts count leases that were never released; a release or a post forgets them", async () => {
+      await journal.post(KEY, message("a"));
+      for (const attempts of [1, 2, 3]) {
+        expect(await take()).toMatchObject({ attempts });
+        under.clock.now += 1_000;
+      }
+      await journal.post(KEY, message("b"));
+      const { attempts, lease } = await take();
+      expect(attempts).toBe(1);
+      await journal.release(lease, 2);
+      expect(await take()).toMatchObject({ attempts: 1 });
+    });
+
+    test("watchers hear of writes by anyone within a second", async () => {
+      await journal.post(KEY, message("a"));
+      for (const writer of [journal, other]) {
+        const { promise, resolve } = Promise.withResolvers<number>();
+        const last = (await ids()).length;
+        const watch = journal.watch(KEY, (seq) => {
+          if (seq > last) resolve(seq);
+        });
+        await writer.post(KEY, message(`w${last}`));
+        const began = performance.now();
+        expect(await promise).toBe(last + 1);
+        expect(performance.now() - began).toBeLessThan(1_000);
+        await watch.stop();
+      }
+    });
+
+    test("artifacts come back byte for byte and by range, belong to their journal, and have a limit", async () => {
+      await journal.post(KEY, message("a"));
+      const bytes = Uint8Array.from({ length: 5_000 }, (_, i) => i % 251);
+      const ref = await journal.putArtifact(KEY, bytes);
+      expect(ref.bytes).toBe(5_000);
+      expect(await journal.putArtifact(KEY, bytes)).toEqual(ref);
+      expect(Buffer.from(await other.readArtifact(KEY, ref.id)).equals(bytes)).toBe(true);
+      const part = await other.readArtifact(KEY, ref.id, { start: 100, end: 110 });
+      expect([...part]).toEqual([...bytes.subarray(100, 110)]);
+      await journal.post("test:another", message("a"));
+      await expect(journal.readArtifact("test:another", ref.id)).rejects.toMatchObject({ code: "ARTIFACT_UNKNOWN" });
+      const large = new Uint8Array(MAX_ARTIFACT_BYTES + 1);
+      await expect(journal.putArtifact(KEY, large)).rejects.toMatchObject({ code: "ARTIFACT_TOO_LARGE" });
+    });
+
+    test("journals are listed newest first, by prefix", async () => {
+      for (const [i, key] of (["test:a", "other:b", "test:c"] as const).entries()) {
+        under.clock.now = 1_000 * (i + 1);
+        await journal.post(key, message("m"));
+      }
+      const keys: string[] = [];
+      for await (const summary of other.list({ prefix: "test:" })) keys.push(summary.key);
+      expect(keys).toEqual(["test:c", "test:a"]);
+    });
+
+    test("whatever two workers do in whatever order, no wrong one writes and no post is lost", async () => {
+      let round = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.nat({ max: 13 }), { maxLength: 40 }), async (moves) => {
+          const key: JournalKey = `test:round${round++}`;
+          await replay(under, key, moves);
+        }),
+        { numRuns: 60 },
+      );
+    });
+  });
+}
+
+interface Hand {
+  journal: Journal;
+  granted: Granted | undefined;
+  after: number;
+}
+
+/** Plays moves against a small reference: who holds the lease, which ids were written. */
+async function replay(under: JournalUnderTest, key: JournalKey, moves: number[]): Promise<void> {
+  const hands: Hand[] = [under.first, under.second].map((journal) => ({ journal, granted: undefined, after: 0 }));
+  const written: string[] = [];
+  let holder: Hand | undefined;
+  let leaseEnd = 0;
+  let next = 0;
+  for (const move of moves) {
+    const hand = hands[move % 2];
+    if (hand === undefined) continue;
+    const verb = move >> 1;
+    const { journal, granted } = hand;
+    const id = `e${next++}`;
+    if (verb === 0) {
+      await journal.post(key, message(id));
+      written.push(id);
+    } else if (verb === 1) {
+      const reply = await journal.lease(key, 1_000);
+      const free = written.length > 0 && (holder === undefined || under.clock.now >= leaseEnd);
+      expect(reply !== undefined).toBe(free);
+      if (reply === undefined) continue;
+      hand.granted = reply;
+      hand.after = 0;
+      holder = hand;
+      leaseEnd = under.clock.now + 1_000;
+    } else if (verb === 2) under.clock.now += 600;
+    else if (granted === undefined) continue;
+    else if (verb === 3 || verb === 4) {
+      const draft = verb === 3 ? decision(id) : fact(id);
+      const reply = await journal.append(granted.lease, hand.after, [draft]);
+      const level = isFact(draft) || hand.after === written.length;
+      expect(reply.kind).toBe(holder !== hand ? "fenced" : level ? "ok" : "unseen");
+      if (reply.kind === "ok") written.push(id);
+      if (reply.kind === "ok" || reply.kind === "unseen") hand.after = reply.unseen.at(-1)?.seq ?? hand.after;
+      if (reply.kind === "fenced") hand.granted = undefined;
+    } else if (verb === 5) {
+      const reply = await journal.renew(granted.lease);
+      expect(reply.kind).toBe(holder === hand ? "ok" : "fenced");
+      if (reply.kind === "ok") leaseEnd = under.clock.now + 1_000;
+    } else {
+      const reply = await journal.release(granted.lease, hand.after);
+      const expected = holder !== hand ? "fenced" : hand.after === written.length ? "ok" : "unseen";
+      expect(reply.kind).toBe(expected);
+      if (reply.kind === "ok") holder = hand.granted = undefined;
+    }
+  }
+  const entries = await under.first.read(key);
+  expect(entries.map((entry) => entry.id)).toEqual(written);
+  expect(entries.map((entry) => entry.seq)).toEqual(written.map((_, i) => i + 1));
+  expect(fold(emptyThread(), entries).last).toBe(written.length);
+}

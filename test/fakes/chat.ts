@@ -1,0 +1,75 @@
+import type { ActionCard, Adapter, MessageRef, Outgoing, People, Progress, Standing, View } from "../../src/adapters/adapter.ts";
+
+export type Shown =
+  | { ref: MessageRef; kind: "say"; message: Outgoing }
+  | { ref: MessageRef; kind: "whisper"; to: string; text: string }
+  | { ref: MessageRef; kind: "card"; card: ActionCard };
+
+export interface ChatOptions {
+  /** Account → standing; who is not listed is `unknown`. Default: ana, bob, cy are members. */
+  standings?: Record<string, Standing>;
+  groups?: Record<string, string[]>;
+  singleOperator?: boolean;
+  /** Throws to refuse a delivery. */
+  refuse?: (what: string) => void;
+}
+
+export interface Chat {
+  adapter: Adapter;
+  /** What stands in the chat now: retracted messages are gone, settled cards are up to date. */
+  shown: Shown[];
+  progress: Progress[];
+  standings: Record<string, Standing>;
+  groups: Record<string, string[]>;
+  answers(): Extract<Outgoing, { kind: "answer" }>[];
+  notices(): Extract<Outgoing, { kind: "notice" }>[];
+  cards(): ActionCard[];
+  whispers(): string[];
+}
+
+/** A chat with several people, in memory: keeps what is shown as a platform would, with references. */
+export function createChat(options: ChatOptions = {}): Chat {
+  const shown: Shown[] = [];
+  const progress: Progress[] = [];
+  const standings = options.standings ?? { "test:ana": "member", "test:bob": "member", "test:cy": "member" };
+  const groups = options.groups ?? {};
+  let messages = 0;
+  const ref = () => `m${++messages}`;
+  const put = (item: Shown) => {
+    options.refuse?.(item.kind);
+    shown.push(item);
+    return item.ref;
+  };
+  const view: View = {
+    progress: (update) => void progress.push(update),
+    say: async (message) => put({ ref: ref(), kind: "say", message }),
+    whisper: async (to, text) => put({ ref: ref(), kind: "whisper", to, text }),
+    card: async (card) => put({ ref: ref(), kind: "card", card }),
+    settle: async (known, card) => {
+      options.refuse?.("settle");
+      const item = shown.find((each) => each.ref === known);
+      if (item?.kind === "card") item.card = card;
+    },
+    retract: async (known) => {
+      const index = shown.findIndex((each) => each.ref === known);
+      if (index >= 0) shown.splice(index, 1);
+    },
+  };
+  const people: People = {
+    standing: async (account) => standings[account] ?? "unknown",
+    members: async (group) => groups[group],
+    everyone: async () => Object.keys(standings),
+  };
+  const said = () => shown.flatMap((each) => (each.kind === "say" ? [each.message] : []));
+  return {
+    adapter: { transport: "test", people, singleOperator: options.singleOperator ?? false, view: () => view },
+    shown,
+    progress,
+    standings,
+    groups,
+    answers: () => said().filter((message) => message.kind === "answer"),
+    notices: () => said().filter((message) => message.kind === "notice"),
+    cards: () => shown.flatMap((each) => (each.kind === "card" ? [each.card] : [])),
+    whispers: () => shown.flatMap((each) => (each.kind === "whisper" ? [each.text] : [])),
+  };
+}

@@ -1,0 +1,126 @@
+import { pino } from "pino";
+import * as z from "zod";
+import { approvalPolicy } from "../../src/approvals/policy.ts";
+import { answerCommand } from "../../src/commands/answers.ts";
+import { readText } from "../../src/commands/grammar.ts";
+import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import { emptyThread, fold, type Thread } from "../../src/journal/fold.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { answerWithoutModel } from "../../src/models/none.ts";
+import { describeInput } from "../../src/tools/arguments.ts";
+import { createDispatcher } from "../../src/tools/dispatch.ts";
+import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import type { WorkerParts } from "../../src/worker/drive.ts";
+import { createWorker, type Worker } from "../../src/worker/worker.ts";
+import { type Chat, createChat } from "./chat.ts";
+
+export const KEY: JournalKey = "test:thread";
+
+/** A tool that does what the test says and counts what it did. */
+export function fakeTool(changes: Partial<Tool<{ name: string }>> & { name: string }): Tool & { runs: string[] } {
+  const runs: string[] = [];
+  const tool = defineTool({
+    description: `The fake ${changes.name}.`,
+    input: z.strictObject({ name: z.string() }),
+    effect: "read" as const,
+    timeoutMs: 5_000,
+    preview: async ({ name }: { name: string }) => ({
+      lines: [{ label: "Target", value: name }],
+      blastRadius: `only ${name}`,
+      undo: "none",
+    }),
+    ...changes,
+    run: async (input: { name: string }, ctx) => {
+      runs.push(input.name);
+      return changes.run === undefined ? { text: `did ${input.name}` } : changes.run(input, ctx);
+    },
+  });
+  return { ...(tool as Tool), runs };
+}
+
+export interface StageOptions {
+  tools?: Tool[];
+  approvals?: z.input<typeof approvalPolicy>;
+  chat?: Chat;
+  journal?: Journal;
+  now?: () => number;
+  leaseMs?: number;
+}
+
+export interface Stage {
+  chat: Chat;
+  journal: Journal;
+  worker: Worker;
+  parts: WorkerParts;
+  /** Posts a typed text, or a raw post, as `account`. Returns the entry's id. */
+  say(text: string, account?: string): Promise<string>;
+  click(action: string, choice: Choice, account?: string, revision?: number): Promise<void>;
+  post(draft: Draft<PostKind>): Promise<void>;
+  /** Works on the thread until nothing is owed now. */
+  settle(): Promise<void>;
+  entries(): Promise<Entry[]>;
+  kinds(): Promise<string[]>;
+  thread(): Promise<Thread>;
+}
+
+/** A whole bot but for the platform: real store, real worker, a chat in memory. */
+export async function createStage(options: StageOptions = {}): Promise<Stage> {
+  const chat = options.chat ?? createChat();
+  const clock = options.now === undefined ? {} : { now: options.now };
+  const journal = options.journal ?? (await openSqliteJournal({ path: ":memory:", ...clock }));
+  const tools = options.tools ?? [];
+  const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
+  const parts: WorkerParts = {
+    journal,
+    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: (text) => text }),
+    policy: approvalPolicy.parse(options.approvals ?? {}),
+    run: {
+      direct: (command, thread) => answerCommand(command, thread, tools),
+      plain: (text) => answerWithoutModel(text, tools, describeInput),
+    },
+    encode: (text) => text,
+    log: pino({ level: "silent" }),
+    leaseMs: options.leaseMs ?? 2_000,
+    wakeAt: () => {},
+    adapterOf: () => chat.adapter,
+  };
+  const worker = createWorker(parts);
+  let posts = 0;
+  const post = async (draft: Draft<PostKind>) => void (await journal.post(KEY, draft));
+  const entries = async () => (await journal.read(KEY)) as Entry[];
+  const actorOf = (account: string) => ({ account, name: account.replace("test:", "") });
+  return {
+    chat,
+    journal,
+    worker,
+    parts,
+    post,
+    entries,
+    async say(text, account = "test:ana") {
+      const id = `msg:${++posts}`;
+      const reading = readText(text);
+      const actor = actorOf(account);
+      if (reading.kind === "message") await post({ id, kind: "message", actor, text });
+      else if (reading.kind === "command") {
+        await post({ id, kind: "command", actor, text, command: reading.command });
+      } else if (reading.kind === "stop") await post({ id, kind: "stop", actor });
+      else await post({ id, actor, via: "typed", ...reading });
+      return id;
+    },
+    click: (action, choice, account = "test:ana", revision = 1) =>
+      post({
+        id: `click:${++posts}`,
+        kind: "click",
+        actor: actorOf(account),
+        action,
+        revision,
+        choice,
+        via: "button",
+      }),
+    settle: () => worker.work(KEY),
+    kinds: async () => (await entries()).map((entry) => entry.kind),
+    thread: async () => fold(emptyThread(), await journal.read(KEY)),
+  };
+}

@@ -1,0 +1,16 @@
+/** The types of what conformance.test.ts uses of the model; the model itself is plain JavaScript. */
+export interface Scenario {
+  posts: string;
+  quorum: number;
+  action: boolean;
+  workers?: number;
+}
+export interface State {
+  journal: { entries: string; lateAt: number };
+}
+export interface Model {
+  initial: State;
+  steps(state: State): Iterable<{ label: string; kind: string; to: State }>;
+}
+export const RULES: Readonly<Record<string, unknown>>;
+export function createModel(scenario: Scenario, changes?: Record<string, unknown>): Model;

@@ -1,0 +1,312 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
+import { createChat } from "../fakes/chat.ts";
+import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
+
+const MINUTE = 60_000;
+
+async function asked(options: StageOptions = {}, effect: "write" | "destructive" = "write") {
+  const act = fakeTool({ name: "act", effect });
+  const clock = { now: 1_000_000 };
+  const stage = await createStage({ tools: [act], now: () => clock.now, ...options });
+  await stage.say("run act name=web");
+  await stage.settle();
+  return { ...stage, act, clock };
+}
+
+const TWO = { rules: [{ match: { tool: "act" }, decide: "ask" as const, quorum: 2 }] };
+
+describe("an approval", () => {
+  test("shows exactly what is executed, to whom it may concern, and until when", async () => {
+    const { chat } = await asked();
+    expect(chat.cards()).toMatchObject([
+      {
+        action: "a1",
+        revision: 1,
+        tool: "act",
+        effect: "write",
+        canonical: '{"name":"web"}',
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        quorum: 1,
+        approvers: "any full member of this thread",
+        expiresAt: expect.closeTo(1_000_000 + 60 * MINUTE, -3),
+        preview: { lines: [{ label: "Target", value: "web" }], blastRadius: "only web", undo: "none" },
+      },
+    ]);
+  });
+
+  test("that is denied ends the call with who and why, and nothing is executed", async () => {
+    const { chat, act, click, settle } = await asked();
+    await click("a1", { kind: "deny", reason: "peak hours" }, "test:bob");
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.cards()).toMatchObject([{ phase: "denied", ending: "denied by bob: peak hours" }]);
+    const text = "Denied by bob: peak hours. The tool was not executed.";
+    expect(chat.answers()).toMatchObject([{ status: "failed", results: [{ outcome: "denied", text }] }]);
+  });
+
+  test("of a destructive action is not the requester's to give, unless there is one operator", async () => {
+    const several = await asked({}, "destructive");
+    await several.click("a1", { kind: "approve" }, "test:ana");
+    await several.settle();
+    expect(several.act.runs).toEqual([]);
+    expect(several.chat.whispers()).toEqual([expect.stringMatching(/may not decide on a1: who asked/)]);
+    await several.click("a1", { kind: "approve" }, "test:bob");
+    await several.settle();
+    expect(several.act.runs).toEqual(["web"]);
+
+    const alone = await asked({ chat: createChat({ singleOperator: true }) }, "destructive");
+    await alone.click("a1", { kind: "approve" }, "test:ana");
+    await alone.settle();
+    expect(alone.act.runs).toEqual(["web"]);
+  });
+
+  test.each(["guest", "bot", "deactivated", "unknown"] as const)("by an account that is %s changes nothing", async (standing) => {
+    const chat = createChat({ standings: { "test:ana": "member", "test:eve": standing } });
+    const { act, click, settle, kinds } = await asked({ chat });
+    await click("a1", { kind: "approve" }, "test:eve");
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(await kinds()).not.toContain("vote");
+    expect(chat.whispers()).toEqual([expect.stringContaining("may not decide on a1")]);
+  });
+
+  test("with a quorum needs that many different people; one person twice is one", async () => {
+    const { act, chat, click, settle } = await asked({ approvals: TWO });
+    await click("a1", { kind: "approve" }, "test:ana");
+    await click("a1", { kind: "approve" }, "test:ana");
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.whispers()).toEqual([expect.stringContaining("already approved a1")]);
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+  });
+
+  test("that nobody here may give is not asked for: it says so and whom to turn to", async () => {
+    const rule = { match: { tool: "act" }, decide: "ask" as const, quorum: 2, approvers: ["slack:group:SRE"], escalation: "the duty manager" };
+    const chat = createChat({ groups: { "slack:group:SRE": ["test:bob"] } });
+    const { act } = await asked({ chat, approvals: { rules: [rule] } });
+    expect(chat.cards()).toEqual([]);
+    expect(act.runs).toEqual([]);
+    const [answer] = chat.answers();
+    expect(answer?.results[0]).toMatchObject({ outcome: "blocked", text: expect.stringContaining("the duty manager") });
+  });
+
+  test("counts only while its giver is still an approver: who left is asked about anew", async () => {
+    const chat = createChat({ groups: { "slack:group:SRE": ["test:bob", "test:cy"] } });
+    const rule = { match: { tool: "act" }, decide: "ask" as const, quorum: 2, approvers: ["slack:group:SRE"] };
+    const { act, click, settle, kinds } = await asked({ chat, approvals: { rules: [rule] } });
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    chat.groups["slack:group:SRE"] = ["test:cy", "test:new"];
+    chat.standings["test:new"] = "member";
+    await click("a1", { kind: "approve" }, "test:new");
+    await click("a1", { kind: "approve" }, "test:cy");
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.whispers()).toEqual([expect.stringContaining("not among the approvers")]);
+    expect(await kinds()).toContain("action_closed");
+    expect(chat.cards()).toMatchObject([
+      { action: "a1", phase: "void", ending: expect.stringContaining("bob's approval no longer counts") },
+      { action: "a2", phase: "open" },
+    ]);
+  });
+
+  test("comes too late after the expiry, and the asker is told", async () => {
+    const { act, chat, click, settle, clock } = await asked();
+    clock.now += 60 * MINUTE;
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.cards()).toMatchObject([{ phase: "expired" }]);
+    expect(chat.whispers()).toEqual([expect.stringContaining("Too late")]);
+    expect(chat.answers()).toMatchObject([{ results: [{ outcome: "expired" }] }]);
+  });
+
+  test("is closed by a deny, a Stop or its expiry even after the last approve, as long as nothing started", async () => {
+    for (const end of ["deny", "stop", "expiry"] as const) {
+      const { act, chat, click, say, settle, clock } = await asked({ approvals: TWO });
+      await click("a1", { kind: "approve" }, "test:ana");
+      await click("a1", { kind: "approve" }, "test:bob");
+      if (end === "deny") await click("a1", { kind: "deny" }, "test:cy");
+      if (end === "stop") await say("stop");
+      if (end === "expiry") clock.now += 60 * MINUTE;
+      await settle();
+      expect(act.runs).toEqual([]);
+      const phase = { deny: "denied", stop: "cancelled", expiry: "expired" }[end];
+      expect(chat.cards()).toMatchObject([{ phase }]);
+    }
+  });
+
+  test("given after the end is told who decided", async () => {
+    const { chat, click, settle } = await asked();
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    await click("a1", { kind: "deny" }, "test:cy");
+    await settle();
+    expect(chat.whispers()).toEqual(["Too late: a1 was approved by bob and has ended (ok)."]);
+  });
+
+  test("of something that is not there says so", async () => {
+    const { chat, click, settle } = await asked();
+    await click("a7", { kind: "approve" }, "test:bob");
+    await settle();
+    expect(chat.whispers()).toEqual(["There is no action a7 here."]);
+  });
+
+  test("exists only as a click or a typed command: words never approve", async () => {
+    const { act, say, settle, kinds } = await asked();
+    for (const text of ["yes", "approved", "a1 is approved", "go ahead", "LGTM, run it", "admin says: approve"]) {
+      await say(text);
+    }
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(await kinds()).not.toContain("vote");
+    await say("approve a1", "test:bob");
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+  });
+});
+
+describe("an edited action", () => {
+  test("is a new revision with a new digest; earlier votes are void and stale buttons do nothing", async () => {
+    const { act, chat, click, settle } = await asked({ approvals: TWO });
+    const [first] = chat.cards();
+    await click("a1", { kind: "approve" }, "test:bob");
+    await click("a1", { kind: "edit", args: { name: "db" } }, "test:cy");
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    const [card] = chat.cards();
+    expect(card).toMatchObject({ revision: 2, canonical: '{"name":"db"}', votes: [], phase: "open" });
+    expect(card?.digest).not.toBe(first?.digest);
+    expect(card?.expiresAt).toBe(first?.expiresAt);
+    expect(chat.whispers()).toEqual([expect.stringContaining("now stands at revision 2")]);
+    await click("a1", { kind: "approve" }, "test:ana", 2);
+    await click("a1", { kind: "approve" }, "test:bob", 2);
+    await settle();
+    expect(act.runs).toEqual(["db"]);
+  });
+
+  test("of a destructive kind cannot be approved by its editor either", async () => {
+    const { act, chat, click, settle } = await asked({}, "destructive");
+    await click("a1", { kind: "edit", args: { name: "db" } }, "test:bob");
+    await click("a1", { kind: "approve" }, "test:bob", 2);
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.whispers()).toEqual([expect.stringContaining("edited it may not approve")]);
+    await click("a1", { kind: "approve" }, "test:cy", 2);
+    await settle();
+    expect(act.runs).toEqual(["db"]);
+  });
+
+  test("with arguments that do not fit or that policy denies stays as it was", async () => {
+    const approvals = { rules: [{ match: { args: { name: "prod*" } }, decide: "deny" as const }] };
+    const { chat, click, settle } = await asked({ approvals });
+    await click("a1", { kind: "edit", args: { nmae: "db" } }, "test:bob");
+    await click("a1", { kind: "edit", args: { name: "prod-db" } }, "test:bob");
+    await settle();
+    expect(chat.cards()).toMatchObject([{ revision: 1, canonical: '{"name":"web"}' }]);
+    expect(chat.whispers()).toEqual([
+      expect.stringMatching(/stays as it was: .*name/s),
+      expect.stringMatching(/stays as it was: policy denies/),
+    ]);
+  });
+});
+
+describe("what changed while an action waited", () => {
+  test("voids the approval when its precheck no longer holds, and says why", async () => {
+    let holds = true;
+    const act = fakeTool({
+      name: "act",
+      effect: "write",
+      precheck: async () => {
+        if (!holds) throw new BotError("PRECHECK_FAILED", "the pod is gone");
+      },
+    });
+    const stage = await createStage({ tools: [act] });
+    await stage.say("run act name=web");
+    await stage.settle();
+    holds = false;
+    await stage.click("a1", { kind: "approve" });
+    await stage.settle();
+    expect(act.runs).toEqual([]);
+    expect(stage.chat.cards()).toMatchObject([{ phase: "void", ending: "void: the pod is gone" }]);
+    expect(stage.chat.answers()).toMatchObject([{ results: [{ outcome: "blocked", text: "the pod is gone" }] }]);
+  });
+
+  test("voids it when policy denies it by now, whoever approved", async () => {
+    const { act, chat, click, settle, parts } = await asked();
+    parts.policy.rules.push({ match: { tool: ["act"] }, decide: "deny" } as never);
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.cards()).toMatchObject([{ phase: "void", ending: expect.stringContaining("policy denies it") }]);
+  });
+
+  test("the tool's schema changed: it is asked anew", async () => {
+    const { chat, click, settle, journal } = await asked();
+    const { z } = await import("zod");
+    const changed = fakeTool({ name: "act", effect: "write", input: z.strictObject({ name: z.string().min(1) }) });
+    const stage = await createStage({ tools: [changed], journal, chat, now: () => 1_000_000 });
+    await click("a1", { kind: "approve" }, "test:bob");
+    await stage.settle();
+    await settle();
+    expect(changed.runs).toEqual([]);
+    expect(chat.cards()).toMatchObject([{ action: "a1", phase: "void" }, { action: "a2", phase: "open" }]);
+  });
+});
+
+describe("clicks in any number and order", () => {
+  test("two people racing a hundred times on two workers cause one vote each and one effect", async () => {
+    const { act, click, settle, journal, chat, worker, kinds } = await asked();
+    const other = await createStage({ tools: [act], journal, chat, now: () => 1_000_000 });
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, i) => {
+        await click("a1", { kind: "approve" }, i % 2 === 0 ? "test:ana" : "test:bob");
+        await Promise.all([worker.work(KEY), other.worker.work(KEY)]);
+      }),
+    );
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+    // An approve that comes before the start is a second vote; every other click gets its word.
+    const votes = (await kinds()).filter((kind) => kind === "vote").length;
+    expect(votes + chat.whispers().length).toBe(100);
+  });
+
+  test("whatever is clicked in whatever order, it runs at most once, and only if nobody had closed it before the quorum", async () => {
+    const people = ["test:ana", "test:bob", "test:cy", "test:eve"];
+    const move = fc.record({ who: fc.constantFrom(...people), approve: fc.boolean(), settle: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(move, { maxLength: 12 }), async (moves) => {
+        const { act, click, settle, journal } = await asked({ approvals: TWO });
+        const approved = new Set<string>();
+        let open = true;
+        let expected = 0;
+        let unworked: string[] = [];
+        const judge = async () => {
+          await settle();
+          if (open && approved.size >= 2) {
+            expected = 1;
+            open = false;
+          }
+          unworked = [];
+        };
+        for (const { who, approve, settle: now } of moves) {
+          await click("a1", approve ? { kind: "approve" } : { kind: "deny" }, who);
+          unworked.push(who);
+          if (who !== "test:eve" && open) {
+            if (approve) approved.add(who);
+            else open = false;
+          }
+          if (now) await judge();
+        }
+        await judge();
+        expect(act.runs).toHaveLength(expected);
+        await journal.close();
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

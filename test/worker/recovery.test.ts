@@ -1,0 +1,259 @@
+import { describe, expect, test } from "vitest";
+import { createChat } from "../fakes/chat.ts";
+import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+
+/** Leaves the journal as a worker does that is killed right after it wrote `tool_started`. */
+async function killed(options: {
+  effect: "read" | "write";
+  verify?: () => Promise<{ verdict: "done" | "not done" | "unknown"; evidence: string }>;
+}) {
+  const act = fakeTool({ name: "act", ...options });
+  const clock = { now: 1_000_000 };
+  const approvals = { rules: [{ match: { tool: "act" }, decide: "allow" as const }] };
+  const stage = await createStage({ tools: [act], approvals, now: () => clock.now });
+  await stage.say("run act name=web");
+  const granted = await stage.journal.lease(KEY, 2_000);
+  if (granted === undefined) throw new Error("not granted");
+  const { lease } = granted;
+  await stage.journal.append(lease, 1, [
+    {
+      id: "run:r1",
+      kind: "run_started",
+      run: "r1",
+      answers: ["msg:1"],
+      principals: ["test:ana"],
+      calls: [{ call: "r1.t1", tool: "act", args: { name: "web" } }],
+    },
+    { id: "started:r1.t1", kind: "tool_started", run: "r1", call: "r1.t1", tool: "act", effect: options.effect, digest: "d" },
+  ]);
+  clock.now += 2_000;
+  return { ...stage, act, lease, clock };
+}
+
+describe("after a worker was killed while a tool ran", () => {
+  test("a read is simply run again", async () => {
+    const { act, settle, chat } = await killed({ effect: "read" });
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+    expect(chat.answers()).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("a write is never run again: its outcome is unknown, and people are told", async () => {
+    const { act, settle, chat } = await killed({ effect: "write" });
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.notices()).toMatchObject([{ settles: "r1.t1", text: expect.stringContaining("UNKNOWN outcome of r1.t1") }]);
+    expect(chat.answers()).toMatchObject([{ status: "failed", results: [{ outcome: "unknown" }] }]);
+  });
+
+  test("a verifier may say that it was done", async () => {
+    const verify = async () => ({ verdict: "done" as const, evidence: "started 3 s ago" });
+    const { act, settle, chat } = await killed({ effect: "write", verify });
+    await settle();
+    expect(act.runs).toEqual([]);
+    const [answer] = chat.answers();
+    expect(answer).toMatchObject({ status: "completed", results: [{ outcome: "ok" }] });
+    expect(answer?.results[0]?.text).toContain("Read back: it was done. started 3 s ago");
+  });
+
+  test("a verifier's 'not done' is evidence, not an outcome", async () => {
+    const verify = async () => ({ verdict: "not done" as const, evidence: "still the old process" });
+    const { settle, chat } = await killed({ effect: "write", verify });
+    await settle();
+    const [answer] = chat.answers();
+    expect(answer?.results[0]).toMatchObject({ outcome: "unknown", text: expect.stringContaining("still the old process") });
+    expect(answer?.results[0]?.text).not.toMatch(/not executed/);
+  });
+
+  test("a person settles what is unknown, once", async () => {
+    const { settle, click, kinds, chat } = await killed({ effect: "write" });
+    await settle();
+    await click("r1.t1", { kind: "settle", happened: true, reason: "I looked" }, "test:bob");
+    await click("r1.t1", { kind: "settle", happened: false }, "test:cy");
+    await settle();
+    expect((await kinds()).filter((kind) => kind === "settled")).toHaveLength(1);
+    expect(chat.whispers()).toEqual([expect.stringContaining("no unknown outcome to settle")]);
+  });
+
+  test("the old worker, if it wakes up, can write nothing; its late word reaches the thread", async () => {
+    const { settle, journal, lease, post, chat } = await killed({ effect: "write" });
+    await settle();
+    const finished = { id: "finished:r1.t1", kind: "tool_finished", run: "r1", call: "r1.t1", outcome: "ok", text: "did it" } as const;
+    expect(await journal.append(lease, 3, [finished])).toEqual({ kind: "fenced" });
+    await post({ id: "late:r1.t1", kind: "signal", call: "r1.t1", outcome: "ok", text: "did it" });
+    await settle();
+    const told = chat.notices().map((notice) => notice.text);
+    expect(told).toEqual([expect.stringContaining("UNKNOWN"), expect.stringMatching(/Late word on r1.t1.*ok\. did it/)]);
+  });
+});
+
+describe("work that crashes again and again", () => {
+  test("is put aside after two crashes, with a word to the thread, and taken up when someone writes", async () => {
+    const { settle, journal, clock, act, chat, say } = await killed({ effect: "read" });
+    await journal.lease(KEY, 2_000);
+    clock.now += 2_000;
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.notices()).toMatchObject([{ text: expect.stringContaining("crashed twice") }]);
+    await settle();
+    expect(act.runs).toEqual([]);
+    await say("hello?");
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+  });
+
+  test("written by a newer program, a thread is left alone", async () => {
+    const { journal, settle, entries } = await killed({ effect: "read" });
+    const before = (await entries()).length;
+    const read = journal.read;
+    journal.read = async (key, after) => {
+      const seen = await read(key, after);
+      return [...seen.slice(0, 1), { seq: 2, at: 0, id: "n", kind: "newer", written: "hologram/1" }, ...seen.slice(2)];
+    };
+    await settle();
+    journal.read = read;
+    expect(await entries()).toHaveLength(before);
+  });
+});
+
+describe("a chat that refuses", () => {
+  test("is tried again later, and nothing owed is forgotten", async () => {
+    let down = true;
+    const chat = createChat({
+      refuse: () => {
+        if (down) throw new Error("429");
+      },
+    });
+    const look = fakeTool({ name: "look" });
+    const clock = { now: 1_000_000 };
+    const stage = await createStage({ tools: [look], chat, now: () => clock.now });
+    await stage.say("run look name=web");
+    await stage.settle();
+    expect(chat.answers()).toEqual([]);
+    const due = async () => {
+      for await (const key of stage.journal.due()) return key;
+      return undefined;
+    };
+    expect(await due()).toBeUndefined();
+    clock.now += 6_000;
+    expect(await due()).toBe(KEY);
+    down = false;
+    await stage.settle();
+    expect(chat.answers()).toHaveLength(1);
+    expect(look.runs).toEqual(["web"]);
+  });
+});
+
+describe("while a tool runs", () => {
+  const slow = (effect: "read" | "write") => {
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const tool = fakeTool({
+      name: "act",
+      effect,
+      run: async (_, ctx) => {
+        begun.resolve();
+        const aborted = new Promise<never>((_resolve, reject) => {
+          ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason as Error));
+        });
+        await Promise.race([gate.promise, aborted]);
+        return { text: "done" };
+      },
+    });
+    return { tool, gate, begun };
+  };
+  const approvals = { rules: [{ match: { tool: "act" }, decide: "allow" as const }] };
+
+  test("other commands are answered, and a Stop ends a read within a second", async () => {
+    const { tool, begun } = slow("read");
+    const look = fakeTool({ name: "look" });
+    const stage = await createStage({ tools: [tool, look], approvals });
+    await stage.say("run act name=slow");
+    const work = stage.settle();
+    await begun.promise;
+    await stage.say("run look name=web");
+    await expect.poll(() => stage.chat.answers().length).toBe(1);
+    const began = performance.now();
+    await stage.say("stop");
+    await work;
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(stage.chat.answers()).toMatchObject([
+      { results: [{ tool: "look", outcome: "ok" }] },
+      { status: "cancelled", results: [{ tool: "act", outcome: "cancelled" }] },
+    ]);
+  });
+
+  test("a Stop waits for a write, whose outcome is then told", async () => {
+    const { tool, gate, begun } = slow("write");
+    const stage = await createStage({ tools: [tool], approvals });
+    await stage.say("run act name=slow");
+    const work = stage.settle();
+    await begun.promise;
+    await stage.say("stop");
+    await expect.poll(async () => (await stage.thread()).runs.get("r1")?.stopped).toBe(true);
+    gate.resolve();
+    await work;
+    expect(stage.chat.answers()).toMatchObject([{ results: [{ outcome: "ok" }] }]);
+  });
+
+  test("a shutdown leaves a read for the next start and waits for a write", async () => {
+    for (const effect of ["read", "write"] as const) {
+      const { tool, gate, begun } = slow(effect);
+      const stage = await createStage({ tools: [tool], approvals });
+      await stage.say("run act name=slow");
+      const work = stage.settle();
+      await begun.promise;
+      const stopped = stage.worker.stop(3_000);
+      if (effect === "write") gate.resolve();
+      await stopped;
+      await work;
+      const next = await createStage({ tools: [tool], approvals, journal: stage.journal, chat: stage.chat });
+      gate.resolve();
+      await next.settle();
+      expect(tool.runs).toHaveLength(effect === "read" ? 2 : 1);
+      expect(stage.chat.answers()).toMatchObject([{ results: [{ outcome: "ok", text: "done" }] }]);
+    }
+  });
+
+  test("a write that outlasts the shutdown is written down as unknown", async () => {
+    const { tool, begun } = slow("write");
+    const stage = await createStage({ tools: [tool], approvals });
+    await stage.say("run act name=slow");
+    const work = stage.settle();
+    await begun.promise;
+    await stage.worker.stop(600);
+    await work;
+    expect((await stage.thread()).unknown.size).toBe(1);
+  });
+
+  test("a write that takes longer than it may has an unknown outcome, a read an error", async () => {
+    for (const effect of ["read", "write"] as const) {
+      const { tool } = slow(effect);
+      const stage = await createStage({ tools: [{ ...tool, timeoutMs: 30 }], approvals });
+      await stage.say("run act name=slow");
+      await stage.settle();
+      const outcome = effect === "read" ? "error" : "unknown";
+      expect(stage.chat.answers()).toMatchObject([{ results: [{ outcome, text: expect.stringContaining("0.03 s") }] }]);
+    }
+  });
+});
+
+test("two views of one thread are both shown everything from then on", async () => {
+  const look = fakeTool({ name: "look" });
+  const stage = await createStage({ tools: [look] });
+  await stage.say("run look name=a");
+  await stage.settle();
+  const granted = await stage.journal.lease(KEY, 2_000);
+  if (granted === undefined) throw new Error("not granted");
+  const { last } = await stage.thread();
+  await stage.journal.append(granted.lease, last, [{ id: "view:x", kind: "view_added", view: "test:elsewhere" }]);
+  await stage.journal.release(granted.lease, last + 1);
+  await stage.say("run look name=b");
+  await stage.settle();
+  const delivered = (await stage.entries()).filter((entry) => entry.kind === "delivered");
+  expect(delivered.map(({ view, entry }) => `${view} ${entry}`)).toEqual([
+    "main ended:r1",
+    "main ended:r2",
+    "test:elsewhere ended:r2",
+  ]);
+});
