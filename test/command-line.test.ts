@@ -1,0 +1,200 @@
+import { once } from "node:events";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { collect, Program } from "./fakes/program.ts";
+
+let program: Program;
+const begin = (env: Record<string, string> = {}) => (program = new Program(env));
+afterEach(() => program.remove());
+
+const lines = (text: string) => text.trim().split("\n");
+const touch = (file: string) => `run run_command argv='["touch","${file}"]'`;
+
+interface AuditLine {
+  kind: string;
+  thread: string;
+  action?: string;
+  outcome?: string;
+}
+
+async function audited(): Promise<AuditLine[]> {
+  const { out } = await program.run(["audit"]);
+  return lines(out).map((line) => JSON.parse(line) as AuditLine);
+}
+
+describe("ask", { timeout: 20_000 }, () => {
+  test("answers on stdout, tells progress on stderr, and exits with 0", async () => {
+    const { code, out, err } = await begin().run(["ask", "run disk_usage"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/✓ disk_usage[^]*used/);
+    expect(err).toContain("disk_usage");
+    expect(statSync(join(program.folder, "data/watchkeeper.db")).mode & 0o077).toBe(0);
+  });
+
+  test("exits with 1 when it failed, and suggests what was meant", async () => {
+    const { code, out } = await begin().run(["ask", "run disk_usag"]);
+    expect(code).toBe(1);
+    expect(out).toContain("Did you mean disk_usage?");
+  });
+
+  test("exits with 2 on a wrong command line or configuration, naming every mistake", async () => {
+    expect((await begin().run(["ask"])).code).toBe(2);
+    program.remove();
+    expect((await begin().run(["--colour"])).code).toBe(2);
+    program.remove();
+    const { code, err } = await begin({ LOG_LEVEL: "loud", DRAIN_SECONDS: "x" }).run(["doctor"]);
+    expect(code).toBe(2);
+    expect(err).toMatch(/LOG_LEVEL[^]*DRAIN_SECONDS/);
+  });
+
+  test("exits with 3 when it needs approval, and the thread goes on where it says", async () => {
+    const file = join(begin().folder, "touched");
+    const { code, err } = await program.run(["ask", touch(file)]);
+    expect(code).toBe(3);
+    expect(existsSync(file)).toBe(false);
+    const thread = /npm start -- --thread (\S+)/.exec(err)?.[1] ?? "";
+    const { code: after, out } = await program.run(["--thread", thread], "y\n");
+    expect(after).toBe(0);
+    expect(out).toContain("a1 approved");
+    expect(existsSync(file)).toBe(true);
+    expect((await audited()).map(({ kind }) => kind)).toEqual([
+      "command",
+      "run_started",
+      "action_proposed",
+      "click",
+      "vote",
+      "tool_started",
+      "tool_finished",
+    ]);
+  });
+
+  test("prints one JSON object with --json", async () => {
+    const { out } = await begin().run(["ask", "--json", "run disk_usage"]);
+    expect(JSON.parse(out)).toMatchObject({ status: "completed", results: [{ tool: "disk_usage", outcome: "ok" }] });
+  });
+
+  test("without a model says in one line that none is configured, and points to tools", async () => {
+    const { code, out } = await begin().run(["ask", "is the disk of the shop full?"]);
+    expect(code).toBe(0);
+    expect(lines(out)[0]).toMatch(/No model is configured.*MODEL=/);
+    expect(out).toContain("run disk_usage");
+  });
+
+  test("never shows or stores a secret that the environment holds", async () => {
+    const secret = "hunter2-correct-horse";
+    const env = { DB_PASSWORD: secret };
+    const { out, err } = await begin(env).run(["ask", `run http_check url=http://127.0.0.1:1/${secret}`]);
+    const stored = readFileSync(join(program.folder, "data/watchkeeper.db"), "latin1");
+    const wal = join(program.folder, "data/watchkeeper.db-wal");
+    const log = existsSync(wal) ? readFileSync(wal, "latin1") : "";
+    for (const text of [out, err, stored, log]) expect(text).not.toContain(secret);
+    expect(out).toContain("[secret:DB_PASSWORD]");
+  });
+});
+
+describe("a conversation", { timeout: 20_000 }, () => {
+  test("works with piped input: each line is asked, and it ends when all is answered", async () => {
+    const { code, out } = await begin().run([], "run disk_usage\nhelp\n");
+    expect(code).toBe(0);
+    expect(out).toMatch(/disk_usage[^]*Commands, with or without/);
+    expect(out).not.toContain("\u001B");
+  });
+
+  test("killed at the card, it shows the card again and goes on", async () => {
+    const file = join(begin().folder, "touched");
+    const child = program.start();
+    const said = collect(child.stdout);
+    child.stdin.write(`${touch(file)}\n`);
+    await expect.poll(said, { timeout: 10_000 }).toContain("y approve");
+    const closed = once(child, "close");
+    child.kill("SIGKILL");
+    await closed;
+    const [first] = await audited();
+    const { out } = await program.run(["--thread", first?.thread ?? ""], "y\n");
+    expect(out).toMatch(/a1 · write · run_command[^]*a1 approved by/);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test("killed while a command runs, its outcome is unknown and never run again", async () => {
+    const file = join(begin().folder, "count");
+    const script = join(program.folder, "slow.sh");
+    writeFileSync(script, `echo x >> ${file}; sleep 60`);
+    const child = program.start();
+    const said = collect(child.stdout);
+    child.stdin.write(`run run_command argv='["sh","${script}"]'\n`);
+    await expect.poll(said, { timeout: 10_000 }).toContain("y approve");
+    child.stdin.write("y\n");
+    await expect.poll(() => existsSync(file), { timeout: 10_000 }).toBe(true);
+    const closed = once(child, "close");
+    child.kill("SIGKILL");
+    await closed;
+    const [first] = await audited();
+    const { out } = await program.run(["--thread", first?.thread ?? ""], "");
+    expect(out).toMatch(/UNKNOWN/);
+    expect(readFileSync(file, "utf8")).toBe("x\n");
+    expect(await audited()).toContainEqual(expect.objectContaining({ kind: "tool_finished", outcome: "unknown" }));
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("stops within five seconds on %s", async (signal) => {
+    const child = begin().start();
+    const said = collect(child.stdout);
+    child.stdin.write("run tcp_check host=127.0.0.1 port=1\n");
+    await expect.poll(said, { timeout: 10_000 }).toContain("tcp_check");
+    const began = performance.now();
+    const closed = once(child, "close");
+    child.kill(signal);
+    await closed;
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  test("a server and an ask share one folder", async () => {
+    const child = begin().start();
+    const said = collect(child.stdout);
+    child.stdin.write("run disk_usage\n");
+    await expect.poll(said, { timeout: 10_000 }).toContain("✓ disk_usage");
+    const asks = await Promise.all([1, 2, 3].map(() => program.run(["ask", "run disk_usage"])));
+    expect(asks.map(({ code }) => code)).toEqual([0, 0, 0]);
+    child.stdin.write("tools\n");
+    await expect.poll(said, { timeout: 10_000 }).toContain("kill_process");
+    const closed = once(child, "close");
+    child.stdin.end();
+    expect(await closed).toEqual([0, null]);
+    expect(new Set((await audited()).map(({ thread }) => thread)).size).toBe(4);
+  });
+});
+
+describe("looking at what happened", { timeout: 20_000 }, () => {
+  test("trace prints a thread's journal, named by its beginning", async () => {
+    await begin().run(["ask", "run disk_usage"]);
+    const [first] = await audited();
+    const short = first?.thread.slice("terminal:".length, "terminal:".length + 8) ?? "";
+    const { code, out } = await program.run(["trace", short]);
+    expect(code).toBe(0);
+    expect(lines(out).map((line) => line.trim().split(/\s+/)[2])).toEqual([
+      undefined,
+      "command",
+      "run_started",
+      "tool_started",
+      "tool_finished",
+      "run_ended",
+      "delivered",
+    ]);
+    expect(await program.run(["trace", "nothing"])).toMatchObject({ code: 2, err: expect.stringContaining("No thread") });
+  });
+
+  test("audit can be limited to a thread and a time", async () => {
+    await begin().run(["ask", "run disk_usage"]);
+    expect(lines((await program.run(["audit", "--since", "1h"])).out)).toHaveLength(4);
+    expect((await program.run(["audit", "--since", "2999-01-01"])).out).toBe("");
+    expect(await program.run(["audit", "--since", "yesterday"])).toMatchObject({ code: 2 });
+  });
+
+  test("doctor says what works, and fails when the store is damaged", async () => {
+    const fine = await begin().run(["doctor"]);
+    expect(fine).toMatchObject({ code: 0, out: expect.stringMatching(/ok +store[^]*http_check/) });
+    writeFileSync(join(program.folder, "data/watchkeeper.db"), "not a database, ".repeat(500));
+    const broken = await program.run(["doctor"]);
+    expect(broken).toMatchObject({ code: 1, out: expect.stringMatching(/BROKEN +store +.*not a database/) });
+  });
+});

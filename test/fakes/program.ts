@@ -1,0 +1,53 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+
+export interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** The program itself, as a user starts it, on a folder of its own. */
+export class Program {
+  readonly folder = mkdtempSync(join(tmpdir(), "wk-program-"));
+  readonly #env: Record<string, string>;
+  readonly #running = new Set<ChildProcessWithoutNullStreams>();
+
+  constructor(env: Record<string, string> = {}) {
+    this.#env = { PATH: process.env["PATH"] ?? "", DATA_DIR: join(this.folder, "data"), ...env };
+  }
+
+  start(...args: string[]): ChildProcessWithoutNullStreams {
+    const child = spawn(process.execPath, [MAIN, ...args], { env: this.#env, cwd: this.folder });
+    this.#running.add(child);
+    child.on("close", () => this.#running.delete(child));
+    return child;
+  }
+
+  /** Runs it to its end with this standard input. */
+  async run(args: string[], input = ""): Promise<Ended> {
+    const child = this.start(...args);
+    child.stdin.end(input);
+    const [out, err] = [collect(child.stdout), collect(child.stderr)];
+    const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+    return { code, out: out(), err: err() };
+  }
+
+  remove(): void {
+    for (const child of this.#running) child.kill("SIGKILL");
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** What a stream has said so far. */
+export function collect(stream: NodeJS.ReadableStream): () => string {
+  let text = "";
+  stream.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  return () => text;
+}
