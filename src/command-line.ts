@@ -42,6 +42,18 @@ function stopOnSignal(bot: Bot, ended: () => void): void {
   process.on("SIGINT", stop).on("SIGTERM", stop);
 }
 
+/** Prints lines until there are no more or the reader has gone, as `| head` does. */
+async function printLines(lines: AsyncIterable<string>): Promise<void> {
+  let gone = false;
+  process.stdout.on("error", () => {
+    gone = true;
+  });
+  for await (const line of lines) {
+    if (gone) return;
+    if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 /** A conversation: the named thread, else the newest with open work that nobody else serves, else a new one. */
 export async function converse(config: Config, thread: string | undefined): Promise<number> {
   const { createTerminal } = await import("./adapters/terminal/terminal.ts");
@@ -127,9 +139,7 @@ export async function trace(config: Config, thread: string): Promise<number> {
   const { findThread, traceLines } = await import("./commands/reports.ts");
   const journal = await openStore(config);
   try {
-    for await (const line of traceLines(journal, await findThread(journal, thread))) {
-      process.stdout.write(`${line}\n`);
-    }
+    await printLines(traceLines(journal, await findThread(journal, thread)));
     return 0;
   } finally {
     await journal.close();
@@ -142,7 +152,7 @@ export async function audit(config: Config, thread: string | undefined, since: s
   const journal = await openStore(config);
   try {
     const key = thread === undefined ? undefined : await findThread(journal, thread);
-    for await (const line of auditLines(journal, { key, since: from })) process.stdout.write(`${line}\n`);
+    await printLines(auditLines(journal, { key, since: from }));
     return 0;
   } finally {
     await journal.close();

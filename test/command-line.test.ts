@@ -97,7 +97,8 @@ describe("a conversation", { timeout: 20_000 }, () => {
   test("works with piped input: each line is asked, and it ends when all is answered", async () => {
     const { code, out } = await begin().run([], "run disk_usage\nhelp\n");
     expect(code).toBe(0);
-    expect(out).toMatch(/disk_usage[^]*Commands, with or without/);
+    expect(out).toContain("✓ disk_usage");
+    expect(out).toContain("Commands, with or without");
     expect(out).not.toContain("\u001B");
   });
 

@@ -10,6 +10,8 @@ import type { ExecOptions, ExecResult, Dialed, Tool, ToolContext, Verdict } from
 const MAX_RESULT_BYTES = 16_000;
 /** How long a tool may take to end after its signal was aborted, before it is given up on. */
 const GRACE_MS = 3_000;
+/** What stands where a held secret was. */
+const HIDDEN = /\[secret:[\w.-]+\]/;
 /** For looking before and after: pins, previews, prechecks, read-backs. */
 const LOOK_MS = 15_000;
 
@@ -96,6 +98,11 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
   async function check(tool: Tool, args: JsonObject, by: "person" | "bot"): Promise<JsonObject> {
     const missing = await tool.unavailable?.();
     if (missing !== undefined) throw new BotError("NOT_AVAILABLE", missing);
+    const hidden = HIDDEN.exec(JSON.stringify(args))?.[0];
+    if (hidden !== undefined) {
+      const text = `The arguments held a secret, which was taken out: ${hidden}. A tool gets such values from its own settings, never from a message.`;
+      throw new BotError("INPUT_INVALID", text);
+    }
     const checked = checkArguments(tool, args, by);
     if (!checked.ok) throw new BotError("INPUT_INVALID", checked.problem);
     return checked.args;

@@ -187,7 +187,7 @@ export function begin(
 /** Makes sure the lease has not run out by this worker's own clock. False when another worker has it. */
 export async function ensureLive(drive: Drive): Promise<boolean> {
   if (performance.now() < drive.leaseEndsAt) return true;
-  await renew(drive);
+  await persist(drive, () => renew(drive));
   return !drive.fenced;
 }
 

@@ -1,6 +1,8 @@
 import type { Inbound, Inbox } from "../adapters/adapter.ts";
 import type { Reading } from "../commands/grammar.ts";
-import type { Draft, PostKind } from "../core/entry.ts";
+import { capText } from "../core/display.ts";
+import { type Content, decodeContent, type Draft, ENTRY_VERSION, type Json, type PostKind } from "../core/entry.ts";
+import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
 
@@ -8,10 +10,13 @@ export interface InboxParts {
   journal: Pick<Journal, "post">;
   /** Reads a typed text as a command, a click, a Stop or plain language. */
   read(text: string): Reading;
-  /** Takes the values of held secrets out of what people type, before it is stored. */
+  /** Takes the values of held secrets out of what people type, before anything is made of it. */
   hide(text: string): string;
   wake(key: JournalKey): void;
 }
+
+/** More than any platform's message; what is longer was pasted by mistake and is kept in part. */
+const MAX_STORED_BYTES = 64 * 1024;
 
 /**
  * The one way in. What a typed text means is decided here, once, and stored: a later grammar does not change what was
@@ -20,17 +25,34 @@ export interface InboxParts {
 export function createInbox({ journal, read, hide, wake }: InboxParts): Inbox {
   return {
     async post(key, id, inbound) {
-      await journal.post(key, { id, ...contentOf(inbound, read, hide) } as Draft<PostKind>);
+      const content = readable(() => contentOf(inbound, read, hide));
+      await journal.post(key, { id, ...content } as Draft<PostKind>);
       wake(key);
     },
   };
 }
 
-function contentOf(inbound: Inbound, read: InboxParts["read"], hide: InboxParts["hide"]) {
-  if (inbound.kind !== "text") return inbound;
+type Posted = Content<PostKind>;
+
+/** Makes sure that what is stored can be read again: one entry that cannot would take its thread with it. */
+function readable(make: () => Posted): Posted {
+  try {
+    const content = make();
+    const { kind, ...body } = content;
+    decodeContent(kind, ENTRY_VERSION, body);
+    return content;
+  } catch (error) {
+    throw new BotError("USAGE", "What was sent is not of a form that can be kept; it was not.", { cause: error });
+  }
+}
+
+function contentOf(inbound: Inbound, read: InboxParts["read"], hide: InboxParts["hide"]): Posted {
+  if (inbound.kind === "click") return { ...inbound, choice: hideIn(inbound.choice, hide) };
+  if (inbound.kind === "stop") return inbound;
   const { actor } = inbound;
-  const text = hide(inbound.text);
-  const reading = read(text);
+  const whole = hide(inbound.text);
+  const reading = read(whole);
+  const text = capText(whole, MAX_STORED_BYTES);
   switch (reading.kind) {
     case "message":
       return { kind: "message", actor, text };
@@ -43,4 +65,14 @@ function contentOf(inbound: Inbound, read: InboxParts["read"], hide: InboxParts[
       return { kind: "click", actor, action, revision, choice, via: "typed" };
     }
   }
+}
+
+function hideIn<T>(value: T, hide: InboxParts["hide"]): T {
+  const inner = (json: Json): Json => {
+    if (typeof json === "string") return hide(json);
+    if (Array.isArray(json)) return json.map(inner);
+    if (typeof json !== "object" || json === null) return json;
+    return Object.fromEntries(Object.entries(json).map(([name, each]) => [name, inner(each)]));
+  };
+  return inner(value as Json) as T;
 }

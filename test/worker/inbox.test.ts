@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import type { Inbound } from "../../src/adapters/adapter.ts";
+import { readText } from "../../src/commands/grammar.ts";
+import type { Draft, Json, PostKind } from "../../src/core/entry.ts";
+import { createInbox } from "../../src/worker/inbox.ts";
+
+const ACTOR = { account: "test:ana", name: "ana" };
+
+function create() {
+  const posted: Draft<PostKind>[] = [];
+  const woken: string[] = [];
+  const inbox = createInbox({
+    journal: {
+      post: async (_, draft) => {
+        posted.push(draft);
+        return { entry: { seq: 1, at: 0, ...draft }, duplicate: false };
+      },
+    },
+    read: readText,
+    hide: (text) => text.replaceAll("hunter2", "[secret:X]"),
+    wake: (key) => woken.push(key),
+  });
+  const post = (inbound: Inbound) => inbox.post("test:a", "id", inbound);
+  return { post, posted, woken };
+}
+
+test.each([
+  ["why is it slow?", { kind: "message", text: "why is it slow?" }],
+  ["run look name=a", { kind: "command", command: { name: "run", tool: "look", args: { name: "a" } } }],
+  ["stop", { kind: "stop" }],
+  ["approve a3.2", { kind: "click", action: "a3", revision: 2, choice: { kind: "approve" }, via: "typed" }],
+])("what %j means is decided when it is posted, and the thread is looked at", async (text, content) => {
+  const { post, posted, woken } = create();
+  await post({ kind: "text", actor: ACTOR, text });
+  expect(posted).toMatchObject([{ id: "id", actor: ACTOR, ...content }]);
+  expect(woken).toEqual(["test:a"]);
+});
+
+test("a held secret is taken out of texts, commands, reasons and edits before anything is stored", async () => {
+  const { post, posted } = create();
+  const click = { kind: "click", actor: ACTOR, action: "a1", revision: 1, via: "button" } as const;
+  await post({ kind: "text", actor: ACTOR, text: "the password is hunter2" });
+  await post({ kind: "text", actor: ACTOR, text: "run look name=hunter2" });
+  await post({ ...click, choice: { kind: "deny", reason: "hunter2" } });
+  await post({ ...click, choice: { kind: "edit", args: { list: [{ deep: "xhunter2x" }] } } });
+  expect(posted).toHaveLength(4);
+  expect(JSON.stringify(posted)).not.toContain("hunter2");
+});
+
+test("what could not be read again is refused and not stored", async () => {
+  const { post, posted } = create();
+  let deep: Json = "bottom";
+  for (let i = 0; i < 20_000; i++) deep = [deep];
+  const choice = { kind: "edit", args: { deep } } as const;
+  const click = { kind: "click", actor: ACTOR, action: "a1", revision: 1, choice, via: "button" } as const;
+  await expect(post(click)).rejects.toMatchObject({ code: "USAGE" });
+  expect(posted).toEqual([]);
+});
+
+test("a text of megabytes is kept in part, and says so", async () => {
+  const { post, posted } = create();
+  await post({ kind: "text", actor: ACTOR, text: "x".repeat(3_000_000) });
+  const [entry] = posted;
+  expect(entry).toMatchObject({ kind: "command", command: { name: "invalid" } });
+  expect(JSON.stringify(entry).length).toBeLessThan(70_000);
+});
