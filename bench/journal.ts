@@ -47,8 +47,24 @@ function* steps(calls: number, text: string): Iterable<Draft<"tool_started" | "t
   for (let i = 1; i <= calls; i++) {
     const call = `r1.t${i}`;
     const digest = "0".repeat(64);
-    yield { id: `started:${call}`, kind: "tool_started", run: "r1", call, tool: "look", effect: "read", digest };
-    yield { id: `finished:${call}`, kind: "tool_finished", run: "r1", call, outcome: "ok", text, ms: 12 };
+    yield {
+      id: `started:${call}`,
+      kind: "tool_started",
+      run: "r1",
+      call,
+      tool: "look",
+      effect: "read",
+      digest,
+    };
+    yield {
+      id: `finished:${call}`,
+      kind: "tool_finished",
+      run: "r1",
+      call,
+      outcome: "ok",
+      text,
+      ms: 12,
+    };
   }
 }
 
@@ -59,8 +75,19 @@ async function begin(journal: Journal, calls: number) {
   fold(thread, [entry]);
   const granted = await journal.lease(KEY, LEASE_MS);
   if (granted === undefined) throw new Error("no lease");
-  const list = Array.from({ length: calls }, (_, i) => ({ call: `r1.t${i + 1}`, tool: "look", args: {} }));
-  const start: Draft<"run_started"> = { id: "run:r1", kind: "run_started", run: "r1", answers: ["m"], principals: [], calls: list };
+  const list = Array.from({ length: calls }, (_, i) => ({
+    call: `r1.t${i + 1}`,
+    tool: "look",
+    args: {},
+  }));
+  const start: Draft<"run_started"> = {
+    id: "run:r1",
+    kind: "run_started",
+    run: "r1",
+    answers: ["m"],
+    principals: [],
+    calls: list,
+  };
   await write(journal, granted.lease, thread, start);
   return { lease: granted.lease, thread };
 }
@@ -109,7 +136,10 @@ export async function bytesFigure(): Promise<Figure> {
   const grown = (await sizeOf(journal, path)) - before;
   await close();
   const overhead = grown / calls - text.length;
-  return { name: "bytes per ungated call beyond its payload (aim ≤ 800)", value: overhead.toFixed(0) };
+  return {
+    name: "bytes per ungated call beyond its payload (aim ≤ 800)",
+    value: overhead.toFixed(0),
+  };
 }
 
 /** The file's size once SQLite has moved its write-ahead log into it. */
@@ -127,7 +157,11 @@ export async function resumeFigure(where: "memory" | "file", aim: string): Promi
   const { journal, close } = await open(where);
   const { lease, thread } = await begin(journal, 21);
   for (const draft of steps(20, "x".repeat(200))) await write(journal, lease, thread, draft);
-  const preview = { lines: [{ label: "Target", value: "web" }], blastRadius: "only web", undo: "none" };
+  const preview = {
+    lines: [{ label: "Target", value: "web" }],
+    blastRadius: "only web",
+    undo: "none",
+  };
   await write(journal, lease, thread, {
     id: "proposed:a1.1",
     kind: "action_proposed",
@@ -154,5 +188,8 @@ export async function resumeFigure(where: "memory" | "file", aim: string): Promi
     times.push(performance.now() - began);
   }
   await close();
-  return { name: `resume a suspended thread, ${where} (aim ≤ ${aim})`, value: `${median(times).toFixed(3)} ms` };
+  return {
+    name: `resume a suspended thread, ${where} (aim ≤ ${aim})`,
+    value: `${median(times).toFixed(3)} ms`,
+  };
 }

@@ -8,7 +8,10 @@ import { votesFigure } from "./votes.ts";
 /** Prints every figure of docs/benchmarks.md. Peers are installed on the first run. */
 if (!existsSync(join(import.meta.dirname, "node_modules"))) {
   process.stderr.write("Installing the peers …\n");
-  execFileSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: import.meta.dirname, stdio: "inherit" });
+  execFileSync("npm", ["ci", "--no-audit", "--no-fund"], {
+    cwd: import.meta.dirname,
+    stdio: "inherit",
+  });
 }
 
 const parts: (() => Promise<Figure | Figure[]>)[] = [
@@ -21,5 +24,6 @@ const parts: (() => Promise<Figure | Figure[]>)[] = [
   startFigures,
 ];
 for (const part of parts) {
-  for (const { name, value } of [await part()].flat()) process.stdout.write(`${name.padEnd(75)} ${value}\n`);
+  for (const { name, value } of [await part()].flat())
+    process.stdout.write(`${name.padEnd(75)} ${value}\n`);
 }

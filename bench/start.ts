@@ -8,7 +8,10 @@ import { type Figure, median } from "./journal.ts";
 const MAIN = join(import.meta.dirname, "../src/main.ts");
 const PAIRS = 9;
 
-async function timed(begin: () => ChildProcess, until: (child: ChildProcess) => Promise<unknown>): Promise<number> {
+async function timed(
+  begin: () => ChildProcess,
+  until: (child: ChildProcess) => Promise<unknown>,
+): Promise<number> {
   const began = performance.now();
   const child = begin();
   await until(child);
@@ -23,9 +26,13 @@ export async function startFigures(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "wk-start-"));
   const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: folder, TERM: "xterm" };
   // `script` gives it a terminal: the prompt of a conversation is what is waited for.
-  const ours = () => spawn("script", ["-qec", `'${process.execPath}' '${MAIN}'`, "/dev/null"], { env });
+  const ours = () =>
+    spawn("script", ["-qec", `'${process.execPath}' '${MAIN}'`, "/dev/null"], { env });
   const peer = () =>
-    spawn(process.execPath, ["-e", "await import('@langchain/langgraph')"], { cwd: import.meta.dirname, env });
+    spawn(process.execPath, ["-e", "await import('@langchain/langgraph')"], {
+      cwd: import.meta.dirname,
+      env,
+    });
   const prompt = async (child: ChildProcess) => {
     for await (const chunk of child.stdout ?? []) if (String(chunk).includes("›")) return;
     throw new Error("no prompt came");
@@ -34,7 +41,8 @@ export async function startFigures(): Promise<Figure[]> {
   await timed(ours, prompt); // fills the compile cache, as every start but the first finds it
   await timed(peer, exit);
   const pairs: { ours: number; peer: number }[] = [];
-  for (let i = 0; i < PAIRS; i++) pairs.push({ ours: await timed(ours, prompt), peer: await timed(peer, exit) });
+  for (let i = 0; i < PAIRS; i++)
+    pairs.push({ ours: await timed(ours, prompt), peer: await timed(peer, exit) });
   const ratio = median(pairs.map((pair) => pair.ours / pair.peer));
   const [a, b] = [median(pairs.map((pair) => pair.ours)), median(pairs.map((pair) => pair.peer))];
   const memory = await idleMemory(env);

@@ -3,7 +3,9 @@ import type { Figure } from "./journal.ts";
 
 /** 100 approvals at once on each of 200 actions, judged by two workers: how often the effect happened. */
 export async function votesFigure(): Promise<Figure> {
-  const people = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`test:p${i}`, "member" as const]));
+  const people = Object.fromEntries(
+    Array.from({ length: 100 }, (_, i) => [`test:p${i}`, "member" as const]),
+  );
   const { createChat } = await import("../test/fakes/chat.ts");
   let once = 0;
   let never = 0;

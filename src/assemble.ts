@@ -20,8 +20,8 @@ import { createInbox } from "./worker/inbox.ts";
 import { createQueries } from "./worker/queries.ts";
 import { createWorker } from "./worker/worker.ts";
 
-/** A lease's life unless renewed: after it another process may take over what a dead one left. */
-const LEASE_MS = 6_000;
+/** A lease's life unless renewed, which happens every third of it: after it another process may take over what a dead one left. */
+export const LEASE_MS = 6_000;
 
 /** The joined parts of one process, ready to be driven by an adapter. */
 export interface Bot {
@@ -52,7 +52,8 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
   const adapters = new Map<string, Adapter>();
   const wakeups = createInProcessWakeups({
     due: () => journal.due(),
-    onError: (error, key) => log.error({ err: error, key }, "work on a thread failed; it is tried again"),
+    onError: (error, key) =>
+      log.error({ err: error, key }, "work on a thread failed; it is tried again"),
   });
   const worker = createWorker({
     journal,

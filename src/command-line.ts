@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
-import { type Bot, assemble, openStore } from "./assemble.ts";
+import { type Bot, LEASE_MS, assemble, openStore } from "./assemble.ts";
 import type { Config } from "./config.ts";
 import { createRedactor } from "./core/secrets.ts";
 import type { JournalKey } from "./core/journal-key.ts";
@@ -14,7 +14,10 @@ import { createTools } from "./tools/registry.ts";
 function logger(config: Config, file: string | undefined): Logger {
   const redactor = createRedactor(config.secrets);
   const destination = pino.destination({ dest: file ?? 2, sync: true, mkdir: true });
-  return pino({ level: config.logLevel, hooks: { streamWrite: (line) => redactor.redact(line) } }, destination);
+  return pino(
+    { level: config.logLevel, hooks: { streamWrite: (line) => redactor.redact(line) } },
+    destination,
+  );
 }
 
 function account(): { account: string; name: string } {
@@ -57,14 +60,14 @@ async function printLines(lines: AsyncIterable<string>): Promise<void> {
 /** A conversation: the named thread, else the newest with open work that nobody else serves, else a new one. */
 export async function converse(config: Config, thread: string | undefined): Promise<number> {
   const { createTerminal } = await import("./adapters/terminal/terminal.ts");
-  const interactive = process.stdin.isTTY && process.stdout.isTTY;
+  const interactive = process.stdin.isTTY && process.stdout.isTTY && !config.terminal.dumb;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const log = logger(config, interactive ? join(config.dataDir, "watchkeeper.log") : undefined);
   const bot = await assemble(config, log);
   const terminal = createTerminal({
     input: process.stdin,
     output: process.stdout,
-    color: process.stdout.isTTY && process.env["NO_COLOR"] === undefined,
+    color: process.stdout.isTTY && config.terminal.color,
     interactive,
     ...account(),
     now: Date.now,
@@ -80,16 +83,33 @@ export async function converse(config: Config, thread: string | undefined): Prom
   }
 }
 
-async function firstThread(bot: Bot, name: string | undefined, interactive: boolean): Promise<JournalKey> {
+async function firstThread(
+  bot: Bot,
+  name: string | undefined,
+  interactive: boolean,
+): Promise<JournalKey> {
   if (name !== undefined) {
     const { findThread } = await import("./commands/reports.ts");
     return findThread(bot.journal, name);
   }
   // A pipe's lines are meant for a thread of their own.
   if (!interactive) return newThread();
-  const threads = await bot.queries.threads("terminal");
-  const open = threads.find((each) => (each.open || each.openActions.length > 0) && !each.leased);
-  return open?.key ?? newThread();
+  for (const thread of await bot.queries.threads("terminal")) {
+    if (!thread.open && thread.openActions.length === 0) continue;
+    if (!thread.leased || (await isAbandoned(bot, thread.key))) return thread.key;
+  }
+  return newThread();
+}
+
+/** A lease whose end does not move for longer than a renewal takes belongs to a process that is gone. */
+async function isAbandoned(bot: Bot, key: JournalKey): Promise<boolean> {
+  const leaseEnd = async () => {
+    for await (const summary of bot.journal.list({ prefix: key })) return summary.dueAt;
+    return undefined;
+  };
+  const before = await leaseEnd();
+  await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 3 + 500));
+  return (await leaseEnd()) === before;
 }
 
 /** One question in a thread of its own. */
@@ -104,7 +124,7 @@ export async function ask(config: Config, text: string, json: boolean): Promise<
     out: process.stdout,
     err: process.stderr,
     json,
-    color: process.stderr.isTTY && process.env["NO_COLOR"] === undefined,
+    color: process.stderr.isTTY && config.terminal.color,
     now: Date.now,
   });
   stopOnSignal(bot, () => {});
@@ -146,7 +166,22 @@ export async function trace(config: Config, thread: string): Promise<number> {
   }
 }
 
-export async function audit(config: Config, thread: string | undefined, since: string | undefined): Promise<number> {
+export async function artifact(config: Config, thread: string, id: string): Promise<number> {
+  const { findThread } = await import("./commands/reports.ts");
+  const journal = await openStore(config);
+  try {
+    process.stdout.write(await journal.readArtifact(await findThread(journal, thread), id));
+    return 0;
+  } finally {
+    await journal.close();
+  }
+}
+
+export async function audit(
+  config: Config,
+  thread: string | undefined,
+  since: string | undefined,
+): Promise<number> {
   const { auditLines, findThread, readSince } = await import("./commands/reports.ts");
   const from = since === undefined ? undefined : readSince(since, Date.now());
   const journal = await openStore(config);

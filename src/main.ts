@@ -12,6 +12,7 @@ const USAGE = `Usage:
   npm start -s -- ask "<command>" [--json] one command; the answer is on stdout
   npm start -s -- doctor                   what works here and what does not
   npm start -s -- trace <thread>           a thread's journal
+  npm start -s -- artifact <thread> <id>   a call's whole output, where its result was cut
   npm start -s -- audit [--thread <id>] [--since 24h|7d|2026-11-21]
                                            requests, votes, executions and outcomes as JSON lines
 Exit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval.`;
@@ -46,6 +47,9 @@ async function main(argv: readonly string[]): Promise<number> {
     case "trace":
       if (words[0] === undefined || words.length > 1) break;
       return cli.trace(config, words[0]);
+    case "artifact":
+      if (words[0] === undefined || words[1] === undefined || words.length > 2) break;
+      return cli.artifact(config, words[0], words[1]);
     case "audit":
       return cli.audit(config, values.thread, values.since);
   }

@@ -71,7 +71,10 @@ describe("ask", { timeout: 20_000 }, () => {
 
   test("prints one JSON object with --json", async () => {
     const { out } = await begin().run(["ask", "--json", "run disk_usage"]);
-    expect(JSON.parse(out)).toMatchObject({ status: "completed", results: [{ tool: "disk_usage", outcome: "ok" }] });
+    expect(JSON.parse(out)).toMatchObject({
+      status: "completed",
+      results: [{ tool: "disk_usage", outcome: "ok" }],
+    });
   });
 
   test("without a model says in one line that none is configured, and points to tools", async () => {
@@ -84,7 +87,10 @@ describe("ask", { timeout: 20_000 }, () => {
   test("never shows or stores a secret that the environment holds", async () => {
     const secret = "hunter2-correct-horse";
     const env = { DB_PASSWORD: secret };
-    const { out, err } = await begin(env).run(["ask", `run http_check url=http://127.0.0.1:1/${secret}`]);
+    const { out, err } = await begin(env).run([
+      "ask",
+      `run http_check url=http://127.0.0.1:1/${secret}`,
+    ]);
     const stored = readFileSync(join(program.folder, "data/watchkeeper.db"), "latin1");
     const wal = join(program.folder, "data/watchkeeper.db-wal");
     const log = existsSync(wal) ? readFileSync(wal, "latin1") : "";
@@ -134,7 +140,9 @@ describe("a conversation", { timeout: 20_000 }, () => {
     const { out } = await program.run(["--thread", first?.thread ?? ""], "");
     expect(out).toMatch(/UNKNOWN/);
     expect(readFileSync(file, "utf8")).toBe("x\n");
-    expect(await audited()).toContainEqual(expect.objectContaining({ kind: "tool_finished", outcome: "unknown" }));
+    expect(await audited()).toContainEqual(
+      expect.objectContaining({ kind: "tool_finished", outcome: "unknown" }),
+    );
   });
 
   test.each(["SIGINT", "SIGTERM"] as const)("stops within five seconds on %s", async (signal) => {
@@ -181,7 +189,10 @@ describe("looking at what happened", { timeout: 20_000 }, () => {
       "run_ended",
       "delivered",
     ]);
-    expect(await program.run(["trace", "nothing"])).toMatchObject({ code: 2, err: expect.stringContaining("No thread") });
+    expect(await program.run(["trace", "nothing"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("No thread"),
+    });
   });
 
   test("audit can be limited to a thread and a time", async () => {
@@ -196,6 +207,9 @@ describe("looking at what happened", { timeout: 20_000 }, () => {
     expect(fine).toMatchObject({ code: 0, out: expect.stringMatching(/ok +store[^]*http_check/) });
     writeFileSync(join(program.folder, "data/watchkeeper.db"), "not a database, ".repeat(500));
     const broken = await program.run(["doctor"]);
-    expect(broken).toMatchObject({ code: 1, out: expect.stringMatching(/BROKEN +store +.*not a database/) });
+    expect(broken).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/BROKEN +store +.*not a database/),
+    });
   });
 });

@@ -3,7 +3,6 @@ import type {
   Actor,
   Choice,
   Effect,
-  Json,
   JsonObject,
   Outcome,
   Preview,
@@ -154,8 +153,10 @@ export type HistoryItem =
 /** Read-only views of the journals. */
 export interface Queries {
   threads(transport: string): Promise<ThreadSummary[]>;
+  /** Undefined for a thread in which nothing was ever said. */
+  thread(key: JournalKey): Promise<ThreadSummary | undefined>;
   /** The last `limit` things said, and every open card. Empty for an unknown thread. */
   history(key: JournalKey, limit: number): Promise<HistoryItem[]>;
   openActions(transport: string): Promise<ActionCard[]>;
-  tools(): { name: string; description: string; effect: Effect; schema: Json }[];
+  tools(): { name: string; description: string; effect: Effect }[];
 }

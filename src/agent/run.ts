@@ -2,7 +2,9 @@ import type { Command, Draft, JsonObject } from "../core/entry.ts";
 import type { Pending, Run, Thread } from "../journal/fold.ts";
 
 /** What one command comes to: a tool call, or a text to answer at once. */
-export type Direct = { kind: "call"; tool: string; args: JsonObject } | { kind: "text"; text: string; failed: boolean };
+export type Direct =
+  | { kind: "call"; tool: string; args: JsonObject }
+  | { kind: "text"; text: string; failed: boolean };
 
 export interface RunParts {
   /** Reads a typed command against the tools there are. */

@@ -12,7 +12,14 @@ export interface Action {
   proposal: Entry<"action_proposed">;
   votes: Entry<"vote">[];
   /** What ends it, once anything does; `recorded` when an `action_closed` says so. */
-  closed: { outcome: ClosedOutcome; by: string | undefined; reason: string | undefined; recorded: boolean } | undefined;
+  closed:
+    | {
+        outcome: ClosedOutcome;
+        by: string | undefined;
+        reason: string | undefined;
+        recorded: boolean;
+      }
+    | undefined;
   started: boolean;
   finished: Entry<"tool_finished"> | undefined;
   /** A person's word on an unknown outcome. */

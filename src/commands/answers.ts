@@ -28,7 +28,10 @@ export function answerCommand(command: Command, thread: Thread, tools: readonly 
 function readRun(command: Extract<Command, { name: "run" }>, tools: readonly Tool[]): Direct {
   const tool = tools.find(({ name }) => name === command.tool);
   if (tool === undefined) {
-    const near = suggest(command.tool, tools.map(({ name }) => name));
+    const near = suggest(
+      command.tool,
+      tools.map(({ name }) => name),
+    );
     const hint = near === undefined ? "" : ` Did you mean ${near}?`;
     const text = `There is no tool ${command.tool}.${hint} \`tools\` lists them.`;
     return { kind: "text", text, failed: true };
@@ -43,11 +46,18 @@ function helpText(): string {
   return `Commands, with or without a leading slash:\n${forms.join("\n")}\nReads run at once; what changes something asks first.`;
 }
 
-const EFFECT_WORDS = { read: "runs at once", write: "asks first", destructive: "asks first, destructive" };
+const EFFECT_WORDS = {
+  read: "runs at once",
+  write: "asks first",
+  destructive: "asks first, destructive",
+};
 
 function toolsText(tools: readonly Tool[]): string {
   return tools
-    .map((tool) => `${describeInput(tool)}\n    ${EFFECT_WORDS[tool.effect]} unless policy says otherwise. ${tool.description}`)
+    .map(
+      (tool) =>
+        `${describeInput(tool)}\n    ${EFFECT_WORDS[tool.effect]} unless policy says otherwise. ${tool.description}`,
+    )
     .join("\n");
 }
 
@@ -59,7 +69,8 @@ function costText({ counts }: Thread): string {
 function approvalsText({ live, unknown }: Thread): string {
   const open = [...live].filter(isOpen).map(({ proposal }) => {
     const until = new Date(proposal.expiresAt).toISOString();
-    const ref = proposal.revision === 1 ? proposal.action : `${proposal.action}.${proposal.revision}`;
+    const ref =
+      proposal.revision === 1 ? proposal.action : `${proposal.action}.${proposal.revision}`;
     return `${ref}: ${proposal.tool} (${proposal.effect}), expires ${until}. \`approve ${ref}\` or \`deny ${ref} because …\``;
   });
   const lost = [...unknown.values()].map((call) => {

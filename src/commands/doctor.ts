@@ -39,7 +39,11 @@ async function examineStore({ openJournal, dataDir }: DoctorParts): Promise<Find
       let threads = 0;
       for await (const _ of journal.list()) threads += 1;
       return damage === undefined
-        ? { state: "ok", subject: "store", text: `SQLite in ${dataDir}, ${threads} journals, intact` }
+        ? {
+            state: "ok",
+            subject: "store",
+            text: `SQLite in ${dataDir}, ${threads} journals, intact`,
+          }
         : { state: "broken", subject: "store", text: damage };
     } finally {
       await journal.close();

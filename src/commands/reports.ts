@@ -36,7 +36,10 @@ export async function findThread(journal: Journal, name: string): Promise<Journa
   const [only, another] = found;
   if (only !== undefined && another === undefined) return only;
   const problem = only === undefined ? "No thread begins with" : "Several threads begin with";
-  throw new BotError("THREAD_UNKNOWN", `${problem} ${exactText(name)}; /threads in \`npm start\` lists them.`);
+  throw new BotError(
+    "THREAD_UNKNOWN",
+    `${problem} ${exactText(name)}; /threads in \`npm start\` lists them.`,
+  );
 }
 
 /** A journal as people read it: one line an entry, what it says in full. */
@@ -48,7 +51,8 @@ export async function* traceLines(journal: Journal, key: JournalKey): AsyncItera
 function traceLine(entry: StoredEntry): string {
   const { seq, at, id, kind, ...fields } = entry;
   const said = Object.entries(fields).map(
-    ([name, value]) => `${name}=${typeof value === "string" ? oneLine(value) : exactText(JSON.stringify(value))}`,
+    ([name, value]) =>
+      `${name}=${typeof value === "string" ? oneLine(value) : exactText(JSON.stringify(value))}`,
   );
   const time = new Date(at).toISOString();
   return `${String(seq).padStart(4)}  ${time}  ${kind.padEnd(15)} ${id}  ${said.join(" ")}`;
@@ -66,7 +70,10 @@ export interface AuditFilter {
 }
 
 /** Requests, votes, executions and outcomes, oldest first in each thread, one JSON object a line. */
-export async function* auditLines(journal: Journal, { key, since = 0 }: AuditFilter): AsyncIterable<string> {
+export async function* auditLines(
+  journal: Journal,
+  { key, since = 0 }: AuditFilter,
+): AsyncIterable<string> {
   const keys: JournalKey[] = key === undefined ? [] : [key];
   if (key === undefined) {
     for await (const summary of journal.list()) if (summary.lastAt >= since) keys.push(summary.key);
@@ -80,16 +87,20 @@ export async function* auditLines(journal: Journal, { key, since = 0 }: AuditFil
   }
 }
 
-const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
  * `24h`, `7d`, `30m` before `now`, or a date such as `2026-11-21` or `2026-11-21T03:00Z`, as ms since 1970.
  * @throws BotError USAGE
  */
 export function readSince(text: string, now: number): number {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined) return now - Number(count) * UNITS[unit as keyof typeof UNITS];
+  const [, count, unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const unitMs = UNITS[unit];
+  if (unitMs !== undefined) return now - Number(count) * unitMs;
   const time = Date.parse(text);
   if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(time)) return time;
-  throw new BotError("USAGE", "--since takes 30m, 24h, 7d or a date such as 2026-11-21 or 2026-11-21T03:00Z.");
+  throw new BotError(
+    "USAGE",
+    "--since takes 30m, 24h, 7d or a date such as 2026-11-21 or 2026-11-21T03:00Z.",
+  );
 }

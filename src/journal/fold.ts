@@ -1,4 +1,12 @@
-import { type Action, close, count, isOpen, isOver, openAction, revise } from "../approvals/action.ts";
+import {
+  type Action,
+  close,
+  count,
+  isOpen,
+  isOver,
+  openAction,
+  revise,
+} from "../approvals/action.ts";
 import type { Entry, JsonObject, NewerEntry } from "../core/entry.ts";
 import type { StoredEntry } from "./journal.ts";
 
@@ -31,6 +39,14 @@ export interface Pending {
   stopped: boolean;
 }
 
+/** Something the thread has yet to be told; the notice that tells it answers `id`. */
+export interface Word {
+  id: string;
+  text: string;
+  /** The action or call that a person is asked to settle. */
+  settles?: string;
+}
+
 /** Something that views have yet to show. */
 export type Debt =
   | { kind: "answer"; id: string; seq: number; run: Run; views: Set<string> }
@@ -54,8 +70,7 @@ export interface Thread {
   pending: Map<string, Pending>;
   /** Clicks that nothing has answered yet, in the order posted. */
   clicks: Map<string, Entry<"click">>;
-  /** Late words that the thread has not been told of. */
-  words: Map<string, Entry<"signal">>;
+  words: Map<string, Word>;
   runs: Map<string, Run>;
   actions: Map<string, Action>;
   /** The actions that are not over, or whose end some view has yet to show. */
@@ -158,12 +173,28 @@ function advance(thread: Thread, entry: Entry): void {
   }
 }
 
+function isRunning(call: Call): boolean {
+  return call.started !== undefined && call.finished === undefined;
+}
+
 /** Posted by a person, not by a clock or another worker. */
 function isPerson({ kind }: Entry): boolean {
   return kind === "message" || kind === "command" || kind === "click" || kind === "stop";
 }
 
 function stop(thread: Thread, entry: Entry<"stop">): void {
+  const { id } = entry;
+  const calls = [...thread.runs.values()].flatMap((run) =>
+    run.ended ? [] : [...run.calls.values()],
+  );
+  const written = calls.filter((call) => call.started?.effect !== "read" && isRunning(call));
+  if (calls.length === 0 && thread.pending.size === 0) {
+    thread.words.set(id, { id, text: "Nothing was running." });
+  } else if (written.length > 0) {
+    const names = written.map((call) => call.tool).join(", ");
+    const text = `Stopping. ${names} is changing something right now: it is waited for, since cut short its outcome would be unknown.`;
+    thread.words.set(id, { id, text });
+  }
   for (const pending of thread.pending.values()) pending.stopped = true;
   for (const run of thread.runs.values()) if (run.ended === undefined) run.stopped = true;
   for (const action of thread.live) {
@@ -254,12 +285,20 @@ function advanceCall(
     thread.counts.toolMs += entry.ms ?? 0;
     if (entry.outcome === "unknown") {
       thread.unknown.set(call.call, call);
-      if (call.word !== undefined) thread.words.set(call.word.id, call.word);
+      if (call.word !== undefined) tellWord(thread, call, call.word);
     }
   } else {
     forget(thread, entry.click);
     call.settled = entry;
     thread.unknown.delete(call.call);
+    // With an action its card shows it.
+    if (call.action === undefined) {
+      const word = entry.happened ? "it happened" : "it did not happen";
+      thread.words.set(entry.id, {
+        id: entry.id,
+        text: `${call.call} settled by ${entry.name}: ${word}.`,
+      });
+    }
   }
   if (call.action === undefined) return;
   if (entry.kind === "tool_started") call.action.started = true;
@@ -269,7 +308,9 @@ function advanceCall(
 }
 
 function findCall(thread: Thread, call: string): Call | undefined {
-  return thread.runs.get(call.slice(0, call.indexOf(".")))?.calls.get(call) ?? thread.unknown.get(call);
+  return (
+    thread.runs.get(call.slice(0, call.indexOf(".")))?.calls.get(call) ?? thread.unknown.get(call)
+  );
 }
 
 /** A late word counts only for an outcome that is, or is then declared, unknown. */
@@ -277,7 +318,13 @@ function hear(thread: Thread, word: Entry<"signal">): void {
   const call = findCall(thread, word.call);
   if (call === undefined || call.started === undefined) return;
   call.word = word;
-  if (call.finished?.outcome === "unknown") thread.words.set(word.id, word);
+  if (call.finished?.outcome === "unknown") tellWord(thread, call, word);
+}
+
+function tellWord(thread: Thread, call: Call, { id, outcome, text }: Entry<"signal">): void {
+  const ref = call.action?.action ?? call.call;
+  const said = `Late word on ${ref} from the worker that ran it: ${outcome}. ${text}`;
+  thread.words.set(id, { id, text: said, settles: ref });
 }
 
 /** A click or late word has had its answer. */

@@ -1,53 +1,31 @@
 import { createHash, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type AppendKind,
+  type ArtifactRef,
   type Draft,
   type Entry,
   ENTRY_VERSION,
   decodeContent,
   encodeDraft,
   isFact,
+  type PostKind,
 } from "../core/entry.ts";
-import { BotError, messageOf } from "../core/errors.ts";
+import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import {
+  type AppendReply,
+  type Granted,
   type Journal,
   type JournalSummary,
   type Lease,
   MAX_ARTIFACT_BYTES,
   type StoredEntry,
 } from "./journal.ts";
+import { isLocked, openDatabase, retryWhileLocked, transact } from "./sqlite-file.ts";
 
-/** "WKJR": marks a database file as a Watchkeeper journal (SQLite's application_id). */
-const APPLICATION_ID = 0x574b4a52;
-const SCHEMA_VERSION = 1;
-/** How long a locked store is retried before STORE_UNAVAILABLE, as the port promises. */
-const BUSY_MS = 2_000;
 /** How often another process's writes are looked for while something is watched; the port promises a second. */
 const WATCH_MS = 200;
-
-/** While a token is stored, `due_at` is the lease's end. */
-const SCHEMA = `
-  CREATE TABLE journal (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, last INTEGER NOT NULL, first_at INTEGER NOT NULL,
-    last_at INTEGER NOT NULL, token TEXT, attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER
-  ) STRICT;
-  CREATE INDEX journal_due ON journal (due_at) WHERE due_at IS NOT NULL;
-  CREATE TABLE entry (
-    journal INTEGER NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL,
-    version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (journal, seq)
-  ) STRICT, WITHOUT ROWID;
-  CREATE UNIQUE INDEX entry_id ON entry (journal, id);
-  CREATE TABLE artifact (
-    journal INTEGER NOT NULL, id TEXT NOT NULL, bytes BLOB NOT NULL, UNIQUE (journal, id)
-  ) STRICT;
-  PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${SCHEMA_VERSION};
-`;
 
 interface JournalRow {
   id: number;
@@ -77,135 +55,13 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens the embedded store: one SQLite file in WAL mode, every commit flushed to disk.
+ * Opens the embedded store: one SQLite file, every commit flushed to disk.
  * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
  */
-export async function openSqliteJournal(options: SqliteOptions): Promise<Journal> {
-  const { path, now = Date.now } = options;
-  if (path !== ":memory:") inspect(path);
-  const db = connect(path);
-  try {
-    await retryWhileLocked(path, () => db.exec("PRAGMA journal_mode = WAL"));
-    db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF");
-    await transact(db, path, () => {
-      if (userVersion(db) === 0) db.exec(SCHEMA);
-    });
-    if (path !== ":memory:") chmodSync(path, 0o600);
-  } catch (error) {
-    db.close();
-    throw translate(error, path);
-  }
-  return createJournal(db, path, now);
-}
-
-function userVersion(db: DatabaseSync): number {
-  return Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
-}
-
-function connect(path: string, readOnly = false): DatabaseSync {
-  try {
-    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    return new DatabaseSync(path, { timeout: 0, readOnly });
-  } catch (error) {
-    throw translate(error, path);
-  }
-}
-
-/** Refuses a file that is not ours, before anything could write to it. */
-function inspect(path: string): void {
-  if (!existsSync(path)) return;
-  const db = connect(path, true);
-  try {
-    const tables = db.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.["n"];
-    if (tables === 0) return;
-    const owner = db.prepare("PRAGMA application_id").get()?.["application_id"];
-    if (owner !== APPLICATION_ID) {
-      throw new BotError(
-        "STORE_FOREIGN",
-        `${path} is a database of another program; point DATA_DIR at a folder of Watchkeeper's own.`,
-      );
-    }
-    const version = userVersion(db);
-    if (version > SCHEMA_VERSION) {
-      throw new BotError(
-        "STORE_NEWER",
-        `${path} was written by a newer version (store ${version}, this program reads ${SCHEMA_VERSION}); start that version.`,
-      );
-    }
-  } catch (error) {
-    // Locked by its owner just now: what it is will be seen when the lock is free, by `transact`.
-    if (!isLocked(error)) throw translate(error, path);
-  } finally {
-    db.close();
-  }
-}
-
-/** SQLite's extended result code; the low byte is the primary one (sqlite.org/rescode.html). */
-function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("errcode" in error)) return undefined;
-  return typeof error.errcode === "number" ? error.errcode : undefined;
-}
-
-function isLocked(error: unknown): boolean {
-  const code = (sqliteCode(error) ?? 0) & 0xff;
-  return code === 5 || code === 6; // SQLITE_BUSY, SQLITE_LOCKED
-}
-
-/** SQLITE_FULL, and SQLITE_IOERR's WRITE, FSYNC, DIR_FSYNC and TRUNCATE. */
-const REFUSED_WRITES: ReadonlySet<number> = new Set([13, 778, 1034, 1290, 1546]);
-
-/** SQLite's errors as errors an operator can act on. */
-function translate(error: unknown, path: string): unknown {
-  const code = sqliteCode(error);
-  if (code === undefined) return error;
-  const cause = { cause: error };
-  const said = messageOf(error);
-  if ((code & 0xff) === 11 || code === 26) {
-    return new BotError(
-      "STORE_CORRUPT",
-      `${path} is damaged or not a database (${said}); restore a backup or move it away.`,
-      cause,
-    );
-  }
-  if (REFUSED_WRITES.has(code)) {
-    return new BotError(
-      "STORE_FULL",
-      `The disk refused to write ${path} (${said}); nothing was written. Free some space, then repeat.`,
-      cause,
-    );
-  }
-  return new BotError(
-    "STORE_UNAVAILABLE",
-    `${path} could not be used (${said}); check that the folder exists, is writable and no process holds its lock.`,
-    cause,
-  );
-}
-
-/** `node:sqlite` would block the event loop while it waits for a lock, so waiting is done here. */
-async function retryWhileLocked<T>(path: string, attempt: () => T): Promise<T> {
-  for (const began = performance.now(); ;) {
-    try {
-      return attempt();
-    } catch (error) {
-      if (!isLocked(error) || performance.now() - began > BUSY_MS) throw translate(error, path);
-      await sleep(1 + Math.random() * 20);
-    }
-  }
-}
-
-async function transact<T>(db: DatabaseSync, path: string, work: () => T): Promise<T> {
-  return retryWhileLocked(path, () => {
-    // From BEGIN to COMMIT nothing else of this process may come between: one connection is one transaction.
-    db.exec("BEGIN IMMEDIATE");
-    try {
-      const result = work();
-      db.exec("COMMIT");
-      return result;
-    } catch (error) {
-      if (db.isTransaction) db.exec("ROLLBACK");
-      throw error;
-    }
-  });
+export async function openSqliteJournal({ path, now = Date.now }: SqliteOptions): Promise<Journal> {
+  const db = await openDatabase(path);
+  const sql = prepare(db);
+  return createJournal({ db, path, sql, now, watchers: createWatchers(sql) });
 }
 
 function decodeRow(row: EntryRow): StoredEntry {
@@ -255,165 +111,192 @@ function prepare(db: DatabaseSync) {
 
 type Statements = Record<keyof ReturnType<typeof prepare>, StatementSync>;
 
-function createJournal(db: DatabaseSync, path: string, now: () => number): Journal {
-  const sql: Statements = prepare(db);
-  const watchers = createWatchers(sql);
-  const rowOf = (key: JournalKey) => sql.row.get(key) as JournalRow | undefined;
-  const clock = (row: JournalRow) => Math.max(now(), row.last_at);
-  const readAfter = (row: JournalRow, after: number) =>
-    (sql.after.all(row.id, after) as unknown as EntryRow[]).map(decodeRow);
-  const hold = (row: JournalRow, token: string | null, dueAt: number | null, attempts: number) =>
-    sql.hold.run(token, dueAt, attempts, row.id);
+/** One open file, and what this process keeps beside it. */
+interface Store {
+  db: DatabaseSync;
+  path: string;
+  sql: Statements;
+  now: () => number;
+  watchers: ReturnType<typeof createWatchers>;
+}
 
-  function write(row: JournalRow, drafts: readonly Draft[]): Entry[] {
-    const at = clock(row);
-    const entries = drafts.map((draft, i) => ({ seq: row.last + 1 + i, at, ...draft }));
-    for (const entry of entries) {
-      const { seq, at: _at, ...draft } = entry;
-      const { id, kind, body } = encodeDraft(draft);
-      sql.insert.run(row.id, seq, id, at, kind, ENTRY_VERSION, body);
-    }
-    sql.advance.run(row.last + entries.length, at, row.id);
-    return entries;
+function rowOf({ sql }: Store, key: JournalKey): JournalRow | undefined {
+  return sql.row.get(key) as JournalRow | undefined;
+}
+
+/** The store's clock for this journal: it never runs backwards. */
+function clockOf({ now }: Store, row: JournalRow): number {
+  return Math.max(now(), row.last_at);
+}
+
+/** The journal's row when `lease` still holds it. */
+function heldBy(store: Store, lease: Lease): JournalRow | undefined {
+  const row = rowOf(store, lease.key);
+  return row !== undefined && row.token === lease.token ? row : undefined;
+}
+
+function readAfter({ sql }: Store, row: JournalRow, after: number): StoredEntry[] {
+  return (sql.after.all(row.id, after) as unknown as EntryRow[]).map(decodeRow);
+}
+
+function write(store: Store, row: JournalRow, drafts: readonly Draft[]): Entry[] {
+  const at = clockOf(store, row);
+  for (const [i, draft] of drafts.entries()) {
+    const { id, kind, body } = encodeDraft(draft);
+    store.sql.insert.run(row.id, row.last + 1 + i, id, at, kind, ENTRY_VERSION, body);
   }
+  store.sql.advance.run(row.last + drafts.length, at, row.id);
+  return drafts.map((draft, i) => ({ seq: row.last + 1 + i, at, ...draft }));
+}
 
-  /** The journal's row when `lease` still holds it. */
-  function held(lease: Lease): JournalRow | undefined {
-    const row = rowOf(lease.key);
-    return row !== undefined && row.token === lease.token ? row : undefined;
+/** Who holds the journal, and when it is next due; while it is held that is the lease's end. */
+function hold(
+  { sql }: Store,
+  row: JournalRow,
+  held: { token: string | null; dueAt: number | null; attempts: number },
+): void {
+  sql.hold.run(held.token, held.dueAt, held.attempts, row.id);
+}
+
+function postNow(store: Store, key: JournalKey, draft: Draft<PostKind>): Posted {
+  const time = store.now();
+  const row = rowOf(store, key) ?? (store.sql.create.get(key, time, time) as unknown as JournalRow);
+  const known = store.sql.byId.get(row.id, draft.id) as EntryRow | undefined;
+  if (known !== undefined) return { entry: decodeRow(known), duplicate: true };
+  const at = clockOf(store, row);
+  write(store, row, [draft]);
+  hold(store, row, { token: row.token, dueAt: row.token === null ? at : row.due_at, attempts: 0 });
+  return { entry: { seq: row.last + 1, at, ...draft }, duplicate: false };
+}
+
+type Posted = Awaited<ReturnType<Journal["post"]>>;
+
+function leaseNow(store: Store, key: JournalKey, ttlMs: number): Granted | undefined {
+  const row = rowOf(store, key);
+  if (row === undefined) return undefined;
+  const now = clockOf(store, row);
+  if (row.token !== null && row.due_at !== null && now < row.due_at) return undefined;
+  const token = randomBytes(12).toString("base64url");
+  const attempts = row.attempts + 1;
+  hold(store, row, { token, dueAt: now + ttlMs, attempts });
+  return { lease: { key, token, ttlMs }, attempts, now };
+}
+
+function renewNow(store: Store, lease: Lease): Awaited<ReturnType<Journal["renew"]>> {
+  const row = heldBy(store, lease);
+  if (row === undefined) return { kind: "fenced" };
+  const now = clockOf(store, row);
+  hold(store, row, { token: lease.token, dueAt: now + lease.ttlMs, attempts: row.attempts });
+  return { kind: "ok", last: row.last, now };
+}
+
+function appendNow(
+  store: Store,
+  lease: Lease,
+  after: number,
+  drafts: readonly Draft<AppendKind>[],
+  before: number | undefined,
+): AppendReply {
+  const facts = drafts.filter(isFact).length;
+  if (facts !== 0 && facts !== drafts.length) {
+    throw new TypeError("facts and decisions never share an append");
   }
-
-  function appendNow(
-    lease: Lease,
-    after: number,
-    drafts: readonly Draft<AppendKind>[],
-    before: number | undefined,
-  ): Awaited<ReturnType<Journal["append"]>> {
-    const facts = drafts.filter(isFact).length;
-    if (facts !== 0 && facts !== drafts.length) {
-      throw new TypeError("facts and decisions never share an append");
+  const row = heldBy(store, lease);
+  if (row === undefined) return { kind: "fenced" };
+  const now = clockOf(store, row);
+  const missing = drafts.filter(({ id }) => store.sql.byId.get(row.id, id) === undefined);
+  if (missing.length > 0) {
+    if (before !== undefined && now >= before) return { kind: "late", now };
+    if (facts === 0 && row.last !== after) {
+      return { kind: "unseen", unseen: readAfter(store, row, after), now };
     }
-    const row = held(lease);
-    if (row === undefined) return { kind: "fenced" };
-    const time = clock(row);
-    const missing = drafts.filter((draft) => sql.byId.get(row.id, draft.id) === undefined);
-    if (missing.length > 0) {
-      if (before !== undefined && time >= before) return { kind: "late", now: time };
-      if (facts === 0 && row.last !== after) {
-        return { kind: "unseen", unseen: readAfter(row, after), now: time };
-      }
-      const written = write(row, missing);
-      if (row.last === after) return { kind: "ok", unseen: written, now: time };
-    }
-    return { kind: "ok", unseen: readAfter(row, after), now: time };
+    const written = write(store, row, missing);
+    if (row.last === after) return { kind: "ok", unseen: written, now };
   }
+  return { kind: "ok", unseen: readAfter(store, row, after), now };
+}
 
+function releaseNow(
+  store: Store,
+  lease: Lease,
+  after: number,
+  dueAt: number | undefined,
+): Awaited<ReturnType<Journal["release"]>> {
+  const row = heldBy(store, lease);
+  if (row === undefined) return { kind: "fenced" };
+  if (row.last !== after) return { kind: "unseen", unseen: readAfter(store, row, after) };
+  hold(store, row, { token: null, dueAt: dueAt ?? null, attempts: 0 });
+  return { kind: "ok" };
+}
+
+function putNow(store: Store, key: JournalKey, bytes: Uint8Array): ArtifactRef {
+  if (bytes.byteLength > MAX_ARTIFACT_BYTES) {
+    const text = `An artifact may have ${MAX_ARTIFACT_BYTES} bytes, this one has ${bytes.byteLength}.`;
+    throw new BotError("ARTIFACT_TOO_LARGE", text);
+  }
+  const row = rowOf(store, key);
+  if (row === undefined) throw new TypeError(`no journal ${key} to put an artifact into`);
+  const id = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+  store.sql.putArtifact.run(row.id, id, bytes);
+  return { id, bytes: bytes.byteLength };
+}
+
+function artifactNow(
+  store: Store,
+  key: JournalKey,
+  id: string,
+  { start, end }: { start: number; end: number },
+): Uint8Array {
+  const row = rowOf(store, key);
+  const found = row && store.sql.artifact.get(row.id, id, start, end - start);
+  if (found?.["part"] instanceof Uint8Array) return found["part"];
+  throw new BotError("ARTIFACT_UNKNOWN", `This thread has no artifact ${id}.`);
+}
+
+function createJournal(store: Store): Journal {
+  const { db, path, sql, now, watchers } = store;
+  const change = <T>(work: () => T) => transact(db, path, work);
+  const look = <T>(work: () => T) => retryWhileLocked(path, work);
   return {
     read: (key, after = 0) =>
-      retryWhileLocked(path, () => {
-        const row = rowOf(key);
-        return row === undefined ? [] : readAfter(row, after);
+      look(() => {
+        const row = rowOf(store, key);
+        return row === undefined ? [] : readAfter(store, row, after);
       }),
-
     async post(key, draft) {
-      const result = await transact(db, path, () => {
-        const time = now();
-        const row = rowOf(key) ?? (sql.create.get(key, time, time) as unknown as JournalRow);
-        const known = sql.byId.get(row.id, draft.id) as EntryRow | undefined;
-        if (known !== undefined) return { entry: decodeRow(known), duplicate: true };
-        const entry = { seq: row.last + 1, at: clock(row), ...draft };
-        write(row, [draft]);
-        hold(row, row.token, row.token === null ? entry.at : row.due_at, 0);
-        return { entry, duplicate: false };
-      });
-      watchers.notify(key, result.entry.seq);
-      return result;
+      const posted = await change(() => postNow(store, key, draft));
+      watchers.notify(key, posted.entry.seq);
+      return posted;
     },
-
-    lease: (key, ttlMs) =>
-      transact(db, path, () => {
-        const row = rowOf(key);
-        if (row === undefined) return undefined;
-        const time = clock(row);
-        if (row.token !== null && row.due_at !== null && time < row.due_at) return undefined;
-        const token = randomBytes(12).toString("base64url");
-        hold(row, token, time + ttlMs, row.attempts + 1);
-        return { lease: { key, token, ttlMs }, attempts: row.attempts + 1, now: time };
-      }),
-
-    renew: (lease) =>
-      transact(db, path, () => {
-        const row = held(lease);
-        if (row === undefined) return { kind: "fenced" as const };
-        const time = clock(row);
-        hold(row, lease.token, time + lease.ttlMs, row.attempts);
-        return { kind: "ok" as const, last: row.last, now: time };
-      }),
-
+    lease: (key, ttlMs) => change(() => leaseNow(store, key, ttlMs)),
+    renew: (lease) => change(() => renewNow(store, lease)),
     async append(lease, after, drafts, { before } = {}) {
-      const reply = await transact(db, path, () => appendNow(lease, after, drafts, before));
+      const reply = await change(() => appendNow(store, lease, after, drafts, before));
       const last = reply.kind === "ok" ? reply.unseen.at(-1)?.seq : undefined;
       if (last !== undefined) watchers.notify(lease.key, last);
       return reply;
     },
-
-    release: (lease, after, dueAt) =>
-      transact(db, path, () => {
-        const row = held(lease);
-        if (row === undefined) return { kind: "fenced" as const };
-        if (row.last !== after) return { kind: "unseen" as const, unseen: readAfter(row, after) };
-        hold(row, null, dueAt ?? null, 0);
-        return { kind: "ok" as const };
-      }),
-
+    release: (lease, after, dueAt) => change(() => releaseNow(store, lease, after, dueAt)),
     watch: (key, onChange) => watchers.add(key, onChange),
-
     async *due() {
-      const rows = await retryWhileLocked(path, () => sql.due.all(now()));
-      for (const row of rows) yield row["key"] as JournalKey;
+      for (const row of await look(() => sql.due.all(now()))) yield row["key"] as JournalKey;
     },
-
     async *list({ prefix = "" } = {}) {
-      const rows = await retryWhileLocked(
-        path,
-        () => sql.list.all(prefix) as unknown as JournalRow[],
-      );
+      const rows = await look(() => sql.list.all(prefix) as unknown as JournalRow[]);
       for (const row of rows) yield summaryOf(row, now());
     },
-
-    async putArtifact(key, bytes) {
-      if (bytes.byteLength > MAX_ARTIFACT_BYTES) {
-        throw new BotError(
-          "ARTIFACT_TOO_LARGE",
-          `An artifact may have ${MAX_ARTIFACT_BYTES} bytes, this one has ${bytes.byteLength}.`,
-        );
-      }
-      const id = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
-      await transact(db, path, () => {
-        const row = rowOf(key);
-        if (row === undefined) throw new TypeError(`no journal ${key} to put an artifact into`);
-        sql.putArtifact.run(row.id, id, bytes);
-      });
-      return { id, bytes: bytes.byteLength };
-    },
-
+    putArtifact: (key, bytes) => change(() => putNow(store, key, bytes)),
     readArtifact: (key, id, range = { start: 0, end: MAX_ARTIFACT_BYTES }) =>
-      retryWhileLocked(path, () => {
-        const row = rowOf(key);
-        const found = row && sql.artifact.get(row.id, id, range.start, range.end - range.start);
-        if (!(found?.["part"] instanceof Uint8Array)) {
-          throw new BotError("ARTIFACT_UNKNOWN", `This thread has no artifact ${id}.`);
-        }
-        return found["part"];
-      }),
-
+      look(() => artifactNow(store, key, id, range)),
     check: () =>
-      retryWhileLocked(path, () => {
-        const said = db.prepare("PRAGMA quick_check(5)").all().map((row) => String(row["quick_check"]));
-        return said.join() === "ok" ? undefined : `${path} is damaged: ${said.join("; ")}`;
+      look(() => {
+        const said = db.prepare("PRAGMA quick_check(5)").all();
+        const problems = said
+          .map((row) => String(row["quick_check"]))
+          .filter((text) => text !== "ok");
+        return problems.length === 0 ? undefined : `${path} is damaged: ${problems.join("; ")}`;
       }),
-
-    close: async () => {
+    async close() {
       watchers.close();
       db.close();
     },

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
+import * as z from "zod";
 import type { ArtifactRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { capText } from "../core/display.ts";
 import { checkArguments, schemaHash, suggest } from "./arguments.ts";
+import { within } from "./time-limit.ts";
 import type { ExecOptions, ExecResult, Dialed, Tool, ToolContext, Verdict } from "./tool.ts";
 
 /** What of a result goes into the journal and the answer; the rest is kept whole as an artifact. */
 const MAX_RESULT_BYTES = 16_000;
-/** How long a tool may take to end after its signal was aborted, before it is given up on. */
-const GRACE_MS = 3_000;
 /** What stands where a held secret was. */
 const HIDDEN = /\[secret:[\w.-]+\]/;
 /** For looking before and after: pins, previews, prechecks, read-backs. */
@@ -33,7 +33,10 @@ export interface Finished {
 
 export interface DispatchParts {
   tools: readonly Tool[];
-  exec(argv: readonly string[], options: ExecOptions & { signal: AbortSignal }): Promise<ExecResult>;
+  exec(
+    argv: readonly string[],
+    options: ExecOptions & { signal: AbortSignal },
+  ): Promise<ExecResult>;
   dial(host: string, port: number, options: { signal: AbortSignal }): Promise<Dialed>;
   /** The encoder that every stored and shown text passes. */
   encode(text: string): string;
@@ -58,7 +61,12 @@ export interface Dispatcher {
   /** What the card shows. @throws BotError NOT_AVAILABLE for a tool that acts but cannot say what on */
   preview(prepared: Prepared, signal: AbortSignal): Promise<Preview>;
   /** Does what was approved still hold: the same schema, the same digest, the precheck? Why not, or undefined. */
-  drift(tool: string, args: JsonObject, digest: string, signal: AbortSignal): Promise<string | undefined>;
+  drift(
+    tool: string,
+    args: JsonObject,
+    digest: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
   /** Runs it and reads back what it did. Never throws. */
   run(tool: string, args: JsonObject, options: RunOptions): Promise<Finished>;
   /** After a crash: what can be seen of a call that was started. Never throws. */
@@ -68,65 +76,25 @@ export interface Dispatcher {
 /** The digest that approvals are bound to. */
 export function digestOf(tool: Tool, args: JsonObject): string {
   const canonical = canonicalize({ tool: tool.name, args, schema: schemaHash(tool) });
-  return createHash("sha256").update(canonical ?? "").digest("hex");
+  return createHash("sha256")
+    .update(canonical ?? "")
+    .digest("hex");
 }
 
 export function createDispatcher(parts: DispatchParts): Dispatcher {
-  const byName = new Map(parts.tools.map((tool) => [tool.name, tool]));
-
-  function require(name: string): Tool {
-    const tool = byName.get(name);
-    if (tool !== undefined) return tool;
-    const near = suggest(name, [...byName.keys()]);
-    throw new BotError(
-      "TOOL_UNKNOWN",
-      `There is no tool ${name}.${near === undefined ? "" : ` Did you mean ${near}?`} \`tools\` lists them.`,
-    );
-  }
-
-  const context = (signal: AbortSignal): ToolContext => ({
-    signal,
-    exec: (argv, options = {}) => parts.exec(argv, { ...options, signal }),
-    dial: (host, port) => parts.dial(host, port, { signal }),
-  });
-
-  /** Looks, within LOOK_MS. */
-  function look<T>(signal: AbortSignal, work: (ctx: ToolContext) => Promise<T>): Promise<T> {
-    return within(LOOK_MS, signal, (inner) => work(context(inner)));
-  }
-
-  async function check(tool: Tool, args: JsonObject, by: "person" | "bot"): Promise<JsonObject> {
-    const missing = await tool.unavailable?.();
-    if (missing !== undefined) throw new BotError("NOT_AVAILABLE", missing);
-    const hidden = HIDDEN.exec(JSON.stringify(args))?.[0];
-    if (hidden !== undefined) {
-      const text = `The arguments held a secret, which was taken out: ${hidden}. A tool gets such values from its own settings, never from a message.`;
-      throw new BotError("INPUT_INVALID", text);
-    }
-    const checked = checkArguments(tool, args, by);
-    if (!checked.ok) throw new BotError("INPUT_INVALID", checked.problem);
-    return checked.args;
-  }
-
-  async function verify(tool: Tool, args: JsonObject, startedAt: number, signal: AbortSignal): Promise<Verdict> {
-    try {
-      const verdict = await look(signal, async (ctx) => tool.verify?.(args, ctx, startedAt));
-      if (verdict === undefined) return { verdict: "unknown", evidence: "this tool cannot read back" };
-      return { ...verdict, evidence: parts.encode(verdict.evidence) };
-    } catch (error) {
-      return { verdict: "unknown", evidence: `reading back failed: ${parts.encode(messageOf(error))}` };
-    }
-  }
+  const { tools, encode } = parts;
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
 
   return {
-    tools: parts.tools,
+    tools,
     find: (name) => byName.get(name),
 
     async prepare(name, asked, signal) {
-      const tool = require(name);
+      const tool = byName.get(name);
+      if (tool === undefined) throw unknownTool(name, tools);
       const args = await check(tool, asked, "person");
-      const pinned = await look(signal, async (ctx) => {
-        const fixed = tool.pin === undefined ? args : ((await tool.pin(args, ctx)) as JsonObject);
+      const pinned = await look(parts, signal, async (ctx) => {
+        const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
         await tool.precheck?.(fixed, ctx);
         return fixed;
       });
@@ -134,29 +102,36 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
     },
 
     async preview({ tool, args }, signal) {
-      const preview = await look(signal, async (ctx) => tool.preview?.(args, ctx));
-      if (preview !== undefined) return encodePreview(preview, parts.encode);
-      throw new BotError("NOT_AVAILABLE", `${tool.name} cannot show what it would do, so it cannot be approved.`);
+      const preview = await look(parts, signal, async (ctx) => tool.preview?.(args, ctx));
+      if (preview !== undefined) return encodePreview(preview, encode);
+      const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;
+      throw new BotError("NOT_AVAILABLE", text);
     },
 
     async drift(name, args, digest, signal) {
       try {
-        const tool = require(name);
-        if (digestOf(tool, args) !== digest) return "the tool or its arguments changed since it was shown";
+        const tool = byName.get(name);
+        if (tool === undefined) throw unknownTool(name, tools);
+        if (digestOf(tool, args) !== digest) {
+          return "the tool or its arguments changed since it was shown";
+        }
         await check(tool, args, "bot");
-        await look(signal, async (ctx) => tool.precheck?.(args, ctx));
+        await look(parts, signal, async (ctx) => tool.precheck?.(args, ctx));
         return undefined;
       } catch (error) {
-        return parts.encode(messageOf(error));
+        return encode(messageOf(error));
       }
     },
 
     async run(name, args, options) {
       const began = performance.now();
       const tool = byName.get(name);
-      const ended = tool === undefined ? unknownTool(name) : await attempt(tool, args, options);
+      const ended: Ended =
+        tool === undefined
+          ? { outcome: "blocked", text: unknownTool(name, tools).message }
+          : await attempt(parts, tool, args, options);
       const ms = Math.round(performance.now() - began);
-      const encoded = parts.encode(ended.text);
+      const encoded = encode(ended.text);
       const text = capText(encoded, MAX_RESULT_BYTES);
       const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
       return { outcome: ended.outcome, text, artifacts, ms };
@@ -164,23 +139,91 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
 
     async verify(name, args, startedAt, signal) {
       const tool = byName.get(name);
-      if (tool === undefined) return { verdict: "unknown", evidence: `there is no tool ${name} any more` };
-      return verify(tool, args, startedAt, signal);
+      if (tool !== undefined) return verify(parts, tool, args, startedAt, signal);
+      return { verdict: "unknown", evidence: `there is no tool ${name} any more` };
     },
   };
+}
 
-  async function attempt(tool: Tool, args: JsonObject, { signal, startedAt }: RunOptions): Promise<Ended> {
-    try {
-      const output = await within(tool.timeoutMs, signal, (inner) => tool.run(args, context(inner)));
-      if (output.failed === true || tool.verify === undefined) {
-        return { outcome: output.failed === true ? "error" : "ok", text: output.text };
-      }
-      const { verdict, evidence } = await verify(tool, args, startedAt, signal);
-      const seen = verdict === "done" ? "Verified" : "NOT verified";
-      return { outcome: "ok", text: `${output.text}\n${seen}: ${evidence}` };
-    } catch (error) {
-      return failure(tool, error, signal);
-    }
+function unknownTool(name: string, tools: readonly Tool[]): BotError {
+  const near = suggest(
+    name,
+    tools.map((tool) => tool.name),
+  );
+  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+  return new BotError("TOOL_UNKNOWN", `There is no tool ${name}.${hint} \`tools\` lists them.`);
+}
+
+/** Looks at the world, within LOOK_MS. */
+function look<T>(
+  parts: DispatchParts,
+  signal: AbortSignal,
+  work: (ctx: ToolContext) => Promise<T>,
+): Promise<T> {
+  return within(LOOK_MS, signal, (inner) => work(contextOf(parts, inner)));
+}
+
+function contextOf(parts: DispatchParts, signal: AbortSignal): ToolContext {
+  return {
+    signal,
+    exec: (argv, options = {}) => parts.exec(argv, { ...options, signal }),
+    dial: (host, port) => parts.dial(host, port, { signal }),
+  };
+}
+
+async function check(tool: Tool, args: JsonObject, by: "person" | "bot"): Promise<JsonObject> {
+  const missing = await tool.unavailable?.();
+  if (missing !== undefined) throw new BotError("NOT_AVAILABLE", missing);
+  const hidden = HIDDEN.exec(JSON.stringify(args))?.[0];
+  if (hidden !== undefined) {
+    const text = `The arguments held a secret, which was taken out: ${hidden}. A tool gets such values from its own settings, never from a message.`;
+    throw new BotError("INPUT_INVALID", text);
+  }
+  const checked = checkArguments(tool, args, by);
+  if (!checked.ok) throw new BotError("INPUT_INVALID", checked.problem);
+  return checked.args;
+}
+
+/** What a pin returns is arguments again; anything else would not be what is shown and stored. */
+function jsonObject(value: unknown): JsonObject {
+  return z.record(z.string(), z.json()).parse(value);
+}
+
+async function verify(
+  parts: DispatchParts,
+  tool: Tool,
+  args: JsonObject,
+  startedAt: number,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { encode } = parts;
+  try {
+    const verdict = await look(parts, signal, async (ctx) => tool.verify?.(args, ctx, startedAt));
+    if (verdict === undefined)
+      return { verdict: "unknown", evidence: "this tool cannot read back" };
+    return { ...verdict, evidence: encode(verdict.evidence) };
+  } catch (error) {
+    return { verdict: "unknown", evidence: `reading back failed: ${encode(messageOf(error))}` };
+  }
+}
+
+async function attempt(
+  parts: DispatchParts,
+  tool: Tool,
+  args: JsonObject,
+  { signal, startedAt }: RunOptions,
+): Promise<Ended> {
+  try {
+    const output = await within(tool.timeoutMs, signal, (inner) =>
+      tool.run(args, contextOf(parts, inner)),
+    );
+    if (output.failed === true) return { outcome: "error", text: output.text };
+    if (tool.verify === undefined) return { outcome: "ok", text: output.text };
+    const { verdict, evidence } = await verify(parts, tool, args, startedAt, signal);
+    const seen = verdict === "done" ? "Verified" : "NOT verified";
+    return { outcome: "ok", text: `${output.text}\n${seen}: ${evidence}` };
+  } catch (error) {
+    return failure(tool, error, signal);
   }
 }
 
@@ -189,45 +232,13 @@ interface Ended {
   text: string;
 }
 
-function unknownTool(name: string): Ended {
-  return { outcome: "blocked", text: `There is no tool ${name} any more.` };
-}
-
 /** A read that was cut failed; a write that was cut may have happened. */
 function failure(tool: Tool, error: unknown, signal: AbortSignal): Ended {
   const text = messageOf(error);
   if (!isBotError(error, "TIMEOUT", "ABORTED")) return { outcome: "error", text };
-  if (tool.effect !== "read") return { outcome: "unknown", text: `${text} Whether it happened is not known.` };
+  if (tool.effect !== "read")
+    return { outcome: "unknown", text: `${text} Whether it happened is not known.` };
   return { outcome: signal.aborted ? "cancelled" : "error", text };
-}
-
-/** Gives `work` a signal that is aborted after `ms` or with `outer`, and does not wait for it much longer than that. */
-async function within<T>(
-  ms: number,
-  outer: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  const { promise: given, reject: giveUp } = Promise.withResolvers<never>();
-  let grace: NodeJS.Timeout | undefined;
-  const abort = (reason: BotError) => {
-    controller.abort(reason);
-    grace ??= setTimeout(() => giveUp(reason), GRACE_MS);
-  };
-  const stop = () => abort(new BotError("ABORTED", "It was stopped."));
-  const timer = setTimeout(() => abort(new BotError("TIMEOUT", `It took longer than ${ms / 1000} s.`)), ms);
-  if (outer.aborted) stop();
-  else outer.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([work(controller.signal), given]);
-  } catch (error) {
-    // Whatever a tool throws once it was told to end, it was cut.
-    throw controller.signal.aborted ? controller.signal.reason : error;
-  } finally {
-    clearTimeout(timer);
-    clearTimeout(grace);
-    outer.removeEventListener("abort", stop);
-  }
 }
 
 async function keepWhole(text: string, { keep }: RunOptions): Promise<ArtifactRef[]> {

@@ -16,7 +16,10 @@ export function createBell(): Bell {
     async rung(ms) {
       if (!unheard) {
         await new Promise<void>((resolve) => {
-          const timer = ms === undefined ? undefined : setTimeout(resolve, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
+          const timer =
+            ms === undefined
+              ? undefined
+              : setTimeout(resolve, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
           wake = () => {
             clearTimeout(timer);
             resolve();

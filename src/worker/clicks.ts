@@ -11,7 +11,11 @@ type Drafts = () => Draft<AppendKind>[];
  * Judges one click: whose it is, whether they may, what it changes. Returns what to write, made from the fold as it is
  * when written: a vote, a new revision, a settlement, or a private word about why it changes nothing.
  */
-export async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): Promise<Drafts> {
+export async function judge(
+  drive: Drive,
+  click: Entry<"click">,
+  signal: AbortSignal,
+): Promise<Drafts> {
   if (click.choice.kind === "settle") return settle(drive, click, click.choice);
   const action = drive.thread.actions.get(click.action);
   if (action === undefined) return () => [word(click, `There is no action ${click.action} here.`)];
@@ -24,7 +28,8 @@ export async function judge(drive: Drive, click: Entry<"click">, signal: AbortSi
   return () => {
     const late = tooLate(action, click);
     if (late !== undefined) return [word(click, late)];
-    if (!allowed.eligible) return [word(click, `You may not decide on ${action.action}: ${allowed.why}.`)];
+    if (!allowed.eligible)
+      return [word(click, `You may not decide on ${action.action}: ${allowed.why}.`)];
     const person = personOf(click.actor.account);
     if (approve && action.votes.some((vote) => vote.approve && vote.person === person)) {
       const missing = `it needs ${action.proposal.quorum} different people`;
@@ -84,8 +89,10 @@ async function edit(
   return () => {
     const late = tooLate(action, click);
     if (late !== undefined) return [word(click, late)];
-    if (!allowed.eligible) return [word(click, `You may not edit ${action.action}: ${allowed.why}.`)];
-    if (typeof revised === "string") return [word(click, `${action.action} stays as it was: ${revised}`)];
+    if (!allowed.eligible)
+      return [word(click, `You may not edit ${action.action}: ${allowed.why}.`)];
+    if (typeof revised === "string")
+      return [word(click, `${action.action} stays as it was: ${revised}`)];
     return [revised];
   };
 }
@@ -103,7 +110,8 @@ async function settle(
     if (call === undefined || call.settled !== undefined) {
       return [word(click, `${click.action} has no unknown outcome to settle.`)];
     }
-    if (!allowed.eligible) return [word(click, `You may not settle ${click.action}: ${allowed.why}.`)];
+    if (!allowed.eligible)
+      return [word(click, `You may not settle ${click.action}: ${allowed.why}.`)];
     const settled: Draft<"settled"> = {
       id: `settled:${call.call}`,
       kind: "settled",
@@ -130,5 +138,11 @@ function unknownCall(thread: Thread, ref: string): Call | undefined {
 
 /** A private word to whoever clicked. */
 function word(click: Entry<"click">, text: string): Draft<"notice"> {
-  return { id: `word:${click.id}`, kind: "notice", text, to: click.actor.account, answers: click.id };
+  return {
+    id: `word:${click.id}`,
+    kind: "notice",
+    text,
+    to: click.actor.account,
+    answers: click.id,
+  };
 }

@@ -148,7 +148,8 @@ export async function persist<T>(drive: Drive, request: () => Promise<T>): Promi
       return await request();
     } catch (error) {
       if (!isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL") || drive.over) throw error;
-      if (tries === 0) drive.parts.log.warn({ err: error, key: drive.key }, "the store is away; waiting");
+      if (tries === 0)
+        drive.parts.log.warn({ err: error, key: drive.key }, "the store is away; waiting");
       await new Promise((resolve) => setTimeout(resolve, Math.min(1_000, 50 * 2 ** tries)));
     }
   }

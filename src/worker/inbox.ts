@@ -1,7 +1,15 @@
 import type { Inbound, Inbox } from "../adapters/adapter.ts";
 import type { Reading } from "../commands/grammar.ts";
 import { capText } from "../core/display.ts";
-import { type Content, decodeContent, type Draft, ENTRY_VERSION, type Json, type PostKind } from "../core/entry.ts";
+import {
+  type Choice,
+  type Content,
+  decodeContent,
+  ENTRY_VERSION,
+  type Json,
+  type JsonObject,
+  type PostKind,
+} from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -26,7 +34,7 @@ export function createInbox({ journal, read, hide, wake }: InboxParts): Inbox {
   return {
     async post(key, id, inbound) {
       const content = readable(() => contentOf(inbound, read, hide));
-      await journal.post(key, { id, ...content } as Draft<PostKind>);
+      await journal.post(key, { id, ...content });
       wake(key);
     },
   };
@@ -42,7 +50,9 @@ function readable(make: () => Posted): Posted {
     decodeContent(kind, ENTRY_VERSION, body);
     return content;
   } catch (error) {
-    throw new BotError("USAGE", "What was sent is not of a form that can be kept; it was not.", { cause: error });
+    throw new BotError("USAGE", "What was sent is not of a form that can be kept; it was not.", {
+      cause: error,
+    });
   }
 }
 
@@ -67,12 +77,15 @@ function contentOf(inbound: Inbound, read: InboxParts["read"], hide: InboxParts[
   }
 }
 
-function hideIn<T>(value: T, hide: InboxParts["hide"]): T {
-  const inner = (json: Json): Json => {
+function hideIn(choice: Choice, hide: InboxParts["hide"]): Choice {
+  const within = (json: Json): Json => {
     if (typeof json === "string") return hide(json);
-    if (Array.isArray(json)) return json.map(inner);
-    if (typeof json !== "object" || json === null) return json;
-    return Object.fromEntries(Object.entries(json).map(([name, each]) => [name, inner(each)]));
+    if (Array.isArray(json)) return json.map(within);
+    return typeof json === "object" && json !== null ? withinObject(json) : json;
   };
-  return inner(value as Json) as T;
+  const withinObject = (object: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(object).map(([name, value]) => [name, within(value)]));
+  if (choice.kind === "edit") return { kind: "edit", args: withinObject(choice.args) };
+  if (choice.kind === "approve" || choice.reason === undefined) return choice;
+  return { ...choice, reason: hide(choice.reason) };
 }

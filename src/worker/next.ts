@@ -1,6 +1,6 @@
 import { type Action, isApproved, isOpen } from "../approvals/action.ts";
 import type { Entry } from "../core/entry.ts";
-import type { Call, Debt, Pending, Run, Thread } from "../journal/fold.ts";
+import type { Call, Debt, Pending, Run, Thread, Word } from "../journal/fold.ts";
 
 /** Something a view has yet to show. */
 export type Delivery = { kind: "card"; action: Action } | { kind: "debt"; debt: Debt };
@@ -10,7 +10,7 @@ export type Step =
   | { do: "recover"; key: string; call: Call }
   | { do: "deliver"; key: string; view: string; delivery: Delivery }
   | { do: "judge"; key: string; click: Entry<"click"> }
-  | { do: "tell"; word: Entry<"signal"> }
+  | { do: "tell"; word: Word }
   | { do: "close"; action: Action }
   | { do: "begin"; pending: Pending }
   | { do: "cancel"; call: Call }
@@ -131,7 +131,8 @@ function workStep(thread: Thread, { busy }: Situation): Step | undefined {
       if (call.finished !== undefined || busy.has(key)) continue;
       if (call.action === undefined) return { do: "prepare", key, call };
       const { action } = call;
-      if (thread.clicks.size === 0 && isApproved(action)) return { do: "dispatch", key, call, action };
+      if (thread.clicks.size === 0 && isApproved(action))
+        return { do: "dispatch", key, call, action };
     }
   }
   return undefined;
@@ -139,5 +140,7 @@ function workStep(thread: Thread, { busy }: Situation): Step | undefined {
 
 function nextExpiry(thread: Thread): number | undefined {
   const open = [...thread.live].filter(isOpen);
-  return open.length === 0 ? undefined : Math.min(...open.map((action) => action.proposal.expiresAt));
+  return open.length === 0
+    ? undefined
+    : Math.min(...open.map((action) => action.proposal.expiresAt));
 }

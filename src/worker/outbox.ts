@@ -1,5 +1,12 @@
 import canonicalize from "canonicalize";
-import type { ActionCard, ActionPhase, CallResult, MessageRef, Outgoing, View } from "../adapters/adapter.ts";
+import type {
+  ActionCard,
+  ActionPhase,
+  CallResult,
+  MessageRef,
+  Outgoing,
+  View,
+} from "../adapters/adapter.ts";
 import { type Action, isApproved } from "../approvals/action.ts";
 import { exactText } from "../core/display.ts";
 import type { Approvers } from "../core/entry.ts";
@@ -97,7 +104,8 @@ function phaseOf(action: Action): ActionPhase {
 
 function endingOf(action: Action, encode: Encode): string | undefined {
   const { closed, finished, settled } = action;
-  const because = (reason: string | undefined) => (reason === undefined ? "" : `: ${encode(reason)}`);
+  const because = (reason: string | undefined) =>
+    reason === undefined ? "" : `: ${encode(reason)}`;
   if (closed !== undefined) {
     const by = closed.by === undefined ? "" : ` by ${encode(closed.by)}`;
     return `${closed.outcome}${by}${because(closed.reason)}`;
@@ -107,7 +115,9 @@ function endingOf(action: Action, encode: Encode): string | undefined {
     return `settled by ${encode(settled.name)}: ${word}${settled.reason === undefined ? "" : ` (${encode(settled.reason)})`}`;
   }
   if (finished === undefined) return undefined;
-  return finished.outcome === "unknown" ? "outcome unknown" : `${phaseOf(action)} after ${finished.ms ?? 0} ms`;
+  return finished.outcome === "unknown"
+    ? "outcome unknown"
+    : `${phaseOf(action)} in ${finished.ms ?? 0} ms`;
 }
 
 function approversText(approvers: Approvers): string {

@@ -1,5 +1,15 @@
-import { type Electorate, countEligible, fixApprovers, personOf } from "../approvals/eligibility.ts";
-import { type ApprovalPolicy, decide as decidePolicy, type Decision, denies } from "../approvals/policy.ts";
+import {
+  type Electorate,
+  countEligible,
+  fixApprovers,
+  personOf,
+} from "../approvals/eligibility.ts";
+import {
+  type ApprovalPolicy,
+  decide as decidePolicy,
+  type Decision,
+  denies,
+} from "../approvals/policy.ts";
 import { exactText } from "../core/display.ts";
 import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
 import { isBotError, messageOf } from "../core/errors.ts";
@@ -28,8 +38,13 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     const denied = denies(policy, { tool: call.tool, effect, args: call.args });
     if (denied !== undefined) return { kind: "blocked", text: `Policy denies it: ${denied}` };
     const prepared = await dispatcher.prepare(call.tool, call.args, signal);
-    const decision = decidePolicy(policyOf(drive), { tool: call.tool, effect, args: prepared.args });
-    if (decision.kind === "deny") return { kind: "blocked", text: `Policy denies it: ${decision.why}` };
+    const decision = decidePolicy(policyOf(drive), {
+      tool: call.tool,
+      effect,
+      args: prepared.args,
+    });
+    if (decision.kind === "deny")
+      return { kind: "blocked", text: `Policy denies it: ${decision.why}` };
     if (decision.kind === "allow") return { kind: "allow", prepared };
     const preview = await dispatcher.preview(prepared, signal);
     const requesters = drive.thread.runs.get(call.run)?.started.principals ?? [];
@@ -40,7 +55,15 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     return {
       kind: "ask",
       draft: () =>
-        draftOf(call, `a${drive.thread.counts.actions + 1}`, 1, prepared, preview, electorate, expiresAt),
+        draftOf(
+          call,
+          `a${drive.thread.counts.actions + 1}`,
+          1,
+          prepared,
+          preview,
+          electorate,
+          expiresAt,
+        ),
     };
   } catch (error) {
     if (isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL")) throw error;
@@ -63,7 +86,11 @@ export async function revise(
   const { effect } = previous;
   try {
     const prepared = await dispatcher.prepare(call.tool, edit.args, signal);
-    const decision = decidePolicy(policyOf(drive), { tool: call.tool, effect, args: prepared.args });
+    const decision = decidePolicy(policyOf(drive), {
+      tool: call.tool,
+      effect,
+      args: prepared.args,
+    });
     if (decision.kind === "deny") return `policy denies the edited action: ${decision.why}`;
     const preview = await dispatcher.preview(prepared, signal);
     const editor = personOf(edit.click.actor.account);
@@ -75,7 +102,15 @@ export async function revise(
       tooLong(prepared.args);
     if (obstacle !== undefined) return obstacle;
     const revision = previous.revision + 1;
-    const draft = draftOf(call, previous.action, revision, prepared, preview, electorate, previous.expiresAt);
+    const draft = draftOf(
+      call,
+      previous.action,
+      revision,
+      prepared,
+      preview,
+      electorate,
+      previous.expiresAt,
+    );
     return { ...draft, click: edit.click.id };
   } catch (error) {
     if (isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL")) throw error;
@@ -98,10 +133,17 @@ async function electorateOf(drive: Drive, asked: Asked, requesters: string[]): P
   };
 }
 
-async function tooFew(drive: Drive, electorate: Electorate, asked: Asked): Promise<string | undefined> {
+async function tooFew(
+  drive: Drive,
+  electorate: Electorate,
+  asked: Asked,
+): Promise<string | undefined> {
   const able = await countEligible(electorate, drive.adapter.people, drive.key);
   if (able === undefined || able >= electorate.quorum) return undefined;
-  const whom = asked.escalation === undefined ? "Change the rule or ask an operator" : `Turn to ${asked.escalation}`;
+  const whom =
+    asked.escalation === undefined
+      ? "Change the rule or ask an operator"
+      : `Turn to ${asked.escalation}`;
   return `It needs ${electorate.quorum} approval(s) and only ${able} person(s) here may give one, so nobody was asked. ${whom}.`;
 }
 

@@ -1,8 +1,6 @@
-import * as z from "zod";
 import type { ActionCard, HistoryItem, Queries, ThreadSummary } from "../adapters/adapter.ts";
 import { isOpen } from "../approvals/action.ts";
 import { capText } from "../core/display.ts";
-import type { Json } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { emptyThread, fold, type Thread } from "../journal/fold.ts";
 import type { Journal, JournalSummary, StoredEntry } from "../journal/journal.ts";
@@ -28,6 +26,15 @@ export function createQueries(journal: Journal, tools: readonly Tool[], encode: 
       return found;
     },
 
+    async thread(key) {
+      for await (const summary of journal.list({ prefix: key })) {
+        if (summary.key !== key) continue;
+        const entries = await journal.read(key);
+        return summaryOf({ summary, entries, thread: fold(emptyThread(), entries) }, encode);
+      }
+      return undefined;
+    },
+
     async history(key, limit) {
       const entries = await journal.read(key);
       const thread = fold(emptyThread(), entries);
@@ -44,13 +51,7 @@ export function createQueries(journal: Journal, tools: readonly Tool[], encode: 
       return cards;
     },
 
-    tools: () =>
-      tools.map(({ name, description, effect, input }) => ({
-        name,
-        description,
-        effect,
-        schema: z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as Json,
-      })),
+    tools: () => tools.map(({ name, description, effect }) => ({ name, description, effect })),
   };
 }
 
@@ -87,7 +88,12 @@ function historyOf(
   for (const entry of entries) {
     fold(replay, [entry]);
     if (entry.kind === "message" || entry.kind === "command") {
-      items.push({ kind: "said", name: encode(entry.actor.name), text: encode(entry.text), at: entry.at });
+      items.push({
+        kind: "said",
+        name: encode(entry.actor.name),
+        text: encode(entry.text),
+        at: entry.at,
+      });
     } else if (entry.kind === "run_ended" || entry.kind === "notice") {
       const debt = replay.debts.get(entry.id);
       if (debt === undefined || (debt.kind === "notice" && debt.notice.to !== undefined)) continue;

@@ -4,7 +4,7 @@ import { checkEligible } from "../approvals/eligibility.ts";
 import { denies } from "../approvals/policy.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
-import type { Call } from "../journal/fold.ts";
+import type { Call, Word } from "../journal/fold.ts";
 import { judge } from "./clicks.ts";
 import { absorb, append, begin, decide, type Drive, persist, storeNow } from "./drive.ts";
 import type { Delivery, Step } from "./next.ts";
@@ -65,7 +65,11 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
 }
 
 /** The result of a call that was not executed. */
-function unrun(call: Call, outcome: "denied" | "expired" | "cancelled" | "blocked", text: string): Draft<"tool_finished"> {
+function unrun(
+  call: Call,
+  outcome: "denied" | "expired" | "cancelled" | "blocked",
+  text: string,
+): Draft<"tool_finished"> {
   return {
     id: `finished:${call.call}`,
     kind: "tool_finished",
@@ -113,24 +117,26 @@ function closedDraft(
   };
 }
 
-function wordNotice(word: Entry<"signal">): Draft<"notice"> {
-  return {
-    id: `told:${word.id}`,
-    kind: "notice",
-    answers: word.id,
-    text: `Late word on ${word.call} from the worker that ran it: ${word.outcome}. ${word.text}`,
-    settles: word.call,
-  };
+function wordNotice({ id, ...said }: Word): Draft<"notice"> {
+  return { id: `told:${id}`, kind: "notice", answers: id, ...said };
 }
 
 /** Decides what becomes of a call nobody was asked about yet: blocked, run at once, or proposed. */
-async function prepare(drive: Drive, call: Call, signal: AbortSignal): Promise<() => Promise<void>> {
+async function prepare(
+  drive: Drive,
+  call: Call,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
   const proposal = await propose(drive, call, signal);
   const run = () => drive.thread.runs.get(call.run);
   const stillAsked = () =>
-    call.finished === undefined && call.action === undefined && run()?.stopped === false && !drive.draining;
+    call.finished === undefined &&
+    call.action === undefined &&
+    run()?.stopped === false &&
+    !drive.draining;
   if (proposal.kind === "blocked") {
-    return () => decide(drive, () => (stillAsked() ? [unrun(call, "blocked", proposal.text)] : undefined));
+    return () =>
+      decide(drive, () => (stillAsked() ? [unrun(call, "blocked", proposal.text)] : undefined));
   }
   if (proposal.kind === "ask") {
     return () => decide(drive, () => (stillAsked() ? [proposal.draft()] : undefined));
@@ -143,7 +149,11 @@ async function prepare(drive: Drive, call: Call, signal: AbortSignal): Promise<(
 
 function started(
   call: Call,
-  prepared: { tool: { name: string; effect: Entry<"tool_started">["effect"] }; args: JsonObject; digest: string },
+  prepared: {
+    tool: { name: string; effect: Entry<"tool_started">["effect"] };
+    args: JsonObject;
+    digest: string;
+  },
 ): Draft<"tool_started"> {
   const same = JSON.stringify(prepared.args) === JSON.stringify(call.args);
   return {
@@ -199,7 +209,11 @@ async function dispatch(
   };
 }
 
-async function whyNot(drive: Drive, action: Action, signal: AbortSignal): Promise<string | undefined> {
+async function whyNot(
+  drive: Drive,
+  action: Action,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { policy, dispatcher } = drive.parts;
   const { tool, effect, args, digest } = action.proposal;
   const denied = denies(policy, { tool, effect, args });
@@ -249,7 +263,10 @@ async function show(
 async function withinDeliveryTime<T>(sent: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => reject(new BotError("TIMEOUT", `The platform did not answer within ${DELIVERY_MS / 1000} s.`)),
+    () =>
+      reject(
+        new BotError("TIMEOUT", `The platform did not answer within ${DELIVERY_MS / 1000} s.`),
+      ),
     DELIVERY_MS,
   );
   try {

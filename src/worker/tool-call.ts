@@ -48,7 +48,8 @@ async function record(drive: Drive, call: Call, finished: Finished): Promise<voi
   if (!drive.over && !drive.fenced) {
     await decide(drive, () => (call.finished === undefined ? drafts : undefined));
   }
-  if ((drive.over || drive.fenced) && call.finished === undefined) await postLate(drive, call, finished);
+  if ((drive.over || drive.fenced) && call.finished === undefined)
+    await postLate(drive, call, finished);
 }
 
 async function postLate(drive: Drive, call: Call, { outcome, text }: Finished): Promise<void> {
@@ -72,7 +73,10 @@ export function recover(drive: Drive, key: string, call: Call): void {
     const { verdict, evidence } = drive.thread.parked
       ? { verdict: "unknown" as const, evidence: "not read back: its work crashed twice" }
       : await drive.parts.dispatcher.verify(call.tool, argsOf(call), started.at, signal);
-    return () => decide(drive, () => (call.finished === undefined ? recovered(call, verdict, evidence) : undefined));
+    return () =>
+      decide(drive, () =>
+        call.finished === undefined ? recovered(call, verdict, evidence) : undefined,
+      );
   });
 }
 

@@ -1,6 +1,15 @@
 import type { JournalKey } from "../core/journal-key.ts";
 import { transportOf } from "../core/journal-key.ts";
-import { absorb, append, createDrive, type Drive, persist, renew, storeNow, type WorkerParts } from "./drive.ts";
+import {
+  absorb,
+  append,
+  createDrive,
+  type Drive,
+  persist,
+  renew,
+  storeNow,
+  type WorkerParts,
+} from "./drive.ts";
 import { nextStep, type Step } from "./next.ts";
 import { perform } from "./steps.ts";
 
@@ -64,7 +73,8 @@ function drain(drive: Drive): void {
   drive.draining = true;
   for (const [key, controller] of drive.busy) {
     const call = key.startsWith("call:") ? key.slice("call:".length) : undefined;
-    const run = call === undefined ? undefined : drive.thread.runs.get(call.slice(0, call.indexOf(".")));
+    const run =
+      call === undefined ? undefined : drive.thread.runs.get(call.slice(0, call.indexOf(".")));
     const started = call === undefined ? undefined : run?.calls.get(call)?.started;
     if (started === undefined || started.effect === "read") controller.abort();
   }
@@ -152,11 +162,11 @@ async function park(drive: Drive): Promise<void> {
 /** Gives the lease back and says when something is next owed. False when there is more to look at first. */
 async function release(drive: Drive, until: number | undefined): Promise<boolean> {
   const { thread, parts, lease } = drive;
-  const left = drive.draining ? nextStep(thread, { now: storeNow(drive), busy: new Set(), draining: false }) : undefined;
+  const left = drive.draining
+    ? nextStep(thread, { now: storeNow(drive), busy: new Set(), draining: false })
+    : undefined;
   const dueAt = left !== undefined && left.do !== "wait" ? storeNow(drive) : until;
-  const reply = await persist(drive, () =>
-    parts.journal.release(lease, thread.last, dueAt),
-  );
+  const reply = await persist(drive, () => parts.journal.release(lease, thread.last, dueAt));
   if (reply.kind === "unseen") {
     drive.heard = reply.unseen.at(-1)?.seq ?? drive.heard;
     await absorb(drive);
@@ -171,6 +181,9 @@ async function leaveAlone(drive: Drive): Promise<void> {
   const { journal, log } = drive.parts;
   const entries = await journal.read(drive.key);
   const { newer } = drive.thread;
-  log.error({ key: drive.key, entry: newer?.written }, "a newer version wrote this thread; leaving it alone");
+  log.error(
+    { key: drive.key, entry: newer?.written },
+    "a newer version wrote this thread; leaving it alone",
+  );
   await journal.release(drive.lease, entries.at(-1)?.seq ?? 0, storeNow(drive) + NEWER_RETRY_MS);
 }

@@ -9,7 +9,12 @@ import { type Granted, type Journal, MAX_ARTIFACT_BYTES } from "../../src/journa
 const KEY: JournalKey = "test:contract";
 const ACTOR = { account: "test:ana", name: "ana" };
 
-export const message = (id: string, text = id): Draft<"message"> => ({ id, kind: "message", actor: ACTOR, text });
+export const message = (id: string, text = id): Draft<"message"> => ({
+  id,
+  kind: "message",
+  actor: ACTOR,
+  text,
+});
 export const decision = (id: string): Draft<"notice"> => ({ id, kind: "notice", text: id });
 export const fact = (id: string): Draft<"delivered"> => ({
   id,
@@ -93,7 +98,9 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
 
     test("one holder at a time: of many who ask at once one gets the lease", async () => {
       await journal.post(KEY, message("a"));
-      const asked = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? journal : other).lease(KEY, 1_000));
+      const asked = Array.from({ length: 20 }, (_, i) =>
+        (i % 2 === 0 ? journal : other).lease(KEY, 1_000),
+      );
       expect((await Promise.all(asked)).filter((granted) => granted !== undefined)).toHaveLength(1);
       expect(await journal.lease("test:unknown", 1_000)).toBeUndefined();
     });
@@ -106,14 +113,19 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       expect(refused).toMatchObject({ kind: "unseen", unseen: [{ id: "b" }] });
       const taken = await journal.append(lease, 1, [fact("f")]);
       expect(taken).toMatchObject({ kind: "ok", unseen: [{ id: "b" }, { id: "f" }] });
-      expect(await journal.append(lease, 3, [decision("d")])).toMatchObject({ kind: "ok", unseen: [{ id: "d" }] });
+      expect(await journal.append(lease, 3, [decision("d")])).toMatchObject({
+        kind: "ok",
+        unseen: [{ id: "d" }],
+      });
       expect(await ids()).toEqual(["a", "b", "f", "d"]);
     });
 
     test("facts and decisions never share an append", async () => {
       await journal.post(KEY, message("a"));
       const { lease } = await take();
-      await expect(journal.append(lease, 1, [fact("f"), decision("d")])).rejects.toThrow(/never share/);
+      await expect(journal.append(lease, 1, [fact("f"), decision("d")])).rejects.toThrow(
+        /never share/,
+      );
       expect(await ids()).toEqual(["a"]);
     });
 
@@ -123,7 +135,9 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       await journal.append(lease, 1, [decision("d"), decision("e")], { before: 10_000 });
       await other.post(KEY, message("b"));
       under.clock.now = 20_000;
-      const again = await journal.append(lease, 1, [decision("d"), decision("e")], { before: 10_000 });
+      const again = await journal.append(lease, 1, [decision("d"), decision("e")], {
+        before: 10_000,
+      });
       expect(again).toMatchObject({ kind: "ok", unseen: [{ id: "d" }, { id: "e" }, { id: "b" }] });
       expect(await ids()).toEqual(["a", "d", "e", "b"]);
     });
@@ -132,8 +146,12 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       await journal.post(KEY, message("a"));
       const { lease } = await take();
       under.clock.now = 10_000;
-      expect(await journal.append(lease, 1, [decision("d")], { before: 10_000 })).toMatchObject({ kind: "late" });
-      expect(await journal.append(lease, 1, [decision("d")], { before: 10_001 })).toMatchObject({ kind: "ok" });
+      expect(await journal.append(lease, 1, [decision("d")], { before: 10_000 })).toMatchObject({
+        kind: "late",
+      });
+      expect(await journal.append(lease, 1, [decision("d")], { before: 10_001 })).toMatchObject({
+        kind: "ok",
+      });
     });
 
     test("whoever lost the lease can write, renew and release nothing; the true holder's facts are never refused", async () => {
@@ -163,7 +181,10 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       await journal.post(KEY, message("a"));
       const { lease } = await take();
       await other.post(KEY, message("b"));
-      expect(await journal.release(lease, 1)).toMatchObject({ kind: "unseen", unseen: [{ id: "b" }] });
+      expect(await journal.release(lease, 1)).toMatchObject({
+        kind: "unseen",
+        unseen: [{ id: "b" }],
+      });
       expect(await journal.release(lease, 2, 90_000)).toEqual({ kind: "ok" });
       expect(await due()).toEqual([]);
       under.clock.now = 90_000;
@@ -226,9 +247,13 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       const part = await other.readArtifact(KEY, ref.id, { start: 100, end: 110 });
       expect([...part]).toEqual([...bytes.subarray(100, 110)]);
       await journal.post("test:another", message("a"));
-      await expect(journal.readArtifact("test:another", ref.id)).rejects.toMatchObject({ code: "ARTIFACT_UNKNOWN" });
+      await expect(journal.readArtifact("test:another", ref.id)).rejects.toMatchObject({
+        code: "ARTIFACT_UNKNOWN",
+      });
       const large = new Uint8Array(MAX_ARTIFACT_BYTES + 1);
-      await expect(journal.putArtifact(KEY, large)).rejects.toMatchObject({ code: "ARTIFACT_TOO_LARGE" });
+      await expect(journal.putArtifact(KEY, large)).rejects.toMatchObject({
+        code: "ARTIFACT_TOO_LARGE",
+      });
     });
 
     test("journals are listed newest first, by prefix", async () => {
@@ -262,7 +287,11 @@ interface Hand {
 
 /** Plays moves against a small reference: who holds the lease, which ids were written. */
 async function replay(under: JournalUnderTest, key: JournalKey, moves: number[]): Promise<void> {
-  const hands: Hand[] = [under.first, under.second].map((journal) => ({ journal, granted: undefined, after: 0 }));
+  const hands: Hand[] = [under.first, under.second].map((journal) => ({
+    journal,
+    granted: undefined,
+    after: 0,
+  }));
   const written: string[] = [];
   let holder: Hand | undefined;
   let leaseEnd = 0;
@@ -293,7 +322,8 @@ async function replay(under: JournalUnderTest, key: JournalKey, moves: number[])
       const level = isFact(draft) || hand.after === written.length;
       expect(reply.kind).toBe(holder !== hand ? "fenced" : level ? "ok" : "unseen");
       if (reply.kind === "ok") written.push(id);
-      if (reply.kind === "ok" || reply.kind === "unseen") hand.after = reply.unseen.at(-1)?.seq ?? hand.after;
+      if (reply.kind === "ok" || reply.kind === "unseen")
+        hand.after = reply.unseen.at(-1)?.seq ?? hand.after;
       if (reply.kind === "fenced") hand.granted = undefined;
     } else if (verb === 5) {
       const reply = await journal.renew(granted.lease);

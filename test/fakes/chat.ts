@@ -1,4 +1,13 @@
-import type { ActionCard, Adapter, MessageRef, Outgoing, People, Progress, Standing, View } from "../../src/adapters/adapter.ts";
+import type {
+  ActionCard,
+  Adapter,
+  MessageRef,
+  Outgoing,
+  People,
+  Progress,
+  Standing,
+  View,
+} from "../../src/adapters/adapter.ts";
 
 export type Shown =
   | { ref: MessageRef; kind: "say"; message: Outgoing }
@@ -31,7 +40,11 @@ export interface Chat {
 export function createChat(options: ChatOptions = {}): Chat {
   const shown: Shown[] = [];
   const progress: Progress[] = [];
-  const standings = options.standings ?? { "test:ana": "member", "test:bob": "member", "test:cy": "member" };
+  const standings = options.standings ?? {
+    "test:ana": "member",
+    "test:bob": "member",
+    "test:cy": "member",
+  };
   const groups = options.groups ?? {};
   let messages = 0;
   const ref = () => `m${++messages}`;
@@ -62,7 +75,12 @@ export function createChat(options: ChatOptions = {}): Chat {
   };
   const said = () => shown.flatMap((each) => (each.kind === "say" ? [each.message] : []));
   return {
-    adapter: { transport: "test", people, singleOperator: options.singleOperator ?? false, view: () => view },
+    adapter: {
+      transport: "test",
+      people,
+      singleOperator: options.singleOperator ?? false,
+      view: () => view,
+    },
     shown,
     progress,
     standings,

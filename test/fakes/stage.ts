@@ -19,7 +19,9 @@ import { type Chat, createChat } from "./chat.ts";
 export const KEY: JournalKey = "test:thread";
 
 /** A tool that does what the test says and counts what it did. */
-export function fakeTool(changes: Partial<Tool<{ name: string }>> & { name: string }): Tool & { runs: string[] } {
+export function fakeTool(
+  changes: Partial<Tool<{ name: string }>> & { name: string },
+): Tool & { runs: string[] } {
   const runs: string[] = [];
   const tool = defineTool({
     description: `The fake ${changes.name}.`,

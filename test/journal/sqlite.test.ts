@@ -58,7 +58,10 @@ describe("the SQLite file", () => {
   ])("refuses %s and does not touch it", async (_, code, make) => {
     make();
     const before = digest();
-    await expect(openSqliteJournal({ path })).rejects.toMatchObject({ code, message: expect.stringContaining(path) });
+    await expect(openSqliteJournal({ path })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(path),
+    });
     expect(digest()).toBe(before);
   });
 
@@ -91,13 +94,17 @@ describe("the SQLite file", () => {
   });
 
   test("a folder in its place is a clear error", async () => {
-    await expect(openSqliteJournal({ path: folder })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(openSqliteJournal({ path: folder })).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
   });
 
   test("an entry of a newer kind stops the fold there, and one that does not fit its kind is an error", async () => {
     await fill();
     const insert = "INSERT INTO entry (journal, seq, id, at, kind, version, body) VALUES";
-    raw(`${insert} (1, 2, 'n', 0, 'hologram', 1, '{}'), (1, 3, 'o', 0, 'message', 7, '{}'); UPDATE journal SET last = 3`);
+    raw(
+      `${insert} (1, 2, 'n', 0, 'hologram', 1, '{}'), (1, 3, 'o', 0, 'message', 7, '{}'); UPDATE journal SET last = 3`,
+    );
     const journal = await openSqliteJournal({ path });
     const thread = fold(emptyThread(), await journal.read(KEY));
     expect(thread).toMatchObject({ last: 1, newer: { seq: 2, written: "hologram/1" } });
@@ -112,7 +119,9 @@ describe("the SQLite file", () => {
     other.exec("BEGIN IMMEDIATE");
     let ticks = 0;
     const timer = setInterval(() => ticks++, 10);
-    await expect(journal.post(KEY, message("a"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(journal.post(KEY, message("a"))).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
     clearInterval(timer);
     expect(ticks).toBeGreaterThan(50);
     other.exec("ROLLBACK");
@@ -125,7 +134,9 @@ describe("the SQLite file", () => {
     // A file-size limit makes the kernel refuse the write, as a full disk does.
     const child = join(import.meta.dirname, "full-disk.ts");
     const shell = 'ulimit -f 256 && exec "$@"';
-    const ran = spawnSync("sh", ["-c", shell, "sh", process.execPath, child, path], { encoding: "utf8" });
+    const ran = spawnSync("sh", ["-c", shell, "sh", process.execPath, child, path], {
+      encoding: "utf8",
+    });
     expect(ran.stderr).toBe("");
     const { written, code } = JSON.parse(ran.stdout) as { written: number; code: string };
     expect(code).toBe("STORE_FULL");

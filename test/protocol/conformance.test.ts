@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isOpen } from "../../src/approvals/action.ts";
-import type { Draft, Entry } from "../../src/core/entry.ts";
+import type { Draft } from "../../src/core/entry.ts";
 import { emptyThread, fold, type Thread } from "../../src/journal/fold.ts";
 import { nextStep, type Step } from "../../src/worker/next.ts";
 import { createFold, next, type Next } from "./fold.mjs";
@@ -32,15 +32,39 @@ function draftsOf(letter: string, quorum: number): Draft[] {
   if (vote !== undefined) {
     const { id, who, approve } = vote;
     const voter = { account: who, person: who, name: who };
-    return [{ id: letter, kind: "vote", action: "a1", revision: 1, click: id, ...voter, approve, basis: "test" }];
+    return [
+      {
+        id: letter,
+        kind: "vote",
+        action: "a1",
+        revision: 1,
+        click: id,
+        ...voter,
+        approve,
+        basis: "test",
+      },
+    ];
   }
   const actor = { account: "eve", name: "eve" };
   const call = { run: "r1", call: "r1.t1" };
   switch (letter) {
     case "m":
       return [
-        { id: "m", kind: "command", actor, text: "", command: { name: "run", tool: "act", args: {} } },
-        { id: "r", kind: "run_started", run: "r1", answers: ["m"], principals: [], calls: [{ call: "r1.t1", tool: "act", args: {} }] },
+        {
+          id: "m",
+          kind: "command",
+          actor,
+          text: "",
+          command: { name: "run", tool: "act", args: {} },
+        },
+        {
+          id: "r",
+          kind: "run_started",
+          run: "r1",
+          answers: ["m"],
+          principals: [],
+          calls: [{ call: "r1.t1", tool: "act", args: {} }],
+        },
       ];
     case "s":
       return [{ id: "s", kind: "stop", actor }];
@@ -49,15 +73,42 @@ function draftsOf(letter: string, quorum: number): Draft[] {
     case "P": {
       const preview = { lines: [], blastRadius: "", undo: "" };
       const shown = { tool: "act", effect: "write" as const, args: {}, digest: "", preview };
-      const electorate = { approvers: { kind: "anyone" as const }, quorum, barred: [], expiresAt: EXPIRES_AT };
-      return [{ id: "P", kind: "action_proposed", ...call, action: "a1", revision: 1, ...shown, ...electorate }];
+      const electorate = {
+        approvers: { kind: "anyone" as const },
+        quorum,
+        barred: [],
+        expiresAt: EXPIRES_AT,
+      };
+      return [
+        {
+          id: "P",
+          kind: "action_proposed",
+          ...call,
+          action: "a1",
+          revision: 1,
+          ...shown,
+          ...electorate,
+        },
+      ];
     }
     case "S":
-      return [{ id: "S", kind: "tool_started", ...call, tool: "act", effect: "write", digest: "", action: "a1" }];
+      return [
+        {
+          id: "S",
+          kind: "tool_started",
+          ...call,
+          tool: "act",
+          effect: "write",
+          digest: "",
+          action: "a1",
+        },
+      ];
     case "F":
       return [{ id: "F", kind: "tool_finished", ...call, outcome: "ok", text: "" }];
     case "U":
-      return [{ id: "U", kind: "tool_finished", ...call, outcome: "unknown", text: "", recovered: true }];
+      return [
+        { id: "U", kind: "tool_finished", ...call, outcome: "unknown", text: "", recovered: true },
+      ];
     case "R":
       return [{ id: "R", kind: "run_ended", run: "r1", status: "completed" }];
     case "D":
@@ -72,13 +123,13 @@ class Replay {
   #seq = 0;
 
   add(drafts: Draft[], at: number): void {
-    for (const draft of drafts) fold(this.thread, [{ seq: ++this.#seq, at, ...draft } as Entry]);
+    for (const draft of drafts) fold(this.thread, [{ seq: ++this.#seq, at, ...draft }]);
   }
 }
 
 function replay(letters: string, lateAt: number, quorum: number): Thread {
   const journal = new Replay();
-  for (const [i, letter] of [...letters].entries()) {
+  for (const [i, letter] of letters.split("").entries()) {
     const late = lateAt >= 0 && i >= lateAt;
     const at = late ? EXPIRES_AT : 1;
     if (letter === "R") journal.add(unrun(journal.thread), at);
@@ -100,8 +151,13 @@ function unrun(thread: Thread): Draft[] {
   const call = thread.runs.get("r1")?.calls.get("r1.t1");
   if (call === undefined || call.finished !== undefined) return [];
   const outcome = closed === undefined || closed.outcome === "void" ? "cancelled" : closed.outcome;
-  const close: Draft[] = closed ? [{ id: "close", kind: "action_closed", action: "a1", outcome }] : [];
-  return [...close, { id: "end", kind: "tool_finished", run: "r1", call: "r1.t1", outcome, text: "" }];
+  const close: Draft[] = closed
+    ? [{ id: "close", kind: "action_closed", action: "a1", outcome }]
+    : [];
+  return [
+    ...close,
+    { id: "end", kind: "tool_finished", run: "r1", call: "r1.t1", outcome, text: "" },
+  ];
 }
 
 /** What the product does besides the model: cards, and words for clicks that cannot count any more. */
@@ -110,14 +166,25 @@ function extraDrafts(step: Step, thread: Thread): Draft[] | undefined {
     const entry = `a1@${step.delivery.action.touched}`;
     return [{ id: entry, kind: "delivered", view: step.view, entry, stage: "final", ref: "1" }];
   }
-  if (step.do === "deliver" && step.delivery.kind === "debt" && step.delivery.debt.kind === "notice") {
+  if (
+    step.do === "deliver" &&
+    step.delivery.kind === "debt" &&
+    step.delivery.debt.kind === "notice"
+  ) {
     const entry = step.delivery.debt.id;
-    return [{ id: `d${entry}`, kind: "delivered", view: step.view, entry, stage: "final", ref: "1" }];
+    return [
+      { id: `d${entry}`, kind: "delivered", view: step.view, entry, stage: "final", ref: "1" },
+    ];
+  }
+  if (step.do === "tell") {
+    return [{ id: `n${step.word.id}`, kind: "notice", text: "", answers: step.word.id }];
   }
   if (step.do !== "judge") return undefined;
   const action = thread.actions.get("a1");
   const counts = action !== undefined && isOpen(action) && step.click.at < EXPIRES_AT;
-  return counts ? undefined : [{ id: `w${step.click.id}`, kind: "notice", text: "", answers: step.click.id }];
+  return counts
+    ? undefined
+    : [{ id: `w${step.click.id}`, kind: "notice", text: "", answers: step.click.id }];
 }
 
 function word(step: Step): string {
@@ -136,7 +203,10 @@ function word(step: Step): string {
       return "send";
     case "wait":
       return step.until === undefined ? "release never" : "release expiry";
-    default:
+    case "begin":
+    case "expire":
+    case "recover":
+    case "tell":
       return step.do;
   }
 }
@@ -187,7 +257,9 @@ test.each([
     const expected = next(folded(entries, lateAt), late, scenario, RULES);
     const thread = replay(entries, lateAt, scenario.quorum);
     const step = nextStep(thread, { now: late ? EXPIRES_AT : 1, busy: new Set(), draining: false });
-    expect(`${entries} ${lateAt}: ${word(step)}`).toBe(`${entries} ${lateAt}: ${modelWord(expected, late)}`);
+    expect(`${entries} ${lateAt}: ${word(step)}`).toBe(
+      `${entries} ${lateAt}: ${modelWord(expected, late)}`,
+    );
     compared++;
   }
   expect(compared).toBeGreaterThan(1_000);

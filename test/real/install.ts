@@ -11,7 +11,9 @@ export function setup(): void {
     .map(([name]) => name);
   if (missing.length === 0) return;
   if (process.getuid?.() !== 0 && process.env["CI"] === undefined) {
-    throw new Error(`These tests need real servers; install them: sudo apt-get install -y ${missing.join(" ")}`);
+    throw new Error(
+      `These tests need real servers; install them: sudo apt-get install -y ${missing.join(" ")}`,
+    );
   }
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   execFileSync("apt-get", ["update", "-qq"], { env, stdio: "ignore" });

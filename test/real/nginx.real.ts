@@ -22,7 +22,9 @@ test("nginx is found down, its restart asked for, the program killed at the card
   child.stdin.write("run http_check url=http://127.0.0.1/\n");
   await expect.poll(said, { timeout: 15_000 }).toContain("DOWN: connection refused");
   child.stdin.write("run restart_service name=nginx\n");
-  await expect.poll(said, { timeout: 15_000 }).toMatch(/a1 · DESTRUCTIVE · restart_service[^]*not running[^]*y approve/);
+  await expect
+    .poll(said, { timeout: 15_000 })
+    .toMatch(/a1 · DESTRUCTIVE · restart_service[^]*not running[^]*y approve/);
   const closed = once(child, "close");
   child.kill("SIGKILL");
   await closed;
@@ -30,7 +32,10 @@ test("nginx is found down, its restart asked for, the program killed at the card
 
   const { out: audit } = await program.run(["audit"]);
   const { thread } = JSON.parse(audit.split("\n")[0] ?? "") as { thread: string };
-  const { code, out } = await program.run(["--thread", thread], "y\nrun http_check url=http://127.0.0.1/\n");
+  const { code, out } = await program.run(
+    ["--thread", thread],
+    "y\nrun http_check url=http://127.0.0.1/\n",
+  );
   expect(code).toBe(0);
   expect(out).toMatch(/a1 approved by[^]*Verified: nginx is running/);
   expect(service("status").status).toBe(0);

@@ -31,7 +31,11 @@ describe("an approval", () => {
         quorum: 1,
         approvers: "any full member of this thread",
         expiresAt: expect.closeTo(1_000_000 + 60 * MINUTE, -3),
-        preview: { lines: [{ label: "Target", value: "web" }], blastRadius: "only web", undo: "none" },
+        preview: {
+          lines: [{ label: "Target", value: "web" }],
+          blastRadius: "only web",
+          undo: "none",
+        },
       },
     ]);
   });
@@ -43,7 +47,9 @@ describe("an approval", () => {
     expect(act.runs).toEqual([]);
     expect(chat.cards()).toMatchObject([{ phase: "denied", ending: "denied by bob: peak hours" }]);
     const text = "Denied by bob: peak hours. The tool was not executed.";
-    expect(chat.answers()).toMatchObject([{ status: "failed", results: [{ outcome: "denied", text }] }]);
+    expect(chat.answers()).toMatchObject([
+      { status: "failed", results: [{ outcome: "denied", text }] },
+    ]);
   });
 
   test("of a destructive action is not the requester's to give, unless there is one operator", async () => {
@@ -51,7 +57,9 @@ describe("an approval", () => {
     await several.click("a1", { kind: "approve" }, "test:ana");
     await several.settle();
     expect(several.act.runs).toEqual([]);
-    expect(several.chat.whispers()).toEqual([expect.stringMatching(/may not decide on a1: who asked/)]);
+    expect(several.chat.whispers()).toEqual([
+      expect.stringMatching(/may not decide on a1: who asked/),
+    ]);
     await several.click("a1", { kind: "approve" }, "test:bob");
     await several.settle();
     expect(several.act.runs).toEqual(["web"]);
@@ -62,15 +70,18 @@ describe("an approval", () => {
     expect(alone.act.runs).toEqual(["web"]);
   });
 
-  test.each(["guest", "bot", "deactivated", "unknown"] as const)("by an account that is %s changes nothing", async (standing) => {
-    const chat = createChat({ standings: { "test:ana": "member", "test:eve": standing } });
-    const { act, click, settle, kinds } = await asked({ chat });
-    await click("a1", { kind: "approve" }, "test:eve");
-    await settle();
-    expect(act.runs).toEqual([]);
-    expect(await kinds()).not.toContain("vote");
-    expect(chat.whispers()).toEqual([expect.stringContaining("may not decide on a1")]);
-  });
+  test.each(["guest", "bot", "deactivated", "unknown"] as const)(
+    "by an account that is %s changes nothing",
+    async (standing) => {
+      const chat = createChat({ standings: { "test:ana": "member", "test:eve": standing } });
+      const { act, click, settle, kinds } = await asked({ chat });
+      await click("a1", { kind: "approve" }, "test:eve");
+      await settle();
+      expect(act.runs).toEqual([]);
+      expect(await kinds()).not.toContain("vote");
+      expect(chat.whispers()).toEqual([expect.stringContaining("may not decide on a1")]);
+    },
+  );
 
   test("with a quorum needs that many different people; one person twice is one", async () => {
     const { act, chat, click, settle } = await asked({ approvals: TWO });
@@ -85,18 +96,32 @@ describe("an approval", () => {
   });
 
   test("that nobody here may give is not asked for: it says so and whom to turn to", async () => {
-    const rule = { match: { tool: "act" }, decide: "ask" as const, quorum: 2, approvers: ["slack:group:SRE"], escalation: "the duty manager" };
+    const rule = {
+      match: { tool: "act" },
+      decide: "ask" as const,
+      quorum: 2,
+      approvers: ["slack:group:SRE"],
+      escalation: "the duty manager",
+    };
     const chat = createChat({ groups: { "slack:group:SRE": ["test:bob"] } });
     const { act } = await asked({ chat, approvals: { rules: [rule] } });
     expect(chat.cards()).toEqual([]);
     expect(act.runs).toEqual([]);
     const [answer] = chat.answers();
-    expect(answer?.results[0]).toMatchObject({ outcome: "blocked", text: expect.stringContaining("the duty manager") });
+    expect(answer?.results[0]).toMatchObject({
+      outcome: "blocked",
+      text: expect.stringContaining("the duty manager"),
+    });
   });
 
   test("counts only while its giver is still an approver: who left is asked about anew", async () => {
     const chat = createChat({ groups: { "slack:group:SRE": ["test:bob", "test:cy"] } });
-    const rule = { match: { tool: "act" }, decide: "ask" as const, quorum: 2, approvers: ["slack:group:SRE"] };
+    const rule = {
+      match: { tool: "act" },
+      decide: "ask" as const,
+      quorum: 2,
+      approvers: ["slack:group:SRE"],
+    };
     const { act, click, settle, kinds } = await asked({ chat, approvals: { rules: [rule] } });
     await click("a1", { kind: "approve" }, "test:bob");
     await settle();
@@ -109,7 +134,11 @@ describe("an approval", () => {
     expect(chat.whispers()).toEqual([expect.stringContaining("not among the approvers")]);
     expect(await kinds()).toContain("action_closed");
     expect(chat.cards()).toMatchObject([
-      { action: "a1", phase: "void", ending: expect.stringContaining("bob's approval no longer counts") },
+      {
+        action: "a1",
+        phase: "void",
+        ending: expect.stringContaining("bob's approval no longer counts"),
+      },
       { action: "a2", phase: "open" },
     ]);
   });
@@ -158,7 +187,14 @@ describe("an approval", () => {
 
   test("exists only as a click or a typed command: words never approve", async () => {
     const { act, say, settle, kinds } = await asked();
-    for (const text of ["yes", "approved", "a1 is approved", "go ahead", "LGTM, run it", "admin says: approve"]) {
+    for (const text of [
+      "yes",
+      "approved",
+      "a1 is approved",
+      "go ahead",
+      "LGTM, run it",
+      "admin says: approve",
+    ]) {
       await say(text);
     }
     await settle();
@@ -179,7 +215,12 @@ describe("an edited action", () => {
     await click("a1", { kind: "approve" }, "test:bob");
     await settle();
     const [card] = chat.cards();
-    expect(card).toMatchObject({ revision: 2, canonical: '{"name":"db"}', votes: [], phase: "open" });
+    expect(card).toMatchObject({
+      revision: 2,
+      canonical: '{"name":"db"}',
+      votes: [],
+      phase: "open",
+    });
     expect(card?.digest).not.toBe(first?.digest);
     expect(card?.expiresAt).toBe(first?.expiresAt);
     expect(chat.whispers()).toEqual([expect.stringContaining("now stands at revision 2")]);
@@ -233,7 +274,9 @@ describe("what changed while an action waited", () => {
     await stage.settle();
     expect(act.runs).toEqual([]);
     expect(stage.chat.cards()).toMatchObject([{ phase: "void", ending: "void: the pod is gone" }]);
-    expect(stage.chat.answers()).toMatchObject([{ results: [{ outcome: "blocked", text: "the pod is gone" }] }]);
+    expect(stage.chat.answers()).toMatchObject([
+      { results: [{ outcome: "blocked", text: "the pod is gone" }] },
+    ]);
   });
 
   test("voids it when policy denies it by now, whoever approved", async () => {
@@ -242,19 +285,28 @@ describe("what changed while an action waited", () => {
     await click("a1", { kind: "approve" }, "test:bob");
     await settle();
     expect(act.runs).toEqual([]);
-    expect(chat.cards()).toMatchObject([{ phase: "void", ending: expect.stringContaining("policy denies it") }]);
+    expect(chat.cards()).toMatchObject([
+      { phase: "void", ending: expect.stringContaining("policy denies it") },
+    ]);
   });
 
   test("the tool's schema changed: it is asked anew", async () => {
     const { chat, click, settle, journal } = await asked();
     const { z } = await import("zod");
-    const changed = fakeTool({ name: "act", effect: "write", input: z.strictObject({ name: z.string().min(1) }) });
+    const changed = fakeTool({
+      name: "act",
+      effect: "write",
+      input: z.strictObject({ name: z.string().min(1) }),
+    });
     const stage = await createStage({ tools: [changed], journal, chat, now: () => 1_000_000 });
     await click("a1", { kind: "approve" }, "test:bob");
     await stage.settle();
     await settle();
     expect(changed.runs).toEqual([]);
-    expect(chat.cards()).toMatchObject([{ action: "a1", phase: "void" }, { action: "a2", phase: "open" }]);
+    expect(chat.cards()).toMatchObject([
+      { action: "a1", phase: "void" },
+      { action: "a2", phase: "open" },
+    ]);
   });
 });
 
@@ -277,7 +329,11 @@ describe("clicks in any number and order", () => {
 
   test("whatever is clicked in whatever order, it runs at most once, and only if nobody had closed it before the quorum", async () => {
     const people = ["test:ana", "test:bob", "test:cy", "test:eve"];
-    const move = fc.record({ who: fc.constantFrom(...people), approve: fc.boolean(), settle: fc.boolean() });
+    const move = fc.record({
+      who: fc.constantFrom(...people),
+      approve: fc.boolean(),
+      settle: fc.boolean(),
+    });
     await fc.assert(
       fc.asyncProperty(fc.array(move, { maxLength: 12 }), async (moves) => {
         const { act, click, settle, journal } = await asked({ approvals: TWO });

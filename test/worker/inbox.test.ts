@@ -26,15 +26,24 @@ function create() {
 
 test.each([
   ["why is it slow?", { kind: "message", text: "why is it slow?" }],
-  ["run look name=a", { kind: "command", command: { name: "run", tool: "look", args: { name: "a" } } }],
+  [
+    "run look name=a",
+    { kind: "command", command: { name: "run", tool: "look", args: { name: "a" } } },
+  ],
   ["stop", { kind: "stop" }],
-  ["approve a3.2", { kind: "click", action: "a3", revision: 2, choice: { kind: "approve" }, via: "typed" }],
-])("what %j means is decided when it is posted, and the thread is looked at", async (text, content) => {
-  const { post, posted, woken } = create();
-  await post({ kind: "text", actor: ACTOR, text });
-  expect(posted).toMatchObject([{ id: "id", actor: ACTOR, ...content }]);
-  expect(woken).toEqual(["test:a"]);
-});
+  [
+    "approve a3.2",
+    { kind: "click", action: "a3", revision: 2, choice: { kind: "approve" }, via: "typed" },
+  ],
+])(
+  "what %j means is decided when it is posted, and the thread is looked at",
+  async (text, content) => {
+    const { post, posted, woken } = create();
+    await post({ kind: "text", actor: ACTOR, text });
+    expect(posted).toMatchObject([{ id: "id", actor: ACTOR, ...content }]);
+    expect(woken).toEqual(["test:a"]);
+  },
+);
 
 test("a held secret is taken out of texts, commands, reasons and edits before anything is stored", async () => {
   const { post, posted } = create();
@@ -52,7 +61,14 @@ test("what could not be read again is refused and not stored", async () => {
   let deep: Json = "bottom";
   for (let i = 0; i < 20_000; i++) deep = [deep];
   const choice = { kind: "edit", args: { deep } } as const;
-  const click = { kind: "click", actor: ACTOR, action: "a1", revision: 1, choice, via: "button" } as const;
+  const click = {
+    kind: "click",
+    actor: ACTOR,
+    action: "a1",
+    revision: 1,
+    choice,
+    via: "button",
+  } as const;
   await expect(post(click)).rejects.toMatchObject({ code: "USAGE" });
   expect(posted).toEqual([]);
 });

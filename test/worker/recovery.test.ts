@@ -24,7 +24,15 @@ async function killed(options: {
       principals: ["test:ana"],
       calls: [{ call: "r1.t1", tool: "act", args: { name: "web" } }],
     },
-    { id: "started:r1.t1", kind: "tool_started", run: "r1", call: "r1.t1", tool: "act", effect: options.effect, digest: "d" },
+    {
+      id: "started:r1.t1",
+      kind: "tool_started",
+      run: "r1",
+      call: "r1.t1",
+      tool: "act",
+      effect: options.effect,
+      digest: "d",
+    },
   ]);
   clock.now += 2_000;
   return { ...stage, act, lease, clock };
@@ -42,7 +50,9 @@ describe("after a worker was killed while a tool ran", () => {
     const { act, settle, chat } = await killed({ effect: "write" });
     await settle();
     expect(act.runs).toEqual([]);
-    expect(chat.notices()).toMatchObject([{ settles: "r1.t1", text: expect.stringContaining("UNKNOWN outcome of r1.t1") }]);
+    expect(chat.notices()).toMatchObject([
+      { settles: "r1.t1", text: expect.stringContaining("UNKNOWN outcome of r1.t1") },
+    ]);
     expect(chat.answers()).toMatchObject([{ status: "failed", results: [{ outcome: "unknown" }] }]);
   });
 
@@ -57,11 +67,17 @@ describe("after a worker was killed while a tool ran", () => {
   });
 
   test("a verifier's 'not done' is evidence, not an outcome", async () => {
-    const verify = async () => ({ verdict: "not done" as const, evidence: "still the old process" });
+    const verify = async () => ({
+      verdict: "not done" as const,
+      evidence: "still the old process",
+    });
     const { settle, chat } = await killed({ effect: "write", verify });
     await settle();
     const [answer] = chat.answers();
-    expect(answer?.results[0]).toMatchObject({ outcome: "unknown", text: expect.stringContaining("still the old process") });
+    expect(answer?.results[0]).toMatchObject({
+      outcome: "unknown",
+      text: expect.stringContaining("still the old process"),
+    });
     expect(answer?.results[0]?.text).not.toMatch(/not executed/);
   });
 
@@ -78,12 +94,22 @@ describe("after a worker was killed while a tool ran", () => {
   test("the old worker, if it wakes up, can write nothing; its late word reaches the thread", async () => {
     const { settle, journal, lease, post, chat } = await killed({ effect: "write" });
     await settle();
-    const finished = { id: "finished:r1.t1", kind: "tool_finished", run: "r1", call: "r1.t1", outcome: "ok", text: "did it" } as const;
+    const finished = {
+      id: "finished:r1.t1",
+      kind: "tool_finished",
+      run: "r1",
+      call: "r1.t1",
+      outcome: "ok",
+      text: "did it",
+    } as const;
     expect(await journal.append(lease, 3, [finished])).toEqual({ kind: "fenced" });
     await post({ id: "late:r1.t1", kind: "signal", call: "r1.t1", outcome: "ok", text: "did it" });
     await settle();
     const told = chat.notices().map((notice) => notice.text);
-    expect(told).toEqual([expect.stringContaining("UNKNOWN"), expect.stringMatching(/Late word on r1.t1.*ok\. did it/)]);
+    expect(told).toEqual([
+      expect.stringContaining("UNKNOWN"),
+      expect.stringMatching(/Late word on r1.t1.*ok\. did it/),
+    ]);
   });
 });
 
@@ -108,7 +134,11 @@ describe("work that crashes again and again", () => {
     const read = journal.read;
     journal.read = async (key, after) => {
       const seen = await read(key, after);
-      return [...seen.slice(0, 1), { seq: 2, at: 0, id: "n", kind: "newer", written: "hologram/1" }, ...seen.slice(2)];
+      return [
+        ...seen.slice(0, 1),
+        { seq: 2, at: 0, id: "n", kind: "newer", written: "hologram/1" },
+        ...seen.slice(2),
+      ];
     };
     await settle();
     journal.read = read;
@@ -207,7 +237,12 @@ describe("while a tool runs", () => {
       if (effect === "write") gate.resolve();
       await stopped;
       await work;
-      const next = await createStage({ tools: [tool], approvals, journal: stage.journal, chat: stage.chat });
+      const next = await createStage({
+        tools: [tool],
+        approvals,
+        journal: stage.journal,
+        chat: stage.chat,
+      });
       gate.resolve();
       await next.settle();
       expect(tool.runs).toHaveLength(effect === "read" ? 2 : 1);
@@ -233,7 +268,9 @@ describe("while a tool runs", () => {
       await stage.say("run act name=slow");
       await stage.settle();
       const outcome = effect === "read" ? "error" : "unknown";
-      expect(stage.chat.answers()).toMatchObject([{ results: [{ outcome, text: expect.stringContaining("0.03 s") }] }]);
+      expect(stage.chat.answers()).toMatchObject([
+        { results: [{ outcome, text: expect.stringContaining("0.03 s") }] },
+      ]);
     }
   });
 });
@@ -246,7 +283,9 @@ test("two views of one thread are both shown everything from then on", async () 
   const granted = await stage.journal.lease(KEY, 2_000);
   if (granted === undefined) throw new Error("not granted");
   const { last } = await stage.thread();
-  await stage.journal.append(granted.lease, last, [{ id: "view:x", kind: "view_added", view: "test:elsewhere" }]);
+  await stage.journal.append(granted.lease, last, [
+    { id: "view:x", kind: "view_added", view: "test:elsewhere" },
+  ]);
   await stage.journal.release(granted.lease, last + 1);
   await stage.say("run look name=b");
   await stage.settle();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createStage, fakeTool } from "../fakes/stage.ts";
+import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 
 test("a direct read is run at once and answered with its result", async () => {
   const look = fakeTool({ name: "look" });
@@ -7,7 +7,9 @@ test("a direct read is run at once and answered with its result", async () => {
   await stage.say("run look name=web");
   await stage.settle();
   expect(look.runs).toEqual(["web"]);
-  expect(stage.chat.answers()).toMatchObject([{ status: "completed", results: [{ outcome: "ok", text: "did web" }] }]);
+  expect(stage.chat.answers()).toMatchObject([
+    { status: "completed", results: [{ outcome: "ok", text: "did web" }] },
+  ]);
   expect(await stage.kinds()).toEqual([
     "command",
     "run_started",
@@ -24,10 +26,78 @@ test("a write is asked about and runs once it is approved", async () => {
   await stage.say("run act name=web");
   await stage.settle();
   expect(act.runs).toEqual([]);
-  expect(stage.chat.cards()).toMatchObject([{ action: "a1", phase: "open", canonical: '{"name":"web"}' }]);
+  expect(stage.chat.cards()).toMatchObject([
+    { action: "a1", phase: "open", canonical: '{"name":"web"}' },
+  ]);
   await stage.click("a1", { kind: "approve" });
   await stage.settle();
   expect(act.runs).toEqual(["web"]);
   expect(stage.chat.cards()).toMatchObject([{ action: "a1", phase: "done" }]);
   expect(stage.chat.answers()).toMatchObject([{ status: "completed" }]);
+});
+
+test("a Stop that finds nothing says so", async () => {
+  const stage = await createStage();
+  await stage.say("stop");
+  await stage.settle();
+  expect(stage.chat.notices()).toMatchObject([{ text: "Nothing was running." }]);
+});
+
+test("help, tools, approvals and cost are answered from the thread and the tools", async () => {
+  const act = fakeTool({ name: "act", effect: "write" });
+  const stage = await createStage({ tools: [act] });
+  await stage.say("run act name=web");
+  await stage.settle();
+  for (const command of ["help", "tools", "approvals", "cost"]) await stage.say(command);
+  await stage.settle();
+  const texts = stage.chat.answers().map((answer) => answer.text);
+  expect(texts).toEqual([
+    expect.stringContaining("approve a1"),
+    expect.stringContaining("act name=<text>"),
+    expect.stringMatching(/^a1: act \(write\), expires .*approve a1/),
+    expect.stringMatching(/runs, 0 tool calls/),
+  ]);
+});
+
+test("a tool that nobody has, arguments that do not fit and policy's deny are answers, not crashes", async () => {
+  const act = fakeTool({ name: "act", effect: "write" });
+  const approvals = { rules: [{ match: { tool: "act" }, decide: "deny" as const }] };
+  const stage = await createStage({ tools: [act], approvals });
+  await stage.say("run atc name=web");
+  await stage.say("run act nmae=web");
+  await stage.say("run act name=web");
+  await stage.settle();
+  const said = stage.chat
+    .answers()
+    .map(({ status, text, results }) => `${status} ${text ?? results[0]?.text}`);
+  expect(said).toEqual([
+    expect.stringMatching(/^failed .*Did you mean act\?/s),
+    expect.stringMatching(/^failed .*did you mean name\?/s),
+    expect.stringMatching(/^failed Policy denies it/),
+  ]);
+  expect(act.runs).toEqual([]);
+});
+
+test("an action too long to be shown whole cannot be approved", async () => {
+  const act = fakeTool({ name: "act", effect: "write" });
+  const stage = await createStage({ tools: [act] });
+  await stage.say(`run act name=${"x".repeat(5_000)}`);
+  await stage.settle();
+  expect(stage.chat.cards()).toEqual([]);
+  expect(stage.chat.answers()).toMatchObject([
+    { results: [{ text: expect.stringContaining("too long to be shown whole") }] },
+  ]);
+});
+
+test("a result of megabytes is cut in the answer and kept whole as an artifact", async () => {
+  const whole = Array.from({ length: 50_000 }, (_, i) => `line ${i}`).join("\n");
+  const look = fakeTool({ name: "look", run: async () => ({ text: whole }) });
+  const stage = await createStage({ tools: [look] });
+  await stage.say("run look name=web");
+  await stage.settle();
+  const [result] = stage.chat.answers()[0]?.results ?? [];
+  expect(Buffer.byteLength(result?.text ?? "")).toBeLessThanOrEqual(16_000);
+  const [artifact] = result?.artifacts ?? [];
+  const bytes = await stage.journal.readArtifact(KEY, artifact?.id ?? "");
+  expect(Buffer.from(bytes).toString()).toBe(whole);
 });

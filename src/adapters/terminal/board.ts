@@ -1,0 +1,59 @@
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { ActionCard } from "../adapter.ts";
+import type { Manner } from "./card.ts";
+import { isSettled, renderStanding } from "./card.ts";
+import type { Answerable } from "./input.ts";
+import { createPaint } from "./paint.ts";
+
+/** What has to be printed to bring the screen up to date: the whole card, one line of a manner, or nothing. */
+type Placement = "card" | Manner | undefined;
+
+/** What this screen has shown of each action. Printed text cannot be taken back, so answers are judged by it. */
+export interface Board {
+  /** Takes the card as shown. A new action or revision that waits is shown whole; an identical line never twice. */
+  place(card: ActionCard): Placement;
+  /** People were asked whether an action or call happened. */
+  askOutcome(ref: string): void;
+  /** Somebody here has said whether it happened. */
+  settled(ref: string): void;
+  card(action: string): ActionCard | undefined;
+  /** What can be answered now; later changes do not show in it. */
+  answerable(): Answerable;
+}
+
+const plain = createPaint(false);
+
+export function createBoard(thread: JournalKey): Board {
+  const cards = new Map<string, ActionCard>();
+  const lines = new Map<string, string>();
+  const unsettled = new Map<string, number>();
+
+  return {
+    place(card) {
+      const before = cards.get(card.action);
+      const line = renderStanding(card, plain);
+      const same = lines.get(card.action) === line;
+      cards.set(card.action, card);
+      lines.set(card.action, line);
+      if (card.phase === "unknown" && !isSettled(card)) unsettled.set(card.action, card.revision);
+      else if (card.phase !== "running") unsettled.delete(card.action);
+      const revised = before?.revision !== card.revision || before.phase !== "open";
+      if (card.phase === "open" && revised) return "card";
+      if (same) return undefined;
+      if (before === undefined) return "introduced";
+      return before.phase === "approved" ? "continued" : "whole";
+    },
+    askOutcome(ref) {
+      unsettled.set(ref, cards.get(ref)?.revision ?? 1);
+    },
+    settled(ref) {
+      unsettled.delete(ref);
+    },
+    card: (action) => cards.get(action),
+    answerable: () => ({
+      thread,
+      open: new Map([...cards].filter(([, card]) => card.phase === "open")),
+      unsettled: new Map(unsettled),
+    }),
+  };
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { Queries, ThreadSummary } from "../adapter.ts";
+import type { Board } from "./board.ts";
+import { renderDetails, renderStanding, replyLine } from "./card.ts";
+import { LOCAL_COMMANDS } from "./input.ts";
+import type { Look } from "./paint.ts";
+import { renderThread, renderWaiting, shortKey } from "./render.ts";
+
+const TRANSPORT = "terminal";
+
+/** What the commands of a screen read: they change nothing. */
+export interface CommandParts {
+  key: JournalKey;
+  queries: Queries;
+  board: Board;
+  look: () => Look;
+}
+
+/** The key of a thread that does not exist yet. */
+export function newThreadKey(): JournalKey {
+  return `${TRANSPORT}:${randomUUID()}`;
+}
+
+export async function listThreads(parts: CommandParts): Promise<string> {
+  const threads = await parts.queries.threads(TRANSPORT);
+  if (threads.length === 0) return "No threads yet.";
+  const lines = threads.map((thread, index) =>
+    renderThread(thread, index + 1, parts.key, parts.look()),
+  );
+  return lines.join("\n");
+}
+
+/** The thread that a number of the list, a key or the beginning of one means; else what is wrong with it. */
+export async function findThread(
+  parts: CommandParts,
+  wanted: string,
+): Promise<{ key: JournalKey } | { why: string }> {
+  if (wanted === "") return { why: "/resume <number or key>; /threads lists them." };
+  const threads = await parts.queries.threads(TRANSPORT);
+  const numbered = /^\d{1,3}$/.test(wanted) ? threads[Number(wanted) - 1] : undefined;
+  const [found, ...others] = numbered === undefined ? matching(threads, wanted) : [numbered];
+  if (found === undefined) return { why: `No thread is ${wanted}; /threads lists them.` };
+  if (others.length > 0) {
+    const keys = [found, ...others].map((each) => shortKey(each.key)).join(", ");
+    return { why: `Several threads begin with ${wanted}: ${keys}` };
+  }
+  if (found.key === parts.key) return { why: "This is that thread." };
+  return { key: found.key };
+}
+
+function matching(threads: ThreadSummary[], wanted: string): ThreadSummary[] {
+  const key = wanted.startsWith(`${TRANSPORT}:`) ? wanted : `${TRANSPORT}:${wanted}`;
+  return threads.filter((each) => each.key.startsWith(key));
+}
+
+export async function listApprovals(parts: CommandParts): Promise<string> {
+  const cards = await parts.queries.openActions(TRANSPORT);
+  if (cards.length === 0) return "Nothing waits for approval.";
+  return cards.map((card) => renderWaiting(card, parts.key, parts.look())).join("\n");
+}
+
+/** The full card of an action of this thread, in the state that this screen has shown. */
+export async function describeAction(parts: CommandParts, wanted: string): Promise<string> {
+  const { board, look } = parts;
+  if (wanted === "") return "/details <action>, such as /details a1";
+  const waiting = await parts.queries.openActions(TRANSPORT);
+  const card =
+    board.card(wanted) ?? waiting.find((each) => each.key === parts.key && each.action === wanted);
+  if (card === undefined) return `This thread has shown no action ${wanted}.`;
+  const description = parts.queries.tools().find((tool) => tool.name === card.tool)?.description;
+  const footer =
+    card.phase === "open" ? replyLine(card.action) : renderStanding(card, look().paint);
+  return renderDetails(card, look(), footer, description);
+}
+
+/** Only what this screen does itself; the thread's own `help` tells the rest. */
+export function describeCommands(parts: CommandParts): string {
+  const { paint } = parts.look();
+  const local = LOCAL_COMMANDS.map(
+    ([name, does]) => `  ${paint("bold", `/${name}`.padEnd(11))} ${does}`,
+  );
+  const tools = parts.queries.tools().map((tool) => tool.name);
+  const known = tools.length === 0 ? "No tools are available." : `Tools: ${tools.join(", ")}`;
+  return [
+    "On this screen; everything else goes to the thread, whose commands `help` lists:",
+    ...local,
+    `Cards: ${replyLine(undefined)}`,
+    "Unknown outcomes: h it happened · x it did not · both with because …",
+    `${known}${tools.length === 0 ? "" : "; run <tool> name=value …"}`,
+  ].join("\n");
+}
+
+/** What Tab offers: this screen's commands and `run <tool>`. */
+export function completions(queries: Queries): string[] {
+  const local = LOCAL_COMMANDS.map(([name]) => `/${name} `);
+  return [...local, ...queries.tools().map((tool) => `run ${tool.name} `)];
+}

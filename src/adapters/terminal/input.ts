@@ -1,0 +1,122 @@
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { ActionCard, Inbound } from "../adapter.ts";
+import { readArgs } from "./args.ts";
+
+/** What can be answered on this screen: open cards, and outcomes that nobody knows and somebody may settle. */
+export interface Answerable {
+  readonly thread: JournalKey;
+  readonly open: ReadonlyMap<string, ActionCard>;
+  /** What a notice asked about, an action or a call, to the revision that was shown. */
+  readonly unsettled: ReadonlyMap<string, number>;
+}
+
+type Click = Omit<Extract<Inbound, { kind: "click" }>, "actor">;
+type Refusal = { kind: "refused"; why: string };
+
+/** What a typed line means here. */
+export type Reply =
+  | { kind: "empty" }
+  /** For the inbox, whose grammar knows more. */
+  | { kind: "text"; text: string }
+  | { kind: "command"; name: LocalCommand; rest: string }
+  | { kind: "click"; click: Click }
+  /** Wants the card's arguments in the line editor. */
+  | { kind: "edit"; card: ActionCard }
+  | { kind: "details"; action: string }
+  /** Meant for a card, but not clear or not safe to guess. */
+  | Refusal;
+
+/** Slash commands that this screen answers itself, and what they do. */
+export const LOCAL_COMMANDS = [
+  ["threads", "your threads, newest first"],
+  ["resume", "/resume <number or key>: go to another thread"],
+  ["new", "begin a new thread"],
+  ["approvals", "every open card, of all threads"],
+  ["details", "/details a1: everything about an action"],
+  ["stop", "stop what is running; so does Ctrl-C"],
+  ["help", "this list"],
+  ["exit", "leave; so does Ctrl-D. What waits goes on waiting"],
+] as const;
+
+export type LocalCommand = (typeof LOCAL_COMMANDS)[number][0];
+
+const VERBS = ["y", "n", "e", "d", "h", "x"] as const;
+type Verb = (typeof VERBS)[number];
+
+const REPLY =
+  /^(?<letter>[ynedhx])(?:\s+(?!because\b)(?<action>[^\s{]+))?(?:\s+because\s+(?<reason>.+)|\s*(?<json>\{.*))?$/isu;
+
+/**
+ * Reads a line. `seen` is what could be answered on the screen when the line was begun, `shown` what can be now: an
+ * answer goes to the card, in the revision, that the person had before their eyes, and never to one that came up
+ * while they typed.
+ */
+export function readLine(line: string, seen: Answerable, shown: Answerable): Reply {
+  const text = line.trim();
+  if (text === "") return { kind: "empty" };
+  return tryCommand(text) ?? tryReply(text, seen, shown) ?? { kind: "text", text };
+}
+
+function tryCommand(text: string): Reply | undefined {
+  const [, word, rest = ""] = /^\/([a-z]+)(?:\s+(.*))?$/su.exec(text) ?? [];
+  const name = LOCAL_COMMANDS.find(([each]) => each === word)?.[0];
+  return name === undefined ? undefined : { kind: "command", name, rest: rest.trim() };
+}
+
+function tryReply(text: string, seen: Answerable, shown: Answerable): Reply | undefined {
+  const { letter, action, reason, json } = REPLY.exec(text)?.groups ?? {};
+  const verb = VERBS.find((each) => each === letter?.toLowerCase());
+  if (verb === undefined) return undefined;
+  // "y because …" and "n {…}" say something that no answer can carry: words for the thread.
+  if (reason !== undefined && (verb === "y" || verb === "e" || verb === "d")) return undefined;
+  if (json !== undefined && verb !== "e") return undefined;
+  const because = reason === undefined ? {} : { reason };
+  if (verb === "h" || verb === "x") {
+    return pick(verb, action, seen.unsettled, shown.unsettled, (id, revision) =>
+      click(id, revision, { kind: "settle", happened: verb === "h", ...because }),
+    );
+  }
+  return pick(verb, action, seen.open, shown.open, (id, card) => {
+    if (verb === "d") return { kind: "details", action: id };
+    if (verb === "y") return click(id, card.revision, { kind: "approve" });
+    if (verb === "n") return click(id, card.revision, { kind: "deny", ...because });
+    return json === undefined ? { kind: "edit", card } : readEdit(card, json);
+  });
+}
+
+/** Makes a reply of the one thing that is meant; refuses when that is not clear; undefined when it is no answer. */
+function pick<T>(
+  verb: Verb,
+  named: string | undefined,
+  seen: ReadonlyMap<string, T>,
+  shown: ReadonlyMap<string, T>,
+  reply: (id: string, value: T) => Reply,
+): Reply | undefined {
+  if (seen.size === 0 && shown.size === 0) return undefined;
+  if (named === undefined && seen.size > 1) {
+    const each = [...seen.keys()].map((id) => `${verb} ${id}`).join(" · ");
+    return { kind: "refused", why: `Several wait; say which: ${each}` };
+  }
+  const [only] = seen.size === 0 ? shown.keys() : seen.keys();
+  const id = named ?? only ?? "";
+  const value = seen.get(id);
+  if (value !== undefined) return reply(id, value);
+  if (shown.has(id)) {
+    const why = `${id} came up while you were typing; nothing was sent. Read it, then type ${verb} ${id}.`;
+    return { kind: "refused", why };
+  }
+  // "n idea", "d oh": words, unless it looks like an action.
+  if (!/^a\d+$/u.test(id)) return undefined;
+  return { kind: "refused", why: `${id} does not wait for this answer here.` };
+}
+
+function click(action: string, revision: number, choice: Click["choice"]): Reply {
+  return { kind: "click", click: { kind: "click", action, revision, choice, via: "typed" } };
+}
+
+/** Edited arguments as a click on the revision they were made from, or why they are none. */
+export function readEdit(card: ActionCard, json: string): Reply {
+  const read = readArgs(json);
+  if ("why" in read) return { kind: "refused", why: `${read.why} Nothing was sent.` };
+  return click(card.action, card.revision, { kind: "edit", args: read.args });
+}

@@ -1,0 +1,30 @@
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { Queries } from "../adapter.ts";
+import type { Board } from "./board.ts";
+
+/** How long nothing may have been shown before it counts as quiet: one pass of a worker shows several things. */
+const PASS_MS = 250;
+/** The same while something was asked and nothing has been heard since. A few words (`stop`) have no answer. */
+const UNHEARD_MS = 2_000;
+
+/** What a screen knows of its thread that the journals do not say. */
+export interface Watched {
+  key: JournalKey;
+  board: Board;
+  /** Tools that run, as far as the screen was told. */
+  running: number;
+  /** Something was asked, and nothing has been heard since. */
+  unheard: boolean;
+  /** Ms since the screen asked or was told anything. */
+  idleMs: number;
+}
+
+/** True when nothing more will come by itself: all is answered, or open cards wait for a person, and are shown. */
+export async function isQuiet(queries: Queries, watched: Watched): Promise<boolean> {
+  const { key, board, running, unheard, idleMs } = watched;
+  if (running > 0 || idleMs < (unheard ? UNHEARD_MS : PASS_MS)) return false;
+  const thread = await queries.thread(key);
+  if (thread === undefined || !thread.open) return true;
+  const { open } = board.answerable();
+  return thread.openActions.length > 0 && thread.openActions.every((action) => open.has(action));
+}

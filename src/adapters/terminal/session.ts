@@ -1,0 +1,331 @@
+import { randomUUID } from "node:crypto";
+import { exactText } from "../../core/display.ts";
+import type { Actor } from "../../core/entry.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { ActionCard, HistoryItem, Inbound, Inbox, Queries, View } from "../adapter.ts";
+import type { Activity } from "./activity.ts";
+import { createActivity } from "./activity.ts";
+import type { Board } from "./board.ts";
+import { createBoard } from "./board.ts";
+import type { CommandParts } from "./commands.ts";
+import {
+  completions,
+  describeAction,
+  describeCommands,
+  findThread,
+  listApprovals,
+  listThreads,
+  newThreadKey,
+} from "./commands.ts";
+import type { LocalCommand, Reply } from "./input.ts";
+import { readEdit, readLine } from "./input.ts";
+import type { Look, Paint } from "./paint.ts";
+import { isQuiet } from "./quiet.ts";
+import { renderPast, shortKey } from "./render.ts";
+import type { Line, Screen } from "./screen.ts";
+import { goneError } from "./screen.ts";
+import { createView, showCard } from "./view.ts";
+import { wrapWords } from "./wrap.ts";
+
+export interface SessionParts {
+  key: JournalKey;
+  screen: Screen;
+  paint: Paint;
+  interactive: boolean;
+  actor: Actor;
+  inbox: Inbox;
+  queries: Queries;
+  now: () => number;
+}
+
+/** What a line leads to: more lines, the end, or another thread. */
+type Step = "stay" | "leave" | { to: JournalKey };
+
+/** Things said that an opened thread shows again. */
+const HISTORY_ITEMS = 20;
+/** How often a finished pipe looks whether all is answered, and how often a spinner looks whether it still should turn. */
+const PIPE_POLL_MS = 100;
+const SPINNER_POLL_MS = 1_000;
+
+/** One thread on the screen, from its history until the person leaves or goes to another. */
+export class Session {
+  readonly view: View;
+  readonly #parts: SessionParts;
+  readonly #board: Board;
+  readonly #activity: Activity;
+  readonly #answered = new Set<string>();
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #commands: CommandParts;
+  #editing: { card: ActionCard; text: string } | undefined;
+  #stopping = false;
+  #warned = false;
+  #over = false;
+
+  constructor(parts: SessionParts) {
+    // Whoever waits for it is told; nobody may be waiting.
+    this.#ready.promise.catch(() => undefined);
+    this.#parts = parts;
+    const look = (): Look => this.#look();
+    this.#board = createBoard(parts.key);
+    this.#activity = createActivity(parts.screen, look);
+    this.#commands = { key: parts.key, queries: parts.queries, board: this.#board, look };
+    this.view = createView({
+      print: (text) => this.#say(text),
+      board: this.#board,
+      activity: this.#activity,
+      look,
+      interactive: parts.interactive,
+      ready: this.#ready.promise,
+      answered: this.#answered,
+    });
+  }
+
+  /** Runs the conversation. The key of the thread to go to, or undefined when the person left or the input ended. */
+  async run(): Promise<JournalKey | undefined> {
+    const { screen, queries } = this.#parts;
+    screen.answerable = () => this.#board.answerable();
+    screen.onInterrupt = () => this.#interrupt();
+    screen.complete = () => completions(queries);
+    // Whoever types before the history is there sees what they type.
+    this.#prompt();
+    try {
+      await this.#begin();
+      return await this.#converse();
+    } catch (error) {
+      if (screen.broken) return undefined;
+      throw error;
+    } finally {
+      this.#over = true;
+      this.#activity.stop();
+      this.#ready.reject(goneError());
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { queries, key, screen } = this.#parts;
+    const history = await queries.history(key, HISTORY_ITEMS);
+    await screen.print(history.length === 0 ? this.#greeting() : this.#heading());
+    for (const item of history) await this.#showPast(item);
+    for (const item of history) {
+      if (item.kind === "card" && item.card.phase === "open") {
+        await showCard(item.card, this.#board, (text) => this.#say(text), this.#look());
+      }
+    }
+    this.#ready.resolve();
+  }
+
+  async #showPast(item: HistoryItem): Promise<void> {
+    if (item.kind === "card") {
+      if (item.card.phase === "open") return;
+      this.#board.place(item.card);
+    }
+    if (item.kind === "out" && item.message.kind === "answer") this.#answered.add(item.message.run);
+    if (item.kind === "out" && item.message.kind === "notice") {
+      if (item.message.settles !== undefined) this.#board.askOutcome(item.message.settles);
+    }
+    await this.#parts.screen.print(renderPast(item, this.#look()));
+  }
+
+  async #converse(): Promise<JournalKey | undefined> {
+    const { screen, interactive } = this.#parts;
+    for (;;) {
+      const line = await screen.next();
+      if (line === undefined) {
+        if (!interactive) await this.#untilQuiet(PIPE_POLL_MS, () => screen.broken);
+        return undefined;
+      }
+      const step = await this.#take(line);
+      if (step === "leave") return undefined;
+      if (step !== "stay") return step.to;
+    }
+  }
+
+  /** One line. What goes wrong with it is said, and does not end the conversation. */
+  async #take(line: Line): Promise<Step> {
+    this.#warned = false;
+    try {
+      return await this.#act(this.#read(line), line.text);
+    } catch (error) {
+      if (this.#parts.screen.broken) return "leave";
+      await this.#say(`${this.#parts.paint("red", "✗")} ${messageOf(error)}`);
+      return "stay";
+    }
+  }
+
+  #read(line: Line): Reply {
+    const editing = this.#editing;
+    if (editing === undefined) {
+      const shown = this.#board.answerable();
+      // A line begun in another thread was not meant for this one's cards.
+      const seen = line.seen?.thread === shown.thread ? line.seen : undefined;
+      return readLine(
+        line.text,
+        seen ?? { ...shown, open: new Map(), unsettled: new Map() },
+        shown,
+      );
+    }
+    this.#editing = undefined;
+    if (line.text.trim() === "" || line.text === editing.text) {
+      return { kind: "refused", why: "Nothing was changed; nothing was sent." };
+    }
+    const reply = readEdit(editing.card, line.text);
+    if (reply.kind === "refused") this.#editing = { card: editing.card, text: line.text };
+    return reply;
+  }
+
+  async #act(reply: Reply, typed: string): Promise<Step> {
+    const { actor } = this.#parts;
+    if (reply.kind === "command") return this.#command(reply.name, reply.rest, typed);
+    if (reply.kind === "text") await this.#post({ kind: "text", actor, text: reply.text }, typed);
+    if (reply.kind === "details") {
+      await this.#say(await describeAction(this.#commands, reply.action));
+    }
+    if (reply.kind === "edit") await this.#edit(reply.card);
+    if (reply.kind === "refused") {
+      await this.#hint(exactText(reply.why));
+      this.#prompt();
+    }
+    if (reply.kind === "click") {
+      this.#prompt();
+      await this.#post({ ...reply.click, actor }, typed);
+    }
+    return "stay";
+  }
+
+  async #command(name: LocalCommand, rest: string, typed: string): Promise<Step> {
+    if (name === "exit") return "leave";
+    if (name === "new") return { to: newThreadKey() };
+    if (name === "resume") {
+      const found = await findThread(this.#commands, rest);
+      if ("key" in found) return { to: found.key };
+      await this.#hint(exactText(found.why));
+    } else if (name === "stop") {
+      await this.#post({ kind: "stop", actor: this.#parts.actor }, typed);
+    } else {
+      const describe = {
+        threads: listThreads,
+        approvals: listApprovals,
+        details: describeAction,
+        help: describeCommands,
+      }[name];
+      await this.#say(await describe(this.#commands, rest));
+    }
+    return "stay";
+  }
+
+  /** Hands it to the inbox; what could not be sent is put back into the line. */
+  async #post(inbound: Inbound, typed: string): Promise<void> {
+    const { inbox, key, screen, paint } = this.#parts;
+    const settles = inbound.kind === "click" && inbound.choice.kind === "settle";
+    this.#stopping = inbound.kind === "stop";
+    // Before the post: the answer may come before it returns. A Stop and a settlement may have none.
+    if (inbound.kind !== "stop" && !settles) this.#expectAnswer();
+    try {
+      await inbox.post(key, randomUUID(), inbound);
+      if (settles) this.#board.settled(inbound.action);
+      if (inbound.kind === "stop") await this.#hint("Stop is sent.");
+    } catch (error) {
+      this.#activity.heard();
+      await this.#say(`${paint("red", "✗")} not sent: ${messageOf(error)}`);
+      if (screen.typed === "" && typed !== "") this.#prompt(typed);
+    }
+  }
+
+  /** Shows that something is worked on, until anything is heard, or the journals say that nothing is owed. */
+  #expectAnswer(): void {
+    const expected = this.#activity.unheard;
+    this.#activity.asked();
+    if (expected || !this.#parts.interactive) return;
+    void this.#untilQuiet(SPINNER_POLL_MS, () => !this.#activity.unheard)
+      .then(() => this.#activity.heard())
+      .catch(() => undefined);
+  }
+
+  async #edit(card: ActionCard): Promise<void> {
+    if (!this.#parts.interactive) {
+      await this.#hint(`Without a terminal, type the arguments too: e ${card.action} {…}`);
+      return;
+    }
+    this.#editing = { card, text: card.canonical };
+    await this.#hint("Edit the arguments; Enter sends them, Ctrl-C leaves them as they are.");
+    this.#prompt();
+  }
+
+  /** Ctrl-C: ends the smallest thing that there is to end. */
+  #interrupt(): void {
+    const { screen, actor } = this.#parts;
+    const busy = this.#activity.running > 0 || this.#activity.unheard;
+    const hint = (text: string): void => void this.#hint(text).catch(() => undefined);
+    if (this.#editing !== undefined) {
+      this.#editing = undefined;
+      screen.clearTyped();
+      this.#prompt();
+    } else if (busy) {
+      if (this.#stopping) {
+        hint("Stop is on its way. Ctrl-D leaves; the thread keeps what happened.");
+        return;
+      }
+      void this.#post({ kind: "stop", actor }, "").catch(() => undefined);
+    } else if (screen.typed !== "") {
+      screen.clearTyped();
+    } else if (this.#warned) {
+      screen.close();
+    } else {
+      this.#warned = true;
+      hint("Ctrl-D or /exit to leave");
+    }
+  }
+
+  #prompt(text?: string): void {
+    const { screen, paint } = this.#parts;
+    const editing = this.#editing;
+    if (editing === undefined) screen.prompt(`${paint("cyan", "›")} `, text);
+    else screen.prompt(`edit ${editing.card.action} ${paint("cyan", "›")} `, editing.text);
+  }
+
+  /** Until everything asked is answered or waits for a person, or `enough` says so. */
+  async #untilQuiet(pollMs: number, enough: () => boolean): Promise<void> {
+    const { key, queries } = this.#parts;
+    const board = this.#board;
+    while (!enough() && !this.#over) {
+      const { running, unheard } = this.#activity;
+      const idleMs = this.#activity.idleMs();
+      if (await isQuiet(queries, { key, board, running, unheard, idleMs })) return;
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+  }
+
+  #greeting(): string {
+    const { paint, key, screen } = this.#parts;
+    const what = "It looks into machines and services with real tools; before a change it asks.";
+    const how = "help lists what you can ask, /help what this screen does.";
+    return [
+      `${paint("bold", "Watchkeeper")} ${paint("dim", `· new thread ${shortKey(key)}`)}`,
+      ...wrapWords(what, screen.columns),
+      ...wrapWords(how, screen.columns).map((line) => paint("dim", line)),
+    ].join("\n");
+  }
+
+  #heading(): string {
+    const { paint, key } = this.#parts;
+    return `${paint("bold", "Watchkeeper")} ${paint("dim", `· thread ${shortKey(key)}`)}`;
+  }
+
+  /** This screen's own word to the person. */
+  async #hint(text: string): Promise<void> {
+    const lines = wrapWords(text, this.#parts.screen.columns);
+    await this.#say(lines.map((line) => this.#parts.paint("dim", line)).join("\n"));
+  }
+
+  async #say(text: string): Promise<void> {
+    // The screen belongs to the next thread then.
+    if (this.#over) throw goneError();
+    await this.#parts.screen.print(text);
+  }
+
+  #look(): Look {
+    const { paint, screen, now } = this.#parts;
+    return { paint, columns: screen.columns, now: now() };
+  }
+}

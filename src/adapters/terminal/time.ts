@@ -1,0 +1,39 @@
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Milliseconds as a person says them: `34 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
+export function formatMs(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / SECOND)} s`;
+  return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
+}
+
+/** How long ago, in one unit: `12 s`, `5 min`, `3 h`, `2 d`. */
+export function formatAge(ms: number): string {
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)} h`;
+  return `${Math.floor(ms / DAY)} d`;
+}
+
+/** Local time of day, `03:41`; with the date, `11-22 03:41`, when that is not the day of `now`. */
+export function formatClock(at: number, now: number): string {
+  const date = new Date(at);
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  if (date.toDateString() === new Date(now).toDateString()) return clock;
+  return `${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}
+
+/** `03:41 (in 58 min)`; never promises more time than there is. */
+export function formatExpiry(at: number, now: number): string {
+  const left = at - now;
+  if (left <= 0) return `${formatClock(at, now)} (passed)`;
+  return `${formatClock(at, now)} (in ${formatAge(left)})`;
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type { ActionCard, Outgoing, View } from "../adapter.ts";
+import type { Activity } from "./activity.ts";
+import type { Board } from "./board.ts";
+import { renderCard, renderStanding, replyLine } from "./card.ts";
+import type { Look } from "./paint.ts";
+import { DELIVERED_TWICE, renderOutgoing, renderProgress } from "./render.ts";
+
+export interface ViewParts {
+  /** Resolves when the text is on the screen. @throws BotError CONNECTION_FAILED when the terminal is gone */
+  print: (text: string) => Promise<void>;
+  board: Board;
+  activity: Activity;
+  look: () => Look;
+  interactive: boolean;
+  /** Resolves when the thread's history is on the screen; nothing is shown before. */
+  ready: Promise<void>;
+  /** Runs whose answers the history has shown. */
+  answered: ReadonlySet<string>;
+}
+
+/**
+ * The thread on this screen. What it takes is printed when it returns; it throws once the terminal is gone, so that
+ * nothing counts as shown that nobody saw.
+ */
+export function createView(parts: ViewParts): View {
+  const { print, activity, look } = parts;
+
+  async function say(message: Outgoing): Promise<string> {
+    await parts.ready;
+    activity.heard(message);
+    if (message.kind === "notice" && message.settles !== undefined) {
+      parts.board.askOutcome(message.settles);
+    }
+    const known = message.kind === "answer" && parts.answered.has(message.run);
+    if (!known) await print(renderOutgoing(message, look()));
+    return randomUUID();
+  }
+
+  return {
+    progress(update) {
+      activity.note(update);
+      if (parts.interactive) return;
+      // Disposable: what cannot be printed is dropped.
+      void parts.ready.then(() => print(renderProgress(update, look()))).catch(() => undefined);
+    },
+    say,
+    whisper: (_account, text) => say({ kind: "notice", text, settles: undefined }),
+    async card(card) {
+      await parts.ready;
+      activity.heard();
+      await showCard(card, parts.board, print, look());
+      return randomUUID();
+    },
+    async settle(_ref, card) {
+      await parts.ready;
+      activity.heard();
+      await showCard(card, parts.board, print, look());
+    },
+    async retract() {
+      await parts.ready;
+      await print(look().paint("dim", DELIVERED_TWICE));
+    },
+  };
+}
+
+/** Brings the screen up to date about a card: the whole of it, one line, or nothing when it is up to date. */
+export async function showCard(
+  card: ActionCard,
+  board: Board,
+  print: ViewParts["print"],
+  look: Look,
+): Promise<void> {
+  const placement = board.place(card);
+  if (placement === undefined) return;
+  if (placement !== "card") {
+    await print(renderStanding(card, look.paint, placement));
+    return;
+  }
+  const several = board.answerable().open.size > 1;
+  const footer = replyLine(several ? card.action : undefined);
+  await print(`\n${renderCard(card, look, footer)}\n`);
+}

@@ -1,0 +1,318 @@
+import * as z from "zod";
+import type { Effect, Json, JsonObject } from "../core/entry.ts";
+
+/**
+ * Which call needs whom: the `approvals` part of watchkeeper.yaml, and the pure decision over it. `docs/configuration.md`
+ * explains the rules to operators.
+ */
+
+const ASK_ONLY = [
+  "approvers",
+  "quorum",
+  "expiresInMinutes",
+  "requesterMayApprove",
+  "escalation",
+] as const;
+
+/** A week: an approval that nobody gave in that time is for a world that has changed. */
+const MAX_EXPIRY_MINUTES = 7 * 24 * 60;
+
+const effect = z.enum(["read", "write", "destructive"]);
+const filled = z.string().regex(/\S/, "expected a text that is not empty");
+const scalar = z.union([filled, z.number(), z.boolean()]);
+const pattern = z.union([scalar, z.array(scalar).min(1)], {
+  error:
+    'expected a text such as "git log *", a number, true or false, or a list of these, one per element; none of them empty',
+});
+const approver = z
+  .string()
+  .regex(
+    /^(?:slack:(?:group:[A-Z0-9]+|[TE][A-Z0-9]*:[UW][A-Z0-9]*)|discord:(?:role:)?\d+|terminal:[^\s:]+)$/,
+    'expected "slack:group:<id>", "slack:<team>:<user>", "discord:role:<id>", "discord:<user>" or "terminal:<name>", with ids, not names; leave approvers out to let every full member of the channel approve',
+  );
+
+const match = z
+  .strictObject({
+    /** Globs over tool names; several: any of them. */
+    tool: z
+      .union([filled, z.array(filled).min(1)], {
+        error: "expected a tool's name, a glob such as kubernetes_*, or a list of these",
+      })
+      .optional(),
+    effect: effect.optional(),
+    /** All of them must match. */
+    args: z
+      .record(z.string(), pattern)
+      .refine((args) => Object.keys(args).length > 0, "names no argument; leave args out instead")
+      .optional(),
+  })
+  .refine(
+    (fields) => Object.keys(fields).length > 0,
+    'says nothing to match; for every call write tool: "*"',
+  );
+
+const rule = z
+  .strictObject({
+    match,
+    decide: z.enum(["allow", "ask", "deny"]),
+    /** Accounts and groups, any of which may approve; left out: every full member of the thread. */
+    approvers: z
+      .array(approver)
+      .min(1, "is empty, so nobody could ever approve; leave it out to let every full member")
+      .optional(),
+    quorum: z.int().min(1).optional(),
+    expiresInMinutes: z.int().min(1).max(MAX_EXPIRY_MINUTES).optional(),
+    requesterMayApprove: z.boolean().optional(),
+    /** Whom to turn to when too few people who may approve exist. */
+    escalation: filled.optional(),
+  })
+  .superRefine((fields, ctx) => {
+    const say = (path: string[], message: string) => {
+      ctx.addIssue({ code: "custom", path, message });
+    };
+    if (fields.decide !== "ask") {
+      for (const key of ASK_ONLY.filter((name) => fields[name] !== undefined)) {
+        say([key], `only a rule with decide: ask has this; this one says ${fields.decide}`);
+      }
+    }
+    const { approvers = [] } = fields;
+    const countable = approvers.length > 0 && !approvers.some(isGroup);
+    if (countable && new Set(approvers).size < quorumOf(fields)) {
+      say(["quorum"], "is more than the accounts under approvers, so it could never be reached");
+    }
+    const named = globsOf(fields).some((glob) => !glob.includes("*"));
+    if (fields.decide === "allow" && fields.match.effect === "destructive" && !named) {
+      say(["decide"], "allows destructive calls of no tool in particular; name the tool in match");
+    }
+  });
+
+/**
+ * The yaml's `approvals` part. Everything has a default, which together are the built-in policy.
+ * `default.destructive` may not be `allow`: a default has no arguments in it and would let every destructive tool of
+ * every later version run unseen. For the same reason an allow rule covers a destructive call only if it has the tool's
+ * whole name.
+ */
+export const approvalPolicy = z.strictObject({
+  default: z
+    .strictObject({
+      read: z.enum(["allow", "ask", "deny"]).default("allow"),
+      write: z.enum(["allow", "ask", "deny"]).default("ask"),
+      destructive: z
+        .enum(["ask", "deny"], {
+          error: "expected ask or deny; to let one destructive call through, write an allow rule",
+        })
+        .default("ask"),
+    })
+    .prefault({}),
+  rules: z.array(rule).default([]),
+  /** There is one person: they may approve what they asked for themselves, destructive calls included. */
+  singleOperator: z.boolean().default(false),
+});
+
+export type ApprovalPolicy = z.infer<typeof approvalPolicy>;
+type Rule = z.infer<typeof rule>;
+type Pattern = z.infer<typeof pattern>;
+type Scalar = z.infer<typeof scalar>;
+
+/** A call with its checked arguments, defaults filled in. */
+export interface PolicyCall {
+  tool: string;
+  effect: Effect;
+  args: JsonObject;
+}
+
+export type Decision =
+  /** `rule` names what allowed it, for the record. */
+  | { kind: "allow"; rule: string }
+  | { kind: "deny"; why: string }
+  | {
+      kind: "ask";
+      /** Accounts and groups as written; undefined: every full member of the thread. */
+      approvers: string[] | undefined;
+      quorum: number;
+      expiresInMinutes: number;
+      /** Also of those who edited the arguments: an editor counts as a requester. */
+      requesterMayApprove: boolean;
+      /** Whom to turn to when too few people who may approve exist. */
+      escalation: string | undefined;
+    };
+
+/**
+ * What policy says of a call: a deny rule anywhere wins, then the first rule that matches, then the default for the
+ * call's effect. Where a single person sits (the terminal), pass the policy with `singleOperator: true`.
+ */
+export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
+  const denying = policy.rules.findIndex((one) => one.decide === "deny" && covers(one, call));
+  const index =
+    denying >= 0 ? denying : policy.rules.findIndex((candidate) => covers(candidate, call));
+  const found = policy.rules[index];
+  const decision = found?.decide ?? policy.default[call.effect];
+  const name = found
+    ? `rule ${index + 1} of approvals.rules`
+    : `approvals.default.${call.effect} (no rule matches)`;
+  if (decision === "allow") return { kind: "allow", rule: name };
+  if (decision === "deny") return { kind: "deny", why: `${name} denies this call of ${call.tool}` };
+  return {
+    kind: "ask",
+    approvers: found?.approvers && [...found.approvers],
+    quorum: quorumOf(found),
+    expiresInMinutes: found?.expiresInMinutes ?? 60,
+    requesterMayApprove:
+      found?.requesterMayApprove ?? (call.effect !== "destructive" || policy.singleOperator),
+    escalation: found?.escalation,
+  };
+}
+
+/** Why the call may not be made whoever approved it, or undefined. Asked again last thing before dispatch. */
+export function denies(policy: ApprovalPolicy, call: PolicyCall): string | undefined {
+  const decision = decide(policy, call);
+  return decision.kind === "deny" ? decision.why : undefined;
+}
+
+/** Something a policy names that only the tools can confirm: a tool (`arg` undefined), or an argument of `tools`. */
+export interface Mention {
+  /** Tool names or globs, as written; empty: any tool. */
+  tools: string[];
+  arg: string | undefined;
+  /** Where it stands, below `approvals`. */
+  path: (string | number)[];
+}
+
+/** Everything the policy names, so that startup can report a tool or an argument that does not exist. */
+export function mentions(policy: ApprovalPolicy): Mention[] {
+  return policy.rules.flatMap((one, index) => {
+    const path = ["rules", index, "match"];
+    const tools = globsOf(one);
+    return [
+      ...tools.map((tool) => ({ tools: [tool], arg: undefined, path: [...path, "tool"] })),
+      ...Object.keys(one.match.args ?? {}).map((arg) => ({
+        tools,
+        arg,
+        path: [...path, "args", arg],
+      })),
+    ];
+  });
+}
+
+/** True for a reference to many people: who they are is asked when a card is made and again at each vote. */
+export function isGroup(reference: string): boolean {
+  return /^[a-z]+:(?:group|role):/.test(reference);
+}
+
+/**
+ * True when `text` is `glob`, in which `*` stands for any run of characters, none included. There is no way to write a
+ * literal star. Linear in the text: no regular expression is made of what people write.
+ */
+export function globMatches(glob: string, text: string): boolean {
+  const [head = "", ...rest] = glob.split("*");
+  const tail = rest.pop();
+  if (tail === undefined) return text === glob;
+  const end = text.length - tail.length;
+  if (end < head.length || !text.startsWith(head) || !text.endsWith(tail)) return false;
+  let from = head.length;
+  for (const part of rest) {
+    const at = text.indexOf(part, from);
+    if (at < 0 || at + part.length > end) return false;
+    from = at + part.length;
+  }
+  return true;
+}
+
+function quorumOf(fields: { quorum?: number | undefined } | undefined): number {
+  return fields?.quorum ?? 1;
+}
+
+function globsOf(one: Pick<Rule, "match">): string[] {
+  return [one.match.tool ?? []].flat();
+}
+
+function covers(one: Rule, call: PolicyCall): boolean {
+  const globs = globsOf(one);
+  const { effect: wanted, args = {} } = one.match;
+  if (one.decide === "allow" && call.effect === "destructive" && !globs.includes(call.tool)) {
+    return false;
+  }
+  return (
+    (wanted === undefined || wanted === call.effect) &&
+    (globs.length === 0 || globs.some((glob) => globMatches(glob, call.tool))) &&
+    Object.entries(args).every(([name, wantedValue]) => {
+      const value = Object.hasOwn(call.args, name) ? call.args[name] : undefined;
+      return value !== undefined && argumentMatches(one.decide, wantedValue, value);
+    })
+  );
+}
+
+/**
+ * Holds a pattern against an argument. What lets a call through is read strictly, what holds it up liberally: a wrong
+ * guess must end in a question.
+ */
+function argumentMatches(decision: Rule["decide"], wanted: Pattern, value: Json): boolean {
+  const strict = decision === "allow";
+  if (Array.isArray(value)) {
+    const globs = Array.isArray(wanted) ? wanted.map(String) : String(wanted).trim().split(/\s+/);
+    if (strict) return strictlyMatches(globs, value);
+    const words = value.map((element) => textOf(element));
+    return decision === "deny" ? anywhere(globs, words) : liberallyMatches(globs, words, 0);
+  }
+  if (strict) return !Array.isArray(wanted) && !isObject(value) && strictGlob(wanted, value);
+  return [wanted].flat().some((one) => liberalGlob(String(one), textOf(value)));
+}
+
+/** As many elements as patterns; nothing that looks like a flag passes for anything but a pattern that is written as one. */
+function strictlyMatches(globs: string[], elements: Json[]): boolean {
+  return (
+    globs.length === elements.length &&
+    elements.every((element, index) => {
+      const glob = globs[index] ?? "";
+      if (isObject(element) || !strictGlob(glob, element)) return false;
+      return glob.startsWith("-") || !String(element).startsWith("-");
+    })
+  );
+}
+
+/** From `start` on: a last `*` matches any rest; the first element, a program, also by its name without folders. */
+function liberallyMatches(globs: string[], words: string[], start: number): boolean {
+  const open = globs.at(-1) === "*";
+  const fixed = open ? globs.slice(0, -1) : globs;
+  const count = words.length - start;
+  if (open ? count < fixed.length : count !== fixed.length) return false;
+  return fixed.every((glob, index) => {
+    const word = words[start + index] ?? "";
+    const name = word.slice(word.lastIndexOf("/") + 1);
+    return liberalGlob(glob, word) || (index === 0 && liberalGlob(glob, name));
+  });
+}
+
+/**
+ * At every suffix of the list, so that `env rm -rf /` meets `rm *`; and in every command inside an element, so that
+ * `sh -c "cd / && rm -rf *"` does. It stops mistakes, not an adversary with a shell: that is what asking is for.
+ */
+function anywhere(globs: string[], words: string[]): boolean {
+  const inner = words
+    .filter((word) => /[\s;|&()`]/.test(word))
+    .flatMap((word) => word.split(/[;|&()`\n]/))
+    .map((command) => command.split(/[\s"'$]+/).filter((part) => part !== ""));
+  return [words, ...inner].some((list) =>
+    (list.length === 0 ? [""] : list).some((_, start) => liberallyMatches(globs, list, start)),
+  );
+}
+
+const CLIMBS = /(?:^|\/)\.\.(?:\/|$)/;
+
+/** A star does not climb out of the folder it stands in: `/var/log/*` is not `/var/log/../../etc/shadow`. */
+function strictGlob(glob: Scalar, value: Scalar | null): boolean {
+  const [written, text] = [String(glob), String(value)];
+  return globMatches(written, text) && (!CLIMBS.test(text) || CLIMBS.test(written));
+}
+
+function liberalGlob(glob: string, text: string): boolean {
+  return globMatches(glob.toLowerCase(), text.toLowerCase());
+}
+
+function isObject(value: Json): value is Exclude<Json, string | number | boolean | null> {
+  return typeof value === "object" && value !== null;
+}
+
+function textOf(value: Json): string {
+  return isObject(value) ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,254 @@
+import { isAbsolute, normalize, resolve } from "node:path";
+import * as z from "zod";
+import { approvalPolicy, globMatches, mentions, type ApprovalPolicy } from "./approvals/policy.ts";
+import { readConfigFile } from "./config-file.ts";
+import { BotError } from "./core/errors.ts";
+import { argumentNames, suggest, unknownName } from "./tools/arguments.ts";
+import { isAllowEntry } from "./tools/network-rules.ts";
+import type { Tool } from "./tools/tool.ts";
+
+/** Everything that is set from outside. Frozen; holds secrets, so it is never logged or shown as a whole. */
+export interface Config {
+  /** Folder of the embedded store and the log; absolute. It may not exist yet. */
+  readonly dataDir: string;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** How long running calls may take to end when the program is told to stop, in ms, 0 to 60 000. */
+  readonly drainMs: number;
+  /** The yaml that was read; absolute. Undefined: there is none, and the built-in policy holds. */
+  readonly file: string | undefined;
+  readonly terminal: {
+    /** False where NO_COLOR is set (no-color.org). */
+    readonly color: boolean;
+    /** True where TERM is `dumb`: lines are printed plainly, nothing is redrawn. */
+    readonly dumb: boolean;
+  };
+  readonly approvals: ApprovalPolicy;
+  readonly network: {
+    /** Addresses, networks and host names that may be connected to beyond public ones, as `isAllowEntry` takes them. */
+    readonly allow: readonly string[];
+  };
+  readonly logs: {
+    /** Folders below which log files may be read; absolute, without `..` and without a slash at the end. */
+    readonly roots: readonly string[];
+  };
+  /** The tools and arguments that `approvals` names, for `checkPolicyNames`; `at` such as `watchkeeper.yaml:7:14`. */
+  readonly policyNames: readonly PolicyName[];
+  /** What is set and has no effect in this version, a sentence each. */
+  readonly warnings: readonly string[];
+  /** Values from the environment that no output may contain, with the variable each is from. */
+  readonly secrets: readonly { readonly name: string; readonly value: string }[];
+}
+
+interface PolicyName {
+  /** Tool names or globs; empty: any tool. */
+  readonly tools: readonly string[];
+  /** Undefined: it is the tool itself that is named. */
+  readonly arg: string | undefined;
+  readonly at: string;
+}
+
+const VERSION = "0.1";
+
+/** pino's, from most to least. */
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+/**
+ * Every environment variable that this version reads, with its default as text; empty counts as unset.
+ * `.env.example` and `docs/configuration.md` have the same names and defaults, held equal by a test.
+ */
+export const VARIABLES = {
+  DATA_DIR: "./data",
+  LOG_LEVEL: "info",
+  DRAIN_SECONDS: "5",
+  NO_COLOR: "",
+  WATCHKEEPER_CONFIG: "",
+} as const;
+
+/** Served by later versions: set, they deserve a word instead of silence. */
+const LATER_VARIABLES = {
+  SLACK_BOT_TOKEN: "Slack",
+  SLACK_APP_TOKEN: "Slack",
+  SLACK_SIGNING_SECRET: "Slack",
+  SLACK_CLIENT_ID: "Slack",
+  SLACK_CLIENT_SECRET: "Slack",
+  SLACK_API_URL: "Slack",
+  DISCORD_TOKEN: "Discord",
+  DISCORD_API_URL: "Discord",
+  REDIS_URL: "a shared store on Redis",
+  PORT: "HTTP",
+  WATCHKEEPER_SECRET: "tokens or signatures of its own",
+} as const;
+
+/** Reading these gives away memory, environments and devices of this machine, whoever is asked first. */
+const CLOSED_ROOTS = ["/proc", "/sys", "/dev"];
+
+const logRoot = z
+  .string()
+  .refine(isAbsolute, "expected an absolute path such as /var/log")
+  .transform((path) => normalize(path).replace(/(?!^)\/+$/, ""))
+  .refine(
+    (path) => path !== "/" && !CLOSED_ROOTS.some((root) => `${path}/`.startsWith(`${root}/`)),
+    `expected a folder of log files; / as a whole and ${CLOSED_ROOTS.join(", ")} are never opened`,
+  );
+
+const allowEntry = z
+  .string()
+  .refine(
+    isAllowEntry,
+    "expected an address, a network such as 10.20.0.0/16, a host name, or *. and a domain; without scheme, port or path",
+  );
+
+/** `watchkeeper.yaml`. `docs/configuration.md` lists its keys, held equal by a test. */
+export const configSchema = z.strictObject({
+  approvals: approvalPolicy.prefault({}),
+  network: z.strictObject({ allow: z.array(allowEntry).default([]) }).prefault({}),
+  logs: z.strictObject({ roots: z.array(logRoot).default(["/var/log"]) }).prefault({}),
+});
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the environment and the yaml that WATCHKEEPER_CONFIG names, else `watchkeeper.yaml` in `cwd` (default: the
+ * working directory) if there is one.
+ * @throws BotError CONFIG_INVALID with every mistake in one message, a line each: the variable or `file:line:column`,
+ * what is wrong and what is expected; values are never in it
+ */
+export async function loadConfig(
+  env: Environment,
+  { cwd = process.cwd() }: { cwd?: string } = {},
+): Promise<Config> {
+  const mistakes: string[] = [];
+  const variables = readVariables(env, mistakes);
+  const file = await readConfigFile(configSchema, variables.file, cwd, mistakes);
+  const settings = file?.settings ?? configSchema.parse({});
+  refuse(mistakes);
+  return freeze({
+    dataDir: resolve(cwd, variables.dataDir),
+    logLevel: variables.logLevel,
+    drainMs: variables.drainMs,
+    file: file?.path,
+    terminal: { color: !isSet(env["NO_COLOR"]), dumb: env["TERM"] === "dumb" },
+    ...settings,
+    policyNames: mentions(settings.approvals).map(({ tools, arg, path }) => ({
+      tools,
+      arg,
+      at: file?.at(["approvals", ...path]) ?? "",
+    })),
+    warnings: Object.entries(LATER_VARIABLES)
+      .filter(([name]) => isSet(env[name]))
+      .map(
+        ([name, what]) => `${name} is set, but this version (${VERSION}) does not serve ${what}.`,
+      ),
+    secrets: secretsIn(env),
+  });
+}
+
+/**
+ * Checks that the tools and arguments named in `approvals` exist: a rule with a slip of the pen would silently cover
+ * nothing. A glob must meet some tool, an argument must be one of some tool that its rule covers.
+ * @throws BotError CONFIG_INVALID with every mistake and its line
+ */
+export function checkPolicyNames(config: Config, tools: readonly Tool[]): void {
+  const names = tools.map((tool) => tool.name);
+  const mistakes: string[] = [];
+  for (const { tools: globs, arg, at } of config.policyNames) {
+    const covered = tools.filter(
+      ({ name }) => globs.length === 0 || globs.some((glob) => globMatches(glob, name)),
+    );
+    if (arg === undefined) {
+      if (covered.length === 0) mistakes.push(`${at}: ${globs.join()}: ${noTool(globs, names)}`);
+    } else if (covered.length > 0) {
+      const known = [...new Set(covered.flatMap((tool) => argumentNames(tool)))];
+      if (!known.includes(arg)) mistakes.push(`${at}: argument ${arg}: ${unknownName(arg, known)}`);
+    }
+  }
+  refuse(mistakes);
+}
+
+function noTool(globs: readonly string[], names: readonly string[]): string {
+  const meant = suggest(globs.join(), names);
+  return `no tool has this name${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+}
+
+function refuse(found: readonly string[]): void {
+  const mistakes = [...new Set(found)];
+  if (mistakes.length === 0) return;
+  const count = mistakes.length === 1 ? "a mistake" : `${mistakes.length} mistakes`;
+  throw new BotError(
+    "CONFIG_INVALID",
+    [`The configuration has ${count}:`, ...mistakes.map((mistake) => `- ${mistake}`)].join("\n"),
+  );
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value.trim() !== "";
+}
+
+function readVariables(env: Environment, mistakes: string[]) {
+  const read = (name: keyof typeof VARIABLES): string => {
+    const value = env[name];
+    return isSet(value) ? value : VARIABLES[name];
+  };
+  const level = read("LOG_LEVEL");
+  const logLevel = LOG_LEVELS.find((one) => one === level);
+  if (!logLevel) mistakes.push(`LOG_LEVEL: expected one of ${LOG_LEVELS.join(", ")}`);
+  const drain = read("DRAIN_SECONDS");
+  const drainMs = /^\d{1,2}(?:\.\d{1,3})?$/.test(drain) ? Number(drain) * 1000 : Infinity;
+  if (drainMs > 60_000) mistakes.push("DRAIN_SECONDS: expected a number of seconds from 0 to 60");
+  if (isSet(env["MODEL"])) {
+    mistakes.push(`MODEL: this version (${VERSION}) has no model support yet; unset it`);
+  }
+  for (const name of Object.keys(env)) {
+    const known = Object.keys({ ...VARIABLES, ...LATER_VARIABLES });
+    const meant = name.startsWith("WATCHKEEPER_") ? suggest(name, known) : undefined;
+    if (meant !== undefined && !known.includes(name) && isSet(env[name])) {
+      mistakes.push(`${name}: no such variable; did you mean ${meant}?`);
+    }
+  }
+  const file = read("WATCHKEEPER_CONFIG");
+  return { dataDir: read("DATA_DIR"), logLevel: logLevel ?? "info", drainMs, file };
+}
+
+const SECRET_NAME =
+  /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|WEBHOOK|DSN|_(?:KEY|PASS|PWD|PAT)$/i;
+/** Says where a secret is, not what it is. */
+const PLACE_NAME = /_(?:FILE|PATH|DIR)$/i;
+/** Shorter ones are words that occur everywhere: taking them out would garble every output. */
+const MIN_SECRET_LENGTH = 8;
+
+/**
+ * What must never be shown: values of variables with a telling name (whole, and each line of those with several), and
+ * passwords within addresses. Secrets shorter than 8 characters are not told apart from ordinary words.
+ */
+function secretsIn(env: Environment): { name: string; value: string }[] {
+  const found = new Map<string, string>();
+  for (const [name, value = ""] of Object.entries(env)) {
+    const parts: string[] = [];
+    if (SECRET_NAME.test(name) && !PLACE_NAME.test(name)) {
+      const lines = value.split(/\r?\n/).filter((line) => !line.startsWith("-----"));
+      parts.push(value, ...lines);
+    }
+    for (const [, password = ""] of value.matchAll(/:\/\/[^\s:@/]*:([^\s/]+)@/g)) {
+      parts.push(password, decodePercent(password));
+    }
+    for (const part of parts.map((text) => text.trim())) {
+      if (part.length >= MIN_SECRET_LENGTH) found.set(part, found.get(part) ?? name);
+    }
+  }
+  return [...found].map(([value, name]) => ({ name, value }));
+}
+
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function freeze<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) {
+    if (typeof inner === "object" && inner !== null) freeze(inner);
+  }
+  return Object.freeze(value);
+}

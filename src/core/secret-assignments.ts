@@ -1,0 +1,153 @@
+import type { Range } from "./secret-encodings.ts";
+
+/**
+ * Finds what is assigned to a name that says it is secret, in any notation: `PASSWORD=x`, `"password": "x"`, YAML, also
+ * inside escaped JSON, `?token=x&`, `--password x`, `<password>x</password>`, `name: PASSWORD` with `value: x`.
+ */
+
+/** Whatever is assigned to one of these is a secret, unless it says that it is none. */
+const STRONG = [
+  String.raw`(?<!/)passw(?:or)?d|passwort|kennwort|contrase(?:ñ|n)a|pass(?:phrase|code)|pwd|(?<![a-z])psk`,
+  String.raw`(?<=_|-|db|user|admin|root|smtp|redis|mysql|pg|store|key)pass`,
+].join("|");
+
+/** These are also words of logs and manifests; what is assigned must look random. */
+const WEAK = [
+  // Kept: where a listing goes on, and names under which a request is repeated.
+  String.raw`(?<!(?:page|next|continu\w{1,8}|sync|resume|start|request|client|idempotency|unexpected|cancellation)[ _-]?)token`,
+  "secret|credentials?",
+  `(?:${[
+    "api|app|application|access|account|secret|private|encryption|signing|master|auth|session|client|consumer",
+    "deploy|license|subscription|storage|service|webhook|hmac|jwt|crypto?|cipher|ssh|unseal|recovery|integration",
+  ].join("|")})[ _-]?key`,
+].join("|");
+
+const SUFFIX =
+  "(?:[ _-]?(?:old|new|current|prod|dev|test|value|base|b64|base64|text|hash|[0-9]{1,2}))?";
+
+/** `assign`: `=` and its like; `colon`; `pair`, `element`, `prose`: what they say; `space`: nothing but space, a value only after a flag. */
+const SEPARATOR = String.raw`(?:\\{0,7}["'${"`"}]?\]?[ \t]{0,40}(?:(?<assign>=>|:?={1,2})|(?<colon>:))[ \t]{0,80}|${[
+  String.raw`\\{0,7}["']?\s{0,80},?\s{0,80}\\{0,7}["']?\w{0,20}(?<pair>value)\\{0,7}["']?[ \t]{0,8}[:=][ \t]{0,8}`,
+  String.raw`(?<element>(?<=<[\w:.-]{1,80})>)`,
+  String.raw`(?<prose>\s{1,4}(?:is|was):?\s{1,4}|["']>)`,
+  String.raw`(?<space>\\{0,7}["']?,?\s{1,40})`,
+].join("|")})`;
+
+const NAME = new RegExp(
+  String.raw`(?<flag>(?<![\w-])--?(?:[a-z0-9]{1,20}-){0,4})?(?:(?<strong>${STRONG})|(?:${WEAK}))${SUFFIX}${SEPARATOR}`,
+  "gi",
+);
+
+const OPENING_QUOTE = /[bur]?(\\{0,7})(["'`])/y;
+/** Where a value without quotes is over. */
+const OVER =
+  /\s|[&,;|][\w.%-]{1,64}[=:]|["'`](?:[\s,;:)}\]|>&\\]|$)|\\{1,7}["'nrt]|<\/|[)}\]]["'\\]|$/g;
+const LONGEST_QUOTED = 8192;
+/** Nothing longer is judged: it is secret. (What is not, is read again for names in it.) */
+const LONGEST_WORD = 512;
+
+interface Value {
+  start: number;
+  end: number;
+  isQuoted: boolean;
+}
+
+function valueAt(text: string, at: number): Value {
+  OPENING_QUOTE.lastIndex = at;
+  const [opening, backslashes = "", quote = ""] = OPENING_QUOTE.exec(text) ?? [];
+  const start = at + (opening?.length ?? 0);
+  if (opening !== undefined) {
+    const end = closingQuote(text, start, quote, backslashes.length);
+    if (end !== undefined) return { start, end, isQuoted: true };
+  }
+  OVER.lastIndex = start;
+  let end = OVER.exec(text)?.index ?? text.length;
+  while (end > start && ",;:)}]".includes(text.charAt(end - 1))) end -= 1;
+  return { start, end, isQuoted: false };
+}
+
+/** Where the value ends whose opening quote had so many backslashes (0, 1, 3, 7: the depth of JSON in JSON). */
+function closingQuote(
+  text: string,
+  start: number,
+  quote: string,
+  backslashes: number,
+): number | undefined {
+  const last = Math.min(text.length, start + LONGEST_QUOTED);
+  for (
+    let at = text.indexOf(quote, start);
+    at !== -1 && at < last;
+    at = text.indexOf(quote, at + 1)
+  ) {
+    let run = 0;
+    while (at - run > start && text[at - run - 1] === "\\") run += 1;
+    if (run % (2 * backslashes + 2) !== backslashes) continue;
+    return text.slice(start, at).includes("\n") ? undefined : at - backslashes;
+  }
+  return undefined;
+}
+
+/** Says "no secret here": masks, references to variables, nested values, and the words of logs and schemas. */
+const STAND_IN = new RegExp(
+  [
+    String.raw`[*x•.#-]{3,}|<.*|%\w|%\(.*|\{\{.*|\$\{.*|\$\(.*|[[{](?:\\*["'].*|\]|\})?|\[[\w :.-]{3,}\]?|[\w.]+\(.*`,
+    String.raw`(?:self|this|process|config|settings|os|env|options|opts|args|params|req|request|ctx|cls)\..*`,
+    "null|nil|none|true|false|yes|no|n/a|undefined|unknown|empty|unset|set|missing|required|optional|redacted|masked|hidden",
+    "is|was|has|must|should|cannot|can|will|not|too|for|from|and|or|to|of|in|on|at|the|a|an|with|flag|option|argument",
+    "incorrect|invalid|wrong|bad|expired|failed|failure|mismatch|changed|updated|reset|rejected|denied|accepted|ok|error",
+    "authentication|authenticated|enabled|disabled|string|str|text|varchar|char|bytes|files|compat|sss|ldap|systemd|prompt",
+  ].join("|"),
+  "i",
+);
+const IS_STAND_IN = new RegExp(`^(?:${STAND_IN.source})$`, "i");
+const VARIABLE = /^\$[A-Z_][A-Z0-9_]*$/;
+const SENTENCE = /\s(?:is|was|has|be|must|should|cannot|not|too|for|from|the|required|invalid)\s/;
+const PATH =
+  /^(?:file:|~\/|\.{1,2}\/|[A-Za-z]:\\|\/(?:etc|var|run|home|root|usr|opt|mnt|tmp|app|data|secrets?|srv|dev|proc)\b)/;
+/** Names of Kubernetes objects, hosts and files, URLs, ARNs: lower case words with `-`, `.`, `/` or `:` between. */
+const OBJECT_NAME = /^(?:[a-z][a-z0-9+]*:\/\/|arn:|[a-z0-9]+(?:[-./:][a-z0-9]+)+$)/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-/;
+
+/** What a program's source assigns: a longer name, an element, a call. */
+const EXPRESSION = /^[A-Za-z_$]+(?:\.[A-Za-z_$]+)+$|^[\w.$]+[[(]/;
+
+/** True unless the value says that it is none: a mask, a reference, a word such as "expired". */
+export function isGiven(value: string): boolean {
+  if (value.length < 3 || /^\d{1,3}$/.test(value)) return false;
+  return !IS_STAND_IN.test(value) && !VARIABLE.test(value) && !SENTENCE.test(` ${value} `);
+}
+
+/** True of what a generator makes: at least eight characters, digits among letters or a long mix of cases; no name, path or URL. */
+export function looksRandom(value: string): boolean {
+  if (value.length < 8 || PATH.test(value)) return false;
+  if (OBJECT_NAME.test(value) && !UUID.test(value)) return false;
+  if (EXPRESSION.test(value)) return false;
+  if (/\d/.test(value)) return /[A-Za-z]/.test(value);
+  return value.length >= 20 && /[a-z]/.test(value) && /[A-Z]/.test(value);
+}
+
+function isSecret(text: string, value: Value, groups: Record<string, string | undefined>): boolean {
+  const given = text.slice(value.start, value.end);
+  if (given.length > LONGEST_WORD) return true;
+  if (groups["space"] !== undefined && given.startsWith("-")) return false;
+  if (!isGiven(given) || PATH.test(given)) return false;
+  if (groups["strong"] === undefined) return looksRandom(given);
+  if (groups["prose"] !== undefined) return /\d/.test(given) && /[A-Za-z]/.test(given);
+  const isExact = value.isQuoted || groups["assign"] !== undefined || !/^[A-Za-z]+$/.test(given);
+  return isExact || !/^[ \t]+[A-Za-z]/.test(text.slice(value.end, value.end + 80));
+}
+
+/** Where secrets are assigned in the text. */
+export function findAssignments(text: string): Range[] {
+  const ranges: Range[] = [];
+  NAME.lastIndex = 0;
+  for (let match = NAME.exec(text); match !== null; match = NAME.exec(text)) {
+    const groups = match.groups ?? {};
+    if (groups["space"] !== undefined && groups["flag"] === undefined) continue;
+    const value = valueAt(text, NAME.lastIndex);
+    if (!isSecret(text, value, groups)) continue;
+    ranges.push([value.start, value.end]);
+    NAME.lastIndex = value.end;
+  }
+  return ranges;
+}

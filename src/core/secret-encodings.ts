@@ -1,0 +1,142 @@
+/**
+ * Finds a known value in the ways programs write it down: as it is, URL-encoded, JSON-, shell- or HTML-escaped (any part
+ * of it, up to three levels deep), base64 in all three alignments, hexadecimal, and each of these wrapped over lines.
+ */
+
+/** Where something was found: the first and the first-after UTF-16 unit. */
+export type Range = readonly [start: number, end: number];
+
+/** Longer values (private keys, JSON key files) are looked for in this many parts, each on its own. */
+const PARTS = 8;
+const LONG = 256;
+/** So many units are looked for at first; the whole pattern is only compiled when they are found. */
+const PROBE_UNITS = 8;
+
+/** As many as JSON in JSON in JSON puts before an escaped character. */
+const BACKSLASHES = String.raw`\\{1,7}`;
+const LINE_WRAP = String.raw`(?:\\?\r?\n[ \t]{0,32})?`;
+const BASE64_WRAP = String.raw`(?:\s{1,34}|(?:\\{1,7}[nr]){1,2})?`;
+const HEX_GAP = String.raw`(?:\s{1,34}|[:,-]|\\{1,7}x|(?:, ?)?0x)?`;
+
+const ENTITIES: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt" };
+
+/** A function that lists where `value` occurs in a text, in any encoding. */
+export function createValueFinder(value: string): (text: string) => Range[] {
+  const size = value.length > LONG ? Math.ceil(value.length / PARTS) : value.length;
+  const parts = Array.from({ length: Math.ceil(value.length / size) }, (_, i) =>
+    value.slice(i * size, (i + 1) * size),
+  );
+  const finders = parts.flatMap((part) => [
+    createFinder(writtenUnits(part)),
+    createFinder(joined(hexUnits(part), HEX_GAP)),
+    ...[0, 1, 2].map((offset) => createFinder(joined(base64Units(part, offset), BASE64_WRAP))),
+  ]);
+  return (text) => finders.flatMap((find) => find(text));
+}
+
+function createFinder(units: readonly string[]): (text: string) => Range[] {
+  const probe = new RegExp(units.slice(0, PROBE_UNITS).join(""), "g");
+  let whole: RegExp | undefined;
+  return (text) => {
+    const ranges: Range[] = [];
+    probe.lastIndex = 0;
+    for (let hit = probe.exec(text); hit !== null; hit = probe.exec(text)) {
+      whole ??= new RegExp(units.join(""), "y");
+      whole.lastIndex = hit.index;
+      const match = whole.exec(text);
+      if (match !== null) ranges.push([match.index, whole.lastIndex]);
+      probe.lastIndex = match === null ? hit.index + 1 : whole.lastIndex;
+    }
+    return ranges;
+  };
+}
+
+function joined(units: readonly string[], gap: string): string[] {
+  return units.map((unit, i) => (i === 0 ? unit : gap + unit));
+}
+
+/**
+ * The pattern of a value as it may be written, piece by piece. Where one piece ends and the next begins is never a
+ * matter of choice, or a value with many quotes would take exponential time: runs of quotes and backslashes, and runs
+ * of white space, are one piece each, and a line may only be wrapped between two other characters.
+ */
+function writtenUnits(value: string): string[] {
+  const pieces = value.match(/[\\'"]+|\s+|[^\\'"\s]/gu) ?? [];
+  return pieces.map((piece, i) => {
+    const before = pieces[i - 1] ?? " ";
+    if (/[\\'"]/.test(piece)) return quotingForms(piece);
+    if (/\s/.test(piece)) return spaceForms(piece);
+    if (/[\\'"]/.test(before)) return characterForms(piece, "");
+    const wrap = /\s/.test(before) ? "" : LINE_WRAP;
+    return wrap + characterForms(piece, BACKSLASHES);
+  });
+}
+
+/** Quotes and backslashes, which shells and JSON multiply. */
+function quotingForms(run: string): string {
+  const escapes = String.raw`u00(?:22|27|5[cC])|x(?:22|27|5[cC])|%(?:25){0,2}(?:22|27|5[cC])`;
+  const entities = "&(?:amp;){0,2}(?:quot|apos|#0{0,4}(?:34|39|92)|#[xX]0{0,4}(?:22|27|5[cC]));";
+  return String.raw`(?:[\\'"]|${escapes}|${entities}){${run.length},${8 * run.length}}?`;
+}
+
+function spaceForms(run: string): string {
+  const escaped = String.raw`\\{1,7}[nrt]|\\{1,7}u00(?:20|09|0[aAdD])|%(?:25){0,2}(?:20|09|0[aAdD])|\+`;
+  return String.raw`(?:\s{1,40}|(?:${escaped}){1,${2 * run.length}})`;
+}
+
+/** A character as it is, fullwidth, and in the escapes of URLs, JSON, programming languages, HTML and shells. */
+function characterForms(character: string, escape: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const bytes = bytesOf(character);
+  const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
+  const forms = [
+    literal(character),
+    bytes.map((byte) => `%(?:25){0,2}${anyCase(byte)}`).join(""),
+    units.map((unit) => `${escape}u${anyCase(unit.toString(16).padStart(4, "0"))}`).join(""),
+    bytes.map((byte) => `${escape}x${anyCase(byte)}`).join(""),
+    bytes.map((byte) => `${escape}0?${octal(byte)}`).join(""),
+    `&(?:amp;){0,2}#(?:0{0,4}${code}|[xX]0{0,4}${anyCase(code.toString(16))});`,
+  ];
+  if (code > 0x20 && code < 0x7f) forms.push(String.fromCharCode(code + 0xfee0));
+  if (!/[A-Za-z0-9]/.test(character)) forms.push(escape + literal(character));
+  const entity = ENTITIES[character];
+  if (entity !== undefined) forms.push(`&(?:amp;){0,2}${entity};`);
+  return `(?:${forms.join("|")})`;
+}
+
+function hexUnits(text: string): string[] {
+  return bytesOf(text).map(anyCase);
+}
+
+/**
+ * The base64 characters that `text` fully determines when `offset` bytes of something else precede it. The ones at the
+ * edges that it shares with its neighbours stay; they tell at most 4 bits of it each.
+ */
+function base64Units(text: string, offset: number): string[] {
+  const [zeros, ones] = [0, 255].map((fill) =>
+    Buffer.concat([Buffer.alloc(offset, fill), Buffer.from(text), Buffer.alloc(2, fill)]),
+  );
+  const other = ones?.toString("base64") ?? "";
+  return Array.from(zeros?.toString("base64") ?? "").flatMap((character, i) => {
+    if (character !== other[i] || character === "=") return [];
+    if (character === "+") return [`(?:-|${characterForms("+", BACKSLASHES)})`];
+    return character === "/" ? [`(?:_|${characterForms("/", BACKSLASHES)})`] : [character];
+  });
+}
+
+function bytesOf(text: string): string[] {
+  return Array.from(Buffer.from(text), (byte) => byte.toString(16).padStart(2, "0"));
+}
+
+function octal(hex: string): string {
+  return Number.parseInt(hex, 16).toString(8).padStart(3, "0");
+}
+
+function anyCase(hex: string): string {
+  return hex.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+}
+
+/** The pattern of exactly this text. */
+export function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+}

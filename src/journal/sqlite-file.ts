@@ -1,0 +1,162 @@
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BotError, messageOf } from "../core/errors.ts";
+
+/** "WKJR": marks a database file as a Watchkeeper journal (SQLite's application_id). */
+const APPLICATION_ID = 0x574b4a52;
+const SCHEMA_VERSION = 1;
+/** How long a locked store is retried before STORE_UNAVAILABLE, as the port promises. */
+const BUSY_MS = 2_000;
+/** While a token is stored, `due_at` is the lease's end. */
+const SCHEMA = `
+  CREATE TABLE journal (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, last INTEGER NOT NULL, first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL, token TEXT, attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER
+  ) STRICT;
+  CREATE INDEX journal_due ON journal (due_at) WHERE due_at IS NOT NULL;
+  CREATE TABLE entry (
+    journal INTEGER NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL,
+    version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (journal, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX entry_id ON entry (journal, id);
+  CREATE TABLE artifact (
+    journal INTEGER NOT NULL, id TEXT NOT NULL, bytes BLOB NOT NULL, UNIQUE (journal, id)
+  ) STRICT;
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/**
+ * Opens the file, making it and its folder when missing: WAL, every commit flushed to disk, readable by its owner only.
+ * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
+ */
+export async function openDatabase(path: string): Promise<DatabaseSync> {
+  if (path !== ":memory:") inspect(path);
+  const db = connect(path);
+  try {
+    await retryWhileLocked(path, () => db.exec("PRAGMA journal_mode = WAL"));
+    db.exec("PRAGMA synchronous = FULL");
+    await transact(db, path, () => {
+      if (userVersion(db) === 0) db.exec(SCHEMA);
+    });
+    if (path !== ":memory:") chmodSync(path, 0o600);
+    return db;
+  } catch (error) {
+    db.close();
+    throw translate(error, path);
+  }
+}
+
+function userVersion(db: DatabaseSync): number {
+  return Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
+}
+
+function connect(path: string, readOnly = false): DatabaseSync {
+  try {
+    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return new DatabaseSync(path, { timeout: 0, readOnly });
+  } catch (error) {
+    throw translate(error, path);
+  }
+}
+
+/** Refuses a file that is not ours, before anything could write to it. */
+function inspect(path: string): void {
+  if (!existsSync(path)) return;
+  const db = connect(path, true);
+  try {
+    const tables = db.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.["n"];
+    if (tables === 0) return;
+    const owner = db.prepare("PRAGMA application_id").get()?.["application_id"];
+    if (owner !== APPLICATION_ID) {
+      throw new BotError(
+        "STORE_FOREIGN",
+        `${path} is a database of another program; point DATA_DIR at a folder of Watchkeeper's own.`,
+      );
+    }
+    const version = userVersion(db);
+    if (version > SCHEMA_VERSION) {
+      throw new BotError(
+        "STORE_NEWER",
+        `${path} was written by a newer version (store ${version}, this program reads ${SCHEMA_VERSION}); start that version.`,
+      );
+    }
+  } catch (error) {
+    // Locked by its owner just now: what it is will be seen when the lock is free, by `transact`.
+    if (!isLocked(error)) throw translate(error, path);
+  } finally {
+    db.close();
+  }
+}
+
+/** SQLite's extended result code; the low byte is the primary one (sqlite.org/rescode.html). */
+function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("errcode" in error)) return undefined;
+  return typeof error.errcode === "number" ? error.errcode : undefined;
+}
+
+/** Another connection is writing; worth another try. */
+export function isLocked(error: unknown): boolean {
+  const code = (sqliteCode(error) ?? 0) & 0xff;
+  return code === 5 || code === 6; // SQLITE_BUSY, SQLITE_LOCKED
+}
+
+/** SQLITE_FULL, and SQLITE_IOERR's WRITE, FSYNC, DIR_FSYNC and TRUNCATE. */
+const REFUSED_WRITES: ReadonlySet<number> = new Set([13, 778, 1034, 1290, 1546]);
+
+/** SQLite's errors as errors an operator can act on. */
+function translate(error: unknown, path: string): unknown {
+  const code = sqliteCode(error);
+  if (code === undefined) return error;
+  const cause = { cause: error };
+  const said = messageOf(error);
+  if ((code & 0xff) === 11 || code === 26) {
+    return new BotError(
+      "STORE_CORRUPT",
+      `${path} is damaged or not a database (${said}); restore a backup or move it away.`,
+      cause,
+    );
+  }
+  if (REFUSED_WRITES.has(code)) {
+    return new BotError(
+      "STORE_FULL",
+      `The disk refused to write ${path} (${said}); nothing was written. Free some space, then repeat.`,
+      cause,
+    );
+  }
+  return new BotError(
+    "STORE_UNAVAILABLE",
+    `${path} could not be used (${said}); check that the folder exists, is writable and no process holds its lock.`,
+    cause,
+  );
+}
+
+/** Repeats what finds the file locked, for up to 2 s. `node:sqlite` itself would block the event loop while it waits. */
+export async function retryWhileLocked<T>(path: string, attempt: () => T): Promise<T> {
+  for (const began = performance.now(); ;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isLocked(error) || performance.now() - began > BUSY_MS) throw translate(error, path);
+      await sleep(1 + Math.random() * 20);
+    }
+  }
+}
+
+/** Runs `work` as one transaction: all of it is durable when this returns, or nothing was written. */
+export async function transact<T>(db: DatabaseSync, path: string, work: () => T): Promise<T> {
+  return retryWhileLocked(path, () => {
+    // From BEGIN to COMMIT nothing else of this process may come between: one connection is one transaction.
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  });
+}

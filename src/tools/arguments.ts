@@ -1,0 +1,319 @@
+import { hash } from "node:crypto";
+import canonicalize from "canonicalize";
+import * as z from "zod";
+import type { Json, JsonObject } from "../core/entry.ts";
+import type { Tool } from "./tool.ts";
+
+/**
+ * People's and models' arguments, checked against a tool's zod schema, and the schema described to people.
+ *
+ * The convention for schemas: a `z.strictObject` of JSON values whose parse is idempotent (what comes out goes in again
+ * unchanged). Required fields have `.meta({ examples: [<value>] })`, of which an example command is made. Fields that only
+ * the bot fills, such as `pinned` or `started`, are optional and marked with `.meta({ internal: true })`: nobody may give
+ * them and no description shows them.
+ */
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+interface Field {
+  schema: JsonSchema;
+  required: boolean;
+  internal: boolean;
+}
+
+/** Checked arguments with defaults filled in, or what to tell whoever gave them: every mistake, the form, an example. */
+export type CheckedArguments = { ok: true; args: JsonObject } | { ok: false; problem: string };
+
+/**
+ * Reads typed arguments: each text as it is where the schema takes it, else as JSON, so that `port=443`,
+ * `argv='["uptime"]'` and `url=https://…` all do. The whole is then checked as by `checkArguments`.
+ */
+export function readArguments(tool: Tool, raw: Readonly<Record<string, string>>): CheckedArguments {
+  const values: JsonObject = { ...raw };
+  const misfits = brokenKeys(tool, values);
+  const parsed: string[] = [];
+  for (const [key, text] of Object.entries(raw)) {
+    const value = misfits.has(key) || misfits.has(WHOLE) ? tryJson(text) : undefined;
+    if (value === undefined || typeof value === "string") continue;
+    values[key] = value;
+    parsed.push(key);
+  }
+  const still = brokenKeys(tool, values);
+  for (const key of parsed) {
+    // Where texts are taken, what is wrong with the text is the mistake to report, not that a number is none.
+    if (still.has(key) && misfits.get(key) !== "invalid_type") values[key] = raw[key] ?? "";
+  }
+  return checkArguments(tool, values);
+}
+
+/**
+ * Checks structured arguments: a model's, an edit's, or, `by` the bot, pinned ones, which may have internal fields.
+ * Unknown names are mistakes also where the schema would drop them.
+ */
+export function checkArguments(
+  tool: Tool,
+  args: Readonly<JsonObject>,
+  by: "person" | "bot" = "person",
+): CheckedArguments {
+  const { fields, open } = inputOf(tool);
+  const problems: string[] = [];
+  if (!isJson(args)) {
+    return { ok: false, problem: explain(tool, fields, [`they nest deeper than ${MAX_DEPTH}`]) };
+  }
+  const offered = [...fields].filter(([, field]) => !field.internal).map(([name]) => name);
+  for (const name of Object.keys(args)) {
+    const field = fields.get(name);
+    if (!field && !open) problems.push(`${name}: ${unknownName(name, offered)}`);
+    else if (field?.internal && by === "person") {
+      problems.push(`${name}: the bot fills this in itself; leave it out`);
+    }
+  }
+  const result = tool.input.safeParse(args);
+  for (const issue of result.error?.issues ?? []) {
+    if (issue.code === "unrecognized_keys" && issue.path.length === 0) continue;
+    const missing = issue.path.length === 1 && !Object.hasOwn(args, String(issue.path[0]));
+    problems.push(`${pathText(issue.path) || "arguments"}: ${issueText(issue, missing)}`);
+  }
+  if (result.success && problems.length === 0 && isJsonObject(result.data)) {
+    return { ok: true, args: result.data };
+  }
+  return { ok: false, problem: explain(tool, fields, problems) };
+}
+
+/** One line for people: `http_check url=<url> [method=GET|HEAD]`; what is in brackets may be left out. */
+export function describeInput(tool: Tool): string {
+  return form(tool.name, inputOf(tool).fields);
+}
+
+/** The names a person may give, in the schema's order. */
+export function argumentNames(tool: Tool): string[] {
+  return [...inputOf(tool).fields].filter(([, field]) => !field.internal).map(([name]) => name);
+}
+
+/** SHA-256, hexadecimal, over the canonical form (RFC 8785) of the input's JSON schema, internal fields included. */
+export function schemaHash(tool: Tool): string {
+  return hash("sha256", canonicalize(jsonSchema(tool)) ?? "", "hex");
+}
+
+/**
+ * The typed command that reads back as these arguments. Only a number, a boolean or a list in a place that takes texts
+ * as well comes back as text.
+ */
+export function commandLine(tool: string, args: Readonly<JsonObject>): string {
+  const words = Object.entries(args).map(
+    ([name, value]) =>
+      `${name}=${quoted(typeof value === "string" ? value : JSON.stringify(value))}`,
+  );
+  return ["run", tool, ...words].join(" ");
+}
+
+/**
+ * What `name` was probably meant to be: the closest candidate, by insertions, deletions, replacements and swapped
+ * neighbours, if one in four letters at the most is wrong (one letter in short names).
+ */
+export function suggest(name: string, candidates: Iterable<string>): string | undefined {
+  const ranked = [...candidates]
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  const limit = Math.max(1, Math.min(3, Math.floor(name.length / 4)));
+  return best && best.distance <= limit ? best.candidate : undefined;
+}
+
+/** `unknown` and what to do about it. */
+export function unknownName(name: string, known: readonly string[]): string {
+  const meant = suggest(name, known);
+  if (meant !== undefined) return `unknown; did you mean ${meant}?`;
+  return known.length === 0
+    ? "unknown; nothing goes here"
+    : `unknown; known are ${known.join(", ")}`;
+}
+
+/** What is wrong, from a zod issue, without the value itself. */
+export function issueText(issue: z.core.$ZodIssue, missing: boolean): string {
+  if (
+    issue.code === "invalid_union" &&
+    issue.errors.length > 0 &&
+    issue.message === "Invalid input"
+  ) {
+    const inner = issue.errors.flatMap((issues) => issues.map((one) => issueText(one, missing)));
+    return [...new Set(inner)].join(", or: ");
+  }
+  const text = issue.message.replace(/^(?:Invalid \w+|Too (?:small|big)): /, "");
+  return missing ? `missing; ${text.replace(/, received undefined$/, "")}` : text;
+}
+
+/** `rules[2].match` for `["rules", 2, "match"]`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))
+    .join("")
+    .replace(/^\./, "");
+}
+
+/** More than any tool nests; zod and JSON walk the stack, which ends at about 2 000. */
+const MAX_DEPTH = 32;
+
+/** `text` as JSON, or undefined when it is none, nests deeper than 32, or has a key `__proto__`, which zod would drop. */
+export function tryJson(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJson(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for an object, not a list. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isJson(value) && typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isJson(value: unknown, depth = MAX_DEPTH): value is Json {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || depth === 0 || Object.hasOwn(value, "__proto__")) return false;
+  return Object.values(value).every((inner) => isJson(inner, depth - 1));
+}
+
+/** Stands for all arguments together; no argument has this name. */
+const WHOLE = "";
+
+/** Top-level arguments that do not fit, with zod's code for why. */
+function brokenKeys(tool: Tool, args: JsonObject): ReadonlyMap<string, string> {
+  const issues = tool.input.safeParse(args).error?.issues ?? [];
+  return new Map(
+    issues
+      .filter((issue) => issue.code !== "unrecognized_keys")
+      .map((issue) => [String(issue.path[0] ?? WHOLE), issue.code]),
+  );
+}
+
+function jsonSchema(tool: Tool): JsonSchema {
+  return z.toJSONSchema(tool.input, { io: "input", unrepresentable: "any" });
+}
+
+/** The input's fields, those of a union's variants together; `open`: it takes names that it does not list. */
+function inputOf(tool: Tool): { fields: Map<string, Field>; open: boolean } {
+  const schema = jsonSchema(tool);
+  const variants = schema.anyOf ?? schema.oneOf ?? [schema];
+  const fields = new Map<string, Field>();
+  for (const variant of variants) {
+    for (const [name, property] of Object.entries(variant.properties ?? {})) {
+      if (typeof property === "boolean") continue;
+      fields.set(name, {
+        schema: fields.get(name)?.schema ?? property,
+        required: variants.every((each) => each.required?.includes(name)),
+        internal: property["internal"] === true,
+      });
+    }
+  }
+  const open = variants.every(
+    (variant) =>
+      variant.additionalProperties !== undefined && variant.additionalProperties !== false,
+  );
+  return { fields, open };
+}
+
+function explain(tool: Tool, fields: Map<string, Field>, problems: string[]): string {
+  const example = exampleOf(fields);
+  return [
+    `${tool.name} cannot take these arguments:`,
+    ...problems.map((problem) => `- ${problem}`),
+    `Form: run ${form(tool.name, fields)}`,
+    ...(example ? [`Example: ${commandLine(tool.name, example)}`] : []),
+  ].join("\n");
+}
+
+/**
+ * The required arguments with the values that the schema itself has as examples. Undefined when one has none: a made-up
+ * number or name might be someone's process or host.
+ */
+function exampleOf(fields: Map<string, Field>): JsonObject | undefined {
+  const example: JsonObject = {};
+  for (const [name, { schema, required, internal }] of fields) {
+    if (!required || internal) continue;
+    const own: unknown[] = [...(schema.examples ?? []), schema.const, ...(schema.enum ?? [])];
+    const value = own.find((one) => isJson(one));
+    if (value === undefined) return undefined;
+    example[name] = value;
+  }
+  return example;
+}
+
+function form(name: string, fields: Map<string, Field>): string {
+  const words = [...fields]
+    .filter(([, field]) => !field.internal)
+    .map(([argument, field]) => {
+      const word = `${argument}=${formOf(field.schema)}`;
+      return field.required ? word : `[${word}]`;
+    });
+  return [name, ...words].join(" ");
+}
+
+function formOf(schema: JsonSchema): string {
+  if (schema.enum) return schema.enum.join("|");
+  if (schema.const !== undefined) return String(schema.const);
+  const variants = schema.anyOf ?? schema.oneOf;
+  if (variants) return variants.map((one) => formOf(one)).join("|");
+  const type: unknown = schema.type;
+  if (Array.isArray(type)) return type.map((one) => `<${String(one)}>`).join("|");
+  switch (type) {
+    case "boolean":
+      return "true|false";
+    case "integer":
+    case "number":
+      return `<number${rangeOf(schema)}>`;
+    case "array":
+      return `<JSON list of ${formOf(itemsOf(schema))}>`;
+    case "object":
+      return "<JSON object>";
+    case "string":
+      return schema.format === "uri" ? "<url>" : "<text>";
+    default:
+      return "<JSON>";
+  }
+}
+
+/** Of every `z.int()` zod tells the bounds of exact integers, which say nothing to a person. */
+function rangeOf({ minimum = -Infinity, maximum = Infinity }: JsonSchema): string {
+  const from = minimum > Number.MIN_SAFE_INTEGER ? String(minimum) : "";
+  const to = maximum < Number.MAX_SAFE_INTEGER ? String(maximum) : "";
+  return from === "" && to === "" ? "" : ` ${from}..${to}`;
+}
+
+function itemsOf({ items }: JsonSchema): JsonSchema {
+  const first = Array.isArray(items) ? items[0] : items;
+  return typeof first === "object" ? first : {};
+}
+
+function quoted(text: string): string {
+  if (!/[\s'"“”‘’„]|^[[{]/.test(text)) return text;
+  if (!text.includes("'")) return `'${text}'`;
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}
+
+/** Optimal string alignment distance, without regard to case. */
+function editDistance(from: string, to: string): number {
+  const a = from.toLowerCase();
+  const b = to.toLowerCase();
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const line = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      const swapped = row > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const [above = 0, left = 0, diagonal = 0] = [
+        last[column],
+        line[column - 1],
+        last[column - 1],
+      ];
+      const swap = swapped ? (before[column - 2] ?? 0) : Infinity;
+      line[column] = Math.min(above + 1, left + 1, diagonal + (same ? 0 : 1), swap + 1);
+    }
+    before = last;
+    last = line;
+  }
+  return last[b.length] ?? 0;
+}

@@ -1,0 +1,169 @@
+import * as z from "zod";
+import { BotError, isBotError } from "../../core/errors.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
+import { resolveExecutable } from "./executable.ts";
+import { tryRead } from "./process-table.ts";
+import { formatBytes } from "./units.ts";
+
+const input = z.strictObject({
+  path: z
+    .string()
+    .regex(/^\/[^\0]*$/, "must be an absolute path")
+    .max(4096)
+    .optional()
+    .describe("Only the filesystem that holds this absolute path"),
+});
+
+/** Ends df before the call's own time is up, so that there is time to say why. */
+const LIMITS = { maxBytes: 256 * 1024, timeoutMs: 8_000 };
+
+/** From this percentage on a filesystem is pointed out. */
+const FULL_PERCENT = 90;
+
+/** Kernel interfaces and read-only images: they are always full or always empty. */
+const PSEUDO_TYPES = new Set(
+  "devtmpfs squashfs iso9660 efivarfs nsfs fuse.lxcfs fuse.portal fuse.gvfsd-fuse".split(" "),
+);
+const NETWORK_TYPE =
+  /^(nfs|cifs|smb|9p$|ceph|glusterfs|afs|lustre|fuse\.(sshfs|s3fs|rclone|glusterfs|ceph))/;
+
+/**
+ * How full the filesystems are. It asks df(1) in a process of its own: a network mount that hangs would otherwise hold one of
+ * our few file threads for ever.
+ */
+export const diskUsage = defineTool<z.infer<typeof input>>({
+  name: "disk_usage",
+  description:
+    "Lists the filesystems of this machine, fullest first, with size, space and inodes used. Use it when a disk may be full.",
+  input,
+  effect: "read",
+  timeoutMs: 15_000,
+  async unavailable() {
+    return resolveExecutable("df").then(
+      () => undefined,
+      () => "This machine has no df.",
+    );
+  },
+  async run({ path }, ctx) {
+    const types = await readMountTypes();
+    const target = path === undefined ? [] : ["--", path];
+    const [space, inodes] = await Promise.all([
+      askDf(["-P", "-k", ...target], ctx, types),
+      askDf(["-P", "-i", ...target], ctx, types),
+    ]);
+    const complaint = space.stderr.trim();
+    const inodesByMount = new Map(parseDf(inodes.stdout).map((row) => [row.mount, row.percent]));
+    const all = parseDf(space.stdout).map((row) => ({
+      ...row,
+      type: types.get(row.mount) ?? "",
+      inodePercent: inodesByMount.get(row.mount),
+    }));
+    const shown = path === undefined ? all.filter((row) => isShown(row)) : all;
+    if (shown.length === 0) return { text: complaint || "df listed no filesystem.", failed: true };
+    const left = all.length - shown.length;
+    return {
+      text: [
+        ...render(shown),
+        ...(left === 0
+          ? []
+          : [`Left out: ${left} pseudo or memory filesystems below ${FULL_PERCENT} %.`]),
+        ...(complaint === "" ? [] : [`df also said: ${complaint}`]),
+      ].join("\n"),
+    };
+  },
+});
+
+interface Row {
+  source: string;
+  total: number;
+  used: number;
+  available: number;
+  /** Undefined when the filesystem does not count. */
+  percent: number | undefined;
+  mount: string;
+}
+
+interface Filesystem extends Row {
+  type: string;
+  inodePercent: number | undefined;
+}
+
+async function askDf(args: string[], ctx: ToolContext, types: Map<string, string>) {
+  try {
+    return await ctx.exec(["df", ...args], LIMITS);
+  } catch (error) {
+    const remote = [...types].filter(([, type]) => NETWORK_TYPE.test(type));
+    if (!isBotError(error, "TIMEOUT") || remote.length === 0) throw error;
+    const list = remote.map(([mount, type]) => `${mount} (${type})`).join(", ");
+    throw new BotError(
+      "TIMEOUT",
+      `df did not answer; usually a network mount hangs. Network mounts here: ${list}. Ask with path for another one.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The rows of `df -P`, in blocks of 1 KiB or in inodes. */
+function parseDf(text: string): Row[] {
+  return text.split("\n").flatMap((line) => {
+    const match = /^(.+?) +(\d+) +(\d+) +(-?\d+) +(\d+%|-) +(\/.*)$/.exec(line);
+    if (match === null) return [];
+    const [, source = "", total, used, available, percent = "", mount = ""] = match;
+    return {
+      source,
+      total: Number(total),
+      used: Number(used),
+      available: Number(available),
+      percent: percent === "-" ? undefined : Number.parseInt(percent, 10),
+      mount,
+    };
+  });
+}
+
+/** Filesystem types by mount point, where the system tells them without touching the filesystems (Linux). */
+async function readMountTypes(): Promise<Map<string, string>> {
+  const mounts = (await tryRead("/proc/self/mounts")) ?? "";
+  return new Map(
+    mounts.split("\n").flatMap((line): [string, string][] => {
+      const [, mount, type] = line.split(" ");
+      return mount === undefined || type === undefined ? [] : [[unescapeOctal(mount), type]];
+    }),
+  );
+}
+
+/** Mount points are written with their spaces as \040 (fstab(5)). */
+function unescapeOctal(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCodePoint(Number.parseInt(octal, 8)),
+  );
+}
+
+function isShown(row: Filesystem): boolean {
+  if (row.total === 0 || PSEUDO_TYPES.has(row.type)) return false;
+  // A container's layers repeat the numbers of the disk below them.
+  if (row.type === "overlay" && row.mount !== "/") return false;
+  return row.type !== "tmpfs" || isFull(row);
+}
+
+function isFull(row: Filesystem): boolean {
+  return Math.max(row.percent ?? 0, row.inodePercent ?? 0) >= FULL_PERCENT;
+}
+
+function render(rows: Filesystem[]): string[] {
+  const fullest = (row: Filesystem) => Math.max(row.percent ?? 0, row.inodePercent ?? 0);
+  const sorted = rows.toSorted((a, b) => fullest(b) - fullest(a) || a.mount.localeCompare(b.mount));
+  const full = sorted.filter((row) => isFull(row)).map((row) => row.mount);
+  const conclusion =
+    full.length === 0
+      ? `No filesystem is ${FULL_PERCENT} % full.`
+      : `${full.length} of ${rows.length} filesystems ${full.length === 1 ? "is" : "are"} at ${FULL_PERCENT} % or more: ${full.join(", ")}`;
+  const lines = sorted.map((row) => {
+    const percent = row.percent === undefined ? "" : `${row.percent} % used, `;
+    const inodes = row.inodePercent === undefined ? "" : `, inodes ${row.inodePercent} %`;
+    const [used, total, available] = [row.used, row.total, row.available].map((kib) =>
+      formatBytes(kib * 1024),
+    );
+    return `${isFull(row) ? "! " : ""}${row.mount}: ${percent}${used} of ${total}, ${available} available${inodes} (${[row.type, row.source].filter(Boolean).join(", ")})`;
+  });
+  return [conclusion, ...lines];
+}

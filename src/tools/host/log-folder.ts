@@ -1,0 +1,123 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { isAbsolute, join, resolve, sep } from "node:path";
+import { BotError } from "../../core/errors.ts";
+import { formatBytes, formatMoment } from "./units.ts";
+
+/** An opened file or folder that is proven to lie inside one of the roots. The caller closes the handle. */
+export interface Opened {
+  handle: FileHandle;
+  kind: "file" | "folder";
+  path: string;
+  bytes: number;
+}
+
+/**
+ * Opens a file or folder below one of `roots` for reading; a relative path is looked for in each of them. What counts is where the opened
+ * descriptor leads, not what the path said a moment before, so a link that is swapped meanwhile gains nothing.
+ * @throws BotError PATH_REFUSED, which for a path outside does not tell whether it exists
+ */
+export async function openInside(path: string, roots: readonly string[]): Promise<Opened> {
+  const realRoots = (await Promise.all(roots.map((root) => tryRealpath(root)))).filter(isPresent);
+  const candidates = path.includes("\0")
+    ? []
+    : isAbsolute(path)
+      ? [resolve(path)]
+      : roots.map((root) => resolve(root, path));
+  for (const candidate of candidates) {
+    const real = await tryRealpath(candidate);
+    if (real === undefined || !isInside(real, realRoots)) continue;
+    return openReal(real, realRoots, () => refuse(path, roots));
+  }
+  const named = candidates.some((candidate) => isInside(candidate, [...roots, ...realRoots]));
+  throw named ? missing(path, roots) : refuse(path, roots);
+}
+
+async function openReal(real: string, roots: string[], refusal: () => BotError): Promise<Opened> {
+  // Opening a named pipe disturbs its writer, opening a device may do anything: so look first. O_NONBLOCK is for a race.
+  const before = await lstat(real).catch(() => undefined);
+  if (before !== undefined && !before.isFile() && !before.isDirectory()) throw irregular(real);
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(real, flags).catch((error: unknown) => {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code !== "EACCES" && code !== "EPERM") throw refusal();
+    throw new BotError("PATH_REFUSED", `This user may not read ${real}.`, { cause: error });
+  });
+  try {
+    const info = await handle.stat();
+    const actual = await whereIs(handle, real);
+    if (actual === undefined || !isInside(actual, roots)) throw refusal();
+    if (!info.isFile() && !info.isDirectory()) throw irregular(real);
+    const kind = info.isFile() ? "file" : "folder";
+    return { handle, kind, path: actual, bytes: info.size };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** The path of what was opened: on Linux from the descriptor itself, elsewhere by finding the same file there again. */
+async function whereIs(handle: FileHandle, path: string): Promise<string | undefined> {
+  try {
+    return await readlink(`/proc/self/fd/${handle.fd}`);
+  } catch {
+    const [opened, found, real] = await Promise.all([handle.stat(), stat(path), realpath(path)]);
+    return opened.ino === found.ino && opened.dev === found.dev ? real : undefined;
+  }
+}
+
+const MAX_LISTED = 200;
+
+/** The files and folders in an opened folder that can be read with this tool, newest first, as lines. */
+export async function listFolder(folder: Opened, roots: readonly string[]): Promise<string[]> {
+  const realRoots = (await Promise.all(roots.map((root) => tryRealpath(root)))).filter(isPresent);
+  const names = await readdir(folder.path);
+  const entries = await Promise.all(
+    names.map(async (name) => {
+      const real = await tryRealpath(join(folder.path, name));
+      if (real === undefined || !isInside(real, realRoots)) return undefined;
+      const info = await stat(real).catch(() => undefined);
+      if (info === undefined || !(info.isFile() || info.isDirectory())) return undefined;
+      return { name: info.isDirectory() ? `${name}/` : name, info };
+    }),
+  );
+  const shown = entries.filter(isPresent).toSorted((a, b) => b.info.mtimeMs - a.info.mtimeMs);
+  const lines = shown.slice(0, MAX_LISTED).map(({ name, info }) => {
+    const size = info.isDirectory() ? "" : `${formatBytes(info.size)}, `;
+    return `${name} (${size}changed ${formatMoment(info.mtimeMs)})`;
+  });
+  const more = shown.length - lines.length;
+  return more === 0 ? lines : [...lines, `… and ${more} older ones`];
+}
+
+function isInside(path: string, roots: readonly string[]): boolean {
+  return roots.some(
+    (root) => path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`),
+  );
+}
+
+function isPresent<T>(value: T | undefined): value is T {
+  return value !== undefined;
+}
+
+async function tryRealpath(path: string): Promise<string | undefined> {
+  return realpath(path).catch(() => undefined);
+}
+
+function irregular(path: string): BotError {
+  return new BotError("PATH_REFUSED", `${path} is neither a regular file nor a folder.`);
+}
+
+function refuse(path: string, roots: readonly string[]): BotError {
+  return new BotError(
+    "PATH_REFUSED",
+    `${JSON.stringify(path)} is not inside a folder that may be read. Those are: ${roots.join(", ") || "none"}.`,
+  );
+}
+
+function missing(path: string, roots: readonly string[]): BotError {
+  return new BotError(
+    "PATH_REFUSED",
+    `There is no ${JSON.stringify(path)} that can be read in ${roots.join(", ")}. Give a folder's path to see its files.`,
+  );
+}

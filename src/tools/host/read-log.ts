@@ -1,0 +1,97 @@
+import * as z from "zod";
+import { defineTool, type Tool, type ToolContext, type ToolOutput } from "../tool.ts";
+import { listFolder, type Opened, openInside } from "./log-folder.ts";
+import { findLines } from "./log-lines.ts";
+import { searchLog } from "./log-search.ts";
+import { formatBytes } from "./units.ts";
+
+const input = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe(
+      "A file, or a folder to see its files; relative paths are looked for in the log folders",
+    ),
+  lines: z.int().min(1).max(2000).default(100).describe("How many lines, the newest"),
+  grep: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe("Only lines that match this RE2 expression"),
+  ignoreCase: z.boolean().default(false).describe("Whether grep ignores case"),
+});
+type Input = z.infer<typeof input>;
+
+/** Formats that are not text, by their first bytes. */
+const MAGIC: readonly [format: string, hex: string][] = [
+  ["gzip", "1f8b"],
+  ["xz", "fd377a585a00"],
+  ["zstd", "28b52ffd"],
+  ["bzip2", "425a68"],
+  ["systemd's binary journal", "4c504b5348485248"],
+];
+
+/** Reads the end of a log file below one of `roots`, or searches it from the end backwards. */
+export function createReadLog({ roots }: { roots: readonly string[] }): Tool<Input> {
+  return defineTool<Input>({
+    name: "read_log",
+    description: `Reads the newest lines of a log file, or its newest lines that match an expression. Given a folder, lists the files in it. Log folders: ${roots.join(", ")}.`,
+    input,
+    effect: "read",
+    timeoutMs: 20_000,
+    async unavailable() {
+      return roots.length === 0 ? "No log folder is configured." : undefined;
+    },
+    async run({ path, ...wanted }, ctx) {
+      const opened = await openInside(path, roots);
+      try {
+        if (opened.kind === "folder") {
+          const files = await listFolder(opened, roots);
+          return { text: [`${opened.path} holds ${files.length} entries:`, ...files].join("\n") };
+        }
+        const format = await binaryFormat(opened);
+        if (format !== undefined) {
+          const size = formatBytes(opened.bytes);
+          return {
+            text: `${opened.path} (${size}) is ${format}, which this tool does not read.`,
+            failed: true,
+          };
+        }
+        return await readLines(opened, wanted, ctx);
+      } finally {
+        await opened.handle.close();
+      }
+    },
+  });
+}
+
+async function binaryFormat({ handle }: Opened): Promise<string | undefined> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(8), 0, 8, 0);
+  const start = buffer.toString("hex", 0, bytesRead);
+  return MAGIC.find(([, hex]) => start.startsWith(hex))?.[0];
+}
+
+async function readLines(
+  { handle, path, bytes }: Opened,
+  { lines: wanted, grep, ignoreCase }: Omit<Input, "path">,
+  { signal }: ToolContext,
+): Promise<ToolOutput> {
+  const file = { fd: handle.fd, bytes };
+  const { lines, ...found } =
+    grep === undefined
+      ? await findLines(file, wanted, { signal })
+      : await searchLog({ file, wanted, pattern: grep, ignoreCase }, signal);
+  const searched = formatBytes(found.searchedBytes);
+  const scope = found.isAll
+    ? "all of it"
+    : `only its last ${searched}${found.limit === undefined ? "" : `: ${found.limit}`}`;
+  const name = `${path} (${formatBytes(bytes)})`;
+  const conclusion =
+    grep === undefined
+      ? `${found.isAll ? "All" : "The last"} ${lines.length} lines of ${name}${found.limit === undefined ? "" : `; read: ${scope}`}.`
+      : `${lines.length} lines of ${name} match ${JSON.stringify(grep)}, newest last; searched: ${scope}.`;
+  const parts = found.inParts ? ["Lines longer than 64 KiB were read in parts."] : [];
+  return { text: [conclusion, ...parts, ...lines.toReversed()].join("\n") };
+}

@@ -1,0 +1,85 @@
+import * as z from "zod";
+import { BotError } from "../../core/errors.ts";
+import { defineTool, type Tool, type Verdict } from "../tool.ts";
+import {
+  findServiceManager,
+  missingServiceManager,
+  type ServiceOptions,
+  type ServiceState,
+  serviceName,
+} from "./services.ts";
+import { formatMoment } from "./units.ts";
+
+const input = z.strictObject({ name: serviceName });
+
+/** Restarts a service. Its read-back concludes "done" only when what runs now was started after the dispatch. */
+export function createRestartService(options: ServiceOptions = {}): Tool<z.infer<typeof input>> {
+  return defineTool<z.infer<typeof input>>({
+    name: "restart_service",
+    description:
+      "Restarts a service of this machine (systemd or SysV init). Its open connections and what it holds in memory are lost.",
+    input,
+    effect: "destructive",
+    // systemd waits 90 s for the stop and 90 s for the start before it gives up (DefaultTimeoutStopSec, …StartSec).
+    timeoutMs: 200_000,
+    unavailable: () => missingServiceManager(options),
+    async precheck({ name }, ctx) {
+      const manager = await findServiceManager(ctx, options);
+      if ((await manager.read(name)).exists) return;
+      throw new BotError("PRECHECK_FAILED", `${manager.name} knows no service ${name}.`);
+    },
+    async preview({ name }, ctx) {
+      const manager = await findServiceManager(ctx, options);
+      const service = await manager.read(name);
+      return {
+        lines: [
+          { label: "Service", value: `${name} (${manager.name})` },
+          { label: "State", value: service.state },
+          { label: "Main process", value: String(service.mainPid ?? "none found") },
+          {
+            label: "Runs since",
+            value: service.since ? formatMoment(service.since.ms) : "unknown",
+          },
+          { label: "Command", value: manager.restartCommand(name).join(" ") },
+        ],
+        blastRadius: `Connections to ${name} drop and requests fail while it restarts. ${alsoRestarted(service)}`,
+        undo: "None: what it held in memory and its open connections are gone; if it does not start again it stays down.",
+      };
+    },
+    async verify({ name }, ctx, startedAt) {
+      const manager = await findServiceManager(ctx, options);
+      return judge(name, await manager.read(name), startedAt);
+    },
+    async run({ name }, ctx) {
+      const manager = await findServiceManager(ctx, options);
+      const { exitCode, signal, stdout, stderr } = await ctx.exec(manager.restartCommand(name));
+      const said = `${stdout}\n${stderr}`.trim();
+      const conclusion =
+        exitCode === 0
+          ? `${manager.name} restarted ${name}.`
+          : `Restarting ${name} failed (${signal ?? `exit ${exitCode}`}).`;
+      return { text: [conclusion, said].filter(Boolean).join("\n"), failed: exitCode !== 0 };
+    },
+  });
+}
+
+function alsoRestarted({ alsoRestarts }: ServiceState): string {
+  if (alsoRestarts === undefined) {
+    return "Which other services depend on it is not known here.";
+  }
+  return alsoRestarts.length === 0
+    ? "No other service is restarted with it."
+    : `Restarted with it: ${alsoRestarts.join(", ")}.`;
+}
+
+function judge(name: string, service: ServiceState, startedAt: number): Verdict {
+  const { running, since, mainPid } = service;
+  const seen = `${name} is ${service.state}${mainPid === undefined ? "" : `, main process ${mainPid}`}`;
+  if (running !== true) return { verdict: "unknown", evidence: `${seen}.` };
+  if (since === undefined) {
+    return { verdict: "unknown", evidence: `${seen}; since when could not be found.` };
+  }
+  const evidence = `${seen}, since ${formatMoment(since.ms)}; the restart was dispatched ${new Date(startedAt).toISOString()}.`;
+  if (since.ms - since.errorMs >= startedAt) return { verdict: "done", evidence };
+  return { verdict: since.ms + since.errorMs < startedAt ? "not done" : "unknown", evidence };
+}

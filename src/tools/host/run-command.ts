@@ -1,0 +1,111 @@
+import { realpath } from "node:fs/promises";
+import { hostname, userInfo } from "node:os";
+import * as z from "zod";
+import { BotError } from "../../core/errors.ts";
+import { defineTool, type ExecResult, type Tool, type ToolOutput } from "../tool.ts";
+import { findChange, pinCommand } from "./pinned-files.ts";
+import { formatDuration } from "./units.ts";
+
+const argument = z
+  .string()
+  .max(10_000)
+  .regex(/^[^\0]*$/, "must not hold a NUL byte");
+const input = z.strictObject({
+  argv: z
+    .array(argument)
+    .min(1)
+    .max(64)
+    .refine(([program = ""]) => program !== "" && !program.startsWith("-"), {
+      message: "must start with a program, not with an option",
+    })
+    .describe("The program and its arguments, one item each"),
+  timeoutSeconds: z.int().min(1).max(600).default(60).describe("When it is ended, in seconds"),
+  pinned: z
+    .array(z.strictObject({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/) }))
+    .optional()
+    .meta({ internal: true }),
+});
+type Input = z.infer<typeof input>;
+
+/**
+ * Runs any program, without a shell. The program and the files its arguments name are fixed by their digests when it is proposed:
+ * when one of them is another afterwards, it does not run.
+ */
+export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> {
+  /** The command line to execute: the very file that was pinned, then the arguments. */
+  async function checked({ argv, pinned }: Input): Promise<string[]> {
+    const now = await pinCommand(argv, path);
+    const changed = findChange(pinned ?? now.pinned, now.pinned);
+    if (changed !== undefined) {
+      const text = `${changed} is not what it was when this was proposed. Propose the command again.`;
+      throw new BotError("PRECHECK_FAILED", text);
+    }
+    return [now.pinned[0]?.path ?? "", ...argv.slice(1)];
+  }
+  return defineTool<Input>({
+    name: "run_command",
+    description:
+      "Runs one program with arguments on this machine, when no other tool does it. There is no shell: no pipes, redirections, variables, globs or quotes; each item of argv is one argument as it is. Paths must be absolute.",
+    input,
+    effect: "write",
+    timeoutMs: 615_000,
+    async pin(given) {
+      return { ...given, pinned: (await pinCommand(given.argv, path)).pinned };
+    },
+    async precheck(given) {
+      await checked(given);
+    },
+    async preview({ argv, timeoutSeconds }) {
+      const { pinned, loose } = await pinCommand(argv, path);
+      const program = pinned[0]?.path ?? "";
+      const real = await realpath(program);
+      const via = real === program ? "" : ` (a link to ${quote(real)})`;
+      const user = userInfo();
+      return {
+        lines: [
+          { label: "Program", value: `${quote(program)}${via}` },
+          ...argv.slice(1).map((text, at) => ({ label: `Argument ${at + 1}`, value: quote(text) })),
+          ...pinned.map((file) => ({
+            label: "SHA-256",
+            value: `${file.sha256} of ${quote(file.path)}`,
+          })),
+          ...loose.map((file) => ({
+            label: "Not fixed",
+            value: `${quote(file.path)}: ${file.reason}`,
+          })),
+          { label: "Folder", value: "a new empty one" },
+          {
+            label: "Environment",
+            value: "PATH, LANG and an empty HOME; nothing of this program's own",
+          },
+          { label: "Ended after", value: formatDuration(timeoutSeconds * 1000) },
+        ],
+        blastRadius: `A command can do anything that user ${user.username} (uid ${user.uid}) can do on ${hostname()}, also to other machines.`,
+        undo: "None is known: it depends on the command.",
+      };
+    },
+    async run(given, ctx) {
+      const argv = await checked(given);
+      const limits = { maxBytes: 128 * 1024, timeoutMs: given.timeoutSeconds * 1000 };
+      return render(await ctx.exec(argv, limits));
+    },
+  });
+}
+
+function render({ exitCode, signal, stdout, stderr }: ExecResult): ToolOutput {
+  const ended = signal === undefined ? `Exit code ${exitCode}.` : `Ended by ${signal}.`;
+  const streams = [
+    ["Standard output:", stdout.trimEnd()],
+    ["Standard error:", stderr.trimEnd()],
+  ].filter(([, text]) => text !== "");
+  const said = streams.length === 0 ? ["It printed nothing."] : streams.flat();
+  return { text: [ended, ...said].join("\n"), failed: exitCode !== 0 };
+}
+
+/** In quotes and in plain ASCII, so that no two arguments look the same. */
+function quote(text: string): string {
+  return JSON.stringify(text).replace(
+    /[^ -~]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,127 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable, Transform } from "node:stream";
+import { TextDecoder } from "node:util";
+import { createBrotliDecompress, createUnzip } from "node:zlib";
+import { messageOf } from "../../core/errors.ts";
+import { formatBytes } from "./format.ts";
+
+/** 256 KiB: every health page in full, and the beginning of anything else. Of what is received, and of what is decoded. */
+const MAX_BODY_BYTES = 256 * 1024;
+/** Web pages compress up to about 20-fold, a compression bomb 1 000-fold. Small bodies may be anything. */
+const MAX_RATIO = 100;
+const SMALL_BYTES = 16 * 1024;
+
+export interface Body {
+  receivedBytes: number;
+  /** Decoded; empty when the body is binary. */
+  text: string;
+  isBinary: boolean;
+  /** More would have come than may be received. */
+  isCapped: boolean;
+  /** False when more follows than `text` holds. */
+  isWhole: boolean;
+  /** Its encoding, and where decoding stopped. */
+  notes: string[];
+  /** What is wrong with its bytes. */
+  damage: string | undefined;
+}
+
+/**
+ * Reads at most `MAX_BODY_BYTES` and destroys the stream when there is more. What arrived before an error is kept: then
+ * `error` is set.
+ */
+export async function receiveBody(
+  stream: Readable,
+): Promise<{ bytes: Buffer; isWhole: boolean; error?: unknown }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const received = (): Buffer => Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES);
+  try {
+    for await (const chunk of stream) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) return { bytes: received(), isWhole: false };
+    }
+    return { bytes: received(), isWhole: true };
+  } catch (error) {
+    return { bytes: received(), isWhole: false, error };
+  }
+}
+
+/** Undoes gzip, deflate or Brotli within byte and ratio caps, and the charset. */
+export async function decodeBody(
+  bytes: Buffer,
+  isWhole: boolean,
+  headers: IncomingHttpHeaders,
+): Promise<Body> {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  const plain = await decompress(bytes, encoding);
+  const text = decodeText(plain.bytes, headers["content-type"] ?? "");
+  return {
+    receivedBytes: bytes.length,
+    text: text ?? "",
+    isBinary: text === undefined,
+    isCapped: !isWhole && bytes.length >= MAX_BODY_BYTES,
+    isWhole: isWhole && plain.isWhole,
+    notes: plain.notes,
+    // Of a body that was cut, the end of the compressed data is missing: that is told already.
+    damage: isWhole ? plain.damage : undefined,
+  };
+}
+
+interface Decompressed {
+  bytes: Buffer;
+  isWhole: boolean;
+  notes: string[];
+  damage?: string;
+}
+
+async function decompress(bytes: Buffer, encoding: string): Promise<Decompressed> {
+  if (bytes.length === 0 || encoding === "identity") return { bytes, isWhole: true, notes: [] };
+  const decoder = createDecoder(encoding);
+  if (decoder === undefined) return { bytes, isWhole: true, notes: [`${encoding}, not decoded`] };
+
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const decoded = (): Buffer => Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES);
+  decoder.end(bytes);
+  try {
+    for await (const chunk of decoder) {
+      chunks.push(chunk);
+      size += chunk.length;
+      const isBomb = size > SMALL_BYTES && size > bytes.length * MAX_RATIO;
+      if (isBomb || size > MAX_BODY_BYTES) {
+        const stop = isBomb
+          ? `: it expands more than ${MAX_RATIO}-fold`
+          : ` at ${formatBytes(MAX_BODY_BYTES)}`;
+        const notes = [`${encoding}, decoding stopped${stop}`];
+        return { bytes: decoded(), isWhole: false, notes };
+      }
+    }
+    return { bytes: decoded(), isWhole: true, notes: [encoding] };
+  } catch (error) {
+    const damage = `its ${encoding} encoding is broken (${messageOf(error)})`;
+    return { bytes: decoded(), isWhole: false, notes: [encoding], damage };
+  }
+}
+
+function createDecoder(encoding: string): Transform | undefined {
+  if (encoding === "br") return createBrotliDecompress();
+  return ["gzip", "x-gzip", "deflate"].includes(encoding) ? createUnzip() : undefined;
+}
+
+/** Undefined for what is not text: it holds a zero byte, or a tenth of it cannot be decoded. */
+function decodeText(bytes: Buffer, contentType: string): string | undefined {
+  const charset = /charset\s*=\s*"?([\w-]+)/i.exec(contentType)?.[1] ?? "utf-8";
+  const text = decoderFor(charset).decode(bytes);
+  const unreadable = text.match(/[\0\uFFFD]/g)?.length ?? 0;
+  return text.includes("\0") || unreadable > text.length / 10 ? undefined : text;
+}
+
+function decoderFor(charset: string): TextDecoder {
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+}

@@ -1,0 +1,60 @@
+import * as z from "zod";
+import { defineTool } from "../tool.ts";
+import { renderVisit } from "./http-report.ts";
+import { urlProblem } from "./http-url.ts";
+
+/** The longest that one check may take, in seconds. */
+const MAX_SECONDS = 60;
+
+const input = z
+  .strictObject({
+    url: z
+      .string()
+      .max(2_000)
+      .superRefine((text, issues) => {
+        const problem = urlProblem(text);
+        if (problem !== undefined) issues.addIssue(problem);
+      })
+      .meta({
+        format: "uri",
+        description: "Begins with http:// or https://; holds no user name or password",
+      }),
+    method: z.enum(["GET", "HEAD"]).default("GET"),
+    followRedirects: z
+      .boolean()
+      .default(true)
+      .describe("Up to 5 redirects; one with the status that expectStatus names is not followed"),
+    expectStatus: z
+      .int()
+      .min(100)
+      .max(599)
+      .optional()
+      .describe("The only healthy status. Without it, any status below 400 is healthy"),
+    contains: z.string().min(1).max(500).optional().describe("Text that the body must contain"),
+    timeoutSeconds: z
+      .number()
+      .positive()
+      .max(MAX_SECONDS)
+      .default(10)
+      .describe("For the whole check, redirects included"),
+  })
+  .refine(({ method, contains }) => method === "GET" || contains === undefined, {
+    path: ["contains"],
+    error: "the answer to HEAD has no body to search; use method GET",
+  });
+
+/** Requests a URL. A site that is down or broken is a result; only what may not or cannot be asked is an error. */
+export const httpCheck = defineTool({
+  name: "http_check",
+  description:
+    "Requests a URL and reports status, redirects, times (DNS, connect, TLS, first byte), certificate, key headers and the beginning of the body. Use it to see whether a site or API is up, healthy or slow, and if not, why.",
+  input,
+  effect: "read",
+  // The check ends by itself; what is left is for closing.
+  timeoutMs: (MAX_SECONDS + 5) * 1_000,
+  async run(args, ctx) {
+    // node:http takes tens of milliseconds to load, which a start without a check should not pay.
+    const { visit } = await import("./http-visit.ts");
+    return { text: renderVisit(await visit(args, ctx), args) };
+  },
+});

@@ -1,0 +1,137 @@
+import type { Body } from "./http-body.ts";
+import type { Answer, Exchange } from "./http-exchange.ts";
+import { formatBytes, formatMs, formatTimes, printable, quoted } from "./format.ts";
+import { shownUrl } from "./http-url.ts";
+import type { Visit } from "./http-visit.ts";
+
+/** What a healthy answer is like. */
+export interface Expectations {
+  /** The only healthy status; without it, any below 400. */
+  expectStatus?: number | undefined;
+  /** Text that the body must contain. */
+  contains?: string | undefined;
+}
+
+const SNIPPET_LENGTH = 1_024;
+const MAX_HEADER_LENGTH = 200;
+
+/** Headers that tell where an answer came from and how it may be kept. None of them carries a credential. */
+const SHOWN_HEADERS = [
+  "location",
+  "retry-after",
+  "server",
+  "via",
+  "x-cache",
+  "x-served-by",
+  "cf-ray",
+  "x-request-id",
+  "content-type",
+  "content-length",
+  "cache-control",
+  "age",
+  "date",
+  "strict-transport-security",
+] as const;
+
+/** The conclusion in the first line, then what else to notice, then each hop with its evidence. */
+export function renderVisit(visit: Visit, expected: Expectations): string {
+  const { hops } = visit;
+  const numbered = hops.length > 1;
+  return [
+    conclude(visit, expected),
+    ...noteworthy(hops).map((note) => `Note: ${note}.`),
+    ...hops.flatMap((hop, index) => {
+      const title = `${numbered ? `${index + 1}. ` : ""}${renderTitle(hop)}`;
+      return ["", title, ...renderHop(hop, index === hops.length - 1).map((line) => `   ${line}`)];
+    }),
+  ].join("\n");
+}
+
+/** DOWN: no HTTP answer. UNHEALTHY: an answer that clients cannot use or nobody wants. */
+function conclude({ hops, stuck }: Visit, expected: Expectations): string {
+  const last = hops.at(-1);
+  const redirected =
+    hops.length > 1 && last !== undefined ? `, redirected to ${shownUrl(last.url)}` : "";
+  if (last?.answer === undefined) return `DOWN: ${last?.problem ?? "not requested"}${redirected}`;
+
+  const totalMs = hops.reduce((sum, hop) => sum + hop.totalMs, 0);
+  const fact = `${last.answer.statusLine} in ${formatMs(totalMs)}${redirected}`;
+  const complaints = [
+    stuck,
+    ...unmet(last.answer, expected),
+    last.problem,
+    last.answer.body.damage,
+    ...hops.map(({ certificate, url }) =>
+      certificate?.problem === undefined
+        ? undefined
+        : `clients refuse the certificate of ${url.host}: ${certificate.problem}`,
+    ),
+  ].filter((complaint) => complaint !== undefined);
+  const isBad = expected.expectStatus === undefined && last.answer.status >= 400;
+  if (isBad) return `UNHEALTHY: ${[fact, ...complaints].join("; ")}`;
+  return complaints.length === 0
+    ? `UP: ${fact}`
+    : `UNHEALTHY: ${fact}, but ${complaints.join("; ")}`;
+}
+
+function unmet(answer: Answer, { expectStatus, contains }: Expectations): string[] {
+  const complaints: string[] = [];
+  if (expectStatus !== undefined && answer.status !== expectStatus) {
+    complaints.push(`status ${expectStatus} was expected`);
+  }
+  if (contains !== undefined && !answer.body.text.includes(contains)) {
+    const where = answer.body.isWhole ? "the body" : "the part of the body that was read";
+    complaints.push(`${where} does not contain ${JSON.stringify(contains)}`);
+  }
+  return complaints;
+}
+
+function noteworthy(hops: readonly Exchange[]): string[] {
+  return hops.flatMap((hop, index) => {
+    const previous = hops[index - 1];
+    const isDowngrade = previous?.url.protocol === "https:" && hop.url.protocol === "http:";
+    const downgrade = `${shownUrl(hop.url)} is reached by a redirect from https to unencrypted http`;
+    const warning = hop.certificate?.warning;
+    return [...(isDowngrade ? [downgrade] : []), ...(warning === undefined ? [] : [warning])];
+  });
+}
+
+function renderTitle({ method, url, answer }: Exchange): string {
+  return `${method} ${shownUrl(url)} → ${answer?.statusLine ?? "no answer"}`;
+}
+
+function renderHop(hop: Exchange, isLast: boolean): string[] {
+  const { answer } = hop;
+  return [
+    ...(hop.at === undefined ? [] : [`address: ${hop.at}`]),
+    `times: ${renderTimes(hop)}`,
+    ...SHOWN_HEADERS.flatMap((name) => {
+      const value = answer?.headers[name];
+      return value === undefined ? [] : [`${name}: ${printable(String(value), MAX_HEADER_LENGTH)}`];
+    }),
+    ...(hop.certificate?.lines ?? []),
+    ...(isLast && hop.method === "GET" && answer !== undefined ? renderBody(answer.body) : []),
+  ];
+}
+
+function renderTimes(hop: Exchange): string {
+  return formatTimes([
+    // An address was not looked up.
+    ["DNS", hop.dnsMs === 0 ? undefined : hop.dnsMs],
+    ["connect", hop.connectMs],
+    [hop.protocol ?? "TLS", hop.tlsMs],
+    ["first byte", hop.firstByteMs],
+    ["total", hop.totalMs],
+  ]);
+}
+
+function renderBody(body: Body): string[] {
+  if (body.receivedBytes === 0) return ["body: empty"];
+  const size = formatBytes(body.receivedBytes);
+  const facts = [body.isCapped ? `over ${size}, reading stopped there` : size, ...body.notes];
+  if (body.isBinary) return [`body: ${facts.join(", ")}; binary, not shown`];
+  const snippet = body.text.slice(0, SNIPPET_LENGTH).toWellFormed().trimEnd();
+  if (snippet === "") return [`body: ${facts.join(", ")}`];
+  const isAll = body.isWhole && body.text.length <= SNIPPET_LENGTH;
+  return [`body: ${facts.join(", ")}${isAll ? "" : "; it begins"}:`, ...quoted(snippet)];
+}

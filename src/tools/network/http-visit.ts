@@ -1,0 +1,73 @@
+import { BotError, isBotError, messageOf } from "../../core/errors.ts";
+import type { ToolContext } from "../tool.ts";
+import { limitTime } from "./connection.ts";
+import { printable } from "./format.ts";
+import { exchange, type Exchange, type Method } from "./http-exchange.ts";
+import { shownUrl, urlProblem } from "./http-url.ts";
+
+export interface VisitRequest {
+  url: string;
+  method: Method;
+  followRedirects: boolean;
+  /** A redirect with this status is where the visit ends. */
+  expectStatus?: number | undefined;
+  /** For all hops together. */
+  timeoutSeconds: number;
+}
+
+export interface Visit {
+  /** One per request, at least one. */
+  hops: Exchange[];
+  /** Why the last redirect was not followed, though it should have been. */
+  stuck: string | undefined;
+}
+
+/** Enough for http → https → www → login; what needs more is a loop or a mistake. */
+const MAX_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Requests a URL and follows its redirects. Each hop is dialed anew, so the network rules hold for each.
+ * @throws BotError ADDRESS_REFUSED, telling which redirect led there; ABORTED
+ */
+export async function visit(request: VisitRequest, ctx: ToolContext): Promise<Visit> {
+  const limit = limitTime(ctx, request.timeoutSeconds);
+  const hops: Exchange[] = [];
+  let url = new URL(request.url);
+  url.hash = "";
+  for (;;) {
+    try {
+      hops.push(await exchange(request.method, url, ctx, limit));
+    } catch (error) {
+      throw withRedirect(error, hops.at(-1)?.url, url);
+    }
+    const answer = hops.at(-1)?.answer;
+    const isRedirect = answer !== undefined && REDIRECTS.has(answer.status);
+    if (!isRedirect || !request.followRedirects || answer.status === request.expectStatus) {
+      return { hops, stuck: undefined };
+    }
+    const next = nextUrl(answer.headers.location, url, hops);
+    if (typeof next === "string") return { hops, stuck: next };
+    url = next;
+  }
+}
+
+/** Where a redirect leads, or why it cannot be followed. */
+function nextUrl(location: string | undefined, from: URL, hops: readonly Exchange[]): URL | string {
+  if (location === undefined) return "it redirects without saying where to";
+  const next = URL.parse(location, from.href);
+  const to = printable(location, 200);
+  const problem = next === null ? "is not an address" : urlProblem(next.href);
+  if (next === null || problem !== undefined) return `it redirects to ${to}, which ${problem}`;
+  next.hash = "";
+  if (hops.some((hop) => hop.url.href === next.href)) {
+    return `it redirects in a circle, back to ${to} (cookies are not kept)`;
+  }
+  return hops.length > MAX_REDIRECTS ? `it redirects more than ${MAX_REDIRECTS} times` : next;
+}
+
+function withRedirect(error: unknown, from: URL | undefined, to: URL): unknown {
+  if (from === undefined || !isBotError(error, "ADDRESS_REFUSED")) return error;
+  const redirect = `${shownUrl(from)} redirects to ${shownUrl(to)}, which was not connected to`;
+  return new BotError(error.code, `${redirect}: ${messageOf(error)}`, { cause: error });
+}

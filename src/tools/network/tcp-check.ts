@@ -1,0 +1,126 @@
+import { isUtf8 } from "node:buffer";
+import { addAbortListener } from "node:events";
+import type { Duplex } from "node:stream";
+import * as z from "zod";
+import { BotError, isBotError, messageOf } from "../../core/errors.ts";
+import { defineTool, type Dialed, type ToolContext } from "../tool.ts";
+import { dialWithin, limitTime, secure, type TimeLimit } from "./connection.ts";
+import { formatAddress, formatTimes, printable } from "./format.ts";
+
+/** The longest that one check may take, in seconds. */
+const MAX_SECONDS = 60;
+/** Servers that speak first (SSH, SMTP, MySQL, FTP) do so at once; all others wait for their client. */
+const GREETING_WAIT_MS = 1_000;
+const MAX_GREETING_BYTES = 256;
+
+const input = z.strictObject({
+  host: z
+    .string()
+    .min(1)
+    .max(260)
+    .meta({ description: "Host name or IP address", examples: ["db.example.com"] }),
+  port: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .meta({ examples: [5432] }),
+  tls: z.boolean().default(false).describe("Also speak TLS and report the certificate"),
+  timeoutSeconds: z
+    .number()
+    .positive()
+    .max(MAX_SECONDS)
+    .default(10)
+    .describe("For the whole check"),
+});
+type Input = z.infer<typeof input>;
+
+/** Connects to a port. That nothing answers there is a result; only what may not be asked is an error. */
+export const tcpCheck = defineTool({
+  name: "tcp_check",
+  description:
+    "Connects to a host and port and reports whether it is open, refused, silent (filtered) or unreachable, with times, the server's greeting and, with tls, its certificate. Use it for databases, brokers, mail, SSH: whatever does not speak HTTP.",
+  input,
+  effect: "read",
+  // The check ends by itself; what is left is for closing.
+  timeoutMs: (MAX_SECONDS + 5) * 1_000,
+  async run(args, ctx) {
+    const text = await check(args, ctx);
+    if (ctx.signal.aborted) throw new BotError("ABORTED", "the check was stopped");
+    return { text };
+  },
+});
+
+async function check(args: Input, ctx: ToolContext): Promise<string> {
+  const limit = limitTime(ctx, args.timeoutSeconds);
+  const started = performance.now();
+  let dialed: Dialed | undefined;
+  try {
+    dialed = await dialWithin(ctx, args.host, args.port, limit);
+    return await inspect(dialed, args, limit);
+  } catch (error) {
+    if (isBotError(error, "ADDRESS_UNKNOWN", "CONNECTION_FAILED")) {
+      const took = formatTimes([["total", performance.now() - started]]);
+      return [`NOT OPEN: ${error.message}`, "", `   times: ${took}`].join("\n");
+    }
+    if (!limit.signal.aborted) throw error;
+    return `NOT OPEN: no connection to ${formatAddress(args.host, args.port)} within ${limit.seconds} s`;
+  } finally {
+    dialed?.socket.destroy();
+  }
+}
+
+/** Reports on an open port. */
+async function inspect(dialed: Dialed, args: Input, limit: TimeLimit): Promise<string> {
+  let conclusion = `OPEN: ${printable(formatAddress(args.host, args.port), 300)} accepts connections`;
+  // An address was not looked up.
+  const times: [string, number | undefined][] = [
+    ["DNS", dialed.dnsMs === 0 ? undefined : dialed.dnsMs],
+    ["connect", dialed.connectMs],
+  ];
+  const details: string[] = [];
+  let stream: Duplex = dialed.socket;
+  try {
+    if (args.tls) {
+      const { socket, tlsMs, protocol, certificate } = await secure(stream, args.host, limit);
+      stream = socket;
+      times.push([protocol, tlsMs]);
+      details.push(...certificate.lines);
+      conclusion += ` and speaks ${protocol}`;
+      if (certificate.problem !== undefined) {
+        conclusion += `, but clients refuse its certificate: ${certificate.problem}`;
+      } else if (certificate.warning !== undefined) conclusion += `; ${certificate.warning}`;
+    }
+    details.push(`greeting: ${await readGreeting(stream, limit)}`);
+  } catch (error) {
+    conclusion += `, but ${limit.signal.aborted ? `the TLS handshake did not end within ${limit.seconds} s` : messageOf(error)}`;
+  }
+  const address = formatAddress(dialed.address, dialed.port);
+  const facts = [`address: ${address}`, `times: ${formatTimes(times)}`, ...details];
+  return [conclusion, "", ...facts.map((fact) => `   ${fact}`)].join("\n");
+}
+
+/** What a server says by itself within a second, up to its first line's end. */
+async function readGreeting(stream: Duplex, limit: TimeLimit): Promise<string> {
+  const wait = AbortSignal.any([limit.signal, AbortSignal.timeout(GREETING_WAIT_MS)]);
+  const listener = addAbortListener(wait, () => stream.destroy());
+  let bytes = Buffer.alloc(0);
+  try {
+    for await (const chunk of stream) {
+      bytes = Buffer.concat([bytes, chunk]).subarray(0, MAX_GREETING_BYTES);
+      if (bytes.includes("\n") || bytes.length === MAX_GREETING_BYTES) break;
+    }
+  } catch {
+    // Cut by the server or by the wait; which one it was shows below.
+  } finally {
+    listener[Symbol.dispose]();
+  }
+  if (bytes.length === 0) {
+    return wait.aborted
+      ? "none; the server waits for its client to speak"
+      : "none; the server closed the connection at once";
+  }
+  const text = bytes.toString(isUtf8(bytes) ? "utf8" : "latin1");
+  // In a binary greeting (MySQL's holds the version) a line feed is a byte like any other.
+  const line = text.includes("\0") ? text : (text.split(/\r?\n/, 1)[0] ?? "");
+  return printable(line, MAX_GREETING_BYTES);
+}

@@ -1,0 +1,279 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { type Readable, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { BotError, isBotError, messageOf } from "../core/errors.ts";
+import { DEFAULT_PATH, resolveExecutable } from "./host/executable.ts";
+import type { ExecOptions, ExecResult } from "./tool.ts";
+
+/** One call of `Exec`: the port's options, and what ends the call early. */
+export interface ExecCall extends ExecOptions {
+  signal: AbortSignal;
+  /** Ends the call with TIMEOUT. Without it only `signal` does. */
+  timeoutMs?: number;
+}
+
+/** `ToolContext.exec` before a call's signal is bound to it. */
+export type Exec = (argv: readonly string[], call: ExecCall) => Promise<ExecResult>;
+
+const MAX_BYTES = 256 * 1024;
+/** From the polite signal to the final one. */
+const TERM_MS = 2_000;
+/** How long a daemon may take from its parent's exit to leaving the session. */
+const DETACH_MS = 250;
+/** How long the watcher may take to kill what is left; longer only when the kernel does not let go of a process. */
+const SWEEP_MS = 2_000;
+/** How long output is waited for when a daemon that is meant to live on holds the pipe open. */
+const DRAIN_MS = 250;
+
+/** Waits for our word on descriptor 3, then becomes the program. If we die before we gave it, it never starts. */
+const GATE = 'read -r _ <&3 && exec 3<&- && exec "$@"';
+
+/**
+ * Is told a session's id and blocks until its standard input ends: because the call is over, or because we died. Then it
+ * kills the session's process group and, where /proc shows them, members in groups of their own (job control, timeout(1)).
+ * It is no child of the program (which could wait for it or find it dead in a container without an init) and in another
+ * session, where a signal to the program's group does not reach it.
+ */
+const WATCH = `
+read -r session || exit 0
+read -r _
+kill -s KILL "-$session"
+for pass in 1 2 3 4 5 6 7 8 9; do
+  left=$(grep -lsE "\\) [^Z] [0-9]+ [0-9]+ $session " /proc/[0-9]*/stat)
+  [ "$left" ] || break
+  for stat in $left; do
+    pid=\${stat#/proc/}
+    kill -s KILL "\${pid%/stat}"
+  done
+done
+exit 0`;
+
+/**
+ * Makes the function that runs programs: without a shell, without standard input, with PATH, LANG and HOME as the whole
+ * environment. HOME, and the working folder unless given, is a new empty folder under `tmpDir`, removed with the call (one
+ * stays behind when this process is killed). Everything the program started ends with the call, also when this
+ * process is killed, except what made a session of its own, as daemons do. When the call is stopped or its time is up the program gets
+ * SIGTERM, 2 s later SIGKILL. Of each output stream the first and the last half of `maxBytes` are kept.
+ * The call throws BotError COMMAND_UNKNOWN, INPUT_INVALID for arguments that no program can be given, NOT_AVAILABLE when the system does
+ * not start the program, and TIMEOUT or ABORTED as the signal's reason says.
+ */
+export function createExec(options: { path?: string; tmpDir?: string } = {}): Exec {
+  const path = options.path ?? DEFAULT_PATH;
+  return async (argv, { timeoutMs, maxBytes = MAX_BYTES, ...call }) => {
+    const signal =
+      timeoutMs === undefined
+        ? call.signal
+        : AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)]);
+    const [name = "", ...args] = argv;
+    const program = await resolveExecutable(name, path);
+    const home = await mkdtemp(join(options.tmpDir ?? tmpdir(), "watchkeeper-"));
+    try {
+      if (signal.aborted) throw stopped(program, signal.reason, 0, "");
+      const env = { PATH: path, LANG: "C.UTF-8", HOME: home };
+      return await supervise([program, ...args], { env, cwd: call.cwd ?? home, maxBytes, signal });
+    } finally {
+      // A daemon that lives on may be writing here; that is no reason to fail the call.
+      await rm(home, { recursive: true, force: true }).catch(() => {});
+    }
+  };
+}
+
+interface Setting {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  maxBytes: number;
+  signal: AbortSignal;
+}
+
+async function supervise(argv: readonly string[], setting: Setting): Promise<ExecResult> {
+  const { maxBytes, signal } = setting;
+  const startedAt = performance.now();
+  const { child, pid, release } = await startWatched(argv, setting);
+  const out = capture(child.stdout, maxBytes);
+  const err = capture(child.stderr, maxBytes);
+  const exited = outcome(child);
+  const exit = await unlessAborted(exited, signal);
+  if (exit === undefined) {
+    signalGroup(pid, "SIGTERM");
+    await within(exited, TERM_MS);
+  } else {
+    await leftAlone(pid);
+  }
+  await release();
+  await within(Promise.all([out.closed, err.closed]), DRAIN_MS);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  child.unref();
+  if (exit === undefined) {
+    const printed = `${out.text()}\n${err.text()}`.trim();
+    throw stopped(argv[0] ?? "", signal.reason, performance.now() - startedAt, printed);
+  }
+  return {
+    ...exit,
+    stdout: out.text(),
+    stderr: err.text(),
+    droppedBytes: out.dropped() + err.dropped(),
+  };
+}
+
+/** The program, running, and `release`, which ends everything of it that is left. */
+async function startWatched(argv: readonly string[], { cwd, env }: Setting) {
+  const child = start(argv, cwd, env);
+  const watcher = spawn("/bin/sh", ["-c", WATCH], {
+    cwd: "/",
+    env: { PATH: DEFAULT_PATH },
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  const gate = quiet(child.stdio[3]);
+  const leash = quiet(watcher.stdin);
+  const swept = outcome(watcher);
+  try {
+    await Promise.all([spawned(child), spawned(watcher)]);
+  } catch (error) {
+    gate?.destroy();
+    leash?.destroy();
+    const tried = `The system did not start ${argv[0]} in ${cwd}: ${messageOf(error)}`;
+    throw new BotError("NOT_AVAILABLE", tried, { cause: error });
+  }
+  const pid = child.pid ?? Number.NaN;
+  // The program starts only once the watcher's pipe holds its number: there is no moment at which it is unwatched.
+  leash?.write(`${pid}\n`, () => gate?.end("\n"));
+  const release = async () => {
+    leash?.end();
+    await within(swept, SWEEP_MS);
+    if (watcher.exitCode !== 0) signalGroup(pid, "SIGKILL");
+    watcher.unref();
+  };
+  return { child, pid, release };
+}
+
+function start(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv): ChildProcess {
+  try {
+    return spawn("/bin/sh", ["-c", GATE, "sh", ...argv], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
+    });
+  } catch (error) {
+    const tried = `${argv[0]} cannot be given these arguments: they are too long or hold a NUL byte.`;
+    throw new BotError("INPUT_INVALID", tried, { cause: error });
+  }
+}
+
+function spawned(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+}
+
+type Exit = Pick<ExecResult, "exitCode" | "signal">;
+
+function outcome(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once("exit", (code, signal) => {
+      resolve({ exitCode: code ?? undefined, signal: signal ?? undefined });
+    });
+  });
+}
+
+/** A pipe whose reader may be gone before we write: that shows in its exit, not here. */
+function quiet(pipe: unknown): Writable | undefined {
+  return pipe instanceof Writable ? pipe.on("error", () => {}) : undefined;
+}
+
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const aborted = Promise.withResolvers<undefined>();
+  const onAbort = () => aborted.resolve(undefined);
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Waits for `promise`, at most `ms`, and after that for one more look at what has already arrived. */
+async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  const timer = new AbortController();
+  const late = delay(ms, undefined, { signal: timer.signal }).then(
+    () => new Promise((resolve) => setImmediate(resolve)),
+    () => {},
+  );
+  await Promise.race([promise, late]);
+  timer.abort();
+}
+
+/** A daemon forks, its parent exits, and only then it makes its own session: it gets a moment before the rest is killed. */
+async function leftAlone(group: number): Promise<void> {
+  const until = performance.now() + DETACH_MS;
+  while (performance.now() < until && signalGroup(group, 0)) await delay(10);
+}
+
+/** False when the group has no member (that we may signal). */
+function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-group, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** Keeps the first and the last half of `maxBytes` of what a stream says, in memory that does not grow. */
+function capture(stream: Readable | null, maxBytes: number) {
+  const head = Buffer.alloc(Math.ceil(maxBytes / 2));
+  /** A ring: what comes after the head overwrites its own oldest bytes. */
+  const tail = Buffer.alloc(maxBytes - head.length);
+  let total = 0;
+  stream?.on("data", (chunk: Buffer) => {
+    const inHead = Math.min(chunk.length, Math.max(0, head.length - total));
+    if (inHead > 0) chunk.copy(head, total);
+    const over = chunk.subarray(inHead);
+    const kept = over.subarray(Math.max(0, over.length - tail.length));
+    const position = Math.max(0, total - head.length) + over.length - kept.length;
+    const upToEnd = kept.copy(tail, position % tail.length);
+    kept.copy(tail, 0, upToEnd);
+    total += chunk.length;
+    // Frees the chunk now: left to the garbage collector, a flood of output holds 64 MiB and more. It has its memory to itself
+    // unless it is a slice of a pool.
+    const { buffer } = chunk;
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === chunk.length) buffer.transfer(0);
+  });
+  const closed = new Promise<void>((resolve) => {
+    if (stream === null || stream.closed) resolve();
+    else stream.once("close", resolve);
+  });
+  const dropped = () => Math.max(0, total - maxBytes);
+  const text = () => {
+    if (total <= head.length) return head.toString("utf8", 0, total);
+    const filled = total - head.length;
+    if (filled <= tail.length) return Buffer.concat([head, tail.subarray(0, filled)]).toString();
+    const seam = filled % tail.length;
+    const end = Buffer.concat([tail.subarray(seam), tail.subarray(0, seam)]);
+    return `${head.toString()}\n[… ${dropped()} bytes left out …]\n${end.toString()}`;
+  };
+  return { closed, dropped, text };
+}
+
+function stopped(program: string, reason: unknown, ms: number, printed: string): BotError {
+  const isTimeout =
+    isBotError(reason, "TIMEOUT") || (reason instanceof Error && reason.name === "TimeoutError");
+  const said =
+    printed === "" ? "It had printed nothing." : `It had printed: ${printed.slice(-500)}`;
+  const after = `${(ms / 1000).toFixed(1)} s`;
+  return isTimeout
+    ? new BotError(
+        "TIMEOUT",
+        `${basename(program)} was ended after ${after}: its time was up. ${said}`,
+        { cause: reason },
+      )
+    : new BotError("ABORTED", `${basename(program)} was stopped after ${after}. ${said}`, {
+        cause: reason,
+      });
+}

@@ -1,0 +1,184 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ActionCard } from "../../../src/adapters/adapter.ts";
+import {
+  renderCard,
+  renderDetails,
+  renderStanding,
+  replyLine,
+} from "../../../src/adapters/terminal/card.ts";
+import { createPaint } from "../../../src/adapters/terminal/paint.ts";
+import { CONTINUED, foldExact, widthOf, wrapWords } from "../../../src/adapters/terminal/wrap.ts";
+import { exactText } from "../../../src/core/display.ts";
+import { killCard, NIGHT } from "./harness.ts";
+
+const plain = createPaint(false);
+
+function shown(card: ActionCard, columns: number): string {
+  return renderCard(card, { paint: plain, columns, now: NIGHT }, replyLine(undefined));
+}
+
+describe("the card of an action", () => {
+  test("says everything that a person decides by (golden)", () => {
+    expect(shown(killCard(), 80)).toBe(
+      `
+╭─ a1 · DESTRUCTIVE · kill_process ─────────────────────────────────────
+│ Arguments     {"pid":4242,"signal":"SIGTERM"}
+│
+│ Process       nginx: worker process (www-data)
+│ Listens on    0.0.0.0:80, 0.0.0.0:443
+│ Blast radius  2 open client connections are cut.
+│ Undo          None: a killed process does not come back by itself.
+│ Reason        (unverified) it hangs and holds the lock
+│
+│ May approve   any full member of this thread · 1 needed, none yet
+│ Expires       03:30 (in 1 h)
+╰─ y approve · n deny · n because … · e edit · d details
+`.trim(),
+    );
+  });
+
+  test("keeps every byte on a narrow screen, where labels stand on lines of their own (golden)", () => {
+    const args = { path: "/srv/app/current", script: "set -e\nrm  -r  ./cache/*\n" };
+    const card = killCard({
+      args,
+      reason: undefined,
+      preview: { lines: [], blastRadius: "Nothing else.", undo: "None." },
+      quorum: 2,
+      votes: [{ name: "ana", approve: true, reason: undefined }],
+      revision: 2,
+    });
+    expect(shown(card, 36)).toBe(
+      `
+╭─ a1 · DESTRUCTIVE · kill_process · revision 2 ─
+│ Arguments
+│   {"path":"/srv/app/current","scr↵
+│   ipt":"set -e\\nrm  -r  ./cache/*↵
+│   \\n"}
+│
+│   path
+│     /srv/app/current
+│   script
+│     set -e
+│     rm  -r  ./cache/*
+│
+│
+│ Blast radius
+│   Nothing else.
+│ Undo
+│   None.
+│
+│ May approve
+│   any full member of this thread ·
+│   2 needed, approved by ana
+│ Expires
+│   03:30 (in 1 h)
+╰─ y approve · n deny · n because …
+   · e edit · d details
+`.trim(),
+    );
+  });
+
+  test("holds the whole canonical form at every width", () => {
+    const args = fc.dictionary(fc.string({ unit: "grapheme", minLength: 1 }), fc.jsonValue());
+    const property = fc.property(args, fc.integer({ min: 24, max: 140 }), (value, columns) => {
+      const canonical = exactText(JSON.stringify(value));
+      const card = killCard({ canonical });
+      expect(unfolded(shown(card, columns), columns)).toBe(canonical);
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+
+  test("marks destructive in red, and says it in capitals where there is no colour", () => {
+    const red = renderCard(
+      killCard(),
+      { paint: createPaint(true), columns: 80, now: NIGHT },
+      replyLine(undefined),
+    );
+    expect(red).toContain("\u001b[1m\u001b[31mDESTRUCTIVE");
+    expect(shown(killCard(), 80)).toContain("DESTRUCTIVE");
+    expect(shown(killCard({ effect: "write" }), 80)).toContain("· write ·");
+  });
+
+  test("tells votes with their reasons, revision, digest and thread among its details", () => {
+    const votes = [{ name: "ana", approve: true, reason: "seen it" }];
+    const look = { paint: plain, columns: 100, now: NIGHT };
+    const details = renderDetails(killCard({ votes }), look, "", "Sends a signal.");
+    expect(details).toContain("ana approved: seen it");
+    expect(details).toContain("0f".repeat(32));
+    expect(details).toContain(killCard().key);
+    expect(details).toContain("Sends a signal.");
+  });
+});
+
+/** The exact arguments, read back from the card's own lines. */
+function unfolded(text: string, columns: number): string {
+  const lines = text.split("\n");
+  const first = lines.findIndex((line) => line.startsWith("│ Arguments"));
+  const indent = columns >= 50 ? (lines[first] ?? "").indexOf("{") : 4;
+  let joined = "";
+  for (const line of lines.slice(columns >= 50 ? first : first + 1)) {
+    const part = line.slice(indent);
+    joined += part.endsWith(CONTINUED) ? part.slice(0, -1) : part;
+    if (!part.endsWith(CONTINUED)) return joined;
+  }
+  return joined;
+}
+
+describe("where an action stands", () => {
+  const root = { name: "root", approve: true, reason: undefined };
+  test.each<[Partial<ActionCard>, string]>([
+    [{ phase: "approved", votes: [root] }, "a1 approved by root"],
+    [{ phase: "running", votes: [root] }, "a1 approved by root · running"],
+    [{ phase: "done", ending: "done in 1.2 s" }, "a1 done in 1.2 s"],
+    [{ phase: "done", ending: "in 1.2 s" }, "a1 done in 1.2 s"],
+    [{ phase: "failed", ending: "exit code 1" }, "a1 failed: exit code 1"],
+    [{ phase: "denied", ending: "denied by root: wrong host" }, "a1 denied by root: wrong host"],
+    [
+      { phase: "denied", votes: [{ name: "root", approve: false, reason: "no" }] },
+      "a1 denied by root: no",
+    ],
+    [{ phase: "expired" }, "a1 expired"],
+    [{ phase: "cancelled", ending: "by root" }, "a1 cancelled by root"],
+    [{ phase: "void", ending: "the process has gone" }, "a1 void: the process has gone"],
+    [{ phase: "unknown", ending: "outcome unknown" }, "a1 UNKNOWN outcome"],
+    [
+      { phase: "unknown", ending: "settled by root: it happened" },
+      "a1 settled by root: it happened",
+    ],
+    [{ quorum: 2, votes: [root] }, "a1 waits for approval · 2 needed, approved by root"],
+  ])("%j reads %s", (changes, line) => {
+    expect(renderStanding(killCard(changes), plain)).toBe(line);
+  });
+});
+
+describe("breaking lines", () => {
+  const text = fc.string({ unit: "grapheme", maxLength: 200 });
+  const columns = fc.integer({ min: 3, max: 60 });
+
+  test("exact text comes back byte for byte, and no line is too wide", () => {
+    const property = fc.property(text, columns, (value, width) => {
+      const lines = foldExact(value, width);
+      expect(lines.every((line) => widthOf(line) <= width)).toBe(true);
+      expect(lines.slice(0, -1).every((line) => line.endsWith(CONTINUED))).toBe(true);
+      const parts = lines.map((line, at) => (at < lines.length - 1 ? line.slice(0, -1) : line));
+      expect(parts.join("")).toBe(value);
+    });
+    fc.assert(property);
+  });
+
+  test("prose loses nothing but spaces", () => {
+    const property = fc.property(text, columns, (value, width) => {
+      const lines = wrapWords(value, width);
+      expect(lines.every((line) => widthOf(line) <= width)).toBe(true);
+      expect(lines.join("").replaceAll(/\s/g, "")).toBe(value.replaceAll(/\s/g, ""));
+    });
+    fc.assert(property);
+  });
+
+  test("a long text is broken in linear time", () => {
+    const long = "x".repeat(2_000_000);
+    expect(foldExact(long, 80).length).toBeGreaterThan(20_000);
+    expect(wrapWords(`${long} ${long}`, 80).length).toBeGreaterThan(40_000);
+  });
+});

@@ -1,0 +1,163 @@
+import { PassThrough } from "node:stream";
+import type {
+  ActionCard,
+  HistoryItem,
+  Inbound,
+  Outgoing,
+  Queries,
+  ThreadSummary,
+  View,
+} from "../../../src/adapters/adapter.ts";
+import { createTerminal } from "../../../src/adapters/terminal/terminal.ts";
+import type { JournalKey } from "../../../src/core/journal-key.ts";
+import { createGlass } from "./glass.ts";
+
+export const HERE: JournalKey = "terminal:3f2a91c4-1111-4111-8111-111111111111";
+export const THERE: JournalKey = "terminal:77aa00bb-2222-4222-8222-222222222222";
+
+/** Half past two in the night, local time. */
+export const NIGHT = new Date(2026, 10, 21, 2, 30).getTime();
+
+/** Waits for a condition; fails with what it was when that takes two seconds. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 2_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`Never came true: ${condition.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** A destructive action that waits for approval. */
+export function killCard(changes: Partial<ActionCard> = {}): ActionCard {
+  const args = changes.args ?? { pid: 4242, signal: "SIGTERM" };
+  return {
+    key: HERE,
+    action: "a1",
+    revision: 1,
+    tool: "kill_process",
+    effect: "destructive",
+    args,
+    canonical: JSON.stringify(args),
+    digest: "0f".repeat(32),
+    reason: "it hangs and holds the lock",
+    preview: {
+      lines: [
+        { label: "Process", value: "nginx: worker process (www-data)" },
+        { label: "Listens on", value: "0.0.0.0:80, 0.0.0.0:443" },
+      ],
+      blastRadius: "2 open client connections are cut.",
+      undo: "None: a killed process does not come back by itself.",
+    },
+    phase: "open",
+    approvers: "any full member of this thread",
+    quorum: 1,
+    votes: [],
+    expiresAt: NIGHT + 60 * 60_000,
+    ending: undefined,
+    ...changes,
+  };
+}
+
+export function answerOf(run: string, text: string): Outgoing {
+  const result = { call: `${run}.t1`, tool: "http_check", args: { url: "http://a/" }, text };
+  const results = [{ ...result, outcome: "ok" as const, artifacts: [], ms: 34 }];
+  return { kind: "answer", run, status: "completed", text: undefined, results };
+}
+
+export function summary(changes: Partial<ThreadSummary> = {}): ThreadSummary {
+  const thread = { key: HERE, lastAt: NIGHT - 65_000, title: "run http_check", openActions: [] };
+  return { ...thread, open: false, leased: false, ...changes };
+}
+
+interface World {
+  threads: ThreadSummary[];
+  history: Map<JournalKey, HistoryItem[]>;
+  open: ActionCard[];
+  /** How often the threads were asked for. */
+  looks?: number;
+}
+
+export function queriesOf(world: World): Queries {
+  return {
+    async threads() {
+      world.looks = (world.looks ?? 0) + 1;
+      return world.threads;
+    },
+    async thread(key) {
+      world.looks = (world.looks ?? 0) + 1;
+      return world.threads.find((each) => each.key === key);
+    },
+    history: async (key) => world.history.get(key) ?? [],
+    openActions: async () => world.open,
+    tools: () => [
+      { name: "http_check", description: "Checks a URL.", effect: "read" },
+      {
+        name: "kill_process",
+        description: "Sends a signal to a process.",
+        effect: "destructive",
+      },
+    ],
+  };
+}
+
+interface Setup {
+  interactive?: boolean;
+  columns?: number;
+  color?: boolean;
+  world?: Partial<World>;
+  /** Instead of taking what is posted. */
+  refuse?: () => Error | undefined;
+}
+
+/** A person at a terminal with one thread open; nothing but the streams, the inbox and the queries is pretended. */
+export function sitDown(setup: Setup = {}) {
+  const { interactive = true, columns = 80, color = false } = setup;
+  const input = new PassThrough();
+  const output = Object.assign(new PassThrough(), { columns, rows: 40 });
+  const glass = createGlass(columns);
+  output.on("data", (bytes: Buffer) => glass.write(bytes.toString()));
+  const world: World = { threads: [], history: new Map(), open: [], ...setup.world };
+  const posts: { key: JournalKey; id: string; inbound: Inbound }[] = [];
+  const clock = { now: NIGHT };
+  const inbox = {
+    async post(key: JournalKey, id: string, inbound: Inbound): Promise<void> {
+      const error = setup.refuse?.();
+      if (error !== undefined) throw error;
+      posts.push({ key, id, inbound });
+    },
+  };
+  const terminal = createTerminal({
+    input,
+    output,
+    color,
+    interactive,
+    account: "terminal:root",
+    name: "root",
+    now: () => clock.now,
+  });
+  const parts = { inbox, queries: queriesOf(world) };
+
+  return {
+    terminal,
+    input,
+    output,
+    world,
+    posts,
+    clock,
+    /** What the person sees, all that scrolled away included. */
+    see: () => glass.text(),
+    /** Everything written, escape sequences and all. */
+    raw: () => glass.raw(),
+    open: (key: JournalKey = HERE) => terminal.open(key, parts),
+    /** Waits until the opened thread is on the screen. */
+    settled: () => until(() => /Watchkeeper[^]*\n›$/.test(glass.text())),
+    type: (text: string) => input.write(text),
+    view(key: JournalKey = HERE): View {
+      const view = terminal.view(key);
+      if (view === undefined) throw new Error(`No view of ${key}`);
+      return view;
+    },
+    clicks: () => posts.map((each) => each.inbound).filter((each) => each.kind === "click"),
+    texts: () => posts.flatMap(({ inbound }) => (inbound.kind === "text" ? [inbound.text] : [])),
+  };
+}

@@ -1,0 +1,116 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ActionCard } from "../../../src/adapters/adapter.ts";
+import type { Answerable, Reply } from "../../../src/adapters/terminal/input.ts";
+import { readLine } from "../../../src/adapters/terminal/input.ts";
+import { HERE, killCard } from "./harness.ts";
+
+function screen(cards: ActionCard[], unsettled: string[] = []): Answerable {
+  return {
+    thread: HERE,
+    open: new Map(cards.map((card) => [card.action, card])),
+    unsettled: new Map(unsettled.map((ref) => [ref, 1])),
+  };
+}
+
+const nothing = screen([]);
+const one = screen([killCard({ revision: 3 })]);
+const two = screen([killCard(), killCard({ action: "a2" })]);
+const lost = screen([], ["a1"]);
+
+function choiceOf(reply: Reply): unknown {
+  return reply.kind === "click" ? { ...reply.click.choice, to: reply.click.action } : reply.kind;
+}
+
+describe("a typed line", () => {
+  test.each<[string, Answerable, unknown]>([
+    ["y", one, { kind: "approve", to: "a1" }],
+    ["  Y ", one, { kind: "approve", to: "a1" }],
+    ["y a1", one, { kind: "approve", to: "a1" }],
+    ["n", one, { kind: "deny", to: "a1" }],
+    ["n because wrong host", one, { kind: "deny", reason: "wrong host", to: "a1" }],
+    ["n a2 because not now", two, { kind: "deny", reason: "not now", to: "a2" }],
+    ["y a2", two, { kind: "approve", to: "a2" }],
+    ["e", one, "edit"],
+    ['e {"pid":1}', one, { kind: "edit", args: { pid: 1 }, to: "a1" }],
+    ['e a1{"pid":1}', one, { kind: "edit", args: { pid: 1 }, to: "a1" }],
+    ["e {broken", one, "refused"],
+    ["e {} x", one, "refused"],
+    ["d", one, "details"],
+    ["h", lost, { kind: "settle", happened: true, to: "a1" }],
+    [
+      "x a1 because I looked",
+      lost,
+      { kind: "settle", happened: false, reason: "I looked", to: "a1" },
+    ],
+    ["y", two, "refused"],
+    ["n because wrong", two, "refused"],
+    ["y a7", one, "refused"],
+    // Words, not answers.
+    ["y", nothing, "text"],
+    ["y", lost, "text"],
+    ["h", one, "text"],
+    ["yes", one, "text"],
+    ["y please", one, "text"],
+    ["y because I say so", one, "text"],
+    ["n idea why", one, "text"],
+    ["yes, approve a1", one, "text"],
+    ["/tools", one, "text"],
+    ["/threads", one, "command"],
+    ["/resume 3", nothing, "command"],
+    ["", one, "empty"],
+  ])("%j", (line, shown, expected) => {
+    expect(choiceOf(readLine(line, shown, shown))).toEqual(expected);
+  });
+
+  test("carries the revision that was on the screen when it was begun", () => {
+    const newer = screen([killCard({ revision: 4 })]);
+    const reply = readLine("y", one, newer);
+    expect(reply).toMatchObject({ kind: "click", click: { action: "a1", revision: 3 } });
+  });
+
+  test("does not answer what came up while it was typed", () => {
+    expect(readLine("y", nothing, one)).toMatchObject({ kind: "refused" });
+    expect(readLine("y a2", one, two)).toMatchObject({ kind: "refused" });
+    expect(readLine("h", nothing, lost)).toMatchObject({ kind: "refused" });
+  });
+
+  test("names the choices when several cards wait", () => {
+    expect(readLine("y", two, two)).toMatchObject({
+      kind: "refused",
+      why: expect.stringContaining("y a1 · y a2"),
+    });
+  });
+
+  test("approves only when it is y, or y and an action that was on the screen", () => {
+    const piece = fc.constantFrom(
+      "y",
+      "Y",
+      "yes",
+      "a1",
+      "a2",
+      "a9",
+      "because",
+      "ok",
+      "{",
+      "/",
+      " ",
+      "\t",
+      "n",
+      "approve",
+    );
+    const line = fc.oneof(
+      fc.array(piece).map((parts) => parts.join(" ")),
+      fc.string(),
+    );
+    const property = fc.property(line, fc.constantFrom(nothing, one, two, lost), (text, shown) => {
+      const reply = readLine(text, shown, shown);
+      const approves = reply.kind === "click" && reply.click.choice.kind === "approve";
+      const words = text.trim().toLowerCase().split(/\s+/);
+      const exact = words[0] === "y" && words.length <= 2;
+      const named = words[1] === undefined ? shown.open.size === 1 : shown.open.has(words[1]);
+      expect(approves).toBe(exact && named);
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+});

@@ -1,0 +1,159 @@
+import { access, constants, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import { emptyThread, fold, type Thread } from "../../src/journal/fold.ts";
+import type { Journal, StoredEntry } from "../../src/journal/journal.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { nextStep } from "../../src/worker/next.ts";
+import { createCrew, type Paths, type Strike } from "./crew.ts";
+import type { Bug } from "./faults.ts";
+import { createPeople, type Posted } from "./people.ts";
+import type { BatchPlan } from "./plan.ts";
+import { type Line, readWitness } from "./witness.ts";
+
+/** Everything that is known of a batch once it is over: what was said, stored, seen and done to the workers. */
+export interface BatchRecord {
+  plan: BatchPlan;
+  posted: Posted[];
+  lines: Line[];
+  strikes: Strike[];
+  misdeeds: string[];
+  journals: Map<JournalKey, StoredEntry[]>;
+  /** Threads on which work was still owed when the patience was over, with what was owed. */
+  restless: Map<JournalKey, string>;
+  /** What SQLite says of the file. */
+  damage: string | undefined;
+  /** What the workers logged, a JSON object or a crash's text per line. */
+  log: string[];
+  folder: string;
+}
+
+export interface BatchOptions {
+  bug?: Bug;
+  /** How long after the last blow everything must be at rest. */
+  patienceMs?: number;
+  /** Where the batch's own folder is made, and Node's cache of compiled code kept for all. */
+  folder: string;
+  /** Ends the batch at once; what is known by then is judged. */
+  signal?: AbortSignal;
+}
+
+const PATIENCE_MS = 15_000;
+/** More than all lives of a plan take. */
+const LONGEST_MS = 60_000;
+const LOOK_MS = 15;
+const REST_LOOK_MS = 150;
+
+/**
+ * Makes the folder of a campaign. In memory where the system has a place for that: a SIGKILL cannot tell, and the disk's
+ * speed is not what is tested. The caller removes it.
+ */
+export async function makeFolder(): Promise<string> {
+  const memory = "/dev/shm";
+  const usable = await access(memory, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  return mkdtemp(join(usable ? memory : tmpdir(), "watchkeeper-chaos-"));
+}
+
+/** Runs one batch to rest, or until patience is over. The folder is left for the caller to remove. */
+export async function runBatch(plan: BatchPlan, options: BatchOptions): Promise<BatchRecord> {
+  const folder = await mkdtemp(join(options.folder, "batch-"));
+  const paths: Paths = {
+    folder,
+    store: join(folder, "watchkeeper.db"),
+    witness: join(folder, "witness.jsonl"),
+    cache: join(options.folder, "cache"),
+  };
+  await writeFile(paths.witness, "");
+  const journal = await openSqliteJournal({ path: paths.store });
+  const reader = readWitness(paths.witness);
+  const lines: Line[] = [];
+  const catchUp = () => {
+    for (const line of reader.more()) {
+      lines.push(line);
+      crew.see(line);
+      people.see(line);
+    }
+  };
+  const people = createPeople(plan, journal, options.bug !== "dedupe off");
+  const crew = createCrew({ plan, paths, bug: options.bug, catchUp });
+  const watch = setInterval(catchUp, LOOK_MS);
+  const blows: NodeJS.Timeout[] = [];
+  const rest = createRest(journal, plan);
+  try {
+    crew.start();
+    const { signal } = options;
+    await until(() => lines.some(({ what }) => what === "ready"), PATIENCE_MS, signal);
+    people.start();
+    for (const ms of plan.bothKilledAtMs) blows.push(setTimeout(() => crew.killBoth(), ms));
+    const over = () => crew.isPeaceful() && people.isQuiet();
+    await until(over, LONGEST_MS, signal);
+    const patience = performance.now() + (options.patienceMs ?? PATIENCE_MS);
+    for (;;) {
+      catchUp();
+      if (over() && (await rest.look()) && over()) break;
+      if (performance.now() > patience || signal?.aborted === true) break;
+      await pause(REST_LOOK_MS);
+    }
+  } finally {
+    for (const blow of blows) clearTimeout(blow);
+    await crew.end();
+    clearInterval(watch);
+    catchUp();
+    reader.close();
+  }
+  const { restless } = rest;
+  const journals = await readAll(journal, plan);
+  const damage = await journal.check();
+  await journal.close();
+  const log = (await readFile(join(folder, "worker.log"), "utf8")).split("\n").filter(Boolean);
+  const { posted } = people;
+  const { strikes, misdeeds } = crew;
+  return { plan, posted, lines, strikes, misdeeds, journals, restless, damage, log, folder };
+}
+
+/** Removes what a batch left behind. */
+export async function removeFolder({ folder }: BatchRecord): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function until(condition: () => boolean, ms: number, signal?: AbortSignal): Promise<void> {
+  for (const end = performance.now() + ms; performance.now() < end; await pause(LOOK_MS)) {
+    if (condition() || signal?.aborted === true) return;
+  }
+}
+
+async function readAll(journal: Journal, plan: BatchPlan): Promise<BatchRecord["journals"]> {
+  const journals: BatchRecord["journals"] = new Map();
+  for (const { key } of plan.threads) journals.set(key, await journal.read(key));
+  return journals;
+}
+
+/** Looks whether anything is owed: by what the journals mean, and by what the store says is leased or due. */
+function createRest(journal: Journal, { threads }: BatchPlan) {
+  const folds = new Map<JournalKey, Thread>(threads.map(({ key }) => [key, emptyThread()]));
+  const restless = new Map<JournalKey, string>();
+  return {
+    restless,
+    async look(): Promise<boolean> {
+      restless.clear();
+      const now = Date.now();
+      for (const [key, thread] of folds) {
+        fold(thread, await journal.read(key, thread.last));
+        const step = nextStep(thread, { now, busy: new Set(), draining: false });
+        if (step.do !== "wait") restless.set(key, `${step.do} is owed`);
+      }
+      for await (const { key, leased, dueAt } of journal.list()) {
+        const early = dueAt !== undefined && dueAt <= Date.now() + 5_000;
+        if (leased) restless.set(key, "still leased");
+        else if (early)
+          restless.set(key, `${restless.get(key) ?? "nothing is owed"}, due at ${dueAt}`);
+      }
+      return restless.size === 0;
+    },
+  };
+}

@@ -1,0 +1,217 @@
+import type { Bug } from "./faults.ts";
+import {
+  type BatchPlan,
+  type BatchWish,
+  between,
+  type Blow,
+  type Life,
+  pick,
+  planBatch,
+  POINTS,
+  type Random,
+  seededRandom,
+  shuffled,
+  type Signal,
+  type Trap,
+} from "./plan.ts";
+
+/** Threads of a batch: about half of them are in the hands of a worker when it is struck. */
+const THREADS = 90;
+const SPAN_MS = 4_500;
+/** How many lives each worker has in a batch, and how many of them end in a trap. */
+const LIVES = { short: { all: 6, trapped: 5 }, full: { all: 5, trapped: 3 } } as const;
+/** Traps that no life of a worker crossed are set again in batches of so many. */
+const MISSED_AT_ONCE = 12;
+
+/** One trap of the deck, with what must come before it for the point to be reached at all. */
+type Ambush = Trap[];
+
+/** Points that are only crossed by a worker that was frozen somewhere else before. */
+const PRELUDES: Record<string, Trap> = {
+  retract: { point: "after:say", crossing: 1, signal: "SIGSTOP" },
+  "post:signal": { point: "tool:before-effect", crossing: 1, signal: "SIGSTOP" },
+};
+
+function ambush(point: string, crossing: number, signal: Signal): Ambush {
+  const prelude = PRELUDES[point.replace(/^(?:before|after):/, "")];
+  const trap: Trap = { point, crossing: prelude === undefined ? crossing : 1, signal };
+  return prelude === undefined ? [trap] : [prelude, trap];
+}
+
+/** Every point; in full also its second and third crossing, and freezing there. */
+function deckOf(depth: "short" | "full", random: Random): Ambush[] {
+  const deck = POINTS.flatMap((point) => {
+    const once = [ambush(point, 1, "SIGKILL")];
+    if (depth === "short") return once;
+    const freeze = ambush(point, between(random, 1, 3), "SIGSTOP");
+    return [...once, ambush(point, 2, "SIGKILL"), ambush(point, 3, "SIGKILL"), freeze];
+  });
+  return shuffled(random, deck);
+}
+
+export interface Campaign {
+  seed: number;
+  depth: "short" | "full";
+}
+
+/** The `index`-th batch (from 0) of a campaign; it depends on nothing else, so that one can be run alone. */
+export function campaignBatch({ seed, depth }: Campaign, index: number): BatchPlan {
+  const { all, trapped: ending } = LIVES[depth];
+  const perBatch = ending * 2;
+  const batchSeed = seed * 10_007 + index;
+  const random = seededRandom(batchSeed);
+  const ambushes = Array.from({ length: perBatch }, (_, i) => {
+    const drawn = index * perBatch + i;
+    const size = deckOf(depth, seededRandom(0)).length;
+    const deck = deckOf(depth, seededRandom(seed + Math.floor(drawn / size)));
+    return deck[drawn % size] ?? [];
+  });
+  const lives = (mine: Ambush[]) =>
+    shuffled(random, [
+      ...mine.map((traps) => trapped(random, traps)),
+      ...Array.from({ length: all - ending }, () => untrapped(random)),
+    ]);
+  return planBatch({
+    name: `${index}`,
+    seed: batchSeed,
+    threads: THREADS,
+    spanMs: SPAN_MS,
+    lives: [lives(ambushes.slice(0, ending)), lives(ambushes.slice(ending))],
+    bothKilledAtMs: index % 3 === 0 ? [between(random, 600, 1_800)] : [],
+    poison: index % 3 === 1,
+  });
+}
+
+/** A batch for points that no batch so far has reached. */
+export function missedBatch(
+  { seed }: Campaign,
+  points: readonly string[],
+  round: number,
+): BatchPlan {
+  const batchSeed = seed * 10_007 + 5_000 + round;
+  const random = seededRandom(batchSeed);
+  const lives = points.slice(0, MISSED_AT_ONCE).map((point) => {
+    return { ...trapped(random, ambush(point, 1, "SIGKILL")), lostReplies: 0 };
+  });
+  const half = Math.ceil(lives.length / 2);
+  return planBatch({
+    name: `missed ${round}`,
+    seed: batchSeed,
+    threads: THREADS,
+    spanMs: SPAN_MS,
+    lives: [lives.slice(0, half), lives.slice(half)],
+  });
+}
+
+/** Ends at its trap; when that is not crossed, by a kill. */
+function trapped(random: Random, traps: Trap[]): Life {
+  const freezes = traps.some(({ signal }) => signal === "SIGSTOP");
+  return {
+    traps,
+    leases: between(random, 2, 5),
+    blows: [
+      {
+        kind: "kill",
+        afterMs: freezes ? between(random, 2_000, 3_000) : between(random, 1_200, 2_000),
+      },
+    ],
+    lostReplies: drawLoss(random),
+  };
+}
+
+/** Killed, frozen and then killed, or told to end, at any time. */
+function untrapped(random: Random): Life {
+  const afterMs = between(random, 100, 700);
+  const leases = between(random, 2, 5);
+  const last: Blow = {
+    kind: random() < 0.5 ? "kill" : "drain",
+    afterMs: afterMs + leases * 400 + between(random, 0, 400),
+  };
+  const blows: Blow[] = pick(random, [
+    [{ kind: "kill", afterMs }],
+    [{ kind: "drain", afterMs }],
+    [{ kind: "freeze", afterMs, leases }, last],
+  ]);
+  return { traps: [], leases, blows, lostReplies: drawLoss(random) };
+}
+
+function drawLoss(random: Random): number {
+  return random() < 0.5 ? 0 : 0.01;
+}
+
+/** The batch that must show a planted bug, and what must then be said of it. */
+export interface Control {
+  plan: BatchPlan;
+  expected: RegExp;
+}
+
+interface ControlWish extends Pick<BatchWish, "recipes" | "lives"> {
+  expected: RegExp;
+}
+
+/** Lives that end at a point, at these crossings of it. */
+function endingAt(point: string, signal: Signal, ...crossings: number[]): Life[] {
+  return crossings.map((crossing) => ({
+    traps: [{ point, crossing, signal }],
+    leases: 3,
+    blows: [{ kind: "kill", afterMs: 2_000 }],
+    lostReplies: 0,
+  }));
+}
+
+function calm(lostReplies: number): Life[] {
+  return [{ traps: [], leases: 3, blows: [{ kind: "drain", afterMs: 2_000 }], lostReplies }];
+}
+
+const WRITES = ["allowed", "approved"];
+const KILLED_WRITES: ControlWish["lives"] = [
+  endingAt("tool:after-effect", "SIGKILL", 1, 2),
+  endingAt("tool:begin", "SIGKILL", 1, 2),
+];
+
+const CONTROLS: Record<Bug, ControlWish> = {
+  "write-ahead off": {
+    recipes: WRITES,
+    lives: KILLED_WRITES,
+    expected: /before its start was stored|effect seen 2 times/,
+  },
+  "token check off": {
+    recipes: WRITES,
+    lives: [
+      endingAt("before:append:tool_started", "SIGSTOP", 3, 5),
+      endingAt("before:append:tool_started", "SIGSTOP", 20),
+    ],
+    expected: /effect seen 2 times/,
+  },
+  "dedupe off": {
+    recipes: WRITES,
+    lives: [calm(0.05), calm(0.05)],
+    expected: /seen 2 times|has 2 results|started 2 times/,
+  },
+  "decisions unchecked": {
+    recipes: ["stopped", "raced"],
+    lives: [calm(0), calm(0)],
+    expected: /started after a (?:Stop|deny)/,
+  },
+  "release unchecked": {
+    recipes: ["approved", "talked"],
+    lives: [calm(0), calm(0)],
+    expected: /not at rest/,
+  },
+  "started writes run again": {
+    recipes: WRITES,
+    lives: KILLED_WRITES,
+    expected: /(?:begin|effect) seen 2 times/,
+  },
+  "unknown untold": {
+    recipes: WRITES,
+    lives: KILLED_WRITES,
+    expected: /nobody was told/,
+  },
+};
+
+export function controlOf(bug: Bug, seed: number): Control {
+  const { expected, ...wish } = CONTROLS[bug];
+  const plan = planBatch({ name: bug, seed, threads: 30, spanMs: 1_500, ...wish });
+  return { plan, expected };
+}

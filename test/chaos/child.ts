@@ -1,0 +1,146 @@
+import { flushCompileCache } from "node:module";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { pino } from "pino";
+import type { ActionCard, Adapter, People, View } from "../../src/adapters/adapter.ts";
+import { answerCommand } from "../../src/commands/answers.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { createDispatcher } from "../../src/tools/dispatch.ts";
+import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
+import { createWorker } from "../../src/worker/worker.ts";
+import { type Bug, BUGS, createCross, type Cross, loseReplies, trapJournal } from "./faults.ts";
+import { seededRandom, type Trap } from "./plan.ts";
+import { chaosPolicy, input, witnessTools } from "./tools.ts";
+import { openWitness, type Witness } from "./witness.ts";
+
+/** One worker process, as `crew.ts` starts it: the product's own store, wake-ups, worker and dispatcher. */
+export interface Setup {
+  store: string;
+  witness: string;
+  leaseMs: number;
+  sweepMs: number;
+  traps: Trap[];
+  lostReplies: number;
+  seed: number;
+  bug: Bug | undefined;
+}
+
+/** How long a worker that is told to end waits for its writes. */
+const GRACE_MS = 1_000;
+
+const PEOPLE: People = {
+  standing: async (account) => {
+    if (account === "test:gus") return "guest";
+    return ["test:ana", "test:bob", "test:cy"].includes(account) ? "member" : "unknown";
+  },
+  members: async () => undefined,
+  everyone: async () => ["test:ana", "test:bob", "test:cy", "test:gus"],
+};
+
+/** A chat that is the witness's file. A message takes some milliseconds to get there. */
+function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
+  let refs = 0;
+  async function put(point: string, see: (ref: string) => void): Promise<string> {
+    await pause(2);
+    cross(`before:${point}`);
+    refs += 1;
+    const ref = `${process.pid}.${performance.now()}.${refs}`;
+    see(ref);
+    cross(`after:${point}`);
+    await pause(1);
+    return ref;
+  }
+  const seen = ({ action, revision, phase, args }: ActionCard) => {
+    return { key, action, revision, phase, name: input.parse(args).name };
+  };
+  return {
+    progress: () => {},
+    say: (message) =>
+      put("say", (ref) => {
+        const { kind, text = "" } = message;
+        const results = kind === "answer" ? message.results.map((result) => result.text) : [];
+        witness.see({
+          what: "said",
+          key,
+          ref,
+          kind,
+          run: kind === "answer" ? message.run : undefined,
+          settles: kind === "notice" ? message.settles : undefined,
+          text: [text, ...results].join("\n").slice(0, 300),
+        });
+      }),
+    whisper: (to, text) =>
+      put("whisper", (ref) => witness.see({ what: "whispered", key, ref, to, text })),
+    card: (card) => put("card", (ref) => witness.see({ what: "carded", ref, ...seen(card) })),
+    settle: async (ref, card) => {
+      await put("settle", () => witness.see({ what: "settled", ref, ...seen(card) }));
+    },
+    retract: async (ref) => {
+      await put("retract", () => witness.see({ what: "retracted", key, ref }));
+    },
+  };
+}
+
+function chatAdapter(witness: Witness, cross: Cross): Adapter {
+  return {
+    transport: "test",
+    people: PEOPLE,
+    singleOperator: false,
+    view: (key) => chatView(key, witness, cross),
+  };
+}
+
+async function main(setup: Setup): Promise<void> {
+  const witness = openWitness(setup.witness);
+  const cross = createCross(setup.traps, witness);
+  const store = await openSqliteJournal({ path: setup.store });
+  const broken = setup.bug === undefined ? store : BUGS[setup.bug](store, setup.store);
+  const trapped = trapJournal(broken, cross, witness);
+  const journal = loseReplies(trapped, setup.lostReplies, seededRandom(setup.seed));
+  const own = new DatabaseSync(setup.store, { readOnly: true });
+  const last = own.prepare("SELECT last FROM journal WHERE key = ?");
+  const tools = witnessTools({
+    witness,
+    witnessPath: setup.witness,
+    cross,
+    lastOf: (key) => Number(last.get(key)?.["last"] ?? 0),
+  });
+  const adapter = chatAdapter(witness, cross);
+  const log = pino({ level: "warn" }, pino.destination({ dest: 2, sync: true }));
+  const nowhere = () => Promise.reject(new Error("no tool here needs this"));
+  const wakeups = createInProcessWakeups({
+    due: () => journal.due(),
+    onError: (error, key) => log.error({ err: error, key }, "work on a thread failed"),
+    sweepMs: setup.sweepMs,
+  });
+  const worker = createWorker({
+    journal,
+    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: (text) => text }),
+    policy: chaosPolicy(),
+    run: {
+      direct: (command, thread) => answerCommand(command, thread, tools),
+      plain: (text) => `You said: ${text}`,
+    },
+    encode: (text) => text,
+    log,
+    leaseMs: setup.leaseMs,
+    wakeAt: (key, at) => wakeups.wake(key, at),
+    adapterOf: () => adapter,
+  });
+  const running = wakeups.start((key) => worker.work(key));
+  const stop = async () => {
+    await worker.stop(GRACE_MS);
+    await running.stop();
+    await store.close();
+    witness.see({ what: "stopped" });
+    process.exit(0);
+  };
+  process.once("SIGTERM", () => void stop());
+  // The parent is gone: nobody would end this process any more.
+  process.stdin.on("end", () => process.exit(3)).resume();
+  witness.see({ what: "ready" });
+  flushCompileCache();
+}
+
+await main(JSON.parse(process.argv[2] ?? "{}") as Setup);

@@ -1,0 +1,218 @@
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import type { AppendKind, Draft } from "../../src/core/entry.ts";
+import { BotError } from "../../src/core/errors.ts";
+import type { AppendReply, Journal, Lease, StoredEntry } from "../../src/journal/journal.ts";
+import type { Random, Trap } from "./plan.ts";
+import type { Witness } from "./witness.ts";
+
+/** Called wherever a worker could die; kills or freezes the process when its trap is there. */
+export type Cross = (point: string) => void;
+
+/** The signal arrives before `cross` returns: a process that kills itself does nothing more. */
+export function createCross(traps: readonly Trap[], witness: Witness): Cross {
+  let next = 0;
+  let crossings = 0;
+  return (point) => {
+    const trap = traps[next];
+    if (trap === undefined || trap.point !== point) return;
+    crossings += 1;
+    if (crossings < trap.crossing) return;
+    next += 1;
+    crossings = 0;
+    witness.see({ what: "trap", point, signal: trap.signal });
+    process.kill(process.pid, trap.signal);
+  };
+}
+
+/** The same journal with a point before and after every verb that writes, and its leases in the witness's sight. */
+export function trapJournal(journal: Journal, cross: Cross, witness: Witness): Journal {
+  async function around<T>(point: string, ask: () => Promise<T>): Promise<T> {
+    cross(`before:${point}`);
+    const reply = await ask();
+    cross(`after:${point}`);
+    return reply;
+  }
+  return {
+    ...journal,
+    post: (key, draft) => around(`post:${draft.kind}`, () => journal.post(key, draft)),
+    putArtifact: (key, bytes) => around("artifact", () => journal.putArtifact(key, bytes)),
+    renew: (lease) => around("renew", () => journal.renew(lease)),
+    async lease(key, ttlMs) {
+      cross("before:lease");
+      const granted = await journal.lease(key, ttlMs);
+      if (granted === undefined) return undefined;
+      witness.see({ what: "held", key });
+      cross("after:lease");
+      return granted;
+    },
+    async append(lease, after, drafts, options) {
+      const point = `append:${drafts[0]?.kind}`;
+      const reply = await around(point, () => journal.append(lease, after, drafts, options));
+      if (reply.kind === "fenced") witness.see({ what: "fenced", key: lease.key });
+      return reply;
+    },
+    async release(lease, after, dueAt) {
+      cross("before:release");
+      const reply = await journal.release(lease, after, dueAt);
+      if (reply.kind === "ok") witness.see({ what: "dropped", key: lease.key });
+      if (reply.kind === "fenced") witness.see({ what: "fenced", key: lease.key });
+      cross("after:release");
+      return reply;
+    },
+  };
+}
+
+/** The same journal, of which a share of the replies is lost after the write: the caller only hears that it failed. */
+export function loseReplies(journal: Journal, share: number, random: Random): Journal {
+  if (share === 0) return journal;
+  async function maybe<T>(asked: Promise<T>): Promise<T> {
+    const reply = await asked;
+    if (random() < share) throw new BotError("STORE_UNAVAILABLE", "The store's reply was lost.");
+    return reply;
+  }
+  return {
+    ...journal,
+    post: (key, draft) => maybe(journal.post(key, draft)),
+    lease: (key, ttlMs) => maybe(journal.lease(key, ttlMs)),
+    renew: (lease) => maybe(journal.renew(lease)),
+    append: (lease, after, drafts, options) => maybe(journal.append(lease, after, drafts, options)),
+    release: (lease, after, dueAt) => maybe(journal.release(lease, after, dueAt)),
+  };
+}
+
+type Append = Parameters<Journal["append"]>;
+type Break = (journal: Journal, path: string) => Journal;
+
+/** Stores that break one promise of the port, each as a person might get it wrong. Every one must be caught. */
+export const BUGS = {
+  "write-ahead off": writeBehind,
+  "token check off": withoutTokens,
+  "dedupe off": withoutDedupe,
+  "decisions unchecked": withoutAfter,
+  "release unchecked": hastyRelease,
+  "started writes run again": rerun,
+  "unknown untold": silent,
+} satisfies Record<string, Break>;
+
+export type Bug = keyof typeof BUGS;
+
+export function isBug(name: string): name is Bug {
+  return Object.hasOwn(BUGS, name);
+}
+
+/** How long the broken stores dawdle where a fast one would make the window too small to hit. */
+const DAWDLE_MS = 100;
+
+/** Acknowledges the start of a write at once and stores it a while later. */
+function writeBehind(journal: Journal): Journal {
+  return {
+    ...journal,
+    async append(lease, after, drafts, options) {
+      const [first] = drafts;
+      if (first?.kind !== "tool_started" || first.effect === "read") {
+        return journal.append(lease, after, drafts, options);
+      }
+      setTimeout(() => void insist(journal, [lease, after, drafts, options]), DAWDLE_MS * 2);
+      const now = Date.now();
+      return { kind: "ok", unseen: [{ ...first, seq: after + 1, at: now }], now };
+    },
+  };
+}
+
+/** Any worker may write, whoever has the lease: its token is put in the place of the stored one for as long as it takes. */
+function withoutTokens(journal: Journal, path: string): Journal {
+  const db = new DatabaseSync(path, { timeout: 2_000 });
+  const read = db.prepare("SELECT token FROM journal WHERE key = ?");
+  const write = db.prepare("UPDATE journal SET token = ? WHERE key = ?");
+  async function as<T>({ key, token }: Lease, ask: () => Promise<T>): Promise<T> {
+    const stored = read.get(key)?.["token"];
+    if (stored === token) return ask();
+    write.run(token, key);
+    try {
+      return await ask();
+    } finally {
+      write.run(typeof stored === "string" ? stored : null, key);
+    }
+  }
+  return {
+    ...journal,
+    renew: (lease) => as(lease, () => journal.renew(lease)),
+    append: (lease, after, drafts, options) =>
+      as(lease, () => journal.append(lease, after, drafts, options)),
+  };
+}
+
+/** Takes everything said twice for two things. The parent's posts are broken alike, see `people.ts`. */
+function withoutDedupe(journal: Journal): Journal {
+  let appends = 0;
+  return {
+    ...journal,
+    append: (lease, after, drafts, options) => {
+      appends += 1;
+      const anew = drafts.map((draft) => ({
+        ...draft,
+        id: `${draft.id}#${process.pid}.${appends}`,
+      }));
+      return journal.append(lease, after, anew, options);
+    },
+  };
+}
+
+/** Writes decisions that were taken without knowing of the newest posts. */
+function withoutAfter(journal: Journal): Journal {
+  return {
+    ...journal,
+    async append(lease, after, drafts, options) {
+      if (drafts[0]?.kind === "tool_started") await pause(DAWDLE_MS);
+      return insist(journal, [lease, after, drafts, options]);
+    },
+  };
+}
+
+async function insist(
+  journal: Journal,
+  [lease, after, drafts, options]: Append,
+): Promise<AppendReply> {
+  const missed: StoredEntry[] = [];
+  for (let last = after; ;) {
+    const reply = await journal.append(lease, last, drafts, options);
+    if (reply.kind === "ok") return { ...reply, unseen: [...missed, ...reply.unseen] };
+    if (reply.kind !== "unseen") return reply;
+    missed.push(...reply.unseen);
+    last = missed.at(-1)?.seq ?? last;
+  }
+}
+
+/** Gives a lease back even though something was posted that the holder has not seen. */
+function hastyRelease(journal: Journal): Journal {
+  return {
+    ...journal,
+    async release(lease, after, dueAt) {
+      await pause(DAWDLE_MS);
+      const reply = await journal.release(lease, after, dueAt);
+      if (reply.kind !== "unseen") return reply;
+      return journal.release(lease, reply.unseen.at(-1)?.seq ?? after, dueAt);
+    },
+  };
+}
+
+/** Takes every interrupted call for a read, which is simply run again. */
+function rerun(journal: Journal): Journal {
+  const asRead = (entry: StoredEntry): StoredEntry =>
+    entry.kind === "tool_started" ? { ...entry, effect: "read" } : entry;
+  return {
+    ...journal,
+    read: async (key, after) => (await journal.read(key, after)).map(asRead),
+  };
+}
+
+/** Forgets to ask people about unknown outcomes. */
+function silent(journal: Journal): Journal {
+  const kept = (draft: Draft<AppendKind>) => draft.kind !== "notice" || draft.settles === undefined;
+  return {
+    ...journal,
+    append: (lease, after, drafts, options) =>
+      journal.append(lease, after, drafts.filter(kept), options),
+  };
+}

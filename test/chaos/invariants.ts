@@ -1,0 +1,328 @@
+import { type Entry, isPost } from "../../src/core/entry.ts";
+import { emptyThread, fold } from "../../src/journal/fold.ts";
+import { nextStep } from "../../src/worker/next.ts";
+import {
+  type CallEvidence,
+  callsOf,
+  chatOf,
+  duplicates,
+  entriesOf,
+  type Evidence,
+  isToolSight,
+} from "./evidence.ts";
+import type { ToolName } from "./plan.ts";
+import type { Line } from "./witness.ts";
+
+/**
+ * What must hold of a thread once everything is at rest. The numbers are those of SAFETY.md's invariants. Nothing here
+ * asks the product what an entry means, except `checkPrefixes`, which is about that.
+ */
+
+/** The approvals that each tool needs by `chaosPolicy`; `undefined`: it may never run. */
+const QUORUM: Record<ToolName, number | undefined> = {
+  look: 0,
+  poison: 0,
+  nudge: 0,
+  act: 1,
+  brief: 1,
+  wreck: 2,
+  banned: undefined,
+};
+const MEMBERS = ["test:ana", "test:bob", "test:cy"];
+
+/** What is wrong with a thread; empty when nothing is. */
+export function violations(evidence: Evidence): string[] {
+  const calls = callsOf(evidence);
+  return [
+    ...checkStore(evidence),
+    ...checkPosts(evidence),
+    ...checkRuns(evidence, calls),
+    ...checkClicks(evidence),
+    ...calls.flatMap((call) => [...checkOutcome(call, evidence), ...checkEffect(call)]),
+    ...calls.flatMap((call) => checkPermission(call, evidence)),
+    ...checkEffectsHaveCalls(calls, evidence),
+    ...checkShown(evidence),
+    ...checkParked(evidence),
+    ...checkPrefixes(evidence),
+  ];
+}
+
+/** Numbered without gaps, no id twice, time never backwards. */
+function checkStore({ entries }: Evidence): string[] {
+  const wrong: string[] = [];
+  const ids = new Set<string>();
+  let at = 0;
+  for (const [index, entry] of entries.entries()) {
+    if (entry.seq !== index + 1) wrong.push(`entry ${index + 1} has the number ${entry.seq}`);
+    if (ids.has(entry.id)) wrong.push(`the id ${entry.id} is there twice`);
+    if (entry.at < at) wrong.push(`entry ${entry.seq} is older than the one before`);
+    ids.add(entry.id);
+    at = entry.at;
+  }
+  return wrong;
+}
+
+/** 7: what was acknowledged is there, once, and nothing that nobody posted. */
+function checkPosts({ entries, posted }: Evidence): string[] {
+  const ids = new Set(posted.map(({ draft }) => draft.id));
+  const lost = [...ids].filter((id) => !entries.some((entry) => entry.id === id));
+  const own = /^(?:expiry|late):/;
+  const foreign = entries.filter(
+    ({ id, kind }) => isPost({ kind }) && !ids.has(id) && !own.test(id),
+  );
+  return [
+    ...lost.map((id) => `the post ${id} was acknowledged and is not there`),
+    ...foreign.map(({ id }) => `nobody posted ${id}`),
+  ];
+}
+
+/** Asked about, and neither decided nor withdrawn: it may wait for people for ever. */
+function isWaiting(call: CallEvidence, evidence: Evidence): boolean {
+  const proposal = call.proposed.at(-1);
+  if (proposal === undefined || call.started.length > 0) return false;
+  const closed = entriesOf(evidence, "action_closed").some(
+    ({ action }) => action === proposal.action,
+  );
+  const stops = entriesOf(evidence, "stop").some(({ seq }) => seq > call.request.seq);
+  return !closed && !stops && approversOf(call, proposal, evidence).size < (QUORUM[call.tool] ?? 1);
+}
+
+/** 7: one event leads to one run, which ends once. */
+function checkRuns(evidence: Evidence, calls: CallEvidence[]): string[] {
+  const wrong: string[] = [];
+  const runs = entriesOf(evidence, "run_started");
+  const ends = entriesOf(evidence, "run_ended");
+  for (const { id, kind } of evidence.entries) {
+    if (kind !== "message" && kind !== "command") continue;
+    const answering = runs.filter(({ answers }) => answers.includes(id)).length;
+    if (answering !== 1) wrong.push(`${id} led to ${answering} runs`);
+  }
+  for (const { run, seq } of runs) {
+    const ended = ends.filter((end) => end.run === run);
+    const open = calls.some((call) => call.call.startsWith(`${run}.`) && isWaiting(call, evidence));
+    if (ended.length !== (open ? 0 : 1)) wrong.push(`the run ${run} ended ${ended.length} times`);
+    if (ended.some((end) => end.seq < seq)) wrong.push(`the run ${run} ended before it began`);
+  }
+  return wrong;
+}
+
+/** Every click has exactly one consequence; every late word is passed on. */
+function checkClicks(evidence: Evidence): string[] {
+  const causes = [
+    ...entriesOf(evidence, "vote").map(({ click }) => click),
+    ...entriesOf(evidence, "settled").map(({ click }) => click),
+    ...entriesOf(evidence, "action_proposed").map(({ click }) => click),
+    ...entriesOf(evidence, "notice").map(({ answers }) => answers),
+  ];
+  const clicks = entriesOf(evidence, "click").flatMap(({ id }) => {
+    const times = causes.filter((cause) => cause === id).length;
+    return times === 1 ? [] : [`the click ${id} had ${times} consequences`];
+  });
+  const unknown = entriesOf(evidence, "tool_finished").filter(
+    ({ outcome }) => outcome === "unknown",
+  );
+  const words = entriesOf(evidence, "signal").flatMap(({ id, call }) => {
+    const matters = unknown.some((finished) => finished.call === call);
+    return causes.includes(id) || !matters ? [] : [`the late word ${id} was kept from the thread`];
+  });
+  return [...clicks, ...words];
+}
+
+const NOT_RUN = new Set(["denied", "expired", "cancelled", "blocked"]);
+
+/** 5, 6, 8: one result per call; an interrupted write is unknown unless it was read back, and people are asked. */
+function checkOutcome(call: CallEvidence, evidence: Evidence): string[] {
+  const { call: id, tool, started, sights, settled } = call;
+  if (started.length > 1) return [`${id} was started ${started.length} times`];
+  const [finished] = call.finished;
+  if (finished === undefined && isWaiting(call, evidence)) return [];
+  if (finished === undefined || call.finished.length > 1) {
+    return [`${id} has ${call.finished.length} results`];
+  }
+  const wrong: string[] = [];
+  const { outcome, recovered = false, text } = finished;
+  const [start] = started;
+  const isWrite = tool !== "look" && tool !== "poison";
+  const ended = sights.some(({ what }) => what === "end");
+  if (start === undefined) {
+    if (!NOT_RUN.has(outcome)) wrong.push(`${id} (${tool}) is ${outcome} and was never started`);
+  } else {
+    if (finished.seq < start.seq) wrong.push(`${id} has a result from before its start`);
+    if (NOT_RUN.has(outcome) && (isWrite || outcome !== "cancelled")) {
+      wrong.push(`${id} was started and is said to be ${outcome}`);
+    }
+    if (/not executed/i.test(text)) wrong.push(`${id} was started and is said not to be executed`);
+  }
+  if (isWrite && outcome === "error") wrong.push(`${id} (${tool}) failed: ${text}`);
+  if (isWrite && outcome === "ok" && !recovered && !ended) {
+    wrong.push(`${id} was interrupted and is said to be ok`);
+  }
+  if (recovered && outcome === "ok") {
+    const effect = sights.find(({ what }) => what === "effect");
+    if (tool !== "wreck" || effect === undefined || effect.at > finished.at) {
+      wrong.push(`${id} is said to have been read back and nothing was there to see`);
+    }
+  }
+  if (outcome === "unknown") {
+    if (!evidence.disturbed) wrong.push(`${id} is unknown without a cause`);
+    if (!isWrite) wrong.push(`${id} is a read and unknown`);
+    const told = chatOf(evidence).filter(
+      (line) =>
+        line.what === "said" &&
+        line.kind === "notice" &&
+        /UNKNOWN/.test(line.text) &&
+        (line.settles === id || line.settles === start?.action),
+    );
+    if (told.length === 0) wrong.push(`nobody was told that the outcome of ${id} is unknown`);
+  }
+  if (settled.length > 1) wrong.push(`${id} was settled ${settled.length} times`);
+  if (settled.length > 0 && outcome !== "unknown")
+    wrong.push(`${id} was settled and is ${outcome}`);
+  return wrong;
+}
+
+/** 1: a write is begun and happens at most once, after its start was durable, with the arguments that were shown. */
+function checkEffect({ call, tool, started, proposed, request, sights }: CallEvidence): string[] {
+  const wrong: string[] = [];
+  for (const what of ["begin", "effect", "end"] as const) {
+    const times = sights.filter((line) => line.what === what).length;
+    if (times > 1) wrong.push(`${call} (${tool}): ${what} seen ${times} times`);
+  }
+  const [start] = started;
+  for (const { what, last, args } of sights) {
+    if (start === undefined) wrong.push(`${call} (${tool}): ${what} without a start`);
+    else if (last < start.seq) wrong.push(`${call} (${tool}): ${what} before its start was stored`);
+    const shown = proposed.find(({ revision }) => revision === start?.revision)?.args;
+    const asked = request.command.name === "run" ? request.command.args : {};
+    const right =
+      shown === undefined ? args["name"] === asked["name"] : canonical(args) === canonical(shown);
+    if (!right) wrong.push(`${call} (${tool}): ran with other arguments than were shown`);
+  }
+  return wrong;
+}
+
+function canonical(args: object): string {
+  return JSON.stringify(Object.entries(args).toSorted(([a], [b]) => a.localeCompare(b)));
+}
+
+function checkEffectsHaveCalls(calls: CallEvidence[], { lines }: Evidence): string[] {
+  const names = new Set(calls.map(({ name }) => name));
+  const strays = lines.filter(isToolSight).filter(({ name }) => !names.has(name));
+  return strays.map(({ name, what }) => `${name}: ${what} seen, and no call has this name`);
+}
+
+/** 2, 3, 4: before a start stand the approvals it needs, and no deny, Stop or expiry. */
+function checkPermission(call: CallEvidence, evidence: Evidence): string[] {
+  const [start] = call.started;
+  if (start === undefined) return [];
+  const { call: id, tool, request, proposed } = call;
+  const quorum = QUORUM[tool];
+  const wrong: string[] = [];
+  const between = (entry: { seq: number }) => entry.seq > request.seq && entry.seq < start.seq;
+  if (entriesOf(evidence, "stop").some(between)) wrong.push(`${id} was started after a Stop`);
+  if (quorum === undefined) return [...wrong, `${id} (${tool}) was started against policy`];
+  if (quorum === 0) return wrong;
+  const proposal = proposed.find(({ revision }) => revision === start.revision);
+  if (proposal === undefined || proposal.action !== start.action) {
+    return [...wrong, `${id} (${tool}) was started and never proposed`];
+  }
+  if (proposal.digest !== start.digest) wrong.push(`${id} was started with another digest`);
+  if (proposed.some(({ revision, seq }) => revision > proposal.revision && seq < start.seq)) {
+    wrong.push(`${id} was started in an old revision`);
+  }
+  const timers = entriesOf(evidence, "timer").filter(({ action }) => action === proposal.action);
+  if (start.at >= proposal.expiresAt || timers.some(between)) {
+    wrong.push(`${id} was started after it had expired`);
+  }
+  const clicks = clicksOn(proposal, evidence).filter(between);
+  if (clicks.some(({ choice }) => choice.kind === "deny"))
+    wrong.push(`${id} was started after a deny`);
+  const people = approversOf(call, proposal, evidence, start.seq).size;
+  if (people < quorum)
+    wrong.push(`${id} (${tool}) was started with ${people} of ${quorum} approvals`);
+  return wrong;
+}
+
+/** What people who may decide clicked on this very revision, in time. */
+function clicksOn(
+  { action, revision, seq, expiresAt }: Entry<"action_proposed">,
+  evidence: Evidence,
+) {
+  return entriesOf(evidence, "click")
+    .filter((click) => click.action === action && click.revision === revision && click.seq > seq)
+    .filter(({ actor, at }) => MEMBERS.includes(actor.account) && at < expiresAt);
+}
+
+/** Who approved it, by a click and its vote, before the entry `before`. */
+function approversOf(
+  { tool, request }: CallEvidence,
+  proposal: Entry<"action_proposed">,
+  evidence: Evidence,
+  before = Infinity,
+): Set<string> {
+  const votes = entriesOf(evidence, "vote").filter(({ approve, seq }) => approve && seq < before);
+  const accounts = clicksOn(proposal, evidence)
+    .filter(
+      ({ choice, id }) => choice.kind === "approve" && votes.some(({ click }) => click === id),
+    )
+    .map(({ actor }) => actor.account)
+    .filter((account) => tool !== "wreck" || account !== request.actor.account);
+  return new Set(accounts);
+}
+
+/** 7: every answer and notice stands in the chat, as recorded; a second copy only after a crash or a lost lease. */
+function checkShown(evidence: Evidence): string[] {
+  const wrong: string[] = [];
+  const chat = new Map(chatOf(evidence).map((line) => [line.ref, line]));
+  const delivered = entriesOf(evidence, "delivered");
+  for (const entry of [...entriesOf(evidence, "run_ended"), ...entriesOf(evidence, "notice")]) {
+    const record = delivered.filter((each) => each.entry === entry.id);
+    const [first] = record;
+    const line = first === undefined ? undefined : chat.get(first.ref);
+    if (record.length !== 1)
+      wrong.push(`${entry.id} was recorded as delivered ${record.length} times`);
+    else if (line === undefined)
+      wrong.push(`${entry.id} is recorded as delivered and not in the chat`);
+    else if (!says(line, entry)) wrong.push(`${entry.id} is recorded under another message`);
+  }
+  if (!evidence.disturbed && duplicates(evidence) > 0)
+    wrong.push("a message is there twice without a cause");
+  return wrong;
+}
+
+function says(line: Line, entry: Entry<"run_ended"> | Entry<"notice">): boolean {
+  if (entry.kind === "run_ended") return line.what === "said" && line.run === entry.run;
+  const text = entry.text.slice(0, 300);
+  return (line.what === "said" || line.what === "whispered") && line.text.slice(0, 300) === text;
+}
+
+/** What was put aside after two crashes is not touched until somebody writes. */
+function checkParked(evidence: Evidence): string[] {
+  const wrong: string[] = [];
+  const { entries } = evidence;
+  for (const notice of entriesOf(evidence, "notice")) {
+    if (!notice.id.startsWith("parked:")) continue;
+    const post = entries.find((entry) => entry.seq > notice.seq && isPost(entry))?.seq ?? Infinity;
+    const touched = entries.find(
+      ({ seq, kind }) =>
+        seq > notice.seq && seq < post && (kind === "run_started" || kind === "tool_started"),
+    );
+    if (touched !== undefined) wrong.push(`${touched.id} came though the thread was put aside`);
+  }
+  return wrong;
+}
+
+/** Every prefix of a journal can be folded, and leads to a next step. */
+function checkPrefixes({ entries }: Evidence): string[] {
+  const thread = emptyThread();
+  for (const entry of entries) {
+    try {
+      fold(thread, [entry]);
+      nextStep(thread, { now: entry.at, busy: new Set(), draining: false });
+    } catch (error) {
+      return [`the prefix up to entry ${entry.seq} cannot be folded: ${String(error)}`];
+    }
+    if (thread.last !== entry.seq) return [`entry ${entry.seq} (${entry.kind}) was not folded`];
+  }
+  return [];
+}

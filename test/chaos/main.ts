@@ -1,0 +1,199 @@
+import { rm } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { type BatchRecord, makeFolder, removeFolder, runBatch } from "./batch.ts";
+import { campaignBatch, type Campaign, controlOf, missedBatch } from "./campaign.ts";
+import { BUGS, isBug } from "./faults.ts";
+import { type BatchPlan, POINTS } from "./plan.ts";
+import { pointTable, table, total } from "./report.ts";
+import { type Verdict, verdictOf } from "./verdict.ts";
+
+/**
+ * The kill tests: real worker processes on one real SQLite folder, with people who write and click meanwhile, are killed
+ * (SIGKILL) and frozen (SIGSTOP past their lease) at every named point and at random, drained (SIGTERM), two at once and
+ * again while they recover. What happened is seen by a witness outside of them; the invariants of SAFETY.md must hold.
+ * Then stores with a planted bug must each be caught.
+ *
+ * A trial is a thread that a worker had in its hands when it was struck (`verdictOf`). The seed fixes who writes what,
+ * when people react and where workers die; it does not fix the operating system's scheduling.
+ *
+ * Not covered: power cuts and disk errors (a SIGKILL leaves what was written), other stores than SQLite, more than two
+ * workers, a chat that refuses, real tools and their child processes, clocks that jump.
+ */
+const USAGE = `Usage: npm run chaos [-- options]
+  --short       every point once and the planted bugs, within two minutes
+  --trials N    how many trials at least (2000; --short: 250)
+  --seed S      repeats a plan (default: drawn from the clock)
+  --only I      only the I-th batch of the plan
+  --keep        keeps the folders of failed batches
+  --no-bugs     leaves out the planted bugs`;
+
+interface Options {
+  campaign: Campaign;
+  trials: number;
+  only: number | undefined;
+  keep: boolean;
+  bugs: boolean;
+}
+
+interface Tally {
+  verdicts: Verdict[];
+  failedTrials: number;
+  checks: { passed: number; failed: number };
+}
+
+const MAX_MISSED_ROUNDS = 5;
+/** More rounds than any campaign needs: a batch makes dozens of trials. */
+const MAX_BATCHES = 2_000;
+/** A control whose bug leaves something undone waits no longer for it. */
+const CONTROL_PATIENCE_MS = 4_000;
+/** The window of a bug may be missed once; three batches that all miss it mean that it cannot be seen. */
+const CONTROL_ROUNDS = 3;
+
+function readOptions(argv: string[]): Options | undefined {
+  const { values } = parseArgs({
+    args: argv,
+    allowNegative: true,
+    options: {
+      short: { type: "boolean", default: false },
+      trials: { type: "string" },
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+      only: { type: "string" },
+      keep: { type: "boolean", default: false },
+      bugs: { type: "boolean", default: true },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const only = values.only === undefined ? undefined : Number(values.only);
+  const trials = Number(values.trials ?? (values.short ? 250 : 2_000));
+  const seed = Number(values.seed);
+  const numbers = [trials, seed, only ?? 0];
+  if (values.help || !numbers.every((each) => Number.isSafeInteger(each) && each >= 0))
+    return undefined;
+  const campaign: Campaign = { seed, depth: values.short ? "short" : "full" };
+  return { campaign, trials, only, keep: values.keep, bugs: values.bugs && only === undefined };
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+async function main(argv: string[]): Promise<number> {
+  const options = readOptions(argv);
+  if (options === undefined) {
+    print(USAGE);
+    return 2;
+  }
+  const began = performance.now();
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const folder = await makeFolder();
+  let kept = false;
+  const tally: Tally = { verdicts: [], failedTrials: 0, checks: { passed: 0, failed: 0 } };
+  const seconds = () => (performance.now() - began) / 1_000;
+
+  async function run(plan: BatchPlan): Promise<void> {
+    const record = await runBatch(plan, { folder, signal: stop.signal });
+    const verdict = verdictOf(record);
+    tally.verdicts.push(verdict);
+    const { figures, failed } = verdict;
+    const said = failed.size === 0 ? "ok" : `${failed.size} FAILED`;
+    print(
+      `batch ${plan.name}: ${figures.trials} trials, ${record.strikes.length} strikes, ${said} (${seconds().toFixed(0)} s)`,
+    );
+    for (const [key, what] of failed) for (const each of what) print(`  ${key}: ${each}`);
+    tally.failedTrials += failed.size;
+    await tidy(record, failed.size > 0);
+  }
+
+  async function tidy(record: BatchRecord, failed: boolean): Promise<void> {
+    if (failed)
+      print(`  again: npm run chaos -- ${again(options)} --only ${record.plan.name} --keep`);
+    if (failed && options?.keep === true) {
+      kept = true;
+      print(`  kept: ${record.folder}`);
+    } else await removeFolder(record);
+  }
+
+  try {
+    await strike(options, tally, run);
+    if (options.bugs) await plant(options, tally, { folder, signal: stop.signal });
+  } finally {
+    if (!kept) await rm(folder, { recursive: true, force: true });
+  }
+  return conclude(options, tally, seconds());
+}
+
+function again(options: Options | undefined): string {
+  if (options === undefined) return "";
+  const { seed, depth } = options.campaign;
+  return `${depth === "short" ? "--short " : ""}--seed ${seed}`;
+}
+
+/** The campaign's batches until there are enough trials, then more for points that were not reached. */
+async function strike(
+  options: Options,
+  tally: Tally,
+  run: (plan: BatchPlan) => Promise<void>,
+): Promise<void> {
+  const { campaign, only, trials } = options;
+  if (only !== undefined) return run(campaignBatch(campaign, only));
+  const done = () => total(tally.verdicts);
+  const missed = () => POINTS.filter((point) => !done().killsAtPoint.has(point));
+  for (let index = 0; done().trials < trials && index < MAX_BATCHES; index++) {
+    await run(campaignBatch(campaign, index));
+  }
+  for (let round = 0; missed().length > 0 && round < MAX_MISSED_ROUNDS; round++) {
+    await run(missedBatch(campaign, missed(), round));
+  }
+  const left = missed();
+  if (left.length === 0) tally.checks.passed += 1;
+  else {
+    tally.checks.failed += 1;
+    print(`points that no worker was killed at: ${left.join(", ")}`);
+  }
+}
+
+/** Every planted bug must be seen, as what it is. */
+async function plant(
+  { campaign }: Options,
+  tally: Tally,
+  where: { folder: string; signal: AbortSignal },
+): Promise<void> {
+  for (const bug of Object.keys(BUGS).filter(isBug)) {
+    let said: string[] = [];
+    let proof: string | undefined;
+    for (let round = 0; round < CONTROL_ROUNDS && proof === undefined; round++) {
+      const { plan, expected } = controlOf(bug, campaign.seed + round);
+      const record = await runBatch(plan, { ...where, bug, patienceMs: CONTROL_PATIENCE_MS });
+      said = [...verdictOf(record).failed.values()].flat();
+      const caught = said.filter((each) => expected.test(each));
+      if (caught[0] !== undefined) proof = `caught ${caught.length} times, such as: ${caught[0]}`;
+      await removeFolder(record);
+    }
+    tally.checks[proof === undefined ? "failed" : "passed"] += 1;
+    print(`planted: ${bug}: ${proof ?? `NOT CAUGHT (said: ${said.join("; ")})`}`);
+  }
+}
+
+function conclude(
+  options: Options,
+  { verdicts, failedTrials, checks }: Tally,
+  seconds: number,
+): number {
+  const figures = total(verdicts);
+  const passed = figures.trials - failedTrials + checks.passed;
+  const failed = failedTrials + checks.failed;
+  print("");
+  print(pointTable(figures, POINTS));
+  print("");
+  print(table(figures, seconds, options.campaign.seed));
+  if (failedTrials === 0 && figures.trials > 0) {
+    print(
+      `no failure in ${figures.trials} trials: fewer than ${((3 / figures.trials) * 100).toFixed(2)} % fail (3/N, 95 %)`,
+    );
+  }
+  print(`${Math.max(0, passed)} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,96 @@
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import type { ActionPhase } from "../../src/adapters/adapter.ts";
+import type { JsonObject } from "../../src/core/entry.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+
+/**
+ * What the outside world saw: one file that every worker process appends a line to before it does anything else. A line
+ * is one write(2) in append mode, so it is whole or absent, in the order things happened, and survives any SIGKILL (not
+ * a power cut, which is not tried here).
+ */
+export type Sight =
+  | { what: "ready" | "stopped" }
+  /** A lease was granted, given back, or found to be another's. */
+  | { what: "held" | "dropped" | "fenced"; key: JournalKey }
+  | { what: "trap"; point: string; signal: "SIGKILL" | "SIGSTOP" }
+  | ToolSight
+  | Said
+  | { what: "whispered"; key: JournalKey; ref: string; to: string; text: string }
+  | CardSight
+  | { what: "retracted"; key: JournalKey; ref: string };
+
+/**
+ * A tool was entered, changed the world, returned. `last` is the journal's last entry at that moment as seen on a
+ * connection of the tool's own: what was durable, whatever the worker believes.
+ */
+export interface ToolSight {
+  what: "begin" | "effect" | "end";
+  key: JournalKey;
+  tool: string;
+  name: string;
+  args: JsonObject;
+  last: number;
+}
+
+export interface Said {
+  what: "said";
+  key: JournalKey;
+  ref: string;
+  kind: "answer" | "notice";
+  run: string | undefined;
+  settles: string | undefined;
+  /** Of an answer: its results' text too. */
+  text: string;
+}
+
+/** A card as it was put or brought up to date. */
+export interface CardSight {
+  what: "carded" | "settled";
+  key: JournalKey;
+  ref: string;
+  action: string;
+  revision: number;
+  phase: ActionPhase;
+  name: string;
+}
+
+export type Line = { at: number; pid: number } & Sight;
+
+export interface Witness {
+  see(sight: Sight): void;
+}
+
+export function openWitness(path: string): Witness {
+  const file = openSync(path, "a");
+  return {
+    see(sight) {
+      writeSync(file, `${JSON.stringify({ at: Date.now(), pid: process.pid, ...sight })}\n`);
+    },
+  };
+}
+
+export interface Reader {
+  /** The lines since the last call. */
+  more(): Line[];
+  close(): void;
+}
+
+/** Reads a witness's file while others write to it. The file must exist. */
+export function readWitness(path: string): Reader {
+  const file = openSync(path, "r");
+  const buffer = Buffer.alloc(256 * 1024);
+  let rest = "";
+  return {
+    more() {
+      for (;;) {
+        const bytes = readSync(file, buffer);
+        if (bytes === 0) break;
+        rest += buffer.toString("latin1", 0, bytes);
+      }
+      const lines = rest.split("\n");
+      rest = lines.pop() ?? "";
+      return lines.map((line) => JSON.parse(Buffer.from(line, "latin1").toString()) as Line);
+    },
+    close: () => closeSync(file),
+  };
+}

@@ -1,0 +1,236 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MAX_TEXT_BYTES, readText } from "../../src/commands/grammar.ts";
+import { commandLine } from "../../src/tools/arguments.ts";
+
+function run(tool: string, args: Record<string, string> = {}) {
+  return { kind: "command", command: { name: "run", tool, args } };
+}
+
+/** The problem of an invalid command, or what else the text was read as. */
+function problemOf(text: string): string {
+  const reading = readText(text);
+  if (reading.kind !== "command") return `a ${reading.kind}`;
+  return reading.command.name === "invalid" ? reading.command.problem : reading.command.name;
+}
+
+describe("commands", () => {
+  it.each(["help", "tools", "cost", "approvals"])("%s, with or without a slash", (name) => {
+    const expected = { kind: "command", command: { name } };
+    expect(readText(name)).toEqual(expected);
+    expect(readText(`/${name}`)).toEqual(expected);
+    expect(readText(`  ${name.toUpperCase()}\n`)).toEqual(expected);
+  });
+
+  it.each(["stop", "/stop", "Stop", "STOP!", "stop.", " stop!!! "])("%j stops", (text) => {
+    expect(readText(text)).toEqual({ kind: "stop" });
+  });
+
+  it.each([
+    ["run uptime", run("uptime")],
+    ["/run uptime", run("uptime")],
+    ["Run uptime", run("uptime")],
+    [
+      "run http_check url=https://a.b/?x=1&y='2'",
+      run("http_check", { url: "https://a.b/?x=1&y=2" }),
+    ],
+    ["run t a=1 b='two words' c=\"it's\"", run("t", { a: "1", b: "two words", c: "it's" })],
+    ["run t\n  a=1\n  b=2", run("t", { a: "1", b: "2" })],
+    ["run t a='line 1\nline 2'", run("t", { a: "line 1\nline 2" })],
+    [`run t argv='["a", "b c"]'`, run("t", { argv: '["a", "b c"]' })],
+    [String.raw`run t a="say \"hi\" \\ \n" b=\d+`, run("t", { a: 'say "hi" \\ \\n', b: "\\d+" })],
+    ["run t a=x'y z'\"w\"", run("t", { a: "xy zw" })],
+    ["run t a= b=''", run("t", { a: "", b: "" })],
+    ["run t a=b=c", run("t", { a: "b=c" })],
+    ["run t pattern=[a-z]+", run("t", { pattern: "[a-z]+" })],
+    ["run t constructor=1 toString=2", run("t", { constructor: "1", toString: "2" })],
+  ])("%j", (text, expected) => {
+    expect(readText(text)).toEqual(expected);
+  });
+
+  it("every set of texts that can be printed as a run command reads back the same", () => {
+    const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/);
+    const text = fc.oneof(
+      fc.string({ unit: "grapheme", maxLength: 40 }),
+      fc.string({ unit: fc.constantFrom("'", '"', "\\", " ", "\n", "=", "[", "{", "“", "a") }),
+    );
+    fc.assert(
+      fc.property(name, fc.dictionary(name, text, { maxKeys: 5 }), (tool, args) => {
+        expect(readText(commandLine(tool, args))).toEqual(run(tool, { ...args }));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("nothing that people can type makes it throw, or reads as two things", () => {
+    const part = fc.constantFrom(
+      ..."run stop approve deny settle edit a1 a1.2 t x= '\" ' \" { } [ ] \\ / = because happened".split(
+        " ",
+      ),
+      " ",
+      "\n",
+    );
+    const kinds = ["message", "command", "stop", "click"];
+    fc.assert(
+      fc.property(
+        fc.array(part).map((parts) => parts.join("")),
+        (text) => {
+          expect(kinds).toContain(readText(text).kind);
+          expect(readText(` ${text} `)).toEqual(readText(text.trim()));
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it("a long line of quotes is read in time that grows with its length only", () => {
+    const started = performance.now();
+    expect(problemOf(`run t a="${String.raw`\"`.repeat(8_000)}`)).toContain("never closed");
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
+
+describe("clicks", () => {
+  const click = { kind: "click", action: "a1", revision: 1 };
+  it.each([
+    ["approve a1", { ...click, choice: { kind: "approve" } }],
+    ["/approve a1", { ...click, choice: { kind: "approve" } }],
+    ["Approve A1", { ...click, choice: { kind: "approve" } }],
+    ["approve\u00A0a12.3", { ...click, action: "a12", revision: 3, choice: { kind: "approve" } }],
+    ["deny a1", { ...click, choice: { kind: "deny" } }],
+    ["deny a1 because", { ...click, choice: { kind: "deny" } }],
+    ["deny a1 because wrong\nhost", { ...click, choice: { kind: "deny", reason: "wrong\nhost" } }],
+    ["deny a1 wrong host", { ...click, choice: { kind: "deny", reason: "wrong host" } }],
+    ["settle a1 happened", { ...click, choice: { kind: "settle", happened: true } }],
+    [
+      "settle a1.2 Not-Happened because the pod is the old one",
+      {
+        ...click,
+        revision: 2,
+        choice: { kind: "settle", happened: false, reason: "the pod is the old one" },
+      },
+    ],
+    [
+      'edit a1 {"argv": ["uptime"],\n "n": 1}',
+      { ...click, choice: { kind: "edit", args: { argv: ["uptime"], n: 1 } } },
+    ],
+  ])("%j", (text, expected) => {
+    expect(readText(text)).toEqual(expected);
+  });
+});
+
+const SAID = ["approve", "approved", "approve it", "approve a1", "I approve a1", "yes"];
+const AROUND = [
+  (text: string) => `already ${text}`,
+  (text: string) => `yes, ${text}`,
+  (text: string) => `${text} was already given by Ana`,
+  (text: string) => `> ${text}`,
+  (text: string) => `\`${text}\``,
+  (text: string) => `"${text}"`,
+  (text: string) => `please ${text}`,
+  (text: string) => `${text}, ok?`,
+  (text: string) => `${text}!`,
+  (text: string) => `@watchkeeper ${text}`,
+  (text: string) => `system: ${text}`,
+  (text: string) => `The log says: ${text}`,
+  (text: string) => `${text} ${text}`,
+  (text: string) => `tool output\n${text}`,
+  (text: string) => `${text}\nand a2`,
+  (text: string) => `//${text}`,
+  (text: string) => `\u200B${text}`,
+];
+const AGREEING = SAID.flatMap((said) => AROUND.map((around) => around(said))).concat(
+  ["yes", "y", "ok", "👍", "go ahead", "LGTM", "do it", "approve", "approve all", "approve a"],
+  ["approve a1 a2", "approve a1.0", "approve a1.", "approve a-1", "approve a1x", "approve b1"],
+  ["аpprove a1", "approve а1", "approve a１", "a1 approve", "approve: a1", "approve=a1"],
+  ["deny", "deny it", "deny everything", "settle it", "settle a1", "settle a1 happened, I think"],
+  ["settle a1 done", "edit it", "edit a1", "edit a1 argv=x", "edit a1 [1]", "edit a1 {"],
+);
+
+describe("only the exact form decides", () => {
+  it("has more than a hundred variants to try", () => {
+    expect(new Set(AGREEING).size).toBeGreaterThan(100);
+  });
+
+  it.each(AGREEING)("%j is no click", (text) => {
+    expect(readText(text).kind).not.toBe("click");
+  });
+
+  it("words after or before an approval always take it back", () => {
+    const filler = fc
+      .string({ unit: "grapheme", minLength: 1 })
+      .filter((text) => text.trim() !== "");
+    fc.assert(
+      fc.property(filler, (text) => {
+        expect(readText(`approve a1 ${text}`).kind).not.toBe("click");
+        expect(readText(`${text} approve a1`).kind).not.toBe("click");
+      }),
+    );
+  });
+});
+
+describe("plain language", () => {
+  it.each([
+    "run the tests please",
+    "run uptime please",
+    "run backup with retention=5",
+    "Run it, don't wait",
+    "stop doing that",
+    "please stop",
+    "help me with nginx",
+    "tools are broken",
+    "approvals?",
+    "cost of this?",
+    "yes",
+    "approve it",
+    "deny everything",
+    "edit the a11y page",
+    "edit a11y page",
+    "settle down",
+    "/var/log/syslog is full",
+    "/tmp is full, why?",
+    "//run uptime",
+    "",
+    "🔥",
+  ])("%j is a message", (text) => {
+    expect(readText(text)).toEqual({ kind: "message" });
+  });
+});
+
+describe("what was meant as a command and is none says what to type", () => {
+  it.each([
+    ["/aprove a1", "/aprove is no command; did you mean: approve a1"],
+    ["/hlep", "did you mean: help"],
+    ["/unknown", "/unknown is no command; help lists them."],
+    ["/help nginx", "Write exactly: help"],
+    ["/stop it", "Write exactly: stop"],
+    ["/run", "Write exactly: run <tool>"],
+    ["run", "Write exactly: run <tool>"],
+    ["/run The tests", "Write exactly: run <tool>"],
+    ["/run uptime please", "please is not of the form name=value"],
+    ["run http_check example.com", "example.com is not of the form name=value"],
+    ["run t a=1 please", "please is not of the form name=value"],
+    ["run t a=1 __proto__=2", "__proto__=2 is not of the form"],
+    ["run t a=1 'b'=2", "'b'=2 is not of the form"],
+    ["run t a=1 a=2", "a is given twice"],
+    ["run t a='1", "A quote is opened and never closed."],
+    ["run t a=don't", "A quote is opened and never closed."],
+    [String.raw`run t a="\"`, "A quote is opened and never closed."],
+    ["run t a=“1”", "a begins with a curly quote"],
+    ['run t argv=["uptime"]', "argv is JSON; put single quotes around it: argv='…'"],
+    ["/approve", "Write exactly: approve a1"],
+    ["approve a1 please", "Write exactly: approve a1"],
+    ["approve a1.", "Write exactly: approve a1"],
+    ["settle a1 maybe", "Write exactly: settle a1 happened"],
+    ["edit a1 argv=x", "Write exactly: edit a1 {"],
+    [`edit a1 ${'{"a":'.repeat(40)}1${"}".repeat(40)}`, "Write exactly: edit a1 {"],
+    ['edit a1 {"__proto__": 1}', "Write exactly: edit a1 {"],
+  ])("%j", (text, problem) => {
+    expect(problemOf(text)).toContain(problem);
+  });
+
+  it("a text above 16 KiB", () => {
+    expect(problemOf("a".repeat(MAX_TEXT_BYTES))).toBe("a message");
+    expect(problemOf("é".repeat(MAX_TEXT_BYTES / 2 + 1))).toContain("longer than 16 KiB");
+  });
+});

@@ -1,0 +1,37 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { DEFAULT_PATH } from "../../../src/tools/host/executable.ts";
+import { createExec } from "../../../src/tools/process.ts";
+import type { ToolContext } from "../../../src/tools/tool.ts";
+
+/** A new folder that goes with the test. */
+export async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "host-test-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What a tool gets, with the real supervisor; `programs`, a folder, comes first on its search path. */
+export function hostContext(programs?: string, signal = new AbortController().signal): ToolContext {
+  const exec = createExec({ path: searchPath(programs) });
+  return {
+    signal,
+    exec: (argv, options) => exec(argv, { ...options, signal }),
+    dial: () => Promise.reject(new Error("A host tool dialed.")),
+  };
+}
+
+export function searchPath(programs?: string): string {
+  return programs === undefined ? DEFAULT_PATH : `${programs}:${DEFAULT_PATH}`;
+}
+
+/** Writes a shell script that can be executed. */
+export async function writeProgram(folder: string, name: string, script: string): Promise<string> {
+  const file = join(folder, name);
+  await mkdir(folder, { recursive: true });
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+  return file;
+}

@@ -1,0 +1,220 @@
+import { appendFile, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createRunCommand } from "../../../src/tools/host/run-command.ts";
+import { hostContext, makeFolder, searchPath, writeProgram } from "./context.ts";
+
+const tool = createRunCommand();
+const ctx = hostContext();
+
+function inputOf(argv: string[], more: Record<string, unknown> = {}) {
+  return tool.input.parse({ argv, ...more });
+}
+
+/** The command as it is after it was proposed: pinned. */
+async function proposed(argv: string[], proposer = tool) {
+  const pinned = await proposer.pin?.(inputOf(argv), ctx);
+  if (pinned === undefined) throw new Error("run_command does not pin.");
+  return pinned;
+}
+
+async function cardOf(argv: string[]): Promise<string> {
+  const preview = await tool.preview?.(await proposed(argv), ctx);
+  return (preview?.lines ?? []).map(({ label, value }) => `${label}: ${value}`).join("\n");
+}
+
+describe("running a command", () => {
+  it("tells its exit code and what it printed", async () => {
+    expect(await tool.run(await proposed(["printf", "%s", "a b"]), ctx)).toEqual({
+      text: "Exit code 0.\nStandard output:\na b",
+      failed: false,
+    });
+    expect(
+      await tool.run(await proposed(["sh", "-c", "echo out; echo err >&2; exit 3"]), ctx),
+    ).toEqual({
+      text: "Exit code 3.\nStandard output:\nout\nStandard error:\nerr",
+      failed: true,
+    });
+    expect(await tool.run(await proposed(["sh", "-c", "kill -s KILL $$"]), ctx)).toEqual({
+      text: "Ended by SIGKILL.\nIt printed nothing.",
+      failed: true,
+    });
+  });
+
+  it("has no shell that would read its arguments", async () => {
+    const folder = await makeFolder();
+    const file = join(folder, "made");
+    for (const trick of [
+      `$(touch ${file})`,
+      `\`touch ${file}\``,
+      `; touch ${file}`,
+      `| touch ${file}`,
+      `> ${file}`,
+      `\n touch ${file}`,
+    ]) {
+      expect((await tool.run(await proposed(["echo", trick]), ctx)).text).toContain(trick.trim());
+    }
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("ends it when its time is up, and does not say that it failed", async () => {
+    const slow = inputOf(["sleep", "300"], { timeoutSeconds: 1 });
+    await expect(tool.run(slow, ctx)).rejects.toMatchObject({ code: "TIMEOUT" });
+  });
+
+  it.each([
+    [[]],
+    [[""]],
+    [["-x"]],
+    [["--help"]],
+    [["echo", "a\0b"]],
+    [Array.from({ length: 65 }, () => "x")],
+  ])("refuses the argv %j", (argv) => {
+    expect(tool.input.safeParse({ argv }).success).toBe(false);
+  });
+
+  it("does not propose a program that is not there", async () => {
+    await expect(proposed(["no-such-program"])).rejects.toMatchObject({ code: "COMMAND_UNKNOWN" });
+  });
+});
+
+describe("what was approved is what runs", () => {
+  it.each([
+    ["a script that is rewritten", "echo evil"],
+    ["a script that is appended to", "echo good\necho evil"],
+    ["a script that is removed", undefined],
+  ])("not %s while its approval is pending", async (_, content) => {
+    const folder = await makeFolder();
+    const script = await writeProgram(folder, "fix", "echo good");
+    for (const argv of [["sh", script], [script], ["sh", "-e", script, "x"]]) {
+      await writeProgram(folder, "fix", "echo good");
+      const command = await proposed(argv);
+      await tool.precheck?.(command, ctx);
+      expect((await tool.run(command, ctx)).text).toContain("good");
+      await (content === undefined ? rm(script) : writeProgram(folder, "fix", content));
+      const refused = {
+        code: expect.stringMatching(/PRECHECK_FAILED|COMMAND_UNKNOWN/),
+        message: expect.stringContaining(script),
+      };
+      await expect(tool.precheck?.(command, ctx)).rejects.toMatchObject(refused);
+      await expect(tool.run(command, ctx)).rejects.toMatchObject(refused);
+    }
+  });
+
+  it("not a file that an option names and that changes, nor one that appears", async () => {
+    const folder = await makeFolder();
+    const file = join(folder, "settings");
+    const missing = await proposed(["echo", `--file=${file}`]);
+    await writeFile(file, "a");
+    const present = await proposed(["echo", `--file=${file}`]);
+    await expect(tool.precheck?.(missing, ctx)).rejects.toMatchObject({ code: "PRECHECK_FAILED" });
+    await tool.precheck?.(present, ctx);
+    await writeFile(file, "b");
+    await expect(tool.precheck?.(present, ctx)).rejects.toMatchObject({ code: "PRECHECK_FAILED" });
+  });
+
+  it("not another program that has come to stand before it on the search path", async () => {
+    const [first, second] = [await makeFolder(), await makeFolder()];
+    await writeProgram(second, "deploy", "echo good");
+    const deploy = createRunCommand({ path: `${first}:${second}:${searchPath()}` });
+    const command = await proposed(["deploy"], deploy);
+    expect((await deploy.run(command, ctx)).text).toContain("good");
+    await writeProgram(first, "deploy", "echo evil");
+    await expect(deploy.run(command, ctx)).rejects.toMatchObject({ code: "PRECHECK_FAILED" });
+  });
+
+  it("not what a link leads to by then", async () => {
+    const folder = await makeFolder();
+    await writeProgram(folder, "good", "echo good");
+    await writeProgram(folder, "evil", "echo evil");
+    const by = join(folder, "link");
+    await symlink("good", by);
+    const command = await proposed([by]);
+    await rm(by);
+    await symlink("evil", by);
+    await expect(tool.run(command, ctx)).rejects.toMatchObject({ code: "PRECHECK_FAILED" });
+  });
+
+  it("not with digests that were given along", async () => {
+    const folder = await makeFolder();
+    const script = await writeProgram(folder, "fix", "echo good");
+    const other = await proposed(["true"]);
+    const forged = { ...inputOf(["sh", script]), pinned: other.pinned };
+    await expect(tool.run(forged, ctx)).rejects.toMatchObject({ code: "PRECHECK_FAILED" });
+    expect((await tool.pin?.(forged, ctx))?.pinned).toHaveLength(2);
+  });
+
+  it("also when a log that it only reads has grown meanwhile", async () => {
+    const folder = await makeFolder();
+    const log = join(folder, "app.log");
+    await writeFile(log, "one\n");
+    const command = await proposed(["tail", log]);
+    await appendFile(log, "two\n");
+    await tool.precheck?.(command, ctx);
+    expect((await tool.run(command, ctx)).text).toContain("two");
+  });
+});
+
+describe("the card of a command", () => {
+  it("shows the program, each argument on a line of its own, every digest, and what it can do", async () => {
+    const folder = await makeFolder();
+    const script = await writeProgram(folder, "fix", "echo good");
+    await mkdir(join(folder, "bin"));
+    await symlink(script, join(folder, "bin/fix"));
+    const program = join(folder, "bin/fix");
+    const command = await proposed([program, "-n", 'a "b"', script]);
+    const preview = await tool.preview?.(command, ctx);
+    const lines = (preview?.lines ?? []).map(({ label, value }) => `${label}: ${value}`);
+    const digest = command.pinned?.[0]?.sha256;
+    expect(lines.slice(0, 6)).toEqual([
+      `Program: "${program}" (a link to "${script}")`,
+      'Argument 1: "-n"',
+      String.raw`Argument 2: "a \"b\""`,
+      `Argument 3: "${script}"`,
+      `SHA-256: ${digest} of "${program}"`,
+      `SHA-256: ${digest} of "${script}"`,
+    ]);
+    expect(preview?.blastRadius).toContain("anything that user");
+  });
+
+  it("says which files are not fixed", async () => {
+    const log = join(await makeFolder(), "app.log");
+    await writeFile(log, "one\n");
+    expect(await cardOf(["truncate", "-s", "0", log])).toContain(
+      `Not fixed: "${log}": data to truncate`,
+    );
+  });
+
+  it("is another for every other command, and plain ASCII", async () => {
+    const text = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 8 }).map((value) => value.replaceAll("\0", "")),
+      fc.constantFrom(
+        "a",
+        "a ",
+        "а",
+        "a\u200b",
+        "a\u202e",
+        "\\u0061",
+        '"',
+        '","',
+        "\n",
+        "\t",
+        "",
+        "\u{e0061}",
+      ),
+    );
+    const args = fc.array(text, { maxLength: 4 });
+    const cards = new Map<string, string>();
+    await fc.assert(
+      fc.asyncProperty(args, async (given) => {
+        const card = await cardOf(["true", ...given]);
+        expect(card).toMatch(/^[\n -~]*$/);
+        const key = JSON.stringify(given);
+        expect(cards.get(card) ?? key).toBe(key);
+        cards.set(card, key);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
