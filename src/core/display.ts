@@ -129,8 +129,9 @@ const PLAINLY_FOREIGN = new RegExp(
 );
 
 function scriptOf(character: string): string | undefined {
+  if (!/[\p{L}\p{Nd}]/u.test(character)) return undefined;
   if (character > "\u00ff" && /^[A-Za-z0-9]+$/.test(character.normalize("NFKC"))) return STYLED;
-  if (!/\p{L}/u.test(character) || /\p{Script=Common}/u.test(character)) return undefined;
+  if (/[\p{Nd}\p{Script=Common}]/u.test(character)) return undefined;
   return SCRIPTS.find(({ pattern }) => pattern.test(character))?.name ?? "another script";
 }
 

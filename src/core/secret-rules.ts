@@ -323,9 +323,10 @@ function findPrivateKeys(text: string): Range[] {
   const ends = new Set<number>();
   for (const begin of text.matchAll(/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g)) {
     const body = begin.index + begin[0].length;
-    KEY_END.lastIndex = text.indexOf("-----", body);
+    const dashes = text.indexOf("-----", body);
+    KEY_END.lastIndex = dashes;
     KEY_LINES.lastIndex = body;
-    const isWhole = KEY_END.lastIndex - body < LONGEST_KEY && KEY_END.test(text);
+    const isWhole = dashes !== -1 && dashes - body < LONGEST_KEY && KEY_END.test(text);
     if (isWhole) ends.add(KEY_END.lastIndex);
     const rest = KEY_LINES.exec(text)?.[0].length ?? 0;
     ranges.push([begin.index, isWhole ? KEY_END.lastIndex : body + rest]);
@@ -334,9 +335,9 @@ function findPrivateKeys(text: string): Range[] {
     if (ends.has(end.index + end[0].length)) continue;
     // Its beginning is cut off: the lines above it are the key as far as they look like base64.
     let start = end.index;
-    for (;;) {
+    while (text[start - 1] === "\n") {
       const line = text.lastIndexOf("\n", start - 2) + 1;
-      if (start === 0 || !/^[A-Za-z0-9+/=]+\n$/.test(text.slice(line, start))) break;
+      if (!/^[A-Za-z0-9+/=]+\n$/.test(text.slice(line, start))) break;
       start = line;
     }
     ranges.push([start, end.index + end[0].length]);

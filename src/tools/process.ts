@@ -9,7 +9,7 @@ import { DEFAULT_PATH, resolveExecutable } from "./host/executable.ts";
 import type { ExecOptions, ExecResult } from "./tool.ts";
 
 /** One call of `Exec`: the port's options, and what ends the call early. */
-export interface ExecCall extends ExecOptions {
+interface ExecCall extends ExecOptions {
   signal: AbortSignal;
   /** Ends the call with TIMEOUT. Without it only `signal` does. */
   timeoutMs?: number;

@@ -15,11 +15,14 @@ import {
   type Trap,
 } from "./plan.ts";
 
-/** Threads of a batch: about half of them are in the hands of a worker when it is struck. */
-const THREADS = 90;
-const SPAN_MS = 4_500;
-/** How many lives each worker has in a batch, and how many of them end in a trap. */
-const LIVES = { short: { all: 6, trapped: 5 }, full: { all: 5, trapped: 3 } } as const;
+/**
+ * The size of a batch: threads, the time over which people write, how many lives each worker has and how many of them end
+ * in a trap. About half of the threads are in the hands of a worker when it is struck.
+ */
+const SIZES = {
+  short: { threads: 90, spanMs: 4_500, lives: 6, trapped: 5 },
+  full: { threads: 130, spanMs: 7_000, lives: 5, trapped: 3 },
+} as const;
 /** Traps that no life of a worker crossed are set again in batches of so many. */
 const MISSED_AT_ONCE = 12;
 
@@ -56,27 +59,27 @@ export interface Campaign {
 
 /** The `index`-th batch (from 0) of a campaign; it depends on nothing else, so that one can be run alone. */
 export function campaignBatch({ seed, depth }: Campaign, index: number): BatchPlan {
-  const { all, trapped: ending } = LIVES[depth];
-  const perBatch = ending * 2;
+  const size = SIZES[depth];
+  const perBatch = size.trapped * 2;
   const batchSeed = seed * 10_007 + index;
   const random = seededRandom(batchSeed);
   const ambushes = Array.from({ length: perBatch }, (_, i) => {
     const drawn = index * perBatch + i;
-    const size = deckOf(depth, seededRandom(0)).length;
-    const deck = deckOf(depth, seededRandom(seed + Math.floor(drawn / size)));
-    return deck[drawn % size] ?? [];
+    const cards = deckOf(depth, seededRandom(0)).length;
+    const deck = deckOf(depth, seededRandom(seed + Math.floor(drawn / cards)));
+    return deck[drawn % cards] ?? [];
   });
   const lives = (mine: Ambush[]) =>
     shuffled(random, [
       ...mine.map((traps) => trapped(random, traps)),
-      ...Array.from({ length: all - ending }, () => untrapped(random)),
+      ...Array.from({ length: size.lives - size.trapped }, () => untrapped(random)),
     ]);
   return planBatch({
     name: `${index}`,
     seed: batchSeed,
-    threads: THREADS,
-    spanMs: SPAN_MS,
-    lives: [lives(ambushes.slice(0, ending)), lives(ambushes.slice(ending))],
+    threads: size.threads,
+    spanMs: size.spanMs,
+    lives: [lives(ambushes.slice(0, size.trapped)), lives(ambushes.slice(size.trapped))],
     bothKilledAtMs: index % 3 === 0 ? [between(random, 600, 1_800)] : [],
     poison: index % 3 === 1,
   });
@@ -97,8 +100,8 @@ export function missedBatch(
   return planBatch({
     name: `missed ${round}`,
     seed: batchSeed,
-    threads: THREADS,
-    spanMs: SPAN_MS,
+    threads: SIZES.short.threads,
+    spanMs: SIZES.short.spanMs,
     lives: [lives.slice(0, half), lives.slice(half)],
   });
 }
@@ -210,8 +213,37 @@ const CONTROLS: Record<Bug, ControlWish> = {
   },
 };
 
-export function controlOf(bug: Bug, seed: number): Control {
+/** `small` has a few threads, for a look in passing; the other is sure to hit the bug's window. */
+export function controlOf(bug: Bug, seed: number, size: "small" | "sure" = "sure"): Control {
   const { expected, ...wish } = CONTROLS[bug];
-  const plan = planBatch({ name: bug, seed, threads: 30, spanMs: 1_500, ...wish });
-  return { plan, expected };
+  const crowd = size === "small" ? { threads: 10, spanMs: 300 } : { threads: 30, spanMs: 1_500 };
+  return { plan: planBatch({ name: bug, seed, ...crowd, ...wish }), expected };
+}
+
+/** A batch of each kind of strike for every run of the tests. */
+export function smokeBatch(seed: number): BatchPlan {
+  const calmly = { leases: 3, lostReplies: 0.01 };
+  return planBatch({
+    name: "smoke",
+    seed,
+    threads: 40,
+    spanMs: 1_500,
+    lives: [
+      [
+        ...endingAt("after:append:tool_started", "SIGKILL", 2),
+        ...endingAt("tool:after-effect", "SIGKILL", 1),
+      ],
+      [
+        {
+          ...calmly,
+          traps: [],
+          blows: [
+            { kind: "freeze", afterMs: 300, leases: 3 },
+            { kind: "kill", afterMs: 1_600 },
+          ],
+        },
+        { ...calmly, traps: [], blows: [{ kind: "drain", afterMs: 300 }] },
+      ],
+    ],
+  });
 }

@@ -85,13 +85,16 @@ async function main(argv: string[]): Promise<number> {
   }
   const began = performance.now();
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => stop.abort(new Error("interrupted")));
+  }
   const folder = await makeFolder();
   let kept = false;
   const tally: Tally = { verdicts: [], failedTrials: 0, checks: { passed: 0, failed: 0 } };
   const seconds = () => (performance.now() - began) / 1_000;
 
   async function run(plan: BatchPlan): Promise<void> {
+    stop.signal.throwIfAborted();
     const record = await runBatch(plan, { folder, signal: stop.signal });
     const verdict = verdictOf(record);
     tally.verdicts.push(verdict);
@@ -117,6 +120,10 @@ async function main(argv: string[]): Promise<number> {
   try {
     await strike(options, tally, run);
     if (options.bugs) await plant(options, tally, { folder, signal: stop.signal });
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    print("interrupted");
+    return 1;
   } finally {
     if (!kept) await rm(folder, { recursive: true, force: true });
   }
@@ -163,6 +170,7 @@ async function plant(
     let said: string[] = [];
     let proof: string | undefined;
     for (let round = 0; round < CONTROL_ROUNDS && proof === undefined; round++) {
+      where.signal.throwIfAborted();
       const { plan, expected } = controlOf(bug, campaign.seed + round);
       const record = await runBatch(plan, { ...where, bug, patienceMs: CONTROL_PATIENCE_MS });
       said = [...verdictOf(record).failed.values()].flat();

@@ -79,7 +79,7 @@ export function createChat(options: ChatOptions = {}): Chat {
       transport: "test",
       people,
       singleOperator: options.singleOperator ?? false,
-      view: () => view,
+      view: (key) => (key.startsWith("test:") ? view : undefined),
     },
     shown,
     progress,

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { access, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { resolveExecutable } from "../../src/tools/host/executable.ts";
@@ -233,7 +234,7 @@ describe("a program's end", () => {
     const folders = await Promise.all(Array.from({ length: 12 }, () => makeFolder()));
     const killAfterMs = folders.map((_, index) => (index < 8 ? index * 4 : 150));
     for (const [index, folder] of folders.entries()) {
-      const fixture = join(import.meta.dirname, "doomed-parent.ts");
+      const fixture = fileURLToPath(new URL("./doomed-parent.ts", import.meta.url));
       const parent = spawn(process.execPath, [fixture, folder], {
         stdio: ["ignore", "pipe", "ignore"],
       });

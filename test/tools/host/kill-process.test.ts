@@ -115,8 +115,13 @@ describe("the process that is ended", () => {
 });
 
 it("shows who the process is, what it serves and what hangs on it", async () => {
-  const script = `const net = require("node:net"); const server = net.createServer().listen(0, "127.0.0.1", () => {
-    require("node:child_process").spawn("sleep", ["300"]); console.log(server.address().port); });`;
+  // It also has a connection, whose own port it does not listen on.
+  const script = `const net = require("node:net");
+    const server = net.createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      require("node:child_process").spawn("sleep", ["300"]);
+      net.connect(port, "127.0.0.1", () => console.log(port));
+    });`;
   const child = spawn(process.execPath, ["-e", script, "an argument"], {
     stdio: ["ignore", "pipe", "ignore"],
   });

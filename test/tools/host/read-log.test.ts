@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { appendFile, link, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -290,9 +291,10 @@ describe("the folders that may be read", () => {
   it("are not left by a link that is swapped in the middle of it", async () => {
     await mkdir(join(folder, "elsewhere"));
     await writeFile(join(folder, "elsewhere/a.log"), SECRET);
+    const swapperFile = fileURLToPath(new URL("./link-swapper.ts", import.meta.url));
     const swapper = spawn(
       process.execPath,
-      [join(import.meta.dirname, "link-swapper.ts"), join(root, "app"), join(folder, "elsewhere")],
+      [swapperFile, join(root, "app"), join(folder, "elsewhere")],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     onTestFinished(async () => {

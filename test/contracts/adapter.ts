@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ActionCard, Adapter, Outgoing, View } from "../../src/adapters/adapter.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+
+/** An adapter under test with one thread shown. */
+export interface AdapterUnderTest {
+  adapter: Adapter;
+  /** The thread that it shows, and one that it does not. */
+  key: JournalKey;
+  foreign: JournalKey;
+  /** Someone who takes part. */
+  account: string;
+  /** All that the people of the thread have been shown so far, as text, line breaks and wrapping left as they are. */
+  shown(): string;
+  close(): Promise<void> | void;
+}
+
+/** Without anything that a narrow screen adds: what is asked is whether every byte is there. */
+function bare(text: string): string {
+  return text.replaceAll(/[\s│↵]/g, "");
+}
+
+export function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {
+  const args = { argv: ["systemctl", "restart", "shop"], note: "x".repeat(400) };
+  return {
+    key,
+    action: "a1",
+    revision: 1,
+    tool: "run_command",
+    effect: "write",
+    args,
+    canonical: JSON.stringify(args),
+    digest: "ab".repeat(32),
+    reason: undefined,
+    preview: {
+      lines: [{ label: "Program", value: "/usr/bin/systemctl" }],
+      blastRadius: "The shop is away for a moment.",
+      undo: "None.",
+    },
+    phase: "open",
+    approvers: "any full member of this thread",
+    quorum: 1,
+    votes: [],
+    expiresAt: Date.now() + 3_600_000,
+    ending: undefined,
+    ...changes,
+  };
+}
+
+function answer(run: string, text: string): Outgoing {
+  return { kind: "answer", run, status: "completed", text, results: [] };
+}
+
+/** What every adapter promises of the threads that it shows. */
+export function adapterContract(name: string, create: () => Promise<AdapterUnderTest>): void {
+  describe(`${name} keeps an adapter's promises`, () => {
+    let under: AdapterUnderTest;
+    let view: View;
+    beforeEach(async () => {
+      under = await create();
+      const found = under.adapter.view(under.key);
+      if (found === undefined) throw new Error("the thread is not shown");
+      view = found;
+    });
+    afterEach(() => under.close());
+
+    test("it has a view of the threads it shows, and of no other", () => {
+      expect(under.key.startsWith(`${under.adapter.transport}:`)).toBe(true);
+      expect(under.adapter.view(under.foreign)).toBeUndefined();
+    });
+
+    test("it knows who takes part: their standing, and nobody else's", async () => {
+      const { people } = under.adapter;
+      expect(await people.standing(under.account)).toBe("member");
+      expect(await people.standing("nobody:never")).toBe("unknown");
+      expect(await people.members("slack:group:NEVER")).toBeUndefined();
+      expect((await people.everyone(under.key)) ?? [under.account]).toContain(under.account);
+    });
+
+    test("a card shows every byte of the exact action, its consequences, and who may approve it", async () => {
+      const card = cardOf(under.key);
+      await view.card(card);
+      const shown = bare(under.shown());
+      for (const part of [
+        card.canonical,
+        "/usr/bin/systemctl",
+        card.preview.blastRadius,
+        card.preview.undo,
+        card.approvers,
+      ]) {
+        expect(shown).toContain(bare(part));
+      }
+    });
+
+    test("an action that was changed by an edit is shown anew, whole", async () => {
+      const ref = await view.card(cardOf(under.key));
+      const args = { argv: ["systemctl", "restart", "db-primary"] };
+      await view.settle(
+        ref,
+        cardOf(under.key, { revision: 2, args, canonical: JSON.stringify(args) }),
+      );
+      expect(bare(under.shown())).toContain(bare(JSON.stringify(args)));
+    });
+
+    test("how an action ended is shown, with who decided", async () => {
+      const ref = await view.card(cardOf(under.key));
+      const vote = { name: "Zoe", approve: false, reason: "peak hour" };
+      await view.settle(
+        ref,
+        cardOf(under.key, { phase: "denied", votes: [vote], ending: "denied by Zoe: peak hour" }),
+      );
+      expect(under.shown()).toMatch(/denied[^]*Zoe/);
+    });
+
+    test("answers and private words are shown whole, each with a reference of its own", async () => {
+      const long = Array.from({ length: 60 }, (_, i) => `finding number ${i}`).join("\n");
+      const refs = [
+        await view.whisper(under.account, "only for you"),
+        await view.say(answer("r1", long)),
+      ];
+      expect(new Set(refs).size).toBe(2);
+      expect(under.shown()).toContain("only for you");
+      for (const i of [0, 30, 59]) expect(under.shown()).toContain(`finding number ${i}`);
+    });
+
+    test("progress is never in the way: it may come twice, late, or for nothing", async () => {
+      const tool = { call: "r1.t1", tool: "http_check" };
+      const finished = { kind: "tool_finished", ...tool, outcome: "ok", ms: 1 } as const;
+      view.progress(finished);
+      view.progress({ kind: "tool_started", ...tool, args: {} });
+      view.progress({ kind: "tool_started", ...tool, args: {} });
+      view.progress(finished);
+      view.progress(finished);
+      await view.say(answer("r1", "all is well"));
+      expect(under.shown()).toContain("all is well");
+    });
+
+    test("taking a message back does not fail, also when it is long gone", async () => {
+      const ref = await view.say(answer("r1", "said twice"));
+      await view.retract(ref);
+      await view.retract(ref);
+    });
+  });
+}

@@ -1,0 +1,29 @@
+import { adapterContract } from "../contracts/adapter.ts";
+import { createChat } from "./chat.ts";
+
+adapterContract("the chat that tests use", async () => {
+  const chat = createChat();
+  return {
+    adapter: chat.adapter,
+    key: "test:thread",
+    foreign: "other:thread",
+    account: "test:ana",
+    shown: () =>
+      chat.shown
+        .map((item) => {
+          if (item.kind === "whisper") return item.text;
+          if (item.kind === "say") return item.message.text ?? "";
+          const { canonical, preview, approvers, ending, votes } = item.card;
+          return [
+            canonical,
+            ...Object.values(preview),
+            preview.lines[0]?.value,
+            approvers,
+            ending,
+            ...votes.map((v) => v.name),
+          ].join("\n");
+        })
+        .join("\n"),
+    close: () => {},
+  };
+});
