@@ -217,6 +217,9 @@ export type JsonObject = Record<string, Json>;
 export type Outcome = z.infer<typeof outcome>;
 export type Preview = z.infer<typeof preview>;
 
+/** Every kind that this program knows. */
+export const ENTRY_KINDS: readonly string[] = Object.keys(schemas);
+
 /** The version that this program writes, and the newest it reads. All kinds are at their first. */
 export const ENTRY_VERSION = 1;
 
