@@ -24,14 +24,17 @@ async function timed(
 /** Start to the first prompt beside the import of a peer's core, pair by pair, and the memory it then takes. */
 export async function startFigures(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "wk-start-"));
-  const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: folder, TERM: "xterm" };
+  const path = { PATH: process.env["PATH"] ?? "" };
+  // As `npm start` starts it.
+  const cache = { NODE_COMPILE_CACHE: join(folder, "cache") };
+  const env = { ...path, ...cache, DATA_DIR: folder, TERM: "xterm" };
   // `script` gives it a terminal: the prompt of a conversation is what is waited for.
   const ours = () =>
     spawn("script", ["-qec", `'${process.execPath}' '${MAIN}'`, "/dev/null"], { env });
   const peer = () =>
     spawn(process.execPath, ["-e", "await import('@langchain/langgraph')"], {
       cwd: import.meta.dirname,
-      env,
+      env: path,
     });
   const prompt = async (child: ChildProcess) => {
     for await (const chunk of child.stdout ?? []) if (String(chunk).includes("›")) return;

@@ -13,7 +13,7 @@ import { createTools } from "./tools/registry.ts";
 
 function logger(config: Config, file: string | undefined): Logger {
   const redactor = createRedactor(config.secrets);
-  const destination = pino.destination({ dest: file ?? 2, sync: true, mkdir: true });
+  const destination = pino.destination({ dest: file ?? 2, sync: true, mkdir: true, mode: 0o600 });
   return pino(
     { level: config.logLevel, hooks: { streamWrite: (line) => redactor.redact(line) } },
     destination,

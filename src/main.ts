@@ -1,5 +1,3 @@
-import { enableCompileCache } from "node:module";
-import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { BotError, isBotError, messageOf } from "./core/errors.ts";
 
@@ -31,8 +29,6 @@ async function main(argv: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(argv);
   const [command, ...words] = positionals;
   if (values.help) return print(USAGE);
-  // Before anything large is compiled; a folder that cannot be written only makes starts slower.
-  enableCompileCache(resolve(process.env["DATA_DIR"] ?? "data", "cache"));
   const { loadConfig } = await import("./config.ts");
   const config = await loadConfig(process.env);
   const cli = await import("./command-line.ts");

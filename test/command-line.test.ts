@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { collect, Program } from "./fakes/program.ts";
@@ -29,7 +29,6 @@ describe("ask", { timeout: 20_000 }, () => {
     expect(code).toBe(0);
     expect(out).toMatch(/✓ disk_usage[^]*used/);
     expect(err).toContain("disk_usage");
-    expect(statSync(join(program.folder, "data/watchkeeper.db")).mode & 0o077).toBe(0);
   });
 
   test("exits with 1 when it failed, and suggests what was meant", async () => {
@@ -155,6 +154,17 @@ describe("a conversation", { timeout: 20_000 }, () => {
     child.kill(signal);
     await closed;
     expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  test("what it stores is its owner's alone to read", async () => {
+    const child = begin().start();
+    const said = collect(child.stdout);
+    child.stdin.write("run disk_usage\n");
+    await expect.poll(said, { timeout: 10_000 }).toContain("✓ disk_usage");
+    for (const file of readdirSync(join(program.folder, "data"))) {
+      expect(statSync(join(program.folder, "data", file)).mode & 0o077, file).toBe(0);
+    }
+    expect(readdirSync(join(program.folder, "data")).toSorted()).toContain("watchkeeper.db-wal");
   });
 
   test("a server and an ask share one folder", async () => {

@@ -13,9 +13,9 @@ const STRONG = [
 
 /** These are also words of logs and manifests; what is assigned must look random. */
 const WEAK = [
-  // Kept: where a listing goes on, and names under which a request is repeated.
+  // Not: where a listing goes on, names under which a request is repeated, the ARN of a secret.
   String.raw`(?<!(?:page|next|continu\w{1,8}|sync|resume|start|request|client|idempotency|unexpected|cancellation)[ _-]?)token`,
-  "secret|credentials?",
+  String.raw`(?<!\d:)secret|credentials?`,
   `(?:${[
     "api|app|application|access|account|secret|private|encryption|signing|master|auth|session|client|consumer",
     "deploy|license|subscription|storage|service|webhook|hmac|jwt|crypto?|cipher|ssh|unseal|recovery|integration",
@@ -30,7 +30,7 @@ const SEPARATOR = String.raw`(?:\\{0,7}["'${"`"}]?\]?[ \t]{0,40}(?:(?<assign>=>|
   String.raw`\\{0,7}["']?\s{0,80},?\s{0,80}\\{0,7}["']?\w{0,20}(?<pair>value)\\{0,7}["']?[ \t]{0,8}[:=][ \t]{0,8}`,
   String.raw`(?<element>(?<=<[\w:.-]{1,80})>)`,
   String.raw`(?<prose>\s{1,4}(?:is|was):?\s{1,4}|["']>)`,
-  String.raw`(?<space>\\{0,7}["']?,?\s{1,40})`,
+  String.raw`(?<space>\\{0,7}["']?(?:\s{1,40}|,\s{0,40}))`,
 ].join("|")})`;
 
 const NAME = new RegExp(

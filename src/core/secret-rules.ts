@@ -60,8 +60,8 @@ export const SECRET_RULES: readonly SecretRule[] = [
   ),
   rule(
     "bearer-token",
-    "bearer",
-    /(?<keep>\bbearer(?:\s{1,3}|%20|\+|:\s{0,3}))[\w.~+/-]{12,}=*/gi,
+    "bearer token key bot splunk",
+    /(?<keep>\bbearer(?:\s{1,3}|%20|\+|:\s{0,3})|["'](?:token|api-?key|genie_?key|bot|splunk)\s{1,3})[\w.~+/-]{12,}=*/gi,
     looksRandom,
   ),
   rule(
@@ -100,7 +100,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
   rule(
     "go-dsn",
     "@tcp( @unix(",
-    /(?<keep>(?<![\w/:@])[\w.-]{1,64}:)[^\s:@/"'()]{1,128}(?=@(?:tcp|unix)\()/g,
+    /(?<keep>(?<![\w/:@])[\w.-]{1,64}:)[^\s:@"'()]{1,128}(?=@(?:tcp|unix)\()/g,
   ),
   rule("netrc", "login", /(?<keep>\blogin\s{1,8}[^\s"']{1,128}\s{1,8}password\s{1,8})\S{3,}/g),
   rule(

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,7 +33,10 @@ const SCHEMA = `
  * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
  */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
-  if (path !== ":memory:") inspect(path);
+  if (path !== ":memory:") {
+    inspect(path);
+    create(path);
+  }
   const db = connect(path);
   try {
     await retryWhileLocked(path, () => db.exec("PRAGMA journal_mode = WAL"));
@@ -41,7 +44,6 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
     await transact(db, path, () => {
       if (userVersion(db) === 0) db.exec(SCHEMA);
     });
-    if (path !== ":memory:") chmodSync(path, 0o600);
     return db;
   } catch (error) {
     db.close();
@@ -55,10 +57,23 @@ function userVersion(db: DatabaseSync): number {
 
 function connect(path: string, readOnly = false): DatabaseSync {
   try {
-    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     return new DatabaseSync(path, { timeout: 0, readOnly });
   } catch (error) {
     throw translate(error, path);
+  }
+}
+
+/** SQLite gives its write-ahead log the file's own mode, so the file is private before SQLite sees it. */
+function create(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    throw new BotError(
+      "STORE_UNAVAILABLE",
+      `${path} could not be created (${messageOf(error)}); check that the folder can be written.`,
+      { cause: error },
+    );
   }
 }
 

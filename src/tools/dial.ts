@@ -40,7 +40,6 @@ export function createDial(rules: NetworkRules, options: DialOptions = {}): Dial
       throw new BotError("INPUT_INVALID", `${port} is not a port; ports go from 1 to 65535.`);
     }
     const target = decodeHost(text);
-    if (signal.aborted) throw stopped(signal.reason);
     const started = performance.now();
     const isName = target.kind === "name";
     const answers = isName

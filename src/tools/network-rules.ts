@@ -71,22 +71,22 @@ export function isAllowEntry(entry: string): boolean {
 /**
  * Tells addresses from names. Only the usual forms pass, because a resolver reads `0x7f.1`, `0177.0.0.1`, `2130706433`
  * and `127.1` as addresses too, each system a little differently.
- * @throws BotError ADDRESS_REFUSED for other spellings, zone ids (`fe80::1%eth0`) and what cannot be a host name
+ * @throws BotError ADDRESS_REFUSED for other spellings and what cannot be a host name
  */
 export function decodeHost(text: string): Host {
   const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
-  if (isIP(bare) !== 0 && !bare.includes("%")) return { kind: "address", host: bare };
+  if (isIP(bare) !== 0) return { kind: "address", host: bare };
   if (isHostName(text)) return { kind: "name", host: text };
   throw new BotError(
     "ADDRESS_REFUSED",
-    `${JSON.stringify(text.slice(0, 100))} is neither a host name nor an address in its usual form; write addresses like 10.1.2.3 or 2001:db8::1 (no zone, no octal or hexadecimal parts), and names in ASCII.`,
+    `${JSON.stringify(text.slice(0, 100))} is neither a host name nor an address in its usual form; write addresses like 10.1.2.3 or 2001:db8::1 (no octal or hexadecimal parts), and names in ASCII.`,
   );
 }
 
 /**
  * Makes the check that every address passes before it is dialed. `name` is the host name it was found under, for
  * `*.example.com` in `allow`. Metadata services, link-local, multicast, broadcast, unspecified and reserved addresses
- * are refused whatever `rules` say. An IPv6 address that embeds IPv4 ones is judged as those.
+ * are refused whatever `rules` say, and so are zones (`fe80::1%eth0`). An IPv6 address that embeds IPv4 ones is judged as those.
  * @throws BotError CONFIG_INVALID naming every entry of `allow` that `isAllowEntry` does not take
  */
 export function createAddressCheck(
@@ -104,7 +104,7 @@ export function createAddressCheck(
 
   return (text, name) => {
     if (isIP(text) === 0 || text.includes("%")) {
-      return { kind: "refused", reason: `${text} is not a plain IP address` };
+      return { kind: "refused", reason: `${text} is not an IP address without a zone` };
     }
     const address = unwrap(ipaddr.process(text));
     const granted = rules.local || (name !== undefined && isNamed(withoutDot(name), names));

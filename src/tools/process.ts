@@ -32,10 +32,10 @@ const DRAIN_MS = 250;
 const GATE = 'read -r _ <&3 && exec 3<&- && exec "$@"';
 
 /**
- * Is told a session's id and blocks until its standard input ends: because the call is over, or because we died. Then it
- * kills the session's process group and, where /proc shows them, members in groups of their own (job control, timeout(1)).
- * It is no child of the program (which could wait for it or find it dead in a container without an init) and in another
- * session, where a signal to the program's group does not reach it.
+ * Is told a session's id and blocks until its standard input ends: because the call is over, or because we died. Then
+ * it kills the session's process group and, where /proc shows them, members in groups of their own (job control,
+ * timeout(1)). It is no child of the program (which could wait for it or find it dead in a container without an init)
+ * and in another session, where a signal to the program's group does not reach it.
  */
 const WATCH = `
 read -r session || exit 0
@@ -52,13 +52,17 @@ done
 exit 0`;
 
 /**
- * Makes the function that runs programs: without a shell, without standard input, with PATH, LANG and HOME as the whole
- * environment. HOME, and the working folder unless given, is a new empty folder under `tmpDir`, removed with the call (one
- * stays behind when this process is killed). Everything the program started ends with the call, also when this
- * process is killed, except what made a session of its own, as daemons do. When the call is stopped or its time is up the program gets
- * SIGTERM, 2 s later SIGKILL. Of each output stream the first and the last half of `maxBytes` are kept.
- * The call throws BotError COMMAND_UNKNOWN, INPUT_INVALID for arguments that no program can be given, NOT_AVAILABLE when the system does
- * not start the program, and TIMEOUT or ABORTED as the signal's reason says.
+ * Makes the function that runs programs: without a shell, without standard input, with PATH, LANG and HOME as the
+ * whole environment. HOME is a new empty folder under `tmpDir`, and so is the working folder unless given; it is
+ * removed with the call (it stays behind when this process is killed).
+ *
+ * Everything the program started ends with the call, also when this process is killed; only what made a session of
+ * its own, as daemons do, lives on. When the call is stopped or its time is up the program gets SIGTERM, 2 s later
+ * SIGKILL. Of each output stream the first and the last half of `maxBytes` are kept, with a line between them that
+ * says how much is missing.
+ *
+ * A call throws BotError COMMAND_UNKNOWN; INPUT_INVALID for arguments that no program can be given; NOT_AVAILABLE
+ * when the system does not start the program; TIMEOUT or ABORTED as the signal's reason says.
  */
 export function createExec(options: { path?: string; tmpDir?: string } = {}): Exec {
   const path = options.path ?? DEFAULT_PATH;
@@ -91,10 +95,9 @@ interface Setting {
 async function supervise(argv: readonly string[], setting: Setting): Promise<ExecResult> {
   const { maxBytes, signal } = setting;
   const startedAt = performance.now();
-  const { child, pid, release } = await startWatched(argv, setting);
+  const { child, pid, exited, release } = await startWatched(argv, setting);
   const out = capture(child.stdout, maxBytes);
   const err = capture(child.stderr, maxBytes);
-  const exited = outcome(child);
   const exit = await unlessAborted(exited, signal);
   if (exit === undefined) {
     signalGroup(pid, "SIGTERM");
@@ -130,25 +133,27 @@ async function startWatched(argv: readonly string[], { cwd, env }: Setting) {
   });
   const gate = quiet(child.stdio[3]);
   const leash = quiet(watcher.stdin);
-  const swept = outcome(watcher);
+  const [exited, swept] = [outcome(child), outcome(watcher)];
+  const pid = child.pid ?? Number.NaN;
   try {
     await Promise.all([spawned(child), spawned(watcher)]);
+    // The program starts only once the watcher's pipe holds its number: there is no moment at which it is unwatched.
+    await write(leash, `${pid}\n`);
+    await write(gate, "\n");
   } catch (error) {
     gate?.destroy();
     leash?.destroy();
     const tried = `The system did not start ${argv[0]} in ${cwd}: ${messageOf(error)}`;
     throw new BotError("NOT_AVAILABLE", tried, { cause: error });
   }
-  const pid = child.pid ?? Number.NaN;
-  // The program starts only once the watcher's pipe holds its number: there is no moment at which it is unwatched.
-  leash?.write(`${pid}\n`, () => gate?.end("\n"));
   const release = async () => {
     leash?.end();
     await within(swept, SWEEP_MS);
     if (watcher.exitCode !== 0) signalGroup(pid, "SIGKILL");
     watcher.unref();
+    gate?.destroy();
   };
-  return { child, pid, release };
+  return { child, pid, exited, release };
 }
 
 function start(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv): ChildProcess {
@@ -187,6 +192,13 @@ function quiet(pipe: unknown): Writable | undefined {
   return pipe instanceof Writable ? pipe.on("error", () => {}) : undefined;
 }
 
+function write(pipe: Writable | undefined, line: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (pipe === undefined) reject(new Error("it has no pipe"));
+    else pipe.write(line, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const aborted = Promise.withResolvers<undefined>();
   const onAbort = () => aborted.resolve(undefined);
@@ -210,7 +222,10 @@ async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   timer.abort();
 }
 
-/** A daemon forks, its parent exits, and only then it makes its own session: it gets a moment before the rest is killed. */
+/**
+ * A daemon forks, its parent exits, and only then it makes its own session: it gets a moment before the rest is
+ * killed.
+ */
 async function leftAlone(group: number): Promise<void> {
   const until = performance.now() + DETACH_MS;
   while (performance.now() < until && signalGroup(group, 0)) await delay(10);
@@ -240,8 +255,8 @@ function capture(stream: Readable | null, maxBytes: number) {
     const upToEnd = kept.copy(tail, position % tail.length);
     kept.copy(tail, 0, upToEnd);
     total += chunk.length;
-    // Frees the chunk now: left to the garbage collector, a flood of output holds 64 MiB and more. It has its memory to itself
-    // unless it is a slice of a pool.
+    // Frees the chunk now: left to the garbage collector, a flood of output holds 64 MiB and more. It has its memory
+    // to itself unless it is a slice of a pool.
     const { buffer } = chunk;
     if (buffer instanceof ArrayBuffer && buffer.byteLength === chunk.length) buffer.transfer(0);
   });
@@ -264,16 +279,9 @@ function capture(stream: Readable | null, maxBytes: number) {
 function stopped(program: string, reason: unknown, ms: number, printed: string): BotError {
   const isTimeout =
     isBotError(reason, "TIMEOUT") || (reason instanceof Error && reason.name === "TimeoutError");
+  const how = isTimeout ? "was ended because its time was up" : "was stopped";
   const said =
     printed === "" ? "It had printed nothing." : `It had printed: ${printed.slice(-500)}`;
-  const after = `${(ms / 1000).toFixed(1)} s`;
-  return isTimeout
-    ? new BotError(
-        "TIMEOUT",
-        `${basename(program)} was ended after ${after}: its time was up. ${said}`,
-        { cause: reason },
-      )
-    : new BotError("ABORTED", `${basename(program)} was stopped after ${after}. ${said}`, {
-        cause: reason,
-      });
+  const text = `${basename(program)} ${how}, after ${(ms / 1000).toFixed(1)} s. ${said}`;
+  return new BotError(isTimeout ? "TIMEOUT" : "ABORTED", text, { cause: reason });
 }

@@ -85,16 +85,16 @@ export function campaignBatch({ seed, depth }: Campaign, index: number): BatchPl
   });
 }
 
-/** A batch for points that no batch so far has reached. */
+/** A batch for traps that have not sprung so far. */
 export function missedBatch(
   { seed }: Campaign,
-  points: readonly string[],
+  missed: readonly Missed[],
   round: number,
 ): BatchPlan {
   const batchSeed = seed * 10_007 + 5_000 + round;
   const random = seededRandom(batchSeed);
-  const lives = points.slice(0, MISSED_AT_ONCE).map((point) => {
-    return { ...trapped(random, ambush(point, 1, "SIGKILL")), lostReplies: 0 };
+  const lives = missed.slice(0, MISSED_AT_ONCE).map(({ point, signal }) => {
+    return { ...trapped(random, ambush(point, 1, signal)), lost: 0 };
   });
   const half = Math.ceil(lives.length / 2);
   return planBatch({
@@ -104,6 +104,23 @@ export function missedBatch(
     spanMs: SIZES.short.spanMs,
     lives: [lives.slice(0, half), lives.slice(half)],
   });
+}
+
+/** A point and what should have happened to a worker there. */
+export interface Missed {
+  point: string;
+  signal: Signal;
+}
+
+/** What every campaign owes: a kill at every point, and in full a freeze at every point too. */
+export function missedOf(
+  { depth }: Campaign,
+  killed: ReadonlySet<string>,
+  frozen: ReadonlySet<string>,
+): Missed[] {
+  const left = (done: ReadonlySet<string>, signal: Signal) =>
+    POINTS.filter((point) => !done.has(point)).map((point) => ({ point, signal }));
+  return [...left(killed, "SIGKILL"), ...(depth === "full" ? left(frozen, "SIGSTOP") : [])];
 }
 
 /** Ends at its trap; when that is not crossed, by a kill. */
@@ -118,7 +135,7 @@ function trapped(random: Random, traps: Trap[]): Life {
         afterMs: freezes ? between(random, 2_000, 3_000) : between(random, 1_200, 2_000),
       },
     ],
-    lostReplies: drawLoss(random),
+    lost: drawLost(random),
   };
 }
 
@@ -135,10 +152,10 @@ function untrapped(random: Random): Life {
     [{ kind: "drain", afterMs }],
     [{ kind: "freeze", afterMs, leases }, last],
   ]);
-  return { traps: [], leases, blows, lostReplies: drawLoss(random) };
+  return { traps: [], leases, blows, lost: drawLost(random) };
 }
 
-function drawLoss(random: Random): number {
+function drawLost(random: Random): number {
   return random() < 0.5 ? 0 : 0.01;
 }
 
@@ -158,12 +175,12 @@ function endingAt(point: string, signal: Signal, ...crossings: number[]): Life[]
     traps: [{ point, crossing, signal }],
     leases: 3,
     blows: [{ kind: "kill", afterMs: 2_000 }],
-    lostReplies: 0,
+    lost: 0,
   }));
 }
 
-function calm(lostReplies: number): Life[] {
-  return [{ traps: [], leases: 3, blows: [{ kind: "drain", afterMs: 2_000 }], lostReplies }];
+function calm(lost: number): Life[] {
+  return [{ traps: [], leases: 3, blows: [{ kind: "drain", afterMs: 2_000 }], lost }];
 }
 
 const WRITES = ["allowed", "approved"];
@@ -213,36 +230,31 @@ const CONTROLS: Record<Bug, ControlWish> = {
   },
 };
 
-/** `small` has a few threads, for a look in passing; the other is sure to hit the bug's window. */
+/** `small` has few threads and no strikes, for bugs that show without; the other is as good as sure to hit the window. */
 export function controlOf(bug: Bug, seed: number, size: "small" | "sure" = "sure"): Control {
   const { expected, ...wish } = CONTROLS[bug];
   const crowd = size === "small" ? { threads: 10, spanMs: 300 } : { threads: 30, spanMs: 1_500 };
-  return { plan: planBatch({ name: bug, seed, ...crowd, ...wish }), expected };
+  const lives: BatchWish["lives"] = size === "small" ? [[], []] : wish.lives;
+  return { plan: planBatch({ name: bug, seed, ...crowd, ...wish, lives }), expected };
 }
 
 /** A batch of each kind of strike for every run of the tests. */
 export function smokeBatch(seed: number): BatchPlan {
-  const calmly = { leases: 3, lostReplies: 0.01 };
+  const struck = (...blows: Blow[]): Life => ({ traps: [], leases: 3, lost: 0.01, blows });
   return planBatch({
     name: "smoke",
     seed,
-    threads: 40,
-    spanMs: 1_500,
+    threads: 70,
+    spanMs: 1_800,
     lives: [
       [
-        ...endingAt("after:append:tool_started", "SIGKILL", 2),
-        ...endingAt("tool:after-effect", "SIGKILL", 1),
+        ...endingAt("after:append:tool_started", "SIGKILL", 3),
+        ...endingAt("tool:after-effect", "SIGKILL", 2),
+        struck({ kind: "kill", afterMs: 400 }),
       ],
       [
-        {
-          ...calmly,
-          traps: [],
-          blows: [
-            { kind: "freeze", afterMs: 300, leases: 3 },
-            { kind: "kill", afterMs: 1_600 },
-          ],
-        },
-        { ...calmly, traps: [], blows: [{ kind: "drain", afterMs: 300 }] },
+        struck({ kind: "freeze", afterMs: 300, leases: 3 }, { kind: "kill", afterMs: 1_600 }),
+        struck({ kind: "drain", afterMs: 300 }),
       ],
     ],
   });

@@ -14,7 +14,7 @@ test(
     try {
       const { failed, figures } = verdictOf(await runBatch(smokeBatch(1), { folder }));
       expect(Object.fromEntries(failed)).toEqual({});
-      expect(figures.trials).toBeGreaterThan(10);
+      expect(figures.trials).toBeGreaterThan(20);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -9,7 +9,7 @@ import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { createWorker } from "../../src/worker/worker.ts";
-import { type Bug, BUGS, createCross, type Cross, loseReplies, trapJournal } from "./faults.ts";
+import { type Bug, BUGS, createCross, type Cross, loseSome, trapJournal } from "./faults.ts";
 import { seededRandom, type Trap } from "./plan.ts";
 import { chaosPolicy, input, witnessTools } from "./tools.ts";
 import { openWitness, type Witness } from "./witness.ts";
@@ -21,7 +21,7 @@ export interface Setup {
   leaseMs: number;
   sweepMs: number;
   traps: Trap[];
-  lostReplies: number;
+  lost: number;
   seed: number;
   bug: Bug | undefined;
 }
@@ -97,7 +97,7 @@ async function main(setup: Setup): Promise<void> {
   const store = await openSqliteJournal({ path: setup.store });
   const broken = setup.bug === undefined ? store : BUGS[setup.bug](store, setup.store);
   const trapped = trapJournal(broken, cross, witness);
-  const journal = loseReplies(trapped, setup.lostReplies, seededRandom(setup.seed));
+  const journal = loseSome(trapped, setup.lost, seededRandom(setup.seed));
   const own = new DatabaseSync(setup.store, { readOnly: true });
   const last = own.prepare("SELECT last FROM journal WHERE key = ?");
   const tools = witnessTools({

@@ -43,7 +43,7 @@ interface Slot {
   timers: Set<NodeJS.Timeout>;
 }
 
-const PEACE: Life = { traps: [], leases: 3, blows: [], lostReplies: 0 };
+const PEACE: Life = { traps: [], leases: 3, blows: [], lost: 0 };
 
 /** SAFETY.md, "Fault plan": a drain ends within 25 s; here the grace is a second. */
 const END_MS = 6_000;
@@ -95,7 +95,7 @@ export function createCrew(options: CrewOptions): Crew {
     slot.life = slot.lives.shift() ?? PEACE;
     slot.ready = false;
     slot.struck = false;
-    const { traps, lostReplies } = slot.life;
+    const { traps, lost } = slot.life;
     const { leaseMs, sweepMs } = plan;
     seed += 1;
     const setup: Setup = {
@@ -104,7 +104,7 @@ export function createCrew(options: CrewOptions): Crew {
       leaseMs,
       sweepMs,
       traps,
-      lostReplies,
+      lost,
       seed,
       bug,
     };

@@ -63,21 +63,26 @@ export function trapJournal(journal: Journal, cross: Cross, witness: Witness): J
   };
 }
 
-/** The same journal, of which a share of the replies is lost after the write: the caller only hears that it failed. */
-export function loseReplies(journal: Journal, share: number, random: Random): Journal {
+/** The same journal, of which a share of the requests fails: half of them never arrive, of half the reply is lost. */
+export function loseSome(journal: Journal, share: number, random: Random): Journal {
   if (share === 0) return journal;
-  async function maybe<T>(asked: Promise<T>): Promise<T> {
-    const reply = await asked;
-    if (random() < share) throw new BotError("STORE_UNAVAILABLE", "The store's reply was lost.");
+  async function maybe<T>(ask: () => Promise<T>): Promise<T> {
+    const fate = random() / share;
+    if (fate < 0.5) throw new BotError("STORE_UNAVAILABLE", "The request to the store was lost.");
+    const reply = await ask();
+    if (fate < 1) throw new BotError("STORE_UNAVAILABLE", "The store's reply was lost.");
     return reply;
   }
   return {
     ...journal,
-    post: (key, draft) => maybe(journal.post(key, draft)),
-    lease: (key, ttlMs) => maybe(journal.lease(key, ttlMs)),
-    renew: (lease) => maybe(journal.renew(lease)),
-    append: (lease, after, drafts, options) => maybe(journal.append(lease, after, drafts, options)),
-    release: (lease, after, dueAt) => maybe(journal.release(lease, after, dueAt)),
+    read: (key, after) => maybe(() => journal.read(key, after)),
+    post: (key, draft) => maybe(() => journal.post(key, draft)),
+    lease: (key, ttlMs) => maybe(() => journal.lease(key, ttlMs)),
+    renew: (lease) => maybe(() => journal.renew(lease)),
+    append: (lease, after, drafts, options) =>
+      maybe(() => journal.append(lease, after, drafts, options)),
+    release: (lease, after, dueAt) => maybe(() => journal.release(lease, after, dueAt)),
+    putArtifact: (key, bytes) => maybe(() => journal.putArtifact(key, bytes)),
   };
 }
 

@@ -123,6 +123,7 @@ interface Change {
   journal?: (drafts: Draft[]) => Draft[];
   sights?: (sights: Sight[]) => Sight[];
   undisturbed?: boolean;
+  known?: string[];
 }
 
 /** The story above with one thing changed, numbered and dated anew. */
@@ -130,13 +131,14 @@ function evidence({
   journal = (same) => same,
   sights = (same) => same,
   undisturbed,
+  known,
 }: Change = {}): Evidence {
   const drafts = journal(JOURNAL);
   const entries = drafts.map((draft, i): Entry => ({ ...draft, seq: i + 1, at: 1_000 + i * 10 }));
   const isPosted = (draft: Draft): draft is Draft<PostKind> => isPost(draft);
   const posted = JOURNAL.filter(isPosted).map((draft) => ({ key, draft }) as const);
   const lines = sights(SIGHTS).map((sight, i): Line => ({ ...sight, at: 1_000 + i * 10, pid: 1 }));
-  return { entries, posted, lines, disturbed: undisturbed !== true };
+  return { entries, posted, lines, disturbed: undisturbed !== true, known: new Set(known) };
 }
 
 const without =
@@ -229,6 +231,7 @@ test.each<[string, Change, RegExp]>([
     /nothing was there to see/,
   ],
   ["an unknown outcome without a cause", { undisturbed: true }, /unknown without a cause/],
+  ["a known outcome that was kept back", { known: ["m2"] }, /its worker knew better/],
   [
     "an untold unknown outcome",
     { sights: unseen((sight) => sight.what === "said" && sight.kind === "notice") },

@@ -173,6 +173,10 @@ function checkOutcome(call: CallEvidence, evidence: Evidence): string[] {
         /UNKNOWN/.test(line.text) &&
         (line.settles === id || line.settles === start?.action),
     );
+    const word = entriesOf(evidence, "signal").some((signal) => signal.call === id);
+    if (evidence.known.has(call.name) && !word) {
+      wrong.push(`${id} is unknown though its worker knew better`);
+    }
     if (told.length === 0) wrong.push(`nobody was told that the outcome of ${id} is unknown`);
   }
   if (settled.length > 1) wrong.push(`${id} was settled ${settled.length} times`);

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type BatchRecord, makeFolder, removeFolder, runBatch } from "./batch.ts";
-import { campaignBatch, type Campaign, controlOf, missedBatch } from "./campaign.ts";
+import { campaignBatch, type Campaign, controlOf, missedBatch, missedOf } from "./campaign.ts";
 import { BUGS, isBug } from "./faults.ts";
 import { type BatchPlan, POINTS } from "./plan.ts";
 import { pointTable, table, total } from "./report.ts";
@@ -41,7 +41,8 @@ interface Tally {
   checks: { passed: number; failed: number };
 }
 
-const MAX_MISSED_ROUNDS = 5;
+/** Batches at most for traps that did not spring by themselves. */
+const MAX_MISSED_ROUNDS = 10;
 /** More rounds than any campaign needs: a batch makes dozens of trials. */
 const MAX_BATCHES = 2_000;
 /** A control whose bug leaves something undone waits no longer for it. */
@@ -145,7 +146,10 @@ async function strike(
   const { campaign, only, trials } = options;
   if (only !== undefined) return run(campaignBatch(campaign, only));
   const done = () => total(tally.verdicts);
-  const missed = () => POINTS.filter((point) => !done().killsAtPoint.has(point));
+  const missed = () => {
+    const { killsAtPoint, freezesAtPoint } = done();
+    return missedOf(campaign, new Set(killsAtPoint.keys()), new Set(freezesAtPoint.keys()));
+  };
   for (let index = 0; done().trials < trials && index < MAX_BATCHES; index++) {
     await run(campaignBatch(campaign, index));
   }
@@ -156,7 +160,8 @@ async function strike(
   if (left.length === 0) tally.checks.passed += 1;
   else {
     tally.checks.failed += 1;
-    print(`points that no worker was killed at: ${left.join(", ")}`);
+    const where = left.map(({ point, signal }) => `${signal} ${point}`);
+    print(`points that no worker came by: ${where.join(", ")}`);
   }
 }
 

@@ -73,8 +73,8 @@ export interface Life {
   /** How long a trap freezes it, in leases. */
   leases: number;
   blows: Blow[];
-  /** Share of the store's replies that get lost after the write. */
-  lostReplies: number;
+  /** Share of its requests to the store that fail, before or after they are carried out. */
+  lost: number;
 }
 
 export type Account = "test:ana" | "test:bob" | "test:cy" | "test:gus";

@@ -101,6 +101,7 @@ export function verdictOf(record: BatchRecord): Verdict {
     if (what.length > 0) failed.set(key, [...(failed.get(key) ?? []), ...what]);
   };
   const crossed = crossings(record);
+  const known = knownOutcomes(record);
   figures.batches = 1;
   figures.posts = record.posted.length;
   figures.trials = crossed.size;
@@ -113,6 +114,7 @@ export function verdictOf(record: BatchRecord): Verdict {
       posted: record.posted.filter((each) => each.key === key),
       lines: record.lines.filter((line) => "key" in line && line.key === key),
       disturbed: false,
+      known,
     };
     evidence.disturbed =
       crossed.has(key) ||
@@ -154,6 +156,22 @@ function crossings({ lines, strikes }: BatchRecord): Map<JournalKey, Strike[]> {
     for (const key of held) crossed.set(key, [...(crossed.get(key) ?? []), strike]);
   }
   return crossed;
+}
+
+/** More than a worker needs to write down what it knows, a store that is away for two seconds included. */
+const TELLING_MS = 4_000;
+
+/** Names of writes that returned in a worker to which nothing happened for some time after. */
+function knownOutcomes({ lines, strikes }: BatchRecord): Set<string> {
+  const over = lines.at(-1)?.at ?? 0;
+  const known = new Set<string>();
+  for (const line of lines) {
+    if (line.what !== "end" || line.at + TELLING_MS > over) continue;
+    const soon = ({ pid, at }: Strike) =>
+      pid === line.pid && at >= line.at - 1 && at <= line.at + TELLING_MS;
+    if (!strikes.some(soon)) known.add(line.name);
+  }
+  return known;
 }
 
 /** A lease was granted while another worker still thought it had it: it had run out. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { createDial } from "../../src/tools/dial.ts";
@@ -70,7 +71,7 @@ describe("dialing", () => {
   });
 
   it("gives up on addresses that never answer, within the time for all of them", async () => {
-    vi.spyOn(net.Socket.prototype, "connect").mockReturnThis();
+    const connect = vi.spyOn(net.Socket.prototype, "connect").mockReturnThis();
     const started = performance.now();
     const dialing = { ...answering(["127.0.0.1", "127.0.0.2", "127.0.0.3"]), connectTimeoutMs: 90 };
     const { ended, message } = await attempt("db.example", { rules: LOCAL, dialing });
@@ -78,6 +79,8 @@ describe("dialing", () => {
     expect(message).toContain("no answer from 127.0.0.1:80 within 0.03 s");
     expect(message).toContain("no answer from 127.0.0.3:80");
     expect(performance.now() - started).toBeLessThan(1_000);
+    const sockets = connect.mock.contexts.filter((socket) => socket instanceof net.Socket);
+    expect(sockets.map((socket) => socket.destroyed)).toEqual([true, true, true]);
   });
 
   it.each([
@@ -122,6 +125,16 @@ describe("dialing", () => {
     vi.spyOn(net.Socket.prototype, "connect").mockReturnThis();
     const silent = await attempt("127.0.0.1", { rules: LOCAL, signal: AbortSignal.timeout(10) });
     expect(silent.ended).toBe("ABORTED");
+  });
+
+  it("survives a reset while nobody reads", async () => {
+    const server = net.createServer();
+    const port = await listen(server);
+    const accepted = once(server, "connection");
+    const { socket } = await createDial(LOCAL)("127.0.0.1", port, { signal });
+    const [other] = await accepted;
+    other.resetAndDestroy();
+    await expect.poll(() => socket.destroyed).toBe(true);
   });
 
   it("destroys a connection when the call that made it is stopped", async () => {

@@ -57,7 +57,7 @@ describe("addresses that are never dialed", () => {
     expect(asked()).toEqual([]);
   });
 
-  it.each(["0x7f.1", "fe80::1%eth0", "not an address", "127.1", ""])(
+  it.each(["0x7f.1", "fe80::1%eth0", "::1%lo", "not an address", "127.1", ""])(
     "refuses the answer %j of a resolver that returns more than addresses",
     async (answer) => {
       const asked = spyOnSockets();

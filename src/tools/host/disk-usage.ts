@@ -28,13 +28,13 @@ const NETWORK_TYPE =
   /^(nfs|cifs|smb|9p$|ceph|glusterfs|afs|lustre|fuse\.(sshfs|s3fs|rclone|glusterfs|ceph))/;
 
 /**
- * How full the filesystems are. It asks df(1) in a process of its own: a network mount that hangs would otherwise hold one of
- * our few file threads for ever.
+ * How full the filesystems are. It asks df(1) in a process of its own: a network mount that hangs would otherwise
+ * hold one of our few file threads for ever.
  */
 export const diskUsage = defineTool<z.infer<typeof input>>({
   name: "disk_usage",
   description:
-    "Lists the filesystems of this machine, fullest first, with size, space and inodes used. Use it when a disk may be full.",
+    "Lists this machine's filesystems, fullest first, with space and inodes used. Use it when a disk may be full.",
   input,
   effect: "read",
   timeoutMs: 15_000,
@@ -145,25 +145,36 @@ function isShown(row: Filesystem): boolean {
   return row.type !== "tmpfs" || isFull(row);
 }
 
+/** The fuller of space and inodes, in percent: either stops a write. */
+function fullness(row: Filesystem): number {
+  return Math.max(row.percent ?? 0, row.inodePercent ?? 0);
+}
+
 function isFull(row: Filesystem): boolean {
-  return Math.max(row.percent ?? 0, row.inodePercent ?? 0) >= FULL_PERCENT;
+  return fullness(row) >= FULL_PERCENT;
 }
 
 function render(rows: Filesystem[]): string[] {
-  const fullest = (row: Filesystem) => Math.max(row.percent ?? 0, row.inodePercent ?? 0);
-  const sorted = rows.toSorted((a, b) => fullest(b) - fullest(a) || a.mount.localeCompare(b.mount));
+  const sorted = rows.toSorted(
+    (a, b) => fullness(b) - fullness(a) || a.mount.localeCompare(b.mount),
+  );
   const full = sorted.filter((row) => isFull(row)).map((row) => row.mount);
+  const some = `${full.length} of ${rows.length} filesystems ${full.length === 1 ? "is" : "are"}`;
   const conclusion =
     full.length === 0
       ? `No filesystem is ${FULL_PERCENT} % full.`
-      : `${full.length} of ${rows.length} filesystems ${full.length === 1 ? "is" : "are"} at ${FULL_PERCENT} % or more: ${full.join(", ")}`;
-  const lines = sorted.map((row) => {
-    const percent = row.percent === undefined ? "" : `${row.percent} % used, `;
-    const inodes = row.inodePercent === undefined ? "" : `, inodes ${row.inodePercent} %`;
-    const [used, total, available] = [row.used, row.total, row.available].map((kib) =>
-      formatBytes(kib * 1024),
-    );
-    return `${isFull(row) ? "! " : ""}${row.mount}: ${percent}${used} of ${total}, ${available} available${inodes} (${[row.type, row.source].filter(Boolean).join(", ")})`;
-  });
-  return [conclusion, ...lines];
+      : `${some} at ${FULL_PERCENT} % or more: ${full.join(", ")}`;
+  return [conclusion, ...sorted.map((row) => describe(row))];
+}
+
+function describe(row: Filesystem): string {
+  const size = (kib: number) => formatBytes(kib * 1024);
+  const parts = [
+    ...(row.percent === undefined ? [] : [`${row.percent} % used`]),
+    `${size(row.used)} of ${size(row.total)}`,
+    `${size(row.available)} available`,
+    ...(row.inodePercent === undefined ? [] : [`inodes ${row.inodePercent} %`]),
+  ];
+  const what = row.type === "" ? row.source : `${row.type}, ${row.source}`;
+  return `${isFull(row) ? "! " : ""}${row.mount}: ${parts.join(", ")} (${what})`;
 }

@@ -38,7 +38,7 @@ const WAIT_MS = { TERM: 3_000, KILL: 2_000 };
 export const killProcess = defineTool<Input>({
   name: "kill_process",
   description:
-    "Ends one process of this machine with SIGTERM or SIGKILL. Use it for a process that hangs and that no service manager restarts.",
+    "Ends one process of this machine with SIGTERM or SIGKILL. For a service use restart_service.",
   input,
   effect: "destructive",
   timeoutMs: 15_000,
@@ -149,6 +149,10 @@ async function describe(entry: ProcessEntry, { signal }: Input) {
     userOf(pid),
   ]);
   const childList = children.map((child) => `${child.pid} (${child.name})`).join(", ");
+  const orphans =
+    childList === ""
+      ? "It has no children."
+      : `Its ${children.length} children may end with it or go on without it.`;
   return {
     lines: [
       { label: "Process", value: `${pid} (${entry.name})` },
@@ -162,7 +166,7 @@ async function describe(entry: ProcessEntry, { signal }: Input) {
       },
       { label: "Signal", value: `SIG${signal}` },
     ],
-    blastRadius: `What it serves stops and what it has not saved is lost. ${children.length === 0 ? "It has no children." : `Its ${children.length} children may end with it or go on without it.`}`,
+    blastRadius: `What it serves stops and what it has not saved is lost. ${orphans}`,
     undo: "None: a process that has ended must be started again by whatever started it.",
   };
 }
@@ -191,7 +195,8 @@ async function listeningPorts(pid: number): Promise<number[] | undefined> {
     const tables = await Promise.all(
       ["tcp", "tcp6"].map((table) => readFile(`/proc/${pid}/net/${table}`, "utf8").catch(() => "")),
     );
-    // Columns: number, local address:port in hexadecimal, remote one, state (0A: listening), …, the socket's inode (proc(5)).
+    // Columns: number, local address:port in hexadecimal, remote one, state (0A: listening), …, the socket's inode
+    // (proc(5)).
     const rows = tables
       .join("\n")
       .split("\n")

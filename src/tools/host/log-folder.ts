@@ -13,8 +13,9 @@ export interface Opened {
 }
 
 /**
- * Opens a file or folder below one of `roots` for reading; a relative path is looked for in each of them. What counts is where the opened
- * descriptor leads, not what the path said a moment before, so a link that is swapped meanwhile gains nothing.
+ * Opens a file or folder below one of `roots` for reading; a relative path is looked for in each of them. What counts
+ * is where the opened descriptor leads, not what the path said a moment before, so a link that is swapped meanwhile
+ * gains nothing.
  * @throws BotError PATH_REFUSED, which for a path outside does not tell whether it exists
  */
 export async function openInside(path: string, roots: readonly string[]): Promise<Opened> {
@@ -34,7 +35,8 @@ export async function openInside(path: string, roots: readonly string[]): Promis
 }
 
 async function openReal(real: string, roots: string[], refusal: () => BotError): Promise<Opened> {
-  // Opening a named pipe disturbs its writer, opening a device may do anything: so look first. O_NONBLOCK is for a race.
+  // Opening a named pipe disturbs its writer, opening a device may do anything: so look first. O_NONBLOCK is for a
+  // race.
   const before = await lstat(real).catch(() => undefined);
   if (before !== undefined && !before.isFile() && !before.isDirectory()) throw irregular(real);
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -56,7 +58,9 @@ async function openReal(real: string, roots: string[], refusal: () => BotError):
   }
 }
 
-/** The path of what was opened: on Linux from the descriptor itself, elsewhere by finding the same file there again. */
+/**
+ * The path of what was opened: on Linux from the descriptor itself, elsewhere by finding the same file there again.
+ */
 async function whereIs(handle: FileHandle, path: string): Promise<string | undefined> {
   try {
     return await readlink(`/proc/self/fd/${handle.fd}`);

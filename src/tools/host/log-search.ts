@@ -18,8 +18,9 @@ export type LogSearchAnswer = { found: FoundLines } | { problem: string };
 const GIVE_UP_MS = 10_000;
 
 /**
- * Searches a log file in a thread of its own. The pattern is somebody else's, so it is RE2's, never a JavaScript RegExp, which can
- * take for ever; but RE2 too may need seconds for 64 KiB, and here they are nobody's but the search's.
+ * Searches a log file in a thread of its own. The pattern is somebody else's, so it is RE2's, never a JavaScript
+ * RegExp, which can take for ever; but RE2 too may need seconds for 64 KiB, and here they are nobody's but the
+ * search's.
  * @throws BotError INPUT_INVALID for a pattern that RE2 does not know; TIMEOUT
  */
 export async function searchLog(search: LogSearch, signal: AbortSignal): Promise<FoundLines> {

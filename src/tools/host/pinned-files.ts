@@ -25,7 +25,9 @@ export interface CommandFiles {
 /** A bigger argument file is not pinned: reading it would take over a second, and scripts are smaller. */
 const MAX_PINNED_BYTES = 256 * 1024 * 1024;
 
-/** Programs that never execute or interpret a file they are given; a log that one of them is for grows every second. */
+/**
+ * Programs that never execute or interpret a file they are given; a log that one of them is for grows every second.
+ */
 const DATA_PROGRAMS = new Set(
   "cat chmod chown cp cut du file fuser gzip head ls lsof md5sum mv readlink rm sha256sum shred stat tail touch truncate wc zcat".split(
     " ",
@@ -33,8 +35,8 @@ const DATA_PROGRAMS = new Set(
 );
 
 /**
- * Finds the program of a command line and the files its arguments name, as an absolute path or as `--option=<absolute path>`, and
- * takes their digests.
+ * Finds the program of a command line and the files its arguments name, as an absolute path or as `--option=<absolute
+ * path>`, and takes their digests.
  * @throws BotError COMMAND_UNKNOWN, PRECHECK_FAILED when a file cannot be read
  */
 export async function pinCommand(argv: readonly string[], path?: string): Promise<CommandFiles> {
@@ -55,7 +57,10 @@ export async function pinCommand(argv: readonly string[], path?: string): Promis
   return files;
 }
 
-/** The path of a file that is missing in one of two lists or differs between them, or undefined when they are the same. */
+/**
+ * The path of a file that is missing in one of two lists or differs between them, or undefined when they are the
+ * same.
+ */
 export function findChange(
   then: readonly PinnedFile[],
   now: readonly PinnedFile[],

@@ -9,14 +9,20 @@ export interface ProcessEntry {
   /** One letter; "Z" and "X" have ended. */
   state: string;
   parent: number;
-  /** Field 22: clock ticks from boot to its start. With `bootId` it tells a process from a later one of the same number. */
+  /**
+   * Field 22: clock ticks from boot to its start. With `bootId` it tells a process from a later one of the same
+   * number.
+   */
   startTicks: number;
 }
 
 /** Clock ticks have been 10 ms to programs on every architecture that Node runs on (USER_HZ, time(7)). */
 const TICK_MS = 10;
 
-/** How far `startTime` may be off: a tick for the start, a hundredth of a second for the uptime, a millisecond for the clock. */
+/**
+ * How far `startTime` may be off: a tick for the start, a hundredth of a second for the uptime, a millisecond for the
+ * clock.
+ */
 export const START_TIME_ERROR_MS = 21;
 
 /** The process with this number, or undefined when there is none. */
@@ -55,8 +61,8 @@ export async function readBootId(): Promise<string> {
 }
 
 /**
- * When a process started, ms since 1970, give or take START_TIME_ERROR_MS; undefined where the uptime is not that of the
- * machine (some containers), which our own start time shows.
+ * When a process started, ms since 1970, give or take START_TIME_ERROR_MS; undefined where the uptime is not that of
+ * the machine (some containers), which our own start time shows.
  */
 export async function startTime(entry: ProcessEntry): Promise<number | undefined> {
   const self = await readProcess(process.pid);
@@ -67,7 +73,10 @@ export async function startTime(entry: ProcessEntry): Promise<number | undefined
   return bootedAt + entry.startTicks * TICK_MS;
 }
 
-/** When the machine was booted, ms since 1970. Read in one go: a wait between the two clocks would shift every start time. */
+/**
+ * When the machine was booted, ms since 1970. Read in one go: a wait between the two clocks would shift every start
+ * time.
+ */
 function bootTime(): number | undefined {
   try {
     const now = Date.now();
@@ -77,7 +86,10 @@ function bootTime(): number | undefined {
   }
 }
 
-/** A file's text, or undefined for any error. Only for /proc and /run, where a read does not wait for a disk or network. */
+/**
+ * A file's text, or undefined for any error. Only for /proc and /run, where a read does not wait for a disk or
+ * network.
+ */
 export async function tryRead(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");

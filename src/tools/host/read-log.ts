@@ -37,7 +37,7 @@ const MAGIC: readonly [format: string, hex: string][] = [
 export function createReadLog({ roots }: { roots: readonly string[] }): Tool<Input> {
   return defineTool<Input>({
     name: "read_log",
-    description: `Reads the newest lines of a log file, or its newest lines that match an expression. Given a folder, lists the files in it. Log folders: ${roots.join(", ")}.`,
+    description: `Reads the newest lines of a log file, or the newest that match an expression; lists a folder's files. Log folders: ${roots.join(", ")}.`,
     input,
     effect: "read",
     timeoutMs: 20_000,
@@ -83,15 +83,17 @@ async function readLines(
     grep === undefined
       ? await findLines(file, wanted, { signal })
       : await searchLog({ file, wanted, pattern: grep, ignoreCase }, signal);
-  const searched = formatBytes(found.searchedBytes);
+  const name = `${path} (${formatBytes(bytes)})`;
+  const why = found.limit === undefined ? "" : `: ${found.limit}`;
   const scope = found.isAll
     ? "all of it"
-    : `only its last ${searched}${found.limit === undefined ? "" : `: ${found.limit}`}`;
-  const name = `${path} (${formatBytes(bytes)})`;
+    : `only its last ${formatBytes(found.searchedBytes)}${why}`;
+  const tail = `${found.isAll ? "All" : "The last"} ${lines.length} lines of ${name}`;
+  const matches = `${lines.length} lines of ${name} match ${JSON.stringify(grep)}, newest last`;
   const conclusion =
     grep === undefined
-      ? `${found.isAll ? "All" : "The last"} ${lines.length} lines of ${name}${found.limit === undefined ? "" : `; read: ${scope}`}.`
-      : `${lines.length} lines of ${name} match ${JSON.stringify(grep)}, newest last; searched: ${scope}.`;
+      ? `${tail}${found.limit === undefined ? "" : `; read: ${scope}`}.`
+      : `${matches}; searched: ${scope}.`;
   const parts = found.inParts ? ["Lines longer than 64 KiB were read in parts."] : [];
   return { text: [conclusion, ...parts, ...lines.toReversed()].join("\n") };
 }

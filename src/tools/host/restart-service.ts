@@ -17,7 +17,7 @@ export function createRestartService(options: ServiceOptions = {}): Tool<z.infer
   return defineTool<z.infer<typeof input>>({
     name: "restart_service",
     description:
-      "Restarts a service of this machine (systemd or SysV init). Its open connections and what it holds in memory are lost.",
+      "Restarts a service of this machine (systemd or SysV init); its open connections are lost.",
     input,
     effect: "destructive",
     // systemd waits 90 s for the stop and 90 s for the start before it gives up (DefaultTimeoutStopSec, …StartSec).
@@ -79,7 +79,8 @@ function judge(name: string, service: ServiceState, startedAt: number): Verdict 
   if (since === undefined) {
     return { verdict: "unknown", evidence: `${seen}; since when could not be found.` };
   }
-  const evidence = `${seen}, since ${formatMoment(since.ms)}; the restart was dispatched ${new Date(startedAt).toISOString()}.`;
+  const dispatched = `the restart was dispatched ${formatMoment(startedAt)}`;
+  const evidence = `${seen}, since ${formatMoment(since.ms)}; ${dispatched}.`;
   if (since.ms - since.errorMs >= startedAt) return { verdict: "done", evidence };
   return { verdict: since.ms + since.errorMs < startedAt ? "not done" : "unknown", evidence };
 }

@@ -28,8 +28,8 @@ const input = z.strictObject({
 type Input = z.infer<typeof input>;
 
 /**
- * Runs any program, without a shell. The program and the files its arguments name are fixed by their digests when it is proposed:
- * when one of them is another afterwards, it does not run.
+ * Runs any program, without a shell. The program and the files its arguments name are fixed by their digests when it
+ * is proposed: when one of them is another afterwards, it does not run.
  */
 export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> {
   /** The command line to execute: the very file that was pinned, then the arguments. */

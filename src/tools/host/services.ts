@@ -166,7 +166,10 @@ function isRunning(exitCode: number | undefined): boolean | undefined {
   return exitCode !== undefined && exitCode <= 3 ? false : undefined;
 }
 
-/** By its pid file, else the oldest process of its name: the oldest, so that one from before a restart is not overlooked. */
+/**
+ * By its pid file, else the oldest process of its name: the oldest, so that one from before a restart is not
+ * overlooked.
+ */
 async function findMainProcess(service: string, runDir: string) {
   for (const file of [`${service}.pid`, `${service}/${service}.pid`]) {
     const pid = Number.parseInt((await tryRead(join(runDir, file))) ?? "", 10);

@@ -144,16 +144,27 @@ async function readAnswer(
   const { bytes, isWhole, error } = await receiveBody(addAbortSignal(limit.signal, response));
   const length = headers["content-length"];
   const amount = `${bytes.length}${length === undefined ? "" : ` of ${length}`} bytes`;
-  const fault = parserFault(sight.fault);
-  if (error === undefined) {
-    if (fault !== undefined)
-      record.problem = `more follows after its ${bytes.length} bytes of body`;
-  } else if (limit.signal.aborted) {
-    record.problem = `the body did not end within ${limit.seconds} s (${amount} came)`;
-  } else if (fault === undefined) record.problem = `the body was cut off after ${amount}`;
-  else record.problem = `the body is broken HTTP after ${amount}: ${fault}`;
+  const problem = bodyProblem(error, amount, sight, limit);
+  if (problem !== undefined) record.problem = problem;
   const body = await decodeBody(bytes, isWhole, headers);
   return { status, statusLine: `${status} ${reason}`.trim(), headers, body };
+}
+
+/** What is wrong with how a body ended, or undefined. */
+function bodyProblem(
+  error: unknown,
+  amount: string,
+  sight: Sight,
+  limit: TimeLimit,
+): string | undefined {
+  const fault = parserFault(sight.fault);
+  if (error === undefined) {
+    return fault === undefined ? undefined : `more follows after the body's ${amount}`;
+  }
+  if (limit.signal.aborted)
+    return `the body did not end within ${limit.seconds} s (${amount} came)`;
+  if (fault === undefined) return `the body was cut off after ${amount}`;
+  return `the body is broken HTTP after ${amount}: ${fault}`;
 }
 
 /** What ended the exchange before the headers were complete. */

@@ -21,6 +21,14 @@ async function start(script: string): Promise<{ child: ChildProcess; pid: number
   return { child, pid: child.pid ?? 0 };
 }
 
+/** Starts a program that ends with the test, together with its children. */
+function spawnGroup(program: string, args: string[]) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], detached: true });
+  const { pid } = child;
+  onTestFinished(() => void (pid !== undefined && process.kill(-pid, "SIGKILL")));
+  return child;
+}
+
 async function proposed(pid: number, signal = "TERM") {
   const pinned = await killProcess.pin?.(killProcess.input.parse({ pid, signal }), ctx);
   if (pinned === undefined) throw new Error("kill_process does not pin.");
@@ -103,10 +111,7 @@ describe("the process that is ended", () => {
 
   it("has ended also when its parent has not noticed yet", async () => {
     // sh starts a child, tells its number, and becomes a program that never asks how the child ended.
-    const child = spawn("sh", ["-c", "sleep 300 & echo $!; exec sleep 300"], {
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    onTestFinished(() => void child.kill("SIGKILL"));
+    const child = spawnGroup("sh", ["-c", "sleep 300 & echo $!; exec sleep 300"]);
     const [data] = await once(child.stdout, "data");
     const command = await proposed(Number(String(data)), "KILL");
     expect((await killProcess.run(command, ctx)).text).toContain("ended");
@@ -122,10 +127,7 @@ it("shows who the process is, what it serves and what hangs on it", async () => 
       require("node:child_process").spawn("sleep", ["300"]);
       net.connect(port, "127.0.0.1", () => console.log(port));
     });`;
-  const child = spawn(process.execPath, ["-e", script, "an argument"], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  const child = spawnGroup(process.execPath, ["-e", script, "an argument"]);
   const [data] = await once(child.stdout, "data");
   const unrelated = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void unrelated.close());
@@ -139,5 +141,4 @@ it("shows who the process is, what it serves and what hangs on it", async () => 
   expect(shown["Children"]).toMatch(/^\d+ \(sleep\)$/);
   expect(shown["Started"]).toMatch(/UTC \(\d+ m?s ago\)$/);
   expect(shown["Signal"]).toBe("SIGKILL");
-  process.kill(Number.parseInt(shown["Children"] ?? "", 10));
 });

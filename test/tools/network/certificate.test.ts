@@ -77,6 +77,11 @@ describe("a certificate", () => {
     expect(reports.http).toContain("| ok");
   });
 
+  it("that is not for an address is told so", async () => {
+    const { http: report } = await both(await serve("other-name"), { host: "127.0.0.1" });
+    expect(conclusion(report)).toMatch(/^UNHEALTHY: .+ it is not for 127\.0\.0\.1$/);
+  });
+
   it("of an unknown authority is told apart from a self-signed one", async () => {
     tls.setDefaultCACertificates([]);
     onTestFinished(() => tls.setDefaultCACertificates([...trusted, pem("authority")]));
