@@ -15,7 +15,7 @@ const STRONG = [
 const WEAK = [
   // Not: where a listing goes on, names under which a request is repeated, the ARN of a secret.
   String.raw`(?<!(?:page|next|continu\w{1,8}|sync|resume|start|request|client|idempotency|unexpected|cancellation)[ _-]?)token`,
-  String.raw`(?<!\d:)secret|credentials?`,
+  String.raw`(?<!\d:)secret|credentials?|(?<![a-z-])pass`,
   `(?:${[
     "api|app|application|access|account|secret|private|encryption|signing|master|auth|session|client|consumer",
     "deploy|license|subscription|storage|service|webhook|hmac|jwt|crypto?|cipher|ssh|unseal|recovery|integration",
@@ -25,16 +25,26 @@ const WEAK = [
 const SUFFIX =
   "(?:[ _-]?(?:old|new|current|prod|dev|test|value|base|b64|base64|text|hash|[0-9]{1,2}))?";
 
-/** `assign`: `=` and its like; `colon`; `pair`, `element`, `prose`: what they say; `space`: nothing but space, a value only after a flag. */
-const SEPARATOR = String.raw`(?:\\{0,7}["'${"`"}]?\]?[ \t]{0,40}(?:(?<assign>=>|:?={1,2})|(?<colon>:))[ \t]{0,80}|${[
-  String.raw`\\{0,7}["']?\s{0,80},?\s{0,80}\\{0,7}["']?\w{0,20}(?<pair>value)\\{0,7}["']?[ \t]{0,8}[:=][ \t]{0,8}`,
-  String.raw`(?<element>(?<=<[\w:.-]{1,80})>)`,
-  String.raw`(?<prose>\s{1,4}(?:is|was):?\s{1,4}|["']>)`,
-  String.raw`(?<space>\\{0,7}["']?(?:\s{1,40}|,\s{0,40}))`,
-].join("|")})`;
+const QUOTE = String.raw`\\{0,7}["']?`;
+/** What stands between the name and the value. */
+const BETWEEN = {
+  assign: String.raw`\\{0,7}["'${"`"}]?\]?[ \t]{0,40}(?:=>|:?={1,2}|->|→)[ \t]{0,80}`,
+  colon: String.raw`\\{0,7}["'${"`"}]?\]?[ \t]{0,40}:[ \t]{0,80}`,
+  pair: String.raw`${QUOTE}\s{0,80},?\s{0,80}${QUOTE}\w{0,20}value${QUOTE}[ \t]{0,8}[:=][ \t]{0,8}`,
+  element: String.raw`(?<=<[\w:.-]{1,80})>`,
+  /** In a sentence, in a table, after an element that is named by an attribute. */
+  said: String.raw`\s{1,4}(?:(?:for|of|on|in|to)\s(?:the\s)?[\w.@/-]{1,60}\s{1,4})?(?:is|was):?\s{1,4}|["']>|\s{0,40}\|\s{0,4}`,
+  beside: String.raw`${QUOTE}\s{1,40}`,
+  /** The next element of a list of arguments. */
+  next: String.raw`${QUOTE},\s{0,40}`,
+};
 
 const NAME = new RegExp(
-  String.raw`(?<flag>(?<![\w-])--?(?:[a-z0-9]{1,20}-){0,4})?(?:(?<strong>${STRONG})|(?:${WEAK}))${SUFFIX}${SEPARATOR}`,
+  String.raw`(?<flag>(?<![\w-])--?(?!no-)[a-z0-9-]{0,40}?)?(?:(?<strong>${STRONG})|(?:${WEAK}))${SUFFIX}(?:${Object.entries(
+    BETWEEN,
+  )
+    .map(([form, pattern]) => `(?<${form}>${pattern})`)
+    .join("|")})`,
   "gi",
 );
 
@@ -128,11 +138,15 @@ export function looksRandom(value: string): boolean {
 
 function isSecret(text: string, value: Value, groups: Record<string, string | undefined>): boolean {
   const given = text.slice(value.start, value.end);
+  const isFlag = groups["flag"] !== undefined;
+  const isApart = groups["beside"] !== undefined || groups["next"] !== undefined;
+  if (isApart && given.startsWith("-")) return false;
   if (given.length > LONGEST_WORD) return true;
-  if (groups["space"] !== undefined && given.startsWith("-")) return false;
   if (!isGiven(given) || PATH.test(given)) return false;
+  if (isApart && !isFlag)
+    return looksRandom(given) && (groups["strong"] !== undefined || given.length >= 20);
   if (groups["strong"] === undefined) return looksRandom(given);
-  if (groups["prose"] !== undefined) return /\d/.test(given) && /[A-Za-z]/.test(given);
+  if (groups["said"] !== undefined) return /\d/.test(given) && /[A-Za-z]/.test(given);
   const isExact = value.isQuoted || groups["assign"] !== undefined || !/^[A-Za-z]+$/.test(given);
   return isExact || !/^[ \t]+[A-Za-z]/.test(text.slice(value.end, value.end + 80));
 }
@@ -143,7 +157,7 @@ export function findAssignments(text: string): Range[] {
   NAME.lastIndex = 0;
   for (let match = NAME.exec(text); match !== null; match = NAME.exec(text)) {
     const groups = match.groups ?? {};
-    if (groups["space"] !== undefined && groups["flag"] === undefined) continue;
+    if (groups["next"] !== undefined && groups["flag"] === undefined) continue;
     const value = valueAt(text, NAME.lastIndex);
     if (!isSecret(text, value, groups)) continue;
     ranges.push([value.start, value.end]);

@@ -144,6 +144,21 @@ export const SECRET_RULES: readonly SecretRule[] = [
     /(?<keep>\bredis-cli(?=\s)[^\n|;]{0,200}?\s-a\s{1,4}["']?)[^\s"']+/g,
     isGiven,
   ),
+  rule(
+    "command-line",
+    "login",
+    /(?<keep>\blogin(?=\s)[^\n|;]{0,200}?\s-p[ =]?["']?)[^\s"'-][^\s"']+/g,
+  ),
+  rule(
+    "command-line",
+    "echo",
+    /(?<keep>\becho\s{1,4}(?:-\w\s)?["']?)[^\s"'|$]{3,}(?=["']?\s{0,4}\|[^\n]{0,120}(?:password-stdin|passwd|sudo -S))/g,
+  ),
+  rule(
+    "command-line",
+    "identified",
+    /(?<keep>\bidentified\s{1,4}(?:with\s\w{1,40}\s)?(?:by|as)\s{1,4}(?:password\s)?["'])[^"'\n]{3,}/gi,
+  ),
   rule("command-line", "-pass", /(?<keep>-pass(?:in|out)?[ =]["']?pass:)[^\s"']+/g),
   rule(
     "password-hash",

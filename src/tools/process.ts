@@ -93,11 +93,9 @@ interface Setting {
 }
 
 async function supervise(argv: readonly string[], setting: Setting): Promise<ExecResult> {
-  const { maxBytes, signal } = setting;
+  const { signal } = setting;
   const startedAt = performance.now();
-  const { child, pid, exited, release } = await startWatched(argv, setting);
-  const out = capture(child.stdout, maxBytes);
-  const err = capture(child.stderr, maxBytes);
+  const { child, pid, out, err, exited, release } = await startWatched(argv, setting);
   const exit = await unlessAborted(exited, signal);
   if (exit === undefined) {
     signalGroup(pid, "SIGTERM");
@@ -123,7 +121,7 @@ async function supervise(argv: readonly string[], setting: Setting): Promise<Exe
 }
 
 /** The program, running, and `release`, which ends everything of it that is left. */
-async function startWatched(argv: readonly string[], { cwd, env }: Setting) {
+async function startWatched(argv: readonly string[], { cwd, env, maxBytes }: Setting) {
   const child = start(argv, cwd, env);
   const watcher = spawn("/bin/sh", ["-c", WATCH], {
     cwd: "/",
@@ -133,6 +131,8 @@ async function startWatched(argv: readonly string[], { cwd, env }: Setting) {
   });
   const gate = quiet(child.stdio[3]);
   const leash = quiet(watcher.stdin);
+  // Listened for before it starts: what nobody listens for when a program exits is lost.
+  const [out, err] = [capture(child.stdout, maxBytes), capture(child.stderr, maxBytes)];
   const [exited, swept] = [outcome(child), outcome(watcher)];
   const pid = child.pid ?? Number.NaN;
   try {
@@ -153,7 +153,7 @@ async function startWatched(argv: readonly string[], { cwd, env }: Setting) {
     watcher.unref();
     gate?.destroy();
   };
-  return { child, pid, exited, release };
+  return { child, pid, out, err, exited, release };
 }
 
 function start(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv): ChildProcess {
