@@ -15,7 +15,7 @@ const STRONG = [
 const WEAK = [
   // Not: where a listing goes on, names under which a request is repeated, the ARN of a secret.
   String.raw`(?<!(?:page|next|continu\w{1,8}|sync|resume|start|request|client|idempotency|unexpected|cancellation)[ _-]?)token`,
-  String.raw`(?<!\d:)secret|credentials?|(?<![a-z-])pass`,
+  String.raw`(?<!\d:)secret|credentials?|(?<=["']|\n[ \t]{1,40}|[{,] ?)pass`,
   `(?:${[
     "api|app|application|access|account|secret|private|encryption|signing|master|auth|session|client|consumer",
     "deploy|license|subscription|storage|service|webhook|hmac|jwt|crypto?|cipher|ssh|unseal|recovery|integration",
@@ -55,6 +55,8 @@ const OVER =
 const LONGEST_QUOTED = 8192;
 /** Nothing longer is judged: it is secret. (What is not, is read again for names in it.) */
 const LONGEST_WORD = 512;
+
+type Groups = Record<string, string | undefined>;
 
 interface Value {
   start: number;
@@ -136,17 +138,24 @@ export function looksRandom(value: string): boolean {
   return value.length >= 20 && /[a-z]/.test(value) && /[A-Z]/.test(value);
 }
 
-function isSecret(text: string, value: Value, groups: Record<string, string | undefined>): boolean {
+/** True of what people type as a password and do not write in sentences: letters with digits or signs among them. */
+function looksTyped(value: string): boolean {
+  if (value.length < 6 || /[\\()[\]<>:,;]/.test(value) || OBJECT_NAME.test(value)) return false;
+  return /[A-Za-z]/.test(value) && /[\d!#$%^&*~+=]|@(?![\w-]+\.)/.test(value);
+}
+
+function isSecret(text: string, value: Value, groups: Groups): boolean {
   const given = text.slice(value.start, value.end);
-  const isFlag = groups["flag"] !== undefined;
+  const isStrong = groups["strong"] !== undefined;
   const isApart = groups["beside"] !== undefined || groups["next"] !== undefined;
   if (isApart && given.startsWith("-")) return false;
   if (given.length > LONGEST_WORD) return true;
   if (!isGiven(given) || PATH.test(given)) return false;
-  if (isApart && !isFlag)
-    return looksRandom(given) && (groups["strong"] !== undefined || given.length >= 20);
-  if (groups["strong"] === undefined) return looksRandom(given);
-  if (groups["said"] !== undefined) return /\d/.test(given) && /[A-Za-z]/.test(given);
+  if (isApart && groups["flag"] === undefined) {
+    return looksTyped(given) && (isStrong || (given.length >= 20 && looksRandom(given)));
+  }
+  if (!isStrong) return looksRandom(given);
+  if (groups["said"] !== undefined) return looksTyped(given);
   const isExact = value.isQuoted || groups["assign"] !== undefined || !/^[A-Za-z]+$/.test(given);
   return isExact || !/^[ \t]+[A-Za-z]/.test(text.slice(value.end, value.end + 80));
 }

@@ -11,8 +11,6 @@ import type { ExecOptions, ExecResult } from "./tool.ts";
 /** One call of `Exec`: the port's options, and what ends the call early. */
 interface ExecCall extends ExecOptions {
   signal: AbortSignal;
-  /** Ends the call with TIMEOUT. Without it only `signal` does. */
-  timeoutMs?: number;
 }
 
 /** `ToolContext.exec` before a call's signal is bound to it. */

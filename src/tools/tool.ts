@@ -18,6 +18,8 @@ export interface ExecOptions {
   maxBytes?: number;
   /** Folder to run in. Default: an empty one. */
   cwd?: string;
+  /** Ends the run with TIMEOUT. Without it only the call's own end does. */
+  timeoutMs?: number;
 }
 
 /** A connection to an address that the network rules allowed. */

@@ -202,7 +202,7 @@ const KILLED_WRITES: ControlWish["lives"] = [
 const CONTROLS: Record<Bug, ControlWish> = {
   "write-ahead off": {
     recipes: WRITES,
-    lives: KILLED_WRITES,
+    lives: [endingAt("tool:after-effect", "SIGKILL", 1), []],
     expected: /before its start was stored|effect seen 2 times/,
   },
   "token check off": {

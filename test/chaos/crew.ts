@@ -46,7 +46,7 @@ interface Slot {
 const PEACE: Life = { traps: [], leases: 3, blows: [], lost: 0 };
 
 /** SAFETY.md, "Fault plan": a drain ends within 25 s; here the grace is a second. */
-const END_MS = 6_000;
+const END_MS = 4_000;
 
 export interface CrewOptions {
   plan: BatchPlan;
