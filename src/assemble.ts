@@ -5,6 +5,7 @@ import { answerCommand } from "./commands/answers.ts";
 import { readText } from "./commands/grammar.ts";
 import { checkPolicyNames, type Config } from "./config.ts";
 import { encodeText } from "./core/display.ts";
+import { transportOf } from "./core/journal-key.ts";
 import { createRedactor } from "./core/secrets.ts";
 import type { Journal } from "./journal/journal.ts";
 import { openSqliteJournal } from "./journal/sqlite.ts";
@@ -31,7 +32,7 @@ export interface Bot {
   tools: readonly Tool[];
   /** Begins to work on what is due in the adapter's threads. */
   start(adapter: Adapter): void;
-  /** Ends everything within the drain time and closes the store. */
+  /** Ends everything and closes the store, within little more than the drain time. The same again is one stop. */
   stop(): Promise<void>;
 }
 
@@ -51,7 +52,11 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
   const encode = (text: string) => encodeText(text, redactor);
   const adapters = new Map<string, Adapter>();
   const wakeups = createInProcessWakeups({
-    due: () => journal.due(),
+    due: async function* dueHere() {
+      for await (const key of journal.due()) {
+        if (adapters.get(transportOf(key))?.view(key) !== undefined) yield key;
+      }
+    },
     onError: (error, key) =>
       log.error({ err: error, key }, "work on a thread failed; it is tried again"),
   });
@@ -81,6 +86,14 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
     wake: (key) => wakeups.wake(key),
   });
   let running: ReturnType<typeof wakeups.start> | undefined;
+  let stopped: Promise<void> | undefined;
+
+  async function stop(): Promise<void> {
+    await worker.stop(config.drainMs);
+    await running?.stop();
+    await journal.close();
+  }
+
   return {
     inbox,
     queries: createQueries(journal, tools, encode),
@@ -90,10 +103,6 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
       adapters.set(adapter.transport, adapter);
       running = wakeups.start((key) => worker.work(key));
     },
-    async stop() {
-      await worker.stop(config.drainMs);
-      await running?.stop();
-      await journal.close();
-    },
+    stop: () => (stopped ??= stop()),
   };
 }

@@ -11,13 +11,14 @@ import { createTools } from "./tools/registry.ts";
 
 /** The commands of `main.ts`. Each returns the process's exit code. */
 
+/** Logs to a file or, without one, to stderr. A log that cannot be written is lost; the program goes on. */
 function logger(config: Config, file: string | undefined): Logger {
   const redactor = createRedactor(config.secrets);
-  const destination = pino.destination({ dest: file ?? 2, sync: true, mkdir: true, mode: 0o600 });
-  return pino(
-    { level: config.logLevel, hooks: { streamWrite: (line) => redactor.redact(line) } },
-    destination,
-  );
+  const dest = file ?? process.stderr.fd;
+  const destination = pino.destination({ dest, sync: true, mkdir: true, mode: 0o600 });
+  destination.on("error", () => undefined);
+  const hooks = { streamWrite: (line: string) => redactor.redact(line) };
+  return pino({ level: config.logLevel, hooks }, destination);
 }
 
 function account(): { account: string; name: string } {
@@ -27,22 +28,16 @@ function account(): { account: string; name: string } {
 
 const newThread = (): JournalKey => `terminal:${randomUUID()}`;
 
-/** Ends `bot` on the first signal, and the process with it on the second. */
-function stopOnSignal(bot: Bot, ended: () => void): void {
+/** Ends `bot` and then the process on the first signal, the process at once on the second. */
+function stopOnSignal(bot: Bot): void {
+  const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
   let signalled = false;
-  const stop = (signal: NodeJS.Signals) => {
+  const stop = (signal: keyof typeof codes) => {
     if (signalled) process.exit(1);
     signalled = true;
-    const code = signal === "SIGINT" ? 130 : 143;
-    bot.stop().then(
-      () => {
-        ended();
-        process.exit(code);
-      },
-      () => process.exit(1),
-    );
+    void bot.stop().finally(() => process.exit(codes[signal]));
   };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
+  process.on("SIGINT", stop).on("SIGTERM", stop).on("SIGHUP", stop);
 }
 
 /** Prints lines until there are no more or the reader has gone, as `| head` does. */
@@ -72,7 +67,7 @@ export async function converse(config: Config, thread: string | undefined): Prom
     ...account(),
     now: Date.now,
   });
-  stopOnSignal(bot, () => {});
+  stopOnSignal(bot);
   bot.start(terminal);
   try {
     let key: JournalKey | undefined = await firstThread(bot, thread, interactive);
@@ -95,7 +90,7 @@ async function firstThread(
   // A pipe's lines are meant for a thread of their own.
   if (!interactive) return newThread();
   for (const thread of await bot.queries.threads("terminal")) {
-    if (!thread.open && thread.openActions.length === 0) continue;
+    if (!thread.open && !thread.unsettled && thread.openActions.length === 0) continue;
     if (!thread.leased || (await isAbandoned(bot, thread.key))) return thread.key;
   }
   return newThread();
@@ -127,7 +122,7 @@ export async function ask(config: Config, text: string, json: boolean): Promise<
     color: process.stderr.isTTY && config.terminal.color,
     now: Date.now,
   });
-  stopOnSignal(bot, () => {});
+  stopOnSignal(bot);
   bot.start(view);
   try {
     await bot.inbox.post(key, randomUUID(), { kind: "text", actor: account(), text });

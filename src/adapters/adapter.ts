@@ -138,8 +138,10 @@ export interface ThreadSummary {
   /** What it began with, shortened. */
   title: string;
   openActions: string[];
-  /** True while work is owed: something is pending, running or waiting for a person. */
+  /** Something is pending, running, or not shown yet. */
   open: boolean;
+  /** An outcome is unknown, and nobody has said yet what became of it. */
+  unsettled: boolean;
   /** Another process may be working on it right now. */
   leased: boolean;
 }

@@ -11,6 +11,8 @@ export interface Action {
   /** The newest revision; votes on earlier ones are void. */
   proposal: Entry<"action_proposed">;
   votes: Entry<"vote">[];
+  /** Accounts that edited any revision; they count as requesters. */
+  editors: Set<string>;
   /** What ends it, once anything does; `recorded` when an `action_closed` says so. */
   closed:
     | {
@@ -40,6 +42,7 @@ export function openAction(proposal: Entry<"action_proposed">): Action {
     call,
     proposal,
     votes: [],
+    editors: new Set(),
     closed: undefined,
     started: false,
     finished: undefined,
@@ -78,7 +81,12 @@ export function count(action: Action, vote: Entry<"vote">): void {
 }
 
 /** Opens the next revision: earlier votes are void, the expiry stays as proposed. */
-export function revise(action: Action, proposal: Entry<"action_proposed">): void {
+export function revise(
+  action: Action,
+  proposal: Entry<"action_proposed">,
+  editor: string | undefined,
+): void {
+  if (editor !== undefined) action.editors.add(editor);
   action.proposal = proposal;
   action.votes = [];
 }

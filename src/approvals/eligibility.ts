@@ -49,7 +49,7 @@ export async function checkEligible(
   if (barred.includes(personOf(account))) {
     return no("who asked for an action or edited it may not approve it");
   }
-  const standing = await people.standing(account);
+  const standing = await people.standing(account).catch(() => "unknown" as const);
   if (standing !== "member") return no(`this account's standing is "${standing}", not "member"`);
   if (approvers.kind === "anyone") return { eligible: true, basis: "member" };
   const listed = approvers.accounts.find((each) => each.account === account);

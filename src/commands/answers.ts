@@ -73,7 +73,8 @@ function approvalsText({ live, unknown }: Thread): string {
       proposal.revision === 1 ? proposal.action : `${proposal.action}.${proposal.revision}`;
     return `${ref}: ${proposal.tool} (${proposal.effect}), expires ${until}. \`approve ${ref}\` or \`deny ${ref} because …\``;
   });
-  const lost = [...unknown.values()].map((call) => {
+  const unsettled = [...unknown.values()].filter((call) => call.settled === undefined);
+  const lost = unsettled.map((call) => {
     const ref = call.action?.action ?? call.call;
     return `${ref}: ${call.tool}, outcome unknown. \`settle ${ref} happened\` or \`settle ${ref} not-happened because …\``;
   });

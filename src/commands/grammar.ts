@@ -149,13 +149,17 @@ function valueProblem(name: string, value: string): string | undefined {
  * nothing else. A deny takes any text as its reason, because a deny that was not meant does no harm.
  */
 function readClick(word: ClickWord, rest: string, typed: boolean): Reading {
-  const ref = /^(a\d{1,9})(?:\.([1-9]\d{0,5}))?(?=\s|$)/i.exec(rest);
+  const ref = (word === "settle" ? SETTLED_REF : ACTION_REF).exec(rest);
   if (!ref) return proseOr(typed || /^a\d+\b/i.test(rest), word);
   const choice = CHOICES[word](rest.slice(ref[0].length).trim());
   if (!choice) return proseOr(true, word);
   const [, action = "", revision = "1"] = ref;
   return { kind: "click", action: action.toLowerCase(), revision: Number(revision), choice };
 }
+
+const ACTION_REF = /^(a\d{1,9})(?:\.([1-9]\d{0,5}))?(?=\s|$)/i;
+/** Where policy asked nobody there is no action, and the call itself is settled: `r3.t1`. */
+const SETTLED_REF = /^(a\d{1,9}|r\d{1,9}\.t\d{1,9})(?:\.([1-9]\d{0,5}))?(?=\s|$)/i;
 
 type ClickWord = "approve" | "deny" | "settle" | "edit";
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { BotError } from "./errors.ts";
 
 /**
  * A journal's entries: what the world said (posts) and what the lease holder decided and did (appends). Each kind has a
@@ -250,8 +251,22 @@ export function decodeContent(kind: string, version: number, body: unknown): Con
   return { kind, ...fields } as Content;
 }
 
-/** Splits a draft into the columns that every store keeps. */
+/**
+ * Splits a draft into the columns that every store keeps.
+ * @throws BotError ENTRY_INVALID when it could not be read again: one such entry would take its thread with it
+ */
 export function encodeDraft(draft: Draft): { id: string; kind: Kind; body: string } {
   const { id, kind, ...fields } = draft;
-  return { id, kind, body: JSON.stringify(fields) };
+  try {
+    schemas[kind].parse(fields);
+    return { id, kind, body: JSON.stringify(fields) };
+  } catch (error) {
+    throw new BotError(
+      "ENTRY_INVALID",
+      `${id} is not of the form of a ${kind}; it was not written.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }

@@ -7,14 +7,14 @@ import type { Range } from "./secret-encodings.ts";
 
 /** Whatever is assigned to one of these is a secret, unless it says that it is none. */
 const STRONG = [
-  String.raw`(?<!/)passw(?:or)?d|passwort|kennwort|contrase(?:ñ|n)a|pass(?:phrase|code)|pwd|(?<![a-z])psk`,
+  String.raw`password|(?<![/(])passwd|passwort|kennwort|contrase(?:ñ|n)a|pass(?:phrase|code)|pwd|(?<![a-z])psk`,
   String.raw`(?<=_|-|db|user|admin|root|smtp|redis|mysql|pg|store|key)pass`,
 ].join("|");
 
 /** These are also words of logs and manifests; what is assigned must look random. */
 const WEAK = [
   // Not: where a listing goes on, names under which a request is repeated, the ARN of a secret.
-  String.raw`(?<!(?:page|next|continu\w{1,8}|sync|resume|start|request|client|idempotency|unexpected|cancellation)[ _-]?)token`,
+  String.raw`(?<!(?:page|next|continu\w{1,8}|idempotency|unexpected|cancellation)[ _-]?)token`,
   String.raw`(?<!\d:)secret|credentials?|(?<=["']|\n[ \t]{1,40}|[{,] ?)pass`,
   `(?:${[
     "api|app|application|access|account|secret|private|encryption|signing|master|auth|session|client|consumer",
@@ -30,12 +30,12 @@ const QUOTE = String.raw`\\{0,7}["']?`;
 const BETWEEN = {
   assign: String.raw`\\{0,7}["'${"`"}]?\]?[ \t]{0,40}(?:=>|:?={1,2}|->|→)[ \t]{0,80}`,
   colon: String.raw`\\{0,7}["'${"`"}]?\]?[ \t]{0,40}:[ \t]{0,80}`,
-  pair: String.raw`${QUOTE}\s{0,80},?\s{0,80}${QUOTE}\w{0,20}value${QUOTE}[ \t]{0,8}[:=][ \t]{0,8}`,
+  pair: String.raw`${QUOTE}\s{0,80}[,{]?\s{0,80}${QUOTE}(?:\w{0,20}value|default)${QUOTE}[ \t]{0,8}[:=][ \t]{0,8}`,
   element: String.raw`(?<=<[\w:.-]{1,80})>`,
   /** In a sentence, in a table, after an element that is named by an attribute. */
-  said: String.raw`\s{1,4}(?:(?:for|of|on|in|to)\s(?:the\s)?[\w.@/-]{1,60}\s{1,4})?(?:is|was):?\s{1,4}|["']>|\s{0,40}\|\s{0,4}`,
-  beside: String.raw`${QUOTE}\s{1,40}`,
-  /** The next element of a list of arguments. */
+  said: String.raw`[ \t]{1,4}(?:(?:for|of|on|in|to) (?:the )?[\w.@/-]{1,60}[ \t]{1,4})?(?:is|was):?[ \t]{1,4}|["']>|[ \t]{0,40}\|[ \t]{0,4}`,
+  beside: String.raw`${QUOTE}[ \t]{1,40}(?:<<< ?)?`,
+  /** The next argument of a command or a function. */
   next: String.raw`${QUOTE},\s{0,40}`,
 };
 
@@ -100,25 +100,24 @@ function closingQuote(
 }
 
 /** Says "no secret here": masks, references to variables, nested values, and the words of logs and schemas. */
-const STAND_IN = new RegExp(
-  [
-    String.raw`[*x•.#-]{3,}|<.*|%\w|%\(.*|\{\{.*|\$\{.*|\$\(.*|[[{](?:\\*["'].*|\]|\})?|\[[\w :.-]{3,}\]?|[\w.]+\(.*`,
-    String.raw`(?:self|this|process|config|settings|os|env|options|opts|args|params|req|request|ctx|cls)\..*`,
-    "null|nil|none|true|false|yes|no|n/a|undefined|unknown|empty|unset|set|missing|required|optional|redacted|masked|hidden",
-    "is|was|has|must|should|cannot|can|will|not|too|for|from|and|or|to|of|in|on|at|the|a|an|with|flag|option|argument",
-    "incorrect|invalid|wrong|bad|expired|failed|failure|mismatch|changed|updated|reset|rejected|denied|accepted|ok|error",
-    "authentication|authenticated|enabled|disabled|string|str|text|varchar|char|bytes|files|compat|sss|ldap|systemd|prompt",
-  ].join("|"),
-  "i",
-);
-const IS_STAND_IN = new RegExp(`^(?:${STAND_IN.source})$`, "i");
+const STAND_IN = [
+  String.raw`[*x•.#-]{3,}|%\w|%\(.*|\{\{.*|\$\{.*|\$\(.*|[[{](?:\\*["'].*|\]|\})?|\[[\w :.-]{3,}\]?`,
+  String.raw`<[\w-]*(?:>.*)?|\((?:sensitive|redacted|hidden|none|null|not|unset)\b.*|[A-Za-z_.]{3,}\((?:["')].*)?`,
+  String.raw`(?:self|this|process|config|settings|os|env|options|opts|args|params|req|request|ctx|cls)\..*`,
+  "null|nil|none|true|false|yes|no|n/a|undefined|unknown|empty|unset|set|missing|required|optional|redacted|masked|hidden",
+  "is|was|has|must|should|cannot|can|will|not|too|for|from|and|or|to|of|in|on|at|the|a|an|with|when|prompt",
+  "flag|option|argument|configuration|directive|command|string|str|text|varchar|char|bytes",
+  "incorrect|invalid|wrong|bad|expired|failed|failure|mismatch|changed|updated|reset|rejected|denied|accepted|ok|error",
+  "authentication|authenticated|enabled|disabled|files|compat|sss|ldap|systemd",
+].join("|");
+const IS_STAND_IN = new RegExp(`^(?:${STAND_IN})$`, "i");
 const VARIABLE = /^\$[A-Z_][A-Z0-9_]*$/;
 const SENTENCE = /\s(?:is|was|has|be|must|should|cannot|not|too|for|from|the|required|invalid)\s/;
 const PATH =
   /^(?:file:|~\/|\.{1,2}\/|[A-Za-z]:\\|\/(?:etc|var|run|home|root|usr|opt|mnt|tmp|app|data|secrets?|srv|dev|proc)\b)/;
-/** Names of Kubernetes objects, hosts and files, URLs, ARNs: lower case words with `-`, `.`, `/` or `:` between. */
-const OBJECT_NAME = /^(?:[a-z][a-z0-9+]*:\/\/|arn:|[a-z0-9]+(?:[-./:][a-z0-9]+)+$)/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-/;
+/** Names of Kubernetes objects, hosts and files, URLs, ARNs: lower case words with `-`, `.`, `/` or `:` between; no UUIDs. */
+const OBJECT_NAME =
+  /^(?![0-9a-f]{8}-[0-9a-f]{4}-)(?:[a-z][a-z0-9+]*:\/\/|arn:|[a-z0-9]+(?:[-./:][a-z0-9]+)+$)/;
 
 /** What a program's source assigns: a longer name, an element, a call. */
 const EXPRESSION = /^[A-Za-z_$]+(?:\.[A-Za-z_$]+)+$|^[\w.$]+[[(]/;
@@ -132,16 +131,15 @@ export function isGiven(value: string): boolean {
 /** True of what a generator makes: at least eight characters, digits among letters or a long mix of cases; no name, path or URL. */
 export function looksRandom(value: string): boolean {
   if (value.length < 8 || PATH.test(value)) return false;
-  if (OBJECT_NAME.test(value) && !UUID.test(value)) return false;
-  if (EXPRESSION.test(value)) return false;
+  if (OBJECT_NAME.test(value) || EXPRESSION.test(value)) return false;
   if (/\d/.test(value)) return /[A-Za-z]/.test(value);
   return value.length >= 20 && /[a-z]/.test(value) && /[A-Z]/.test(value);
 }
 
-/** True of what people type as a password and do not write in sentences: letters with digits or signs among them. */
+/** True of what people type as a password and do not write in sentences: letters with digits, signs or capitals among them. */
 function looksTyped(value: string): boolean {
   if (value.length < 6 || /[\\()[\]<>:,;]/.test(value) || OBJECT_NAME.test(value)) return false;
-  return /[A-Za-z]/.test(value) && /[\d!#$%^&*~+=]|@(?![\w-]+\.)/.test(value);
+  return /[A-Za-z]/.test(value) && /[\d!#$%^&*~+=]|@(?![\w-]+\.)|[a-z][A-Z]/.test(value);
 }
 
 function isSecret(text: string, value: Value, groups: Groups): boolean {
@@ -152,12 +150,15 @@ function isSecret(text: string, value: Value, groups: Groups): boolean {
   if (given.length > LONGEST_WORD) return true;
   if (!isGiven(given) || PATH.test(given)) return false;
   if (isApart && groups["flag"] === undefined) {
+    const isArgument = value.isQuoted && !given.includes("*");
+    if (groups["next"] !== undefined && !isArgument) return false;
     return looksTyped(given) && (isStrong || (given.length >= 20 && looksRandom(given)));
   }
   if (!isStrong) return looksRandom(given);
   if (groups["said"] !== undefined) return looksTyped(given);
-  const isExact = value.isQuoted || groups["assign"] !== undefined || !/^[A-Za-z]+$/.test(given);
-  return isExact || !/^[ \t]+[A-Za-z]/.test(text.slice(value.end, value.end + 80));
+  const isInSentence =
+    groups["colon"] !== undefined && !value.isQuoted && /^[A-Za-z]+$/.test(given);
+  return !isInSentence || !/^[ \t]+[A-Za-z]/.test(text.slice(value.end, value.end + 80));
 }
 
 /** Where secrets are assigned in the text. */
@@ -166,7 +167,6 @@ export function findAssignments(text: string): Range[] {
   NAME.lastIndex = 0;
   for (let match = NAME.exec(text); match !== null; match = NAME.exec(text)) {
     const groups = match.groups ?? {};
-    if (groups["next"] !== undefined && groups["flag"] === undefined) continue;
     const value = valueAt(text, NAME.lastIndex);
     if (!isSecret(text, value, groups)) continue;
     ranges.push([value.start, value.end]);

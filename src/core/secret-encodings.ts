@@ -76,32 +76,44 @@ function writtenUnits(value: string): string[] {
 function quotingForms(run: string): string {
   const escapes = String.raw`u00(?:22|27|5[cC])|x(?:22|27|5[cC])|%(?:25){0,2}(?:22|27|5[cC])`;
   const entities = "&(?:amp;){0,2}(?:quot|apos|#0{0,4}(?:34|39|92)|#[xX]0{0,4}(?:22|27|5[cC]));";
-  return String.raw`(?:[\\'"]|${escapes}|${entities}){${run.length},${8 * run.length}}?`;
+  return String.raw`(?:[\\'"\uff3c\uff07\uff02]|${escapes}|${entities}){${run.length},${8 * run.length}}?`;
 }
 
+/** White space, which programs turn into other white space. */
 function spaceForms(run: string): string {
-  const escaped = String.raw`\\{1,7}[nrt]|\\{1,7}u00(?:20|09|0[aAdD])|%(?:25){0,2}(?:20|09|0[aAdD])|\+`;
-  return String.raw`(?:\s{1,40}|(?:${escaped}){1,${2 * run.length}})`;
+  const ascii = String.raw`\\{1,7}(?:[nrt\s]|u00(?:20|09|0[aAdD])|x(?:20|09|0[aAdD])|0?(?:040|01[125]))|%(?:25){0,2}(?:20|09|0[aAdD])|\+`;
+  const others = Array.from(new Set(run.replaceAll(/[ \t-\r]/g, "")), (space) =>
+    escapedForms(space, BACKSLASHES),
+  );
+  const forms = [String.raw`\s`, ascii, ...others.flat()];
+  return `(?:${forms.join("|")}){1,${2 * run.length + 40}}`;
 }
 
-/** A character as it is, fullwidth, and in the escapes of URLs, JSON, programming languages, HTML and shells. */
+/** A character as it is, fullwidth, and escaped. */
 function characterForms(character: string, escape: string): string {
+  const forms = [literal(character), ...escapedForms(character, escape)];
+  if (character > " " && character <= "~") {
+    forms.push(String.fromCharCode(character.charCodeAt(0) + 0xfee0));
+  }
+  if (!/[A-Za-z0-9]/.test(character)) forms.push(escape + literal(character));
+  return `(?:${forms.join("|")})`;
+}
+
+/** A character in the escapes of URLs, JSON, programming languages and HTML; `escape` is for its first backslashes. */
+function escapedForms(character: string, escape: string): string[] {
   const code = character.codePointAt(0) ?? 0;
   const bytes = bytesOf(character);
   const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
+  const codes = units.map((unit) => anyCase(unit.toString(16).padStart(4, "0")));
   const forms = [
-    literal(character),
     bytes.map((byte) => `%(?:25){0,2}${anyCase(byte)}`).join(""),
-    units.map((unit) => `${escape}u${anyCase(unit.toString(16).padStart(4, "0"))}`).join(""),
-    bytes.map((byte) => `${escape}x${anyCase(byte)}`).join(""),
-    bytes.map((byte) => `${escape}0?${octal(byte)}`).join(""),
+    escape + codes.map((unit) => `u${unit}`).join(BACKSLASHES),
+    escape + bytes.map((byte) => `x${anyCase(byte)}`).join(BACKSLASHES),
+    escape + bytes.map((byte) => `0?${octal(byte)}`).join(BACKSLASHES),
     `&(?:amp;){0,2}#(?:0{0,4}${code}|[xX]0{0,4}${anyCase(code.toString(16))});`,
   ];
-  if (code > 0x20 && code < 0x7f) forms.push(String.fromCharCode(code + 0xfee0));
-  if (!/[A-Za-z0-9]/.test(character)) forms.push(escape + literal(character));
   const entity = ENTITIES[character];
-  if (entity !== undefined) forms.push(`&(?:amp;){0,2}${entity};`);
-  return `(?:${forms.join("|")})`;
+  return entity === undefined ? forms : [...forms, `&(?:amp;){0,2}${entity};`];
 }
 
 function hexUnits(text: string): string[] {

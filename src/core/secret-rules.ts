@@ -300,7 +300,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
   ),
   rule("notion-token", "secret_", /\bsecret_[A-Za-z0-9]{43}\b/g),
 
-  { name: "assigned", clues: [""], find: findAssignments },
+  { name: "named", clues: [""], find: findAssignments },
 ];
 
 /** Longest first, and ahead of each place, so that no clue hides another: whoever sees "sk-ant-" has seen "sk-". */

@@ -61,7 +61,6 @@ export const MAIN_VIEW = "main";
  */
 export interface Thread {
   last: number;
-  lastAt: number;
   /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
   newer: NewerEntry | undefined;
   views: string[];
@@ -76,7 +75,7 @@ export interface Thread {
   /** The actions that are not over, or whose end some view has yet to show. */
   live: Set<Action>;
   debts: Map<string, Debt>;
-  /** Calls that ended unknown and that nobody has settled. */
+  /** Calls that ended unknown, settled ones too: a late word on them may still come. */
   unknown: Map<string, Call>;
   counts: { runs: number; actions: number; calls: number; toolMs: number };
 }
@@ -84,7 +83,6 @@ export interface Thread {
 export function emptyThread(): Thread {
   return {
     last: 0,
-    lastAt: 0,
     newer: undefined,
     views: [MAIN_VIEW],
     parked: false,
@@ -112,7 +110,6 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
       break;
     }
     thread.last = entry.seq;
-    thread.lastAt = entry.at;
     advance(thread, entry);
   }
   return thread;
@@ -132,7 +129,7 @@ function advance(thread: Thread, entry: Entry): void {
       stop(thread, entry);
       return;
     case "timer":
-      closeAction(thread, entry, "expired");
+      expire(thread, entry);
       return;
     case "signal":
       hear(thread, entry);
@@ -204,10 +201,10 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
   }
 }
 
-function closeAction(thread: Thread, entry: Entry<"timer">, outcome: "expired"): void {
+function expire(thread: Thread, entry: Entry<"timer">): void {
   const action = thread.actions.get(entry.action);
   if (action === undefined || !isOpen(action)) return;
-  close(action, outcome);
+  close(action, "expired");
   touch(thread, action, entry);
 }
 
@@ -249,6 +246,7 @@ function advanceAction(
 ): void {
   let action = thread.actions.get(entry.action);
   if (entry.kind === "action_proposed") {
+    const editor = thread.clicks.get(entry.click ?? "")?.actor.account;
     if (entry.click !== undefined) forget(thread, entry.click);
     if (action === undefined) {
       action = openAction(entry);
@@ -256,7 +254,7 @@ function advanceAction(
       thread.counts.actions += 1;
       const call = thread.runs.get(entry.run)?.calls.get(entry.call);
       if (call !== undefined) call.action = action;
-    } else revise(action, entry);
+    } else revise(action, entry, editor);
   } else if (action === undefined) return;
   else if (entry.kind === "vote") {
     forget(thread, entry.click);
@@ -290,7 +288,6 @@ function advanceCall(
   } else {
     forget(thread, entry.click);
     call.settled = entry;
-    thread.unknown.delete(call.call);
     // With an action its card shows it.
     if (call.action === undefined) {
       const word = entry.happened ? "it happened" : "it did not happen";
@@ -324,7 +321,8 @@ function hear(thread: Thread, word: Entry<"signal">): void {
 function tellWord(thread: Thread, call: Call, { id, outcome, text }: Entry<"signal">): void {
   const ref = call.action?.action ?? call.call;
   const said = `Late word on ${ref} from the worker that ran it: ${outcome}. ${text}`;
-  thread.words.set(id, { id, text: said, settles: ref });
+  const settles = call.settled === undefined ? { settles: ref } : {};
+  thread.words.set(id, { id, text: said, ...settles });
 }
 
 /** A click or late word has had its answer. */

@@ -31,7 +31,6 @@ export type AppendReply =
 export interface JournalSummary {
   key: JournalKey;
   last: number;
-  firstAt: number;
   lastAt: number;
   dueAt: number | undefined;
   /** A worker holds its lease and the lease has not run out. */

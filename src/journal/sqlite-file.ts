@@ -12,7 +12,7 @@ const BUSY_MS = 2_000;
 /** While a token is stored, `due_at` is the lease's end. */
 const SCHEMA = `
   CREATE TABLE journal (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, last INTEGER NOT NULL, first_at INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, last INTEGER NOT NULL,
     last_at INTEGER NOT NULL, token TEXT, attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER
   ) STRICT;
   CREATE INDEX journal_due ON journal (due_at) WHERE due_at IS NOT NULL;
@@ -34,7 +34,7 @@ const SCHEMA = `
  */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   if (path !== ":memory:") {
-    inspect(path);
+    await retryWhileLocked(path, () => inspect(path));
     create(path);
   }
   const db = connect(path);
@@ -98,9 +98,6 @@ function inspect(path: string): void {
         `${path} was written by a newer version (store ${version}, this program reads ${SCHEMA_VERSION}); start that version.`,
       );
     }
-  } catch (error) {
-    // Locked by its owner just now: what it is will be seen when the lock is free, by `transact`.
-    if (!isLocked(error)) throw translate(error, path);
   } finally {
     db.close();
   }

@@ -22,7 +22,7 @@ import {
   MAX_ARTIFACT_BYTES,
   type StoredEntry,
 } from "./journal.ts";
-import { isLocked, openDatabase, retryWhileLocked, transact } from "./sqlite-file.ts";
+import { openDatabase, retryWhileLocked, transact } from "./sqlite-file.ts";
 
 /** How often another process's writes are looked for while something is watched; the port promises a second. */
 const WATCH_MS = 200;
@@ -31,7 +31,6 @@ interface JournalRow {
   id: number;
   key: JournalKey;
   last: number;
-  first_at: number;
   last_at: number;
   token: string | null;
   attempts: number;
@@ -83,9 +82,7 @@ function prepare(db: DatabaseSync) {
   const entryColumns = "seq, id, at, kind, version, body";
   return {
     row: db.prepare("SELECT * FROM journal WHERE key = ?"),
-    create: db.prepare(
-      "INSERT INTO journal (key, last, first_at, last_at) VALUES (?, 0, ?, ?) RETURNING *",
-    ),
+    create: db.prepare("INSERT INTO journal (key, last, last_at) VALUES (?, 0, ?) RETURNING *"),
     advance: db.prepare("UPDATE journal SET last = ?, last_at = ? WHERE id = ?"),
     hold: db.prepare("UPDATE journal SET token = ?, due_at = ?, attempts = ? WHERE id = ?"),
     insert: db.prepare(
@@ -97,7 +94,7 @@ function prepare(db: DatabaseSync) {
     ),
     due: db.prepare("SELECT key FROM journal WHERE due_at <= ? ORDER BY due_at"),
     list: db.prepare(
-      "SELECT * FROM journal WHERE substr(key, 1, length(?1)) = ?1 ORDER BY last_at DESC, id DESC",
+      "SELECT * FROM journal WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY last_at DESC, id DESC",
     ),
     putArtifact: db.prepare(
       "INSERT INTO artifact (journal, id, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
@@ -124,7 +121,7 @@ function rowOf({ sql }: Store, key: JournalKey): JournalRow | undefined {
   return sql.row.get(key) as JournalRow | undefined;
 }
 
-/** The store's clock for this journal: it never runs backwards. */
+/** The store's clock for this journal's entries: it never runs backwards, unlike the one that leases go by. */
 function clockOf({ now }: Store, row: JournalRow): number {
   return Math.max(now(), row.last_at);
 }
@@ -160,12 +157,16 @@ function hold(
 
 function postNow(store: Store, key: JournalKey, draft: Draft<PostKind>): Posted {
   const time = store.now();
-  const row = rowOf(store, key) ?? (store.sql.create.get(key, time, time) as unknown as JournalRow);
+  const row = rowOf(store, key) ?? (store.sql.create.get(key, time) as unknown as JournalRow);
   const known = store.sql.byId.get(row.id, draft.id) as EntryRow | undefined;
   if (known !== undefined) return { entry: decodeRow(known), duplicate: true };
   const at = clockOf(store, row);
   write(store, row, [draft]);
-  hold(store, row, { token: row.token, dueAt: row.token === null ? at : row.due_at, attempts: 0 });
+  hold(store, row, {
+    token: row.token,
+    dueAt: row.token === null ? time : row.due_at,
+    attempts: 0,
+  });
   return { entry: { seq: row.last + 1, at, ...draft }, duplicate: false };
 }
 
@@ -174,7 +175,7 @@ type Posted = Awaited<ReturnType<Journal["post"]>>;
 function leaseNow(store: Store, key: JournalKey, ttlMs: number): Granted | undefined {
   const row = rowOf(store, key);
   if (row === undefined) return undefined;
-  const now = clockOf(store, row);
+  const now = store.now();
   if (row.token !== null && row.due_at !== null && now < row.due_at) return undefined;
   const token = randomBytes(12).toString("base64url");
   const attempts = row.attempts + 1;
@@ -185,7 +186,7 @@ function leaseNow(store: Store, key: JournalKey, ttlMs: number): Granted | undef
 function renewNow(store: Store, lease: Lease): Awaited<ReturnType<Journal["renew"]>> {
   const row = heldBy(store, lease);
   if (row === undefined) return { kind: "fenced" };
-  const now = clockOf(store, row);
+  const now = store.now();
   hold(store, row, { token: lease.token, dueAt: now + lease.ttlMs, attempts: row.attempts });
   return { kind: "ok", last: row.last, now };
 }
@@ -309,7 +310,6 @@ function summaryOf(row: JournalRow, time: number): JournalSummary {
   return {
     key,
     last,
-    firstAt: row.first_at,
     lastAt: row.last_at,
     dueAt: row.due_at ?? undefined,
     leased,
@@ -331,8 +331,8 @@ function createWatchers(sql: Statements) {
       if (current === version) return;
       for (const key of watched.keys()) notify(key, Number(sql.row.get(key)?.["last"] ?? 0));
       version = current;
-    } catch (error) {
-      if (!isLocked(error)) throw error; // looked at again in WATCH_MS
+    } catch {
+      // A hint only: looked at again in WATCH_MS, and what is wrong with the store the verbs say.
     }
   };
   const close = () => {

@@ -10,9 +10,11 @@ import type { ExecOptions, ExecResult, Dialed, Tool, ToolContext, Verdict } from
 
 /** What of a result goes into the journal and the answer; the rest is kept whole as an artifact. */
 const MAX_RESULT_BYTES = 16_000;
+/** For reading back: with a dead worker's lease and the sweep, people are told of an interrupted action within 10 s. */
+const VERIFY_MS = 2_500;
 /** What stands where a held secret was. */
 const HIDDEN = /\[secret:[\w.-]+\]/;
-/** For looking before and after: pins, previews, prechecks, read-backs. */
+/** For looking before: pins, previews, prechecks. */
 const LOOK_MS = 15_000;
 
 /** A call that passed its schema: what is shown, voted on and executed. */
@@ -51,7 +53,6 @@ export interface RunOptions {
 
 /** The only place where tools are run. It does not judge whether they may be: that is policy's, asked before. */
 export interface Dispatcher {
-  readonly tools: readonly Tool[];
   find(name: string): Tool | undefined;
   /**
    * Checks the arguments and fixes what they point to.
@@ -86,7 +87,6 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
 
   return {
-    tools,
     find: (name) => byName.get(name),
 
     async prepare(name, asked, signal) {
@@ -198,7 +198,9 @@ async function verify(
 ): Promise<Verdict> {
   const { encode } = parts;
   try {
-    const verdict = await look(parts, signal, async (ctx) => tool.verify?.(args, ctx, startedAt));
+    const read = async (inner: AbortSignal) =>
+      tool.verify?.(args, contextOf(parts, inner), startedAt);
+    const verdict = await within(VERIFY_MS, signal, read, 0);
     if (verdict === undefined)
       return { verdict: "unknown", evidence: "this tool cannot read back" };
     return { ...verdict, evidence: encode(verdict.evidence) };

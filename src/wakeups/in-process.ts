@@ -18,8 +18,10 @@ export function createInProcessWakeups(options: InProcessOptions): Wakeups {
   const { due, onError, sweepMs = 1_000, concurrency = 64 } = options;
   const waiting = new Set<JournalKey>();
   const running = new Map<JournalKey, Promise<void>>();
-  const timers = new Set<NodeJS.Timeout>();
+  /** The next wake of each journal that is not due yet. */
+  const timers = new Map<JournalKey, { at: number; timer: NodeJS.Timeout }>();
   let work: ((key: JournalKey) => Promise<void>) | undefined;
+  let sweeping: Promise<void> | undefined;
 
   async function workOn(key: JournalKey, job: (key: JournalKey) => Promise<void>): Promise<void> {
     try {
@@ -41,43 +43,47 @@ export function createInProcessWakeups(options: InProcessOptions): Wakeups {
     }
   }
 
+  function look(key: JournalKey): void {
+    clearTimeout(timers.get(key)?.timer);
+    timers.delete(key);
+    waiting.add(key);
+    pump();
+  }
+
   async function sweep(): Promise<void> {
     try {
       for await (const key of due()) if (!running.has(key)) waiting.add(key);
       pump();
     } catch (error) {
       onError(error, undefined);
+    } finally {
+      sweeping = undefined;
     }
   }
 
   return {
-    wake(key, at) {
-      const delay = at === undefined ? 0 : at - Date.now();
-      if (delay > MAX_DELAY_MS) return;
-      if (delay > 0) {
-        const timer = setTimeout(() => {
-          timers.delete(timer);
-          waiting.add(key);
-          pump();
-        }, delay).unref();
-        timers.add(timer);
-        return;
-      }
-      waiting.add(key);
-      pump();
+    wake(key, at = 0) {
+      const delay = at - Date.now();
+      if (delay <= 0) look(key);
+      if (delay <= 0 || delay > MAX_DELAY_MS) return;
+      const known = timers.get(key);
+      if (known !== undefined && known.at <= at) return;
+      clearTimeout(known?.timer);
+      timers.set(key, { at, timer: setTimeout(() => look(key), delay).unref() });
     },
 
     start(job) {
       work = job;
-      let sweeping = sweep();
+      sweeping = sweep();
+      // A store that is slow to answer is not asked again before it has.
       const timer = setInterval(() => {
-        sweeping = sweeping.then(sweep);
+        sweeping ??= sweep();
       }, sweepMs).unref();
       return {
         async stop() {
           work = undefined;
           clearInterval(timer);
-          for (const each of timers) clearTimeout(each);
+          for (const each of timers.values()) clearTimeout(each.timer);
           await sweeping;
           await Promise.all(running.values());
         },

@@ -84,7 +84,7 @@ async function edit(
   const allowed = await checkEligible(click.actor.account, open, drive.adapter.people);
   const revised =
     allowed.eligible && call !== undefined && isOpen(action)
-      ? await revise(drive, call, proposal, { args, click }, signal)
+      ? await revise(drive, call, action, { args, click }, signal)
       : "it cannot be edited now";
   return () => {
     const late = tooLate(action, click);
@@ -137,7 +137,7 @@ function unknownCall(thread: Thread, ref: string): Call | undefined {
 }
 
 /** A private word to whoever clicked. */
-function word(click: Entry<"click">, text: string): Draft<"notice"> {
+export function word(click: Entry<"click">, text: string): Draft<"notice"> {
   return {
     id: `word:${click.id}`,
     kind: "notice",

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import type { Adapter, View } from "../adapters/adapter.ts";
+import type { Adapter, Progress, View } from "../adapters/adapter.ts";
 import type { RunParts } from "../agent/run.ts";
 import type { ApprovalPolicy } from "../approvals/policy.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
-import { isBotError } from "../core/errors.ts";
-import type { JournalKey } from "../core/journal-key.ts";
-import { emptyThread, fold, type Thread } from "../journal/fold.ts";
-import type { Granted, Journal, Lease } from "../journal/journal.ts";
+import { BotError, isBotError } from "../core/errors.ts";
+import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
+import { emptyThread, fold, MAIN_VIEW, type Thread } from "../journal/fold.ts";
+import type { Granted, Journal, Lease, StoredEntry } from "../journal/journal.ts";
 import type { Dispatcher } from "../tools/dispatch.ts";
 import { type Bell, createBell } from "./bell.ts";
 import type { Encode } from "./outbox.ts";
@@ -26,62 +26,82 @@ export interface WorkerParts {
   leaseMs: number;
 }
 
+/** Work in progress that ends in something to write down. */
+export interface Work {
+  readonly controller: AbortController;
+  /** The run whose Stop cuts it. */
+  readonly run: string | undefined;
+  /** Never cut half-way but at the very end of a shutdown: a write, whose outcome would be unknown, or a delivery. */
+  readonly kept: boolean;
+}
+
 /** One journal in one worker's hands: its lease, its fold, and the work in progress. */
 export interface Drive {
   readonly parts: WorkerParts;
   readonly key: JournalKey;
   readonly adapter: Adapter;
-  readonly view: View;
   readonly lease: Lease;
   readonly thread: Thread;
   readonly bell: Bell;
-  /** Work in progress, by step key; aborting ends it early. */
-  readonly busy: Map<string, AbortController>;
+  /** Work in progress, by step key. */
+  readonly busy: Map<string, Work>;
   /** Finished work whose outcome the loop has yet to write down, in order. */
   readonly ready: (() => Promise<void>)[];
   /** Views to leave alone until then, because the platform refused; store's clock. */
   readonly deferred: Map<string, number>;
+  /** How often the lease was taken without a release: from the third time on, its work has crashed twice. */
+  readonly attempts: number;
   /** The newest entry that was heard of; a hint that there is more to read. */
   heard: number;
   /** Another worker has the lease. */
   fenced: boolean;
   draining: boolean;
-  /** How often the lease was taken without a release: from the third time on, its work has crashed twice. */
-  readonly attempts: number;
+  /** The shutdown's time is up: the store is not waited for any longer. */
+  abandoned: boolean;
   /** Nothing is driven any more; late outcomes are posted. */
   over: boolean;
   /** This worker's own monotonic clock at which the lease ends, unless renewed. */
   leaseEndsAt: number;
   /** The store's clock, as last heard, with the monotonic time of hearing it. */
   heardNow: { store: number; at: number };
+  /** Since when the store does not answer, on the monotonic clock; then for how long it did not, until people are told. */
+  awaySince: number | undefined;
+  awayMs: number | undefined;
 }
 
+/** An absence that people are told of when it is over. */
+const NOTABLE_ABSENCE_MS = 2_000;
+/** How long a fenced worker tries to post an outcome that only it knows. */
+const LATE_WORD_MS = 60_000;
+
+/** `known` is the fold of what this worker saw when it last held the journal. */
 export function createDrive(
   parts: WorkerParts,
   adapter: Adapter,
-  view: View,
-  granted: Granted,
+  { lease, attempts, now }: Granted,
+  known: Thread | undefined,
   askedAt: number,
 ): Drive {
-  const { lease, attempts, now } = granted;
   return {
     parts,
     key: lease.key,
     adapter,
-    view,
     lease,
-    thread: emptyThread(),
+    thread: known ?? emptyThread(),
     bell: createBell(),
     busy: new Map(),
     ready: [],
     deferred: new Map(),
+    attempts,
     heard: 0,
     fenced: false,
     draining: false,
-    attempts,
+    abandoned: false,
     over: false,
     leaseEndsAt: askedAt + lease.ttlMs,
     heardNow: { store: now, at: performance.now() },
+    awaySince: undefined,
+    awayMs: undefined,
   };
 }
 
@@ -90,27 +110,49 @@ export function storeNow({ heardNow }: Drive): number {
   return heardNow.store + Math.floor(performance.now() - heardNow.at);
 }
 
+function hear(drive: Drive, store: number): void {
+  drive.heardNow = { store, at: performance.now() };
+}
+
+/** The view of that name, as it is now. @throws BotError NOT_AVAILABLE when this process does not show it */
+export function viewOf({ parts, adapter, key }: Drive, name: string = MAIN_VIEW): View {
+  const shown = name === MAIN_VIEW ? key : tryJournalKey(name);
+  const from =
+    name === MAIN_VIEW || shown === undefined ? adapter : parts.adapterOf(transportOf(shown));
+  const view = shown === undefined ? undefined : from?.view(shown);
+  if (view !== undefined) return view;
+  throw new BotError("NOT_AVAILABLE", `${name} of ${key} is not shown by this process.`);
+}
+
+/** Tells the view what is being worked on; disposable, so whatever goes wrong with it goes no further. */
+export function progress(drive: Drive, update: Progress): void {
+  try {
+    viewOf(drive).progress(update);
+  } catch (error) {
+    drive.parts.log.debug({ err: error, key: drive.key }, "progress could not be shown");
+  }
+}
+
 /** Reads what was not seen yet. */
 export async function absorb(drive: Drive): Promise<void> {
   const { journal } = drive.parts;
   foldIn(drive, await persist(drive, () => journal.read(drive.key, drive.thread.last)));
 }
 
-function foldIn(drive: Drive, unseen: Awaited<ReturnType<Journal["read"]>>): void {
-  fold(drive.thread, unseen);
-  for (const run of drive.thread.runs.values()) {
-    if (!run.stopped) continue;
-    for (const call of run.calls.values()) {
-      const effect = call.started?.effect ?? "read";
-      // A write that runs is awaited: stopping it half-way would leave its outcome unknown.
-      if (effect === "read") drive.busy.get(`call:${call.call}`)?.abort();
-    }
-  }
+function foldIn(drive: Drive, unseen: StoredEntry[]): void {
+  const { runs } = fold(drive.thread, unseen);
+  cut(drive, ({ run }) => run !== undefined && runs.get(run)?.stopped === true);
+}
+
+/** Ends work in progress early, except what is to be kept. */
+export function cut(drive: Drive, which: (work: Work) => boolean): void {
+  for (const work of drive.busy.values()) if (!work.kept && which(work)) work.controller.abort();
 }
 
 /**
- * Appends, whatever it takes: a store that does not answer is asked again, which the entries' ids make harmless. What
- * comes back is folded in. `unseen`: a decision was refused, so decide again.
+ * Appends, however long the store is away; the entries' ids make asking again harmless. What comes back is folded in.
+ * `unseen`: a decision was refused, so decide again.
+ * @throws BotError STORE_UNAVAILABLE, STORE_FULL once this worker has given up or is over
  */
 export async function append(
   drive: Drive,
@@ -125,12 +167,15 @@ export async function append(
     drive.fenced = true;
     return "fenced";
   }
-  drive.heardNow = { store: reply.now, at: performance.now() };
+  hear(drive, reply.now);
   if (reply.kind !== "late") foldIn(drive, reply.unseen);
   return reply.kind;
 }
 
-/** Appends what `decide` makes of the fold, again after every refusal, until it is written or no longer to be said. */
+/**
+ * Appends what `make` makes of the fold, again after every refusal, until it is written or no longer to be said. Gives up
+ * on decisions where a newer program has written.
+ */
 export async function decide(
   drive: Drive,
   make: () => readonly Draft<AppendKind>[] | undefined,
@@ -138,6 +183,7 @@ export async function decide(
   for (;;) {
     const drafts = make();
     if (drafts === undefined || (await append(drive, drafts)) !== "unseen") return;
+    if (drive.thread.newer !== undefined) return;
   }
 }
 
@@ -145,34 +191,62 @@ export async function decide(
 export async function persist<T>(drive: Drive, request: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
-      return await request();
+      const reply = await request();
+      const awayMs = drive.awaySince === undefined ? 0 : performance.now() - drive.awaySince;
+      drive.awaySince = undefined;
+      if (awayMs >= NOTABLE_ABSENCE_MS) drive.awayMs = awayMs;
+      return reply;
     } catch (error) {
-      if (!isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL") || drive.over) throw error;
-      if (tries === 0)
+      const isAway = isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL");
+      if (!isAway || drive.over || drive.abandoned) throw error;
+      drive.awaySince ??= performance.now();
+      if (tries === 0) {
         drive.parts.log.warn({ err: error, key: drive.key }, "the store is away; waiting");
-      await new Promise((resolve) => setTimeout(resolve, Math.min(1_000, 50 * 2 ** tries)));
+      }
+      await sleep(Math.min(1_000, 50 * 2 ** tries));
     }
   }
 }
 
-/** Begins work that ends in something to write down. What it returns is carried out by the loop, or at once when that is over. */
+/** Posts what only this worker knows, though it no longer holds the journal. */
+export async function postLate(drive: Drive, draft: Draft<"signal">): Promise<void> {
+  const { journal, log } = drive.parts;
+  const until = performance.now() + LATE_WORD_MS;
+  for (;;) {
+    try {
+      await journal.post(drive.key, draft);
+      return;
+    } catch (error) {
+      if (performance.now() > until) {
+        log.error(
+          { err: error, key: drive.key, call: draft.call, outcome: draft.outcome },
+          "lost a late word",
+        );
+        return;
+      }
+      await sleep(1_000);
+    }
+  }
+}
+
+/**
+ * Begins work that ends in something to write down: what it returns is carried out by the loop or, when that is over, at
+ * once. `work` answers for its own failures; one that it throws ends the drive, and its journal is taken up again once
+ * the lease has run out.
+ */
 export function begin(
   drive: Drive,
-  key: string,
+  { key, run, kept = false }: { key: string; run?: string; kept?: boolean },
   work: (signal: AbortSignal) => Promise<() => Promise<void>>,
 ): void {
   const controller = new AbortController();
-  drive.busy.set(key, controller);
+  drive.busy.set(key, { controller, run, kept });
   const finish = async () => {
-    let conclude: () => Promise<void>;
-    try {
-      conclude = await work(controller.signal);
-    } catch (error) {
-      conclude = () => Promise.reject(error);
-    }
+    const [ended] = await Promise.allSettled([work(controller.signal)]);
     const conclusion = async () => {
       drive.busy.delete(key);
-      await conclude();
+      if (ended.status === "rejected") throw ended.reason;
+      await ended.value();
     };
     if (drive.over) await conclusion();
     else {
@@ -187,6 +261,7 @@ export function begin(
 
 /** Makes sure the lease has not run out by this worker's own clock. False when another worker has it. */
 export async function ensureLive(drive: Drive): Promise<boolean> {
+  if (drive.fenced) return false;
   if (performance.now() < drive.leaseEndsAt) return true;
   await persist(drive, () => renew(drive));
   return !drive.fenced;
@@ -199,6 +274,11 @@ export async function renew(drive: Drive): Promise<void> {
   else {
     drive.leaseEndsAt = askedAt + drive.lease.ttlMs;
     drive.heard = Math.max(drive.heard, reply.last);
+    hear(drive, reply.now);
   }
   drive.bell.ring();
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,16 +1,8 @@
 import type { Inbound, Inbox } from "../adapters/adapter.ts";
 import type { Reading } from "../commands/grammar.ts";
 import { capText } from "../core/display.ts";
-import {
-  type Choice,
-  type Content,
-  decodeContent,
-  ENTRY_VERSION,
-  type Json,
-  type JsonObject,
-  type PostKind,
-} from "../core/entry.ts";
-import { BotError } from "../core/errors.ts";
+import type { Choice, Content, Json, JsonObject, PostKind } from "../core/entry.ts";
+import { BotError, isBotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
 
@@ -33,28 +25,20 @@ const MAX_STORED_BYTES = 64 * 1024;
 export function createInbox({ journal, read, hide, wake }: InboxParts): Inbox {
   return {
     async post(key, id, inbound) {
-      const content = readable(() => contentOf(inbound, read, hide));
-      await journal.post(key, { id, ...content });
+      try {
+        await journal.post(key, { id, ...contentOf(inbound, read, hide) });
+      } catch (error) {
+        // A JSON value of thousands of levels, for one.
+        if (!isBotError(error, "ENTRY_INVALID") && !(error instanceof RangeError)) throw error;
+        const text = "What was sent is not of a form that can be kept; it was not.";
+        throw new BotError("USAGE", text, { cause: error });
+      }
       wake(key);
     },
   };
 }
 
 type Posted = Content<PostKind>;
-
-/** Makes sure that what is stored can be read again: one entry that cannot would take its thread with it. */
-function readable(make: () => Posted): Posted {
-  try {
-    const content = make();
-    const { kind, ...body } = content;
-    decodeContent(kind, ENTRY_VERSION, body);
-    return content;
-  } catch (error) {
-    throw new BotError("USAGE", "What was sent is not of a form that can be kept; it was not.", {
-      cause: error,
-    });
-  }
-}
 
 function contentOf(inbound: Inbound, read: InboxParts["read"], hide: InboxParts["hide"]): Posted {
   if (inbound.kind === "click") return { ...inbound, choice: hideIn(inbound.choice, hide) };

@@ -30,6 +30,9 @@ export interface Situation {
   draining: boolean;
 }
 
+/** Calls of one thread that are prepared or run side by side. */
+const MAX_CALLS = 8;
+
 /**
  * Decides from the fold alone, so every worker decides alike. Clicks, Stops and timers come before any dispatch; what is
  * owed to people comes before new work.
@@ -38,7 +41,7 @@ export function nextStep(thread: Thread, situation: Situation): Step {
   return (
     recoverStep(thread, situation) ??
     deliverStep(thread, situation) ??
-    clickStep(thread, situation) ??
+    (situation.draining ? undefined : clickStep(thread, situation)) ??
     endingStep(thread, situation) ??
     (isResting(thread, situation) ? undefined : workStep(thread, situation)) ?? {
       do: "wait",
@@ -121,9 +124,10 @@ function endingStep(thread: Thread, { now }: Situation): Step | undefined {
   return undefined;
 }
 
-/** New runs, calls to prepare, approved actions to dispatch. */
+/** New runs, calls to prepare, approved actions to dispatch; no more calls at once than MAX_CALLS. */
 function workStep(thread: Thread, { busy }: Situation): Step | undefined {
   for (const pending of thread.pending.values()) return { do: "begin", pending };
+  if ([...busy].filter((key) => key.startsWith("call:")).length >= MAX_CALLS) return undefined;
   for (const run of thread.runs.values()) {
     if (run.ended !== undefined) continue;
     for (const call of run.calls.values()) {

@@ -4,6 +4,7 @@ import {
   fixApprovers,
   personOf,
 } from "../approvals/eligibility.ts";
+import type { Action } from "../approvals/action.ts";
 import {
   type ApprovalPolicy,
   decide as decidePolicy,
@@ -12,7 +13,7 @@ import {
 } from "../approvals/policy.ts";
 import { exactText } from "../core/display.ts";
 import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
-import { isBotError, messageOf } from "../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
 import type { Call } from "../journal/fold.ts";
 import type { Prepared } from "../tools/dispatch.ts";
 import { type Drive, storeNow } from "./drive.ts";
@@ -66,7 +67,6 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
         ),
     };
   } catch (error) {
-    if (isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL")) throw error;
     return { kind: "blocked", text: encode(messageOf(error)) };
   }
 }
@@ -78,7 +78,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
 export async function revise(
   drive: Drive,
   call: Call,
-  previous: Entry<"action_proposed">,
+  { proposal: previous, editors }: Action,
   edit: { args: JsonObject; click: Entry<"click"> },
   signal: AbortSignal,
 ): Promise<Draft<"action_proposed"> | string> {
@@ -93,13 +93,14 @@ export async function revise(
     });
     if (decision.kind === "deny") return `policy denies the edited action: ${decision.why}`;
     const preview = await dispatcher.preview(prepared, signal);
-    const editor = personOf(edit.click.actor.account);
-    const requesters = [...(drive.thread.runs.get(call.run)?.started.principals ?? []), editor];
-    const electorate =
-      decision.kind === "ask" ? await electorateOf(drive, decision, requesters) : previous;
-    const obstacle =
-      (decision.kind === "ask" ? await tooFew(drive, electorate, decision) : undefined) ??
-      tooLong(prepared.args);
+    const principals = drive.thread.runs.get(call.run)?.started.principals ?? [];
+    const requesters = [...principals, ...editors, edit.click.actor.account];
+    // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
+    const asked = decision.kind === "ask" ? decision : undefined;
+    const electorate = asked
+      ? await electorateOf(drive, asked, requesters)
+      : { ...previous, barred: previous.barred.length === 0 ? [] : requesters };
+    const obstacle = (asked && (await tooFew(drive, electorate, asked))) ?? tooLong(prepared.args);
     if (obstacle !== undefined) return obstacle;
     const revision = previous.revision + 1;
     const draft = draftOf(
@@ -113,7 +114,6 @@ export async function revise(
     );
     return { ...draft, click: edit.click.id };
   } catch (error) {
-    if (isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL")) throw error;
     return encode(messageOf(error));
   }
 }
@@ -159,7 +159,7 @@ function draftOf(
   revision: number,
   { tool, args, digest }: Prepared,
   preview: Preview,
-  electorate: Electorate,
+  { approvers, quorum, barred }: Electorate,
   expiresAt: number,
 ): Draft<"action_proposed"> {
   return {
@@ -174,7 +174,9 @@ function draftOf(
     args,
     digest,
     preview,
-    ...electorate,
+    approvers,
+    quorum,
+    barred,
     expiresAt,
   };
 }

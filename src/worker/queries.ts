@@ -1,51 +1,76 @@
-import type { ActionCard, HistoryItem, Queries, ThreadSummary } from "../adapters/adapter.ts";
+import type {
+  ActionCard,
+  HistoryItem,
+  Outgoing,
+  Queries,
+  ThreadSummary,
+} from "../adapters/adapter.ts";
 import { isOpen } from "../approvals/action.ts";
 import { capText } from "../core/display.ts";
+import type { Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { emptyThread, fold, type Thread } from "../journal/fold.ts";
-import type { Journal, JournalSummary, StoredEntry } from "../journal/journal.ts";
+import type { Journal, JournalSummary } from "../journal/journal.ts";
 import type { Tool } from "../tools/tool.ts";
 import { cardOf, type Encode, outgoingOf } from "./outbox.ts";
 
 /** Bytes of a thread's first message that a list shows. */
 const TITLE_BYTES = 80;
+/** Threads whose folds are kept in memory, some KB each. */
+const KNOWN_THREADS = 256;
 
-/** What adapters may look up: folds of the journals, made anew at every question. */
+/** A thread as far as it was read; asking again reads only what is new. */
+interface Known {
+  thread: Thread;
+  /** What the thread began with. */
+  title: string;
+}
+
+/** What adapters may look up: folds of the journals, read on at every question. */
 export function createQueries(journal: Journal, tools: readonly Tool[], encode: Encode): Queries {
-  async function* threadsOf(transport: string): AsyncIterable<Found> {
-    for await (const summary of journal.list({ prefix: `${transport}:` })) {
-      const entries = await journal.read(summary.key);
-      yield { summary, entries, thread: fold(emptyThread(), entries) };
+  const known = new Map<JournalKey, Known>();
+
+  async function look(key: JournalKey): Promise<Known> {
+    const found = known.get(key) ?? { thread: emptyThread(), title: "" };
+    for (const entry of await journal.read(key, found.thread.last)) {
+      // Two questions at once may have read the same entries.
+      if (entry.seq <= found.thread.last) continue;
+      fold(found.thread, [entry]);
+      const isSaid = entry.kind === "message" || entry.kind === "command";
+      if (isSaid && found.title === "") found.title = titleOf(entry.text, encode);
     }
+    known.delete(key);
+    known.set(key, found);
+    for (const oldest of known.keys()) if (known.size > KNOWN_THREADS) known.delete(oldest);
+    return found;
   }
 
   return {
     async threads(transport) {
       const found: ThreadSummary[] = [];
-      for await (const each of threadsOf(transport)) found.push(summaryOf(each, encode));
+      for await (const summary of journal.list({ prefix: `${transport}:` })) {
+        found.push(summaryOf(summary, await look(summary.key)));
+      }
       return found;
     },
 
     async thread(key) {
       for await (const summary of journal.list({ prefix: key })) {
-        if (summary.key !== key) continue;
-        const entries = await journal.read(key);
-        return summaryOf({ summary, entries, thread: fold(emptyThread(), entries) }, encode);
+        if (summary.key === key) return summaryOf(summary, await look(key));
       }
       return undefined;
     },
 
     async history(key, limit) {
-      const entries = await journal.read(key);
-      const thread = fold(emptyThread(), entries);
-      return historyOf(key, entries, thread, limit, encode);
+      return historyOf(key, await journal.read(key), limit, encode);
     },
 
     async openActions(transport) {
       const cards: ActionCard[] = [];
-      for await (const { summary, thread } of threadsOf(transport)) {
+      for await (const { key } of journal.list({ prefix: `${transport}:` })) {
+        const { thread } = await look(key);
         for (const action of thread.live) {
-          if (isOpen(action)) cards.push(cardOf(summary.key, action, encode));
+          if (isOpen(action)) cards.push(cardOf(key, action, encode));
         }
       }
       return cards;
@@ -55,54 +80,64 @@ export function createQueries(journal: Journal, tools: readonly Tool[], encode: 
   };
 }
 
-interface Found {
-  summary: JournalSummary;
-  entries: StoredEntry[];
-  thread: Thread;
+function titleOf(text: string, encode: Encode): string {
+  return capText(encode(text).replaceAll("\n", " "), TITLE_BYTES);
 }
 
-function summaryOf({ summary, entries, thread }: Found, encode: Encode): ThreadSummary {
-  const first = entries.find((entry) => entry.kind === "message" || entry.kind === "command");
-  const text = first !== undefined && "text" in first ? first.text : "";
+function summaryOf(
+  { key, lastAt, leased }: JournalSummary,
+  { thread, title }: Known,
+): ThreadSummary {
   const unended = [...thread.runs.values()].some((run) => run.ended === undefined);
   return {
-    key: summary.key,
-    lastAt: summary.lastAt,
-    title: capText(encode(text).replaceAll("\n", " "), TITLE_BYTES),
+    key,
+    lastAt,
+    title,
     openActions: [...thread.live].filter(isOpen).map((action) => action.action),
     open: unended || thread.pending.size > 0 || thread.debts.size > 0,
-    leased: summary.leased,
+    unsettled: [...thread.unknown.values()].some((call) => call.settled === undefined),
+    leased,
   };
 }
 
 /** What was said and answered, in order, and at the end every card that waits for a person. */
 function historyOf(
   key: JournalKey,
-  entries: readonly StoredEntry[],
-  thread: Thread,
+  entries: Awaited<ReturnType<Journal["read"]>>,
   limit: number,
   encode: Encode,
 ): HistoryItem[] {
   const items: HistoryItem[] = [];
-  const replay = emptyThread();
+  const thread = emptyThread();
   for (const entry of entries) {
-    fold(replay, [entry]);
-    if (entry.kind === "message" || entry.kind === "command") {
-      items.push({
-        kind: "said",
-        name: encode(entry.actor.name),
-        text: encode(entry.text),
-        at: entry.at,
-      });
-    } else if (entry.kind === "run_ended" || entry.kind === "notice") {
-      const debt = replay.debts.get(entry.id);
+    fold(thread, [entry]);
+    if (entry.kind === "message" || entry.kind === "command") items.push(said(entry, encode));
+    else if (entry.kind === "run_ended" || entry.kind === "notice") {
+      const debt = thread.debts.get(entry.id);
       if (debt === undefined || (debt.kind === "notice" && debt.notice.to !== undefined)) continue;
       items.push({ kind: "out", message: outgoingOf(debt, encode), at: entry.at });
     }
   }
-  const open = [...thread.live].filter(isOpen);
-  const cards = open.map((action): HistoryItem => {
+  const cards = [...thread.live].filter(isOpen).map((action): HistoryItem => {
     return { kind: "card", card: cardOf(key, action, encode), at: action.proposal.at };
   });
-  return [...items.slice(-limit), ...cards];
+  return [...items.slice(-limit).map((item) => stillAsking(item, thread)), ...cards];
+}
+
+function said(
+  { actor, text, at }: Entry<"message"> | Entry<"command">,
+  encode: Encode,
+): HistoryItem {
+  return { kind: "said", name: encode(actor.name), text: encode(text), at };
+}
+
+/** A notice asks for a person's word only as long as nobody has given it. */
+function stillAsking(item: HistoryItem, { unknown }: Thread): HistoryItem {
+  if (item.kind !== "out" || item.message.kind !== "notice") return item;
+  const { settles } = item.message;
+  const asked = [...unknown.values()].some(
+    (call) => call.settled === undefined && (call.action?.action ?? call.call) === settles,
+  );
+  const message: Outgoing = { ...item.message, settles: asked ? settles : undefined };
+  return { ...item, message };
 }

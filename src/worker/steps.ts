@@ -3,11 +3,13 @@ import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { denies } from "../approvals/policy.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
-import { BotError } from "../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
 import type { Call, Word } from "../journal/fold.ts";
-import { judge } from "./clicks.ts";
-import { absorb, append, begin, decide, type Drive, persist, storeNow } from "./drive.ts";
-import type { Delivery, Step } from "./next.ts";
+import { within } from "../tools/time-limit.ts";
+
+import { judge, word } from "./clicks.ts";
+import { absorb, append, begin, decide, type Drive, persist, storeNow, viewOf } from "./drive.ts";
+import type { Step } from "./next.ts";
 import { deliver } from "./outbox.ts";
 import { propose } from "./propose.ts";
 import { recover, runTool } from "./tool-call.ts";
@@ -24,12 +26,17 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       recover(drive, step.key, step.call);
       return;
     case "deliver":
-      begin(drive, step.key, () => show(drive, step.key, step.view, step.delivery));
+      begin(drive, { key: step.key, kept: true }, (signal) => show(drive, step, signal));
       return;
     case "judge":
-      begin(drive, step.key, async (signal) => {
-        const drafts = await judge(drive, step.click, signal);
-        return () => decide(drive, () => (thread.clicks.has(step.click.id) ? drafts() : undefined));
+      begin(drive, { key: step.key }, async (signal) => {
+        const drafts = await judge(drive, step.click, signal).catch((error: unknown) => {
+          const text = `That could not be judged: ${parts.encode(messageOf(error))}. Please try again.`;
+          return () => [word(step.click, text)];
+        });
+        // Cut short by a shutdown it was not judged at all; the next start does it.
+        const open = () => thread.clicks.has(step.click.id) && !signal.aborted;
+        return () => decide(drive, () => (open() ? drafts() : undefined));
       });
       return;
     case "tell":
@@ -45,10 +52,14 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       await append(drive, [unrun(step.call, "cancelled", "Stopped before it was run.")]);
       return;
     case "prepare":
-      begin(drive, step.key, (signal) => prepare(drive, step.call, signal));
+      begin(drive, { key: step.key, run: step.call.run }, (signal) =>
+        prepare(drive, step.call, signal),
+      );
       return;
     case "dispatch":
-      begin(drive, step.key, (signal) => dispatch(drive, step.call, step.action, signal));
+      begin(drive, { key: step.key, run: step.call.run }, (signal) =>
+        dispatch(drive, step.call, step.action, signal),
+      );
       return;
     case "end":
       await append(drive, [endRun(step.run)]);
@@ -121,6 +132,11 @@ function wordNotice({ id, ...said }: Word): Draft<"notice"> {
   return { id: `told:${id}`, kind: "notice", answers: id, ...said };
 }
 
+/** This worker still drives the journal and is not shutting down. */
+function mayAct({ over, fenced, draining, thread }: Drive): boolean {
+  return !over && !fenced && !draining && thread.newer === undefined;
+}
+
 /** Decides what becomes of a call nobody was asked about yet: blocked, run at once, or proposed. */
 async function prepare(
   drive: Drive,
@@ -133,7 +149,7 @@ async function prepare(
     call.finished === undefined &&
     call.action === undefined &&
     run()?.stopped === false &&
-    !drive.draining;
+    mayAct(drive);
   if (proposal.kind === "blocked") {
     return () =>
       decide(drive, () => (stillAsked() ? [unrun(call, "blocked", proposal.text)] : undefined));
@@ -181,7 +197,9 @@ async function dispatch(
   const { proposal } = action;
   const drift = await whyNot(drive, action, signal);
   return async () => {
-    if (!isOpen(action) || action.proposal !== proposal || drive.draining) return;
+    // A click that is not judged yet may be a deny: it comes first, and then this is looked at again.
+    if (!isOpen(action) || action.proposal !== proposal || drive.thread.clicks.size > 0) return;
+    if (!mayAct(drive)) return;
     if (drift !== undefined) {
       await append(drive, [closedDraft(action, "void", undefined, drift)]);
       return;
@@ -214,28 +232,32 @@ async function whyNot(
   action: Action,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { policy, dispatcher } = drive.parts;
+  const { policy, dispatcher, encode } = drive.parts;
   const { tool, effect, args, digest } = action.proposal;
-  const denied = denies(policy, { tool, effect, args });
-  if (denied !== undefined) return `policy denies it: ${denied}`;
-  for (const vote of action.votes) {
-    const still = await checkEligible(vote.account, action.proposal, drive.adapter.people);
-    if (!still.eligible) return `${vote.name}'s approval no longer counts: ${still.why}`;
+  try {
+    const denied = denies(policy, { tool, effect, args });
+    if (denied !== undefined) return `policy denies it: ${denied}`;
+    for (const vote of action.votes) {
+      const still = await checkEligible(vote.account, action.proposal, drive.adapter.people);
+      if (!still.eligible) return `${vote.name}'s approval no longer counts: ${still.why}`;
+    }
+    return await dispatcher.drift(tool, args, digest, signal);
+  } catch (error) {
+    return `it could not be checked again: ${encode(messageOf(error))}`;
   }
-  return dispatcher.drift(tool, args, digest, signal);
 }
 
 /** Shows one owed thing; a platform that refuses is left alone for a while, the debt stays. */
 async function show(
   drive: Drive,
-  key: string,
-  viewName: string,
-  delivery: Delivery,
+  { key, view: viewName, delivery }: Extract<Step, { do: "deliver" }>,
+  signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const { parts, view, thread, lease } = drive;
+  const { parts, thread, lease } = drive;
   try {
-    const sent = deliver(view, viewName, drive.key, delivery, parts.encode);
-    const { entry, ref } = await withinDeliveryTime(sent);
+    const view = viewOf(drive, viewName);
+    const send = () => deliver(view, viewName, drive.key, delivery, parts.encode);
+    const { entry, ref } = await within(DELIVERY_MS, signal, send, 0);
     const draft: Draft<"delivered"> = {
       id: `delivered:${viewName}:${entry}:final`,
       kind: "delivered",
@@ -250,28 +272,17 @@ async function show(
       const known = (await parts.journal.read(lease.key, thread.last)).some(
         (other) => other.kind === "delivered" && other.ref === ref,
       );
-      if (!known && delivery.kind === "debt") await view.retract(ref);
+      if (known || delivery.kind !== "debt") return;
+      parts.log.warn(
+        { key: drive.key, entry },
+        "a message was sent twice; this copy is taken back",
+      );
+      await view.retract(ref);
     };
   } catch (error) {
     return async () => {
       parts.log.warn({ err: error, key: drive.key, view: viewName }, "a delivery was refused");
       drive.deferred.set(key, storeNow(drive) + DELIVERY_RETRY_MS);
     };
-  }
-}
-
-async function withinDeliveryTime<T>(sent: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () =>
-      reject(
-        new BotError("TIMEOUT", `The platform did not answer within ${DELIVERY_MS / 1000} s.`),
-      ),
-    DELIVERY_MS,
-  );
-  try {
-    return await Promise.race([sent, promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

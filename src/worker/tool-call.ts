@@ -1,7 +1,8 @@
-import type { AppendKind, Draft } from "../core/entry.ts";
+import { denies } from "../approvals/policy.ts";
+import type { AppendKind, Draft, Outcome } from "../core/entry.ts";
 import type { Call } from "../journal/fold.ts";
 import type { Finished } from "../tools/dispatch.ts";
-import { begin, decide, type Drive, ensureLive, storeNow } from "./drive.ts";
+import { begin, decide, type Drive, ensureLive, postLate, progress, storeNow } from "./drive.ts";
 
 /** What is executed: the displayed arguments of an action, else the ones written down at the start. */
 function argsOf(call: Call) {
@@ -12,17 +13,18 @@ function argsOf(call: Call) {
 export function runTool(drive: Drive, call: Call): void {
   const { tool } = call;
   const args = argsOf(call);
-  begin(drive, `call:${call.call}`, async (signal) => {
+  const kept = call.started?.effect !== "read";
+  begin(drive, { key: `call:${call.call}`, run: call.run, kept }, async (signal) => {
     // Narrows the window in which a worker that was frozen right here acts after another has taken over.
     if (!(await ensureLive(drive))) return async () => {};
-    drive.view.progress({ kind: "tool_started", call: call.call, tool, args });
+    progress(drive, { kind: "tool_started", call: call.call, tool, args });
     const finished = await drive.parts.dispatcher.run(tool, args, {
       signal,
       startedAt: call.started?.at ?? storeNow(drive),
       keep: (bytes) => drive.parts.journal.putArtifact(drive.key, bytes),
     });
     const { outcome, ms } = finished;
-    drive.view.progress({ kind: "tool_finished", call: call.call, tool, outcome, ms });
+    progress(drive, { kind: "tool_finished", call: call.call, tool, outcome, ms });
     return () => record(drive, call, finished);
   });
 }
@@ -48,36 +50,63 @@ async function record(drive: Drive, call: Call, finished: Finished): Promise<voi
   if (!drive.over && !drive.fenced) {
     await decide(drive, () => (call.finished === undefined ? drafts : undefined));
   }
-  if ((drive.over || drive.fenced) && call.finished === undefined)
-    await postLate(drive, call, finished);
-}
-
-async function postLate(drive: Drive, call: Call, { outcome, text }: Finished): Promise<void> {
-  if (call.started?.effect === "read") return;
+  const isLost = (drive.over || drive.fenced) && call.finished === undefined;
+  if (!isLost || call.started?.effect === "read") return;
   const id = `late:${call.call}`;
-  await drive.parts.journal.post(drive.key, { id, kind: "signal", call: call.call, outcome, text });
+  await postLate(drive, { id, kind: "signal", call: call.call, outcome, text });
 }
 
 /**
- * A call whose worker died. A read is run again. Anything else is never run again: its verifier may report that it was
- * done; whatever else it says is evidence for the person who settles it.
+ * A call whose worker died. A read that nobody had to approve is run again, unless it was stopped or policy denies it by
+ * now. Anything else is never run again: its verifier may report that it was done; whatever else it says is evidence for
+ * the person who settles it.
  */
 export function recover(drive: Drive, key: string, call: Call): void {
   const { started } = call;
   if (started === undefined) return;
-  if (started.effect === "read") {
-    runTool(drive, call);
+  const { dispatcher, policy } = drive.parts;
+  const args = argsOf(call);
+  if (started.effect === "read" && call.action === undefined) {
+    const denied = denies(policy, { tool: call.tool, effect: started.effect, args });
+    const isStopped = drive.thread.runs.get(call.run)?.stopped === true;
+    if (!isStopped && denied === undefined) {
+      runTool(drive, call);
+      return;
+    }
+    const text = isStopped ? "Interrupted, then stopped." : `Policy denies it by now: ${denied}`;
+    conclude(drive, key, call, [resultOf(call, isStopped ? "cancelled" : "blocked", text)]);
     return;
   }
-  begin(drive, key, async (signal) => {
+  begin(drive, { key, run: call.run, kept: true }, async (signal) => {
     const { verdict, evidence } = drive.thread.parked
       ? { verdict: "unknown" as const, evidence: "not read back: its work crashed twice" }
-      : await drive.parts.dispatcher.verify(call.tool, argsOf(call), started.at, signal);
+      : await dispatcher.verify(call.tool, args, started.at, signal);
     return () =>
       decide(drive, () =>
         call.finished === undefined ? recovered(call, verdict, evidence) : undefined,
       );
   });
+}
+
+function conclude(drive: Drive, key: string, call: Call, drafts: Draft<AppendKind>[]): void {
+  begin(
+    drive,
+    { key, run: call.run, kept: true },
+    async () => () => decide(drive, () => (call.finished === undefined ? drafts : undefined)),
+  );
+}
+
+function resultOf(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {
+  const id = `finished:${call.call}`;
+  return {
+    id,
+    kind: "tool_finished",
+    run: call.run,
+    call: call.call,
+    outcome,
+    text,
+    recovered: true,
+  };
 }
 
 function recovered(
@@ -86,19 +115,11 @@ function recovered(
   evidence: string,
 ): Draft<AppendKind>[] {
   const done = verdict === "done";
-  const interrupted = `The process that ran ${call.tool} ended before it could say how it went.`;
+  const interrupted = `The worker that ran ${call.tool} was cut off before it could say how it went.`;
   const text = done
     ? `${interrupted} Read back: it was done. ${evidence}`
     : `${interrupted} The outcome is unknown; it is not run again. Read back: ${evidence}`;
-  const finished: Draft<"tool_finished"> = {
-    id: `finished:${call.call}`,
-    kind: "tool_finished",
-    run: call.run,
-    call: call.call,
-    outcome: done ? "ok" : "unknown",
-    text,
-    recovered: true,
-  };
+  const finished = resultOf(call, done ? "ok" : "unknown", text);
   return done ? [finished] : [finished, unknownNotice(call, text)];
 }
 

@@ -1,12 +1,14 @@
-import type { JournalKey } from "../core/journal-key.ts";
-import { transportOf } from "../core/journal-key.ts";
+import { type JournalKey, transportOf } from "../core/journal-key.ts";
+import type { Thread } from "../journal/fold.ts";
 import {
   absorb,
   append,
   createDrive,
+  cut,
   type Drive,
   persist,
   renew,
+  sleep,
   storeNow,
   type WorkerParts,
 } from "./drive.ts";
@@ -19,6 +21,8 @@ const NEWER_RETRY_MS = 60_000;
 const PARK_AFTER = 2;
 /** Something may be due that only work in progress lets happen; it rings when it ends. */
 const MIN_SLEEP_MS = 50;
+/** Threads whose folds are kept in memory, some KB each. */
+const KNOWN_THREADS = 256;
 /** Kept of the drain for writing down what could not be waited for. */
 const LAST_WORDS_MS = 500;
 
@@ -33,52 +37,55 @@ export interface Worker {
 }
 
 export function createWorker(parts: WorkerParts): Worker {
-  const drives = new Set<Drive>();
+  const drives = new Map<Drive, Promise<void>>();
+  /** Folds of journals held lately, so that taking one up again reads only what is new. */
+  const known = new Map<JournalKey, Thread>();
   let draining = false;
+
+  function remember({ key, thread }: Drive): void {
+    known.set(key, thread);
+    for (const oldest of known.keys()) {
+      if (known.size <= KNOWN_THREADS) return;
+      known.delete(oldest);
+    }
+  }
+
+  async function drive(each: Drive): Promise<void> {
+    known.delete(each.key); // folded in place: of no use to anyone if this ends half-way
+    await hold(each);
+    if (each.thread.newer === undefined) remember(each);
+  }
+
   return {
     async work(key) {
       const adapter = parts.adapterOf(transportOf(key));
-      const view = adapter?.view(key);
-      if (adapter === undefined || view === undefined || draining) return;
+      if (adapter?.view(key) === undefined || draining) return;
       const askedAt = performance.now();
       const granted = await parts.journal.lease(key, parts.leaseMs);
       if (granted === undefined) return;
-      const drive = createDrive(parts, adapter, view, granted, askedAt);
-      drives.add(drive);
-      try {
-        await hold(drive);
-      } finally {
-        drives.delete(drive);
-      }
+      const taken = createDrive(parts, adapter, granted, known.get(key), askedAt);
+      taken.draining = draining;
+      const work = drive(taken);
+      drives.set(taken, work);
+      await work.finally(() => drives.delete(taken));
     },
 
     async stop(graceMs) {
       draining = true;
-      for (const drive of drives) drain(drive);
-      const until = performance.now() + Math.max(0, graceMs - LAST_WORDS_MS);
-      while (drives.size > 0 && performance.now() < until) await pause(20);
+      for (const each of drives.keys()) {
+        each.draining = true;
+        cut(each, () => true);
+        each.bell.ring();
+      }
+      const ended = (ms: number) => Promise.race([Promise.allSettled(drives.values()), sleep(ms)]);
+      await ended(Math.max(0, graceMs - LAST_WORDS_MS));
       // Cut, a write's outcome is unknown; that is recorded before the lease is given back.
-      for (const drive of drives) for (const controller of drive.busy.values()) controller.abort();
-      const end = performance.now() + LAST_WORDS_MS;
-      while (drives.size > 0 && performance.now() < end) await pause(20);
+      for (const { busy } of drives.keys())
+        for (const work of busy.values()) work.controller.abort();
+      await ended(LAST_WORDS_MS);
+      for (const each of drives.keys()) each.abandoned = true;
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function drain(drive: Drive): void {
-  drive.draining = true;
-  for (const [key, controller] of drive.busy) {
-    const call = key.startsWith("call:") ? key.slice("call:".length) : undefined;
-    const run =
-      call === undefined ? undefined : drive.thread.runs.get(call.slice(0, call.indexOf(".")));
-    const started = call === undefined ? undefined : run?.calls.get(call)?.started;
-    if (started === undefined || started.effect === "read") controller.abort();
-  }
-  drive.bell.ring();
 }
 
 /** Drives while the lease is renewed and the journal watched. */
@@ -95,32 +102,25 @@ async function hold(drive: Drive): Promise<void> {
   }, drive.lease.ttlMs / 3);
   try {
     await absorb(drive);
-    if (drive.thread.newer !== undefined) await leaveAlone(drive);
-    else await loop(drive);
+    await loop(drive);
   } finally {
     drive.over = true;
     clearInterval(timer);
     await watch.stop();
+    cut(drive, () => true);
     // What was begun and is no longer this worker's to decide ends here; known outcomes of writes are posted.
-    for (const conclude of drive.ready.splice(0)) await conclude();
-    if (drive.fenced) for (const controller of abortable(drive)) controller.abort();
-  }
-}
-
-/** Reads and preparations; a write that runs goes on, and its outcome is posted. */
-function* abortable(drive: Drive): Iterable<AbortController> {
-  const writes = new Set<string>();
-  for (const run of drive.thread.runs.values()) {
-    for (const { call, started } of run.calls.values()) {
-      if (started !== undefined && started.effect !== "read") writes.add(`call:${call}`);
+    for (const conclude of drive.ready.splice(0)) {
+      await conclude().catch((error: unknown) => {
+        log.error({ err: error, key: drive.key }, "a late outcome could not be written");
+      });
     }
   }
-  for (const [key, controller] of drive.busy) if (!writes.has(key)) yield controller;
 }
 
 async function loop(drive: Drive): Promise<void> {
   const { thread, bell } = drive;
-  if (drive.attempts > PARK_AFTER && !thread.parked) await park(drive);
+  if (thread.newer === undefined && drive.attempts > PARK_AFTER && !thread.parked)
+    await park(drive);
   while (!drive.fenced) {
     if (drive.heard > thread.last) await absorb(drive);
     const conclude = drive.ready.shift();
@@ -128,6 +128,8 @@ async function loop(drive: Drive): Promise<void> {
       await conclude();
       continue;
     }
+    if (thread.newer !== undefined && drive.busy.size === 0) return leaveAlone(drive);
+    if (drive.awayMs !== undefined) await sayBack(drive, drive.awayMs);
     const step = stepOf(drive);
     if (step.do !== "wait") await perform(drive, step);
     else if (drive.busy.size > 0) {
@@ -141,6 +143,8 @@ function stepOf(drive: Drive): Step {
   const now = storeNow(drive);
   for (const [key, until] of drive.deferred) if (until <= now) drive.deferred.delete(key);
   const busy = new Set([...drive.busy.keys(), ...drive.deferred.keys()]);
+  // A newer program's entry hides what follows: nothing may be decided, only work in progress is waited for.
+  if (drive.thread.newer !== undefined) return { do: "wait", until: undefined };
   const step = nextStep(drive.thread, { now, busy, draining: drive.draining });
   if (step.do !== "wait" || drive.deferred.size === 0) return step;
   return { do: "wait", until: Math.min(step.until ?? Infinity, ...drive.deferred.values()) };
@@ -176,14 +180,32 @@ async function release(drive: Drive, until: number | undefined): Promise<boolean
   return true;
 }
 
+/** The store was away and is back: nothing was done meanwhile, and people are told. */
+async function sayBack(drive: Drive, awayMs: number): Promise<void> {
+  drive.awayMs = undefined;
+  const seconds = Math.round(awayMs / 1_000);
+  await append(drive, [
+    {
+      id: `back:${drive.thread.last}`,
+      kind: "notice",
+      text: `The store did not answer for ${seconds} s; nothing was done meanwhile. It is back.`,
+    },
+  ]);
+}
+
 /** A newer program wrote here: nothing is decided, and somebody newer may take it. */
 async function leaveAlone(drive: Drive): Promise<void> {
   const { journal, log } = drive.parts;
-  const entries = await journal.read(drive.key);
-  const { newer } = drive.thread;
   log.error(
-    { key: drive.key, entry: newer?.written },
+    { key: drive.key, entry: drive.thread.newer?.written },
     "a newer version wrote this thread; leaving it alone",
   );
-  await journal.release(drive.lease, entries.at(-1)?.seq ?? 0, storeNow(drive) + NEWER_RETRY_MS);
+  let entries = await persist(drive, () => journal.read(drive.key));
+  for (;;) {
+    const last = entries.at(-1)?.seq ?? 0;
+    const dueAt = storeNow(drive) + NEWER_RETRY_MS;
+    const reply = await persist(drive, () => journal.release(drive.lease, last, dueAt));
+    if (reply.kind !== "unseen") return;
+    entries = reply.unseen;
+  }
 }

@@ -156,7 +156,7 @@ function untrapped(random: Random): Life {
 }
 
 function drawLost(random: Random): number {
-  return random() < 0.5 ? 0 : 0.01;
+  return random() < 0.5 ? 0 : 0.02;
 }
 
 /** The batch that must show a planted bug, and what must then be said of it. */

@@ -42,7 +42,7 @@ interface Tally {
 }
 
 /** Batches at most for traps that did not spring by themselves. */
-const MAX_MISSED_ROUNDS = 10;
+const MAX_MISSED_ROUNDS = 20;
 /** More rounds than any campaign needs: a batch makes dozens of trials. */
 const MAX_BATCHES = 2_000;
 /** A control whose bug leaves something undone waits no longer for it. */
@@ -97,6 +97,7 @@ async function main(argv: string[]): Promise<number> {
   async function run(plan: BatchPlan): Promise<void> {
     stop.signal.throwIfAborted();
     const record = await runBatch(plan, { folder, signal: stop.signal });
+    stop.signal.throwIfAborted();
     const verdict = verdictOf(record);
     tally.verdicts.push(verdict);
     const { figures, failed } = verdict;
@@ -110,8 +111,7 @@ async function main(argv: string[]): Promise<number> {
   }
 
   async function tidy(record: BatchRecord, failed: boolean): Promise<void> {
-    if (failed)
-      print(`  again: npm run chaos -- ${again(options)} --only ${record.plan.name} --keep`);
+    if (failed) print(`  again: npm run chaos -- ${again(options, record.plan)} --keep`);
     if (failed && options?.keep === true) {
       kept = true;
       print(`  kept: ${record.folder}`);
@@ -131,10 +131,12 @@ async function main(argv: string[]): Promise<number> {
   return conclude(options, tally, seconds());
 }
 
-function again(options: Options | undefined): string {
+/** What runs this batch again; one for missed points depends on all before it. */
+function again(options: Options | undefined, { name }: BatchPlan): string {
   if (options === undefined) return "";
   const { seed, depth } = options.campaign;
-  return `${depth === "short" ? "--short " : ""}--seed ${seed}`;
+  const only = /^\d+$/.test(name) ? ` --only ${name}` : "";
+  return `${depth === "short" ? "--short " : ""}--seed ${seed}${only}`;
 }
 
 /** The campaign's batches until there are enough trials, then more for points that were not reached. */

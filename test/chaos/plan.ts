@@ -109,7 +109,7 @@ export interface Ask {
   againMs: number | undefined;
 }
 
-export interface ThreadPlan {
+interface ThreadPlan {
   key: JournalKey;
   asks: Ask[];
   /** Somebody settles its unknown outcomes. */

@@ -42,7 +42,7 @@ const COUNTS = [
 ] as const satisfies readonly (keyof Figures)[];
 
 /** The `share` quantile (0.95: p95), by the nearest rank; 0 of nothing. */
-export function quantile(values: readonly number[], share: number): number {
+function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }

@@ -125,7 +125,7 @@ async function work(ms: number, { signal }: ToolContext): Promise<void> {
 }
 
 /** `brief` expires after this time, which no configuration can say: its shortest is a minute. */
-export const BRIEF_MS = 600;
+const BRIEF_MS = 600;
 
 /** Writes and destructive calls ask, as built in; the exceptions here are what `invariants.ts` expects. */
 export function chaosPolicy(): ApprovalPolicy {

@@ -32,7 +32,7 @@ export interface ToolSight {
   last: number;
 }
 
-export interface Said {
+interface Said {
   what: "said";
   key: JournalKey;
   ref: string;
@@ -44,7 +44,7 @@ export interface Said {
 }
 
 /** A card as it was put or brought up to date. */
-export interface CardSight {
+interface CardSight {
   what: "carded" | "settled";
   key: JournalKey;
   ref: string;

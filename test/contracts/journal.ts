@@ -120,6 +120,21 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       expect(await ids()).toEqual(["a", "b", "f", "d"]);
     });
 
+    test("what could not be read again is refused and leaves nothing behind", async () => {
+      await journal.post(KEY, message("a"));
+      const { lease } = await take();
+      const wrong = { ...decision("d"), surprise: 1 };
+      await expect(journal.append(lease, 1, [decision("e"), wrong])).rejects.toMatchObject({
+        code: "ENTRY_INVALID",
+      });
+      await expect(
+        other.post(KEY, { ...message("b"), surprise: 1 } as Draft<"message">),
+      ).rejects.toMatchObject({
+        code: "ENTRY_INVALID",
+      });
+      expect(await ids()).toEqual(["a"]);
+    });
+
     test("facts and decisions never share an append", async () => {
       await journal.post(KEY, message("a"));
       const { lease } = await take();

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, "../..");
 
 test("docs/errors.md has a section for every code, in the table's order, and no other", () => {
   const page = readFileSync(join(ROOT, "docs/errors.md"), "utf8");
-  const sections = [...page.matchAll(/^## (\w+)\n(.+)/gm)];
+  const sections = [...page.matchAll(/^## (\w+)\n+(.+)/gm)];
   expect(sections.map(([, code]) => code)).toEqual(Object.keys(ERROR_CODES));
   for (const [, code, text] of sections) expect(text, code).toMatch(/\w+ \w+/);
 });

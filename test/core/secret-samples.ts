@@ -109,6 +109,84 @@ export const NAMED_CARRIERS: readonly ((secret: string) => string)[] = [
   (s) => `Cookie: theme=dark; session=${s}; lang=en`,
   (s) => `Set-Cookie: sid=${s}; Path=/; HttpOnly`,
   (s) => `https://x-token-auth:${encodeURIComponent(s)}@git.example.com/acme/web.git (fetch)`,
+  (s) => `TF_VAR_db_admin_token="${s}" terraform plan`,
+  (s) => `set -x; + SLACK_SIGNING_SECRET=${s} node server.js`,
+  (s) => `- ACCESS_KEY=${s}   # docker-compose environment`,
+  (s) => `  "Parameters": [{"ParameterKey":"ServiceSecret","ParameterValue":"${s}"}]`,
+  (s) => `{:api_key=>"${s}", :region=>"eu"}`,
+  (s) => `Config { endpoint: "https://x", api_key: "${s}", timeout: 30s }`,
+  (s) => `DEBUG http: request headers map[Accept:[*/*] Authorization:[Bearer ${s}] Host:[x]]`,
+  (s) => `config.auth_token => ${s}`,
+  (s) => `the api key is ${s} please rotate`,
+  (s) => `my token: ${s}`,
+  (s) => `here's the secret ${s}`,
+  (s) => `x-amz-security-token: ${s}`,
+  (s) => `fetch("https://api", { headers: { Authorization: \`Bearer ${s}\` } })`,
+  (s) => `wget --header="PRIVATE-TOKEN: ${s}" https://gitlab.example.com/api/v4/projects`,
+  (s) => `?access_token=${encodeURIComponent(s)}#frag`,
+  (s) => `{"credential":{"secretKey":"${s}"}}`,
+  (s) => `accessToken='${s}'`,
+  (s) => `[auth]\nsigning_key = ${s}\n`,
+  (s) => `SENTRY_AUTH_TOKEN: ${s}`,
+  (s) => `> authorization: Bearer ${s}\n> accept: */*`,
+  (s) => `$env:VAULT_TOKEN = "${s}"`,
+  (s) => `setx API_TOKEN ${s}`,
+  (s) => `export const apiKey = "${s}";`,
+  (s) =>
+    `<add name="x" connectionString="Endpoint=sb://x.net/;SharedAccessKeyName=Root;SharedAccessKey=${s}" />`,
+  (s) => `webhook: https://hooks.example.com/?secret=${encodeURIComponent(s)}`,
+  (s) => `ERROR  401 {"statusCode":401,"config":{"headers":{"Authorization":"token ${s}"}}}`,
+  (s) => `client-secret: '${s}'`,
+  (s) => `--set auth.clientSecret=${s},replicas=2`,
+  (s) => `kubectl create secret generic x --from-literal=token=${s}`,
+  (s) => `oauth2_access_token|${s}`,
+  (s) =>
+    `[main] WARN  o.a.k.c.p.ProducerConfig - sasl.jaas.config = org.apache.kafka.PlainLoginModule required username="svc" clientSecret="${s}";`,
+  (s) => `OPENSEARCH_API_KEY: "${s}"\nOPENSEARCH_URL: https://x`,
+  (s) => `envFrom expanded: BILLING_SIGNING_KEY=${s}; REGION=eu`,
+  (s) => `  Environment:\n      SYNC_TOKEN:   ${s}\n      TZ:           UTC`,
+  (s) => `{'api_secret': '${s}', 'timeout': 3}`,
+  (s) => `{"msg":"retrying","req":{"headers":{"x-auth-token":"${s}","host":"a"}}}`,
+  (s) => `PUT /v1/keys?key_id=4&secret_key=${encodeURIComponent(s)} HTTP/2 403`,
+  (s) => `client.New(client.Options{Region: "eu", AccessToken: "${s}"})`,
+  (s) => `curl -sS -H 'Authorization: Bearer ${s}' https://api.example.com`,
+  (s) => `http --auth-type=bearer --auth=x GET :/ Authorization:"Bearer ${s}"`,
+  (s) => `+ helm upgrade app ./chart --set ingest.apiKey=${s}`,
+  (s) => `git clone https://oauth2:${encodeURIComponent(s)}@gitlab.example.com/a/b.git`,
+  (s) => `  aws_session_token = ${s}`,
+  (s) => `access_token="${s}"; expires_in=3600`,
+  (s) => `{\\"refreshToken\\":\\"${s}\\",\\"ok\\":true}`,
+  (s) => `{"a":"{\\\\\\"client_secret\\\\\\":\\\\\\"${s}\\\\\\"}"}`,
+  (s) => `X-Gitlab-Token: ${s}`,
+  (s) => `connection.setRequestProperty("X-API-KEY", "${s}");`,
+  (s) => `variable "datadog_api_key" { default = "${s}" }`,
+  (s) => `datadog_app_key: '${s}'`,
+  (s) => `webhookSecret = "${s}"`,
+  (s) => `Apikey: ${s}`,
+  (s) => `can you try again with token=${s}?`,
+  (s) => `<Token>${s}</Token>`,
+  (s) => `jwt_secret → ${s}`,
+  (s) =>
+    `2026-11-21 10:00:00,113 ERROR [pool-2-thread-7] c.a.Mailer - Sending failed {apiToken=${s}, to=ops}`,
+  (s) => `time="2026-11-21T10:00:00Z" level=debug msg="GET /v1/me" authorization="Bearer ${s}"`,
+  (s) => `request.headers = {'Host': 'a', 'Authorization': 'Bearer ${s}', 'Accept': '*/*'}`,
+  (s) => `STRIPE_WEBHOOK_SECRET=${s}\nPORT=80\n`,
+  (s) => `    environment:\n      - AUTH_TOKEN=${s}\n      - TZ=UTC`,
+  (s) => `export AWS_SECRET_ACCESS_KEY=${s}`,
+  (s) => `{"type":"oauth","access_token":"${s}","expires_in":3599}`,
+  (s) => `Traceback: requests.get(url, params={"apikey": "${s}"})`,
+  (s) => `ps: node agent.js --license-key=${s} --port 80`,
+  (s) => `aws configure set aws_secret_access_key ${s}`,
+  (s) => `ARG NPM_TOKEN=${s}`,
+  (s) => `ENV SENTRY_TOKEN ${s}`,
+  (s) => `[default]\naws_secret_access_key=${s}`,
+  (s) => `private_key: ${s}`,
+  (s) => `X-Consul-Token: ${s}`,
+  (s) => `DEBUG: session cookie: sessionid=${s}`,
+  (s) => `gh auth login --with-token <<< ${s}`,
+  (s) => `token: "${s}" # rotate me`,
+  (s) => `  consumer_key: ${s}`,
+  (s) => `secret_key_base: ${s}`,
 ];
 
 /** The same, where the name is that of a password: whatever stands there. */
@@ -139,114 +217,89 @@ export const PASSWORD_CARRIERS: readonly ((secret: string) => string)[] = [
   (s) => `Authorization: Basic ${Buffer.from(`svc:${s}`).toString("base64")}`,
   (s) => `{"auths":{"reg.example.com":{"auth":"${Buffer.from(`svc:${s}`).toString("base64")}"}}}`,
   (s) => `kind: Secret\ndata:\n  value: ${Buffer.from(s).toString("base64")}\n`,
+  (s) => `POSTGRES_PASSWORD: ${s}`,
+  (s) => `- "MYSQL_ROOT_PASSWORD=${s}"`,
+  (s) => `mongodb+srv://app:${encodeURIComponent(s)}@cluster0.abcd.mongodb.net/db`,
+  (s) => `redis://:${encodeURIComponent(s)}@cache:6379/0`,
+  (s) => `smtp_pass = "${s}"`,
+  (s) => `ldapBindPassword=${s}`,
+  (s) => `IDENTIFIED BY PASSWORD '${s}'`,
+  (s) => `ALTER USER svc WITH PASSWORD '${s}';`,
+  (s) => `CREATE USER svc IDENTIFIED BY '${s}';`,
+  (s) => `"Password": "${s}",`,
+  (s) => `{"args":["--db-password=${s}","-v"]}`,
+  (s) => `login failed: user=svc pwd=${s} host=db1`,
+  (s) => `the password for prod is ${s}`,
+  (s) => `password → ${s}`,
+  (s) => `kubectl create secret generic x --from-literal=password=${s}`,
+  (s) => `helm upgrade app --set db.password=${s}`,
+  (s) => `keytool -storepass ${s} -list`,
+  (s) => `openssl pkcs12 -in x.p12 -passin pass:${s}`,
+  (s) => `wget --user=svc --password=${s} https://x`,
+  (s) => `ansible_ssh_pass=${s} ansible_host=10.0.0.1`,
+  (s) => `db:\n  user: svc\n  pass: ${s}\n`,
+  (s) => `DSN: "user=svc password='${s}' host=db"`,
+  (s) => `echo ${s} | docker login -u svc --password-stdin`,
+  (s) => `docker login -u svc -p ${s} reg.example.com`,
+  (s) => `PASSWORD ${s}`,
+  (s) => `passphrase: "${s}"`,
+  (s) => `<property name="password" value="${s}"/>`,
+  (s) => `password=\`${s}\``,
+  (s) => `http://svc:${encodeURIComponent(s)}@proxy.internal:3128`,
+  (s) => `PGPASSWORD=${s} psql -h db1`,
+  (s) => `MQTT_PASS=${s}`,
+  (s) => `DATABASE_URL=postgresql+psycopg2://app:${encodeURIComponent(s)}@10.2.3.4/app`,
+  (s) => `ERROR 1045 connect(host=db1, user=svc, password=${s}, port=3306) failed`,
+  (s) => `{"level":"error","dsn":"mysql://svc:${encodeURIComponent(s)}@db1/app"}`,
+  (s) => `sasl.jaas.config=... username="svc" password="${s}";`,
+  (s) => `ldapsearch bind_password: '${s}'`,
+  (s) => `spring_datasource_password -> ${s}`,
+  (s) => `    "adminPassword": "${s}"`,
+  (s) => `<Password>${s}</Password>`,
+  (s) => `  - name: REDIS_PASSWORD\n    value: "${s}"`,
+  (s) => `net use z: \\\\srv\\x /user:svc /password:${s}`,
+  (s) => `sqlplus -user svc -password ${s}`,
+  (s) => `password="${s}" user="svc"`,
+  (s) => `[client]\nuser=svc\npassword=${s}\n`,
+  (s) => `"connectionString": "Host=db1;Username=svc;Password=${s}"`,
+  (s) => `the db password is ${s}, use it`,
+  (s) => `pwd: ${s}`,
+  (s) => `my_passwd='${s}'`,
+  (s) => `ftp://svc:${encodeURIComponent(s)}@files.example.com/in`,
+  (s) => `login svc / password: ${s}`,
+  (s) => `grafana-cli admin reset-admin-password --password=${s}`,
+  (s) =>
+    `htpasswd line svc:$apr1$${s.replace(/[^A-Za-z0-9]/g, "a").slice(0, 8)}$${s
+      .replace(/[^A-Za-z0-9]/g, "a")
+      .padEnd(22, "x")
+      .slice(0, 22)}`,
+  (s) => `Authorization: Basic ${Buffer.from("admin:" + s).toString("base64")}`,
+  (s) => `smtp://svc:${encodeURIComponent(s)}@mail:587`,
+  (s) => `PASSWORD_HASH='${s}'`,
+  (s) => `docker run -e MYSQL_PASSWORD=${s} -p 3306:3306 mysql:8`,
+  (s) => `env | grep: MYSQL_PASSWORD=${s}`,
+  (s) => `OperationalError: connection to "host=db1 dbname=a user=b password=${s}" failed`,
+  (s) => `sqlalchemy.exc: (postgresql://app:${encodeURIComponent(s)}@db/app)`,
+  (s) => `{"DB_PASS":"${s}"}`,
+  (s) => `rabbitmqctl add_user svc --password=${s}`,
+  (s) => `hibernate.connection.password ${s}`,
+  (s) => `connection_password = '${s}'`,
+  (s) => `$dbPassword = "${s}";`,
+  (s) => `define('DB_PASSWORD', '${s}');`,
+  (s) => `user: svc, password: ${s}, host: db1`,
+  (s) => `password=${s};host=db1`,
+  (s) => `"master_password" : "${s}"`,
+  (s) => `pg_restore postgres://svc:${encodeURIComponent(s)}@[::1]:5432/db`,
+  (s) => `WIFI_PSK=${s}`,
+  (s) => `unlock passphrase: ${s}`,
+  (s) => `root_password: "${s}"`,
+  (s) => `https://svc:${encodeURIComponent(s)}@nexus.example.com/repository/npm/`,
+  (s) => `userPassword: ${s}`,
+  (s) => `-Djavax.net.ssl.keyStorePassword=${s}`,
 ];
 
 /** A private key as files have it, not a real one. */
 export function privateKey(random: Seeded, kind: string): string {
   const lines = Array.from({ length: 12 }, () => random.text(BASE64, 64)).join("\n");
   return `-----BEGIN ${kind}-----\n${lines}\n${random.text(BASE64, 22)}==\n-----END ${kind}-----`;
-}
-
-/** Lines as logs have them, with everything in them that looks random and is no secret. */
-export const ORDINARY_LINES: readonly ((random: Seeded) => string)[] = [
-  (r) =>
-    `${stamp(r)} INFO [http-nio-8080-exec-${r.int(40)}] GET /api/v1/orders/${uuid(r)}?page_token=${r.text(ALNUM, 24)}&limit=50 200 ${r.int(900)}ms`,
-  (r) =>
-    `${r.int(255)}.${r.int(255)}.0.1 - - [21/Nov/2026:10:00:0${r.int(10)} +0000] "GET /static/app.${r.text(HEX, 8)}.js HTTP/1.1" 200 ${r.int(99999)} "https://example.com/?q=${r.text(LOWER, 6)}" "Mozilla/5.0"`,
-  (r) => `Pulled image registry.example.com/team/web@sha256:${r.text(HEX, 64)} in ${r.int(9)}.2s`,
-  (r) =>
-    `commit ${r.text(HEX, 40)} (tag: v${r.int(9)}.${r.int(20)}.${r.int(9)}) Merge pull request #${r.int(999)} from acme/fix-token-refresh`,
-  (r) =>
-    `web-${r.text(LOWER + DIGITS, 10)}-${r.text(LOWER + DIGITS, 5)}   1/1     Running   ${r.int(5)} (3h ago)   12d   10.2.${r.int(255)}.${r.int(255)}`,
-  (r) =>
-    `{"level":"info","ts":${1763712843 + r.int(9999)}.${r.int(999)},"logger":"controller","msg":"Reconciling","secret":{"name":"db-creds","namespace":"prod"},"reconcileID":"${uuid(r)}"}`,
-  (r) =>
-    `E1121 10:${pad(r)}:${pad(r)}.${r.int(999999)}       1 reflector.go:138] k8s.io/client-go: Failed to watch *v1.Secret: secrets "db-creds-${r.text(HEX, 6)}" not found`,
-  () => `MountVolume.SetUp failed for volume "creds" : secret "db-credentials" not found`,
-  (r) => `FATAL:  password authentication failed for user "svc_${r.text(LOWER, 4)}"`,
-  (r) => `Access denied for user 'svc'@'10.2.${r.int(255)}.${r.int(255)}' (using password: YES)`,
-  (r) =>
-    `sshd[${r.int(99999)}]: Failed password for invalid user ${r.text(LOWER, 6)} from 10.0.${r.int(255)}.7 port ${r.int(65535)} ssh2`,
-  (r) =>
-    `sudo: ops : TTY=pts/0 ; PWD=/home/ops ; USER=root ; COMMAND=/usr/bin/systemctl restart web-${r.int(9)}`,
-  (r) => `auth: token expired at ${stamp(r)}, request_id=${uuid(r)}`,
-  (r) => `invalid token: signature mismatch (kid=${r.text(HEX, 16)})`,
-  (r) => `SyntaxError: Unexpected token < in JSON at position ${r.int(99)}`,
-  (r) =>
-    `usage: prompt_tokens=${r.int(9999)} completion_tokens=${r.int(999)} total_tokens: ${r.int(9999)} max_tokens=4096`,
-  (r) =>
-    `level=warn msg="password too short" user=${r.text(LOWER, 5)} trace_id=${r.text(HEX, 32)} span_id=${r.text(HEX, 16)}`,
-  (r) => `passwd: password expiry information changed for svc${r.int(99)}.`,
-  () => `password: must be at least 12 characters`,
-  (r) => `Password: ******** for account ${r.int(99999)}`,
-  () => `DB_PASSWORD_FILE=/run/secrets/db_password`,
-  () => `  password: \${DB_PASSWORD}`,
-  () => `      secretKeyRef: {name: web-env, key: api_token}`,
-  () => `  secretName: web-tls-2026`,
-  (r) => `client_secret: <set to the key 'secret' in secret 'oauth-${r.text(LOWER, 5)}'>`,
-  (r) => `at Object.decodeToken (/app/node_modules/jsonwebtoken/verify.js:${r.int(300)}:19)`,
-  (r) =>
-    `	at com.acme.auth.TokenService.refresh(TokenService.java:${r.int(400)}) ~[auth-1.${r.int(9)}.0.jar!/:?]`,
-  (r) =>
-    `  File "/usr/lib/python3.12/site-packages/secrets/loader.py", line ${r.int(900)}, in load_credentials`,
-  (r) => `http_requests_total{method="POST",code="200",path="/oauth/token"} ${r.int(99999)}`,
-  (r) =>
-    `process_resident_memory_bytes{pod="web-${r.text(LOWER + DIGITS, 10)}-${r.text(LOWER + DIGITS, 5)}"} 1.${r.int(9999999)}e+08`,
-  (r) => `container ${r.text(HEX, 64)} exited with code ${r.int(140)}`,
-  (r) => `${stamp(r)} dockerd: stopping container ${r.text(HEX, 12)} (signal=SIGTERM)`,
-  (r) =>
-    `etag: "${r.text(HEX, 32)}" cache-key=assets/${r.text(HEX, 20)}.png x-request-id: ${uuid(r)}`,
-  (r) => `data:image/png;base64,iVBORw0KGgo${r.text(BASE64, 120)}`,
-  (r) => `payload=${r.text(BASE64, 88)}== decoded=66 bytes`,
-  (r) => `integrity sha512-${r.text(BASE64, 86)}==`,
-  (r) => `SHA256:${r.text(BASE64, 43)} ops@bastion (ED25519)`,
-  (r) => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${r.text(BASE64, 43)} ops@laptop`,
-  (r) =>
-    `certificate serial=${r.text(HEX.toUpperCase(), 32)} CN=*.example.com notAfter=2027-0${1 + r.int(8)}-11`,
-  (r) => `-----BEGIN CERTIFICATE----- ${r.text(BASE64, 64)}`,
-  (r) =>
-    `arn:aws:secretsmanager:eu-west-1:${r.text(DIGITS, 12)}:secret:prod/db-${r.text(ALNUM, 6)} rotated`,
-  (r) =>
-    `i-0${r.text(HEX, 16)} vol-0${r.text(HEX, 16)} ami-0${r.text(HEX, 16)} state=running zone=ap-southeast-1a Asia/Tokyo`,
-  (r) =>
-    `kafka: partition_key=user-${r.int(9999)} routing_key=orders.created sort_key=2026#${r.int(99)} offset=${r.int(999999)}`,
-  (r) => `Connecting to postgres://db1.internal:5432/orders as svc (attempt ${r.int(9)})`,
-  (r) =>
-    `git fetch https://github.com/acme/web.git refs/pull/${r.int(999)}/head from git@github.com:acme/web.git`,
-  (r) =>
-    `docker pull ghcr.io/acme/web:${r.int(9)}.${r.int(9)}.${r.int(9)}@sha256:${r.text(HEX, 64)}`,
-  (r) =>
-    `WWW-Authenticate: Bearer realm="https://auth.example.com/token",service="registry",error="invalid_token"`.concat(
-      ` n=${r.int(9)}`,
-    ),
-  (r) => `authorization: denied by policy "deny-all" for subject user-${r.int(99)}`,
-  (r) => `Basic authentication is disabled; bearer authentication is required (${r.int(999)})`,
-  () => `Set-Cookie header missing; cookie: none`,
-  (r) => `consul: KV key=service/web/leader session=${uuid(r)}`,
-  (r) => `"continue": "eyJ${r.text(ALNUM, 60)}", "remainingItemCount": ${r.int(999)}`,
-  (r) => `nextPageToken: "${r.text(ALNUM, 40)}" resultSizeEstimate: ${r.int(200)}`,
-  (r) =>
-    `nova.compute [req-${uuid(r)} ${r.text(HEX, 32)} ${r.text(HEX, 32)} - - -] [instance: ${uuid(r)}] VM Started`,
-  (r) =>
-    `worker.go:${r.int(999)}: lease token ${r.int(9999)} renewed, fencing token=${r.int(9999)}, key=lock:orders`,
-  (r) => `vault: lease_id=database/creds/readonly/${r.text(ALNUM, 24)} ttl=3600`,
-  (r) => `0x${r.text(HEX, 16)} <token_cache_lookup+${r.int(400)}> rsp=0x${r.text(HEX, 16)}`,
-  (r) =>
-    `keycloak: realm=prod client_id=web-${r.text(LOWER, 5)} grant_type=refresh_token error=invalid_grant`,
-  (r) =>
-    `npm warn deprecated @acme/secret-store@${r.int(9)}.${r.int(9)}.${r.int(9)}: use @acme/vault`,
-  (r) =>
-    `upload of s3://backups/2026/11/21/db-${r.text(HEX, 8)}.dump.gz finished, versionId=${r.text(ALNUM + "._", 32)}`,
-];
-
-function stamp(random: Seeded): string {
-  return `2026-11-${10 + random.int(20)}T${10 + random.int(13)}:${pad(random)}:${pad(random)}.${100 + random.int(899)}Z`;
-}
-
-function pad(random: Seeded): string {
-  return String(10 + random.int(49));
-}
-
-function uuid(random: Seeded): string {
-  return [8, 4, 4, 4, 12].map((length) => random.text(HEX, length)).join("-");
 }

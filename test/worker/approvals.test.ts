@@ -206,7 +206,80 @@ describe("an approval", () => {
   });
 });
 
+describe("what was posted before the start", () => {
+  test("wins: a deny that is still being judged is not overtaken by a dispatch that was being checked", async () => {
+    const check = Promise.withResolvers<void>();
+    const judged = Promise.withResolvers<void>();
+    const checking = Promise.withResolvers<void>();
+    let asks = 0;
+    const act = fakeTool({
+      name: "act",
+      effect: "write",
+      precheck: async () => {
+        if (++asks !== 2) return;
+        checking.resolve();
+        await check.promise;
+      },
+    });
+    const chat = createChat();
+    const { standing } = chat.adapter.people;
+    const stage = await createStage({ tools: [act], chat });
+    await stage.say("run act name=web");
+    await stage.settle();
+    chat.adapter.people.standing = async (account) => {
+      if (account === "test:cy") await judged.promise;
+      return standing(account);
+    };
+    await stage.click("a1", { kind: "approve" }, "test:bob");
+    const work = stage.settle();
+    await checking.promise;
+    await stage.click("a1", { kind: "deny" }, "test:cy");
+    await expect.poll(async () => (await stage.thread()).clicks.size).toBe(1);
+    check.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    judged.resolve();
+    await work;
+    expect(act.runs).toEqual([]);
+    expect(chat.cards()).toMatchObject([{ phase: "denied" }]);
+  });
+});
+
 describe("an edited action", () => {
+  test("that policy would let run unasked stays with those who were asked", async () => {
+    const rules = [{ match: { args: { name: "safe" } }, decide: "allow" as const }];
+    const { act, chat, click, settle } = await asked({ approvals: { rules } });
+    await click("a1", { kind: "edit", args: { name: "safe" } }, "test:bob");
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.cards()).toMatchObject([
+      { revision: 2, canonical: '{"name":"safe"}', phase: "open" },
+    ]);
+    await click("a1", { kind: "approve" }, "test:cy", 2);
+    await settle();
+    expect(act.runs).toEqual(["safe"]);
+  });
+
+  test("cannot be approved by any of its editors, however often it was edited since", async () => {
+    const standings = {
+      "test:ana": "member",
+      "test:bob": "member",
+      "test:cy": "member",
+      "test:di": "member",
+    } as const;
+    const chat = createChat({ standings });
+    const { act, click, settle } = await asked({ chat }, "destructive");
+    await click("a1", { kind: "edit", args: { name: "evil" } }, "test:bob");
+    await settle();
+    await click("a1", { kind: "edit", args: { name: "evil" } }, "test:cy", 2);
+    await settle();
+    await click("a1", { kind: "approve" }, "test:bob", 3);
+    await settle();
+    expect(act.runs).toEqual([]);
+    await click("a1", { kind: "approve" }, "test:di", 3);
+    await settle();
+    expect(act.runs).toEqual(["evil"]);
+  });
+
   test("is a new revision with a new digest; earlier votes are void and stale buttons do nothing", async () => {
     const { act, chat, click, settle } = await asked({ approvals: TWO });
     const [first] = chat.cards();

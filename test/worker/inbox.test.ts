@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Inbound } from "../../src/adapters/adapter.ts";
 import { readText } from "../../src/commands/grammar.ts";
-import type { Draft, Json, PostKind } from "../../src/core/entry.ts";
+import { type Draft, encodeDraft, type Json, type PostKind } from "../../src/core/entry.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
 
 const ACTOR = { account: "test:ana", name: "ana" };
@@ -12,6 +12,7 @@ function create() {
   const inbox = createInbox({
     journal: {
       post: async (_, draft) => {
+        encodeDraft(draft); // as every store does first
         posted.push(draft);
         return { entry: { seq: 1, at: 0, ...draft }, duplicate: false };
       },

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
+import type { StoredEntry } from "../../src/journal/journal.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 
@@ -44,6 +46,21 @@ describe("after a worker was killed while a tool ran", () => {
     await settle();
     expect(act.runs).toEqual(["web"]);
     expect(chat.answers()).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("a read that was stopped or denied meanwhile is not run again", async () => {
+    const stopped = await killed({ effect: "read" });
+    await stopped.say("stop");
+    await stopped.settle();
+    expect(stopped.act.runs).toEqual([]);
+    expect(stopped.chat.answers()).toMatchObject([
+      { status: "cancelled", results: [{ outcome: "cancelled" }] },
+    ]);
+    const denied = await killed({ effect: "read" });
+    denied.parts.policy.rules.unshift({ match: { tool: ["act"] }, decide: "deny" } as never);
+    await denied.settle();
+    expect(denied.act.runs).toEqual([]);
+    expect(denied.chat.answers()).toMatchObject([{ results: [{ outcome: "blocked" }] }]);
   });
 
   test("a write is never run again: its outcome is unknown, and people are told", async () => {
@@ -113,6 +130,20 @@ describe("after a worker was killed while a tool ran", () => {
   });
 });
 
+test("a late word is told also when a person has already said what happened", async () => {
+  const { settle, click, post, chat } = await killed({ effect: "write" });
+  await settle();
+  await click("r1.t1", { kind: "settle", happened: false }, "test:bob");
+  await settle();
+  await post({ id: "late:r1.t1", kind: "signal", call: "r1.t1", outcome: "ok", text: "did it" });
+  await settle();
+  const last = chat.notices().at(-1);
+  expect(last).toMatchObject({
+    text: expect.stringContaining("Late word on r1.t1"),
+    settles: undefined,
+  });
+});
+
 describe("work that crashes again and again", () => {
   test("is put aside after two crashes, with a word to the thread, and taken up when someone writes", async () => {
     const { settle, journal, clock, act, chat, say } = await killed({ effect: "read" });
@@ -144,6 +175,125 @@ describe("work that crashes again and again", () => {
     journal.read = read;
     expect(await entries()).toHaveLength(before);
   });
+});
+
+describe("a newer program that writes while this one works", () => {
+  test("ends it: what runs is written down, nothing else is decided, and the lease is given back", async () => {
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const act = fakeTool({
+      name: "act",
+      effect: "write",
+      run: async () => {
+        begun.resolve();
+        await gate.promise;
+        return { text: "done" };
+      },
+    });
+    const approvals = { rules: [{ match: { tool: "act" }, decide: "allow" as const }] };
+    const stage = await createStage({ tools: [act], approvals });
+    const { read, append } = stage.journal;
+    const alien = (seen: StoredEntry[]): StoredEntry[] =>
+      seen.map((entry) => {
+        if (entry.kind !== "message") return entry;
+        return { seq: entry.seq, at: entry.at, id: entry.id, kind: "newer", written: "hologram/1" };
+      });
+    stage.journal.read = async (...asked) => alien(await read(...asked));
+    stage.journal.append = async (...asked) => {
+      const reply = await append(...asked);
+      return "unseen" in reply ? { ...reply, unseen: alien(reply.unseen) } : reply;
+    };
+    await stage.say("run act name=web");
+    const work = stage.settle();
+    await begun.promise;
+    await stage.say("what a newer program wrote");
+    gate.resolve();
+    await work;
+    expect((await stage.kinds()).slice(-2)).toEqual(["newer", "tool_finished"]);
+    const now = Date.now();
+    for await (const { leased, dueAt } of stage.journal.list()) {
+      expect(leased).toBe(false);
+      expect(dueAt).toBeGreaterThan(now);
+    }
+  });
+});
+
+describe("a store that is away", () => {
+  const away = async (ms: number) => {
+    const look = fakeTool({ name: "look" });
+    const stage = await createStage({ tools: [look] });
+    const { append } = stage.journal;
+    const until = performance.now() + ms;
+    const refused = Promise.withResolvers<void>();
+    stage.journal.append = async (...asked) => {
+      refused.resolve();
+      if (performance.now() < until) throw new BotError("STORE_UNAVAILABLE", "locked");
+      return append(...asked);
+    };
+    await stage.say("run look name=web");
+    return { ...stage, look, refused: refused.promise };
+  };
+
+  test("stops everything until it is back, and then the thread is told", async () => {
+    const { settle, look, chat } = await away(2_100);
+    await settle();
+    expect(look.runs).toEqual(["web"]);
+    expect(chat.notices()).toMatchObject([
+      { text: expect.stringMatching(/did not answer for \d s.*It is back/) },
+    ]);
+    expect(chat.answers()).toHaveLength(1);
+  });
+
+  test("does not hold up a shutdown", async () => {
+    const { settle, worker, look, refused } = await away(60_000);
+    const work = settle().catch((error: unknown) => error);
+    await refused;
+    const began = performance.now();
+    await worker.stop(600);
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(await work).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(look.runs).toEqual([]);
+  });
+});
+
+test("a shutdown that comes while the lease is being taken begins nothing", async () => {
+  const look = fakeTool({ name: "look" });
+  const stage = await createStage({ tools: [look] });
+  const { lease } = stage.journal;
+  stage.journal.lease = async (...asked) => {
+    await stage.worker.stop(0);
+    return lease(...asked);
+  };
+  await stage.say("run look name=web");
+  await stage.settle();
+  expect(look.runs).toEqual([]);
+  expect(await stage.kinds()).toEqual(["command"]);
+  for await (const { leased } of stage.journal.list()) expect(leased).toBe(false);
+});
+
+test("a view whose progress fails takes nothing with it", async () => {
+  const look = fakeTool({ name: "look" });
+  const chat = createChat();
+  const view = chat.adapter.view(KEY);
+  if (view === undefined) throw new Error("no view");
+  view.progress = () => {
+    throw new Error("screen gone");
+  };
+  const stage = await createStage({ tools: [look], chat });
+  await stage.say("run look name=web");
+  await stage.settle();
+  expect(chat.answers()).toMatchObject([{ status: "completed" }]);
+});
+
+test("whose standing cannot be looked up decides nothing, and is told", async () => {
+  const chat = createChat();
+  chat.adapter.people.standing = () => Promise.reject(new Error("directory down"));
+  const act = fakeTool({ name: "act", effect: "write" });
+  const stage = await createStage({ tools: [act], chat });
+  await stage.say("run act name=web");
+  await stage.settle();
+  expect(act.runs).toEqual([]);
+  expect(chat.answers()).toMatchObject([{ results: [{ outcome: "blocked" }] }]);
 });
 
 describe("a chat that refuses", () => {

@@ -34,6 +34,7 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
   let frame = 0;
   let shown = 0;
   let ticker: NodeJS.Timeout | undefined;
+  let over = false;
 
   function lines(): string[] {
     const { paint, columns, now } = look();
@@ -71,6 +72,7 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
 
   return {
     note(progress) {
+      if (over) return; // the screen shows another thread by now
       if (progress.kind === "tool_finished") calls.delete(progress.call);
       else calls.set(progress.call, { tool: progress.tool, args: progress.args, at: look().now });
       update();
@@ -96,6 +98,7 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
       calls.clear();
       askedAt = undefined;
       update();
+      over = true;
     },
   };
 }

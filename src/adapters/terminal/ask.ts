@@ -59,7 +59,8 @@ export function createAsk(options: AskOptions): Ask {
     if (over) return;
     over = true;
     clearTimeout(poll);
-    resolve(await report(options, answer, board, notices));
+    // Nobody may be there to read the answer; the question is over all the same.
+    resolve(await report(options, answer, board, notices).catch(() => 1 as const));
   }
 
   /** Looks again until an answer comes or nothing more will come by itself. */

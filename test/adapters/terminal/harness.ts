@@ -66,7 +66,7 @@ export function answerOf(run: string, text: string): Outgoing {
 
 export function summary(changes: Partial<ThreadSummary> = {}): ThreadSummary {
   const thread = { key: HERE, lastAt: NIGHT - 65_000, title: "run http_check", openActions: [] };
-  return { ...thread, open: false, leased: false, ...changes };
+  return { ...thread, open: false, unsettled: false, leased: false, ...changes };
 }
 
 interface World {

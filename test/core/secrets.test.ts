@@ -1,0 +1,357 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { cleanText, encodeText } from "../../src/core/display.ts";
+import { createRedactor, redactObject } from "../../src/core/secrets.ts";
+import { ENCODINGS } from "./encodings.ts";
+import { ORDINARY_LINES } from "./log-lines.ts";
+import {
+  NAMED_CARRIERS,
+  OPAQUE,
+  PASSWORD_CARRIERS,
+  PASSWORDS,
+  PLAIN_CARRIERS,
+  privateKey,
+  SHAPES,
+} from "./secret-samples.ts";
+import { seeded, type Seeded } from "./seeded.ts";
+
+const SLOW_MS = 30_000;
+const nothingHeld = createRedactor([]);
+
+/** Values as people and generators make them: at least six characters without the space around them. */
+const heldValue = fc
+  .oneof(
+    fc.string({ minLength: 6, maxLength: 60, unit: "grapheme-ascii" }),
+    fc.string({ minLength: 6, maxLength: 40, unit: "binary" }),
+    fc
+      .array(
+        fc.constantFrom(
+          ..."a b Z 0 9 - _ . / + = ~ ! @ # $ % ^ & * ( ) { } [ ] < > | ; : ' \" \\ ` é 日 \u{1f44d}".split(
+            " ",
+          ),
+          ..."%41 \\n ''' \\\\\\ &amp; u0041 x41 nn".split(" "),
+          " ",
+          "\n",
+          "\t",
+        ),
+        { minLength: 6, maxLength: 30 },
+      )
+      .map((parts) => parts.join("")),
+  )
+  .map((value) => cleanText(value).trim())
+  .filter((value) => value.length >= 6 && !"[secret:DB_KEY]".includes(value));
+
+describe("held secrets", () => {
+  test.each(Object.entries(ENCODINGS))(
+    "a held value is found %s",
+    (_name, encode) => {
+      const random = seeded(1);
+      fc.assert(
+        fc.property(heldValue, (value) => {
+          const encoded = encode(value, random);
+          const redactor = createRedactor([{ name: "DB_KEY", value }]);
+          const shown = redactor.redact(`before ${encoded} after`);
+          expect(redactor.find(`before ${encoded} after`)).toContain("DB_KEY");
+          expect(shown).toContain("[secret:DB_KEY]");
+          expect(shown).not.toContain(value);
+        }),
+        { numRuns: 80, seed: 1 },
+      );
+    },
+    SLOW_MS,
+  );
+
+  test("a value is found where a terminal wrapped it, and in lines of a file", () => {
+    const key = privateKey(seeded(2), "OPAQUE THING");
+    const redactor = createRedactor([
+      { name: "TOKEN", value: "a1b2c3d4e5f6g7h8" },
+      { name: "KEY", value: key },
+    ]);
+    expect(redactor.redact("x a1b2c3\nd4e5f6g7h8 y\na1b2c3d4e5f6\\\n  g7h8 z")).toBe(
+      "x [secret:TOKEN] y\n[secret:TOKEN] z",
+    );
+    expect(redactor.redact(`key: |\n${key.replaceAll(/^/gm, "    ")}\nnext: 1`)).toBe(
+      "key: |\n    [secret:KEY]\nnext: 1",
+    );
+    expect(redactor.redact(`<${JSON.stringify(key)}>`)).toBe('<"[secret:KEY]">');
+    expect(redactor.redact(`<${Buffer.from(key).toString("base64")}>`)).toMatch(
+      /^<\[secret:KEY\]\w?=*>$/,
+    );
+  });
+
+  test("of a URL the password is held too", () => {
+    const redactor = createRedactor([
+      { name: "REDIS_URL", value: "rediss://bot:p%40ss-w0rd@cache.example:6380/0" },
+    ]);
+    expect(redactor.redact("WRONGPASS p@ss-w0rd or p%40ss-w0rd at cache.example")).toBe(
+      "WRONGPASS [secret:REDIS_URL] or [secret:REDIS_URL] at cache.example",
+    );
+  });
+
+  test("a value too short to look for is named instead", () => {
+    const redactor = createRedactor([
+      { name: "PIN", value: " 12345 " },
+      { name: "OK", value: "123456" },
+    ]);
+    expect(redactor.ignored).toEqual(["PIN"]);
+    expect(redactor.redact("12345 1234567")).toBe("12345 [secret:OK]7");
+  });
+
+  test("values that overlap, contain or follow each other leave nothing behind", () => {
+    const redactor = createRedactor([
+      { name: "A", value: "abcdef123456" },
+      { name: "B", value: "123456ghijkl" },
+      { name: "C", value: "secret" },
+    ]);
+    expect(redactor.redact("abcdef123456ghijkl")).toBe("[secret:A]");
+    expect(redactor.redact("abcdef123456abcdef123456")).toBe("[secret:A]");
+    expect(redactor.redact(redactor.redact("secret 123456ghijkl"))).toBe("[secret:C] [secret:B]");
+    expect(redactor.redact("[secret:hunter] [secret:abcdef123456]")).toBe(
+      "[[secret:C]:hunter] [[secret:C]:[secret:A]]",
+    );
+  });
+
+  test("a value with invisible characters in the text or in itself is found in encoded text", () => {
+    const redactor = createRedactor([{ name: "KEY", value: "hunt\u200der-of\u00ad-2026" }]);
+    for (const hidden of ["\u200b", "\u001b[7m", "\u009bm", "\u{e0061}", "\u0000", "\u202e"]) {
+      expect(encodeText(`is hunter${hidden}-of-20${hidden}26.`, redactor)).toBe("is [secret:KEY].");
+    }
+  });
+});
+
+interface Measured {
+  found: number;
+  missed: string[];
+}
+
+function measure(
+  secrets: Record<string, (random: Seeded) => string>,
+  carriers: readonly ((secret: string) => string)[],
+  rounds: number,
+): Measured {
+  const random = seeded(20_261_121);
+  const missed: string[] = [];
+  let found = 0;
+  for (const make of Object.values(secrets)) {
+    for (const carry of carriers) {
+      for (let round = 0; round < rounds; round += 1) {
+        const secret = make(random);
+        const text = carry(secret);
+        const shown = encodeText(text, nothingHeld);
+        const forms = [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64")];
+        if (forms.some((form) => shown.includes(form))) missed.push(text);
+        else found += 1;
+      }
+    }
+  }
+  return { found, missed };
+}
+
+describe("secrets that nobody told us of", () => {
+  test.each([
+    ["that look like their issuer's", SHAPES, PLAIN_CARRIERS, 4],
+    ["that are named", OPAQUE, NAMED_CARRIERS, 12],
+    ["that are passwords", PASSWORDS, PASSWORD_CARRIERS, 10],
+  ] as const)("at least 98 in 100 are found: those %s", (_what, secrets, carriers, rounds) => {
+    const { found, missed } = measure(secrets, carriers, rounds);
+    expect(found + missed.length).toBeGreaterThan(1_000);
+    expect(
+      missed.length / (found + missed.length),
+      missed.slice(0, 20).join("\n"),
+    ).toBeLessThanOrEqual(0.02);
+  });
+
+  test("at most 1 in 10 000 ordinary log lines is changed", () => {
+    const random = seeded(7);
+    const lines = Array.from(
+      { length: 20_000 },
+      (_, i) => ORDINARY_LINES[i % ORDINARY_LINES.length]?.(random) ?? "",
+    );
+    const changed = lines.filter((line) => nothingHeld.redact(line) !== line);
+    expect(changed.length / lines.length, changed.slice(0, 20).join("\n")).toBeLessThanOrEqual(
+      1 / 10_000,
+    );
+    // All together too: nothing in one line makes a secret of the next.
+    const log = lines.slice(0, 2_000).join("\n");
+    expect(nothingHeld.redact(log)).toBe(log);
+  });
+
+  test("a private key goes whole, in one line, without its end and without its beginning", () => {
+    const random = seeded(3);
+    for (const kind of [
+      "PRIVATE KEY",
+      "RSA PRIVATE KEY",
+      "EC PRIVATE KEY",
+      "OPENSSH PRIVATE KEY",
+      "PGP PRIVATE KEY BLOCK",
+    ]) {
+      const key = privateKey(random, kind);
+      const lines = key.split("\n");
+      expect(nothingHeld.redact(`a\n${key}\nb`)).toBe("a\n[secret:private-key]\nb");
+      expect(nothingHeld.redact(JSON.stringify({ key, b: 1 }))).toBe(
+        '{"key":"[secret:private-key]","b":1}',
+      );
+      expect(nothingHeld.redact(`a\n${lines.slice(0, 6).join("\n")}\n2026-11-21 next line`)).toBe(
+        "a\n[secret:private-key]\n2026-11-21 next line",
+      );
+      expect(nothingHeld.redact(`a b\n${lines.slice(5).join("\n")}\nc`)).toBe(
+        "a b\n[secret:private-key]\nc",
+      );
+      expect(
+        nothingHeld.redact(`client-key-data: ${Buffer.from(key).toString("base64")}\n`),
+      ).not.toContain(Buffer.from(key).toString("base64").slice(20, 60));
+    }
+    const certificate = privateKey(random, "CERTIFICATE");
+    expect(nothingHeld.redact(certificate)).toBe(certificate);
+  });
+
+  test("of a Kubernetes Secret the values go and the names stay", () => {
+    const yaml =
+      "apiVersion: v1\ndata:\n  color: Ymx1ZQ==\n  tls.crt: LS0t\nkind: Secret\nmetadata:\n  name: web\n";
+    expect(nothingHeld.redact(yaml)).toBe(
+      "apiVersion: v1\ndata:\n  color: [secret:kubernetes-secret]\n  tls.crt: [secret:kubernetes-secret]\nkind: Secret\nmetadata:\n  name: web\n",
+    );
+    expect(
+      nothingHeld.redact(
+        '{"kind": "Secret", "data": {"color": "Ymx1ZQ=="}, "metadata": {"name": "web"}}',
+      ),
+    ).toBe(
+      '{"kind": "Secret", "data": {"color": "[secret:kubernetes-secret]"}, "metadata": {"name": "web"}}',
+    );
+    expect(nothingHeld.redact(yaml.replace("Secret", "ConfigMap"))).toBe(
+      yaml.replace("Secret", "ConfigMap"),
+    );
+  });
+
+  test("what is around a secret stays legible", () => {
+    for (const [text, shown] of [
+      [
+        "postgres://svc:x9!k@db1:5432/orders?a=1",
+        "postgres://svc:[secret:url-password]@db1:5432/orders?a=1",
+      ],
+      [
+        "GET /x?token=abc123def456&page_token=CAUQAA&n=1",
+        "GET /x?token=[secret:named]&page_token=CAUQAA&n=1",
+      ],
+      [
+        "> Authorization: Bearer abc.def-123\n> Accept: */*",
+        "> Authorization: Bearer [secret:authorization]\n> Accept: */*",
+      ],
+      [
+        "Set-Cookie: sid=s%3Aabc; Path=/; Secure",
+        "Set-Cookie: sid=[secret:cookie]; Path=/; Secure",
+      ],
+      ['{"password":"a\\"b","user":"ana"}', '{"password":"[secret:named]","user":"ana"}'],
+      ["password=hunter2, user=ana", "password=[secret:named], user=ana"],
+      [
+        "https://hooks.slack.com/services/T0/B0/abcdefgh1234",
+        "https://hooks.slack.com/services/[secret:slack-webhook]",
+      ],
+    ] as const) {
+      expect(nothingHeld.redact(text)).toBe(shown);
+    }
+    expect(nothingHeld.find("password=hunter2 token=AKIAIOSFODNN7EXAMPLE")).toEqual([
+      "named",
+      "aws-access-key-id",
+    ]);
+  });
+});
+
+/** Words, marks and beginnings from which texts are put together that nearly have secrets in them. */
+const FRAGMENTS = [
+  'password secret token api_key = : " \\" \' , ; { } [ ] ( ) & ? | < > \\ / - -- . @ :// $ % abc123 x9!k hunter2 eyJhbGciOiJI',
+  "[secret: [secret:named] [secret:KEY] ] sk-ant- ghp_ AKIA xoxb- glpat- hvs. SG. npm_ ya29. Bearer Basic dXNlcjpwYXNz Cookie: Authorization:",
+  "-----BEGIN -----END PRIVATE KEY----- kind: Secret data: value name: login mysql curl -u -p redis-cli machine twilio value99 held-value",
+  "ABCDEFGHIJ234567 0123456789abcdef0123456789abcdef aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+]
+  .flatMap((line) => line.split(" "))
+  .concat(" ", "\n", "\t", "  ", "\\n", "=", ": ", "\u200b", "é", "\ud800");
+
+const nearlySecret = fc
+  .array(fc.constantFrom(...FRAGMENTS), { maxLength: 30 })
+  .map((parts) => parts.join(""));
+
+describe("a redactor", () => {
+  const redactor = createRedactor([
+    { name: "KEY", value: "held-value" },
+    { name: "secret", value: "value99" },
+  ]);
+
+  test(
+    "redacts once: what it has redacted it leaves as it is",
+    () => {
+      fc.assert(
+        fc.property(fc.oneof(nearlySecret, fc.string({ unit: "binary" })), (text) => {
+          const once = redactor.redact(text);
+          expect(redactor.redact(once)).toBe(once);
+          const encoded = encodeText(text, redactor);
+          expect(encodeText(encoded, redactor)).toBe(encoded);
+          expect(once).not.toContain("held-value");
+        }),
+        { numRuns: 10_000, seed: 4 },
+      );
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "takes time in proportion to the text, however it is made",
+    () => {
+      for (const piece of [
+        'a|\\|"|\'|-|/|:|=|[|password|password="|password=\\"|password |--password |"password",|-pass: ',
+        "://a:|://a|eyJ|eyJaaaaaaaaaa.|-----BEGIN PRIVATE KEY-----|-----END PRIVATE KEY-----|aaaa\n|name: password\n",
+        "AKIAAAAAAAAAAAAAAAAA,|a:a@tcp(|accesskey:|Set-Cookie: a=|curl a -u b|[secret:|token a|data:\n  a|held-valu",
+      ].flatMap((line) => line.split("|"))) {
+        const text = piece.repeat(Math.ceil(200_000 / piece.length));
+        const started = performance.now();
+        redactor.redact(text);
+        expect(performance.now() - started, JSON.stringify(piece)).toBeLessThan(1_500);
+      }
+    },
+    SLOW_MS,
+  );
+});
+
+describe("redactObject", () => {
+  test("blanks what has a secret's key, at any depth, and encodes the rest", () => {
+    expect(
+      redactObject(
+        {
+          DB_Password: "x",
+          "x-api-key": 1,
+          Authorization: { a: 1 },
+          cookies: ["a"],
+          user: { credential_id: "c" },
+          max_tokens: 812,
+          secret: null,
+          name: "we\u200bb",
+          list: ["token=abc123def456", 3, true],
+          "api\u200b_key": "y",
+        },
+        nothingHeld,
+      ),
+    ).toEqual({
+      DB_Password: "[redacted]",
+      "x-api-key": "[redacted]",
+      Authorization: "[redacted]",
+      cookies: "[redacted]",
+      user: { credential_id: "[redacted]" },
+      max_tokens: 812,
+      secret: null,
+      name: "web",
+      list: ["token=[secret:named]", 3, true],
+      api_key: "[redacted]",
+    });
+  });
+
+  test("keeps the shape of any JSON, and stops at what is nested without end", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const shown = JSON.stringify(redactObject(JSON.parse(JSON.stringify(value)), nothingHeld));
+        expect(Array.isArray(JSON.parse(shown))).toBe(Array.isArray(value));
+      }),
+    );
+    const deep = JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`);
+    expect(JSON.stringify(redactObject(deep, nothingHeld))).toContain('"[redacted]"');
+  });
+});
