@@ -33,6 +33,8 @@ export interface Work {
   readonly run: string | undefined;
   /** Never cut half-way but at the very end of a shutdown: a write, whose outcome would be unknown, or a delivery. */
   readonly kept: boolean;
+  /** Resolves when it has ended and, after the drive is over, what it knew is posted. */
+  readonly ended: Promise<void>;
 }
 
 /** One journal in one worker's hands: its lease, its fold, and the work in progress. */
@@ -240,7 +242,6 @@ export function begin(
   work: (signal: AbortSignal) => Promise<() => Promise<void>>,
 ): void {
   const controller = new AbortController();
-  drive.busy.set(key, { controller, run, kept });
   const finish = async () => {
     const [ended] = await Promise.allSettled([work(controller.signal)]);
     const conclusion = async () => {
@@ -254,9 +255,10 @@ export function begin(
       drive.bell.ring();
     }
   };
-  finish().catch((error: unknown) => {
+  const ended = finish().catch((error: unknown) => {
     drive.parts.log.error({ err: error, key: drive.key }, "a late outcome could not be written");
   });
+  drive.busy.set(key, { controller, run, kept, ended });
 }
 
 /** Makes sure the lease has not run out by this worker's own clock. False when another worker has it. */

@@ -38,6 +38,8 @@ export interface Worker {
 
 export function createWorker(parts: WorkerParts): Worker {
   const drives = new Map<Drive, Promise<void>>();
+  /** Writes that still run though their journal was lost to another worker: what they come to is posted. */
+  const late = new Set<Promise<void>>();
   /** Folds of journals held lately, so that taking one up again reads only what is new. */
   const known = new Map<JournalKey, Thread>();
   let draining = false;
@@ -52,8 +54,15 @@ export function createWorker(parts: WorkerParts): Worker {
 
   async function drive(each: Drive): Promise<void> {
     known.delete(each.key); // folded in place: of no use to anyone if this ends half-way
-    await hold(each);
-    if (each.thread.newer === undefined) remember(each);
+    try {
+      await hold(each);
+      if (each.thread.newer === undefined) remember(each);
+    } finally {
+      for (const { ended } of each.busy.values()) {
+        late.add(ended);
+        void ended.then(() => late.delete(ended));
+      }
+    }
   }
 
   return {
@@ -77,7 +86,8 @@ export function createWorker(parts: WorkerParts): Worker {
         cut(each, () => true);
         each.bell.ring();
       }
-      const ended = (ms: number) => Promise.race([Promise.allSettled(drives.values()), sleep(ms)]);
+      const ended = (ms: number) =>
+        Promise.race([Promise.allSettled([...drives.values(), ...late]), sleep(ms)]);
       await ended(Math.max(0, graceMs - LAST_WORDS_MS));
       // Cut, a write's outcome is unknown; that is recorded before the lease is given back.
       for (const { busy } of drives.keys())

@@ -159,7 +159,7 @@ function crossings({ lines, strikes }: BatchRecord): Map<JournalKey, Strike[]> {
 }
 
 /** More than a worker needs to write down what it knows, a store that is locked for two seconds included. */
-const TELLING_MS = 2_500;
+const TELLING_MS = 3_000;
 
 /** Names of writes that returned in a worker to which nothing happened for some time after. */
 function knownOutcomes({ lines, strikes }: BatchRecord): Set<string> {
@@ -247,8 +247,10 @@ function recoveryOf(call: CallEvidence, { lines }: Evidence, strikes: readonly S
   return first === undefined || told === undefined ? [] : [told.at - first.at];
 }
 
-/** What `loseSome` says when only the reply was lost. */
-const STORED = /reply was lost/;
+/** pino's. */
+const ERROR = 50;
+/** What `postLate` says when an outcome is lost for good. */
+const GIVEN_UP = "lost a late word";
 
 interface LogLine {
   level: number;
@@ -256,10 +258,7 @@ interface LogLine {
   err?: { message: string; code?: string };
 }
 
-/**
- * Counts what was logged. Anything but a store that was away for a moment is a mistake of the program's; so is giving up
- * on an outcome because of that.
- */
+/** Counts what was logged. An error is a mistake of the program's, unless the store was only away for a moment. */
 function readLog(log: readonly string[], figures: Figures): string[] {
   const wrong: string[] = [];
   for (const text of log) {
@@ -269,9 +268,8 @@ function readLog(log: readonly string[], figures: Figures): string[] {
         ? text
         : `${line.msg}${line.err === undefined ? "" : `: ${shorten(line.err.message)}`}`;
     figures.logged.set(said, (figures.logged.get(said) ?? 0) + 1);
-    const away = line?.err?.code === "STORE_UNAVAILABLE";
-    const expected =
-      away && !(line.msg.includes("could not be written") && !STORED.test(line.err?.message ?? ""));
+    const away = line?.err?.code === "STORE_UNAVAILABLE" && line.msg !== GIVEN_UP;
+    const expected = line !== undefined && (away || line.level < ERROR);
     if (!expected) wrong.push(`a worker logged: ${said}`);
   }
   return wrong;
