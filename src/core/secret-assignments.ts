@@ -52,7 +52,6 @@ const OPENING_QUOTE = /[bur]?(\\{0,7})(["'`])/y;
 /** Where a value without quotes is over. */
 const OVER =
   /\s|[&,;|][\w.%-]{1,64}[=:]|["'`](?:[\s,;:)}\]|>&\\]|$)|\\{1,7}["'nrt]|<\/|[)}\]]["'\\]|$/g;
-const LONGEST_QUOTED = 8192;
 /** Nothing longer is judged: it is secret. (What is not, is read again for names in it.) */
 const LONGEST_WORD = 512;
 
@@ -85,12 +84,7 @@ function closingQuote(
   quote: string,
   backslashes: number,
 ): number | undefined {
-  const last = Math.min(text.length, start + LONGEST_QUOTED);
-  for (
-    let at = text.indexOf(quote, start);
-    at !== -1 && at < last;
-    at = text.indexOf(quote, at + 1)
-  ) {
+  for (let at = text.indexOf(quote, start); at !== -1; at = text.indexOf(quote, at + 1)) {
     let run = 0;
     while (at - run > start && text[at - run - 1] === "\\") run += 1;
     if (run % (2 * backslashes + 2) !== backslashes) continue;

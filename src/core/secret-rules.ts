@@ -335,20 +335,17 @@ const LONGEST_KEY = 65_536;
 
 function findPrivateKeys(text: string): Range[] {
   const ranges: Range[] = [];
-  const ends = new Set<number>();
   for (const begin of text.matchAll(/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g)) {
     const body = begin.index + begin[0].length;
     const dashes = text.indexOf("-----", body);
     KEY_END.lastIndex = dashes;
     KEY_LINES.lastIndex = body;
     const isWhole = dashes !== -1 && dashes - body < LONGEST_KEY && KEY_END.test(text);
-    if (isWhole) ends.add(KEY_END.lastIndex);
     const rest = KEY_LINES.exec(text)?.[0].length ?? 0;
     ranges.push([begin.index, isWhole ? KEY_END.lastIndex : body + rest]);
   }
   for (const end of text.matchAll(/-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g)) {
-    if (ends.has(end.index + end[0].length)) continue;
-    // Its beginning is cut off: the lines above it are the key as far as they look like base64.
+    // In case its beginning is cut off: the lines above it are the key as far as they look like base64.
     let start = end.index;
     while (text[start - 1] === "\n") {
       const line = text.lastIndexOf("\n", start - 2) + 1;

@@ -110,7 +110,7 @@ function sqliteCode(error: unknown): number | undefined {
 }
 
 /** Another connection is writing; worth another try. */
-export function isLocked(error: unknown): boolean {
+function isLocked(error: unknown): boolean {
   const code = (sqliteCode(error) ?? 0) & 0xff;
   return code === 5 || code === 6; // SQLITE_BUSY, SQLITE_LOCKED
 }

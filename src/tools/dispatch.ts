@@ -44,7 +44,7 @@ export interface DispatchParts {
   encode(text: string): string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   signal: AbortSignal;
   /** Stores the full output of a call whose result is cut. */
   keep(bytes: Uint8Array): Promise<ArtifactRef>;
@@ -75,7 +75,7 @@ export interface Dispatcher {
 }
 
 /** The digest that approvals are bound to. */
-export function digestOf(tool: Tool, args: JsonObject): string {
+function digestOf(tool: Tool, args: JsonObject): string {
   const canonical = canonicalize({ tool: tool.name, args, schema: schemaHash(tool) });
   return createHash("sha256")
     .update(canonical ?? "")

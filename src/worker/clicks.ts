@@ -18,7 +18,8 @@ export async function judge(
 ): Promise<Drafts> {
   if (click.choice.kind === "settle") return settle(drive, click, click.choice);
   const action = drive.thread.actions.get(click.action);
-  if (action === undefined) return () => [word(click, `There is no action ${click.action} here.`)];
+  if (action === undefined)
+    return () => [privateWord(click, `There is no action ${click.action} here.`)];
   if (click.choice.kind === "edit") return edit(drive, action, click, click.choice.args, signal);
   const { approve, reason } =
     click.choice.kind === "approve"
@@ -27,13 +28,13 @@ export async function judge(
   const allowed = await checkEligible(click.actor.account, action.proposal, drive.adapter.people);
   return () => {
     const late = tooLate(action, click);
-    if (late !== undefined) return [word(click, late)];
+    if (late !== undefined) return [privateWord(click, late)];
     if (!allowed.eligible)
-      return [word(click, `You may not decide on ${action.action}: ${allowed.why}.`)];
+      return [privateWord(click, `You may not decide on ${action.action}: ${allowed.why}.`)];
     const person = personOf(click.actor.account);
     if (approve && action.votes.some((vote) => vote.approve && vote.person === person)) {
       const missing = `it needs ${action.proposal.quorum} different people`;
-      return [word(click, `You have already approved ${action.action}; ${missing}.`)];
+      return [privateWord(click, `You have already approved ${action.action}; ${missing}.`)];
     }
     const vote: Draft<"vote"> = {
       id: `vote:${click.id}`,
@@ -88,11 +89,11 @@ async function edit(
       : "it cannot be edited now";
   return () => {
     const late = tooLate(action, click);
-    if (late !== undefined) return [word(click, late)];
+    if (late !== undefined) return [privateWord(click, late)];
     if (!allowed.eligible)
-      return [word(click, `You may not edit ${action.action}: ${allowed.why}.`)];
+      return [privateWord(click, `You may not edit ${action.action}: ${allowed.why}.`)];
     if (typeof revised === "string")
-      return [word(click, `${action.action} stays as it was: ${revised}`)];
+      return [privateWord(click, `${action.action} stays as it was: ${revised}`)];
     return [revised];
   };
 }
@@ -108,10 +109,10 @@ async function settle(
   const allowed = await checkEligible(click.actor.account, electorate, drive.adapter.people);
   return () => {
     if (call === undefined || call.settled !== undefined) {
-      return [word(click, `${click.action} has no unknown outcome to settle.`)];
+      return [privateWord(click, `${click.action} has no unknown outcome to settle.`)];
     }
     if (!allowed.eligible)
-      return [word(click, `You may not settle ${click.action}: ${allowed.why}.`)];
+      return [privateWord(click, `You may not settle ${click.action}: ${allowed.why}.`)];
     const settled: Draft<"settled"> = {
       id: `settled:${call.call}`,
       kind: "settled",
@@ -137,7 +138,7 @@ function unknownCall(thread: Thread, ref: string): Call | undefined {
 }
 
 /** A private word to whoever clicked. */
-export function word(click: Entry<"click">, text: string): Draft<"notice"> {
+export function privateWord(click: Entry<"click">, text: string): Draft<"notice"> {
   return {
     id: `word:${click.id}`,
     kind: "notice",

@@ -7,12 +7,12 @@ import { messageOf } from "../core/errors.ts";
 import type { Call, Word } from "../journal/fold.ts";
 import { within } from "../tools/time-limit.ts";
 
-import { judge, word } from "./clicks.ts";
+import { judge, privateWord } from "./clicks.ts";
 import { absorb, append, begin, decide, type Drive, persist, storeNow, viewOf } from "./drive.ts";
 import type { Step } from "./next.ts";
 import { deliver } from "./outbox.ts";
 import { propose } from "./propose.ts";
-import { recover, runTool } from "./tool-call.ts";
+import { finishedDraft, recover, runTool } from "./tool-call.ts";
 
 /** How long a platform may take to show one thing, and how long it is left alone after it refused. */
 const DELIVERY_MS = 20_000;
@@ -32,7 +32,7 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       begin(drive, { key: step.key }, async (signal) => {
         const drafts = await judge(drive, step.click, signal).catch((error: unknown) => {
           const text = `That could not be judged: ${parts.encode(messageOf(error))}. Please try again.`;
-          return () => [word(step.click, text)];
+          return () => [privateWord(step.click, text)];
         });
         // Cut short by a shutdown it was not judged at all; the next start does it.
         const open = () => thread.clicks.has(step.click.id) && !signal.aborted;
@@ -49,7 +49,7 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       await append(drive, beginRun(step.pending, thread, parts.run));
       return;
     case "cancel":
-      await append(drive, [unrun(step.call, "cancelled", "Stopped before it was run.")]);
+      await append(drive, [finishedDraft(step.call, "cancelled", "Stopped before it was run.")]);
       return;
     case "prepare":
       begin(drive, { key: step.key, run: step.call.run }, (signal) =>
@@ -75,25 +75,9 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
   }
 }
 
-/** The result of a call that was not executed. */
-function unrun(
-  call: Call,
-  outcome: "denied" | "expired" | "cancelled" | "blocked",
-  text: string,
-): Draft<"tool_finished"> {
-  return {
-    id: `finished:${call.call}`,
-    kind: "tool_finished",
-    run: call.run,
-    call: call.call,
-    outcome,
-    text,
-  };
-}
-
 /** Writes down that an action has been closed, and the result of its call. */
 function closing(action: Action): Draft<"action_closed" | "tool_finished">[] {
-  const { closed, call, run } = action;
+  const { closed } = action;
   if (closed === undefined || closed.outcome === "void") return [];
   const { outcome, by, reason } = closed;
   const who = by === undefined ? "" : ` by ${by}`;
@@ -101,14 +85,7 @@ function closing(action: Action): Draft<"action_closed" | "tool_finished">[] {
   const word = { denied: "Denied", expired: "Expired", cancelled: "Cancelled" }[outcome];
   return [
     closedDraft(action, outcome, by, reason),
-    {
-      id: `finished:${call}`,
-      kind: "tool_finished",
-      run,
-      call,
-      outcome,
-      text: `${word}${who}${why}. The tool was not executed.`,
-    },
+    finishedDraft(action, outcome, `${word}${who}${why}. The tool was not executed.`),
   ];
 }
 
@@ -152,7 +129,9 @@ async function prepare(
     mayAct(drive);
   if (proposal.kind === "blocked") {
     return () =>
-      decide(drive, () => (stillAsked() ? [unrun(call, "blocked", proposal.text)] : undefined));
+      decide(drive, () =>
+        stillAsked() ? [finishedDraft(call, "blocked", proposal.text)] : undefined,
+      );
   }
   if (proposal.kind === "ask") {
     return () => decide(drive, () => (stillAsked() ? [proposal.draft()] : undefined));

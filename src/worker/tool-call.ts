@@ -4,6 +4,19 @@ import type { Call } from "../journal/fold.ts";
 import type { Finished } from "../tools/dispatch.ts";
 import { begin, decide, type Drive, ensureLive, postLate, progress, storeNow } from "./drive.ts";
 
+/** A call's result, from whoever knows it. */
+export function finishedDraft(
+  { run, call }: Pick<Call, "run" | "call">,
+  outcome: Outcome,
+  text: string,
+): Draft<"tool_finished"> {
+  return { id: `finished:${call}`, kind: "tool_finished", run, call, outcome, text };
+}
+
+function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {
+  return { ...finishedDraft(call, outcome, text), recovered: true };
+}
+
 /** What is executed: the displayed arguments of an action, else the ones written down at the start. */
 function argsOf(call: Call) {
   return call.action?.proposal.args ?? call.started?.args ?? call.args;
@@ -36,24 +49,21 @@ export function runTool(drive: Drive, call: Call): void {
 async function record(drive: Drive, call: Call, finished: Finished): Promise<void> {
   const { outcome, text, ms, artifacts } = finished;
   if (outcome === "cancelled" && drive.draining) return;
-  const draft: Draft<"tool_finished"> = {
-    id: `finished:${call.call}`,
-    kind: "tool_finished",
-    run: call.run,
-    call: call.call,
-    outcome,
-    text,
-    ms,
-    ...(artifacts.length > 0 && { artifacts }),
-  };
+  const kept = artifacts.length > 0 && { artifacts };
+  const draft = { ...finishedDraft(call, outcome, text), ms, ...kept };
   const drafts = outcome === "unknown" ? [draft, unknownNotice(call, text)] : [draft];
-  if (!drive.over && !drive.fenced) {
-    await decide(drive, () => (call.finished === undefined ? drafts : undefined));
+  let said = false;
+  try {
+    if (!drive.over && !drive.fenced) {
+      await decide(drive, () => (call.finished === undefined ? drafts : undefined));
+      said = !drive.fenced;
+    }
+  } finally {
+    if (!said && call.finished === undefined && call.started?.effect !== "read") {
+      const id = `late:${call.call}`;
+      await postLate(drive, { id, kind: "signal", call: call.call, outcome, text });
+    }
   }
-  const isLost = (drive.over || drive.fenced) && call.finished === undefined;
-  if (!isLost || call.started?.effect === "read") return;
-  const id = `late:${call.call}`;
-  await postLate(drive, { id, kind: "signal", call: call.call, outcome, text });
 }
 
 /**
@@ -74,7 +84,7 @@ export function recover(drive: Drive, key: string, call: Call): void {
       return;
     }
     const text = isStopped ? "Interrupted, then stopped." : `Policy denies it by now: ${denied}`;
-    conclude(drive, key, call, [resultOf(call, isStopped ? "cancelled" : "blocked", text)]);
+    conclude(drive, key, call, [recoveredDraft(call, isStopped ? "cancelled" : "blocked", text)]);
     return;
   }
   begin(drive, { key, run: call.run, kept: true }, async (signal) => {
@@ -96,19 +106,6 @@ function conclude(drive: Drive, key: string, call: Call, drafts: Draft<AppendKin
   );
 }
 
-function resultOf(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {
-  const id = `finished:${call.call}`;
-  return {
-    id,
-    kind: "tool_finished",
-    run: call.run,
-    call: call.call,
-    outcome,
-    text,
-    recovered: true,
-  };
-}
-
 function recovered(
   call: Call,
   verdict: "done" | "not done" | "unknown",
@@ -119,7 +116,7 @@ function recovered(
   const text = done
     ? `${interrupted} Read back: it was done. ${evidence}`
     : `${interrupted} The outcome is unknown; it is not run again. Read back: ${evidence}`;
-  const finished = resultOf(call, done ? "ok" : "unknown", text);
+  const finished = recoveredDraft(call, done ? "ok" : "unknown", text);
   return done ? [finished] : [finished, unknownNotice(call, text)];
 }
 

@@ -102,7 +102,10 @@ describe("clicks", () => {
     ["deny a1 because wrong\nhost", { ...click, choice: { kind: "deny", reason: "wrong\nhost" } }],
     ["deny a1 wrong host", { ...click, choice: { kind: "deny", reason: "wrong host" } }],
     ["settle a1 happened", { ...click, choice: { kind: "settle", happened: true } }],
-    ["settle r3.t1 happened", { ...click, action: "r3.t1", choice: { kind: "settle", happened: true } }],
+    [
+      "settle r3.t1 happened",
+      { ...click, action: "r3.t1", choice: { kind: "settle", happened: true } },
+    ],
     [
       "settle a1.2 Not-Happened because the pod is the old one",
       {

@@ -20,7 +20,7 @@ function bare(text: string): string {
   return text.replaceAll(/[\s│↵]/g, "");
 }
 
-export function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {
+function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {
   const args = { argv: ["systemctl", "restart", "shop"], note: "x".repeat(400) };
   return {
     key,

@@ -15,8 +15,8 @@ export const message = (id: string, text = id): Draft<"message"> => ({
   actor: ACTOR,
   text,
 });
-export const decision = (id: string): Draft<"notice"> => ({ id, kind: "notice", text: id });
-export const fact = (id: string): Draft<"delivered"> => ({
+const decision = (id: string): Draft<"notice"> => ({ id, kind: "notice", text: id });
+const fact = (id: string): Draft<"delivered"> => ({
   id,
   kind: "delivered",
   view: "main",

@@ -51,6 +51,7 @@ describe("cleanText", () => {
     expect(
       cleanText("\u009b31mred\u009b0m \u009d0;title\u009cend \u001bPq#1\u001b\\.\u001b(B"),
     ).toBe("red end .");
+    expect(cleanText("\u001b\u200b[31mred")).toBe("red");
   });
 
   test("an escape sequence that never ends hides nothing after it", () => {

@@ -8,6 +8,12 @@ const shellQuoted = (text: string): string => `'${text.replaceAll("'", String.ra
 const times = (count: number, encode: (text: string) => string, text: string): string =>
   Array.from({ length: count }).reduce<string>((encoded) => encode(encoded), text);
 
+const inAscii = (value: string): string =>
+  JSON.stringify(value).replaceAll(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
 /** How programs write a value down. Base64 comes with something before and after, so in all three alignments. */
 export const ENCODINGS: Record<string, (value: string, random: Seeded) => string> = {
   "as it is": (value) => value,
@@ -29,11 +35,8 @@ export const ENCODINGS: Record<string, (value: string, random: Seeded) => string
   "a JSON string": (value) => JSON.stringify(value),
   "JSON in JSON": (value) => times(2, JSON.stringify, value),
   "JSON in JSON in JSON": (value) => times(3, JSON.stringify, value),
-  "JSON in ASCII": (value) =>
-    JSON.stringify(value).replaceAll(
-      /[^ -~]/g,
-      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    ),
+  "JSON in ASCII": inAscii,
+  "JSON in ASCII in JSON in JSON": (value) => times(2, JSON.stringify, inAscii(value)),
   "PHP's JSON": (value) => JSON.stringify(value).replaceAll("/", String.raw`\/`),
   "escaped to the last letter": (value) =>
     Array.from(

@@ -144,6 +144,8 @@ export const ORDINARY_LINES: readonly ((random: Seeded) => string)[] = [
     `etcdserver: request "header:<ID:${r.text(DIGITS, 19)} username:\\"root\\" auth_revision:1 > txn:<compare:<key:\\"/registry/secrets/prod/web-env\\" version:${r.int(99)} > " took too long`,
   (r) =>
     `audit: {"verb":"get","objectRef":{"resource":"secrets","namespace":"prod","name":"web-env","apiVersion":"v1"},"user":{"username":"system:serviceaccount:prod:web","uid":"${uuid(r)}"}}`,
+  (r) =>
+    `Reconciler error controller=ingress secret=prod/db-creds-${r.text(HEX, 6)} token: default-token-${r.text(LOWER + DIGITS, 5)}`,
   (r) => `Created token id ${r.int(9999)} (name=ci) for user svc; expires in 30d`,
   (r) =>
     `key ${r.text(HEX, 40)} expired on 2026-0${1 + r.int(9)}-01; gpg: using RSA key ${r.text(HEX, 40).toUpperCase()}`,

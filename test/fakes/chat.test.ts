@@ -16,7 +16,8 @@ adapterContract("the chat that tests use", async () => {
           const { canonical, preview, approvers, ending, votes } = item.card;
           return [
             canonical,
-            ...Object.values(preview),
+            preview.blastRadius,
+            preview.undo,
             preview.lines[0]?.value,
             approvers,
             ending,

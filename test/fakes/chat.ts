@@ -9,7 +9,7 @@ import type {
   View,
 } from "../../src/adapters/adapter.ts";
 
-export type Shown =
+type Shown =
   | { ref: MessageRef; kind: "say"; message: Outgoing }
   | { ref: MessageRef; kind: "whisper"; to: string; text: string }
   | { ref: MessageRef; kind: "card"; card: ActionCard };

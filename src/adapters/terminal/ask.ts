@@ -32,7 +32,7 @@ export interface AskOptions {
 }
 
 /** 0: answered. 1: failed, cancelled, or no answer came. 3: waits for an approval. */
-export type AskExit = 0 | 1 | 3;
+type AskExit = 0 | 1 | 3;
 
 /** One question's view: nothing is read; it is over with the first answer, or when only a person can go on. */
 export interface Ask extends Adapter {
