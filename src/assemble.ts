@@ -47,6 +47,7 @@ export function openStore({ dataDir }: Config): Promise<Journal> {
 export async function assemble(config: Config, log: Logger): Promise<Bot> {
   const tools = createTools({ logRoots: config.logs.roots });
   checkPolicyNames(config, tools);
+  for (const warning of config.warnings) log.warn(warning);
   const journal = await openStore(config);
   const redactor = createRedactor(config.secrets);
   const encode = (text: string) => encodeText(text, redactor);
