@@ -1,16 +1,17 @@
+import type { MessageRef, View } from "../adapters/adapter.ts";
 import { beginRun, endRun } from "../agent/run.ts";
 import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { denies } from "../approvals/policy.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
-import type { Call, Word } from "../journal/fold.ts";
+import { type Call, emptyThread, fold, type Word } from "../journal/fold.ts";
 import { within } from "../tools/time-limit.ts";
 
 import { judge, privateWord } from "./clicks.ts";
 import { absorb, append, begin, decide, type Drive, persist, storeNow, viewOf } from "./drive.ts";
-import type { Step } from "./next.ts";
-import { deliver } from "./outbox.ts";
+import type { Delivery, Step } from "./next.ts";
+import { cardOf, deliver } from "./outbox.ts";
 import { propose } from "./propose.ts";
 import { finishedDraft, recover, runTool } from "./tool-call.ts";
 
@@ -232,7 +233,7 @@ async function show(
   { key, view: viewName, delivery }: Extract<Step, { do: "deliver" }>,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const { parts, thread, lease } = drive;
+  const { parts } = drive;
   try {
     const view = viewOf(drive, viewName);
     const send = () => deliver(view, viewName, drive.key, delivery, parts.encode);
@@ -246,17 +247,7 @@ async function show(
       ref,
     };
     return async () => {
-      if ((await append(drive, [draft])) !== "fenced") return;
-      // Another worker serves this thread now. What it has not recorded under this message's reference is a second copy.
-      const known = (await parts.journal.read(lease.key, thread.last)).some(
-        (other) => other.kind === "delivered" && other.ref === ref,
-      );
-      if (known || delivery.kind !== "debt") return;
-      parts.log.warn(
-        { key: drive.key, entry },
-        "a message was sent twice; this copy is taken back",
-      );
-      await view.retract(ref);
+      if ((await append(drive, [draft])) === "fenced") await takeBack(drive, view, delivery, ref);
     };
   } catch (error) {
     return async () => {
@@ -264,4 +255,26 @@ async function show(
       drive.deferred.set(key, storeNow(drive) + DELIVERY_RETRY_MS);
     };
   }
+}
+
+/** Another worker serves this thread now, and what this one showed may be a second copy, or out of date. */
+async function takeBack(
+  drive: Drive,
+  view: View,
+  delivery: Delivery,
+  ref: MessageRef,
+): Promise<void> {
+  const { parts, key } = drive;
+  const entries = await parts.journal.read(key);
+  if (delivery.kind === "card") {
+    const action = fold(emptyThread(), entries).actions.get(delivery.action.action);
+    if (action !== undefined) await view.settle(ref, cardOf(key, action, parts.encode));
+    return;
+  }
+  if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
+  parts.log.warn(
+    { key, entry: delivery.debt.id },
+    "a message was sent twice; this copy is taken back",
+  );
+  await view.retract(ref);
 }

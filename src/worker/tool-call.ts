@@ -56,10 +56,12 @@ async function record(drive: Drive, call: Call, finished: Finished): Promise<voi
   try {
     if (!drive.over && !drive.fenced) {
       await decide(drive, () => (call.finished === undefined ? drafts : undefined));
-      said = !drive.fenced;
+      said = !drive.fenced && call.finished?.recovered !== true;
     }
   } finally {
-    if (!said && call.finished === undefined && call.started?.effect !== "read") {
+    // Another worker may have concluded meanwhile that nobody knows.
+    const isOpen = call.finished === undefined || call.finished.recovered === true;
+    if (!said && isOpen && call.started?.effect !== "read") {
       const id = `late:${call.call}`;
       await postLate(drive, { id, kind: "signal", call: call.call, outcome, text });
     }
