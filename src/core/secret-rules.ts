@@ -88,7 +88,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
   rule(
     "url-password",
     "://",
-    /(?<keep>:\/\/[^\s:/@?#"'<>]{0,256}:)(?!\d{1,5}[/?#])[^\s"'<>`]{1,256}(?=@(?!sha256:)[\w[%.-])/g,
+    /(?<keep>:\/\/[^\s:/@?#"'<>]{0,256}:)(?!\d{1,5}[/?#])(?:[^\s"'<>`/?#]{1,256}|[^\s"'<>`]{1,256})(?=@(?!sha256:)[\w[%.-])/g,
     isGiven,
   ),
   rule("url-token", "://", /(?<keep>:\/\/)[\w.~%-]{20,256}(?=:?@[\w[.-])/g, looksRandom),
@@ -360,17 +360,19 @@ function findPrivateKeys(text: string): Range[] {
 /** The values under `data` and `stringData` wherever a manifest of kind Secret is shown, as YAML or JSON. */
 function findKubernetesSecrets(text: string): Range[] {
   if (!/kind\\{0,7}["']?:\s{0,8}\\{0,7}["']?Secret\b/.test(text)) return [];
-  const ranges: Range[] = [];
   const maps =
-    /\b(?:data|stringData)\\{0,7}"\s{0,8}:\s{0,80}\{([^{}]*)\}|^([ \t]*)(?:data|stringData):[ \t]*\n((?:\2[ \t]+[^\n]*(?:\n|$))+)/gm;
-  const values = /[\w.-]\\{0,7}["']?:[ \t]{0,80}\\{0,7}["']?([^\s"'\\,}]{2,})/g;
-  for (const map of text.matchAll(maps)) {
-    const content = map[1] ?? map[3] ?? "";
-    const at = map.index + map[0].lastIndexOf(content);
-    for (const value of content.matchAll(values)) {
-      const end = at + value.index + value[0].length;
-      ranges.push([end - (value[1]?.length ?? 0), end]);
-    }
-  }
-  return ranges;
+    /\b(?:data|stringData)\\{0,7}"\s{0,8}:\s{0,80}\{(?<json>[^{}]*)\}|^(?<indent>[ \t]*)(?:data|stringData):[ \t]*\n(?<yaml>(?:\k<indent>[ \t]+[^\n]*(?:\n|$))+)/gm;
+  const inJson = /(?<keep>[\w.-]\\{0,7}":\s{0,8}\\{0,7}")[^"\\]*/g;
+  // Lines without a name continue the value above them.
+  const inYaml = /^(?<keep>[ \t]+(?:["']?[\w./-]+["']?:(?:[ \t]+|$))?)[^\n]*$/gm;
+  return Array.from(text.matchAll(maps)).flatMap(({ index, 0: map, groups = {} }) => {
+    const content = groups["json"] ?? groups["yaml"] ?? "";
+    const at = index + map.lastIndexOf(content);
+    return Array.from(content.matchAll(groups["json"] === undefined ? inYaml : inJson))
+      .map((value): Range => {
+        const kept = value.groups?.["keep"]?.length ?? 0;
+        return [at + value.index + kept, at + value.index + value[0].length];
+      })
+      .filter(([start, end]) => end - start > 2);
+  });
 }

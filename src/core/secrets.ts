@@ -26,6 +26,8 @@ export interface HeldSecret {
 const SHORTEST_HELD = 6;
 /** Removing something can complete the shape of something beside it, so the text is read until nothing is found. */
 const MAX_PASSES = 8;
+/** Stands for a text with a word of over 4 MB, in which V8 gives up matching. What was not checked is not shown. */
+const UNCHECKED = "unchecked";
 
 interface Finding {
   start: number;
@@ -34,7 +36,7 @@ interface Finding {
 }
 
 /**
- * A redactor that knows these values and the shapes in `SECRET_RULES`. Of a URL the password is held too.
+ * A redactor that knows these values and the shapes in `SECRET_RULES`.
  * What it cannot find: part of a value (so cut text only after redacting), a value disguised on purpose (spaces between
  * the letters, reversed, other ciphers), a weak password without a name beside it.
  */
@@ -45,14 +47,18 @@ export function createRedactor(held: readonly HeldSecret[]): Redactor {
     name,
     find: createValueFinder(value),
   }));
-  const names = [...values, ...SECRET_RULES].map(({ name }) => literal(name));
+  const names = [...values, ...SECRET_RULES].map(({ name }) => literal(name)).concat(UNCHECKED);
   const placeholder = new RegExp(String.raw`\[secret:(?:${[...new Set(names)].join("|")})\]`, "g");
 
   function findings(text: string): Finding[] {
-    const all = [...finders, ...rulesFor(text)].flatMap(({ name, find }) =>
-      find(text).map(([start, end]) => ({ start, end, name })),
-    );
-    return all.length === 0 ? [] : merge(outside(all, text, placeholder));
+    try {
+      const all = [...finders, ...rulesFor(text)].flatMap(({ name, find }) =>
+        find(text).map(([start, end]) => ({ start, end, name })),
+      );
+      return all.length === 0 ? [] : merge(outside(all, text, placeholder));
+    } catch {
+      return [{ start: 0, end: text.length, name: UNCHECKED }];
+    }
   }
 
   return {
@@ -70,21 +76,11 @@ export function createRedactor(held: readonly HeldSecret[]): Redactor {
   };
 }
 
-/** What to look for: the value without outer space, the same as `cleanText` leaves it, and a URL's password. */
+/** What to look for: the value without outer space, and what `cleanText` leaves of it. */
 function valuesOf(secret: HeldSecret): HeldSecret[] {
   const name = secret.name.replaceAll(/[^\w.-]/g, "_");
-  const value = secret.value.trim();
-  const password = URL.canParse(value) ? new URL(value).password : "";
-  const values = [value, cleanText(value).trim(), password, decoded(password)];
-  return [...new Set(values)].filter((text) => text !== "").map((text) => ({ name, value: text }));
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  const values = [secret.value, cleanText(secret.value)].map((value) => value.trim());
+  return [...new Set(values)].map((value) => ({ name, value }));
 }
 
 /** Without what begins or lies inside a placeholder of an earlier pass; none ends inside one. */

@@ -281,6 +281,6 @@ export async function renew(drive: Drive): Promise<void> {
   drive.bell.ring();
 }
 
-export function sleep(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -8,7 +8,6 @@ import {
   type Drive,
   persist,
   renew,
-  sleep,
   storeNow,
   type WorkerParts,
 } from "./drive.ts";
@@ -86,8 +85,12 @@ export function createWorker(parts: WorkerParts): Worker {
         cut(each, () => true);
         each.bell.ring();
       }
-      const ended = (ms: number) =>
-        Promise.race([Promise.allSettled([...drives.values(), ...late]), sleep(ms)]);
+      const ended = async (ms: number) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const timer = setTimeout(resolve, ms);
+        await Promise.race([Promise.allSettled([...drives.values(), ...late]), promise]);
+        clearTimeout(timer);
+      };
       await ended(Math.max(0, graceMs - LAST_WORDS_MS));
       // Cut, a write's outcome is unknown; that is recorded before the lease is given back.
       for (const { busy } of drives.keys())
