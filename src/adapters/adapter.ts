@@ -138,7 +138,7 @@ export interface ThreadSummary {
   /** What it began with, shortened. */
   title: string;
   openActions: string[];
-  /** Something is pending, running, or not shown yet. */
+  /** Something is owed that needs no person: to be judged, run, written down or shown. */
   open: boolean;
   /** An outcome is unknown, and nobody has said yet what became of it. */
   unsettled: boolean;

@@ -57,7 +57,7 @@ function joined(units: readonly string[], gap: string): string[] {
 }
 
 /**
- * The pattern of a value as it may be written, piece by piece. Where one piece ends and the next begins is never a
+ * The pattern of a value as it may be written, piece by piece. Where one piece ends and the next begins must not be a
  * matter of choice, or a value with many quotes would take exponential time: runs of quotes and backslashes, and runs
  * of white space, are one piece each, and a line may only be wrapped between two other characters.
  */
@@ -77,7 +77,7 @@ function writtenUnits(value: string): string[] {
 
 /** Quotes and backslashes, which shells and JSON multiply; with the backslashes of what comes after them. */
 function quotingForms(run: string): string {
-  const escapes = String.raw`u00(?:22|27|5[cC])|x(?:22|27|5[cC])|%(?:25){0,2}(?:22|27|5[cC])`;
+  const escapes = String.raw`(?<=\\)(?:u00(?:22|27|5[cC])|x(?:22|27|5[cC]))|%(?:25){0,2}(?:22|27|5[cC])`;
   const entities = "&(?:amp;){0,2}(?:quot|apos|#0{0,4}(?:34|39|92)|#[xX]0{0,4}(?:22|27|5[cC]));";
   return String.raw`(?:[\\'"\uff3c\uff07\uff02]|${escapes}|${entities}){${run.length},${8 * run.length + 7}}?`;
 }
@@ -98,7 +98,7 @@ function characterForms(character: string, escape: string): string {
   if (character > " " && character <= "~") {
     forms.push(String.fromCharCode(character.charCodeAt(0) + 0xfee0));
   }
-  if (!/[A-Za-z0-9]/.test(character)) forms.push(escape + literal(character));
+  if (escape !== "" && !/[A-Za-z0-9]/.test(character)) forms.push(escape + literal(character));
   return `(?:${forms.join("|")})`;
 }
 

@@ -12,6 +12,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { emptyThread, fold, type Thread } from "../journal/fold.ts";
 import type { Journal, JournalSummary } from "../journal/journal.ts";
 import type { Tool } from "../tools/tool.ts";
+import { nextStep } from "./next.ts";
 import { cardOf, type Encode, outgoingOf } from "./outbox.ts";
 
 /** Bytes of a thread's first message that a list shows. */
@@ -88,13 +89,13 @@ function summaryOf(
   { key, lastAt, leased }: JournalSummary,
   { thread, title }: Known,
 ): ThreadSummary {
-  const unended = [...thread.runs.values()].some((run) => run.ended === undefined);
+  const step = nextStep(thread, { now: Date.now(), busy: new Set(), draining: false });
   return {
     key,
     lastAt,
     title,
     openActions: [...thread.live].filter(isOpen).map((action) => action.action),
-    open: unended || thread.pending.size > 0 || thread.debts.size > 0,
+    open: step.do !== "wait" && thread.newer === undefined,
     unsettled: [...thread.unknown.values()].some((call) => call.settled === undefined),
     leased,
   };

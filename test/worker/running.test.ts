@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { createStage, fakeTool } from "../fakes/stage.ts";
+import { createQueries } from "../../src/worker/queries.ts";
+import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 
 describe("while a tool runs", () => {
   const slow = (effect: "read" | "write") => {
@@ -139,4 +140,22 @@ describe("a store that is away", () => {
     expect(await work).toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect(look.runs).toEqual([]);
   });
+});
+
+test("a thread is open as long as anything is owed that needs no person, and no longer", async () => {
+  const act = fakeTool({ name: "act", effect: "write" });
+  const stage = await createStage({ tools: [act] });
+  const queries = createQueries(stage.journal, [act], (text) => text);
+  const seen = async () => {
+    const { open, openActions } = (await queries.thread(KEY)) ?? {};
+    return { open, openActions };
+  };
+  await stage.say("run act name=web");
+  expect(await seen()).toEqual({ open: true, openActions: [] });
+  await stage.settle();
+  expect(await seen()).toEqual({ open: false, openActions: ["a1"] });
+  await stage.click("a1", { kind: "approve" });
+  expect(await seen()).toEqual({ open: true, openActions: ["a1"] });
+  await stage.settle();
+  expect(await seen()).toEqual({ open: false, openActions: [] });
 });

@@ -24,7 +24,8 @@ export async function isQuiet(queries: Queries, watched: Watched): Promise<boole
   const { key, board, running, unheard, idleMs } = watched;
   if (running > 0 || idleMs < (unheard ? UNHEARD_MS : PASS_MS)) return false;
   const thread = await queries.thread(key);
-  if (thread === undefined || !thread.open) return true;
+  if (thread === undefined) return true;
+  if (thread.open) return false;
   const { open } = board.answerable();
-  return thread.openActions.length > 0 && thread.openActions.every((action) => open.has(action));
+  return thread.openActions.every((action) => open.has(action));
 }

@@ -67,7 +67,7 @@ describe("one question", () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(code).toBeUndefined();
     };
-    threads.push(summary({ open: true, openActions: ["a1", "a2"] }));
+    threads.push(summary({ openActions: ["a1", "a2"] }));
     await view().card(killCard());
     await waits();
     const call = { call: "r1.t1", tool: "http_check" };
@@ -118,7 +118,7 @@ describe("one question", () => {
     });
 
     const waiting = ask(true);
-    waiting.threads.push(summary({ open: true, openActions: ["a1"] }));
+    waiting.threads.push(summary({ openActions: ["a1"] }));
     await waiting.view().card(killCard());
     waiting.clock.now += 1_000;
     expect(await waiting.asked.finished).toBe(3);

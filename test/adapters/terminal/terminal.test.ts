@@ -267,7 +267,7 @@ describe("without a terminal", () => {
     const left = person.open();
     let ended = false;
     void left.then(() => (ended = true));
-    person.world.threads = [summary({ open: true, openActions: ["a1"] })];
+    person.world.threads = [summary({ openActions: ["a1"] })];
     person.input.end("run kill_process pid=4242\n");
     await until(() => person.posts.length === 1);
     person.clock.now += 60_000;
