@@ -104,6 +104,7 @@ export async function runBatch(plan: BatchPlan, options: BatchOptions): Promise<
     await crew.end();
     clearInterval(watch);
     catchUp();
+    await people.end();
     reader.close();
   }
   const { restless } = rest;

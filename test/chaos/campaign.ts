@@ -4,8 +4,8 @@ import {
   type BatchWish,
   between,
   type Blow,
+  LEASE_MS,
   type Life,
-  pick,
   planBatch,
   POINTS,
   type Random,
@@ -69,17 +69,20 @@ export function campaignBatch({ seed, depth }: Campaign, index: number): BatchPl
     const deck = deckOf(depth, seededRandom(seed + Math.floor(drawn / cards)));
     return deck[drawn % cards] ?? [];
   });
-  const lives = (mine: Ambush[]) =>
+  const untrappedEach = size.lives - size.trapped;
+  const lives = (worker: 0 | 1, mine: Ambush[]) =>
     shuffled(random, [
       ...mine.map((traps) => trapped(random, traps)),
-      ...Array.from({ length: size.lives - size.trapped }, () => untrapped(random)),
+      ...Array.from({ length: untrappedEach }, (_, i) =>
+        untrapped(random, (index * 2 + worker) * untrappedEach + i),
+      ),
     ]);
   return planBatch({
     name: `${index}`,
     seed: batchSeed,
     threads: size.threads,
     spanMs: size.spanMs,
-    lives: [lives(ambushes.slice(0, size.trapped)), lives(ambushes.slice(size.trapped))],
+    lives: [lives(0, ambushes.slice(0, size.trapped)), lives(1, ambushes.slice(size.trapped))],
     bothKilledAtMs: index % 3 === 0 ? [between(random, 600, 1_800)] : [],
     poison: index % 3 === 1,
   });
@@ -139,20 +142,21 @@ function trapped(random: Random, traps: Trap[]): Life {
   };
 }
 
-/** Killed, frozen and then killed, or told to end, at any time. */
-function untrapped(random: Random): Life {
+/** Killed, told to end, or frozen and then one of these, at any time; which one goes in turns. */
+function untrapped(random: Random, turn: number): Life {
   const afterMs = between(random, 100, 700);
   const leases = between(random, 2, 5);
-  const last: Blow = {
-    kind: random() < 0.5 ? "kill" : "drain",
-    afterMs: afterMs + leases * 400 + between(random, 0, 400),
-  };
-  const blows: Blow[] = pick(random, [
+  const kind = random() < 0.5 ? "kill" : "drain";
+  const later = afterMs + leases * LEASE_MS + between(random, 0, 400);
+  const turns: Blow[][] = [
     [{ kind: "kill", afterMs }],
     [{ kind: "drain", afterMs }],
-    [{ kind: "freeze", afterMs, leases }, last],
-  ]);
-  return { traps: [], leases, blows, lost: drawLost(random) };
+    [
+      { kind: "freeze", afterMs, leases },
+      { kind, afterMs: later },
+    ],
+  ];
+  return { traps: [], leases, blows: turns[turn % turns.length] ?? [], lost: drawLost(random) };
 }
 
 function drawLost(random: Random): number {

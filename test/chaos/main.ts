@@ -1,3 +1,17 @@
+/**
+ * The kill tests: real worker processes on one real SQLite folder, with people who write and click meanwhile, are killed
+ * (SIGKILL) and frozen (SIGSTOP past their lease) at every named point and at random, drained (SIGTERM), two at once and
+ * again while they recover. What happened is seen by a witness outside of them; the invariants of SAFETY.md must hold.
+ * Then stores with a planted bug must each be caught.
+ *
+ * A trial is a thread that a worker had in its hands when it was struck (`verdictOf`). The seed fixes who writes what,
+ * when people react and where workers die; it does not fix the operating system's scheduling. Some of the workers' requests
+ * to the store fail, before or after they are carried out.
+ *
+ * Not covered: power cuts and disk errors (a SIGKILL leaves what was written), other stores than SQLite, more than two
+ * workers, a chat that refuses, real tools and their child processes, clocks that jump.
+ */
+
 import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type BatchRecord, makeFolder, removeFolder, runBatch } from "./batch.ts";
@@ -7,18 +21,6 @@ import { type BatchPlan, POINTS } from "./plan.ts";
 import { pointTable, table, total } from "./report.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
-/**
- * The kill tests: real worker processes on one real SQLite folder, with people who write and click meanwhile, are killed
- * (SIGKILL) and frozen (SIGSTOP past their lease) at every named point and at random, drained (SIGTERM), two at once and
- * again while they recover. What happened is seen by a witness outside of them; the invariants of SAFETY.md must hold.
- * Then stores with a planted bug must each be caught.
- *
- * A trial is a thread that a worker had in its hands when it was struck (`verdictOf`). The seed fixes who writes what,
- * when people react and where workers die; it does not fix the operating system's scheduling.
- *
- * Not covered: power cuts and disk errors (a SIGKILL leaves what was written), other stores than SQLite, more than two
- * workers, a chat that refuses, real tools and their child processes, clocks that jump.
- */
 const USAGE = `Usage: npm run chaos [-- options]
   --short       every point once and the planted bugs, within two minutes
   --trials N    how many trials at least (2000; --short: 250)

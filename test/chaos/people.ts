@@ -26,6 +26,8 @@ export interface People {
   see(line: Line): void;
   /** Nothing is about to be said. */
   isQuiet(): boolean;
+  /** They fall silent; what is being said is said to the end. */
+  end(): Promise<void>;
   readonly posted: Posted[];
 }
 
@@ -43,6 +45,7 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
   const cards = new Set<string>();
   const asks = new Map(plan.threads.flatMap((thread) => thread.asks).map((ask) => [ask.name, ask]));
   const settling = new Map(plan.threads.map(({ key, settles }) => [key, settles]));
+  const timers = new Set<NodeJS.Timeout>();
   let owed = 0;
   let again = 0;
   let turn = Promise.resolve();
@@ -72,13 +75,15 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
 
   function later(ms: number, said: Posted): void {
     owed += 1;
-    setTimeout(() => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
       const before = turn;
       turn = (async () => {
         await before;
         await speak(said);
       })();
     }, ms);
+    timers.add(timer);
   }
 
   function say(ms: number, againMs: number | undefined, said: Posted): void {
@@ -101,6 +106,11 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
   return {
     posted,
     isQuiet: () => owed === 0,
+
+    async end() {
+      for (const timer of timers) clearTimeout(timer);
+      await turn;
+    },
 
     start() {
       for (const ask of asks.values()) {

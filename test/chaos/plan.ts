@@ -19,7 +19,7 @@ export function between(random: Random, from: number, to: number): number {
   return from + Math.floor(random() * (to - from + 1));
 }
 
-export function pick<T>(random: Random, items: readonly T[]): T {
+function pick<T>(random: Random, items: readonly T[]): T {
   const item = items[Math.floor(random() * items.length)];
   if (item === undefined) throw new TypeError("nothing to pick from");
   return item;
@@ -129,7 +129,7 @@ export interface BatchPlan {
 }
 
 /** 6 s in the product (`LEASE_MS`), here as short as two busy cores allow. */
-const LEASE_MS = 400;
+export const LEASE_MS = 400;
 const SWEEP_MS = 100;
 
 type Recipe = (made: Maker) => Partial<Ask> & { tool: ToolName | undefined };

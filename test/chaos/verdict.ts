@@ -118,8 +118,8 @@ export function verdictOf(record: BatchRecord): Verdict {
     };
     evidence.disturbed =
       crossed.has(key) ||
-      evidence.lines.some(({ what }) => what === "fenced") ||
-      twiceHeld(evidence.lines);
+      isDisturbed(evidence.lines) ||
+      takenInDrain(evidence.lines, record.strikes);
     const rest = record.restless.get(key);
     fail(key, rest === undefined ? [] : [`not at rest: ${rest}`]);
     fail(key, violations(evidence));
@@ -167,22 +167,30 @@ function knownOutcomes({ lines, strikes }: BatchRecord): Set<string> {
   const known = new Set<string>();
   for (const line of lines) {
     if (line.what !== "end" || line.at + TELLING_MS > over) continue;
-    const soon = ({ pid, at }: Strike) =>
-      pid === line.pid && at >= line.at - 1 && at <= line.at + TELLING_MS;
+    const soon = ({ pid, at, until = at }: Strike) =>
+      pid === line.pid && until >= line.at - 1 && at <= line.at + TELLING_MS;
     if (!strikes.some(soon)) known.add(line.name);
   }
   return known;
 }
 
-/** A lease was granted while another worker still thought it had it: it had run out. */
-function twiceHeld(lines: readonly Line[]): boolean {
+/** A worker found its lease to be another's, or has one that is granted to another: it had run out. */
+function isDisturbed(lines: readonly Line[]): boolean {
   const holders = new Set<number>();
   for (const { what, pid } of lines) {
     if (what === "held") holders.add(pid);
-    if (what === "dropped" || what === "fenced") holders.delete(pid);
-    if (holders.size > 1) return true;
+    if (what === "dropped") holders.delete(pid);
+    if (what === "fenced" || holders.size > 1) return true;
   }
   return false;
+}
+
+/** Taken up by a worker that was already told to end, but had not heard of it yet. */
+function takenInDrain(lines: readonly Line[], strikes: readonly Strike[]): boolean {
+  const drains = strikes.filter(({ kind }) => kind === "drain");
+  return lines.some(({ what, pid, at }) => {
+    return what === "held" && drains.some((drain) => drain.pid === pid && drain.at <= at);
+  });
 }
 
 function countStrikes(strikes: readonly Strike[], figures: Figures): void {
