@@ -66,7 +66,8 @@ function tooLate(action: Action, click: Entry<"click">): string | undefined {
     return `Too late: ${id} was ${closed.outcome}${closed.by === undefined ? "" : ` by ${closed.by}`}.`;
   }
   if (click.at >= proposal.expiresAt) return `Too late: ${id} has expired; ask again.`;
-  if (click.revision !== proposal.revision) {
+  // Also a click on a revision that was not shown yet: nobody approves what they have not seen.
+  if (click.revision !== proposal.revision || click.seq < proposal.seq) {
     return `${id} was edited since; it now stands at revision ${proposal.revision}. Look at the card again.`;
   }
   return undefined;

@@ -205,7 +205,7 @@ export async function persist<T>(drive: Drive, request: () => Promise<T>): Promi
       if (tries === 0) {
         drive.parts.log.warn({ err: error, key: drive.key }, "the store is away; waiting");
       }
-      await sleep(Math.min(1_000, 50 * 2 ** tries));
+      await sleep(backoffMs(tries));
     }
   }
 }
@@ -214,7 +214,7 @@ export async function persist<T>(drive: Drive, request: () => Promise<T>): Promi
 export async function postLate(drive: Drive, draft: Draft<"signal">): Promise<void> {
   const { journal, log } = drive.parts;
   const until = performance.now() + LATE_WORD_MS;
-  for (;;) {
+  for (let tries = 0; ; tries++) {
     try {
       await journal.post(drive.key, draft);
       return;
@@ -226,7 +226,7 @@ export async function postLate(drive: Drive, draft: Draft<"signal">): Promise<vo
         );
         return;
       }
-      await sleep(1_000);
+      await sleep(backoffMs(tries));
     }
   }
 }
@@ -279,6 +279,11 @@ export async function renew(drive: Drive): Promise<void> {
     hear(drive, reply.now);
   }
   drive.bell.ring();
+}
+
+/** From 50 ms doubling to a second: a store that blinks is soon asked again, one that is down not too often. */
+function backoffMs(tries: number): number {
+  return Math.min(1_000, 50 * 2 ** tries);
 }
 
 function sleep(ms: number): Promise<void> {

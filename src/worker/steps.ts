@@ -265,7 +265,7 @@ async function takeBack(
   ref: MessageRef,
 ): Promise<void> {
   const { parts, key } = drive;
-  const entries = await parts.journal.read(key);
+  const entries = await persist(drive, () => parts.journal.read(key));
   if (delivery.kind === "card") {
     const action = fold(emptyThread(), entries).actions.get(delivery.action.action);
     if (action !== undefined) await view.settle(ref, cardOf(key, action, parts.encode));

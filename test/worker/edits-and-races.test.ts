@@ -19,6 +19,19 @@ describe("an edited action", () => {
     expect(act.runs).toEqual(["safe"]);
   });
 
+  test("cannot be approved before it was shown, not even by its right revision", async () => {
+    const { act, chat, click, settle } = await asked();
+    await click("a1", { kind: "edit", args: { name: "prod" } }, "test:bob");
+    await click("a1", { kind: "approve" }, "test:cy", 2);
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.cards()).toMatchObject([{ revision: 2, phase: "open", votes: [] }]);
+    expect(chat.whispers()).toEqual([expect.stringContaining("Look at the card again")]);
+    await click("a1", { kind: "approve" }, "test:cy", 2);
+    await settle();
+    expect(act.runs).toEqual(["prod"]);
+  });
+
   test("cannot be approved by any of its editors, however often it was edited since", async () => {
     const standings = {
       "test:ana": "member",
@@ -66,6 +79,7 @@ describe("an edited action", () => {
   test("of a destructive kind cannot be approved by its editor either", async () => {
     const { act, chat, click, settle } = await asked({}, "destructive");
     await click("a1", { kind: "edit", args: { name: "db" } }, "test:bob");
+    await settle();
     await click("a1", { kind: "approve" }, "test:bob", 2);
     await settle();
     expect(act.runs).toEqual([]);
