@@ -174,7 +174,7 @@ export const ORDINARY_LINES: readonly ((random: Seeded) => string)[] = [
   (r) => `ok ${r.int(99)} - password: rejects empty string`,
   (r) => `go: downloading github.com/golang-jwt/jwt/v5 v5.2.${r.int(9)} h1:${r.text(ALNUM, 43)}=`,
   (r) =>
-    `"resolved": "https://registry.npmjs.org/js-tokens/-/js-tokens-4.0.0.tgz", "integrity": "sha512-${r.text(ALNUM, 86)}=="`,
+    `"resolved": "https://packages.example.com/js-tokens-4.0.0.tgz", "integrity": "sha512-${r.text(ALNUM, 86)}=="`,
 ];
 
 function stamp(random: Seeded): string {
