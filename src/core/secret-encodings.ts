@@ -20,6 +20,23 @@ const HEX_GAP = String.raw`(?:\s{1,34}|[:,-]|\\{1,7}x|(?:, ?)?0x)?`;
 
 const ENTITIES: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt" };
 
+/**
+ * Quotes and white space in turn, again and again: which backslash belongs to which could be read in exponentially many
+ * ways, so of such a value only the plain forms are looked for.
+ */
+const TANGLED = /(?:[\\'"]+\s+){3}/;
+
+function plainForms(value: string): string[][] {
+  const forms = [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(value.toWellFormed()),
+  ];
+  return [...new Set(forms)].map((form) =>
+    [...form].map((character) => character.replace(/[\\^$.*+?()[\]{}|]/, String.raw`\$&`)),
+  );
+}
+
 /** A function that lists where `value` occurs in a text, in any encoding. */
 export function createValueFinder(value: string): (text: string) => Range[] {
   const size = value.length > LONG ? Math.ceil(value.length / PARTS) : value.length;
@@ -27,7 +44,7 @@ export function createValueFinder(value: string): (text: string) => Range[] {
     value.slice(i * size, (i + 1) * size),
   );
   const finders = parts.flatMap((part) => [
-    createFinder(writtenUnits(part)),
+    ...(TANGLED.test(part) ? plainForms(part) : [writtenUnits(part)]).map(createFinder),
     createFinder(joined(hexUnits(part), HEX_GAP)),
     ...[0, 1, 2].map((offset) => createFinder(joined(base64Units(part, offset), BASE64_WRAP))),
   ]);
