@@ -33,7 +33,7 @@ function plainForms(value: string): string[][] {
     encodeURIComponent(value.toWellFormed()),
   ];
   return [...new Set(forms)].map((form) =>
-    [...form].map((character) => character.replace(/[\\^$.*+?()[\]{}|]/, String.raw`\$&`)),
+    Array.from(form, (unit) => unit.replace(/[\\^$.*+?()[\]{}|]/, String.raw`\$&`)),
   );
 }
 
