@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { assistantBlock, fileType, stopReason, usage } from "./block.ts";
 import { BotError } from "./errors.ts";
 
 /**
@@ -22,10 +23,15 @@ const command = z.discriminatedUnion("name", [
   z.strictObject({ name: z.literal("tools") }),
   z.strictObject({ name: z.literal("cost") }),
   z.strictObject({ name: z.literal("approvals") }),
+  /** With a model: the one that this thread's next runs use. */
+  z.strictObject({ name: z.literal("model"), model: z.string().optional() }),
   z.strictObject({ name: z.literal("invalid"), problem: z.string() }),
 ]);
 
-/** What a person says to a card. `settle` is their word on an unknown outcome. */
+/**
+ * What a person says to a card. `settle` is their word on an unknown outcome; `cancel` takes an action back, by who asked
+ * for it; `answer` answers a question of the model's, which its call names.
+ */
 const choice = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("approve") }),
   z.strictObject({ kind: z.literal("deny"), reason: z.string().optional() }),
@@ -35,6 +41,8 @@ const choice = z.discriminatedUnion("kind", [
     happened: z.boolean(),
     reason: z.string().optional(),
   }),
+  z.strictObject({ kind: z.literal("cancel") }),
+  z.strictObject({ kind: z.literal("answer"), text: z.string() }),
 ]);
 
 /** One labelled part of a card's preview. */
@@ -62,12 +70,14 @@ const approvers = z.discriminatedUnion("kind", [
 ]);
 
 const artifact = z.strictObject({ id: z.string(), bytes: count });
+/** A file that is kept as an artifact and shown to the model. */
+const file = z.strictObject({ name: z.string(), mediaType: fileType, artifact });
 
 /** How a call ended. `unknown`: it was dispatched and nobody knows. `blocked`: policy, precheck or schema said no. */
 const outcome = z.enum(["ok", "error", "denied", "expired", "cancelled", "unknown", "blocked"]);
 
 const posts = {
-  message: z.strictObject({ actor, text: z.string() }),
+  message: z.strictObject({ actor, text: z.string(), files: z.array(file).optional() }),
   command: z.strictObject({ actor, text: z.string(), command }),
   click: z.strictObject({
     actor,
@@ -93,6 +103,39 @@ const appends = {
     calls: z.array(
       z.strictObject({ call: z.string(), tool: z.string(), args: z.record(z.string(), json) }),
     ),
+    /** The run is a model's: which one's, and what it may use up. Its calls come with its `assistant` entries. */
+    talk: z
+      .strictObject({
+        model: z.string(),
+        /** SHA-256, hexadecimal, over the system prompt and the tools: they stay the same for the run. */
+        prefix: z.string(),
+        budget: z.strictObject({ steps: count, tokens: count, minutes: z.number().positive() }),
+        /** Of what was said before, the model gets messages and answers only, without the calls between. */
+        brief: z.boolean().optional(),
+      })
+      .optional(),
+  }),
+  assistant: z.strictObject({
+    run: z.string(),
+    /** Counts the run's model calls from 1. */
+    step: count,
+    /** The last entry that was folded when the request was made; what came later it has not seen. */
+    seen: count,
+    content: z.array(assistantBlock),
+    stop: stopReason,
+    usage,
+    model: z.string(),
+    /** SHA-256, hexadecimal, over the request, files by their ids: `replay` shows it again. */
+    request: z.string(),
+    ms: count,
+  }),
+  /** A word of the program's own to the model, such as why its answer did not pass. */
+  gate: z.strictObject({
+    run: z.string(),
+    gate: z.enum(["evidence", "stuck", "denied", "limit", "cut"]),
+    text: z.string(),
+    /** From now on the run may only answer. */
+    toolsOff: z.boolean().optional(),
   }),
   action_proposed: z.strictObject({
     run: z.string(),
@@ -132,6 +175,8 @@ const appends = {
     outcome: z.enum(["denied", "expired", "cancelled", "void"]),
     by: z.string().optional(),
     reason: z.string().optional(),
+    /** The click that closed it, where it was no vote. */
+    click: z.string().optional(),
   }),
   tool_started: z.strictObject({
     run: z.string(),
@@ -151,6 +196,10 @@ const appends = {
     outcome,
     text: z.string(),
     artifacts: z.array(artifact).optional(),
+    /** Images that the model is shown with the text. */
+    files: z.array(file).optional(),
+    /** The click or message that answered the question which this call was. */
+    answers: z.string().optional(),
     ms: count.optional(),
     /** Concluded by a later worker: what the tool's verifier saw. */
     recovered: z.boolean().optional(),
@@ -174,6 +223,10 @@ const appends = {
     parks: z.boolean().optional(),
     /** The call whose unknown outcome a person is asked to settle. */
     settles: z.string().optional(),
+    /** A question of the model's: the call that waits for the answer, and answers to choose from. */
+    asks: z.strictObject({ call: z.string(), choices: z.array(z.string()) }).optional(),
+    /** Open actions that hold up what was said; cancelling them lets it be answered. */
+    holds: z.array(z.string()).optional(),
   }),
   delivered: z.strictObject({
     view: z.string(),
@@ -185,7 +238,8 @@ const appends = {
   }),
   run_ended: z.strictObject({
     run: z.string(),
-    status: z.enum(["completed", "failed", "cancelled"]),
+    /** `wrapped_up`: a limit was reached; it can be gone on with. */
+    status: z.enum(["completed", "failed", "cancelled", "wrapped_up"]),
     /** The answer; without it the run's results are the answer. */
     text: z.string().optional(),
   }),
@@ -210,6 +264,7 @@ export type NewerEntry = { seq: number; at: number; id: string; kind: "newer"; w
 export type Actor = z.infer<typeof actor>;
 export type Approvers = z.infer<typeof approvers>;
 export type ArtifactRef = z.infer<typeof artifact>;
+export type FileRef = z.infer<typeof file>;
 export type Choice = z.infer<typeof choice>;
 export type Command = z.infer<typeof command>;
 export type Effect = z.infer<typeof effect>;
@@ -221,8 +276,22 @@ export type Preview = z.infer<typeof preview>;
 /** Every kind that this program knows. */
 export const ENTRY_KINDS: readonly string[] = Object.keys(schemas);
 
-/** The version that this program writes, and the newest it reads. All kinds are at their first. */
-export const ENTRY_VERSION = 1;
+/** Kinds that have grown since their first version. What was added is optional, so older ones are read as they are. */
+const versions: Partial<Record<Kind, number>> = {
+  message: 2,
+  command: 2,
+  click: 2,
+  run_started: 2,
+  action_closed: 2,
+  tool_finished: 2,
+  notice: 2,
+  run_ended: 2,
+};
+
+/** The version of a kind that this program writes, and the newest it reads. */
+export function entryVersion(kind: Kind): number {
+  return versions[kind] ?? 1;
+}
 
 const POST_KINDS: ReadonlySet<string> = new Set(Object.keys(posts));
 
@@ -236,9 +305,10 @@ export function isPost(entry: { kind: string }): boolean {
  * lease holder appends is a decision, taken on all entries so far.
  */
 export function isFact(draft: Draft): boolean {
-  if (draft.kind === "delivered") return true;
+  if (draft.kind === "delivered" || draft.kind === "assistant") return true;
   if (draft.kind !== "tool_finished" || draft.recovered === true) return false;
-  return draft.outcome === "ok" || draft.outcome === "error";
+  // What a person answered decides how the run goes on; a tool's result is just so.
+  return draft.answers === undefined && (draft.outcome === "ok" || draft.outcome === "error");
 }
 
 /**
@@ -246,7 +316,7 @@ export function isFact(draft: Draft): boolean {
  * @throws z.ZodError when the kind is known and the body does not fit it
  */
 export function decodeContent(kind: string, version: number, body: unknown): Content | undefined {
-  if (version > ENTRY_VERSION || !Object.hasOwn(schemas, kind)) return undefined;
+  if (!Object.hasOwn(schemas, kind) || version > entryVersion(kind as Kind)) return undefined;
   const fields = schemas[kind as Kind].parse(body);
   return { kind, ...fields } as Content;
 }
@@ -255,11 +325,16 @@ export function decodeContent(kind: string, version: number, body: unknown): Con
  * Splits a draft into the columns that every store keeps.
  * @throws BotError ENTRY_INVALID when it could not be read again: one such entry would take its thread with it
  */
-export function encodeDraft(draft: Draft): { id: string; kind: Kind; body: string } {
+export function encodeDraft(draft: Draft): {
+  id: string;
+  kind: Kind;
+  version: number;
+  body: string;
+} {
   const { id, kind, ...fields } = draft;
   try {
     schemas[kind].parse(fields);
-    return { id, kind, body: JSON.stringify(fields) };
+    return { id, kind, version: entryVersion(kind), body: JSON.stringify(fields) };
   } catch (error) {
     throw new BotError(
       "ENTRY_INVALID",

@@ -26,6 +26,20 @@ export const ERROR_CODES = {
   TIMEOUT: "It took longer than it may.",
   ABORTED: "It was stopped before it finished.",
   NOT_AVAILABLE: "This machine lacks what the tool needs.",
+  CIRCUIT_OPEN: "The tool failed several times in a row, so it is left alone for a while.",
+  MODEL_AUTH: "The model provider refused the key, or the key may not use this model.",
+  MODEL_UNKNOWN:
+    "The model provider knows no model of this name, or the address is not the provider's.",
+  MODEL_RATE_LIMITED: "The model provider asks to wait before the next request.",
+  MODEL_SPEND_CAP: "The account's quota or spending limit at the model provider is used up.",
+  MODEL_OVERLOADED: "The model provider is overloaded or broken on its side.",
+  MODEL_CONTEXT_TOO_LONG: "The conversation is longer than the model takes.",
+  MODEL_FILTERED: "The model provider's filter withheld the request or the response.",
+  MODEL_REQUEST_INVALID: "The model provider did not accept the request's form.",
+  MODEL_CONTENT_UNSUPPORTED: "The model's interface has no way to be given this kind of file.",
+  MODEL_UNREACHABLE: "The model provider could not be reached or did not answer in time.",
+  MODEL_CUT: "The model's response ended before it was complete.",
+  BUDGET_EXHAUSTED: "The day's budget of model tokens is used up.",
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

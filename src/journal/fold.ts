@@ -1,3 +1,4 @@
+import { hearAssistant, hearGate, hearMessage, hearResult, openTalk } from "../agent/talk.ts";
 import {
   type Action,
   close,
@@ -7,96 +8,10 @@ import {
   openAction,
   revise,
 } from "../approvals/action.ts";
-import type { Entry, JsonObject, NewerEntry } from "../core/entry.ts";
+import { addUsage, estimateTokens, totalTokens } from "../core/block.ts";
+import type { Entry } from "../core/entry.ts";
 import type { StoredEntry } from "./journal.ts";
-
-/** One tool call of a run. */
-export interface Call {
-  readonly run: string;
-  readonly call: string;
-  readonly tool: string;
-  /** As asked for; what is executed is the action's or `tool_started`'s. */
-  readonly args: JsonObject;
-  action: Action | undefined;
-  started: Entry<"tool_started"> | undefined;
-  finished: Entry<"tool_finished"> | undefined;
-  /** What a worker that had lost its lease said of the outcome. */
-  word: Entry<"signal"> | undefined;
-  settled: Entry<"settled"> | undefined;
-}
-
-export interface Run {
-  readonly started: Entry<"run_started">;
-  readonly calls: Map<string, Call>;
-  /** A Stop came after it began and before it ended. */
-  stopped: boolean;
-  ended: Entry<"run_ended"> | undefined;
-}
-
-/** A message or command that no run has taken up. */
-export interface Pending {
-  entry: Entry<"message"> | Entry<"command">;
-  stopped: boolean;
-}
-
-/** Something the thread has yet to be told; the notice that tells it answers `id`. */
-export interface Word {
-  id: string;
-  text: string;
-  /** The action or call that a person is asked to settle. */
-  settles?: string;
-}
-
-/** Something that views have yet to show. */
-export type Debt =
-  | { kind: "answer"; id: string; seq: number; run: Run; views: Set<string> }
-  | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };
-
-/** The view that a journal's key itself names; others come by `view_added`. */
-export const MAIN_VIEW = "main";
-
-/**
- * What a prefix of a thread's journal means. It holds what is open: ended and delivered runs are dropped, so it stays
- * small however long the journal is.
- */
-export interface Thread {
-  last: number;
-  /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
-  newer: NewerEntry | undefined;
-  views: string[];
-  /** Its work crashed twice, and nobody has written since. */
-  parked: boolean;
-  pending: Map<string, Pending>;
-  /** Clicks that nothing has answered yet, in the order posted. */
-  clicks: Map<string, Entry<"click">>;
-  words: Map<string, Word>;
-  runs: Map<string, Run>;
-  actions: Map<string, Action>;
-  /** The actions that are not over, or whose end some view has yet to show. */
-  live: Set<Action>;
-  debts: Map<string, Debt>;
-  /** Calls that ended unknown, settled ones too: a late word on them may still come. */
-  unknown: Map<string, Call>;
-  counts: { runs: number; actions: number; calls: number; toolMs: number };
-}
-
-export function emptyThread(): Thread {
-  return {
-    last: 0,
-    newer: undefined,
-    views: [MAIN_VIEW],
-    parked: false,
-    pending: new Map(),
-    clicks: new Map(),
-    words: new Map(),
-    runs: new Map(),
-    actions: new Map(),
-    live: new Set(),
-    debts: new Map(),
-    unknown: new Map(),
-    counts: { runs: 0, actions: 0, calls: 0, toolMs: 0 },
-  };
-}
+import { type Call, type Run, talkingRun, type Thread } from "./thread.ts";
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -119,6 +34,9 @@ function advance(thread: Thread, entry: Entry): void {
   if (isPerson(entry)) thread.parked = false;
   switch (entry.kind) {
     case "message":
+      thread.requestTokens += estimateTokens(entry.text);
+      hearPerson(thread, entry);
+      return;
     case "command":
       thread.pending.set(entry.id, { entry, stopped: false });
       return;
@@ -140,12 +58,29 @@ function advance(thread: Thread, entry: Entry): void {
     case "run_ended":
       endRun(thread, entry);
       return;
+    case "assistant":
+      thread.counts.usage = addUsage(thread.counts.usage, entry.usage);
+      thread.requestTokens = totalTokens({ ...entry.usage, output: 0 });
+      answerBy(thread, entry);
+      return;
+    case "gate": {
+      const talk = thread.runs.get(entry.run)?.talk;
+      if (talk !== undefined) hearGate(talk, entry);
+      return;
+    }
     case "view_added":
       if (!thread.views.includes(entry.view)) thread.views.push(entry.view);
       return;
     case "notice":
       if (entry.parks === true) thread.parked = true;
-      if (entry.answers !== undefined) forget(thread, entry.answers);
+      if (entry.answers !== undefined) {
+        forget(thread, entry.answers);
+        refuseReply(thread, entry.answers);
+      }
+      if (entry.asks !== undefined) {
+        const call = findCall(thread, entry.asks.call);
+        if (call !== undefined) call.asked = entry;
+      }
       thread.debts.set(entry.id, {
         kind: "notice",
         id: entry.id,
@@ -170,6 +105,43 @@ function advance(thread: Thread, entry: Entry): void {
   }
 }
 
+/**
+ * A message answers the question that waits, or joins the run that goes on; else it waits for a run of its own. While an
+ * action of the run is open nothing can be said to it, and people are told so.
+ */
+function hearPerson(thread: Thread, entry: Entry<"message">): void {
+  const run = talkingRun(thread);
+  if (run?.talk === undefined || run.stopped) {
+    thread.pending.set(entry.id, { entry, stopped: false });
+    return;
+  }
+  for (const call of run.open.values()) {
+    if (call.asked === undefined || call.reply !== undefined) continue;
+    call.reply = entry;
+    return;
+  }
+  hearMessage(run.talk, entry);
+  run.principals.add(entry.actor.account);
+  const holds = [...thread.live].flatMap((action) =>
+    isOpen(action) && action.run === run.started.run ? [action.action] : [],
+  );
+  if (holds.length === 0) return;
+  const text = `What you wrote waits until ${holds.join(", ")} is decided. Cancel it to have that answered now.`;
+  thread.words.set(entry.id, { id: entry.id, text, holds });
+}
+
+/** Who wrote it may not answer the question; the next one who wrote since it was asked is taken at their word. */
+function refuseReply(thread: Thread, id: string): void {
+  const run = talkingRun(thread);
+  for (const call of run?.open.values() ?? []) {
+    if (call.reply?.id !== id) continue;
+    const since = call.asked?.seq ?? 0;
+    call.reply = run?.talk?.unseen.find((message) => message.seq > since);
+    if (run?.talk === undefined || call.reply === undefined) return;
+    run.talk.unseen = run.talk.unseen.filter((message) => message !== call.reply);
+  }
+}
+
 function isRunning(call: Call): boolean {
   return call.started !== undefined && call.finished === undefined;
 }
@@ -181,11 +153,11 @@ function isPerson({ kind }: Entry): boolean {
 
 function stop(thread: Thread, entry: Entry<"stop">): void {
   const { id } = entry;
-  const calls = [...thread.runs.values()].flatMap((run) =>
-    run.ended ? [] : [...run.calls.values()],
-  );
-  const written = calls.filter((call) => call.started?.effect !== "read" && isRunning(call));
-  if (calls.length === 0 && thread.pending.size === 0) {
+  const runs = [...thread.runs.values()].filter((run) => run.ended === undefined);
+  const written = runs
+    .flatMap((run) => [...run.open.values()])
+    .filter((call) => call.started?.effect !== "read" && isRunning(call));
+  if (runs.length === 0 && thread.pending.size === 0) {
     thread.words.set(id, { id, text: "Nothing was running." });
   } else if (written.length > 0) {
     const names = written.map((call) => call.tool).join(", ");
@@ -209,33 +181,69 @@ function expire(thread: Thread, entry: Entry<"timer">): void {
 }
 
 function startRun(thread: Thread, started: Entry<"run_started">): void {
-  const calls = new Map<string, Call>();
-  for (const { call, tool, args } of started.calls) {
-    calls.set(call, {
-      run: started.run,
-      call,
-      tool,
-      args,
-      action: undefined,
-      started: undefined,
-      finished: undefined,
-      word: undefined,
-      settled: undefined,
-    });
-  }
   let stopped = false;
+  let chooses: string | undefined;
   for (const id of started.answers) {
-    stopped ||= thread.pending.get(id)?.stopped ?? false;
+    const pending = thread.pending.get(id);
+    stopped ||= pending?.stopped ?? false;
+    const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
+    if (command?.name === "model") chooses = command.model;
     thread.pending.delete(id);
   }
-  thread.runs.set(started.run, { started, calls, stopped, ended: undefined });
+  const run: Run = {
+    started,
+    calls: new Map(),
+    open: new Map(),
+    talk: started.talk === undefined ? undefined : openTalk(started.talk),
+    principals: new Set(started.principals),
+    chooses,
+    stopped,
+    ended: undefined,
+  };
+  for (const asked of started.calls) addCall(run, { ...asked, problem: undefined });
+  thread.runs.set(started.run, run);
   thread.counts.runs += 1;
+}
+
+function addCall(
+  run: Run,
+  { call, tool, args, problem }: Pick<Call, "call" | "tool" | "args" | "problem">,
+): void {
+  const added: Call = {
+    run: run.started.run,
+    call,
+    tool,
+    args,
+    problem,
+    asked: undefined,
+    reply: undefined,
+    action: undefined,
+    started: undefined,
+    finished: undefined,
+    word: undefined,
+    settled: undefined,
+  };
+  run.calls.set(call, added);
+  run.open.set(call, added);
+}
+
+/** A turn that came after the run's end, because both were on their way, changes nothing any more. */
+function answerBy(thread: Thread, entry: Entry<"assistant">): void {
+  const run = thread.runs.get(entry.run);
+  if (run?.talk === undefined || run.ended !== undefined) return;
+  hearAssistant(run.talk, entry);
+  for (const use of run.talk.turn) addCall(run, use);
 }
 
 function endRun(thread: Thread, ended: Entry<"run_ended">): void {
   const run = thread.runs.get(ended.run);
   if (run === undefined || run.ended !== undefined) return;
   run.ended = ended;
+  if (ended.status === "completed") thread.model = run.chooses ?? thread.model;
+  // What the model has not seen is answered by the next run, unless all of it was stopped.
+  for (const entry of ended.status === "cancelled" ? [] : (run.talk?.unseen ?? [])) {
+    thread.pending.set(entry.id, { entry, stopped: false });
+  }
   const { id, seq } = ended;
   thread.debts.set(id, { kind: "answer", id, seq, run, views: new Set(thread.views) });
 }
@@ -260,6 +268,7 @@ function advanceAction(
     forget(thread, entry.click);
     count(action, entry);
   } else {
+    if (entry.click !== undefined) forget(thread, entry.click);
     close(action, entry.outcome, entry.by, entry.reason);
     if (action.closed !== undefined) action.closed.recorded = true;
     const call = thread.runs.get(action.run)?.calls.get(action.call);
@@ -279,8 +288,7 @@ function advanceCall(
     call.started = entry;
     thread.counts.calls += 1;
   } else if (entry.kind === "tool_finished") {
-    call.finished = entry;
-    thread.counts.toolMs += entry.ms ?? 0;
+    finish(thread, call, entry);
     if (entry.outcome === "unknown") {
       thread.unknown.set(call.call, call);
       if (call.word !== undefined) tellWord(thread, call, call.word);
@@ -302,6 +310,20 @@ function advanceCall(
   else if (entry.kind === "tool_finished") call.action.finished = entry;
   else call.action.settled = entry;
   touch(thread, call.action, entry);
+}
+
+function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void {
+  call.finished = entry;
+  if (entry.answers !== undefined) forget(thread, entry.answers);
+  thread.counts.toolMs += entry.ms ?? 0;
+  const run = thread.runs.get(call.run);
+  run?.open.delete(call.call);
+  if (run?.talk === undefined) return;
+  const { tool, args, action } = call;
+  const { outcome, text } = entry;
+  thread.requestTokens += estimateTokens(text);
+  const shown = action?.proposal.args;
+  hearResult(run.talk, { tool, args, shown, outcome, text }, entry.ms ?? 0);
 }
 
 function findCall(thread: Thread, call: string): Call | undefined {

@@ -37,6 +37,13 @@ export interface JournalSummary {
   leased: boolean;
 }
 
+/** A part of a counter that is set aside until it is known what was used. */
+export interface Reservation {
+  readonly id: string;
+  readonly counter: string;
+  readonly amount: number;
+}
+
 export interface Stoppable {
   stop(): Promise<void> | void;
 }
@@ -91,10 +98,25 @@ export interface Journal {
     id: string,
     range?: { start: number; end: number },
   ): Promise<Uint8Array>;
+  /**
+   * Sets `amount` of a counter aside if that, what others have set aside and what was used stay within `limit` together,
+   * else returns undefined: however many processes ask at once. Whole numbers from 0. A counter begins at 0 with its
+   * first use and is forgotten when nobody has used it for `MAX_IDLE_MS`; nothing else resets it, so the name of a daily
+   * one holds the day. What is never settled, because of a crash or a lost reply, stays used.
+   */
+  reserve(counter: string, amount: number, limit: number): Promise<Reservation | undefined>;
+  /**
+   * Replaces what was set aside by what was really used; that may be more, also beyond the limit, and 0 gives all of it
+   * back. A second time changes nothing, whatever it says.
+   */
+  settle(reservation: Reservation, actual: number): Promise<void>;
   /** What is damaged in the store, or undefined. Reads all of it. */
   check(): Promise<string | undefined>;
   close(): Promise<void>;
 }
+
+/** 40 days, in ms: longer than any budget runs. */
+export const MAX_IDLE_MS = 40 * 86_400_000;
 
 /** 8 MiB: a long log in full, and little enough to hold in memory a few times over. */
 export const MAX_ARTIFACT_BYTES = 8 * 1024 * 1024;

@@ -6,11 +6,11 @@ import { BotError, messageOf } from "../core/errors.ts";
 
 /** "WKJR": marks a database file as a Watchkeeper journal (SQLite's application_id). */
 const APPLICATION_ID = 0x574b4a52;
-const SCHEMA_VERSION = 1;
 /** How long a locked store is retried before STORE_UNAVAILABLE, as the port promises. */
 const BUSY_MS = 2_000;
-/** While a token is stored, `due_at` is the lease's end. */
-const SCHEMA = `
+/** What each version added to the one before. While a token is stored, a journal's `due_at` is the lease's end. */
+const STEPS = [
+  `
   CREATE TABLE journal (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, last INTEGER NOT NULL,
     last_at INTEGER NOT NULL, token TEXT, attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER
@@ -25,11 +25,21 @@ const SCHEMA = `
     journal INTEGER NOT NULL, id TEXT NOT NULL, bytes BLOB NOT NULL, UNIQUE (journal, id)
   ) STRICT;
   PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${SCHEMA_VERSION};
-`;
+`,
+  `
+  CREATE TABLE IF NOT EXISTS counter (
+    name TEXT PRIMARY KEY, used INTEGER NOT NULL, at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS reservation (
+    id TEXT PRIMARY KEY, counter TEXT NOT NULL, amount INTEGER NOT NULL, at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`,
+];
+const SCHEMA_VERSION = STEPS.length;
 
 /**
  * Opens the file, making it and its folder when missing: WAL, every commit flushed to disk, readable by its owner only.
+ * An older version's file is brought up to this one's, all at once or not at all; that version refuses it from then on.
  * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
  */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
@@ -41,14 +51,19 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     await retryWhileLocked(path, () => db.exec("PRAGMA journal_mode = WAL"));
     db.exec("PRAGMA synchronous = FULL");
-    await transact(db, path, () => {
-      if (userVersion(db) === 0) db.exec(SCHEMA);
-    });
+    await transact(db, path, () => upgrade(db));
     return db;
   } catch (error) {
     db.close();
     throw translate(error, path);
   }
+}
+
+function upgrade(db: DatabaseSync): void {
+  const version = userVersion(db);
+  if (version >= SCHEMA_VERSION) return;
+  for (const step of STEPS.slice(version)) db.exec(step);
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
 function userVersion(db: DatabaseSync): number {

@@ -5,7 +5,6 @@ import {
   type ArtifactRef,
   type Draft,
   type Entry,
-  ENTRY_VERSION,
   decodeContent,
   encodeDraft,
   isFact,
@@ -22,6 +21,7 @@ import {
   MAX_ARTIFACT_BYTES,
   type StoredEntry,
 } from "./journal.ts";
+import { createCounters } from "./sqlite-counters.ts";
 import { openDatabase, retryWhileLocked, transact } from "./sqlite-file.ts";
 
 /** How often another process's writes are looked for while something is watched; the port promises a second. */
@@ -60,7 +60,10 @@ export interface SqliteOptions {
 export async function openSqliteJournal({ path, now = Date.now }: SqliteOptions): Promise<Journal> {
   const db = await openDatabase(path);
   const sql = prepare(db);
-  return createJournal({ db, path, sql, now, watchers: createWatchers(sql) });
+  const counters = createCounters(db);
+  // What is wrong with the store the verbs say; what was not dropped the next start drops.
+  await transact(db, path, () => counters.forget(now())).catch(() => {});
+  return createJournal({ db, path, sql, counters, now, watchers: createWatchers(sql) });
 }
 
 function decodeRow(row: EntryRow): StoredEntry {
@@ -113,6 +116,7 @@ interface Store {
   db: DatabaseSync;
   path: string;
   sql: Statements;
+  counters: ReturnType<typeof createCounters>;
   now: () => number;
   watchers: ReturnType<typeof createWatchers>;
 }
@@ -139,8 +143,8 @@ function readAfter({ sql }: Store, row: JournalRow, after: number): StoredEntry[
 function write(store: Store, row: JournalRow, drafts: readonly Draft[]): Entry[] {
   const at = clockOf(store, row);
   for (const [i, draft] of drafts.entries()) {
-    const { id, kind, body } = encodeDraft(draft);
-    store.sql.insert.run(row.id, row.last + 1 + i, id, at, kind, ENTRY_VERSION, body);
+    const { id, kind, version, body } = encodeDraft(draft);
+    store.sql.insert.run(row.id, row.last + 1 + i, id, at, kind, version, body);
   }
   store.sql.advance.run(row.last + drafts.length, at, row.id);
   return drafts.map((draft, i) => ({ seq: row.last + 1 + i, at, ...draft }));
@@ -255,7 +259,7 @@ function artifactNow(
 }
 
 function createJournal(store: Store): Journal {
-  const { db, path, sql, now, watchers } = store;
+  const { db, path, sql, counters, now, watchers } = store;
   const change = <T>(work: () => T) => transact(db, path, work);
   const look = <T>(work: () => T) => retryWhileLocked(path, work);
   return {
@@ -289,6 +293,9 @@ function createJournal(store: Store): Journal {
     putArtifact: (key, bytes) => change(() => putNow(store, key, bytes)),
     readArtifact: (key, id, range = { start: 0, end: MAX_ARTIFACT_BYTES }) =>
       look(() => artifactNow(store, key, id, range)),
+    reserve: (counter, amount, limit) =>
+      change(() => counters.reserve(counter, amount, limit, now())),
+    settle: (reservation, actual) => change(() => counters.settle(reservation, actual, now())),
     check: () =>
       look(() => {
         const said = db.prepare("PRAGMA quick_check(5)").all();

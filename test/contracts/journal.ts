@@ -3,8 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Draft } from "../../src/core/entry.ts";
 import { isFact } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { emptyThread, fold } from "../../src/journal/fold.ts";
+import { fold } from "../../src/journal/fold.ts";
+import { emptyThread } from "../../src/journal/thread.ts";
 import { type Granted, type Journal, MAX_ARTIFACT_BYTES } from "../../src/journal/journal.ts";
+import { countersContract } from "./counters.ts";
+import type { JournalUnderTest } from "./journal-under-test.ts";
 
 const KEY: JournalKey = "test:contract";
 const ACTOR = { account: "test:ana", name: "ana" };
@@ -25,16 +28,9 @@ const fact = (id: string): Draft<"delivered"> => ({
   ref: id,
 });
 
-/** A store under test: two handles on the same data, as two processes have, and a clock that the test moves. */
-export interface JournalUnderTest {
-  first: Journal;
-  second: Journal;
-  clock: { now: number };
-  close(): Promise<void>;
-}
-
 /** What every journal store promises. `open` starts from nothing each time. */
 export function journalContract(name: string, open: () => Promise<JournalUnderTest>): void {
+  countersContract(name, open);
   describe(`${name} keeps the journal's promises`, () => {
     let under: JournalUnderTest;
     let journal: Journal;

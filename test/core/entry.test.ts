@@ -1,10 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { decodeContent, ENTRY_KINDS, ENTRY_VERSION, isFact, isPost } from "../../src/core/entry.ts";
+import {
+  decodeContent,
+  type Draft,
+  encodeDraft,
+  ENTRY_KINDS,
+  entryVersion,
+  isFact,
+  isPost,
+  type Kind,
+} from "../../src/core/entry.ts";
 
 interface Golden {
-  kind: string;
+  kind: Kind;
   version: number;
   body: Record<string, unknown>;
 }
@@ -21,9 +30,26 @@ test("what any released version wrote can still be read, every kind of it", () =
   expect([...new Set(golden.map(({ kind }) => kind))].toSorted()).toEqual(ENTRY_KINDS.toSorted());
 });
 
+test("every version of every kind is among them, up to the one that is written", () => {
+  for (const kind of new Set(golden.map((entry) => entry.kind))) {
+    const versions = golden.filter((entry) => entry.kind === kind).map(({ version }) => version);
+    const expected = Array.from({ length: entryVersion(kind) }, (_, i) => i + 1);
+    expect([...new Set(versions)], kind).toEqual(expected);
+    const bodies = golden.filter((entry) => entry.kind === kind).map(({ body }) => body);
+    for (const body of bodies) {
+      const written = encodeDraft({ id: "x", kind, ...body } as Draft);
+      expect(written).toMatchObject({ kind, version: entryVersion(kind) });
+      expect(decodeContent(kind, written.version, JSON.parse(written.body))).toEqual({
+        kind,
+        ...body,
+      });
+    }
+  }
+});
+
 test("a kind or version of a newer program is left alone; a known one that does not fit is an error", () => {
   for (const { kind, body } of golden) {
-    expect(decodeContent(kind, ENTRY_VERSION + 1, body)).toBeUndefined();
+    expect(decodeContent(kind, entryVersion(kind) + 1, body)).toBeUndefined();
     expect(() => decodeContent(kind, 1, { ...body, surprise: 1 })).toThrow(/surprise/);
   }
   expect(decodeContent("hologram", 1, {})).toBeUndefined();
@@ -38,4 +64,12 @@ test("posts, facts and decisions are told apart", () => {
   expect(isFact({ ...finished, outcome: "error" })).toBe(true);
   expect(isFact({ ...finished, outcome: "ok", recovered: true })).toBe(false);
   expect(isFact({ ...finished, outcome: "unknown" })).toBe(false);
+  // A model's turn was paid for and happened; a person's answer and a gate's word are decided on.
+  const facts = golden
+    .map(({ kind, body }, i) => ({ id: `e${i}`, kind, ...body }) as Draft)
+    .filter((draft) => !isPost(draft) && isFact(draft));
+  expect(new Set(facts.map(({ kind }) => kind))).toEqual(
+    new Set(["assistant", "delivered", "tool_finished"]),
+  );
+  expect(isFact({ ...finished, outcome: "ok", answers: "click:8" })).toBe(false);
 });

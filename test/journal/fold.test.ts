@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
-import { emptyThread, fold, type Thread } from "../../src/journal/fold.ts";
+import { fold } from "../../src/journal/fold.ts";
+import { emptyThread, type Thread } from "../../src/journal/thread.ts";
 import { nextStep } from "../../src/worker/next.ts";
 import { createStage, fakeTool } from "../fakes/stage.ts";
 

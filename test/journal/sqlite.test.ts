@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { emptyThread, fold } from "../../src/journal/fold.ts";
+import { fold } from "../../src/journal/fold.ts";
+import { emptyThread } from "../../src/journal/thread.ts";
+import { MAX_IDLE_MS } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import { journalContract, message } from "../contracts/journal.ts";
 
@@ -71,6 +73,60 @@ describe("the SQLite file", () => {
     const before = digest();
     await expect(openSqliteJournal({ path })).rejects.toMatchObject({ code: "STORE_NEWER" });
     expect(digest()).toBe(before);
+  });
+
+  test("takes over what version 0.1 wrote, also when two open it at once", async () => {
+    raw(readFileSync(join(import.meta.dirname, "version-1.sql"), "utf8"));
+    const opened = await Promise.all([openSqliteJournal({ path }), openSqliteJournal({ path })]);
+    const [journal] = opened;
+    const entries = await journal.read("terminal:old");
+    expect(entries.map(({ id, kind }) => [id, kind])).toEqual([
+      ["msg:1", "message"],
+      ["msg:2", "command"],
+      ["run:r1", "run_started"],
+    ]);
+    expect(entries[0]).toMatchObject({ at: 1_790_000_000_002, text: "it's slow" });
+    const kept = await journal.readArtifact("terminal:old", "68ac09b529b4a9db");
+    expect(Buffer.from(kept).toString()).toBe("kept whole\n");
+    expect(await journal.lease("terminal:old", 1_000)).toMatchObject({ attempts: 1 });
+    expect(await journal.reserve("day", 5, 5)).toMatchObject({ amount: 5 });
+    expect(await journal.check()).toBeUndefined();
+    for (const each of opened) await each.close();
+    const again = await openSqliteJournal({ path });
+    expect(await again.reserve("day", 1, 5)).toBeUndefined();
+    expect(await again.read("terminal:old")).toHaveLength(3);
+    await again.close();
+    const db = new DatabaseSync(path);
+    // Version 0.1 reads files up to 1 and refuses this one, as any version refuses a newer one's.
+    expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+    db.close();
+  });
+
+  test("forgets counters and reservations that nobody used for 40 days, and no others", async () => {
+    const clock = { now: 100 * 86_400_000 };
+    const open = () => openSqliteJournal({ path, now: () => clock.now });
+    const before = await open();
+    const old = await before.reserve("old", 3, 9);
+    await before.reserve("used", 3, 9);
+    clock.now += MAX_IDLE_MS - 1_000;
+    await before.reserve("used", 4, 9);
+    await before.close();
+    clock.now += 2_000;
+    const journal = await open();
+    const db = new DatabaseSync(path);
+    const names = (sql: string) =>
+      db
+        .prepare(sql)
+        .all()
+        .map((row) => row["name"]);
+    expect(names("SELECT name FROM counter")).toEqual(["used"]);
+    expect(names("SELECT counter AS name FROM reservation")).toEqual(["used"]);
+    db.close();
+    expect(await journal.reserve("used", 3, 9)).toBeUndefined();
+    expect(await journal.reserve("old", 9, 9)).toMatchObject({ amount: 9 });
+    if (old !== undefined) await journal.settle(old, 0);
+    expect(await journal.reserve("old", 1, 9)).toBeUndefined();
+    await journal.close();
   });
 
   test("says where it is damaged", async () => {

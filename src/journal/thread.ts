@@ -1,0 +1,120 @@
+import type { Talk } from "../agent/talk.ts";
+import type { Action } from "../approvals/action.ts";
+import { NO_USAGE, type Usage } from "../core/block.ts";
+import type { Entry, JsonObject, NewerEntry } from "../core/entry.ts";
+
+/** One tool call of a run. */
+export interface Call {
+  readonly run: string;
+  readonly call: string;
+  readonly tool: string;
+  /** As asked for; what is executed is the action's or `tool_started`'s. */
+  readonly args: JsonObject;
+  /** Why it can never be run, such as arguments that were cut off. */
+  readonly problem: string | undefined;
+  /** A question: it was put to the thread, and what was written next is its answer. */
+  asked: Entry<"notice"> | undefined;
+  reply: Entry<"message"> | undefined;
+  action: Action | undefined;
+  started: Entry<"tool_started"> | undefined;
+  finished: Entry<"tool_finished"> | undefined;
+  /** What a worker that had lost its lease said of the outcome. */
+  word: Entry<"signal"> | undefined;
+  settled: Entry<"settled"> | undefined;
+}
+
+export interface Run {
+  readonly started: Entry<"run_started">;
+  readonly calls: Map<string, Call>;
+  /** Those without a result. */
+  readonly open: Map<string, Call>;
+  /** A model's run, and where it stands. */
+  readonly talk: Talk | undefined;
+  /** Accounts whose messages instruct it, those that joined later included: its requesters. */
+  readonly principals: Set<string>;
+  /** It is the command that chooses this model, once it is completed. */
+  readonly chooses: string | undefined;
+  /** A Stop came after it began and before it ended. */
+  stopped: boolean;
+  ended: Entry<"run_ended"> | undefined;
+}
+
+/** A message or command that no run has taken up. */
+export interface Pending {
+  entry: Entry<"message"> | Entry<"command">;
+  stopped: boolean;
+}
+
+/** Something the thread has yet to be told; the notice that tells it answers `id`. */
+export interface Word {
+  id: string;
+  text: string;
+  /** The action or call that a person is asked to settle. */
+  settles?: string;
+  /** Open actions that hold up a message. */
+  holds?: string[];
+}
+
+/** Something that views have yet to show. */
+export type Debt =
+  | { kind: "answer"; id: string; seq: number; run: Run; views: Set<string> }
+  | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };
+
+/** The view that a journal's key itself names; others come by `view_added`. */
+export const MAIN_VIEW = "main";
+
+/**
+ * What a prefix of a thread's journal means. It holds what is open: ended and delivered runs are dropped, so it stays
+ * small however long the journal is.
+ */
+export interface Thread {
+  last: number;
+  /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
+  newer: NewerEntry | undefined;
+  views: string[];
+  /** Its work crashed twice, and nobody has written since. */
+  parked: boolean;
+  pending: Map<string, Pending>;
+  /** Clicks that nothing has answered yet, in the order posted. */
+  clicks: Map<string, Entry<"click">>;
+  words: Map<string, Word>;
+  runs: Map<string, Run>;
+  actions: Map<string, Action>;
+  /** The actions that are not over, or whose end some view has yet to show. */
+  live: Set<Action>;
+  debts: Map<string, Debt>;
+  /** Calls that ended unknown, settled ones too: a late word on them may still come. */
+  unknown: Map<string, Call>;
+  /** The model that people chose for this thread's next runs. */
+  model: string | undefined;
+  /** Of the newest request, and roughly of what came since: how long the thread has become. */
+  requestTokens: number;
+  counts: { runs: number; actions: number; calls: number; toolMs: number; usage: Usage };
+}
+
+export function emptyThread(): Thread {
+  return {
+    last: 0,
+    newer: undefined,
+    views: [MAIN_VIEW],
+    parked: false,
+    pending: new Map(),
+    clicks: new Map(),
+    words: new Map(),
+    runs: new Map(),
+    actions: new Map(),
+    live: new Set(),
+    debts: new Map(),
+    unknown: new Map(),
+    model: undefined,
+    requestTokens: 0,
+    counts: { runs: 0, actions: 0, calls: 0, toolMs: 0, usage: NO_USAGE },
+  };
+}
+
+/** The run of a model's that goes on: there is one at most. */
+export function talkingRun({ runs }: Thread): Run | undefined {
+  for (const run of runs.values())
+    if (run.talk !== undefined && run.ended === undefined) return run;
+  return undefined;
+}
