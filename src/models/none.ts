@@ -38,7 +38,7 @@ export function answerWithoutModel(
       : `  run ${describe(tool)}`,
   );
   const none =
-    "No model is configured, so only direct commands are understood. From version 0.2 on, MODEL=anthropic/<name>, openai/<name> or openai-compatible/<name> with its key sets one.";
+    "No model is configured, so only direct commands are understood. To set one, start with MODEL=anthropic/<name> and ANTHROPIC_API_KEY, MODEL=openai/<name> and OPENAI_API_KEY, or MODEL=openai-compatible/<name> and OPENAI_BASE_URL.";
   if (lines.length === 0) return `${none}\n\`tools\` lists what can be run, \`help\` how.`;
   return `${none}\nTools that match your words:\n${lines.join("\n")}`;
 }

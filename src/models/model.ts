@@ -1,0 +1,93 @@
+import type { AssistantBlock, FileType, StopReason, Usage } from "../core/block.ts";
+import type { JsonObject } from "../core/entry.ts";
+import { BotError, type ErrorCode } from "../core/errors.ts";
+
+/** A file as a request carries it. */
+export interface FileBlock {
+  kind: "file";
+  name: string;
+  mediaType: FileType;
+  /** Base64, no line breaks. */
+  data: string;
+}
+
+export interface TextBlock {
+  kind: "text";
+  text: string;
+}
+
+/** The result of one call, by the provider's id of it. */
+export interface ToolResultBlock {
+  id: string;
+  text: string;
+  isError: boolean;
+  /** Images only. */
+  files: readonly FileBlock[];
+}
+
+/**
+ * One turn. A `tool` turn holds the results of every call of the assistant turn before it, in their order; wires that
+ * know no such turn translate it. A `user` turn may follow a `tool` turn or another `user` turn.
+ */
+export type Turn =
+  | { role: "user"; content: readonly (TextBlock | FileBlock)[] }
+  /** `model` is the id of the model that wrote it: another one does not get its `wire` values. */
+  | { role: "assistant"; content: readonly AssistantBlock[]; model: string }
+  | { role: "tool"; results: readonly ToolResultBlock[] };
+
+export interface ToolSpec {
+  name: string;
+  description: string;
+  /** JSON Schema of the arguments, draft 2020-12. */
+  schema: JsonObject;
+}
+
+/** `system` and `tools` are the same bytes in every request of a run, and each request's turns begin with the last one's. */
+export interface ModelRequest {
+  system: string;
+  tools: readonly ToolSpec[];
+  turns: readonly Turn[];
+  /** `none`: the tools stay listed, for the provider's cache, and may not be called now. */
+  toolChoice: "auto" | "none";
+  maxOutputTokens: number;
+}
+
+export interface ModelResponse {
+  content: AssistantBlock[];
+  stop: StopReason;
+  usage: Usage;
+}
+
+export interface GenerateOptions {
+  signal: AbortSignal;
+  /** Called with each piece of text as it arrives, and with undefined when all of it is void because of a new attempt. */
+  onDelta?: ((text: string | undefined) => void) | undefined;
+}
+
+/** One model of one provider. It always streams, retries nothing itself and resolves only with a whole response. */
+export interface Model {
+  /** `<wire>/<name>`, such as `anthropic/claude-sonnet-5-5`. */
+  readonly id: string;
+  /** Tokens that a request and its response may have together. */
+  readonly contextWindow: number;
+  /** @throws ModelError, and BotError ABORTED when the signal was */
+  generate(request: ModelRequest, options: GenerateOptions): Promise<ModelResponse>;
+}
+
+type ModelErrorCode = Extract<ErrorCode, `MODEL_${string}`>;
+
+/** A request that brought no response. What is retried is decided in `patient.ts`, by the code. */
+export class ModelError extends BotError {
+  /** How long the provider asks to be left alone, in ms. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: ModelErrorCode,
+    message: string,
+    options: ErrorOptions & { retryAfterMs?: number | undefined } = {},
+  ) {
+    super(code, message, options);
+    this.name = "ModelError";
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

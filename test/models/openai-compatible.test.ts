@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Model, Turn } from "../../src/models/model.ts";
+import { modelContract } from "../contracts/model.ts";
+import { failureOf, PIXEL, requestOf, said } from "./harness.ts";
+import { type ModelServer, startModelServer } from "../fakes/model-server.ts";
+import { compatible } from "./dialects.ts";
+
+modelContract(compatible);
+
+describe("the Chat Completions of other servers", () => {
+  let server: ModelServer;
+  let model: Model;
+  const { signal } = new AbortController();
+  beforeAll(async () => {
+    server = await startModelServer();
+  });
+  afterAll(() => server.close());
+  beforeEach(() => {
+    server.seen.length = 0;
+    model = compatible.create({ baseURL: server.url });
+  });
+
+  async function generate(pieces: string[], turns: Turn[] = [said("a")]) {
+    server.answer({ pieces });
+    return model.generate(requestOf(turns), { signal });
+  }
+
+  async function sent(turns: Turn[]) {
+    await generate(compatible.events({ text: ["ok"] }), turns);
+    return JSON.parse(server.seen.at(-1)?.body ?? "") as { messages: Record<string, unknown>[] };
+  }
+
+  /** Chunks of these deltas, and the end. */
+  function chunks(deltas: object[], finish_reason = "tool_calls"): string[] {
+    return [...deltas.map((delta) => ({ delta })), { delta: {}, finish_reason }]
+      .map((choice) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`)
+      .concat("data: [DONE]\n\n");
+  }
+
+  function call(fields: object, name: string | undefined, args: string | undefined) {
+    return { tool_calls: [{ ...fields, function: { name, arguments: args } }] };
+  }
+
+  test("calls without ids, or with the same one, get ids that differ", async () => {
+    const { content, stop, usage } = await generate(
+      chunks([
+        call({ index: 0 }, "a", '{"n":'),
+        call({ index: 1, id: "x" }, "b", "{}"),
+        call({ index: 0 }, undefined, "1}"),
+        call({ index: 2, id: "x" }, "c", ""),
+        call({ index: 3, id: "x_2" }, "d", "{}"),
+        call({ index: 4, id: null }, "e", "{}"),
+      ]),
+    );
+    expect(stop).toBe("tool_use");
+    expect(content).toEqual([
+      { kind: "tool_use", id: "call_0", name: "a", input: '{"n":1}' },
+      { kind: "tool_use", id: "x", name: "b", input: "{}" },
+      { kind: "tool_use", id: "x_2", name: "c", input: "" },
+      { kind: "tool_use", id: "x_2_2", name: "d", input: "{}" },
+      { kind: "tool_use", id: "call_4", name: "e", input: "{}" },
+    ]);
+    expect(usage).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 });
+  });
+
+  test("calls without an index are told apart by their ids", async () => {
+    const { content } = await generate(
+      chunks([
+        call({ id: "x" }, "a", '{"n":'),
+        call({}, undefined, "1}"),
+        call({ id: "y" }, "b", "{}"),
+      ]),
+    );
+    expect(content).toEqual([
+      { kind: "tool_use", id: "x", name: "a", input: '{"n":1}' },
+      { kind: "tool_use", id: "y", name: "b", input: "{}" },
+    ]);
+  });
+
+  test("calls are calls though the server says that it merely stopped", async () => {
+    const { stop } = await generate(chunks([call({ index: 0, id: "x" }, "a", "{}")], "stop"));
+    expect(stop).toBe("tool_use");
+  });
+
+  test("a server's own additions to a call and its reasoning are sent back under the same names", async () => {
+    const extra_content = { google: { thought_signature: "c2ln" } };
+    const { content } = await generate(
+      chunks([
+        { reasoning: "Is it " },
+        { reasoning: "full?", reasoning_details: [] },
+        call({ index: 0, id: "x", extra_content }, "a", "{}"),
+      ]),
+    );
+    const { messages } = await sent([
+      said("a"),
+      { role: "assistant", content, model: model.id },
+      { role: "tool", results: [{ id: "x", text: "gone", isError: true, files: [] }] },
+    ]);
+    expect(messages.slice(2)).toEqual([
+      {
+        role: "assistant",
+        content: null,
+        reasoning: "Is it full?",
+        tool_calls: [
+          { id: "x", type: "function", function: { name: "a", arguments: "{}" }, extra_content },
+        ],
+      },
+      { role: "tool", tool_call_id: "x", content: "Error: gone" },
+    ]);
+  });
+
+  test("arguments are sent back unchanged, unless a server that parses them would refuse them", async () => {
+    const inputs = [
+      ['{ "a" : 1 }', '{ "a" : 1 }'],
+      ["", "{}"],
+      ['{"a":', JSON.stringify({ INVALID_JSON: '{"a":' })],
+    ];
+    for (const [input = "", wanted] of inputs) {
+      const { messages } = await sent([
+        said("a"),
+        {
+          role: "assistant",
+          content: [{ kind: "tool_use", id: "x", name: "a", input }],
+          model: model.id,
+        },
+        { role: "tool", results: [{ id: "x", text: "", isError: false, files: [] }] },
+      ]);
+      expect(messages[2]).toMatchObject({ tool_calls: [{ function: { arguments: wanted } }] });
+      expect(messages[3]).toMatchObject({ content: "(no output)" });
+    }
+  });
+
+  test("pictures of tools follow all results, with the names of their calls", async () => {
+    const results = ["x", "y"].map((id) => ({ id, text: "ok", isError: false, files: [PIXEL] }));
+    const { messages } = await sent([
+      said("a"),
+      {
+        role: "assistant",
+        content: results.map(({ id }) => ({ kind: "tool_use", id, name: "a", input: "{}" })),
+        model: model.id,
+      },
+      { role: "tool", results },
+    ]);
+    expect(messages.slice(3).map(({ role }) => role)).toEqual(["tool", "tool", "user"]);
+    expect(messages[5]?.["content"]).toMatchObject([
+      { type: "text", text: expect.stringContaining("call x") as string },
+      { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
+      { type: "text", text: expect.stringContaining("call y") as string },
+      { type: "image_url" },
+    ]);
+  });
+
+  test("a PDF is refused before anything is sent, and what to do is said", async () => {
+    const pdf = { ...PIXEL, name: "a.pdf", mediaType: "application/pdf" } as const;
+    const error = await failureOf(generate([], [{ role: "user", content: [pdf] }]));
+    expect(error.code).toBe("MODEL_CONTENT_UNSUPPORTED");
+    expect(error.message).toMatch(/a\.pdf.*images of its pages/);
+    expect(server.seen).toHaveLength(0);
+  });
+
+  test("an error within a stream has the code that its status would have", async () => {
+    for (const [status, code] of [
+      [502, "MODEL_OVERLOADED"],
+      [402, "MODEL_SPEND_CAP"],
+    ] as const) {
+      const piece = `data: ${JSON.stringify({ error: { code: status, message: "Gone." } })}\n\n`;
+      expect((await failureOf(generate([piece]))).code).toBe(code);
+    }
+  });
+
+  test("an error that is a mere text is read too", async () => {
+    server.answer({ status: 404, pieces: [JSON.stringify({ error: "model 'x' not found" })] });
+    const error = await failureOf(model.generate(requestOf([said("a")]), { signal }));
+    expect(error.code).toBe("MODEL_UNKNOWN");
+    expect(error.message).toContain("model 'x' not found");
+  });
+});
+
+describe("how long a provider asks to be left alone", () => {
+  let server: ModelServer;
+  beforeAll(async () => {
+    server = await startModelServer();
+  });
+  afterAll(() => server.close());
+  const inTen = () => Date.now() + 10_000;
+
+  test.each<[string, () => Record<string, string>, number]>([
+    ["seconds", () => ({ "retry-after": "10" }), 10_000],
+    ["a date", () => ({ "retry-after": new Date(inTen()).toUTCString() }), 10_000],
+    ["a date that is past", () => ({ "retry-after": new Date(0).toUTCString() }), 0],
+    ["milliseconds", () => ({ "retry-after-ms": "10000", "retry-after": "99" }), 10_000],
+    ["OpenAI's duration", () => ({ "x-ratelimit-reset-tokens": "10s" }), 10_000],
+    [
+      "the limit that is used up",
+      () => ({
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "1m0s",
+        "x-ratelimit-remaining-tokens": "50",
+        "x-ratelimit-reset-tokens": "20ms",
+      }),
+      60_000,
+    ],
+    ["OpenRouter's moment", () => ({ "x-ratelimit-reset": String(inTen()) }), 10_000],
+    ["a moment in seconds", () => ({ "x-ratelimit-reset": String(inTen() / 1000) }), 10_000],
+    ["a year at most", () => ({ "retry-after": "99999999999" }), 365 * 86_400_000],
+  ])("is read from %s", async (_form, headers, wanted) => {
+    server.answer({ status: 429, headers: headers() });
+    const model = compatible.create({ baseURL: server.url });
+    const { signal } = new AbortController();
+    const error = await failureOf(model.generate(requestOf([said("a")]), { signal }));
+    expect(error.code).toBe("MODEL_RATE_LIMITED");
+    expect(Math.abs((error.retryAfterMs ?? Number.NaN) - wanted)).toBeLessThan(1500);
+  });
+
+  test("is not guessed from a header that makes no sense", async () => {
+    server.answer({ status: 429, headers: { "retry-after": "soon", "x-ratelimit-reset": "" } });
+    const model = compatible.create({ baseURL: server.url });
+    const { signal } = new AbortController();
+    const error = await failureOf(model.generate(requestOf([said("a")]), { signal }));
+    expect(error.code).toBe("MODEL_SPEND_CAP");
+  });
+});
