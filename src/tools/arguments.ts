@@ -54,8 +54,8 @@ export function checkArguments(
   tool: Tool,
   args: Readonly<JsonObject>,
   by: "person" | "bot" = "person",
+  { fields, open } = inputForm(tool),
 ): CheckedArguments {
-  const { fields, open } = inputOf(tool);
   const problems: string[] = [];
   if (!isJson(args)) {
     return { ok: false, problem: explain(tool, fields, [`they nest deeper than ${MAX_DEPTH}`]) };
@@ -82,17 +82,26 @@ export function checkArguments(
 
 /** One line for people: `http_check url=<url> [method=GET|HEAD]`; what is in brackets may be left out. */
 export function describeInput(tool: Tool): string {
-  return form(tool.name, inputOf(tool).fields);
+  return form(tool.name, inputForm(tool).fields);
 }
 
 /** The names a person may give, in the schema's order. */
 export function argumentNames(tool: Tool): string[] {
-  return [...inputOf(tool).fields].filter(([, field]) => !field.internal).map(([name]) => name);
+  return [...inputForm(tool).fields].filter(([, field]) => !field.internal).map(([name]) => name);
 }
 
-/** SHA-256, hexadecimal, over the canonical form (RFC 8785) of the input's JSON schema, internal fields included. */
-export function schemaHash(tool: Tool): string {
-  return hash("sha256", canonicalize(jsonSchema(tool)) ?? "", "hex");
+/**
+ * The tool as a model is told it: an object's JSON schema, variants merged, since model providers take no union at the top,
+ * without the fields that only the bot fills.
+ */
+export function toolSpec(tool: Tool): { name: string; description: string; schema: JsonObject } {
+  const offered = [...inputForm(tool).fields].filter(([, field]) => !field.internal);
+  const properties = Object.fromEntries(offered.map(([name, { schema }]) => [name, schema]));
+  const required = offered.flatMap(([name, field]) => (field.required ? [name] : []));
+  const schema = z
+    .record(z.string(), z.json())
+    .parse({ type: "object", properties, required, additionalProperties: false });
+  return { name: tool.name, description: tool.description, schema };
 }
 
 /**
@@ -193,8 +202,17 @@ function jsonSchema(tool: Tool): JsonSchema {
   return z.toJSONSchema(tool.input, { io: "input", unrepresentable: "any" });
 }
 
-/** The input's fields, those of a union's variants together; `open`: it takes names that it does not list. */
-function inputOf(tool: Tool): { fields: Map<string, Field>; open: boolean } {
+/** A tool's input as checks need it. Making it takes many times as long as checking by it. */
+export interface InputForm {
+  /** Those of a union's variants together. */
+  fields: Map<string, Field>;
+  /** It takes names that it does not list. */
+  open: boolean;
+  /** SHA-256, hexadecimal, over the canonical form (RFC 8785) of the JSON schema, internal fields included. */
+  schemaHash: string;
+}
+
+export function inputForm(tool: Tool): InputForm {
   const schema = jsonSchema(tool);
   const variants = schema.anyOf ?? schema.oneOf ?? [schema];
   const fields = new Map<string, Field>();
@@ -212,7 +230,7 @@ function inputOf(tool: Tool): { fields: Map<string, Field>; open: boolean } {
     (variant) =>
       variant.additionalProperties !== undefined && variant.additionalProperties !== false,
   );
-  return { fields, open };
+  return { fields, open, schemaHash: hash("sha256", canonicalize(schema) ?? "", "hex") };
 }
 
 function explain(tool: Tool, fields: Map<string, Field>, problems: string[]): string {

@@ -1,12 +1,23 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as z from "zod";
-import type { ArtifactRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
+import type { ArtifactRef, FileRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { capText } from "../core/display.ts";
-import { checkArguments, schemaHash, suggest } from "./arguments.ts";
+import { checkArguments, type InputForm, inputForm, suggest } from "./arguments.ts";
+import { type Breaker, createBreaker } from "./breaker.ts";
+import { keepImages } from "./images.ts";
+import { retryConnection } from "./retry.ts";
 import { within } from "./time-limit.ts";
-import type { ExecOptions, ExecResult, Dialed, Tool, ToolContext, Verdict } from "./tool.ts";
+import type {
+  Dialed,
+  ExecOptions,
+  ExecResult,
+  Tool,
+  ToolContext,
+  ToolImage,
+  Verdict,
+} from "./tool.ts";
 
 /** What of a result goes into the journal and the answer; the rest is kept whole as an artifact. */
 const MAX_RESULT_BYTES = 16_000;
@@ -16,6 +27,8 @@ const VERIFY_MS = 2_500;
 const HIDDEN = /\[secret:[\w.-]+\]/;
 /** For looking before: pins, previews, prechecks. */
 const LOOK_MS = 15_000;
+/** What a tool that does not say what it changes may change. */
+const WHOLE_MACHINE = "this machine";
 
 /** A call that passed its schema: what is shown, voted on and executed. */
 export interface Prepared {
@@ -29,7 +42,10 @@ export interface Prepared {
 export interface Finished {
   outcome: Outcome;
   text: string;
+  /** The full text, where `text` is cut. */
   artifacts: ArtifactRef[];
+  /** The images that go with the text. */
+  files: FileRef[];
   ms: number;
 }
 
@@ -42,12 +58,18 @@ export interface DispatchParts {
   dial(host: string, port: number, options: { signal: AbortSignal }): Promise<Dialed>;
   /** The encoder that every stored and shown text passes. */
   encode(text: string): string;
+  /**
+   * The clock that broken tools are left alone by, in ms, never running backwards. Default: since the process began.
+   */
+  now?: () => number;
 }
 
 interface RunOptions {
   signal: AbortSignal;
-  /** Stores the full output of a call whose result is cut. */
+  /** Stores the full output of a call whose result is cut, and images. */
   keep(bytes: Uint8Array): Promise<ArtifactRef>;
+  /** An artifact of the thread that the call is in. */
+  artifact(id: string): Promise<Uint8Array>;
   startedAt: number;
 }
 
@@ -55,28 +77,38 @@ interface RunOptions {
 export interface Dispatcher {
   find(name: string): Tool | undefined;
   /**
-   * Checks the arguments and fixes what they point to.
-   * @throws BotError TOOL_UNKNOWN, INPUT_INVALID, PRECHECK_FAILED, NOT_AVAILABLE or what the tool's pin throws
+   * What a call with these checked arguments changes: never two at once on the same (see `Tool.resource`). Never
+   * throws.
+   */
+  resourceOf(tool: string, args: JsonObject): string;
+  /**
+   * Checks the arguments and fixes what they point to. The breaker is asked here and in `drift`, not in `run`: by
+   * then the call is written down as started. A call that it refuses is "blocked", whatever its effect.
+   * @throws BotError TOOL_UNKNOWN, INPUT_INVALID, PRECHECK_FAILED, NOT_AVAILABLE, CIRCUIT_OPEN or what the tool's pin
+   * throws
    */
   prepare(tool: string, args: JsonObject, signal: AbortSignal): Promise<Prepared>;
   /** What the card shows. @throws BotError NOT_AVAILABLE for a tool that acts but cannot say what on */
   preview(prepared: Prepared, signal: AbortSignal): Promise<Preview>;
-  /** Does what was approved still hold: the same schema, the same digest, the precheck? Why not, or undefined. */
+  /** Does what was approved still hold: the same schema, digest, the precheck, the breaker? Why not, or undefined. */
   drift(
     tool: string,
     args: JsonObject,
     digest: string,
     signal: AbortSignal,
   ): Promise<string | undefined>;
-  /** Runs it and reads back what it did. Never throws. */
+  /**
+   * Runs it, within the tool's time limit, and reads back what it did; a read whose connection failed is tried up to
+   * three times. Never throws.
+   */
   run(tool: string, args: JsonObject, options: RunOptions): Promise<Finished>;
   /** After a crash: what can be seen of a call that was started. Never throws. */
   verify(tool: string, args: JsonObject, startedAt: number, signal: AbortSignal): Promise<Verdict>;
 }
 
 /** The digest that approvals are bound to. */
-function digestOf(tool: Tool, args: JsonObject): string {
-  const canonical = canonicalize({ tool: tool.name, args, schema: schemaHash(tool) });
+function digestOf(tool: Tool, args: JsonObject, { schemaHash }: InputForm): string {
+  const canonical = canonicalize({ tool: tool.name, args, schema: schemaHash });
   return createHash("sha256")
     .update(canonical ?? "")
     .digest("hex");
@@ -85,20 +117,37 @@ function digestOf(tool: Tool, args: JsonObject): string {
 export function createDispatcher(parts: DispatchParts): Dispatcher {
   const { tools, encode } = parts;
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const breaker = createBreaker(parts.now);
+  const forms = new Map<Tool["input"], InputForm>();
+  const formOf = (tool: Tool): InputForm => {
+    const form = forms.get(tool.input) ?? inputForm(tool);
+    forms.set(tool.input, form);
+    return form;
+  };
 
   return {
     find: (name) => byName.get(name),
 
+    resourceOf(name, args) {
+      try {
+        return byName.get(name)?.resource?.(args) ?? WHOLE_MACHINE;
+      } catch {
+        return WHOLE_MACHINE;
+      }
+    },
+
     async prepare(name, asked, signal) {
       const tool = byName.get(name);
       if (tool === undefined) throw unknownTool(name, tools);
-      const args = await check(tool, asked, "person");
+      const args = await check(tool, asked, "person", formOf(tool));
       const pinned = await look(parts, signal, async (ctx) => {
         const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
         await tool.precheck?.(fixed, ctx);
         return fixed;
       });
-      return { tool, args: pinned, digest: digestOf(tool, pinned) };
+      const digest = digestOf(tool, pinned, formOf(tool));
+      breaker.admit(tool.name, digest);
+      return { tool, args: pinned, digest };
     },
 
     async preview({ tool, args }, signal) {
@@ -112,11 +161,12 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       try {
         const tool = byName.get(name);
         if (tool === undefined) throw unknownTool(name, tools);
-        if (digestOf(tool, args) !== digest) {
+        if (digestOf(tool, args, formOf(tool)) !== digest) {
           return "the tool or its arguments changed since it was shown";
         }
-        await check(tool, args, "bot");
+        await check(tool, args, "bot", formOf(tool));
         await look(parts, signal, async (ctx) => tool.precheck?.(args, ctx));
+        breaker.admit(tool.name, digest);
         return undefined;
       } catch (error) {
         return encode(messageOf(error));
@@ -129,12 +179,13 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       const ended: Ended =
         tool === undefined
           ? { outcome: "blocked", text: unknownTool(name, tools).message }
-          : await attempt(parts, tool, args, options);
+          : await attempt(parts, breaker, tool, args, options);
       const ms = Math.round(performance.now() - began);
-      const encoded = encode(ended.text);
+      const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
+      const encoded = [encode(ended.text), ...left].join("\n");
       const text = capText(encoded, MAX_RESULT_BYTES);
       const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
-      return { outcome: ended.outcome, text, artifacts, ms };
+      return { outcome: ended.outcome, text, artifacts, files, ms };
     },
 
     async verify(name, args, startedAt, signal) {
@@ -163,15 +214,29 @@ function look<T>(
   return within(LOOK_MS, signal, (inner) => work(contextOf(parts, inner)));
 }
 
-function contextOf(parts: DispatchParts, signal: AbortSignal): ToolContext {
+function contextOf(
+  parts: DispatchParts,
+  signal: AbortSignal,
+  readArtifact: ToolContext["readArtifact"] = noArtifact,
+): ToolContext {
   return {
     signal,
     exec: (argv, options = {}) => parts.exec(argv, { ...options, signal }),
     dial: (host, port) => parts.dial(host, port, { signal }),
+    readArtifact,
   };
 }
 
-async function check(tool: Tool, args: JsonObject, by: "person" | "bot"): Promise<JsonObject> {
+async function noArtifact(): Promise<never> {
+  throw new BotError("NOT_AVAILABLE", "Artifacts can be read only while the tool is run.");
+}
+
+async function check(
+  tool: Tool,
+  args: JsonObject,
+  by: "person" | "bot",
+  form: InputForm,
+): Promise<JsonObject> {
   const missing = await tool.unavailable?.();
   if (missing !== undefined) throw new BotError("NOT_AVAILABLE", missing);
   const hidden = HIDDEN.exec(JSON.stringify(args))?.[0];
@@ -179,7 +244,7 @@ async function check(tool: Tool, args: JsonObject, by: "person" | "bot"): Promis
     const text = `The arguments held a secret, which was taken out: ${hidden}. A tool gets such values from its own settings, never from a message.`;
     throw new BotError("INPUT_INVALID", text);
   }
-  const checked = checkArguments(tool, args, by);
+  const checked = checkArguments(tool, args, by, form);
   if (!checked.ok) throw new BotError("INPUT_INVALID", checked.problem);
   return checked.args;
 }
@@ -211,20 +276,25 @@ async function verify(
 
 async function attempt(
   parts: DispatchParts,
+  breaker: Breaker,
   tool: Tool,
   args: JsonObject,
-  { signal, startedAt }: RunOptions,
+  { signal, startedAt, artifact }: RunOptions,
 ): Promise<Ended> {
   try {
-    const output = await within(tool.timeoutMs, signal, (inner) =>
-      tool.run(args, contextOf(parts, inner)),
-    );
-    if (output.failed === true) return { outcome: "error", text: output.text };
-    if (tool.verify === undefined) return { outcome: "ok", text: output.text };
+    const output = await within(tool.timeoutMs, signal, (inner) => {
+      const work = async () => tool.run(args, contextOf(parts, inner, artifact));
+      return tool.effect === "read" ? retryConnection(inner, work) : work();
+    });
+    breaker.succeeded(tool.name);
+    const { text, images = [] } = output;
+    if (output.failed === true) return { outcome: "error", text, images };
+    if (tool.verify === undefined) return { outcome: "ok", text, images };
     const { verdict, evidence } = await verify(parts, tool, args, startedAt, signal);
     const seen = verdict === "done" ? "Verified" : "NOT verified";
-    return { outcome: "ok", text: `${output.text}\n${seen}: ${evidence}` };
+    return { outcome: "ok", text: `${text}\n${seen}: ${evidence}`, images };
   } catch (error) {
+    breaker.failed(tool.name, error);
     return failure(tool, error, signal);
   }
 }
@@ -232,6 +302,7 @@ async function attempt(
 interface Ended {
   outcome: Outcome;
   text: string;
+  images?: readonly ToolImage[];
 }
 
 /** A read that was cut failed; a write that was cut may have happened. */

@@ -6,6 +6,8 @@ import { createRunCommand } from "./host/run-command.ts";
 import { createServiceStatus } from "./host/service-status.ts";
 import { httpCheck } from "./network/http-check.ts";
 import { tcpCheck } from "./network/tcp-check.ts";
+import { askUser } from "./thread/ask-user.ts";
+import { readArtifact } from "./thread/read-artifact.ts";
 import type { Tool } from "./tool.ts";
 
 /** Every tool there is, in the order that lists show them. A new tool is its file and one line here. */
@@ -19,5 +21,7 @@ export function createTools({ logRoots }: { logRoots: readonly string[] }): read
     createRestartService(),
     createRunCommand(),
     killProcess,
+    readArtifact,
+    askUser,
   ];
 }

@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type * as z from "zod";
 import type { Effect, Preview } from "../core/entry.ts";
+import type { ImageType } from "../core/image-type.ts";
 
 /** What a finished process left behind. Output beyond `maxBytes` is dropped from the middle and counted. */
 export interface ExecResult {
@@ -48,10 +49,34 @@ export interface ToolContext {
    * @throws BotError ADDRESS_REFUSED, ADDRESS_UNKNOWN, CONNECTION_FAILED, ABORTED
    */
   dial(host: string, port: number): Promise<Dialed>;
+  /**
+   * The bytes of an artifact of the thread that asked, of no other. Only while the tool is run.
+   * @throws BotError ARTIFACT_UNKNOWN; NOT_AVAILABLE in a pin, preview, precheck or read-back
+   */
+  readArtifact(id: string): Promise<Uint8Array>;
+}
+
+/** An image that a result shows besides its text. */
+export interface ToolImage {
+  name: string;
+  mediaType: ImageType;
+  bytes: Uint8Array;
+}
+
+/** A question to the people of the thread. */
+interface Question {
+  text: string;
+  /** Answers to choose from; none: they write one. */
+  choices: string[];
 }
 
 export interface ToolOutput {
   text: string;
+  /**
+   * Kept as files of the thread, at most 10 of 5 MiB each; what is not the type it says is left out, and the text
+   * says so.
+   */
+  images?: ToolImage[];
   /** True when the tool did its work and the work failed, such as a command that exits with 1. */
   failed?: boolean;
 }
@@ -65,7 +90,8 @@ export interface Verdict {
 /**
  * One thing the bot can do. Its input is a zod schema, from which people's and models' arguments are checked and
  * described. It throws freely: the dispatcher turns whatever it throws into a result. A write that cannot tell whether
- * it happened throws BotError TIMEOUT or ABORTED: the outcome is then unknown, never "failed".
+ * it happened throws BotError TIMEOUT or ABORTED: the outcome is then unknown, never "failed". A read that throws
+ * CONNECTION_FAILED is tried again; `breaker.ts` says which errors count as the tool's own.
  */
 export interface Tool<I = unknown> {
   readonly name: string;
@@ -74,15 +100,28 @@ export interface Tool<I = unknown> {
   readonly input: z.ZodType<I>;
   readonly effect: Effect;
   readonly timeoutMs: number;
+  /**
+   * What the call changes, such as `service nginx`: writes on the same resource never run side by side. Left out: all
+   * such tools share one resource, "this machine".
+   */
+  resource?(input: I): string;
+  /** The tool is not run at all: this is put to the people of the thread, and what they answer is its result. */
+  question?(input: I): Question;
   /** Why it cannot work on this machine, or undefined. */
   unavailable?(): Promise<string | undefined>;
   /** Fixes what the arguments point to (a digest, a start time), so that what is approved is what is run. */
   pin?(input: I, ctx: ToolContext): Promise<I>;
   /** What the card shows of the consequences; required of everything that is not a read. */
   preview?(input: I, ctx: ToolContext): Promise<Preview>;
-  /** Throws BotError PRECHECK_FAILED unless the world is as the action needs it; before asking and again before acting. */
+  /**
+   * Throws BotError PRECHECK_FAILED unless the world is as the action needs it; before asking and again before
+   * acting.
+   */
   precheck?(input: I, ctx: ToolContext): Promise<void>;
-  /** Reads back whether it happened: after a crash and after acting. `startedAt`: when it was dispatched, ms since 1970. */
+  /**
+   * Reads back whether it happened: after a crash and after acting. `startedAt`: when it was dispatched, ms since
+   * 1970.
+   */
   verify?(input: I, ctx: ToolContext, startedAt: number): Promise<Verdict>;
   run(input: I, ctx: ToolContext): Promise<ToolOutput>;
 }

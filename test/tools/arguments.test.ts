@@ -8,10 +8,12 @@ import {
   commandLine,
   describeInput,
   readArguments,
-  schemaHash,
+  inputForm,
   suggest,
 } from "../../src/tools/arguments.ts";
 import { type Tool, defineTool } from "../../src/tools/tool.ts";
+
+const schemaHash = (tool: Tool) => inputForm(tool).schemaHash;
 
 function toolOf(name: string, input: z.ZodType): Tool {
   return defineTool<unknown>({

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { searchFile } from "../line-search.ts";
+import { findLines } from "../lines.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from "../tool.ts";
 import { listFolder, type Opened, openInside } from "./log-folder.ts";
-import { findLines } from "./log-lines.ts";
-import { searchLog } from "./log-search.ts";
 import { formatBytes } from "./units.ts";
 
 const input = z.strictObject({
@@ -82,7 +82,7 @@ async function readLines(
   const { lines, ...found } =
     grep === undefined
       ? await findLines(file, wanted, { signal })
-      : await searchLog({ file, wanted, pattern: grep, ignoreCase }, signal);
+      : await searchFile(file, { pattern: grep, ignoreCase, wanted }, signal);
   const name = `${path} (${formatBytes(bytes)})`;
   const why = found.limit === undefined ? "" : `: ${found.limit}`;
   const scope = found.isAll

@@ -20,6 +20,7 @@ export function hostContext(programs?: string, signal = new AbortController().si
     signal,
     exec: (argv, options) => exec(argv, { ...options, signal }),
     dial: () => Promise.reject(new Error("A host tool dialed.")),
+    readArtifact: () => Promise.reject(new Error("A host tool read an artifact.")),
   };
 }
 

@@ -20,6 +20,7 @@ export function toolContext(
     signal,
     exec: () => Promise.reject(new Error("A network tool starts no programs.")),
     dial: (host, port) => dial(host, port, { signal }),
+    readArtifact: () => Promise.reject(new Error("A network tool read an artifact.")),
   };
 }
 

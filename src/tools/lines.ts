@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 const NEWLINE = 0x0a;
 const CHUNK_BYTES = 64 * 1024;
-/** A line that goes on for longer is given in parts. */
+/** A line of a file that goes on for longer is given in parts. */
 const MAX_LINE_BYTES = 64 * 1024;
 /** What an answer holds, and how much of a line. */
 const MAX_TEXT_LENGTH = 256 * 1024;
@@ -60,6 +60,30 @@ export async function findLines(
     }
   }
   return { ...found, searchedBytes: file.bytes };
+}
+
+/** The lines of a text that were looked for. */
+export interface MatchingLines {
+  /** Counted from 0, ascending. */
+  indices: number[];
+  /** How many lines were looked at, from the first. */
+  searched: number;
+}
+
+/** Finds the first `wanted` lines that match, and gives up after 5 s. */
+export function matchLines(
+  lines: readonly string[],
+  wanted: number,
+  matches: (line: string) => boolean,
+): MatchingLines {
+  const startedAt = performance.now();
+  const indices: number[] = [];
+  for (const [i, line] of lines.entries()) {
+    const isOver = indices.length === wanted || performance.now() - startedAt >= MAX_SEARCH_MS;
+    if (isOver) return { indices, searched: i };
+    if (matches(line)) indices.push(i);
+  }
+  return { indices, searched: lines.length };
 }
 
 interface LineBatch {

@@ -1,0 +1,37 @@
+import { MAX_FILE_BYTES } from "../core/block.ts";
+import type { ArtifactRef, FileRef } from "../core/entry.ts";
+import { imageTypeOf } from "../core/image-type.ts";
+import type { ToolImage } from "./tool.ts";
+
+/** More than these are not looked at, and would crowd a model's request. */
+const MAX_IMAGES = 10;
+const MAX_NAME_LENGTH = 100;
+
+/**
+ * Keeps a result's images, and says of each that could not be kept why, a line each. Nothing throws: losing an image
+ * must not lose the outcome.
+ */
+export async function keepImages(
+  images: readonly ToolImage[],
+  keep: (bytes: Uint8Array) => Promise<ArtifactRef>,
+  encode: (text: string) => string,
+): Promise<{ files: FileRef[]; left: string[] }> {
+  const files: FileRef[] = [];
+  const left: string[] = [];
+  for (const { name: given, mediaType, bytes } of images.slice(0, MAX_IMAGES)) {
+    const name = encode(given).replaceAll(/\s/g, " ").slice(0, MAX_NAME_LENGTH);
+    const problem = problemOf(mediaType, bytes);
+    const artifact = problem === undefined ? await keep(bytes).catch(() => undefined) : undefined;
+    if (artifact !== undefined) files.push({ name, mediaType, artifact });
+    else left.push(`[image ${name} left out: ${problem ?? "it could not be stored"}]`);
+  }
+  const more = images.length - MAX_IMAGES;
+  if (more > 0) left.push(`[${more} more images left out: a result holds ${MAX_IMAGES}]`);
+  return { files, left };
+}
+
+function problemOf(mediaType: ToolImage["mediaType"], bytes: Uint8Array): string | undefined {
+  const most = MAX_FILE_BYTES[mediaType];
+  if (bytes.byteLength > most) return `it has ${bytes.byteLength} bytes, at most ${most} are taken`;
+  return imageTypeOf(bytes) === mediaType ? undefined : `it is not ${mediaType}`;
+}

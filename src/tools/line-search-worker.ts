@@ -1,0 +1,25 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { RE2JS, RE2JSException } from "re2js";
+import type { LineSearch, LineSearchAnswer } from "./line-search.ts";
+import { findLines, matchLines } from "./lines.ts";
+
+/** The program of the thread that a search runs in. */
+
+async function search(asked: LineSearch): Promise<LineSearchAnswer> {
+  const { pattern, ignoreCase, wanted } = asked;
+  try {
+    const regex = RE2JS.compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+    const matches = (line: string) => regex.test(line);
+    const found =
+      "file" in asked
+        ? await findLines(asked.file, wanted, { matches })
+        : matchLines(asked.lines, wanted, matches);
+    return { found };
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return { problem: error.message };
+  }
+}
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
+parentPort?.postMessage(await search(workerData));

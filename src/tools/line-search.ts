@@ -1,0 +1,72 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { BotError } from "../core/errors.ts";
+import type { FoundLines, MatchingLines } from "./lines.ts";
+
+/** What to search for: an RE2 pattern, and how many lines of it. */
+export interface Pattern {
+  pattern: string;
+  ignoreCase: boolean;
+  wanted: number;
+}
+
+/** What the thread is given. */
+export type LineSearch = Pattern &
+  ({ file: { fd: number; bytes: number } } | { lines: readonly string[] });
+
+/** What the thread answers; a problem is one of the pattern. */
+export type LineSearchAnswer<T = FoundLines | MatchingLines> = { found: T } | { problem: string };
+
+/** When a pattern is so slow that a search does not notice that its 5 s are over. */
+const GIVE_UP_MS = 10_000;
+
+/**
+ * The newest lines of an open file that match.
+ * @throws as `inThread`
+ */
+export function searchFile(
+  file: { fd: number; bytes: number },
+  pattern: Pattern,
+  signal: AbortSignal,
+): Promise<FoundLines> {
+  return inThread({ ...pattern, file }, signal);
+}
+
+/**
+ * The first of these lines that match.
+ * @throws as `inThread`
+ */
+export function searchLines(
+  lines: readonly string[],
+  pattern: Pattern,
+  signal: AbortSignal,
+): Promise<MatchingLines> {
+  return inThread({ ...pattern, lines }, signal);
+}
+
+/**
+ * Searches in a thread of its own. The pattern is somebody else's, so it is RE2's, never a JavaScript RegExp, which can
+ * take for ever; but RE2 too may need seconds for 64 KiB, and here they are nobody's but the search's.
+ * @throws BotError INPUT_INVALID for a pattern that RE2 does not know; TIMEOUT
+ */
+async function inThread<T>(search: LineSearch, signal: AbortSignal): Promise<T> {
+  const worker = new Worker(new URL("./line-search-worker.ts", import.meta.url), {
+    workerData: search,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 128 },
+  });
+  const givenUp = AbortSignal.timeout(GIVE_UP_MS);
+  try {
+    const ended = AbortSignal.any([signal, givenUp]);
+    const [answer]: LineSearchAnswer<T>[] = await once(worker, "message", { signal: ended });
+    if (answer !== undefined && "found" in answer) return answer.found;
+    const text = `grep is no RE2 expression (${answer?.problem}); write \\ before a character that means itself.`;
+    throw new BotError("INPUT_INVALID", text);
+  } catch (error) {
+    if (!givenUp.aborted || signal.aborted) throw error;
+    throw new BotError("TIMEOUT", "The pattern is too slow; use a simpler one.", { cause: error });
+  } finally {
+    await worker.terminate();
+  }
+}

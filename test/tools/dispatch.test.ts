@@ -1,0 +1,363 @@
+import fc from "fast-check";
+import { expect, test, describe } from "vitest";
+import * as z from "zod";
+import { MAX_FILE_BYTES } from "../../src/core/block.ts";
+import { BotError, type ErrorCode } from "../../src/core/errors.ts";
+import { createDispatcher } from "../../src/tools/dispatch.ts";
+import { defineTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
+
+const input = z.strictObject({ name: z.string() });
+type Input = z.infer<typeof input>;
+type Changes = Partial<Tool<Input>>;
+
+/** A dispatcher with one tool, `act`, that does what the test says; its store is a map, its clock moves by hand. */
+function stage(changes: Changes, encode = (text: string) => text) {
+  const clock = { now: 0 };
+  const kept = new Map<string, Uint8Array>();
+  const tool = defineTool<Input>({
+    name: "act",
+    description: "For tests.",
+    input,
+    effect: "read",
+    timeoutMs: 5_000,
+    run: async ({ name }) => ({ text: `did ${name}` }),
+    ...changes,
+  });
+  const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
+  const dispatcher = createDispatcher({
+    tools: [tool],
+    exec: nowhere,
+    dial: nowhere,
+    encode,
+    now: () => clock.now,
+  });
+  const { signal } = new AbortController();
+  const options = {
+    signal,
+    startedAt: 0,
+    async keep(bytes: Uint8Array) {
+      const id = `k${kept.size + 1}`;
+      kept.set(id, bytes);
+      return { id, bytes: bytes.byteLength };
+    },
+    async artifact(id: string) {
+      const bytes = kept.get(id);
+      if (bytes === undefined) throw new BotError("ARTIFACT_UNKNOWN", `no ${id}`);
+      return bytes;
+    },
+  };
+  return {
+    dispatcher,
+    clock,
+    kept,
+    prepare: (name = "web") => dispatcher.prepare("act", { name }, signal),
+    run: (name = "web", changed: Partial<typeof options> = {}) =>
+      dispatcher.run("act", { name }, { ...options, ...changed }),
+    /** As a worker does it: prepared, then run. */
+    async call(name = "web") {
+      const { args } = await dispatcher.prepare("act", { name }, signal);
+      return dispatcher.run("act", args, options);
+    },
+  };
+}
+
+describe("a tool that fails five times in a row", () => {
+  /** Fails while `broken`, counting its runs. */
+  const breakable = (effect: Tool["effect"] = "read") => {
+    const state = { broken: true, runs: 0 };
+    const run = async () => {
+      state.runs++;
+      if (state.broken) throw new Error("it broke");
+      return { text: "fine" };
+    };
+    return { state, changes: { effect, run } satisfies Changes };
+  };
+
+  test.each(["read", "write"] as const)(
+    "is left alone for 30 s, which says when it is tried again: a %s",
+    async (effect) => {
+      const { state, changes } = breakable(effect);
+      const { call, prepare, dispatcher, clock } = stage(changes);
+      const { digest, args } = await prepare();
+      for (let i = 0; i < 5; i++) expect(await call()).toMatchObject({ outcome: "error" });
+      clock.now = 6_000;
+      await expect(prepare()).rejects.toMatchObject({
+        code: "CIRCUIT_OPEN",
+        message: expect.stringContaining("in 24 s"),
+      });
+      // An action that was approved meanwhile is not dispatched either.
+      const { signal } = new AbortController();
+      expect(await dispatcher.drift("act", args, digest, signal)).toContain("in 24 s");
+      expect(state.runs).toBe(5);
+    },
+  );
+
+  test("is then tried by one call, which decides for all", async () => {
+    const { state, changes } = breakable();
+    const { call, prepare, run, clock } = stage(changes);
+    for (let i = 0; i < 5; i++) await call();
+    clock.now = 30_000;
+    await prepare("probe");
+    await expect(prepare("another")).rejects.toThrow(/one call tries it just now.*30 s/);
+    await prepare("probe");
+    clock.now = 31_000;
+    await run("probe");
+    clock.now = 60_000;
+    await expect(prepare("another")).rejects.toThrow(/in 1 s/);
+    clock.now = 61_000;
+    state.broken = false;
+    expect(await call("another")).toMatchObject({ outcome: "ok" });
+    state.broken = true;
+    for (let i = 0; i < 5; i++) expect(await call()).toMatchObject({ outcome: "error" });
+    await expect(call()).rejects.toMatchObject({ code: "CIRCUIT_OPEN" });
+  });
+
+  test("whose probe never ran is tried by another after 30 s", async () => {
+    const { changes } = breakable();
+    const { call, prepare, clock } = stage(changes);
+    for (let i = 0; i < 5; i++) await call();
+    clock.now = 30_000;
+    await prepare("never run");
+    clock.now = 60_000;
+    await prepare("another");
+  });
+
+  test("is not broken when it worked in between, or when what it did failed", async () => {
+    let runs = 0;
+    const { call } = stage({
+      run: async () => {
+        if (++runs % 5 !== 0) throw new Error("it broke");
+        return { text: "exit code 1", failed: true };
+      },
+    });
+    for (let i = 0; i < 20; i++) expect(await call()).toMatchObject({ outcome: "error" });
+  });
+
+  test.each<[code: ErrorCode, own: boolean]>([
+    ["TIMEOUT", true],
+    ["CONNECTION_FAILED", true],
+    ["INPUT_INVALID", false],
+    ["PRECHECK_FAILED", false],
+    ["ADDRESS_REFUSED", false],
+    ["ADDRESS_UNKNOWN", false],
+    ["PATH_REFUSED", false],
+    ["COMMAND_UNKNOWN", false],
+    ["ARTIFACT_UNKNOWN", false],
+    ["NOT_AVAILABLE", false],
+    ["ABORTED", false],
+  ])("%s counts as its own: %s", async (code, own) => {
+    const run = () => Promise.reject(new BotError(code, "no"));
+    const { call } = stage({ effect: "write", run });
+    for (let i = 0; i < 5; i++) await call();
+    if (own) await expect(call()).rejects.toMatchObject({ code: "CIRCUIT_OPEN" });
+    else await call();
+  });
+
+  test("does not take others with it, and a name without a tool counts for nothing", async () => {
+    const broken = defineTool({
+      name: "broken",
+      description: "",
+      input: z.strictObject({}),
+      effect: "read",
+      timeoutMs: 1_000,
+      run: () => Promise.reject(new Error("it broke")),
+    });
+    const nowhere = () => Promise.reject(new Error("nowhere"));
+    const fine = { ...broken, name: "fine", run: async () => ({ text: "" }) };
+    const parts = { exec: nowhere, dial: nowhere, encode: (text: string) => text };
+    const dispatcher = createDispatcher({ ...parts, tools: [broken, fine] });
+    const { signal } = new AbortController();
+    const options = { signal, startedAt: 0, keep: nowhere, artifact: nowhere };
+    for (let i = 0; i < 6; i++) {
+      await dispatcher.run("broken", {}, options);
+      await dispatcher.run("none", {}, options);
+    }
+    await dispatcher.prepare("fine", {}, signal);
+    await expect(dispatcher.prepare("broken", {}, signal)).rejects.toMatchObject({
+      code: "CIRCUIT_OPEN",
+    });
+    await expect(dispatcher.prepare("none", {}, signal)).rejects.toMatchObject({
+      code: "TOOL_UNKNOWN",
+    });
+  });
+});
+
+describe("a connection that fails", () => {
+  const flaky = (failures: number, effect: Tool["effect"] = "read") => {
+    const times: number[] = [];
+    const run = async () => {
+      times.push(performance.now());
+      if (times.length <= failures) throw new BotError("CONNECTION_FAILED", "refused");
+      return { text: "fine" };
+    };
+    return { times, changes: { effect, run } satisfies Changes };
+  };
+
+  test("is tried three times by a read, 200 and 400 ms apart, ±25 %", async () => {
+    const { times, changes } = flaky(2);
+    expect(await stage(changes).run()).toMatchObject({ outcome: "ok", text: "fine" });
+    const [first = 0, second = 0, third = 0] = times;
+    expect(second - first).toBeGreaterThanOrEqual(149);
+    expect(third - second).toBeGreaterThanOrEqual(299);
+  });
+
+  test("is not tried a fourth time, and counts as one failure", async () => {
+    const { times, changes } = flaky(99);
+    const { call } = stage(changes);
+    const results = await Promise.all(Array.from({ length: 4 }, () => call()));
+    for (const result of results)
+      expect(result).toMatchObject({ outcome: "error", text: "refused" });
+    expect(times).toHaveLength(12);
+    await call();
+    await expect(call()).rejects.toMatchObject({ code: "CIRCUIT_OPEN" });
+  });
+
+  test("is not tried again by what changes something, nor is any other failure", async () => {
+    for (const effect of ["write", "destructive"] as const) {
+      const { times, changes } = flaky(1, effect);
+      expect(await stage(changes).run()).toMatchObject({ outcome: "error" });
+      expect(times).toHaveLength(1);
+    }
+    let runs = 0;
+    await stage({
+      run: () => {
+        runs++;
+        throw new Error("other");
+      },
+    }).run();
+    expect(runs).toBe(1);
+  });
+
+  test("is not waited for when the call is stopped, or beyond the tool's time limit", async () => {
+    const { changes } = flaky(99);
+    const stop = new AbortController();
+    const stopped = stage(changes).run("web", { signal: stop.signal });
+    setImmediate(() => stop.abort());
+    const began = performance.now();
+    expect(await stopped).toMatchObject({ outcome: "cancelled" });
+    // Both waits together take 450 ms at least.
+    expect(performance.now() - began).toBeLessThan(400);
+    const late = await stage({ ...changes, timeoutMs: 40 }).run();
+    expect(late).toMatchObject({ outcome: "error", text: expect.stringContaining("0.04 s") });
+    expect(late.ms).toBeLessThan(400);
+  });
+});
+
+describe("images in a result", () => {
+  const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+  const WEBP = [...Buffer.from("RIFF\u0001\u0002\u0003\u0004WEBPVP8 ", "latin1")];
+  const WAVE = [...Buffer.from("RIFF\u0001\u0002\u0003\u0004WAVEfmt ", "latin1")];
+  const file = (begin: number[], length = 64) => {
+    const bytes = new Uint8Array(length);
+    bytes.set(begin);
+    return bytes;
+  };
+
+  test("are kept as files with the text, by what their bytes say they are", async () => {
+    const images = [
+      { name: "a.png", mediaType: "image/png" as const, bytes: file(PNG) },
+      { name: "b.jpg", mediaType: "image/jpeg" as const, bytes: file([0xff, 0xd8, 0xff, 0xe0]) },
+      { name: "c.gif", mediaType: "image/gif" as const, bytes: file([...Buffer.from("GIF89a")]) },
+      { name: "d.webp", mediaType: "image/webp" as const, bytes: file(WEBP) },
+    ];
+    const { run, kept } = stage({ run: async () => ({ text: "see", images }) });
+    const { text, files, artifacts } = await run();
+    expect(text).toBe("see");
+    expect(artifacts).toEqual([]);
+    expect(files.map(({ name, mediaType }) => ({ name, mediaType }))).toEqual(
+      images.map(({ name, mediaType }) => ({ name, mediaType })),
+    );
+    expect(files.map(({ artifact }) => kept.get(artifact.id))).toEqual(
+      images.map(({ bytes }) => bytes),
+    );
+  });
+
+  test("that are too large, no images, too many or cannot be stored are left out, and the text says so", async () => {
+    const most = MAX_FILE_BYTES["image/png"];
+    const png = { name: "fits.png", mediaType: "image/png" as const, bytes: file(PNG, most) };
+    const images = [
+      png,
+      { ...png, name: "large.png", bytes: file(PNG, most + 1) },
+      { ...png, name: "page.png", bytes: Buffer.from("<svg onload=alert(1)>") },
+      { ...png, name: "empty.png", bytes: new Uint8Array() },
+      { ...png, name: "song.webp", mediaType: "image/webp" as const, bytes: file(WAVE) },
+      { ...png, name: "other.gif", mediaType: "image/gif" as const },
+    ];
+    const result = { text: "see", images };
+    const { run } = stage({ run: async () => result });
+    const { text, files } = await run();
+    expect(files.map(({ name }) => name)).toEqual(["fits.png"]);
+    expect(text.split("\n")).toEqual([
+      "see",
+      expect.stringMatching(/^\[image large\.png left out: it has 5242881 bytes/),
+      "[image page.png left out: it is not image/png]",
+      "[image empty.png left out: it is not image/png]",
+      "[image song.webp left out: it is not image/webp]",
+      "[image other.gif left out: it is not image/gif]",
+    ]);
+    const away = await run("web", { keep: () => Promise.reject(new Error("disk full")) });
+    expect(away).toMatchObject({ outcome: "ok", files: [] });
+    expect(away.text).toContain("[image fits.png left out: it could not be stored]");
+    result.images = Array.from({ length: 12 }, () => ({ ...png, bytes: file(PNG) }));
+    expect((await run()).files).toHaveLength(10);
+    expect((await run()).text).toContain("[2 more images left out: a result holds 10]");
+  });
+
+  test("have names that pass the encoder and stay on one line", async () => {
+    const name = "secret\n.png";
+    const images = [{ name, mediaType: "image/png" as const, bytes: file(PNG) }];
+    const encode = (text: string) => text.replaceAll("secret", "[secret:X]");
+    const { files } = await stage({ run: async () => ({ text: "", images }) }, encode).run();
+    expect(files).toMatchObject([{ name: "[secret:X] .png" }]);
+  });
+
+  test("whatever bytes claim to be an image, only those of its type are kept", async () => {
+    const begin = fc.oneof(
+      fc.constantFrom(PNG, WEBP, [0xff, 0xd8, 0xff], [...Buffer.from("GIF87a")]),
+      fc.array(fc.nat(255), { maxLength: 20 }),
+    );
+    const type = fc.constantFrom(
+      ...(["image/png", "image/jpeg", "image/gif", "image/webp"] as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(begin, type, async (bytes, mediaType) => {
+        const images = [{ name: "x", mediaType, bytes: Uint8Array.from(bytes) }];
+        const { files, text } = await stage({ run: async () => ({ text: "", images }) }).run();
+        const starts = {
+          "image/png": bytes.join().startsWith(PNG.join()),
+          "image/jpeg": bytes.join().startsWith("255,216,255"),
+          "image/gif": /^GIF8[79]a/.test(Buffer.from(bytes).toString("latin1")),
+          "image/webp": /^RIFF[^]{4}WEBP/.test(Buffer.from(bytes).toString("latin1")),
+        };
+        expect(files.length).toBe(starts[mediaType] ? 1 : 0);
+        expect(text === "").toBe(starts[mediaType]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("what a tool may use", () => {
+  test("the thread's artifacts while it runs, and not before", async () => {
+    const read = async (ctx: ToolContext) => Buffer.from(await ctx.readArtifact("k1")).toString();
+    const { run, kept } = stage({ run: async (_, ctx) => ({ text: await read(ctx) }) });
+    kept.set("k1", Buffer.from("kept"));
+    expect(await run()).toMatchObject({ outcome: "ok", text: "kept" });
+    const { prepare } = stage({ precheck: async (_, ctx) => void (await read(ctx)) });
+    await expect(prepare()).rejects.toMatchObject({ code: "NOT_AVAILABLE" });
+  });
+});
+
+describe("the resource that a call changes", () => {
+  test("is what its tool says, else the whole machine", () => {
+    const resourceOf = (changes: Changes, tool = "act") =>
+      stage(changes).dispatcher.resourceOf(tool, { name: "web" });
+    expect(resourceOf({ resource: ({ name }) => `service ${name}` })).toBe("service web");
+    expect(resourceOf({})).toBe("this machine");
+    expect(resourceOf({}, "none")).toBe("this machine");
+    const broken = () => {
+      throw new Error("it broke");
+    };
+    expect(resourceOf({ resource: broken })).toBe("this machine");
+  });
+});

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { readArtifact } from "../../src/tools/thread/read-artifact.ts";
+import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+
+test("a tool that keeps failing is blocked, and no call of it is written down as started", async () => {
+  const run = () => Promise.reject(new Error("it broke"));
+  const look = fakeTool({ name: "look", run });
+  const act = fakeTool({ name: "act", effect: "write", run });
+  const approvals = { rules: [{ match: { tool: "act" }, decide: "allow" as const }] };
+  const stage = await createStage({ tools: [look, act], approvals });
+  for (const tool of [look, act]) {
+    for (let i = 0; i < 6; i++) {
+      await stage.say(`run ${tool.name} name=web`);
+      await stage.settle();
+    }
+    expect(tool.runs).toHaveLength(5);
+  }
+  const started = (await stage.kinds()).filter((kind) => kind === "tool_started");
+  expect(started).toHaveLength(10);
+  const answers = stage.chat.answers().map(({ results }) => results[0]?.outcome);
+  const failed = Array.from({ length: 5 }, () => "error");
+  expect(answers).toEqual([...failed, "blocked", ...failed, "blocked"]);
+});
+
+test("an approved action whose tool broke meanwhile is void, not started", async () => {
+  const act = fakeTool({
+    name: "act",
+    effect: "write",
+    run: () => Promise.reject(new Error("it broke")),
+  });
+  const approvals = {
+    rules: [{ match: { args: { name: "quick" } }, decide: "allow" as const }],
+  };
+  const stage = await createStage({ tools: [act], approvals });
+  await stage.say("run act name=web");
+  await stage.settle();
+  for (let i = 0; i < 5; i++) {
+    await stage.say("run act name=quick");
+    await stage.settle();
+  }
+  await stage.click("a1", { kind: "approve" });
+  await stage.settle();
+  expect(act.runs).not.toContain("web");
+  const closed = (await stage.entries()).find(({ kind }) => kind === "action_closed");
+  expect(closed).toMatchObject({ outcome: "void", reason: expect.stringContaining("left alone") });
+});
+
+test("an image is in the journal with its result, and a cut text can be read on", async () => {
+  const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 1, 2, 3]);
+  const lines = Array.from({ length: 4_000 }, (_, i) => `line ${i + 1}`);
+  const draw = fakeTool({
+    name: "draw",
+    run: async () => ({
+      text: lines.join("\n"),
+      images: [{ name: "chart.png", mediaType: "image/png", bytes: png }],
+    }),
+  });
+  const stage = await createStage({ tools: [draw, readArtifact] });
+  await stage.say("run draw name=web");
+  await stage.settle();
+  const finished = (await stage.entries()).find((entry) => entry.kind === "tool_finished");
+  expect(finished?.files).toMatchObject([{ name: "chart.png", mediaType: "image/png" }]);
+  const [file] = finished?.files ?? [];
+  expect(await stage.journal.readArtifact(KEY, file?.artifact.id ?? "")).toEqual(png);
+  const [whole] = finished?.artifacts ?? [];
+  await stage.say(`run read_artifact id=${whole?.id} fromLine=2000 lines=2`);
+  await stage.settle();
+  expect(stage.chat.answers().at(-1)?.results).toMatchObject([
+    {
+      outcome: "ok",
+      text: `Lines 2000 to 2001 of the 4000 of ${whole?.id}; fromLine=2002 goes on.\nline 2000\nline 2001`,
+    },
+  ]);
+});
