@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Adapter, Inbox, Queries } from "./adapters/adapter.ts";
+import { SYSTEM_PROMPT } from "./agent/prompt.ts";
+import { sealTerms, type TalkTerms } from "./agent/run.ts";
 import { answerCommand } from "./commands/answers.ts";
 import { readText } from "./commands/grammar.ts";
 import { checkPolicyNames, type Config } from "./config.ts";
@@ -9,8 +11,10 @@ import { transportOf } from "./core/journal-key.ts";
 import { createRedactor } from "./core/secrets.ts";
 import type { Journal } from "./journal/journal.ts";
 import { openSqliteJournal } from "./journal/sqlite.ts";
+import { contextWindowOf, loadModel, modelProblem } from "./models/load.ts";
+import type { Model } from "./models/model.ts";
 import { answerWithoutModel } from "./models/none.ts";
-import { describeInput } from "./tools/arguments.ts";
+import { describeInput, toolSpec } from "./tools/arguments.ts";
 import { createDial } from "./tools/dial.ts";
 import { createDispatcher } from "./tools/dispatch.ts";
 import { createExec } from "./tools/process.ts";
@@ -40,6 +44,37 @@ export function openStore({ dataDir }: Config): Promise<Journal> {
   return openSqliteJournal({ path: join(dataDir, "watchkeeper.db") });
 }
 
+/** What every model's run is made of; undefined where no model is configured. */
+export function talkTerms(
+  { model, budgets }: Config,
+  tools: readonly Tool[],
+): TalkTerms | undefined {
+  if (model.id === undefined) return undefined;
+  return sealTerms({
+    model: model.id,
+    system: SYSTEM_PROMPT,
+    tools: tools.map(toolSpec),
+    budget: {
+      steps: budgets.stepsPerRun,
+      tokens: budgets.tokensPerRun,
+      minutes: budgets.minutesPerRun,
+    },
+    maxOutputTokens: model.maxOutputTokens,
+    tokensPerDay: budgets.tokensPerDay,
+    contextWindow: contextWindowOf(model.id, model),
+  });
+}
+
+/** Loads each model once, when it is first asked. */
+function createModels(config: Config): (id: string) => Promise<Model> {
+  const loaded = new Map<string, Promise<Model>>();
+  return (id) => {
+    const model = loaded.get(id) ?? loadModel(id, config.model);
+    loaded.set(id, model);
+    return model;
+  };
+}
+
 /**
  * Joins the parts. Nothing runs until `start`.
  * @throws BotError CONFIG_INVALID when policy names what does not exist, and what the store throws
@@ -51,6 +86,9 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
   const journal = await openStore(config);
   const redactor = createRedactor(config.secrets);
   const encode = (text: string) => encodeText(text, redactor);
+  const hide = (text: string) => redactor.redact(text);
+  const talk = talkTerms(config, tools);
+  const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
   const adapters = new Map<string, Adapter>();
   const wakeups = createInProcessWakeups({
     due: async function* dueHere() {
@@ -71,10 +109,13 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
     }),
     policy: config.approvals,
     run: {
-      direct: (command, thread) => answerCommand(command, thread, tools),
+      direct: (command, thread) => answerCommand(command, thread, commands),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
+      talk,
     },
     encode,
+    hide,
+    model: createModels(config),
     log,
     leaseMs: LEASE_MS,
     wakeAt: (key, at) => wakeups.wake(key, at),
@@ -83,7 +124,7 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
   const inbox = createInbox({
     journal,
     read: readText,
-    hide: (text) => redactor.redact(text),
+    hide,
     wake: (key) => wakeups.wake(key),
   });
   let running: ReturnType<typeof wakeups.start> | undefined;

@@ -3,10 +3,12 @@ import { mkdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
-import { type Bot, LEASE_MS, assemble, openStore } from "./assemble.ts";
+import { type Bot, LEASE_MS, assemble, openStore, talkTerms } from "./assemble.ts";
 import type { Config } from "./config.ts";
+import { BotError } from "./core/errors.ts";
 import { createRedactor } from "./core/secrets.ts";
 import type { JournalKey } from "./core/journal-key.ts";
+import { loadModel } from "./models/load.ts";
 import { createTools } from "./tools/registry.ts";
 
 /** The commands of `main.ts`. Each returns the process's exit code. */
@@ -53,7 +55,11 @@ async function printLines(lines: AsyncIterable<string>): Promise<void> {
 }
 
 /** A conversation: the named thread, else the newest with open work that nobody else serves, else a new one. */
-export async function converse(config: Config, thread: string | undefined): Promise<number> {
+export async function converse(
+  config: Config,
+  thread: string | undefined,
+  folder: string,
+): Promise<number> {
   const { createTerminal } = await import("./adapters/terminal/terminal.ts");
   const interactive = process.stdin.isTTY && process.stdout.isTTY && !config.terminal.dumb;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -65,6 +71,7 @@ export async function converse(config: Config, thread: string | undefined): Prom
     color: process.stdout.isTTY && config.terminal.color,
     interactive,
     ...account(),
+    folder,
     now: Date.now,
   });
   stopOnSignal(bot);
@@ -90,7 +97,8 @@ async function firstThread(
   // A pipe's lines are meant for a thread of their own.
   if (!interactive) return newThread();
   for (const thread of await bot.queries.threads("terminal")) {
-    if (!thread.open && !thread.unsettled && thread.openActions.length === 0) continue;
+    const waiting = [...thread.openActions, ...thread.questions];
+    if (!thread.open && !thread.unsettled && waiting.length === 0) continue;
     if (!thread.leased || (await isAbandoned(bot, thread.key))) return thread.key;
   }
   return newThread();
@@ -107,10 +115,17 @@ async function isAbandoned(bot: Bot, key: JournalKey): Promise<boolean> {
   return (await leaseEnd()) === before;
 }
 
-/** One question in a thread of its own. */
-export async function ask(config: Config, text: string, json: boolean): Promise<number> {
-  const { createAsk } = await import("./adapters/terminal/ask.ts");
-  const bot = await assemble(config, logger(config, undefined));
+/** One question or command in a thread of its own. */
+export async function ask(
+  config: Config,
+  text: string,
+  { json, folder }: { json: boolean; folder: string },
+): Promise<number> {
+  const { createAsk, readQuestion } = await import("./adapters/terminal/ask.ts");
+  const question = await readQuestion(text, account(), folder);
+  // A person who watches sees the progress, not log lines between it.
+  const file = process.stderr.isTTY ? join(config.dataDir, "watchkeeper.log") : undefined;
+  const bot = await assemble(config, logger(config, file));
   const key = newThread();
   const view = createAsk({
     key,
@@ -125,7 +140,7 @@ export async function ask(config: Config, text: string, json: boolean): Promise<
   stopOnSignal(bot);
   bot.start(view);
   try {
-    await bot.inbox.post(key, randomUUID(), { kind: "text", actor: account(), text });
+    await bot.inbox.post(key, randomUUID(), question);
     return await view.finished;
   } finally {
     await bot.stop();
@@ -135,12 +150,14 @@ export async function ask(config: Config, text: string, json: boolean): Promise<
 export async function doctor(config: Config): Promise<number> {
   const { examine } = await import("./commands/doctor.ts");
   const marks = { ok: "ok     ", absent: "absent ", broken: "BROKEN " };
+  const { id } = config.model;
   let broken = false;
   const parts = {
     nodeVersion: process.version,
     dataDir: config.dataDir,
     warnings: config.warnings,
     openJournal: () => openStore(config),
+    loadModel: id === undefined ? undefined : () => loadModel(id, config.model),
     tools: createTools({ logRoots: config.logs.roots }),
   };
   for await (const { state, subject, text } of examine(parts)) {
@@ -155,6 +172,31 @@ export async function trace(config: Config, thread: string): Promise<number> {
   const journal = await openStore(config);
   try {
     await printLines(traceLines(journal, await findThread(journal, thread)));
+    return 0;
+  } finally {
+    await journal.close();
+  }
+}
+
+export async function replay(
+  config: Config,
+  thread: string,
+  step: string | undefined,
+): Promise<number> {
+  const { findThread } = await import("./commands/reports.ts");
+  const { replayLines } = await import("./commands/replay.ts");
+  const number = step === undefined ? undefined : Number(step);
+  if (number !== undefined && !Number.isSafeInteger(number)) {
+    throw new BotError("USAGE", "--step takes a number, such as --step 3.");
+  }
+  const terms = talkTerms(config, createTools({ logRoots: config.logs.roots }));
+  if (terms === undefined) {
+    throw new BotError("USAGE", "replay needs MODEL to be set as it was; no request is made.");
+  }
+  const journal = await openStore(config);
+  try {
+    const key = await findThread(journal, thread);
+    await printLines(replayLines(journal, key, terms, number));
     return 0;
   } finally {
     await journal.close();

@@ -7,13 +7,15 @@ const EXIT = { answered: 0, failed: 1, usage: 2, needsApproval: 3 } as const;
 const USAGE = `Usage:
   npm start                                a conversation in this terminal: the newest thread with open work, else a new one
   npm start -- --thread <id>               opens one thread
-  npm start -s -- ask "<command>" [--json] one command; the answer is on stdout
+  npm start -s -- ask "<text>" [--json]    one question or command; the answer is on stdout
   npm start -s -- doctor                   what works here and what does not
   npm start -s -- trace <thread>           a thread's journal
+  npm start -s -- replay <thread> [--step n]
+                                           the model calls of a thread; one of them with its exact request
   npm start -s -- artifact <thread> <id>   a call's whole output, where its result was cut
   npm start -s -- audit [--thread <id>] [--since 24h|7d|2026-11-21]
                                            requests, votes, executions and outcomes as JSON lines
-Exit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval.`;
+Exit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval or an answer.`;
 
 /** 24: runs TypeScript as it is and has node:sqlite without a flag. */
 const OLDEST_NODE = 24;
@@ -32,17 +34,22 @@ async function main(argv: readonly string[]): Promise<number> {
   const { loadConfig } = await import("./config.ts");
   const config = await loadConfig(process.env);
   const cli = await import("./command-line.ts");
+  // npm runs its scripts in this program's folder, and says where it was called.
+  const folder = process.env["INIT_CWD"] ?? process.cwd();
   switch (command) {
     case undefined:
-      return cli.converse(config, values.thread);
+      return cli.converse(config, values.thread, folder);
     case "ask":
       if (words.length === 0) break;
-      return cli.ask(config, words.join(" "), values.json);
+      return cli.ask(config, words.join(" "), { json: values.json, folder });
     case "doctor":
       return cli.doctor(config);
     case "trace":
       if (words[0] === undefined || words.length > 1) break;
       return cli.trace(config, words[0]);
+    case "replay":
+      if (words[0] === undefined || words.length > 1) break;
+      return cli.replay(config, words[0], values.step);
     case "artifact":
       if (words[0] === undefined || words[1] === undefined || words.length > 2) break;
       return cli.artifact(config, words[0], words[1]);
@@ -60,6 +67,7 @@ function readArguments(argv: readonly string[]) {
       options: {
         thread: { type: "string" },
         since: { type: "string" },
+        step: { type: "string" },
         json: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },

@@ -1,13 +1,22 @@
-import type { Direct } from "../agent/run.ts";
+import type { Direct, TalkTerms } from "../agent/run.ts";
 import { isOpen } from "../approvals/action.ts";
+import { totalTokens } from "../core/block.ts";
 import type { Command } from "../core/entry.ts";
-import type { Thread } from "../journal/fold.ts";
+import type { Thread } from "../journal/thread.ts";
 import { describeInput, readArguments, suggest } from "../tools/arguments.ts";
 import type { Tool } from "../tools/tool.ts";
 import { COMMAND_FORMS } from "./grammar.ts";
 
-/** What a typed command comes to: a checked tool call, or a text computed from the thread and the tools. */
-export function answerCommand(command: Command, thread: Thread, tools: readonly Tool[]): Direct {
+export interface CommandParts {
+  tools: readonly Tool[];
+  talk: TalkTerms | undefined;
+  /** Why no run could use this model, or undefined. */
+  modelProblem(id: string): string | undefined;
+}
+
+/** What a typed command comes to: a checked tool call, or a text computed from the thread, the tools and the model. */
+export function answerCommand(command: Command, thread: Thread, parts: CommandParts): Direct {
+  const { tools } = parts;
   const say = (text: string): Direct => ({ kind: "text", text, failed: false });
   switch (command.name) {
     case "run":
@@ -20,6 +29,8 @@ export function answerCommand(command: Command, thread: Thread, tools: readonly 
       return say(costText(thread));
     case "approvals":
       return say(approvalsText(thread));
+    case "model":
+      return modelText(command.model, thread, parts);
     case "invalid":
       return { kind: "text", text: command.problem, failed: true };
   }
@@ -63,7 +74,30 @@ function toolsText(tools: readonly Tool[]): string {
 
 function costText({ counts }: Thread): string {
   const seconds = (counts.toolMs / 1_000).toFixed(1);
-  return `This thread: ${counts.runs} runs, ${counts.calls} tool calls taking ${seconds} s, ${counts.actions} actions proposed. No model: 0 tokens.`;
+  const { input, output, cacheRead, cacheWrite } = counts.usage;
+  const tokens = `${totalTokens(counts.usage)} tokens (input ${input}, from cache ${cacheRead}, written to cache ${cacheWrite}, output ${output})`;
+  return `This thread: ${counts.runs} runs, ${counts.calls} tool calls taking ${seconds} s, ${counts.actions} actions proposed. ${tokens}.`;
+}
+
+/** The model of this thread's next runs; a choice that could not work is refused and changes nothing. */
+function modelText(
+  chosen: string | undefined,
+  { model }: Thread,
+  { talk, modelProblem }: CommandParts,
+): Direct {
+  const id = chosen ?? model ?? talk?.model;
+  if (talk === undefined || id === undefined) {
+    return { kind: "text", text: "No model is configured; set MODEL and its key.", failed: true };
+  }
+  const problem = modelProblem(id);
+  if (problem !== undefined) return { kind: "text", text: problem, failed: true };
+  const { steps, tokens, minutes } = talk.budget;
+  const limits = `A run may take ${steps} steps, ${tokens} tokens and ${minutes} minutes of work; all runs of a day ${talk.tokensPerDay} tokens.`;
+  const which =
+    chosen === undefined
+      ? `This thread's model is ${id}.`
+      : `From its next run on this thread uses ${id}.`;
+  return { kind: "text", text: `${which} ${limits}`, failed: false };
 }
 
 function approvalsText({ live, unknown }: Thread): string {

@@ -1,5 +1,7 @@
+import { totalTokens } from "../core/block.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { Model } from "../models/model.ts";
 import type { Tool } from "../tools/tool.ts";
 
 /** One thing that was looked at. `absent`: not here, and only what needs it will not work. */
@@ -15,19 +17,53 @@ export interface DoctorParts {
   warnings: readonly string[];
   /** Opens the store as a start would. */
   openJournal(): Promise<Journal>;
+  /** Undefined: none is configured. */
+  loadModel: (() => Promise<Model>) | undefined;
   tools: readonly Tool[];
 }
+
+/** How long a model may take to say one word. */
+const MODEL_MS = 30_000;
+/** Enough for a word, also of a model that thinks first. */
+const MODEL_TOKENS = 1_024;
 
 /** Looks at everything a start depends on, and goes on after what is broken. */
 export async function* examine(parts: DoctorParts): AsyncIterable<Finding> {
   yield { state: "ok", subject: "node", text: parts.nodeVersion };
   yield await examineStore(parts);
   for (const text of parts.warnings) yield { state: "absent", subject: "configuration", text };
-  yield { state: "absent", subject: "model", text: "none configured: direct commands only" };
+  yield await examineModel(parts);
   for (const tool of parts.tools) {
     const missing = await tool.unavailable?.();
     const state = missing === undefined ? "ok" : "absent";
     yield { state, subject: tool.name, text: missing ?? tool.effect };
+  }
+}
+
+/** Asks it for a word: the key, the name and the way there are right if it comes. */
+async function examineModel({ loadModel }: DoctorParts): Promise<Finding> {
+  const subject = "model";
+  if (loadModel === undefined) {
+    return { state: "absent", subject, text: "none configured: direct commands only" };
+  }
+  const began = performance.now();
+  try {
+    const model = await loadModel();
+    const { usage } = await model.generate(
+      {
+        system: "You are being tested.",
+        tools: [],
+        turns: [{ role: "user", content: [{ kind: "text", text: "Say: ok" }] }],
+        toolChoice: "auto",
+        maxOutputTokens: MODEL_TOKENS,
+      },
+      { signal: AbortSignal.timeout(MODEL_MS) },
+    );
+    const ms = Math.round(performance.now() - began);
+    const text = `${model.id} answers in ${ms} ms (${totalTokens(usage)} tokens used)`;
+    return { state: "ok", subject, text };
+  } catch (error) {
+    return { state: "broken", subject, text: messageOf(error) };
   }
 }
 

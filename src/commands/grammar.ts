@@ -23,6 +23,9 @@ export const COMMAND_FORMS = {
   deny: "deny a1 because <reason>",
   settle: "settle a1 happened, or settle a1 not-happened because <reason>",
   edit: 'edit a1 {"name": "value"} with all arguments as one JSON object',
+  cancel: "cancel a1",
+  answer: "answer r1.t2 <text>",
+  model: "model, or model <wire>/<name> such as model anthropic/claude-sonnet-5-5",
 } as const;
 
 type Word = keyof typeof COMMAND_FORMS;
@@ -49,12 +52,16 @@ export function readText(text: string): Reading {
     case "cost":
     case "approvals":
       return rest === "" ? { kind: "command", command: { name: word } } : proseOr(typed, word);
+    case "model":
+      return readModel(rest, typed);
     case "run":
       return readRun(rest, typed);
     case "approve":
     case "deny":
     case "settle":
     case "edit":
+    case "cancel":
+    case "answer":
       return readClick(word, rest, typed);
     default:
       return typed ? readUnknown(word, rest) : MESSAGE;
@@ -83,6 +90,12 @@ function readUnknown(word: string, rest: string): Reading {
     return invalid(`/${word} is no command; did you mean: ${forms[meant] ?? meant}`);
   }
   return rest === "" ? invalid(`/${word} is no command; help lists them.`) : MESSAGE;
+}
+
+function readModel(rest: string, typed: boolean): Reading {
+  if (rest === "") return { kind: "command", command: { name: "model" } };
+  if (!/^[a-z-]+\/\S+$/.test(rest)) return proseOr(typed, "model");
+  return { kind: "command", command: { name: "model", model: rest } };
 }
 
 /**
@@ -145,11 +158,12 @@ function valueProblem(name: string, value: string): string | undefined {
 }
 
 /**
- * `approve`, `deny`, `settle`, `edit` and an action such as `a1` or, in its second revision, `a1.2`. Approving takes
+ * `approve`, `deny`, `settle`, `edit`, `cancel` and an action such as `a1` or, in its second revision, `a1.2`. Approving takes
  * nothing else. A deny takes any text as its reason, because a deny that was not meant does no harm.
+ * `answer` names the call that asked.
  */
 function readClick(word: ClickWord, rest: string, typed: boolean): Reading {
-  const ref = (word === "settle" ? SETTLED_REF : ACTION_REF).exec(rest);
+  const ref = REFS[word].exec(rest);
   if (!ref) return proseOr(typed || /^a\d+\b/i.test(rest), word);
   const choice = CHOICES[word](rest.slice(ref[0].length).trim());
   if (!choice) return proseOr(true, word);
@@ -161,7 +175,19 @@ const ACTION_REF = /^(a\d{1,9})(?:\.([1-9]\d{0,5}))?(?=\s|$)/i;
 /** Where policy asked nobody there is no action, and the call itself is settled: `r3.t1`. */
 const SETTLED_REF = /^(a\d{1,9}|r\d{1,9}\.t\d{1,9})(?:\.([1-9]\d{0,5}))?(?=\s|$)/i;
 
-type ClickWord = "approve" | "deny" | "settle" | "edit";
+/** A question is the call that asked it. */
+const CALL_REF = /^(r\d{1,9}\.t\d{1,9})(?=\s|$)/i;
+
+type ClickWord = "approve" | "deny" | "settle" | "edit" | "cancel" | "answer";
+
+const REFS: Record<ClickWord, RegExp> = {
+  approve: ACTION_REF,
+  deny: ACTION_REF,
+  edit: ACTION_REF,
+  cancel: ACTION_REF,
+  settle: SETTLED_REF,
+  answer: CALL_REF,
+};
 
 /** What each click makes of the text after the action. */
 const CHOICES: Record<ClickWord, (rest: string) => Choice | undefined> = {
@@ -176,6 +202,8 @@ const CHOICES: Record<ClickWord, (rest: string) => Choice | undefined> = {
     const happened = what.toLowerCase() === "happened";
     return { kind: "settle", happened, ...(reason === undefined ? {} : { reason }) };
   },
+  cancel: (rest) => (rest === "" ? { kind: "cancel" } : undefined),
+  answer: (rest) => (rest === "" ? undefined : { kind: "answer", text: rest }),
   edit: (rest) => {
     const args = tryJson(rest);
     return isJsonObject(args) ? { kind: "edit", args } : undefined;

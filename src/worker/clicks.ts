@@ -1,9 +1,10 @@
 import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible, personOf } from "../approvals/eligibility.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
-import type { Call, Thread } from "../journal/fold.ts";
+import type { Call, Thread } from "../journal/thread.ts";
 import type { Drive } from "./drive.ts";
 import { revise } from "./propose.ts";
+import { finishedDraft } from "./tool-call.ts";
 
 type Drafts = () => Draft<AppendKind>[];
 
@@ -17,14 +18,16 @@ export async function judge(
   signal: AbortSignal,
 ): Promise<Drafts> {
   if (click.choice.kind === "settle") return settle(drive, click, click.choice);
+  if (click.choice.kind === "answer") return answer(drive, click, click.choice.text);
   const action = drive.thread.actions.get(click.action);
   if (action === undefined)
     return () => [privateWord(click, `There is no action ${click.action} here.`)];
   if (click.choice.kind === "edit") return edit(drive, action, click, click.choice.args, signal);
+  if (click.choice.kind === "cancel") return cancel(drive, action, click);
   const { approve, reason } =
-    click.choice.kind === "approve"
-      ? { approve: true, reason: undefined }
-      : { approve: false, reason: click.choice.reason };
+    click.choice.kind === "deny"
+      ? { approve: false, reason: click.choice.reason }
+      : { approve: true, reason: undefined };
   const allowed = await checkEligible(click.actor.account, action.proposal, drive.adapter.people);
   return () => {
     const late = tooLate(action, click);
@@ -55,6 +58,16 @@ export async function judge(
 
 /** Why a click on this action changes nothing any more, or undefined. */
 function tooLate(action: Action, click: Entry<"click">): string | undefined {
+  const { proposal } = action;
+  const late = decided(action, click);
+  if (late !== undefined) return late;
+  // Also a click on a revision that was not shown yet: nobody approves what they have not seen.
+  if (click.revision === proposal.revision && click.seq > proposal.seq) return undefined;
+  return `${action.action} was edited since; it now stands at revision ${proposal.revision}. Look at the card again.`;
+}
+
+/** How the action was decided before the click, or undefined. */
+function decided(action: Action, click: Entry<"click">): string | undefined {
   const { proposal, closed, started, finished, votes } = action;
   const id = action.action;
   if (started) {
@@ -65,12 +78,7 @@ function tooLate(action: Action, click: Entry<"click">): string | undefined {
   if (closed !== undefined) {
     return `Too late: ${id} was ${closed.outcome}${closed.by === undefined ? "" : ` by ${closed.by}`}.`;
   }
-  if (click.at >= proposal.expiresAt) return `Too late: ${id} has expired; ask again.`;
-  // Also a click on a revision that was not shown yet: nobody approves what they have not seen.
-  if (click.revision !== proposal.revision || click.seq < proposal.seq) {
-    return `${id} was edited since; it now stands at revision ${proposal.revision}. Look at the card again.`;
-  }
-  return undefined;
+  return click.at < proposal.expiresAt ? undefined : `Too late: ${id} has expired; ask again.`;
 }
 
 async function edit(
@@ -98,6 +106,74 @@ async function edit(
     return [revised];
   };
 }
+
+/** Takes an action back: whoever asked for it may, and whoever could deny it. */
+async function cancel(drive: Drive, action: Action, click: Entry<"click">): Promise<Drafts> {
+  const { account, name } = click.actor;
+  const asked = drive.thread.runs.get(action.run)?.principals.has(account) === true;
+  const allowed = await checkEligible(account, action.proposal, drive.adapter.people);
+  return () => {
+    const late = decided(action, click);
+    if (late !== undefined) return [privateWord(click, late)];
+    if (!asked && !allowed.eligible)
+      return [privateWord(click, `You may not cancel ${action.action}: ${allowed.why}.`)];
+    const closed: Draft<"action_closed"> = {
+      id: `closed:${action.action}`,
+      kind: "action_closed",
+      action: action.action,
+      outcome: "cancelled",
+      by: name,
+      click: click.id,
+    };
+    const text = `Cancelled by ${name}. The tool was not executed.`;
+    return [closed, finishedDraft(action, "cancelled", text)];
+  };
+}
+
+/** The answer to a question, by a click on one of its choices. */
+async function answer(drive: Drive, click: Entry<"click">, text: string): Promise<Drafts> {
+  const call = openQuestion(drive.thread, click.action);
+  const allowed = await checkEligible(click.actor.account, OPEN_TO_ALL, drive.adapter.people);
+  return () => {
+    if (call === undefined || call.finished !== undefined)
+      return [privateWord(click, `${click.action} is no question that waits for an answer.`)];
+    if (!allowed.eligible)
+      return [privateWord(click, `You may not answer for this thread: ${allowed.why}.`)];
+    return [answerDraft(call, click, text)];
+  };
+}
+
+/** The answer to a question, as the message that came next; undefined while its author may not give one. */
+export async function replyDrafts(
+  drive: Drive,
+  call: Call,
+  reply: Entry<"message">,
+): Promise<Draft<AppendKind>[]> {
+  const { account } = reply.actor;
+  const allowed = await checkEligible(account, OPEN_TO_ALL, drive.adapter.people);
+  if (allowed.eligible) return [answerDraft(call, reply, reply.text)];
+  const text = `The question waits for a full member of this thread: ${allowed.why}.`;
+  return [{ id: `word:${reply.id}`, kind: "notice", text, to: account, answers: reply.id }];
+}
+
+function answerDraft(
+  call: Call,
+  { id, actor }: Entry<"click"> | Entry<"message">,
+  text: string,
+): Draft<"tool_finished"> {
+  return { ...finishedDraft(call, "ok", `${actor.name} answered: ${text}`), answers: id };
+}
+
+function openQuestion({ runs }: Thread, ref: string): Call | undefined {
+  for (const run of runs.values()) {
+    const call = run.open.get(ref);
+    if (call?.asked !== undefined) return call;
+  }
+  return undefined;
+}
+
+/** Permits nothing: any full member may say it. */
+const OPEN_TO_ALL = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
 
 async function settle(
   drive: Drive,

@@ -1,12 +1,15 @@
 import type { Logger } from "pino";
 import type { Adapter, Progress, View } from "../adapters/adapter.ts";
 import type { RunParts } from "../agent/run.ts";
+import { emptyTranscript, foldTranscript, type Transcript } from "../agent/transcript.ts";
 import type { ApprovalPolicy } from "../approvals/policy.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
-import { emptyThread, fold, MAIN_VIEW, type Thread } from "../journal/fold.ts";
+import { fold } from "../journal/fold.ts";
+import { emptyThread, MAIN_VIEW, type Thread } from "../journal/thread.ts";
 import type { Granted, Journal, Lease, StoredEntry } from "../journal/journal.ts";
+import type { Model } from "../models/model.ts";
 import type { Dispatcher } from "../tools/dispatch.ts";
 import { type Bell, createBell } from "./bell.ts";
 import type { Encode } from "./outbox.ts";
@@ -18,6 +21,10 @@ export interface WorkerParts {
   policy: ApprovalPolicy;
   run: RunParts;
   encode: Encode;
+  /** Takes held secrets out of a text and leaves the rest of it byte for byte. */
+  hide(text: string): string;
+  /** A model by its id, made once. @throws BotError CONFIG_INVALID when there is no such model or no key for it */
+  model(id: string): Promise<Model>;
   log: Logger;
   /** Has the journal looked at again at that time, ms since 1970. */
   wakeAt(key: JournalKey, at: number): void;
@@ -49,6 +56,10 @@ export interface Drive {
   readonly busy: Map<string, Work>;
   /** Finished work whose outcome the loop has yet to write down, in order. */
   readonly ready: (() => Promise<void>)[];
+  /** The thread as its model is told it, once a model was asked. */
+  transcript: Transcript | undefined;
+  /** Per resource, the end of the writes on it so far. */
+  readonly writes: Map<string, Promise<void>>;
   /** Views to leave alone until then, because the platform refused; store's clock. */
   readonly deferred: Map<string, number>;
   /** How often the lease was taken without a release: from the third time on, its work has crashed twice. */
@@ -93,6 +104,8 @@ export function createDrive(
     bell: createBell(),
     busy: new Map(),
     ready: [],
+    transcript: undefined,
+    writes: new Map(),
     deferred: new Map(),
     attempts,
     heard: 0,
@@ -143,7 +156,32 @@ export async function absorb(drive: Drive): Promise<void> {
 
 function foldIn(drive: Drive, unseen: StoredEntry[]): void {
   const { runs } = fold(drive.thread, unseen);
+  if (drive.transcript !== undefined) follow(drive, drive.transcript, unseen);
   cut(drive, ({ run }) => run !== undefined && runs.get(run)?.stopped === true);
+}
+
+/** Brings the transcript up to where the fold is, never further: both are of the same moment. */
+function follow({ thread }: Drive, transcript: Transcript, entries: readonly StoredEntry[]): void {
+  for (const entry of entries) {
+    if (entry.kind !== "newer" && entry.seq <= thread.last) foldTranscript(transcript, entry);
+  }
+}
+
+/** The thread as its model is told it: read whole once, then kept up with the fold. */
+export async function transcriptOf(drive: Drive): Promise<Transcript> {
+  if (drive.transcript !== undefined) return drive.transcript;
+  const transcript = emptyTranscript();
+  // The fold may get ahead while the entries are read.
+  while (transcript.last < drive.thread.last) {
+    const { last } = transcript;
+    follow(
+      drive,
+      transcript,
+      await persist(drive, () => drive.parts.journal.read(drive.key, last)),
+    );
+  }
+  drive.transcript = transcript;
+  return transcript;
 }
 
 /** Ends work in progress early, except what is to be kept. */
@@ -171,7 +209,17 @@ export async function append(
   }
   hear(drive, reply.now);
   if (reply.kind !== "late") foldIn(drive, reply.unseen);
+  if (reply.kind === "ok") for (const draft of drafts) note(drive, draft);
   return reply.kind;
+}
+
+/** The log's lines: a run's beginning and end, and in between each entry that was written. */
+function note({ parts, key }: Drive, draft: Draft<AppendKind>): void {
+  const { id, kind } = draft;
+  if (kind === "run_started") parts.log.info({ key, run: draft.run }, "run started");
+  else if (kind === "run_ended") {
+    parts.log.info({ key, run: draft.run, status: draft.status }, "run ended");
+  } else parts.log.debug({ key, id }, kind);
 }
 
 /**
@@ -259,6 +307,18 @@ export function begin(
     drive.parts.log.error({ err: error, key: drive.key }, "a late outcome could not be written");
   });
   drive.busy.set(key, { controller, run, kept, ended });
+}
+
+/** Waits until earlier writes on the resource are over; what is returned lets the next one go. */
+export async function claim({ writes }: Drive, resource: string): Promise<() => void> {
+  const earlier = writes.get(resource);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  writes.set(resource, promise);
+  await earlier;
+  return () => {
+    if (writes.get(resource) === promise) writes.delete(resource);
+    resolve();
+  };
 }
 
 /** Makes sure the lease has not run out by this worker's own clock. False when another worker has it. */

@@ -1,13 +1,15 @@
-import type { Inbound, Inbox } from "../adapters/adapter.ts";
+import type { Inbound, InboundFile, Inbox } from "../adapters/adapter.ts";
 import type { Reading } from "../commands/grammar.ts";
-import { capText } from "../core/display.ts";
-import type { Choice, Content, Json, JsonObject, PostKind } from "../core/entry.ts";
+import { type FileType, MAX_FILE_BYTES } from "../core/block.ts";
+import { capText, exactText } from "../core/display.ts";
+import type { Choice, Content, FileRef, Json, JsonObject, PostKind } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
+import { imageTypeOf } from "../core/image-type.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
 
 export interface InboxParts {
-  journal: Pick<Journal, "post">;
+  journal: Pick<Journal, "post" | "putArtifact">;
   /** Reads a typed text as a command, a click, a Stop or plain language. */
   read(text: string): Reading;
   /** Takes the values of held secrets out of what people type, before anything is made of it. */
@@ -23,10 +25,24 @@ const MAX_STORED_BYTES = 64 * 1024;
  * said. Posted means durable, and looked at even if it was posted before.
  */
 export function createInbox({ journal, read, hide, wake }: InboxParts): Inbox {
+  /** Files are kept before the message that names them; a copy that no message came to name is never shown. */
+  async function keep(key: JournalKey, { name, mediaType, bytes }: InboundFile): Promise<FileRef> {
+    checkFile(name, mediaType, bytes);
+    const isText = mediaType === "text/plain";
+    const kept = isText ? Buffer.from(hide(Buffer.from(bytes).toString())) : bytes;
+    return { name: hide(name), mediaType, artifact: await journal.putArtifact(key, kept) };
+  }
+
   return {
     async post(key, id, inbound) {
       try {
-        await journal.post(key, { id, ...contentOf(inbound, read, hide) });
+        const content = contentOf(inbound, read, hide);
+        if (content.kind !== "message" || inbound.kind !== "text") {
+          await journal.post(key, { id, ...content });
+        } else {
+          const files = await Promise.all((inbound.files ?? []).map((file) => keep(key, file)));
+          await journal.post(key, { id, ...content, ...(files.length > 0 && { files }) });
+        }
       } catch (error) {
         // A JSON value of thousands of levels, for one.
         if (!isBotError(error, "ENTRY_INVALID") && !(error instanceof RangeError)) throw error;
@@ -36,6 +52,18 @@ export function createInbox({ journal, read, hide, wake }: InboxParts): Inbox {
       wake(key);
     },
   };
+}
+
+/** @throws BotError USAGE */
+function checkFile(name: string, mediaType: FileType, bytes: Uint8Array): void {
+  const maxBytes = MAX_FILE_BYTES[mediaType];
+  if (bytes.byteLength > maxBytes) {
+    const size = `${bytes.byteLength} bytes; at most ${maxBytes} of ${mediaType} can be shown to a model`;
+    throw new BotError("USAGE", `${exactText(name)} has ${size}.`);
+  }
+  if (mediaType.startsWith("image/") && imageTypeOf(bytes) !== mediaType) {
+    throw new BotError("USAGE", `${exactText(name)} is not what its type says, ${mediaType}.`);
+  }
 }
 
 type Posted = Content<PostKind>;
@@ -70,6 +98,7 @@ function hideIn(choice: Choice, hide: InboxParts["hide"]): Choice {
   const withinObject = (object: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(object).map(([name, value]) => [name, within(value)]));
   if (choice.kind === "edit") return { kind: "edit", args: withinObject(choice.args) };
-  if (choice.kind === "approve" || choice.reason === undefined) return choice;
-  return { ...choice, reason: hide(choice.reason) };
+  if (choice.kind === "answer") return { kind: "answer", text: hide(choice.text) };
+  if (choice.kind === "approve" || choice.kind === "cancel") return choice;
+  return choice.reason === undefined ? choice : { ...choice, reason: hide(choice.reason) };
 }

@@ -1,6 +1,16 @@
+import { moveOf, type Move } from "../agent/run.ts";
+import type { Talk } from "../agent/talk.ts";
 import { type Action, isApproved, isOpen } from "../approvals/action.ts";
 import type { Entry } from "../core/entry.ts";
-import type { Call, Debt, Pending, Run, Thread, Word } from "../journal/fold.ts";
+import {
+  type Call,
+  type Debt,
+  type Pending,
+  type Run,
+  talkingRun,
+  type Thread,
+  type Word,
+} from "../journal/thread.ts";
 
 /** Something a view has yet to show. */
 export type Delivery = { kind: "card"; action: Action } | { kind: "debt"; debt: Debt };
@@ -16,6 +26,9 @@ export type Step =
   | { do: "cancel"; call: Call }
   | { do: "prepare"; key: string; call: Call }
   | { do: "dispatch"; key: string; call: Call; action: Action }
+  | { do: "reply"; key: string; call: Call; reply: Entry<"message"> }
+  | { do: "think"; key: string; run: Run; talk: Talk }
+  | { do: "write"; draft: Extract<Move, { do: "write" }>["draft"] }
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
   /** Nothing now; `until`: when time alone makes something due. */
@@ -58,9 +71,9 @@ function isResting({ parked }: Thread, { draining }: Situation): boolean {
 function recoverStep(thread: Thread, situation: Situation): Step | undefined {
   const { busy } = situation;
   for (const run of thread.runs.values()) {
-    for (const call of run.calls.values()) {
+    for (const call of run.open.values()) {
       const key = `call:${call.call}`;
-      if (call.started === undefined || call.finished !== undefined || busy.has(key)) continue;
+      if (call.started === undefined || busy.has(key)) continue;
       // A read is simply run again, by the next start or once someone writes.
       if (isResting(thread, situation) && call.started.effect === "read") continue;
       return { do: "recover", key, call };
@@ -116,23 +129,36 @@ function endingStep(thread: Thread, { now }: Situation): Step | undefined {
   }
   for (const run of thread.runs.values()) {
     if (run.ended !== undefined) continue;
-    const calls = [...run.calls.values()];
-    const idle = calls.find((call) => call.started === undefined && call.finished === undefined);
-    if (idle !== undefined && run.stopped) return { do: "cancel", call: idle };
-    if (calls.every((call) => call.finished !== undefined)) return { do: "end", run };
+    if (run.stopped) {
+      for (const call of run.open.values()) {
+        if (call.started === undefined) return { do: "cancel", call };
+      }
+    }
+    if (run.open.size === 0 && (run.stopped || run.talk === undefined)) return { do: "end", run };
   }
   return undefined;
 }
 
 /** New runs, calls to prepare, approved actions to dispatch; no more calls at once than MAX_CALLS. */
 function workStep(thread: Thread, { busy }: Situation): Step | undefined {
-  for (const pending of thread.pending.values()) return { do: "begin", pending };
+  for (const pending of thread.pending.values()) {
+    // Plain language has one run at a time; a command's run may be open beside it.
+    if (pending.entry.kind === "command" || talkingRun(thread) === undefined) {
+      return { do: "begin", pending };
+    }
+  }
   if ([...busy].filter((key) => key.startsWith("call:")).length >= MAX_CALLS) return undefined;
   for (const run of thread.runs.values()) {
-    if (run.ended !== undefined) continue;
-    for (const call of run.calls.values()) {
+    if (run.ended !== undefined || run.stopped) continue;
+    const step = talkStep(run, busy);
+    if (step !== undefined) return step;
+    for (const call of run.open.values()) {
       const key = `call:${call.call}`;
-      if (call.finished !== undefined || busy.has(key)) continue;
+      if (busy.has(key)) continue;
+      if (call.asked !== undefined) {
+        if (call.reply !== undefined) return { do: "reply", key, call, reply: call.reply };
+        continue;
+      }
       if (call.action === undefined) return { do: "prepare", key, call };
       const { action } = call;
       if (thread.clicks.size === 0 && isApproved(action))
@@ -140,6 +166,14 @@ function workStep(thread: Thread, { busy }: Situation): Step | undefined {
     }
   }
   return undefined;
+}
+
+/** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */
+function talkStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
+  const key = `think:${run.started.run}`;
+  if (run.talk === undefined || busy.has(key)) return undefined;
+  const move = moveOf(run, run.talk);
+  return move?.do === "think" ? { do: "think", key, run, talk: run.talk } : move;
 }
 
 function nextExpiry(thread: Thread): number | undefined {

@@ -11,7 +11,7 @@ import { type Action, isApproved } from "../approvals/action.ts";
 import { exactText } from "../core/display.ts";
 import type { Approvers } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { Call, Debt } from "../journal/fold.ts";
+import type { Call, Debt } from "../journal/thread.ts";
 import type { Delivery } from "./next.ts";
 
 /** The one encoder that every outgoing text passes: no control characters, no secrets. */
@@ -50,12 +50,14 @@ export async function deliver(
 /** A notice or an answer as a view shows it. */
 export function outgoingOf(debt: Debt, encode: Encode): Outgoing {
   if (debt.kind === "notice") {
-    return { kind: "notice", text: encode(debt.notice.text), settles: debt.notice.settles };
+    const { text, settles, asks, holds = [] } = debt.notice;
+    return { kind: "notice", text: encode(text), settles, asks, holds };
   }
-  const { started, ended, calls } = debt.run;
+  const { started, ended, calls, talk } = debt.run;
   const text = ended?.text === undefined ? undefined : encode(ended.text);
   const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
-  return { kind: "answer", run: started.run, status: ended?.status ?? "failed", text, results };
+  const status = ended?.status ?? "failed";
+  return { kind: "answer", run: started.run, status, text, results, talk: talk !== undefined };
 }
 
 function resultOf(call: Call, encode: Encode): CallResult[] {

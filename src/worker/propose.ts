@@ -11,20 +11,25 @@ import {
   type Decision,
   denies,
 } from "../approvals/policy.ts";
-import { exactText } from "../core/display.ts";
+import { refusalOf } from "../agent/run.ts";
+import type { Talk } from "../agent/talk.ts";
+import { capText, exactText } from "../core/display.ts";
 import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
-import type { Call } from "../journal/fold.ts";
+import type { Call } from "../journal/thread.ts";
 import type { Prepared } from "../tools/dispatch.ts";
 import { type Drive, storeNow } from "./drive.ts";
 
 export type Proposal =
   | { kind: "blocked"; text: string }
   | { kind: "allow"; prepared: Prepared }
-  | { kind: "ask"; draft(): Draft<"action_proposed"> };
+  | { kind: "ask"; draft(): Draft<"action_proposed"> }
+  | { kind: "question"; draft(): Draft<"notice"> };
 
 /** More than this cannot be shown whole on a card of any platform, so it cannot be approved. */
 const MAX_SHOWN_BYTES = 3_000;
+/** A reason is a few sentences; it stands below the action, which must not be pushed out of sight. */
+const MAX_REASON_BYTES = 600;
 
 type Asked = Extract<Decision, { kind: "ask" }>;
 
@@ -35,6 +40,9 @@ type Asked = Extract<Decision, { kind: "ask" }>;
 export async function propose(drive: Drive, call: Call, signal: AbortSignal): Promise<Proposal> {
   const { dispatcher, policy, encode } = drive.parts;
   try {
+    const run = drive.thread.runs.get(call.run);
+    const refusal = run === undefined ? undefined : refusalOf(call, run, drive.parts.run.talk);
+    if (refusal !== undefined) return { kind: "blocked", text: refusal };
     const effect = dispatcher.find(call.tool)?.effect ?? "destructive";
     const denied = denies(policy, { tool: call.tool, effect, args: call.args });
     if (denied !== undefined) return { kind: "blocked", text: `Policy denies it: ${denied}` };
@@ -46,29 +54,45 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     });
     if (decision.kind === "deny")
       return { kind: "blocked", text: `Policy denies it: ${decision.why}` };
+    const { question } = prepared.tool;
+    if (question !== undefined) {
+      const draft = questionDraft(call, question(prepared.args), encode);
+      return { kind: "question", draft: () => draft };
+    }
     if (decision.kind === "allow") return { kind: "allow", prepared };
     const preview = await dispatcher.preview(prepared, signal);
-    const requesters = drive.thread.runs.get(call.run)?.started.principals ?? [];
+    const requesters = [...(run?.principals ?? [])];
     const electorate = await electorateOf(drive, decision, requesters);
     const obstacle = (await tooFew(drive, electorate, decision)) ?? tooLong(prepared.args);
     if (obstacle !== undefined) return { kind: "blocked", text: obstacle };
+    const reason = reasonOf(run?.talk);
     const expiresAt = storeNow(drive) + decision.expiresInMinutes * 60_000;
     return {
       kind: "ask",
-      draft: () =>
-        draftOf(
-          call,
-          `a${drive.thread.counts.actions + 1}`,
-          1,
-          prepared,
-          preview,
-          electorate,
-          expiresAt,
-        ),
+      draft: () => {
+        const action = `a${drive.thread.counts.actions + 1}`;
+        const draft = draftOf(call, action, 1, prepared, preview, electorate, expiresAt);
+        return reason === undefined ? draft : { ...draft, reason };
+      },
     };
   } catch (error) {
     return { kind: "blocked", text: encode(messageOf(error)) };
   }
+}
+
+function questionDraft(
+  { call }: Call,
+  { text, choices }: { text: string; choices: string[] },
+  encode: (text: string) => string,
+): Draft<"notice"> {
+  const asks = { call, choices: choices.map(encode) };
+  return { id: `asks:${call}`, kind: "notice", text: encode(text), asks };
+}
+
+/** What a model wrote before its calls, for the card: its own word, unverified. */
+function reasonOf(talk: Talk | undefined): string | undefined {
+  const said = talk?.last?.content.findLast((block) => block.kind === "text")?.text.trim();
+  return said === undefined || said === "" ? undefined : capText(said, MAX_REASON_BYTES);
 }
 
 /**
@@ -93,7 +117,7 @@ export async function revise(
     });
     if (decision.kind === "deny") return `policy denies the edited action: ${decision.why}`;
     const preview = await dispatcher.preview(prepared, signal);
-    const principals = drive.thread.runs.get(call.run)?.started.principals ?? [];
+    const principals = drive.thread.runs.get(call.run)?.principals ?? [];
     const requesters = [...principals, ...editors, edit.click.actor.account];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
     const asked = decision.kind === "ask" ? decision : undefined;

@@ -9,7 +9,8 @@ import { isOpen } from "../approvals/action.ts";
 import { capText } from "../core/display.ts";
 import type { Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import { emptyThread, fold, type Thread } from "../journal/fold.ts";
+import { fold } from "../journal/fold.ts";
+import { emptyThread, type Thread } from "../journal/thread.ts";
 import type { Journal, JournalSummary } from "../journal/journal.ts";
 import type { Tool } from "../tools/tool.ts";
 import { nextStep } from "./next.ts";
@@ -95,10 +96,17 @@ function summaryOf(
     lastAt,
     title,
     openActions: [...thread.live].filter(isOpen).map((action) => action.action),
+    questions: questionsOf(thread),
     open: step.do !== "wait" && thread.newer === undefined,
     unsettled: [...thread.unknown.values()].some((call) => call.settled === undefined),
     leased,
   };
+}
+
+function questionsOf({ runs }: Thread): string[] {
+  return [...runs.values()].flatMap((run) =>
+    [...run.open.values()].flatMap(({ asked, call }) => (asked === undefined ? [] : [call])),
+  );
 }
 
 /** What was said and answered, in order, and at the end every card that waits for a person. */
@@ -133,12 +141,20 @@ function said(
 }
 
 /** A notice asks for a person's word only as long as nobody has given it. */
-function stillAsking(item: HistoryItem, { unknown }: Thread): HistoryItem {
+function stillAsking(item: HistoryItem, thread: Thread): HistoryItem {
   if (item.kind !== "out" || item.message.kind !== "notice") return item;
-  const { settles } = item.message;
-  const asked = [...unknown.values()].some(
+  const { settles, asks, holds } = item.message;
+  const isUnsettled = [...thread.unknown.values()].some(
     (call) => call.settled === undefined && (call.action?.action ?? call.call) === settles,
   );
-  const message: Outgoing = { ...item.message, settles: asked ? settles : undefined };
+  const isWaiting = asks !== undefined && questionsOf(thread).includes(asks.call);
+  const message: Outgoing = {
+    ...item.message,
+    settles: isUnsettled ? settles : undefined,
+    asks: isWaiting ? asks : undefined,
+    holds: holds.filter((id) =>
+      [...thread.live].some((each) => each.action === id && isOpen(each)),
+    ),
+  };
   return { ...item, message };
 }

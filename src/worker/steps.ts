@@ -5,14 +5,26 @@ import { checkEligible } from "../approvals/eligibility.ts";
 import { denies } from "../approvals/policy.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
-import { type Call, emptyThread, fold, type Word } from "../journal/fold.ts";
+import { fold } from "../journal/fold.ts";
+import { type Call, emptyThread, type Word } from "../journal/thread.ts";
 import { within } from "../tools/time-limit.ts";
 
-import { judge, privateWord } from "./clicks.ts";
-import { absorb, append, begin, decide, type Drive, persist, storeNow, viewOf } from "./drive.ts";
+import { judge, privateWord, replyDrafts } from "./clicks.ts";
+import {
+  absorb,
+  append,
+  begin,
+  claim,
+  decide,
+  type Drive,
+  persist,
+  storeNow,
+  viewOf,
+} from "./drive.ts";
 import type { Delivery, Step } from "./next.ts";
 import { cardOf, deliver } from "./outbox.ts";
 import { propose } from "./propose.ts";
+import { think } from "./think.ts";
 import { finishedDraft, recover, runTool } from "./tool-call.ts";
 
 /** How long a platform may take to show one thing, and how long it is left alone after it refused. */
@@ -61,6 +73,20 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       begin(drive, { key: step.key, run: step.call.run }, (signal) =>
         dispatch(drive, step.call, step.action, signal),
       );
+      return;
+    case "think":
+      begin(drive, { key: step.key, run: step.run.started.run }, (signal) =>
+        think(drive, step.run, step.talk, signal),
+      );
+      return;
+    case "reply":
+      begin(drive, { key: step.key, run: step.call.run }, async () => {
+        const drafts = await replyDrafts(drive, step.call, step.reply);
+        return () => decide(drive, () => (step.call.finished === undefined ? drafts : undefined));
+      });
+      return;
+    case "write":
+      await append(drive, [step.draft]);
       return;
     case "end":
       await append(drive, [endRun(step.run)]);
@@ -126,6 +152,7 @@ async function prepare(
   const stillAsked = () =>
     call.finished === undefined &&
     call.action === undefined &&
+    call.asked === undefined &&
     run()?.stopped === false &&
     mayAct(drive);
   if (proposal.kind === "blocked") {
@@ -134,12 +161,16 @@ async function prepare(
         stillAsked() ? [finishedDraft(call, "blocked", proposal.text)] : undefined,
       );
   }
-  if (proposal.kind === "ask") {
+  if (proposal.kind === "ask" || proposal.kind === "question") {
     return () => decide(drive, () => (stillAsked() ? [proposal.draft()] : undefined));
   }
+  const { prepared } = proposal;
+  const done = await claimFor(drive, prepared.tool.name, prepared.args);
   return async () => {
-    if (!stillAsked() || (await append(drive, [started(call, proposal.prepared)])) !== "ok") return;
-    runTool(drive, call);
+    const mayRun = stillAsked() && !signal.aborted;
+    if (mayRun && (await append(drive, [started(call, prepared)])) === "ok")
+      runTool(drive, call, done);
+    else done();
   };
 }
 
@@ -175,8 +206,10 @@ async function dispatch(
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const { proposal } = action;
+  const done = await claimFor(drive, proposal.tool, proposal.args);
   const drift = await whyNot(drive, action, signal);
-  return async () => {
+  let running = false;
+  const act = async (): Promise<void> => {
     // A click that is not judged yet may be a deny: it comes first, and then this is looked at again.
     if (!isOpen(action) || action.proposal !== proposal || drive.thread.clicks.size > 0) return;
     if (!mayAct(drive)) return;
@@ -202,9 +235,24 @@ async function dispatch(
       ],
       { before: expiresAt },
     );
-    if (reply === "ok") runTool(drive, call);
+    running = reply === "ok";
+    if (running) runTool(drive, call, done);
     if (reply === "late") await perform(drive, { do: "expire", action });
   };
+  return async () => {
+    try {
+      await act();
+    } finally {
+      if (!running) done();
+    }
+  };
+}
+
+/** Writes on one resource follow each other; a read waits for nothing. */
+async function claimFor(drive: Drive, tool: string, args: JsonObject): Promise<() => void> {
+  const { dispatcher } = drive.parts;
+  if (dispatcher.find(tool)?.effect === "read") return () => {};
+  return claim(drive, dispatcher.resourceOf(tool, args));
 }
 
 async function whyNot(

@@ -1,6 +1,6 @@
 import { denies } from "../approvals/policy.ts";
 import type { AppendKind, Draft, Outcome } from "../core/entry.ts";
-import type { Call } from "../journal/fold.ts";
+import type { Call } from "../journal/thread.ts";
 import type { Finished } from "../tools/dispatch.ts";
 import { begin, decide, type Drive, ensureLive, postLate, progress, storeNow } from "./drive.ts";
 
@@ -22,23 +22,28 @@ function argsOf(call: Call) {
   return call.action?.proposal.args ?? call.started?.args ?? call.args;
 }
 
-/** Runs a call whose `tool_started` is in the journal, and writes down how it ended. */
-export function runTool(drive: Drive, call: Call): void {
+/** Runs a call whose `tool_started` is in the journal, and writes down how it ended; `done` lets the next one go. */
+export function runTool(drive: Drive, call: Call, done: () => void = () => {}): void {
   const { tool } = call;
   const args = argsOf(call);
   const kept = call.started?.effect !== "read";
   begin(drive, { key: `call:${call.call}`, run: call.run, kept }, async (signal) => {
-    // Narrows the window in which a worker that was frozen right here acts after another has taken over.
-    if (!(await ensureLive(drive))) return async () => {};
-    progress(drive, { kind: "tool_started", call: call.call, tool, args });
-    const finished = await drive.parts.dispatcher.run(tool, args, {
-      signal,
-      startedAt: call.started?.at ?? storeNow(drive),
-      keep: (bytes) => drive.parts.journal.putArtifact(drive.key, bytes),
-    });
-    const { outcome, ms } = finished;
-    progress(drive, { kind: "tool_finished", call: call.call, tool, outcome, ms });
-    return () => record(drive, call, finished);
+    try {
+      // Narrows the window in which a worker that was frozen right here acts after another has taken over.
+      if (!(await ensureLive(drive))) return async () => {};
+      progress(drive, { kind: "tool_started", call: call.call, tool, args });
+      const finished = await drive.parts.dispatcher.run(tool, args, {
+        signal,
+        startedAt: call.started?.at ?? storeNow(drive),
+        keep: (bytes) => drive.parts.journal.putArtifact(drive.key, bytes),
+        artifact: (id) => drive.parts.journal.readArtifact(drive.key, id),
+      });
+      const { outcome, ms } = finished;
+      progress(drive, { kind: "tool_finished", call: call.call, tool, outcome, ms });
+      return () => record(drive, call, finished);
+    } finally {
+      done();
+    }
   });
 }
 
@@ -47,9 +52,12 @@ export function runTool(drive: Drive, call: Call): void {
  * read that was cut because of a shutdown is left as it is: the next start runs it again.
  */
 async function record(drive: Drive, call: Call, finished: Finished): Promise<void> {
-  const { outcome, text, ms, artifacts } = finished;
+  const { outcome, text, ms, artifacts, files } = finished;
   if (outcome === "cancelled" && drive.draining) return;
-  const kept = artifacts.length > 0 && { artifacts };
+  const kept = {
+    ...(artifacts.length > 0 && { artifacts }),
+    ...(files.length > 0 && { files }),
+  };
   const draft = { ...finishedDraft(call, outcome, text), ms, ...kept };
   const drafts = outcome === "unknown" ? [draft, unknownNotice(call, text)] : [draft];
   let said = false;

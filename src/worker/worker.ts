@@ -1,5 +1,5 @@
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
-import type { Thread } from "../journal/fold.ts";
+import type { Thread } from "../journal/thread.ts";
 import {
   absorb,
   append,

@@ -48,7 +48,7 @@ function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard 
 }
 
 function answer(run: string, text: string): Outgoing {
-  return { kind: "answer", run, status: "completed", text, results: [] };
+  return { kind: "answer", run, status: "completed", text, results: [], talk: false };
 }
 
 /** What every adapter promises of the threads that it shows. */

@@ -1,15 +1,19 @@
 import { pino } from "pino";
 import * as z from "zod";
+import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
+import { sealTerms, type TalkTerms } from "../../src/agent/run.ts";
 import { approvalPolicy } from "../../src/approvals/policy.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { emptyThread, fold, type Thread } from "../../src/journal/fold.ts";
+import { fold } from "../../src/journal/fold.ts";
+import { emptyThread, type Thread } from "../../src/journal/thread.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import { answerWithoutModel } from "../../src/models/none.ts";
-import { describeInput } from "../../src/tools/arguments.ts";
+import type { Model } from "../../src/models/model.ts";
+import { describeInput, toolSpec } from "../../src/tools/arguments.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import type { WorkerParts } from "../../src/worker/drive.ts";
@@ -49,6 +53,11 @@ export interface StageOptions {
   journal?: Journal;
   now?: () => number;
   leaseMs?: number;
+  /** What answers plain language; without it nothing does. */
+  model?: Model;
+  talk?: Partial<TalkTerms>;
+  /** Takes secrets out. */
+  hide?: (text: string) => string;
 }
 
 export interface Stage {
@@ -73,16 +82,37 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const clock = options.now === undefined ? {} : { now: options.now };
   const journal = options.journal ?? (await openSqliteJournal({ path: ":memory:", ...clock }));
   const tools = options.tools ?? [];
+  const hide = options.hide ?? ((text) => text);
+  const { model } = options;
+  const talk: TalkTerms | undefined =
+    model &&
+    sealTerms({
+      model: model.id,
+      system: SYSTEM_PROMPT,
+      tools: tools.map(toolSpec),
+      budget: { steps: 30, tokens: 400_000, minutes: 15 },
+      maxOutputTokens: 1_000,
+      tokensPerDay: 5_000_000,
+      contextWindow: model.contextWindow,
+      ...options.talk,
+    });
   const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
   const parts: WorkerParts = {
     journal,
-    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: (text) => text }),
+    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: hide }),
     policy: approvalPolicy.parse(options.approvals ?? {}),
     run: {
-      direct: (command, thread) => answerCommand(command, thread, tools),
+      direct: (command, thread) =>
+        answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
+      talk,
     },
-    encode: (text) => text,
+    encode: hide,
+    hide,
+    model: async (id) => {
+      if (model?.id === id) return model;
+      throw new Error(`there is no model ${id} on this stage`);
+    },
     log: pino({ level: "silent" }),
     leaseMs: options.leaseMs ?? 2_000,
     wakeAt: () => {},

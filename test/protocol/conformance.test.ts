@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { isOpen } from "../../src/approvals/action.ts";
 import type { Draft } from "../../src/core/entry.ts";
-import { emptyThread, fold, type Thread } from "../../src/journal/fold.ts";
+import { fold } from "../../src/journal/fold.ts";
+import { emptyThread, type Thread } from "../../src/journal/thread.ts";
 import { nextStep, type Step } from "../../src/worker/next.ts";
 import { createFold, next, type Next } from "./fold.mjs";
 import { createModel, RULES, type Scenario, type State } from "./protocol-model.mjs";
@@ -207,6 +208,10 @@ function word(step: Step): string {
     case "expire":
     case "recover":
     case "tell":
+    // A model's run, which the model of the protocol does not have.
+    case "think":
+    case "reply":
+    case "write":
       return step.do;
   }
 }

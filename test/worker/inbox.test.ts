@@ -11,6 +11,7 @@ function create() {
   const woken: string[] = [];
   const inbox = createInbox({
     journal: {
+      putArtifact: async (_, bytes) => ({ id: "file", bytes: bytes.byteLength }),
       post: async (_, draft) => {
         encodeDraft(draft); // as every store does first
         posted.push(draft);

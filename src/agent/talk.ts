@@ -1,0 +1,196 @@
+import canonicalize from "canonicalize";
+import { addUsage, NO_USAGE, type Usage } from "../core/block.ts";
+import type { Entry, JsonObject } from "../core/entry.ts";
+
+/** A call that a model asked for, under the id that the journal and evidence know it by. */
+export interface ToolUse {
+  /** `r1.t3`: the run's third call, which an answer cites as `[T3]`. */
+  call: string;
+  /** The provider's own id of it. */
+  id: string;
+  tool: string;
+  args: JsonObject;
+  /** Why it can never be run: cut off, or no JSON object. */
+  problem: string | undefined;
+}
+
+/** A call of the newest turn that has its result. */
+interface Ended {
+  tool: string;
+  args: JsonObject;
+  /** The arguments that its card showed last, where it had one. */
+  shown: JsonObject | undefined;
+  outcome: Entry<"tool_finished">["outcome"];
+  text: string;
+}
+
+/** The model's side of a run, folded: what it asked for last, what it has not seen, what it has used up. */
+export interface Talk {
+  readonly terms: NonNullable<Entry<"run_started">["talk"]>;
+  steps: number;
+  usage: Usage;
+  /** Milliseconds that the model and its tools took, side by side or not; people's time to decide is not in it. */
+  workMs: number;
+  last: Entry<"assistant"> | undefined;
+  /** The calls of the newest turn, in its order. */
+  turn: readonly ToolUse[];
+  /** Calls of all turns so far. */
+  uses: number;
+  /** Messages that joined the run and that no request has held yet. */
+  unseen: Entry<"message">[];
+  gates: Entry<"gate">[];
+  /** The gate that took the tools away, unless a message came after it. */
+  toolsOff: Entry<"gate"> | undefined;
+  /** What a person denied: the same call is not asked about again. */
+  readonly denied: Set<string>;
+  /** Denials since a call was last carried out. */
+  denials: number;
+  readonly loop: Loop;
+}
+
+/** What tells a model that goes in circles from one that gets on. */
+interface Loop {
+  /** The newest calls, newest last, with what they brought. */
+  recent: { key: string; result: string }[];
+  /** Per tool: results it has brought, and how many calls since a new one. */
+  readonly tools: Map<string, { results: Set<string>; stale: number }>;
+  /** How it goes round, once it does. */
+  found: string | undefined;
+}
+
+/** Identical calls in a row, and calls of one tool without a new result, that count as going in circles (CORE case 28). */
+const SAME_IN_A_ROW = 3;
+const STALE_CALLS = 5;
+const REMEMBERED_CALLS = 8;
+
+export function openTalk(terms: Talk["terms"]): Talk {
+  return {
+    terms,
+    steps: 0,
+    usage: NO_USAGE,
+    workMs: 0,
+    last: undefined,
+    turn: [],
+    uses: 0,
+    unseen: [],
+    gates: [],
+    toolsOff: undefined,
+    denied: new Set(),
+    denials: 0,
+    loop: { recent: [], tools: new Map(), found: undefined },
+  };
+}
+
+/** Takes in a model's turn; its calls are in `turn` then. */
+export function hearAssistant(talk: Talk, entry: Entry<"assistant">): void {
+  talk.steps = entry.step;
+  talk.usage = addUsage(talk.usage, entry.usage);
+  talk.workMs += entry.ms;
+  talk.last = entry;
+  talk.turn = usesOf(entry, talk.uses);
+  talk.uses += talk.turn.length;
+  talk.unseen = talk.unseen.filter((message) => message.seq > entry.seen);
+}
+
+/** A message gives back the tools that were taken away because of how the run went, not because it reached a limit. */
+export function hearMessage(talk: Talk, message: Entry<"message">): void {
+  talk.unseen.push(message);
+  if (talk.toolsOff?.gate === "limit") return;
+  talk.toolsOff = undefined;
+  talk.denials = 0;
+}
+
+export function hearGate(talk: Talk, gate: Entry<"gate">): void {
+  talk.gates.push(gate);
+  if (gate.toolsOff === true) talk.toolsOff = gate;
+  if (gate.gate !== "stuck") return;
+  talk.loop.recent = [];
+  talk.loop.tools.clear();
+  talk.loop.found = undefined;
+}
+
+export function hearResult(talk: Talk, ended: Ended, ms: number): void {
+  talk.workMs += ms;
+  if (ended.outcome === "denied") {
+    for (const args of [ended.args, ended.shown ?? ended.args]) {
+      talk.denied.add(callKey(ended.tool, args));
+    }
+    talk.denials += 1;
+  } else if (ended.outcome === "ok" || ended.outcome === "error") talk.denials = 0;
+  watch(talk.loop, ended);
+}
+
+/** The same for calls that ask for the same. */
+export function callKey(tool: string, args: JsonObject): string {
+  return `${tool} ${canonicalize(args)}`;
+}
+
+/**
+ * The calls of a turn; `before` is how many the run made earlier. A turn that was cut off may end in half a call, and what
+ * a filter stopped is no one's wish: such calls have a problem and are never run.
+ */
+export function usesOf(entry: Entry<"assistant">, before: number): ToolUse[] {
+  const blocks = entry.content.filter((block) => block.kind === "tool_use");
+  return blocks.map(({ id, name, input }, i) => {
+    const call = `${entry.run}.t${before + i + 1}`;
+    const isLast = i === blocks.length - 1;
+    const isCut = entry.stop === "max_tokens" ? isLast : entry.stop === "content_filter";
+    const cut = "The response was cut off, so this call was not executed. Make it again if needed.";
+    const args = readArgs(input);
+    const problem =
+      isCut || entry.stop === "refusal" ? cut : args === undefined ? MALFORMED : undefined;
+    return { call, id, tool: name, args: args ?? {}, problem };
+  });
+}
+
+const MALFORMED = "The arguments are not a JSON object, so this call was not executed.";
+
+/**
+ * Providers write no arguments at all where a tool takes none. What has no canonical form, such as `1e999` or half a
+ * character, is malformed too: the fold compares calls by that form and must never fail.
+ */
+function readArgs(input: string): JsonObject | undefined {
+  if (input.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(input);
+    if (!isObject(value)) return undefined;
+    canonicalize(value);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function watch(loop: Loop, { tool, args, text }: Ended): void {
+  const result = stableText(text);
+  loop.recent = [...loop.recent, { key: callKey(tool, args), result }].slice(-REMEMBERED_CALLS);
+  const known = loop.tools.get(tool) ?? { results: new Set(), stale: 0 };
+  known.stale = known.results.has(result) ? known.stale + 1 : 0;
+  known.results.add(result);
+  loop.tools.set(tool, known);
+  loop.found ??= circleIn(loop, tool);
+}
+
+function circleIn({ recent, tools }: Loop, tool: string): string | undefined {
+  const [a, b, c, d] = recent.slice(-4).map(({ key, result }) => `${key} ${result}`);
+  const keys = recent.slice(-SAME_IN_A_ROW).map(({ key }) => key);
+  if (keys.length === SAME_IN_A_ROW && new Set(keys).size === 1) {
+    return `the same call of ${tool} ${SAME_IN_A_ROW} times in a row`;
+  }
+  if (d !== undefined && a === c && b === d && a !== b) {
+    return "the same two calls in turn, with the same results";
+  }
+  if ((tools.get(tool)?.stale ?? 0) >= STALE_CALLS - 1) {
+    return `${STALE_CALLS} calls of ${tool} that brought nothing new`;
+  }
+  return undefined;
+}
+
+/** Without what differs each time: numbers, times, hexadecimal ids. */
+function stableText(text: string): string {
+  return text.replaceAll(/\b[\da-f]{8,}\b|\d+/gi, "#");
+}
