@@ -1,3 +1,4 @@
+import type { FileType } from "../core/block.ts";
 import type {
   ArtifactRef,
   Actor,
@@ -11,7 +12,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 
 /** What an adapter saw: a typed text, a click on a card, a Stop. The inbox reads typed commands out of texts. */
 export type Inbound =
-  | { kind: "text"; actor: Actor; text: string }
+  | { kind: "text"; actor: Actor; text: string; files?: InboundFile[] }
   | {
       kind: "click";
       actor: Actor;
@@ -21,6 +22,13 @@ export type Inbound =
       via: "button" | "typed";
     }
   | { kind: "stop"; actor: Actor };
+
+/** A file that came with a text, for the model to see. */
+export interface InboundFile {
+  name: string;
+  mediaType: FileType;
+  bytes: Uint8Array;
+}
 
 /** All that an adapter may write. Durable when it returns, so acknowledge the platform's event only then. */
 export interface Inbox {
@@ -80,16 +88,33 @@ export type Outgoing =
   | {
       kind: "answer";
       run: string;
-      status: "completed" | "failed" | "cancelled";
+      /** `wrapped_up`: a limit was reached; the text offers to go on. */
+      status: "completed" | "failed" | "cancelled" | "wrapped_up";
+      /** A model's answer is Markdown. It refers to the results as `[T3]`: the one whose call ends in `.t3`. */
       text: string | undefined;
       results: CallResult[];
+      /** A model's run: the text is the answer and the results are its evidence. */
+      talk: boolean;
     }
-  | { kind: "notice"; text: string; settles: string | undefined };
+  | {
+      kind: "notice";
+      text: string;
+      /** An action or call whose unknown outcome can be settled from here. */
+      settles: string | undefined;
+      /** A question that waits: answered by a click on a choice, or by whatever is written next. */
+      asks: { call: string; choices: string[] } | undefined;
+      /** Open actions that can be cancelled from here. */
+      holds: string[];
+    };
 
 export type MessageRef = string;
 
 /** Disposable: what is being worked on right now. May be dropped. */
 export type Progress =
+  /** A model is asked for the run's `step`-th time. */
+  | { kind: "thinking"; run: string; step: number }
+  /** What a model has written so far, whole; the answer replaces it. Empty: nothing of it stands. */
+  | { kind: "draft"; run: string; text: string }
   | { kind: "tool_started"; call: string; tool: string; args: JsonObject }
   | { kind: "tool_finished"; call: string; tool: string; outcome: Outcome; ms: number | undefined };
 
@@ -138,6 +163,8 @@ export interface ThreadSummary {
   /** What it began with, shortened. */
   title: string;
   openActions: string[];
+  /** Questions that wait for a person, by their calls. */
+  questions: string[];
   /** Something is owed that needs no person: to be judged, run, written down or shown. */
   open: boolean;
   /** An outcome is unknown, and nobody has said yet what became of it. */

@@ -1,25 +1,35 @@
 import type { JsonObject } from "../../core/entry.ts";
 import type { Outgoing, Progress } from "../adapter.ts";
 import { briefArgs } from "./args.ts";
+import type { Turn } from "./model-turn.ts";
+import { createModelTurn } from "./model-turn.ts";
 import type { Look } from "./paint.ts";
 import type { Screen } from "./screen.ts";
 import { formatAge } from "./time.ts";
-import { clip } from "./wrap.ts";
+import { clip, tailLines } from "./wrap.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** Often enough to look alive, seldom enough to cost nothing. */
+/** Often enough to look alive, seldom enough to cost nothing. A draft is drawn with it, however fast it streams. */
 const TICK_MS = 120;
 /** What is answered sooner never shows that it was worked on. */
 const PATIENCE_MS = 400;
+/** The end of a draft that is shown while it streams. */
+const MAX_DRAFT_LINES = 8;
+const DRAFT_INDENT = "  ";
 
-/** What is being worked on, as live lines with elapsed seconds. */
+/** What is being worked on, as live lines with elapsed seconds, and below them the end of what a model is writing. */
 export interface Activity {
   note(update: Progress): void;
   /** Something was asked for; until the thread says anything, it is worked on. */
   asked(): void;
-  /** The thread said something. */
-  heard(message?: Outgoing): void;
+  /** The thread said something, or showed how an action stands. */
+  heard(what: Outgoing | "action"): void;
+  /** Nothing is owed for what was asked. */
+  settled(): void;
+  /** Tools that run. */
   readonly running: number;
+  /** Something is worked on that could be stopped. */
+  readonly busy: boolean;
   /** Something was asked, and nothing has been heard since. */
   readonly unheard: boolean;
   /** Ms since anything was asked, heard or noted. */
@@ -27,8 +37,49 @@ export interface Activity {
   stop(): void;
 }
 
+interface Call {
+  tool: string;
+  args: JsonObject;
+  at: number;
+}
+
+/** What is worked on: the running calls, else the model, else whatever was asked for. */
+function workLines(
+  work: { calls: Iterable<Call>; turn: Turn | undefined; askedAt: number | undefined },
+  frame: number,
+  { paint, columns, now }: Look,
+): string[] {
+  const spinner = paint("cyan", FRAMES[frame % FRAMES.length] ?? "");
+  const line = (text: string, at: number): string => {
+    const age = ` ${formatAge(now - at)}`;
+    return `${spinner} ${clip(text, columns - age.length - 3)}${paint("dim", age)}`;
+  };
+  const { turn, askedAt } = work;
+  const running = [...work.calls].map((call) =>
+    line(`${call.tool} ${briefArgs(call.args)}`.trimEnd(), call.at),
+  );
+  if (running.length > 0) return running;
+  if (turn !== undefined) {
+    const step = turn.step === undefined ? "" : ` · step ${turn.step}`;
+    return [line(`${turn.draft === "" ? "thinking" : "writing"}${step}`, turn.at)];
+  }
+  if (askedAt === undefined || now - askedAt < PATIENCE_MS) return [];
+  return [line("working", askedAt)];
+}
+
+/** The end of a draft, in at most `room` lines. */
+function draftLines(draft: string, room: number, { paint, columns }: Look): string[] {
+  if (draft === "" || room < 1) return [];
+  // A tab is as wide as where it stands, and a line that is too wide cannot be redrawn.
+  const text = draft.replaceAll("\t", "  ");
+  const width = Math.max(1, columns - 2 * DRAFT_INDENT.length);
+  const lines = tailLines(text, width, Math.min(MAX_DRAFT_LINES, room));
+  return lines.map((line) => DRAFT_INDENT + paint("dim", line));
+}
+
 export function createActivity(screen: Screen, look: () => Look): Activity {
-  const calls = new Map<string, { tool: string; args: JsonObject; at: number }>();
+  const calls = new Map<string, Call>();
+  const model = createModelTurn();
   let askedAt: number | undefined;
   let lastAt = look().now;
   let frame = 0;
@@ -36,59 +87,69 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
   let ticker: NodeJS.Timeout | undefined;
   let over = false;
 
-  function lines(): string[] {
-    const { paint, columns, now } = look();
-    const spinner = paint("cyan", FRAMES[frame % FRAMES.length] ?? "");
-    const line = (text: string, at: number): string => {
-      const age = ` ${formatAge(now - at)}`;
-      return `${spinner} ${clip(text, columns - age.length - 3)}${paint("dim", age)}`;
-    };
-    if (calls.size > 0) {
-      return [...calls.values()].map((call) =>
-        line(`${call.tool} ${briefArgs(call.args)}`.trimEnd(), call.at),
-      );
-    }
-    if (askedAt === undefined || now - askedAt < PATIENCE_MS) return [];
-    return [line("working", askedAt)];
-  }
-
   function draw(): void {
-    const next = lines();
+    const now = look();
+    const { turn } = model;
+    const work = workLines({ calls: calls.values(), turn, askedAt }, frame, now);
+    const draft = draftLines(turn?.draft ?? "", screen.liveRoom - work.length, now);
+    const next = [...work, ...draft];
     frame += 1;
     if (next.length > 0 || shown > 0) screen.live(next);
     shown = next.length;
   }
 
-  function update(): void {
+  const isBusy = (): boolean => calls.size > 0 || model.turn !== undefined || askedAt !== undefined;
+
+  /** Keeps ticking only while there is something to show, and draws unless the next tick is soon enough. */
+  function update(drawn: "now" | "soon" = "now"): void {
     lastAt = look().now;
-    const needed = calls.size > 0 || askedAt !== undefined;
+    const needed = isBusy();
     if (needed && ticker === undefined) ticker = setInterval(draw, TICK_MS);
     if (!needed) {
       clearInterval(ticker);
       ticker = undefined;
     }
-    draw();
+    if (drawn === "now") draw();
   }
 
   return {
     note(progress) {
       if (over) return; // the screen shows another thread by now
-      if (progress.kind === "tool_finished") calls.delete(progress.call);
-      else calls.set(progress.call, { tool: progress.tool, args: progress.args, at: look().now });
+      if ("run" in progress) {
+        model.note(progress, look().now);
+        update(progress.kind === "draft" ? "soon" : "now");
+        return;
+      }
+      const { call } = progress;
+      if (progress.kind === "tool_finished") calls.delete(call);
+      else calls.set(call, { tool: progress.tool, args: progress.args, at: look().now });
       update();
     },
     asked() {
       askedAt = look().now;
       update();
     },
-    heard(message) {
+    heard(what) {
       askedAt = undefined;
-      // A finish may have been dropped; an answer tells of it as well.
-      if (message?.kind === "answer") for (const { call } of message.results) calls.delete(call);
+      if (what !== "action" && what.kind === "answer") {
+        // A finish may have been dropped; an answer tells of it as well.
+        for (const { call } of what.results) calls.delete(call);
+        model.end(what.run);
+      } else if (what === "action" || what.asks !== undefined) {
+        // The model waits for a person then. Any other notice is beside its work.
+        model.pause();
+      }
+      update();
+    },
+    settled() {
+      askedAt = undefined;
       update();
     },
     get running() {
       return calls.size;
+    },
+    get busy() {
+      return isBusy();
     },
     get unheard() {
       return askedAt !== undefined;
@@ -96,6 +157,7 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
     idleMs: () => look().now - lastAt,
     stop() {
       calls.clear();
+      model.pause();
       askedAt = undefined;
       update();
       over = true;

@@ -1,17 +1,24 @@
 import { randomUUID } from "node:crypto";
 import type { Writable } from "node:stream";
+import { exactText } from "../../core/display.ts";
+import type { Actor } from "../../core/entry.ts";
+import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, Adapter, Outgoing, Queries, View } from "../adapter.ts";
+import type { ActionCard, Adapter, Inbound, Outgoing, Queries, View } from "../adapter.ts";
+import type { Answer } from "./answer.ts";
+import { evidenceLines } from "./answer.ts";
+import { readAttachments } from "./attachments.ts";
 import type { Board } from "./board.ts";
 import { createBoard } from "./board.ts";
 import { renderCard, renderStanding } from "./card.ts";
 import type { Look } from "./paint.ts";
 import { createPaint } from "./paint.ts";
 import { isQuiet } from "./quiet.ts";
-import { DELIVERED_TWICE, renderOutgoing, renderProgress } from "./render.ts";
+import { DELIVERED_TWICE, renderOutgoing, tryRenderProgress } from "./render.ts";
 import type { Output } from "./screen.ts";
 import { DEFAULT_COLUMNS, goneError } from "./screen.ts";
 import { createPeople } from "./people.ts";
+import { noteNotice, plainNotice } from "./view.ts";
 
 export interface AskOptions {
   /** The thread in which the question is asked. */
@@ -21,9 +28,9 @@ export interface AskOptions {
   account: string;
   /** Takes the answer, nothing else. */
   out: Writable;
-  /** Takes progress, notices and cards. */
+  /** Takes progress, notices, cards, and the evidence of a model's answer. */
   err: Output;
-  /** One JSON object on `out` instead of text: thread, status, text, results, approvals, notices. */
+  /** One JSON object on `out` instead of text: thread, status, text, results, approvals, questions, notices. */
   json: boolean;
   /** On `err`; the answer is never coloured. */
   color: boolean;
@@ -31,7 +38,7 @@ export interface AskOptions {
   now: () => number;
 }
 
-/** 0: answered. 1: failed, cancelled, or no answer came. 3: waits for an approval. */
+/** 0: answered, wrapped up at a limit included. 1: failed, cancelled, or no answer came. 3: waits for a person. */
 type AskExit = 0 | 1 | 3;
 
 /** One question's view: nothing is read; it is over with the first answer, or when only a person can go on. */
@@ -40,7 +47,28 @@ export interface Ask extends Adapter {
   readonly finished: Promise<AskExit>;
 }
 
-type Answer = Extract<Outgoing, { kind: "answer" }>;
+/** What was asked back and waits for an answer. */
+interface Asked {
+  call: string;
+  text: string;
+  choices: string[];
+}
+
+/** What was said beside the answer. */
+interface Aside {
+  notices: string[];
+  asked: Asked[];
+}
+
+/**
+ * The question as the inbox takes it, with the files that it names as `@path`, relative ones from `folder`.
+ * @throws BotError USAGE when one of them cannot be sent
+ */
+export async function readQuestion(text: string, actor: Actor, folder: string): Promise<Inbound> {
+  const read = await readAttachments(text, folder);
+  if ("why" in read) throw new BotError("USAGE", `${exactText(read.why)} Nothing was asked.`);
+  return { kind: "text", actor, text, ...(read.files.length === 0 ? {} : { files: read.files }) };
+}
 
 /** How often it looks whether anything more will come. */
 const POLL_MS = 40;
@@ -49,7 +77,7 @@ export function createAsk(options: AskOptions): Ask {
   const { key, queries, err } = options;
   const board = createBoard(key);
   const running = new Set<string>();
-  const notices: string[] = [];
+  const aside: Aside = { notices: [], asked: [] };
   const { promise: finished, resolve, reject } = Promise.withResolvers<AskExit>();
   let lastAt = options.now();
   let poll: NodeJS.Timeout | undefined;
@@ -60,7 +88,7 @@ export function createAsk(options: AskOptions): Ask {
     over = true;
     clearTimeout(poll);
     // Nobody may be there to read the answer; the question is over all the same.
-    resolve(await report(options, answer, board, notices).catch(() => 1 as const));
+    resolve(await report(options, answer, board, aside).catch(() => 1 as const));
   }
 
   /** Looks again until an answer comes or nothing more will come by itself. */
@@ -81,9 +109,13 @@ export function createAsk(options: AskOptions): Ask {
     if (message.kind === "answer") {
       await finish(message);
     } else {
-      notices.push(message.text);
-      if (message.settles !== undefined) board.askOutcome(message.settles);
-      await note(renderOutgoing({ ...message, settles: undefined }, lookOf(options)));
+      const { text, asks } = message;
+      if (asks === undefined) aside.notices.push(text);
+      else aside.asked.push({ ...asks, text });
+      noteNotice(message, board);
+      // What could be typed about it can be typed only in the thread.
+      const readable = { ...message, settles: undefined, holds: [] };
+      await note(await renderOutgoing(readable, lookOf(options)));
     }
     return randomUUID();
   }
@@ -100,12 +132,13 @@ export function createAsk(options: AskOptions): Ask {
     progress(update) {
       lastAt = options.now();
       if (update.kind === "tool_started") running.add(update.call);
-      else running.delete(update.call);
+      if (update.kind === "tool_finished") running.delete(update.call);
+      const line = tryRenderProgress(update, lookOf(options));
       // Disposable: what cannot be printed is dropped.
-      void write(err, renderProgress(update, lookOf(options))).catch(() => undefined);
+      if (line !== undefined) void write(err, line).catch(() => undefined);
     },
     say,
-    whisper: (_account, text) => say({ kind: "notice", text, settles: undefined }),
+    whisper: (_account, text) => say(plainNotice(text)),
     card: place,
     settle: async (_ref, card) => void (await place(card)),
     retract: () => note(DELIVERED_TWICE),
@@ -125,7 +158,8 @@ export function createAsk(options: AskOptions): Ask {
 }
 
 function lookOf({ color, err, now }: AskOptions): Look {
-  return { paint: createPaint(color), columns: err.columns ?? DEFAULT_COLUMNS, now: now() };
+  const paint = createPaint(color);
+  return { paint, columns: err.columns ?? DEFAULT_COLUMNS, now: now(), rich: false };
 }
 
 /** Prints how it came out, and what a person is to do if it is for a person now. */
@@ -133,29 +167,48 @@ async function report(
   options: AskOptions,
   answer: Answer | undefined,
   board: Board,
-  notices: string[],
+  { notices, asked }: Aside,
 ): Promise<AskExit> {
   const { key, out, err } = options;
   const { open, unsettled } = board.answerable();
-  const status = answer?.status ?? (open.size > 0 ? "needs_approval" : "failed");
+  const waiting = open.size > 0 ? "needs_approval" : "needs_answer";
+  const isWaiting = open.size + asked.length > 0;
+  const status = answer?.status ?? (isWaiting ? waiting : "failed");
   if (options.json) {
     const { text = null, results = [] } = answer ?? {};
     const approvals = [...open.values()];
-    await write(out, JSON.stringify({ thread: key, status, text, results, approvals, notices }));
+    const questions = answer === undefined ? asked : [];
+    const told = { thread: key, status, text, results, approvals, questions, notices };
+    await write(out, JSON.stringify(told));
   } else if (answer !== undefined) {
-    // For scripts as much as for people: never coloured, nothing shortened.
-    const look = {
-      paint: createPaint(false),
-      columns: Number.POSITIVE_INFINITY,
-      now: options.now(),
-    };
-    await write(out, renderOutgoing(answer, look));
+    await printAnswer(options, answer);
   }
-  if (open.size + unsettled.size > 0) {
-    await write(err, `To decide, open the thread:  npm start -- --thread ${key}`);
+  if (status === "wrapped_up") {
+    await write(err, "It was wrapped up at a limit; the thread can go on where it ended.");
   }
-  if (status === "completed") return 0;
-  return status === "needs_approval" ? 3 : 1;
+  const goOn = `npm start -- --thread ${key}`;
+  if (open.size + unsettled.size > 0) await write(err, `To decide, open the thread:  ${goOn}`);
+  else if (status === "needs_answer") await write(err, `To answer, open the thread:  ${goOn}`);
+  else if (status === "wrapped_up") await write(err, `To go on, open the thread:  ${goOn}`);
+  if (status === "completed" || status === "wrapped_up") return 0;
+  return status === waiting ? 3 : 1;
+}
+
+/** For scripts as much as for people: never coloured, nothing shortened. Of a model's answer only its words. */
+async function printAnswer(options: AskOptions, answer: Answer): Promise<void> {
+  const look = {
+    paint: createPaint(false),
+    columns: Number.POSITIVE_INFINITY,
+    now: options.now(),
+    rich: false,
+  };
+  if (!answer.talk || answer.text === undefined) {
+    await write(options.out, await renderOutgoing(answer, look));
+    return;
+  }
+  const status = answer.status === "wrapped_up" ? "completed" : answer.status;
+  await write(options.out, await renderOutgoing({ ...answer, status, results: [] }, look));
+  for (const line of evidenceLines(answer, lookOf(options))) await write(options.err, line);
 }
 
 async function write(to: Writable, text: string): Promise<void> {

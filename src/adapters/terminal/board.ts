@@ -8,7 +8,7 @@ import { createPaint } from "./paint.ts";
 /** What has to be printed to bring the screen up to date: the whole card, one line of a manner, or nothing. */
 type Placement = "card" | Manner | undefined;
 
-/** What this screen has shown of each action. Printed text cannot be taken back, so answers are judged by it. */
+/** What this screen has shown of each action and question. Printed text cannot be taken back, so answers are judged by it. */
 export interface Board {
   /** Takes the card as shown. A new action or revision that waits is shown whole; an identical line never twice. */
   place(card: ActionCard): Placement;
@@ -16,6 +16,14 @@ export interface Board {
   askOutcome(ref: string): void;
   /** Somebody here has said whether it happened. */
   settled(ref: string): void;
+  /** A question was shown: the call that waits, and answers to choose from. */
+  ask(call: string, choices: readonly string[]): void;
+  /** True for a question that was shown here, answered or not. */
+  hasAsked(call: string): boolean;
+  /** Of the questions only these still wait. */
+  keepQuestions(waiting: readonly string[]): void;
+  /** A question was answered here. */
+  answered(call: string): void;
   card(action: string): ActionCard | undefined;
   /** What can be answered now; later changes do not show in it. */
   answerable(): Answerable;
@@ -27,6 +35,8 @@ export function createBoard(thread: JournalKey): Board {
   const cards = new Map<string, ActionCard>();
   const lines = new Map<string, string>();
   const unsettled = new Map<string, number>();
+  const asked = new Set<string>();
+  const questions = new Map<string, readonly string[]>();
 
   return {
     place(card) {
@@ -49,11 +59,25 @@ export function createBoard(thread: JournalKey): Board {
     settled(ref) {
       unsettled.delete(ref);
     },
+    ask(call, choices) {
+      asked.add(call);
+      // The one shown last is the newest, also when it was shown before.
+      questions.delete(call);
+      questions.set(call, choices);
+    },
+    hasAsked: (call) => asked.has(call),
+    keepQuestions(waiting) {
+      for (const call of questions.keys()) if (!waiting.includes(call)) questions.delete(call);
+    },
+    answered(call) {
+      questions.delete(call);
+    },
     card: (action) => cards.get(action),
     answerable: () => ({
       thread,
       open: new Map([...cards].filter(([, card]) => card.phase === "open")),
       unsettled: new Map(unsettled),
+      questions: new Map(questions),
     }),
   };
 }

@@ -30,7 +30,7 @@ function effectName(effect: Effect, paint: Paint): string {
 /** What can be typed at an open card; with `action` when bare letters would not say which card is meant. */
 export function replyLine(action: string | undefined): string {
   const to = action === undefined ? "" : ` ${action}`;
-  return `y${to} approve · n${to} deny · n${to} because … · e${to} edit · d${to} details`;
+  return `y${to} approve · n${to} deny · n${to} because … · e${to} edit · c${to} cancel · d${to} details`;
 }
 
 function votesSoFar(card: ActionCard): string {

@@ -3,7 +3,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { Queries, ThreadSummary } from "../adapter.ts";
 import type { Board } from "./board.ts";
 import { renderDetails, renderStanding, replyLine } from "./card.ts";
-import { LOCAL_COMMANDS } from "./input.ts";
+import { LOCAL_COMMANDS, THREAD_COMMANDS } from "./input.ts";
 import type { Look } from "./paint.ts";
 import { renderThread, renderWaiting, shortKey } from "./render.ts";
 
@@ -77,22 +77,25 @@ export async function describeAction(parts: CommandParts, wanted: string): Promi
 /** Only what this screen does itself; the thread's own `help` tells the rest. */
 export function describeCommands(parts: CommandParts): string {
   const { paint } = parts.look();
-  const local = LOCAL_COMMANDS.map(
-    ([name, does]) => `  ${paint("bold", `/${name}`.padEnd(11))} ${does}`,
-  );
+  const list = (commands: readonly (readonly [name: string, does: string])[]): string[] =>
+    commands.map(([name, does]) => `  ${paint("bold", `/${name}`.padEnd(11))} ${does}`);
   const tools = parts.queries.tools().map((tool) => tool.name);
   const known = tools.length === 0 ? "No tools are available." : `Tools: ${tools.join(", ")}`;
   return [
     "On this screen; everything else goes to the thread, whose commands `help` lists:",
-    ...local,
+    ...list(LOCAL_COMMANDS),
+    "The thread's own, among others:",
+    ...list(THREAD_COMMANDS),
     `Cards: ${replyLine(undefined)}`,
     "Unknown outcomes: h it happened · x it did not · both with because …",
+    "Questions: the number of a choice, or any words of your own",
+    'Files: @shot.png, @~/app.log or @"a name with spaces.pdf" in what you write shows the file',
     `${known}${tools.length === 0 ? "" : "; run <tool> name=value …"}`,
   ].join("\n");
 }
 
 /** What Tab offers: this screen's commands and `run <tool>`. */
 export function completions(queries: Queries): string[] {
-  const local = LOCAL_COMMANDS.map(([name]) => `/${name} `);
+  const local = [...LOCAL_COMMANDS, ...THREAD_COMMANDS].map(([name]) => `/${name} `);
   return [...local, ...queries.tools().map((tool) => `run ${tool.name} `)];
 }

@@ -2,12 +2,14 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Inbound } from "../adapter.ts";
 import { readArgs } from "./args.ts";
 
-/** What can be answered on this screen: open cards, and outcomes that nobody knows and somebody may settle. */
+/** What can be answered on this screen: open cards, outcomes that nobody knows and somebody may settle, questions. */
 export interface Answerable {
   readonly thread: JournalKey;
   readonly open: ReadonlyMap<string, ActionCard>;
   /** What a notice asked about, an action or a call, to the revision that was shown. */
   readonly unsettled: ReadonlyMap<string, number>;
+  /** Questions that wait, by their calls, to the answers to choose from; the newest is the last. */
+  readonly questions: ReadonlyMap<string, readonly string[]>;
 }
 
 type Click = Omit<Extract<Inbound, { kind: "click" }>, "actor">;
@@ -40,11 +42,16 @@ export const LOCAL_COMMANDS = [
 
 export type LocalCommand = (typeof LOCAL_COMMANDS)[number][0];
 
-const VERBS = ["y", "n", "e", "d", "h", "x"] as const;
+/** Commands of the thread's own that Tab and /help tell of as well. */
+export const THREAD_COMMANDS = [
+  ["model", "which model answers in this thread; /model <name> changes it"],
+] as const;
+
+const VERBS = ["y", "n", "e", "c", "d", "h", "x"] as const;
 type Verb = (typeof VERBS)[number];
 
 const REPLY =
-  /^(?<letter>[ynedhx])(?:\s+(?!because\b)(?<action>[^\s{]+))?(?:\s+because\s+(?<reason>.+)|\s*(?<json>\{.*))?$/isu;
+  /^(?<letter>[ynecdhx])(?:\s+(?!because\b)(?<action>[^\s{]+))?(?:\s+because\s+(?<reason>.+)|\s*(?<json>\{.*))?$/isu;
 
 /**
  * Reads a line. `seen` is what could be answered on the screen when the line was begun, `shown` what can be now: an
@@ -54,7 +61,41 @@ const REPLY =
 export function readLine(line: string, seen: Answerable, shown: Answerable): Reply {
   const text = line.trim();
   if (text === "") return { kind: "empty" };
-  return tryCommand(text) ?? tryReply(text, seen, shown) ?? { kind: "text", text };
+  return (
+    tryCommand(text) ??
+    tryReply(text, seen, shown) ??
+    tryChoice(text, seen, shown) ?? { kind: "text", text }
+  );
+}
+
+/** The number of a choice, as in `2` or `2)`. */
+const CHOICE = /^(?<number>[1-9]\d?)(?<closed>\)?)$/;
+
+/** True for what may be the number of a choice, where a question waits. */
+export function looksLikeChoice(line: string): boolean {
+  return CHOICE.test(line.trim());
+}
+
+/**
+ * A bare number picks of the newest question's choices, when that was on the screen as the line was begun. Where no
+ * choice has that number, it is an answer in words.
+ */
+function tryChoice(text: string, seen: Answerable, shown: Answerable): Reply | undefined {
+  const { number, closed } = CHOICE.exec(text)?.groups ?? {};
+  const newest = [...shown.questions.keys()].at(-1);
+  if (number === undefined || newest === undefined) return undefined;
+  const [call, choices = []] = [...seen.questions].at(-1) ?? [];
+  if (call === undefined || !shown.questions.has(call)) {
+    const why = `Another question waits now; nothing was sent. Read it, then type ${number} again.`;
+    return { kind: "refused", why };
+  }
+  const choice = choices[Number(number) - 1];
+  if (choice === undefined) return undefined;
+  if (closed === "" && choice.trim() !== number && choices.some((each) => each.trim() === number)) {
+    const why = `${number} is an answer and the number of another one, ${JSON.stringify(choice)}. Type ${number}) for that one, or answer in words. Nothing was sent.`;
+    return { kind: "refused", why };
+  }
+  return click(call, 1, { kind: "answer", text: choice });
 }
 
 function tryCommand(text: string): Reply | undefined {
@@ -68,7 +109,9 @@ function tryReply(text: string, seen: Answerable, shown: Answerable): Reply | un
   const verb = VERBS.find((each) => each === letter?.toLowerCase());
   if (verb === undefined) return undefined;
   // "y because …" and "n {…}" say something that no answer can carry: words for the thread.
-  if (reason !== undefined && (verb === "y" || verb === "e" || verb === "d")) return undefined;
+  if (reason !== undefined && verb !== "n" && verb !== "h" && verb !== "x") {
+    return undefined;
+  }
   if (json !== undefined && verb !== "e") return undefined;
   const because = reason === undefined ? {} : { reason };
   if (verb === "h" || verb === "x") {
@@ -79,6 +122,7 @@ function tryReply(text: string, seen: Answerable, shown: Answerable): Reply | un
   return pick(verb, action, seen.open, shown.open, (id, card) => {
     if (verb === "d") return { kind: "details", action: id };
     if (verb === "y") return click(id, card.revision, { kind: "approve" });
+    if (verb === "c") return click(id, card.revision, { kind: "cancel" });
     if (verb === "n") return click(id, card.revision, { kind: "deny", ...because });
     return json === undefined ? { kind: "edit", card } : readEdit(card, json);
   });

@@ -19,7 +19,7 @@ export interface Watched {
   idleMs: number;
 }
 
-/** True when nothing more will come by itself: all is answered, or open cards wait for a person, and are shown. */
+/** True when nothing more will come by itself: all is answered, or cards and questions wait for a person, and are shown. */
 export async function isQuiet(queries: Queries, watched: Watched): Promise<boolean> {
   const { key, board, running, unheard, idleMs } = watched;
   if (running > 0 || idleMs < (unheard ? UNHEARD_MS : PASS_MS)) return false;
@@ -27,5 +27,8 @@ export async function isQuiet(queries: Queries, watched: Watched): Promise<boole
   if (thread === undefined) return true;
   if (thread.open) return false;
   const { open } = board.answerable();
-  return thread.openActions.every((action) => open.has(action));
+  return (
+    thread.openActions.every((action) => open.has(action)) &&
+    thread.questions.every((call) => board.hasAsked(call))
+  );
 }

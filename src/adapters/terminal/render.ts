@@ -1,20 +1,12 @@
-import type { Outcome } from "../../core/entry.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type {
-  ActionCard,
-  CallResult,
-  HistoryItem,
-  Outgoing,
-  Progress,
-  ThreadSummary,
-} from "../adapter.ts";
+import type { ActionCard, HistoryItem, Outgoing, Progress, ThreadSummary } from "../adapter.ts";
+import { indent, outcomeMark, renderAnswer } from "./answer.ts";
 import { briefArgs } from "./args.ts";
 import { renderStanding } from "./card.ts";
-import type { Look, Paint, Style } from "./paint.ts";
+import type { Look } from "./paint.ts";
 import { formatAge, formatClock, formatExpiry, formatMs } from "./time.ts";
 import { clip, wrapWords } from "./wrap.ts";
 
-type Answer = Extract<Outgoing, { kind: "answer" }>;
 type Notice = Extract<Outgoing, { kind: "notice" }>;
 
 /** What a printed text that should be taken back is replaced by. */
@@ -28,88 +20,56 @@ export function shortKey(key: JournalKey): string {
   return key.slice(key.indexOf(":") + 1).slice(0, 8);
 }
 
-const MARKS: Readonly<Record<Outcome, [style: Style | undefined, mark: string]>> = {
-  ok: ["green", "✓"],
-  error: ["red", "✗"],
-  blocked: ["red", "✗"],
-  unknown: ["destructive", "?"],
-  denied: [undefined, "–"],
-  expired: [undefined, "–"],
-  cancelled: [undefined, "–"],
-};
-
-function mark(outcome: Outcome, paint: Paint): string {
-  const [style, text] = MARKS[outcome];
-  return style === undefined ? text : paint(style, text);
-}
-
-function indent(text: string, by: string): string {
-  return text
-    .split("\n")
-    .map((line) => (line === "" ? "" : by + line))
-    .join("\n");
-}
-
-/** `✓ http_check url=http://a/ · 34 ms`: what it was, how it ended unless well, how long it took. */
-function resultLine(result: CallResult, look: Look): string {
-  const how = result.outcome === "ok" ? "" : ` · ${result.outcome}`;
-  const took = result.ms === undefined ? "" : ` · ${formatMs(result.ms)}`;
-  const room = look.columns - 4 - result.tool.length - how.length - took.length;
-  const args = clip(briefArgs(result.args), Math.max(8, room));
-  const shown = args === "" ? "" : ` ${look.paint("dim", args)}`;
-  return `${mark(result.outcome, look.paint)} ${look.paint("bold", result.tool)}${shown}${how}${look.paint("dim", took)}`;
-}
-
-function renderResult(result: CallResult, look: Look, full: boolean): string {
-  const artifacts = result.artifacts.map((each) =>
-    look.paint("dim", `full output: artifact ${each.id} (${each.bytes} bytes)`),
-  );
-  const text = full && result.text !== "" ? [result.text.trimEnd()] : [];
-  const body = [...text, ...artifacts].map((each) => `\n${indent(each, "  ")}`);
-  return resultLine(result, look) + body.join("");
-}
-
-/** The conclusion first: the answer's own words when it has them, then each call; else each call with its output. */
-function renderAnswer(answer: Answer, look: Look): string {
-  const words = answer.text?.trimEnd();
-  const results = answer.results.map((each) => renderResult(each, look, words === undefined));
-  const told = answer.results.some((each) => each.outcome !== "ok");
-  const status = answer.status === "completed" || told ? undefined : statusMark(answer, look.paint);
-  const head = words ?? (results.length === 0 || status !== undefined ? answer.status : undefined);
-  const first = [status, head].filter((part) => part !== undefined).join(" ");
-  return [...(first === "" ? [] : [first]), ...results].join("\n");
-}
-
-function statusMark(answer: Answer, paint: Paint): string {
-  return answer.status === "failed" ? paint("red", "✗") : "–";
-}
-
 /** What a person can type about an outcome that nobody knows. */
 function settleLine(action: string): string {
   return `h ${action} it happened · x ${action} it did not · h ${action} because …`;
 }
 
 function renderNotice(notice: Notice, look: Look): string {
-  const { settles } = notice;
-  const sign = settles === undefined ? look.paint("yellow", "•") : look.paint("destructive", "?");
-  const [first = "", ...rest] = wrapWords(notice.text, look.columns - 2);
-  const lines = [`${sign} ${first}`, ...rest.map((line) => `  ${line}`)];
-  return [...lines, ...(settles === undefined ? [] : [`  ${settleLine(settles)}`])].join("\n");
+  const { settles, asks, holds } = notice;
+  const lines = hang(`${noticeSign(notice, look)} `, 2, notice.text, look);
+  if (settles !== undefined) lines.push(`  ${settleLine(settles)}`);
+  for (const action of holds) lines.push(`  c ${action} cancels it and lets this be answered`);
+  if (asks !== undefined) lines.push(...questionLines(asks.choices, look));
+  return lines.join("\n");
 }
 
-export function renderOutgoing(message: Outgoing, look: Look): string {
+function noticeSign({ settles, asks }: Notice, { paint }: Look): string {
+  if (settles !== undefined) return paint("destructive", "?");
+  return asks === undefined ? paint("yellow", "•") : paint("cyan", "?");
+}
+
+/** The answers to choose from, numbered from 1, and how to answer. */
+function questionLines(choices: readonly string[], look: Look): string[] {
+  if (choices.length === 0) return [look.paint("dim", "  Answer in your own words.")];
+  const numbered = choices.flatMap((choice, at) => {
+    const label = `  ${at + 1}) `;
+    return hang(label, label.length, choice, look);
+  });
+  const numbers = choices.length === 1 ? "1" : `1–${choices.length}`;
+  return [...numbered, look.paint("dim", `  Type ${numbers}, or answer in your own words.`)];
+}
+
+/** `text` in lines that stand behind `head`, which is `width` cells wide. */
+function hang(head: string, width: number, text: string, look: Look): string[] {
+  const [first = "", ...rest] = wrapWords(text, Math.max(1, look.columns - width));
+  return [head + first, ...rest.map((line) => (line === "" ? "" : " ".repeat(width) + line))];
+}
+
+export async function renderOutgoing(message: Outgoing, look: Look): Promise<string> {
   return message.kind === "answer" ? renderAnswer(message, look) : renderNotice(message, look);
 }
 
-/** One plain line per start and finish, where nothing can be redrawn. */
-export function renderProgress(update: Progress, look: Look): string {
+/** One plain line per start and finish of a tool, where nothing can be redrawn; what a model is at is not told there. */
+export function tryRenderProgress(update: Progress, look: Look): string | undefined {
+  if (update.kind === "thinking" || update.kind === "draft") return undefined;
   if (update.kind === "tool_started") {
     const line = `… ${update.tool} ${briefArgs(update.args)}`.trimEnd();
     return look.paint("dim", clip(line, look.columns));
   }
   const how = update.outcome === "ok" ? "" : ` ${update.outcome}`;
   const took = update.ms === undefined ? "" : ` ${formatMs(update.ms)}`;
-  return `${mark(update.outcome, look.paint)} ${update.tool}${how}${took}`;
+  return `${outcomeMark(update.outcome, look.paint)} ${update.tool}${how}${took}`;
 }
 
 /** Said before, shown again: the beginning of it, and how much more there was. */
@@ -128,22 +88,22 @@ function shortenMessage(message: Outgoing): Outgoing {
 }
 
 /** One thing of the past, with its time in front; open cards are shown whole, so not by this. */
-export function renderPast(item: HistoryItem, look: Look): string {
+export async function renderPast(item: HistoryItem, look: Look): Promise<string> {
   const clock = formatClock(item.at, look.now);
   const room = { ...look, columns: look.columns - clock.length - 2 };
-  const body = pastBody(item, room);
+  const body = await pastBody(item, room);
   const [first = "", ...rest] = body.split("\n");
   const below = rest.map((line) => indent(line, " ".repeat(clock.length + 2)));
   return [`${look.paint("dim", clock)}  ${first}`, ...below].join("\n");
 }
 
-function pastBody(item: HistoryItem, look: Look): string {
+async function pastBody(item: HistoryItem, look: Look): Promise<string> {
   if (item.kind === "card") return renderStanding(item.card, look.paint);
   if (item.kind === "out") return renderOutgoing(shortenMessage(item.message), look);
   return `${look.paint("cyan", item.name)} › ${shorten(item.text)}`;
 }
 
-/** A thread in a list: its number there, short key, age, what it began with, the cards that wait. */
+/** A thread in a list: its number there, short key, age, what it began with, what waits for a person. */
 export function renderThread(
   thread: ThreadSummary,
   number: number,
@@ -152,7 +112,9 @@ export function renderThread(
 ): string {
   const age = formatAge(look.now - thread.lastAt).padStart(6);
   const head = `${String(number).padStart(3)}  ${shortKey(thread.key)}  ${age}  `;
-  const waits = thread.openActions.length > 0 ? `waits: ${thread.openActions.join(", ")}` : "";
+  const asks = thread.questions.length > 0 ? ["a question"] : [];
+  const open = [...thread.openActions, ...asks];
+  const waits = open.length > 0 ? `waits: ${open.join(", ")}` : "";
   const work = waits === "" && thread.open ? "working" : "";
   const where = thread.key === here ? "this one" : thread.leased ? "in use" : "";
   const tags = [waits, work, where].filter((tag) => tag !== "");

@@ -21,7 +21,7 @@ export interface ScreenOptions {
 
 /** For outputs that do not say how wide they are. */
 export const DEFAULT_COLUMNS = 80;
-const MAX_LIVE_LINES = 6;
+const MAX_LIVE_LINES = 10;
 /** Entered lines that may wait to be read before a pipe is asked to wait. */
 const MAX_WAITING_LINES = 100;
 
@@ -82,6 +82,11 @@ export class Screen {
     return this.#output.columns ?? DEFAULT_COLUMNS;
   }
 
+  /** How many live lines there is room for. */
+  get liveRoom(): number {
+    return Math.max(1, Math.min(MAX_LIVE_LINES, (this.#output.rows ?? 24) - 4));
+  }
+
   /** True once nothing can be printed any more. */
   get broken(): boolean {
     return this.#broken;
@@ -109,7 +114,7 @@ export class Screen {
 
   /** Replaces the live lines, in place. */
   live(lines: string[]): void {
-    const room = Math.max(1, Math.min(MAX_LIVE_LINES, (this.#output.rows ?? 24) - 4));
+    const room = this.liveRoom;
     const more = lines.length - room;
     const shown = more > 0 ? [...lines.slice(0, room), `… and ${more} more`] : lines;
     if (!this.#interactive || this.#ended) return;

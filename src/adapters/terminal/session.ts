@@ -6,6 +6,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, HistoryItem, Inbound, Inbox, Queries, View } from "../adapter.ts";
 import type { Activity } from "./activity.ts";
 import { createActivity } from "./activity.ts";
+import { readAttachments } from "./attachments.ts";
 import type { Board } from "./board.ts";
 import { createBoard } from "./board.ts";
 import type { CommandParts } from "./commands.ts";
@@ -19,23 +20,26 @@ import {
   newThreadKey,
 } from "./commands.ts";
 import type { LocalCommand, Reply } from "./input.ts";
-import { readEdit, readLine } from "./input.ts";
+import { looksLikeChoice, readEdit, readLine } from "./input.ts";
 import type { Look, Paint } from "./paint.ts";
 import { isQuiet } from "./quiet.ts";
 import { renderPast, shortKey } from "./render.ts";
 import type { Line, Screen } from "./screen.ts";
 import { goneError } from "./screen.ts";
-import { createView, showCard } from "./view.ts";
+import { createView, noteNotice, showCard } from "./view.ts";
 import { wrapWords } from "./wrap.ts";
 
 export interface SessionParts {
   key: JournalKey;
   screen: Screen;
   paint: Paint;
+  /** Markdown is rendered. */
+  rich: boolean;
   interactive: boolean;
   actor: Actor;
   inbox: Inbox;
   queries: Queries;
+  folder: string;
   now: () => number;
 }
 
@@ -121,10 +125,9 @@ export class Session {
       this.#board.place(item.card);
     }
     if (item.kind === "out" && item.message.kind === "answer") this.#answered.add(item.message.run);
-    if (item.kind === "out" && item.message.kind === "notice") {
-      if (item.message.settles !== undefined) this.#board.askOutcome(item.message.settles);
-    }
-    await this.#parts.screen.print(renderPast(item, this.#look()));
+    const text = await renderPast(item, this.#look());
+    if (item.kind === "out") noteNotice(item.message, this.#board);
+    await this.#parts.screen.print(text);
   }
 
   async #converse(): Promise<JournalKey | undefined> {
@@ -145,12 +148,20 @@ export class Session {
   async #take(line: Line): Promise<Step> {
     this.#warned = false;
     try {
+      if (looksLikeChoice(line.text)) await this.#dropAnswered();
       return await this.#act(this.#read(line), line.text);
     } catch (error) {
       if (this.#parts.screen.broken) return "leave";
       await this.#say(`${this.#parts.paint("red", "✗")} ${messageOf(error)}`);
       return "stay";
     }
+  }
+
+  /** Questions are answered by any words, so only the journal says which still wait. */
+  async #dropAnswered(): Promise<void> {
+    if (this.#board.answerable().questions.size === 0) return;
+    const thread = await this.#parts.queries.thread(this.#parts.key);
+    if (thread !== undefined) this.#board.keepQuestions(thread.questions);
   }
 
   #read(line: Line): Reply {
@@ -161,7 +172,7 @@ export class Session {
       const seen = line.seen?.thread === shown.thread ? line.seen : undefined;
       return readLine(
         line.text,
-        seen ?? { ...shown, open: new Map(), unsettled: new Map() },
+        seen ?? { ...shown, open: new Map(), unsettled: new Map(), questions: new Map() },
         shown,
       );
     }
@@ -177,7 +188,7 @@ export class Session {
   async #act(reply: Reply, typed: string): Promise<Step> {
     const { actor } = this.#parts;
     if (reply.kind === "command") return this.#command(reply.name, reply.rest, typed);
-    if (reply.kind === "text") await this.#post({ kind: "text", actor, text: reply.text }, typed);
+    if (reply.kind === "text") await this.#send(reply.text, typed);
     if (reply.kind === "details") {
       await this.#say(await describeAction(this.#commands, reply.action));
     }
@@ -191,6 +202,24 @@ export class Session {
       await this.#post({ ...reply.click, actor }, typed);
     }
     return "stay";
+  }
+
+  /** A text with the files that it names; it is not sent without one of them. */
+  async #send(text: string, typed: string): Promise<void> {
+    const { actor } = this.#parts;
+    const read = await readAttachments(text, this.#parts.folder);
+    if ("why" in read) {
+      await this.#hint(exactText(`${read.why} Nothing was sent.`));
+      this.#putBack(typed);
+      return;
+    }
+    const files = read.files.length === 0 ? {} : { files: read.files };
+    await this.#post({ kind: "text", actor, text, ...files }, typed);
+  }
+
+  /** Into the line again, unless something else is being typed. */
+  #putBack(typed: string): void {
+    if (this.#parts.screen.typed === "" && typed !== "") this.#prompt(typed);
   }
 
   async #command(name: LocalCommand, rest: string, typed: string): Promise<Step> {
@@ -216,7 +245,7 @@ export class Session {
 
   /** Hands it to the inbox; what could not be sent is put back into the line. */
   async #post(inbound: Inbound, typed: string): Promise<void> {
-    const { inbox, key, screen, paint } = this.#parts;
+    const { inbox, key, paint } = this.#parts;
     const settles = inbound.kind === "click" && inbound.choice.kind === "settle";
     this.#stopping = inbound.kind === "stop";
     // Before the post: the answer may come before it returns. A Stop and a settlement may have none.
@@ -224,11 +253,14 @@ export class Session {
     try {
       await inbox.post(key, randomUUID(), inbound);
       if (settles) this.#board.settled(inbound.action);
+      if (inbound.kind === "click" && inbound.choice.kind === "answer") {
+        this.#board.answered(inbound.action);
+      }
       if (inbound.kind === "stop") await this.#hint("Stop is sent.");
     } catch (error) {
-      this.#activity.heard();
+      this.#activity.settled();
       await this.#say(`${paint("red", "✗")} not sent: ${messageOf(error)}`);
-      if (screen.typed === "" && typed !== "") this.#prompt(typed);
+      this.#putBack(typed);
     }
   }
 
@@ -238,7 +270,7 @@ export class Session {
     this.#activity.asked();
     if (expected || !this.#parts.interactive) return;
     void this.#untilQuiet(SPINNER_POLL_MS, () => !this.#activity.unheard)
-      .then(() => this.#activity.heard())
+      .then(() => this.#activity.settled())
       .catch(() => undefined);
   }
 
@@ -255,13 +287,12 @@ export class Session {
   /** Ctrl-C: ends the smallest thing that there is to end. */
   #interrupt(): void {
     const { screen, actor } = this.#parts;
-    const busy = this.#activity.running > 0 || this.#activity.unheard;
     const hint = (text: string): void => void this.#hint(text).catch(() => undefined);
     if (this.#editing !== undefined) {
       this.#editing = undefined;
       screen.clearTyped();
       this.#prompt();
-    } else if (busy) {
+    } else if (this.#activity.busy) {
       if (this.#stopping) {
         hint("Stop is on its way. Ctrl-D leaves; the thread keeps what happened.");
         return;
@@ -325,7 +356,7 @@ export class Session {
   }
 
   #look(): Look {
-    const { paint, screen, now } = this.#parts;
-    return { paint, columns: screen.columns, now: now() };
+    const { paint, screen, now, rich } = this.#parts;
+    return { paint, columns: screen.columns, now: now(), rich };
   }
 }

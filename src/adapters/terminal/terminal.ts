@@ -10,6 +10,7 @@ import { Session } from "./session.ts";
 export interface TerminalOptions {
   input: Readable;
   output: Output;
+  /** With colours Markdown is rendered too; else it is printed as it was written. */
   color: boolean;
   /** True when both ends are a terminal; else lines are read and printed plainly. */
   interactive: boolean;
@@ -17,6 +18,8 @@ export interface TerminalOptions {
   account: string;
   /** What the person is called in threads. */
   name: string;
+  /** The folder that relative paths of files are taken from; absolute. */
+  folder: string;
   /** Ms since 1970. */
   now: () => number;
 }
@@ -46,15 +49,18 @@ export function createTerminal(options: TerminalOptions): Terminal {
     async open(key, { inbox, queries }) {
       screen ??= new Screen(options);
       const actor = { account: options.account, name: options.name };
-      const { interactive, now } = options;
+      const { interactive, folder, now } = options;
       const session = new Session({
         key,
         screen,
         paint,
+        // Without colours there is little to render with, and the source is as readable.
+        rich: options.color,
         interactive,
         actor,
         inbox,
         queries,
+        folder,
         now,
       });
       open = { key, session };

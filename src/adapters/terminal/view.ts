@@ -4,7 +4,7 @@ import type { Activity } from "./activity.ts";
 import type { Board } from "./board.ts";
 import { renderCard, renderStanding, replyLine } from "./card.ts";
 import type { Look } from "./paint.ts";
-import { DELIVERED_TWICE, renderOutgoing, renderProgress } from "./render.ts";
+import { DELIVERED_TWICE, renderOutgoing, tryRenderProgress } from "./render.ts";
 
 export interface ViewParts {
   /** Resolves when the text is on the screen. @throws BotError CONNECTION_FAILED when the terminal is gone */
@@ -28,40 +28,54 @@ export function createView(parts: ViewParts): View {
 
   async function say(message: Outgoing): Promise<string> {
     await parts.ready;
-    activity.heard(message);
-    if (message.kind === "notice" && message.settles !== undefined) {
-      parts.board.askOutcome(message.settles);
-    }
     const known = message.kind === "answer" && parts.answered.has(message.run);
-    if (!known) await print(renderOutgoing(message, look()));
+    // Before anything is taken away: an answer replaces its draft at once.
+    const text = known ? undefined : await renderOutgoing(message, look());
+    activity.heard(message);
+    noteNotice(message, parts.board);
+    if (text !== undefined) await print(text);
     return randomUUID();
+  }
+
+  async function showAction(card: ActionCard): Promise<void> {
+    await parts.ready;
+    activity.heard("action");
+    await showCard(card, parts.board, print, look());
   }
 
   return {
     progress(update) {
       activity.note(update);
       if (parts.interactive) return;
+      const line = tryRenderProgress(update, look());
       // Disposable: what cannot be printed is dropped.
-      void parts.ready.then(() => print(renderProgress(update, look()))).catch(() => undefined);
+      if (line !== undefined) void parts.ready.then(() => print(line)).catch(() => undefined);
     },
     say,
-    whisper: (_account, text) => say({ kind: "notice", text, settles: undefined }),
+    whisper: (_account, text) => say(plainNotice(text)),
     async card(card) {
-      await parts.ready;
-      activity.heard();
-      await showCard(card, parts.board, print, look());
+      await showAction(card);
       return randomUUID();
     },
-    async settle(_ref, card) {
-      await parts.ready;
-      activity.heard();
-      await showCard(card, parts.board, print, look());
-    },
+    settle: (_ref, card) => showAction(card),
     async retract() {
       await parts.ready;
       await print(look().paint("dim", DELIVERED_TWICE));
     },
   };
+}
+
+/** A notice that can only be read. */
+export function plainNotice(text: string): Outgoing {
+  return { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
+}
+
+/** Keeps what a notice lets people answer from here. */
+export function noteNotice(message: Outgoing, board: Board): void {
+  if (message.kind !== "notice") return;
+  const { settles, asks } = message;
+  if (settles !== undefined) board.askOutcome(settles);
+  if (asks !== undefined) board.ask(asks.call, asks.choices);
 }
 
 /** Brings the screen up to date about a card: the whole of it, one line, or nothing when it is up to date. */

@@ -1,10 +1,10 @@
 /** Ends a line of exact text that goes on in the next one, so that spaces before the break can be seen and counted. */
 export const CONTINUED = "↵";
 
-// What terminals draw two cells wide, by block: the ranges that Node's own line editor uses. JavaScript's regular
-// expressions do not know East_Asian_Width.
+// What terminals draw two cells wide, by block: the ranges that Node's own line editor uses, and all that is an emoji
+// by itself. JavaScript's regular expressions do not know East_Asian_Width.
 const WIDE =
-  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97C\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE19\uFE30-\uFE6B\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1F64F}\u{1F680}-\u{1F6FF}\u{1F900}-\u{1F9FF}\u{20000}-\u{3FFFD}]/u;
+  /[\p{Emoji_Presentation}\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97C\uAC00-\uD7A3\uF900-\uFAFF\uFE10-\uFE19\uFE30-\uFE6B\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1F64F}\u{1F680}-\u{1F6FF}\u{1F900}-\u{1F9FF}\u{20000}-\u{3FFFD}]/u;
 const COMBINING = /\p{Mn}|\p{Me}|\p{Cf}/u;
 const PLAIN = /^[\x20-\x7E]*$/;
 
@@ -73,6 +73,14 @@ function wrapParagraph(paragraph: string, columns: number): string[] {
 /** Breaks prose between words, and within a word only when it is longer than a line. Keeps line breaks. */
 export function wrapWords(text: string, columns: number): string[] {
   return text.split("\n").flatMap((paragraph) => wrapParagraph(paragraph, columns));
+}
+
+/** The last `count` lines of a long text that is broken between words, in time that its length does not change. */
+export function tailLines(text: string, columns: number, count: number): string[] {
+  // More characters than fit on so many lines, and then some, so that breaks stay where they are as the text grows.
+  const tail = text.slice(-4 * columns * count).trimEnd();
+  const paragraphs = tail.split("\n").slice(-count);
+  return paragraphs.flatMap((paragraph) => wrapParagraph(paragraph, columns)).slice(-count);
 }
 
 /** `text` on one line of at most `columns` cells, with `…` where it was cut. Never for what somebody approves. */

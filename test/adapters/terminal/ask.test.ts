@@ -1,8 +1,18 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { ThreadSummary, View } from "../../../src/adapters/adapter.ts";
-import { createAsk } from "../../../src/adapters/terminal/ask.ts";
-import { answerOf, HERE, killCard, NIGHT, queriesOf, summary, THERE } from "./harness.ts";
+import { createAsk, readQuestion } from "../../../src/adapters/terminal/ask.ts";
+import {
+  answerOf,
+  HERE,
+  killCard,
+  NIGHT,
+  noticeOf,
+  queriesOf,
+  summary,
+  talkOf,
+  THERE,
+} from "./harness.ts";
 
 function ask(json = false) {
   const said = { out: "", err: "" };
@@ -51,7 +61,7 @@ describe("one question", () => {
 
   test("it exits with 1 when it failed", async () => {
     const { asked, said, view } = ask();
-    const failed = { kind: "answer" as const, run: "r1", status: "failed" as const, results: [] };
+    const failed = { ...answerOf("r1", ""), status: "failed" as const, results: [] };
     await view().say({ ...failed, text: "There is no tool htp_check." });
     expect(await asked.finished).toBe(1);
     expect(said.out).toBe("✗ There is no tool htp_check.\n");
@@ -86,7 +96,7 @@ describe("one question", () => {
   test("a notice is no answer: when nothing more comes it exits with 1", async () => {
     const { asked, said, clock, threads, view } = ask();
     threads.push(summary());
-    await view().say({ kind: "notice", text: "Nobody knows about a1.", settles: "a1" });
+    await view().say(noticeOf("Nobody knows about a1.", { settles: "a1" }));
     clock.now += 1_000;
     expect(await asked.finished).toBe(1);
     expect(said.err).toContain("Nobody knows about a1.");
@@ -114,6 +124,7 @@ describe("one question", () => {
         },
       ],
       approvals: [],
+      questions: [],
       notices: ["Look again."],
     });
 
@@ -126,6 +137,71 @@ describe("one question", () => {
       status: "needs_approval",
       approvals: [{ action: "a1", args: { pid: 4242, signal: "SIGTERM" } }],
     });
+  });
+
+  test("of a model's answer the words are on stdout, the evidence on stderr, the draft nowhere", async () => {
+    const { asked, said, view } = ask();
+    view().progress({ kind: "thinking", run: "r1", step: 1 });
+    view().progress({ kind: "draft", run: "r1", text: "It was" });
+    await view().say(talkOf("r1", "It is **up** [T1].", 2));
+    expect(await asked.finished).toBe(0);
+    expect(said.out).toBe("It is **up** [T1].\n");
+    expect(said.err).toBe("[T1] ✓ http_check url=http://a/1 · 34 ms\nand 1 more call\n");
+  });
+
+  test("what was wrapped up at a limit is an answer; stderr says what it is and how to go on", async () => {
+    const { asked, said, view } = ask();
+    await view().say(talkOf("r1", "It looks full so far.", 0, "wrapped_up"));
+    expect(await asked.finished).toBe(0);
+    expect(said.out).toBe("It looks full so far.\n");
+    expect(said.err).toContain("wrapped up at a limit");
+    expect(said.err).toContain(`npm start -- --thread ${HERE}\n`);
+    const json = ask(true);
+    await json.view().say(talkOf("r1", "It looks full so far.", 1, "wrapped_up"));
+    expect(await json.asked.finished).toBe(0);
+    expect(JSON.parse(json.said.out)).toMatchObject({
+      status: "wrapped_up",
+      text: "It looks full so far.",
+      results: [{ call: "r1.t1" }],
+    });
+  });
+
+  test("it exits with 3 when it was asked back, once that is shown, and says how to go on", async () => {
+    for (const json of [false, true]) {
+      const { asked, said, clock, threads, view } = ask(json);
+      threads.push(summary({ questions: ["r1.t2"] }));
+      const asks = { call: "r1.t2", choices: ["web-1", "web-2"] };
+      await view().say(noticeOf("Which host?", { asks }));
+      clock.now += 1_000;
+      expect(await asked.finished).toBe(3);
+      expect(said.err).toContain("? Which host?\n  1) web-1\n  2) web-2\n");
+      expect(said.err).toContain(`To answer, open the thread:  npm start -- --thread ${HERE}\n`);
+      if (!json) continue;
+      expect(JSON.parse(said.out)).toMatchObject({
+        status: "needs_answer",
+        questions: [{ ...asks, text: "Which host?" }],
+        notices: [],
+      });
+    }
+  });
+
+  test("it brings the files that it names, and is not asked without one of them", async () => {
+    const actor = { account: "terminal:root", name: "root" };
+    const text = "what runs? @package.json";
+    expect(await readQuestion(text, actor, process.cwd())).toMatchObject({
+      kind: "text",
+      actor,
+      text,
+      files: [{ name: "package.json", mediaType: "text/plain" }],
+    });
+    expect(await readQuestion("what runs?", actor, process.cwd())).toEqual({
+      kind: "text",
+      actor,
+      text: "what runs?",
+    });
+    await expect(readQuestion("see @gone.png", actor, process.cwd())).rejects.toThrow(
+      /gone\.png does not exist/,
+    );
   });
 
   test("a reader that goes away ends it quietly", async () => {

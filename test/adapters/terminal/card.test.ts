@@ -15,7 +15,7 @@ import { killCard, NIGHT } from "./harness.ts";
 const plain = createPaint(false);
 
 function shown(card: ActionCard, columns: number): string {
-  return renderCard(card, { paint: plain, columns, now: NIGHT }, replyLine(undefined));
+  return renderCard(card, { paint: plain, columns, now: NIGHT, rich: false }, replyLine(undefined));
 }
 
 describe("the card of an action", () => {
@@ -33,7 +33,7 @@ describe("the card of an action", () => {
 │
 │ May approve   any full member of this thread · 1 needed, none yet
 │ Expires       03:30 (in 1 h)
-╰─ y approve · n deny · n because … · e edit · d details
+╰─ y approve · n deny · n because … · e edit · c cancel · d details
 `.trim(),
     );
   });
@@ -74,7 +74,7 @@ describe("the card of an action", () => {
 │ Expires
 │   03:30 (in 1 h)
 ╰─ y approve · n deny · n because …
-   · e edit · d details
+   · e edit · c cancel · d details
 `.trim(),
     );
   });
@@ -92,7 +92,7 @@ describe("the card of an action", () => {
   test("marks destructive in red, and says it in capitals where there is no colour", () => {
     const red = renderCard(
       killCard(),
-      { paint: createPaint(true), columns: 80, now: NIGHT },
+      { paint: createPaint(true), columns: 80, now: NIGHT, rich: false },
       replyLine(undefined),
     );
     expect(red).toContain("\u001b[1m\u001b[31mDESTRUCTIVE");
@@ -102,7 +102,7 @@ describe("the card of an action", () => {
 
   test("tells votes with their reasons, revision, digest and thread among its details", () => {
     const votes = [{ name: "ana", approve: true, reason: "seen it" }];
-    const look = { paint: plain, columns: 100, now: NIGHT };
+    const look = { paint: plain, columns: 100, now: NIGHT, rich: false };
     const details = renderDetails(killCard({ votes }), look, "", "Sends a signal.");
     expect(details).toContain("ana approved: seen it");
     expect(details).toContain("0f".repeat(32));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { answerOf, HERE, killCard, NIGHT, sitDown, until } from "./harness.ts";
+import { answerOf, HERE, killCard, NIGHT, noticeOf, sitDown, until } from "./harness.ts";
 
 const LEAVE = "\u0004";
 const CTRL_C = "\u0003";
@@ -169,7 +169,7 @@ describe("cards", () => {
     expect(person.see()).toContain("a1 UNKNOWN outcome");
     person.type("h\r");
     await until(() => person.clicks().length === 1);
-    await person.view().say({ kind: "notice", text: "Nobody knows about a1.", settles: "a1" });
+    await person.view().say(noticeOf("Nobody knows about a1.", { settles: "a1" }));
     expect(person.see()).toContain("h a1 it happened · x a1 it did not");
     person.type("x because the process is there\r");
     await until(() => person.clicks().length === 2);

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { createAsk } from "../../../src/adapters/terminal/ask.ts";
 import { adapterContract } from "../../contracts/adapter.ts";
-import { HERE, queriesOf, sitDown, THERE } from "./harness.ts";
+import { answerOf, HERE, queriesOf, sitDown, THERE } from "./harness.ts";
 
 for (const interactive of [true, false]) {
   adapterContract(`the terminal${interactive ? "" : " with piped input"}`, async () => {
@@ -39,9 +39,7 @@ adapterContract("one question", async () => {
     account: "terminal:root",
     shown: () => said,
     close: async () => {
-      await ask
-        .view(HERE)
-        ?.say({ kind: "answer", run: "r9", status: "completed", text: "", results: [] });
+      await ask.view(HERE)?.say({ ...answerOf("r9", ""), text: "", results: [] });
       await ask.finished;
     },
   };

@@ -12,6 +12,9 @@ import { createTerminal } from "../../../src/adapters/terminal/terminal.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { createGlass } from "./glass.ts";
 
+type Answer = Extract<Outgoing, { kind: "answer" }>;
+type Notice = Extract<Outgoing, { kind: "notice" }>;
+
 export const HERE: JournalKey = "terminal:3f2a91c4-1111-4111-8111-111111111111";
 export const THERE: JournalKey = "terminal:77aa00bb-2222-4222-8222-222222222222";
 
@@ -58,15 +61,39 @@ export function killCard(changes: Partial<ActionCard> = {}): ActionCard {
   };
 }
 
-export function answerOf(run: string, text: string): Outgoing {
+export function answerOf(run: string, text: string): Answer {
   const result = { call: `${run}.t1`, tool: "http_check", args: { url: "http://a/" }, text };
   const results = [{ ...result, outcome: "ok" as const, artifacts: [], ms: 34 }];
-  return { kind: "answer", run, status: "completed", text: undefined, results };
+  return { kind: "answer", run, status: "completed", text: undefined, results, talk: false };
+}
+
+/** A model's answer, whose run has made `calls` calls. */
+export function talkOf(
+  run: string,
+  text: string,
+  calls = 1,
+  status: Answer["status"] = "completed",
+): Answer {
+  const results = Array.from({ length: calls }, (_, at) => ({
+    call: `${run}.t${at + 1}`,
+    tool: "http_check",
+    args: { url: `http://a/${at + 1}` },
+    outcome: "ok" as const,
+    text: `output ${at + 1}`,
+    artifacts: [],
+    ms: 34,
+  }));
+  return { kind: "answer", run, status, text, results, talk: true };
+}
+
+export function noticeOf(text: string, changes: Partial<Notice> = {}): Notice {
+  return { kind: "notice", text, settles: undefined, asks: undefined, holds: [], ...changes };
 }
 
 export function summary(changes: Partial<ThreadSummary> = {}): ThreadSummary {
   const thread = { key: HERE, lastAt: NIGHT - 65_000, title: "run http_check", openActions: [] };
-  return { ...thread, open: false, unsettled: false, leased: false, ...changes };
+  const idle = { questions: [], open: false, unsettled: false, leased: false };
+  return { ...thread, ...idle, ...changes };
 }
 
 interface World {
@@ -133,6 +160,7 @@ export function sitDown(setup: Setup = {}) {
     interactive,
     account: "terminal:root",
     name: "root",
+    folder: process.cwd(),
     now: () => clock.now,
   });
   const parts = { inbox, queries: queriesOf(world) };

@@ -5,11 +5,18 @@ import type { Answerable, Reply } from "../../../src/adapters/terminal/input.ts"
 import { readLine } from "../../../src/adapters/terminal/input.ts";
 import { HERE, killCard } from "./harness.ts";
 
-function screen(cards: ActionCard[], unsettled: string[] = []): Answerable {
+type Questions = Record<string, string[]>;
+
+function screen(
+  cards: ActionCard[],
+  unsettled: string[] = [],
+  questions: Questions = {},
+): Answerable {
   return {
     thread: HERE,
     open: new Map(cards.map((card) => [card.action, card])),
     unsettled: new Map(unsettled.map((ref) => [ref, 1])),
+    questions: new Map(Object.entries(questions)),
   };
 }
 
@@ -17,6 +24,7 @@ const nothing = screen([]);
 const one = screen([killCard({ revision: 3 })]);
 const two = screen([killCard(), killCard({ action: "a2" })]);
 const lost = screen([], ["a1"]);
+const asked = screen([], [], { q1: ["yes", "no"], q2: ["eu", "us", "2"] });
 
 function choiceOf(reply: Reply): unknown {
   return reply.kind === "click" ? { ...reply.click.choice, to: reply.click.action } : reply.kind;
@@ -43,6 +51,14 @@ describe("a typed line", () => {
       lost,
       { kind: "settle", happened: false, reason: "I looked", to: "a1" },
     ],
+    ["c", one, { kind: "cancel", to: "a1" }],
+    ["C a2", two, { kind: "cancel", to: "a2" }],
+    ["c", two, "refused"],
+    ["1", asked, { kind: "answer", text: "eu", to: "q2" }],
+    [" 3 ", asked, { kind: "answer", text: "2", to: "q2" }],
+    // An answer, and the number of another one.
+    ["2", asked, "refused"],
+    ["2)", asked, { kind: "answer", text: "us", to: "q2" }],
     ["y", two, "refused"],
     ["n because wrong", two, "refused"],
     ["y a7", one, "refused"],
@@ -55,6 +71,15 @@ describe("a typed line", () => {
     ["y because I say so", one, "text"],
     ["n idea why", one, "text"],
     ["yes, approve a1", one, "text"],
+    ["c because I say so", one, "text"],
+    ["c++ is slow", one, "text"],
+    ["c", nothing, "text"],
+    ["1", one, "text"],
+    ["4", asked, "text"],
+    ["0", asked, "text"],
+    ["eu", asked, "text"],
+    ["1 of them", asked, "text"],
+    ["/model", one, "text"],
     ["/tools", one, "text"],
     ["/threads", one, "command"],
     ["/resume 3", nothing, "command"],
@@ -73,6 +98,16 @@ describe("a typed line", () => {
     expect(readLine("y", nothing, one)).toMatchObject({ kind: "refused" });
     expect(readLine("y a2", one, two)).toMatchObject({ kind: "refused" });
     expect(readLine("h", nothing, lost)).toMatchObject({ kind: "refused" });
+  });
+
+  test("answers the question that was the newest when it was begun, if that still waits", () => {
+    const first = screen([], [], { q1: ["yes", "no"] });
+    const second = screen([], [], { q2: ["eu", "us"] });
+    expect(readLine("1", first, asked)).toMatchObject({ kind: "click", click: { action: "q1" } });
+    expect(readLine("1", nothing, first)).toMatchObject({ kind: "refused" });
+    expect(readLine("1", asked, first)).toMatchObject({ kind: "refused" });
+    expect(readLine("1", first, second)).toMatchObject({ kind: "refused" });
+    expect(readLine("1", first, nothing)).toEqual({ kind: "text", text: "1" });
   });
 
   test("names the choices when several cards wait", () => {
@@ -103,14 +138,18 @@ describe("a typed line", () => {
       fc.array(piece).map((parts) => parts.join(" ")),
       fc.string(),
     );
-    const property = fc.property(line, fc.constantFrom(nothing, one, two, lost), (text, shown) => {
-      const reply = readLine(text, shown, shown);
-      const approves = reply.kind === "click" && reply.click.choice.kind === "approve";
-      const words = text.trim().toLowerCase().split(/\s+/);
-      const exact = words[0] === "y" && words.length <= 2;
-      const named = words[1] === undefined ? shown.open.size === 1 : shown.open.has(words[1]);
-      expect(approves).toBe(exact && named);
-    });
+    const property = fc.property(
+      line,
+      fc.constantFrom(nothing, one, two, lost, asked),
+      (text, shown) => {
+        const reply = readLine(text, shown, shown);
+        const approves = reply.kind === "click" && reply.click.choice.kind === "approve";
+        const words = text.trim().toLowerCase().split(/\s+/);
+        const exact = words[0] === "y" && words.length <= 2;
+        const named = words[1] === undefined ? shown.open.size === 1 : shown.open.has(words[1]);
+        expect(approves).toBe(exact && named);
+      },
+    );
     fc.assert(property, { numRuns: 2_000 });
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { BotError } from "../../../src/core/errors.ts";
-import { answerOf, HERE, killCard, sitDown, summary, until } from "./harness.ts";
+import { answerOf, HERE, killCard, noticeOf, sitDown, summary, until } from "./harness.ts";
 
 const LEAVE = "\u0004";
 const CTRL_C = "\u0003";
-const NOTICE = { kind: "notice" as const, text: "Held until a1 is decided.", settles: undefined };
+const NOTICE = noticeOf("Held until a1 is decided.");
 
 describe("a conversation in the terminal", () => {
   test("begins a new thread with what this is and where help is", async () => {
@@ -104,15 +104,10 @@ describe("a conversation in the terminal", () => {
     const artifacts = [{ id: "9f3a", bytes: 70_000 }];
     const results = [{ ...call, outcome: "error" as const, text: "cut\n", artifacts }];
     const view = person.view();
-    await view.say({ kind: "answer", run: "r1", status: "failed", text: undefined, results });
-    await view.say({
-      kind: "answer",
-      run: "r2",
-      status: "failed",
-      text: "No such tool.",
-      results: [],
-    });
-    await view.say({ kind: "answer", run: "r3", status: "completed", text: "All well.", results });
+    const failed = { ...answerOf("r1", ""), status: "failed" as const };
+    await view.say({ ...failed, results });
+    await view.say({ ...failed, run: "r2", text: "No such tool.", results: [] });
+    await view.say({ ...answerOf("r3", ""), text: "All well.", results });
     expect(person.see()).toContain(
       "✗ read_log unit=nginx · error · 1.2 s\n  cut\n  full output: artifact 9f3a (70000 bytes)\n✗ No such tool.\nAll well.\n✗ read_log unit=nginx · error · 1.2 s\n  full",
     );

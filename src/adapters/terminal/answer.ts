@@ -1,0 +1,114 @@
+import type { Outcome } from "../../core/entry.ts";
+import type { CallResult, Outgoing } from "../adapter.ts";
+import { briefArgs } from "./args.ts";
+import { renderMarkdown } from "./markdown.ts";
+import type { Look, Paint, Style } from "./paint.ts";
+import { formatMs } from "./time.ts";
+import { clip } from "./wrap.ts";
+
+export type Answer = Extract<Outgoing, { kind: "answer" }>;
+
+const MARKS: Readonly<Record<Outcome, [style: Style | undefined, mark: string]>> = {
+  ok: ["green", "✓"],
+  error: ["red", "✗"],
+  blocked: ["red", "✗"],
+  unknown: ["destructive", "?"],
+  denied: [undefined, "–"],
+  expired: [undefined, "–"],
+  cancelled: [undefined, "–"],
+};
+
+/** How a call ended, in one character. */
+export function outcomeMark(outcome: Outcome, paint: Paint): string {
+  const [style, text] = MARKS[outcome];
+  return style === undefined ? text : paint(style, text);
+}
+
+/** Every line of `text` but the empty ones with `by` in front. */
+export function indent(text: string, by: string): string {
+  return text
+    .split("\n")
+    .map((line) => (line === "" ? "" : by + line))
+    .join("\n");
+}
+
+/** `✓ http_check url=http://a/ · 34 ms`: what it was, how it ended unless well, how long it took. */
+function resultLine(result: CallResult, look: Look): string {
+  const how = result.outcome === "ok" ? "" : ` · ${result.outcome}`;
+  const took = result.ms === undefined ? "" : ` · ${formatMs(result.ms)}`;
+  const room = look.columns - 4 - result.tool.length - how.length - took.length;
+  const args = clip(briefArgs(result.args), Math.max(8, room));
+  const shown = args === "" ? "" : ` ${look.paint("dim", args)}`;
+  return `${outcomeMark(result.outcome, look.paint)} ${look.paint("bold", result.tool)}${shown}${how}${look.paint("dim", took)}`;
+}
+
+function renderResult(result: CallResult, look: Look, full: boolean): string {
+  const artifacts = result.artifacts.map((each) =>
+    look.paint("dim", `full output: artifact ${each.id} (${each.bytes} bytes)`),
+  );
+  const text = full && result.text !== "" ? [result.text.trimEnd()] : [];
+  const body = [...text, ...artifacts].map((each) => `\n${indent(each, "  ")}`);
+  return resultLine(result, look) + body.join("");
+}
+
+/** The conclusion first: the answer's own words when it has them, then each call; else each call with its output. */
+export async function renderAnswer(answer: Answer, look: Look): Promise<string> {
+  if (answer.talk && answer.text !== undefined) return renderTalk(answer, answer.text, look);
+  const words = answer.text?.trimEnd();
+  const full = words === undefined && !answer.talk;
+  const results = answer.results.map((each) => renderResult(each, look, full));
+  const told = answer.results.some((each) => each.outcome !== "ok");
+  const status = answer.status === "completed" || told ? undefined : statusSign(answer, look.paint);
+  const head = words ?? (results.length === 0 || status !== undefined ? answer.status : undefined);
+  const first = [status, head].filter((part) => part !== undefined).join(" ");
+  return [...(first === "" ? [] : [first]), ...results].join("\n");
+}
+
+function statusSign({ status }: Answer, paint: Paint): string {
+  if (status === "failed") return paint("red", "✗");
+  return status === "wrapped_up" ? paint("yellow", "!") : "–";
+}
+
+/** A model's answer, as Markdown where that can be rendered, and below it the evidence that it refers to. */
+async function renderTalk(answer: Answer, text: string, look: Look): Promise<string> {
+  const sign = answer.status === "completed" ? "" : `${statusSign(answer, look.paint)} `;
+  const words = look.rich ? await renderRich(text, sign, look) : sign + text.trimEnd();
+  const evidence = evidenceLines(answer, look);
+  return [words, ...(evidence.length === 0 ? [] : ["", ...evidence])].join("\n");
+}
+
+async function renderRich(text: string, sign: string, look: Look): Promise<string> {
+  const margin = sign === "" ? "" : "  ";
+  const columns = look.columns - margin.length;
+  const [first = "", ...rest] = await renderMarkdown(text, { ...look, columns });
+  return [sign + first, ...rest.map((line) => indent(line, margin))].join("\n");
+}
+
+/**
+ * One line for each result that the answer's text cites as `[T3]`, which is the call whose id ends in `.t3`, and how
+ * many calls there were besides. A citation of no call has no line.
+ */
+export function evidenceLines({ text, results }: Answer, look: Look): string[] {
+  const cited = new Set(text?.match(/\[T\d+\]/g));
+  const lines: string[] = [];
+  const others: CallResult[] = [];
+  for (const result of results) {
+    const number = /\.t(\d+)$/.exec(result.call)?.[1];
+    const label = `[T${number}]`;
+    if (number === undefined || !cited.has(label)) {
+      others.push(result);
+      continue;
+    }
+    const columns = look.columns - label.length - 1;
+    lines.push(`${look.paint("cyan", label)} ${resultLine(result, { ...look, columns })}`);
+  }
+  if (others.length === 0) return lines;
+  const failed = others.filter(({ outcome }) => outcome !== "ok").length;
+  const calls = others.length === 1 ? "call" : "calls";
+  const how = failed === 0 ? "" : `, ${failed} without success`;
+  const rest =
+    lines.length === 0
+      ? `${others.length} ${calls}, none cited${how}`
+      : `and ${others.length} more ${calls}${how}`;
+  return [...lines, look.paint("dim", rest)];
+}

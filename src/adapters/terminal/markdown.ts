@@ -1,0 +1,201 @@
+import { stripVTControlCharacters } from "node:util";
+import type { MarkedToken, Token, Tokens } from "marked";
+import type { Span } from "./inline.ts";
+import { inlineSpans, spansWidth, wrapSpans } from "./inline.ts";
+import type { Look } from "./paint.ts";
+import { wrapWords } from "./wrap.ts";
+
+/** Longer texts are shown as they were written; answers have a tenth of it. */
+const MAX_CHARS = 16 * 1024;
+/** Lists are parsed in time with the square of their lines. */
+const MAX_LINES = 1_000;
+/** A line that opens more lists and quotes than people nest is built to be slow. */
+const DEEPLY_NESTED = /^(?:[ \t]*(?:>|[-*+]|\d+[.)])){20}/m;
+/**
+ * The parser's work on running text grows with its length times its marks; nothing else happens meanwhile. So much was
+ * done in 0.25 s on one slow core, where 16 KiB made to be slow (`_é!_é!`) took 4 s; an answer of a page needs a tenth.
+ */
+const MAX_WORK = 2_000_000;
+const MARKS = /[*_~`[\]<!]/g;
+/** Narrower than this, deeply nested text would be one character a line. */
+const MIN_COLUMNS = 16;
+const MAX_RULE = 40;
+const CODE_INDENT = "  ";
+
+/**
+ * A model's Markdown as lines for a terminal with colours. It is untrusted: everything that a reader of the source
+ * would see is in the lines too (link targets, HTML, comments, definitions), and they hold no escape sequences but
+ * colours. A part that cannot be shown so is shown as it was written.
+ */
+export async function renderMarkdown(source: string, look: Look): Promise<string[]> {
+  const asWritten = source.split("\n");
+  const isTooMuch = source.length > MAX_CHARS || asWritten.length > MAX_LINES;
+  if (isTooMuch || DEEPLY_NESTED.test(source)) return asWritten;
+  return renderBlocks(await parse(source), source, look);
+}
+
+/** Running text that would take too long is one piece of plain text. */
+async function parse(source: string): Promise<Token[]> {
+  const { Lexer } = await import("marked");
+  const lexer = new Lexer();
+  lexer.blockTokens(source, lexer.tokens);
+  let left = MAX_WORK;
+  for (const { src, tokens } of lexer.inlineQueue) {
+    const work = src.length * (src.match(MARKS)?.length ?? 0);
+    if (work > left) {
+      tokens.push({ type: "text", raw: src, text: src });
+    } else {
+      lexer.inlineTokens(src, tokens);
+      left -= work;
+    }
+  }
+  return lexer.tokens;
+}
+
+/** The top level, where nothing of `source` may get lost: neither between the blocks nor in one. */
+function renderBlocks(blocks: readonly Token[], source: string, look: Look): string[] {
+  const lines: string[] = [];
+  let end = 0;
+  for (const block of blocks) {
+    if (!source.startsWith(block.raw, end)) return source.split("\n");
+    end += block.raw.length;
+    const rendered = renderTokens([block], look);
+    lines.push(...(holdsAll(rendered.join("\n"), block.raw) ? rendered : written(block.raw)));
+    if (endsParagraph(block) && lines.at(-1) !== "") lines.push("");
+  }
+  if (end < source.length) return source.split("\n");
+  while (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function written(text: string): string[] {
+  return text.trim() === "" ? [] : text.replace(/\n+$/, "").split("\n");
+}
+
+/** An empty line stands where one was written. */
+function endsParagraph({ type, raw }: Token): boolean {
+  return type === "space" || /\n[ \t]*\n$/.test(raw);
+}
+
+/** What Markdown's own marks are made of; everything else has to stay. */
+const MARKUP = /[\s*_`#>[\]()!|\-+=~:<\\"'.]/u;
+
+/** True when `rendered` has every character of `raw`, in its order, but for white space and markup. */
+function holdsAll(rendered: string, raw: string): boolean {
+  const shown = stripVTControlCharacters(rendered);
+  let at = 0;
+  for (const char of raw) {
+    if (MARKUP.test(char)) continue;
+    at = shown.indexOf(char, at);
+    if (at < 0) return false;
+    at += char.length;
+  }
+  return true;
+}
+
+function renderTokens(tokens: readonly Token[], look: Look): string[] {
+  const lines: string[] = [];
+  for (const token of tokens) {
+    lines.push(...renderBlock(token, look));
+    if (endsParagraph(token) && token !== tokens.at(-1) && lines.at(-1) !== "") lines.push("");
+  }
+  return lines;
+}
+
+const BLOCKS = [
+  "heading",
+  "code",
+  "blockquote",
+  "list",
+  "table",
+  "hr",
+  "text",
+  "paragraph",
+] as const;
+type Block = Extract<MarkedToken, { type: (typeof BLOCKS)[number] }>;
+
+function isBlock(token: Token): token is Block {
+  return BLOCKS.some((type) => type === token.type);
+}
+
+function renderBlock(token: Token, look: Look): string[] {
+  const { paint, columns } = look;
+  // The check box stands beside its list's mark. HTML and definitions are text.
+  if (token.type === "space" || token.type === "checkbox") return [];
+  if (!isBlock(token))
+    return wrapWords(token.raw.trimEnd(), columns).map((line) => paint("dim", line));
+  switch (token.type) {
+    case "heading":
+      return wrapSpans(inlineSpans(token.tokens, ["bold"]), columns, paint);
+    case "code":
+      return renderCode(token, look);
+    case "blockquote":
+      return renderTokens(token.tokens, narrower(look, 2)).map((line) => paint("dim", "│ ") + line);
+    case "list":
+      return renderList(token, look);
+    case "table":
+      return renderTable(token, look);
+    case "hr":
+      return [paint("dim", "─".repeat(Math.min(MAX_RULE, columns)))];
+    case "text":
+    case "paragraph":
+      return wrapSpans(inlineSpans(token.tokens ?? [token]), columns, paint);
+  }
+}
+
+function narrower(look: Look, by: number): Look {
+  return { ...look, columns: Math.max(MIN_COLUMNS, look.columns - by) };
+}
+
+/** Never broken: a command that is copied stays one line. */
+function renderCode(token: Tokens.Code, { paint }: Look): string[] {
+  const lines = token.text.split("\n").map((line) => (line === "" ? "" : CODE_INDENT + line));
+  const { lang } = token;
+  return lang === undefined || lang === "" ? lines : [paint("dim", CODE_INDENT + lang), ...lines];
+}
+
+function renderList(token: Tokens.List, look: Look): string[] {
+  const lines: string[] = [];
+  for (const item of token.items) {
+    const mark = markOf(item);
+    const indent = " ".repeat(mark.length);
+    const [first = "", ...rest] = renderTokens(item.tokens, narrower(look, mark.length));
+    lines.push(mark + first, ...rest.map((line) => (line === "" ? "" : indent + line)));
+    if (endsParagraph(item) && item !== token.items.at(-1)) lines.push("");
+  }
+  return lines;
+}
+
+/** A number as it was written, though Markdown would count: `4.` may be what the text refers to. */
+function markOf(item: Tokens.ListItem): string {
+  const number = /^\s*(\d+[.)])/.exec(item.raw)?.[1];
+  const box = item.tokens.find(({ type }) => type === "checkbox")?.raw.trim();
+  return `${number ?? "•"} ${box === undefined ? "" : `${box} `}`;
+}
+
+function renderTable(token: Tokens.Table, look: Look): string[] {
+  const { paint, columns } = look;
+  const head = token.header.map((cell) => inlineSpans(cell.tokens, ["bold"]));
+  const rows = token.rows.map((row) => row.map((cell) => inlineSpans(cell.tokens)));
+  const widths = head.map((_, at) =>
+    Math.max(1, ...[head, ...rows].map((row) => spansWidth(row[at] ?? []))),
+  );
+  const wide = widths.reduce((sum, width) => sum + width, 3 * (widths.length - 1));
+  if (wide > columns) return written(token.raw);
+  const line = (row: Span[][]): string =>
+    widths
+      .map((width, at) => {
+        const spans = row[at] ?? [];
+        const [text = ""] = wrapSpans(spans, Number.POSITIVE_INFINITY, paint);
+        return pad(text, width - spansWidth(spans), token.align[at]);
+      })
+      .join(paint("dim", " │ "))
+      .trimEnd();
+  const rule = paint("dim", widths.map((width) => "─".repeat(width)).join("─┼─"));
+  return [line(head), rule, ...rows.map(line)];
+}
+
+function pad(text: string, room: number, align: Tokens.Table["align"][number] | undefined): string {
+  const left = align === "right" ? room : align === "center" ? Math.floor(room / 2) : 0;
+  return " ".repeat(left) + text + " ".repeat(room - left);
+}
