@@ -27,6 +27,30 @@ export interface Config {
     /** Addresses, networks and host names that may be connected to beyond public ones, as `isAllowEntry` takes them. */
     readonly allow: readonly string[];
   };
+  readonly model: {
+    /**
+     * `<wire>/<name>`, such as `anthropic/claude-sonnet-5-5`; what its wire needs is then set. Undefined: direct
+     * commands only.
+     */
+    readonly id: string | undefined;
+    readonly anthropic: ModelAccess;
+    /** For both of OpenAI's wires: `openai/…` and `openai-compatible/…`. */
+    readonly openai: ModelAccess;
+    /** How much it thinks, where the model can be told. */
+    readonly effort: "low" | "medium" | "high" | undefined;
+    /** Tokens that a request and its response may have together. Undefined: the wire's usual number. */
+    readonly contextWindow: number | undefined;
+    /** Tokens of one response, at the most. */
+    readonly maxOutputTokens: number;
+  };
+  /** What models may use up, tokens as the provider counts them; days are UTC. */
+  readonly budgets: {
+    readonly stepsPerRun: number;
+    readonly tokensPerRun: number;
+    readonly minutesPerRun: number;
+    /** All threads of the store together. */
+    readonly tokensPerDay: number;
+  };
   readonly logs: {
     /** Folders below which log files may be read; absolute, without `..` and without a slash at the end. */
     readonly roots: readonly string[];
@@ -39,6 +63,12 @@ export interface Config {
   readonly secrets: readonly { readonly name: string; readonly value: string }[];
 }
 
+/** How a model provider is reached. Undefined is no key, and the provider's own address. */
+interface ModelAccess {
+  readonly apiKey: string | undefined;
+  readonly baseURL: string | undefined;
+}
+
 interface PolicyName {
   /** Tool names or globs; empty: any tool. */
   readonly tools: readonly string[];
@@ -47,7 +77,7 @@ interface PolicyName {
   readonly at: string;
 }
 
-const VERSION = "0.1";
+const VERSION = "0.2";
 
 /** pino's, from most to least. */
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -57,6 +87,11 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"
  * `.env.example` and `docs/configuration.md` have the same names and defaults, held equal by a test.
  */
 export const VARIABLES = {
+  MODEL: "",
+  ANTHROPIC_API_KEY: "",
+  ANTHROPIC_BASE_URL: "",
+  OPENAI_API_KEY: "",
+  OPENAI_BASE_URL: "",
   DATA_DIR: "./data",
   LOG_LEVEL: "info",
   DRAIN_SECONDS: "5",
@@ -98,11 +133,31 @@ const allowEntry = z
     "expected an address, a network such as 10.20.0.0/16, a host name, or *. and a domain; without scheme, port or path",
   );
 
+const modelSettings = z
+  .strictObject({
+    effort: z.enum(["low", "medium", "high"]).optional(),
+    contextWindow: z.int().min(4_096).max(100_000_000).optional(),
+    maxOutputTokens: z.int().min(256).max(1_000_000).default(8_192),
+  })
+  .refine(({ contextWindow = Infinity, maxOutputTokens }) => maxOutputTokens < contextWindow, {
+    path: ["contextWindow"],
+    message: "expected more than maxOutputTokens (8192 unless it is set): a request must fit too",
+  });
+
+const budgets = z.strictObject({
+  stepsPerRun: z.int().min(1).max(1_000).default(30),
+  tokensPerRun: z.int().min(1_000).default(400_000),
+  minutesPerRun: z.number().min(0.1).max(1_440).default(15),
+  tokensPerDay: z.int().min(1_000).default(5_000_000),
+});
+
 /** `watchkeeper.yaml`. `docs/configuration.md` lists its keys, held equal by a test. */
 export const configSchema = z.strictObject({
   approvals: approvalPolicy.prefault({}),
   network: z.strictObject({ allow: z.array(allowEntry).default([]) }).prefault({}),
   logs: z.strictObject({ roots: z.array(logRoot).default(["/var/log"]) }).prefault({}),
+  model: modelSettings.prefault({}),
+  budgets: budgets.prefault({}),
 });
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -129,6 +184,7 @@ export async function loadConfig(
     file: file?.path,
     terminal: { color: !isSet(env["NO_COLOR"]), dumb: env["TERM"] === "dumb" },
     ...settings,
+    model: modelOf(variables.model, settings.model),
     policyNames: mentions(settings.approvals).map(({ tools, arg, path }) => ({
       tools,
       arg,
@@ -195,9 +251,7 @@ function readVariables(env: Environment, mistakes: string[]) {
   const drain = read("DRAIN_SECONDS");
   const drainMs = /^\d{1,2}(?:\.\d{1,3})?$/.test(drain) ? Number(drain) * 1000 : Infinity;
   if (drainMs > 60_000) mistakes.push("DRAIN_SECONDS: expected a number of seconds from 0 to 60");
-  if (isSet(env["MODEL"])) {
-    mistakes.push(`MODEL: this version (${VERSION}) has no model support yet; unset it`);
-  }
+  const model = readModel(env, mistakes);
   for (const name of Object.keys(env)) {
     const known = Object.keys({ ...VARIABLES, ...LATER_VARIABLES });
     const meant = name.startsWith("WATCHKEEPER_") ? suggest(name, known) : undefined;
@@ -206,7 +260,62 @@ function readVariables(env: Environment, mistakes: string[]) {
     }
   }
   const file = read("WATCHKEEPER_CONFIG");
-  return { dataDir: read("DATA_DIR"), logLevel: logLevel ?? "info", drainMs, file };
+  return { dataDir: read("DATA_DIR"), logLevel: logLevel ?? "info", drainMs, file, model };
+}
+
+/** What each wire cannot do without. A compatible server may be one without keys, such as Ollama on this machine. */
+const NEEDED_BY_WIRE: Readonly<Record<string, keyof typeof VARIABLES>> = {
+  anthropic: "ANTHROPIC_API_KEY",
+  openai: "OPENAI_API_KEY",
+  "openai-compatible": "OPENAI_BASE_URL",
+};
+
+function readModel(env: Environment, mistakes: string[]) {
+  const value = (name: keyof typeof VARIABLES) => (isSet(env[name]) ? env[name].trim() : undefined);
+  const url = (name: keyof typeof VARIABLES) => {
+    const text = value(name);
+    if (text !== undefined && !isBaseUrl(text)) {
+      mistakes.push(
+        `${name}: expected an http or https URL such as https://models.example.com/v1, without user, password, query and fragment`,
+      );
+    }
+    return text;
+  };
+  const key = (name: keyof typeof VARIABLES) => {
+    const text = value(name);
+    if (text !== undefined && !/^[!-~]+$/.test(text)) {
+      mistakes.push(
+        `${name}: expected the key alone; it has a space, a line break or a character that no key has`,
+      );
+    }
+    return text;
+  };
+  const id = value("MODEL");
+  const [, wire = ""] = /^([a-z-]+)\/[!-~]+$/.exec(id ?? "") ?? [];
+  const needed = Object.hasOwn(NEEDED_BY_WIRE, wire) ? NEEDED_BY_WIRE[wire] : undefined;
+  if (id !== undefined && needed === undefined) {
+    mistakes.push(
+      "MODEL: expected anthropic/<name>, openai/<name> or openai-compatible/<name>, the name as its provider writes it",
+    );
+  } else if (needed !== undefined && value(needed) === undefined) {
+    mistakes.push(`${needed}: missing; with MODEL=${wire}/<name> it is needed`);
+  }
+  return {
+    id,
+    anthropic: { apiKey: key("ANTHROPIC_API_KEY"), baseURL: url("ANTHROPIC_BASE_URL") },
+    openai: { apiKey: key("OPENAI_API_KEY"), baseURL: url("OPENAI_BASE_URL") },
+  };
+}
+
+function isBaseUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i.test(text);
+}
+
+function modelOf(
+  variables: ReturnType<typeof readModel>,
+  { effort, contextWindow, maxOutputTokens }: z.infer<typeof modelSettings>,
+): Config["model"] {
+  return { ...variables, effort, contextWindow, maxOutputTokens };
 }
 
 const SECRET_NAME =

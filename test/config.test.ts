@@ -64,6 +64,20 @@ describe("without any configuration", () => {
       },
       network: { allow: [] },
       logs: { roots: ["/var/log"] },
+      model: {
+        id: undefined,
+        anthropic: { apiKey: undefined, baseURL: undefined },
+        openai: { apiKey: undefined, baseURL: undefined },
+        effort: undefined,
+        contextWindow: undefined,
+        maxOutputTokens: 8_192,
+      },
+      budgets: {
+        stepsPerRun: 30,
+        tokensPerRun: 400_000,
+        minutesPerRun: 15,
+        tokensPerDay: 5_000_000,
+      },
       policyNames: [],
       warnings: [],
       secrets: [],
@@ -151,9 +165,13 @@ network:
   allow: ["https://example.com/"]
 logs:
   roots: [var/log, /, /proc/self]
+model: { effort: max, maxOutputTokens: 9000, contextWindow: 10 }
+budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
 `;
     const env = {
-      MODEL: "anthropic/hidden-value",
+      MODEL: "anthropc/hidden-value",
+      ANTHROPIC_BASE_URL: "https://user:hidden-value@models.example.com",
+      OPENAI_API_KEY: "hidden-value 2",
       LOG_LEVEL: "hidden-value",
       DRAIN_SECONDS: "hidden-value",
       WATCHKEEPER_CONFG: "hidden-value",
@@ -162,7 +180,9 @@ logs:
     expect(found).toEqual([
       "LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent",
       "DRAIN_SECONDS: expected a number of seconds from 0 to 60",
-      "MODEL: this version (0.1) has no model support yet; unset it",
+      expect.stringMatching(/^MODEL: expected anthropic\/<name>, openai\/<name> or /),
+      expect.stringMatching(/^ANTHROPIC_BASE_URL: expected an http or https URL such as /),
+      expect.stringMatching(/^OPENAI_API_KEY: expected the key alone/),
       "WATCHKEEPER_CONFG: no such variable; did you mean WATCHKEEPER_CONFIG?",
       expect.stringMatching(
         /^watchkeeper\.yaml:4:14: approvals\.default\.destructive: expected ask/,
@@ -174,6 +194,10 @@ logs:
       "watchkeeper.yaml:12:11: logs.roots[0]: expected an absolute path such as /var/log",
       expect.stringMatching(/^watchkeeper\.yaml:12:20: logs\.roots\[1\]: expected a folder/),
       expect.stringMatching(/^watchkeeper\.yaml:12:23: logs\.roots\[2\]: expected a folder/),
+      expect.stringMatching(/^watchkeeper\.yaml:13:10: model\.effort: expected one of/),
+      expect.stringMatching(/^watchkeeper\.yaml:13:46: model\.contextWindow: /),
+      expect.stringMatching(/^watchkeeper\.yaml:14:12: budgets\.stepsPerRun: /),
+      expect.stringMatching(/^watchkeeper\.yaml:14:28: budgets\.tokensPerWeek: unknown/),
       "watchkeeper.yaml:1:1: aprovals: unknown; did you mean approvals?",
       "watchkeeper.yaml:2:1: people: this version does not have it yet",
     ]);
@@ -295,8 +319,8 @@ describe("variables that this version does not serve", () => {
       ANTHROPIC_API_KEY: "sk-hidden-value",
     });
     expect(warnings).toEqual([
-      "SLACK_BOT_TOKEN is set, but this version (0.1) does not serve Slack.",
-      "REDIS_URL is set, but this version (0.1) does not serve a shared store on Redis.",
+      "SLACK_BOT_TOKEN is set, but this version (0.2) does not serve Slack.",
+      "REDIS_URL is set, but this version (0.2) does not serve a shared store on Redis.",
     ]);
   });
 

@@ -13,6 +13,7 @@ const PAGES = [
   "docs/configuration.md",
   "docs/errors.md",
   "docs/benchmarks.md",
+  "docs/model.md",
 ];
 
 describe("what the pages say", () => {
