@@ -40,6 +40,7 @@ describe.each(Object.entries(WIRES))("a provider behind %s", (_, wire) => {
         status: "completed",
         text: "CONFIRMED: the disks have room [T1].",
         results: [{ tool: "disk_usage", outcome: "ok" }],
+        spent: { steps: 2 },
       });
       expect(provider?.requests).toHaveLength(4);
     },

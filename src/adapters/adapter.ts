@@ -1,4 +1,4 @@
-import type { FileType } from "../core/block.ts";
+import type { FileType, Usage } from "../core/block.ts";
 import type {
   ArtifactRef,
   Actor,
@@ -84,6 +84,13 @@ export interface CallResult {
   ms: number | undefined;
 }
 
+/** A model's requests and their tokens, and for how long it and its tools worked; people's time is not in it. */
+export interface Spent {
+  steps: number;
+  usage: Usage;
+  workMs: number;
+}
+
 export type Outgoing =
   | {
       kind: "answer";
@@ -95,6 +102,8 @@ export type Outgoing =
       results: CallResult[];
       /** A model's run: the text is the answer and the results are its evidence. */
       talk: boolean;
+      /** What a model's run used up. */
+      spent?: Spent;
     }
   | {
       kind: "notice";

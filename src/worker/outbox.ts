@@ -57,7 +57,10 @@ export function outgoingOf(debt: Debt, encode: Encode): Outgoing {
   const text = ended?.text === undefined ? undefined : encode(ended.text);
   const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
   const status = ended?.status ?? "failed";
-  return { kind: "answer", run: started.run, status, text, results, talk: talk !== undefined };
+  const answer = { kind: "answer" as const, run: started.run, status, text, results };
+  if (talk === undefined) return { ...answer, talk: false };
+  const { steps, usage, workMs } = talk;
+  return { ...answer, talk: true, spent: { steps, usage, workMs } };
 }
 
 function resultOf(call: Call, encode: Encode): CallResult[] {

@@ -1,3 +1,4 @@
+import { totalTokens } from "../../core/block.ts";
 import type { Outcome } from "../../core/entry.ts";
 import type { CallResult, Outgoing } from "../adapter.ts";
 import { briefArgs } from "./args.ts";
@@ -73,8 +74,16 @@ function statusSign({ status }: Answer, paint: Paint): string {
 async function renderTalk(answer: Answer, text: string, look: Look): Promise<string> {
   const sign = answer.status === "completed" ? "" : `${statusSign(answer, look.paint)} `;
   const words = look.rich ? await renderRich(text, sign, look) : sign + text.trimEnd();
-  const evidence = evidenceLines(answer, look);
-  return [words, ...(evidence.length === 0 ? [] : ["", ...evidence])].join("\n");
+  const below = [...evidenceLines(answer, look), ...spentLine(answer, look)];
+  return [words, ...(below.length === 0 ? [] : ["", ...below])].join("\n");
+}
+
+/** What the answer cost. */
+function spentLine({ spent }: Answer, { paint }: Look): string[] {
+  if (spent === undefined) return [];
+  const steps = spent.steps === 1 ? "1 step" : `${spent.steps} steps`;
+  const parts = [steps, `${totalTokens(spent.usage)} tokens`, formatMs(spent.workMs)];
+  return [paint("dim", parts.join(" · "))];
 }
 
 async function renderRich(text: string, sign: string, look: Look): Promise<string> {

@@ -175,10 +175,10 @@ async function report(
   const isWaiting = open.size + asked.length > 0;
   const status = answer?.status ?? (isWaiting ? waiting : "failed");
   if (options.json) {
-    const { text = null, results = [] } = answer ?? {};
+    const { text = null, results = [], spent } = answer ?? {};
     const approvals = [...open.values()];
     const questions = answer === undefined ? asked : [];
-    const told = { thread: key, status, text, results, approvals, questions, notices };
+    const told = { thread: key, status, text, results, spent, approvals, questions, notices };
     await write(out, JSON.stringify(told));
   } else if (answer !== undefined) {
     await printAnswer(options, answer);
