@@ -14,7 +14,7 @@ const DONE =
   "restarted|rebooted|killed|terminated|stopped|started|scaled|deleted|removed|rolled back|reverted|deployed|redeployed|drained|cordoned|patched|applied|changed|modified|updated|fixed|resolved|cleared|cleaned up|enabled|disabled";
 /** "I have restarted …", and a sentence that begins with what was done. */
 const ACTED = new RegExp(
-  `\\b(?:I|we)(?:['’]ve)?(?:\\s+(?:have|just|then|now|also|already|successfully))*\\s+(?:${DONE})\\b|(?:^|[.!?:]\\s+|\\n\\W*)(?:${DONE})\\s+(?:the|it|its|all|both|\`)`,
+  `\\b(?:I|we)(?:['’]ve)?(?:\\s+(?:have|just|then|now|also|already|successfully))*\\s+(?:${DONE})\\b|(?:^|[.!?:]\\s+|\\n[^\\w\\n]*)(?:${DONE})\\s+(?:the|it|its|all|both|\`)`,
   "i",
 );
 

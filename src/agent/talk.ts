@@ -52,8 +52,10 @@ export interface Talk {
 interface Loop {
   /** The newest calls, newest last, with what they brought. */
   recent: { key: string; result: string }[];
-  /** Per tool: results it has brought, and how many calls since a new one. */
+  /** Per tool: results it brought in earlier turns, and how many calls since a new one. */
   readonly tools: Map<string, { results: Set<string>; stale: number }>;
+  /** What the newest turn brought: of calls made side by side none could know of the other's result. */
+  fresh: { tool: string; result: string }[];
   /** How it goes round, once it does. */
   found: string | undefined;
 }
@@ -77,7 +79,7 @@ export function openTalk(terms: Talk["terms"]): Talk {
     toolsOff: undefined,
     denied: new Set(),
     denials: 0,
-    loop: { recent: [], tools: new Map(), found: undefined },
+    loop: { recent: [], tools: new Map(), fresh: [], found: undefined },
   };
 }
 
@@ -89,6 +91,8 @@ export function hearAssistant(talk: Talk, entry: Entry<"assistant">): void {
   talk.last = entry;
   talk.turn = usesOf(entry, talk.uses);
   talk.uses += talk.turn.length;
+  for (const { tool, result } of talk.loop.fresh) talk.loop.tools.get(tool)?.results.add(result);
+  talk.loop.fresh = [];
   talk.unseen = talk.unseen.filter((message) => message.seq > entry.seen);
 }
 
@@ -106,6 +110,7 @@ export function hearGate(talk: Talk, gate: Entry<"gate">): void {
   if (gate.gate !== "stuck") return;
   talk.loop.recent = [];
   talk.loop.tools.clear();
+  talk.loop.fresh = [];
   talk.loop.found = undefined;
 }
 
@@ -170,7 +175,7 @@ function watch(loop: Loop, { tool, args, text }: Ended): void {
   loop.recent = [...loop.recent, { key: callKey(tool, args), result }].slice(-REMEMBERED_CALLS);
   const known = loop.tools.get(tool) ?? { results: new Set(), stale: 0 };
   known.stale = known.results.has(result) ? known.stale + 1 : 0;
-  known.results.add(result);
+  loop.fresh.push({ tool, result });
   loop.tools.set(tool, known);
   loop.found ??= circleIn(loop, tool);
 }

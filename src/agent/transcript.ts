@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
-import { capText } from "../core/display.ts";
+import { capText, cleanText } from "../core/display.ts";
 import type { Actor, Entry, FileRef, JsonObject } from "../core/entry.ts";
 import { usesOf } from "./talk.ts";
 
@@ -154,7 +154,7 @@ function enqueue({ queue }: Transcript, { seq, id }: Entry, content: Part[]): vo
 }
 
 function note(text: string): Part {
-  return { kind: "text", text: `[watchkeeper] ${indented(text)}` };
+  return { kind: "text", text: `[watchkeeper] ${indented(cleanText(text))}` };
 }
 
 /** Only a first line begins with who speaks: no line of a log or a message can pass for another person's word. */
@@ -164,12 +164,12 @@ function indented(text: string): string {
 
 function said({ at, actor, text, files = [] }: Entry<"message">): Part[] {
   const time = new Date(at).toISOString().slice(0, 16);
-  const line: Part = { kind: "text", text: `[${time}Z ${oneLine(actor)}] ${indented(text)}` };
+  const line: Part = { kind: "text", text: `[${time}Z ${oneLine(actor)}] ${indented(cleanText(text))}` };
   return [line, ...files.map((file): Part => ({ kind: "file", file }))];
 }
 
 function oneLine({ name }: Actor): string {
-  return name.replaceAll(/[\s\]]+/g, " ");
+  return cleanText(name).replaceAll(/[\s\]]+/g, " ");
 }
 
 /** `T3` for `r1.t3`. */
@@ -205,7 +205,7 @@ function finish(transcript: Transcript, entry: Entry<"tool_finished">): void {
   }
   const waiting = transcript.open.find((each) => each.call === entry.call);
   if (waiting === undefined) return;
-  const text = resultText(entry, call.tool, transcript.edited.get(entry.call));
+  const text = cleanText(resultText(entry, call.tool, transcript.edited.get(entry.call)));
   const isError = ["error", "blocked", "unknown"].includes(entry.outcome);
   waiting.result = { id: waiting.id, text, isError, files: entry.files ?? [] };
   const results = transcript.open.flatMap(({ result }) => (result === undefined ? [] : [result]));

@@ -200,6 +200,20 @@ export function capText(text: string, maxBytes: number): string {
   return bytes.toString("utf8", 0, head) + omitted(tail - head) + bytes.toString("utf8", tail);
 }
 
+/** Secrets without a space in them are shorter, but for those that are known by their shape. */
+const MAX_WORD = 200;
+
+/**
+ * The first `maxLength` characters, less the word that is cut in two: for text that is not redacted yet, in which half a
+ * secret would not be found.
+ */
+export function headOf(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const head = text.slice(0, maxLength);
+  const word = /\S*$/.exec(head.slice(-MAX_WORD))?.[0].length ?? 0;
+  return head.slice(0, maxLength - word);
+}
+
 function omitted(bytes: number): string {
   return `\n[… ${bytes} bytes omitted …]\n`;
 }

@@ -61,15 +61,22 @@ export function createRedactor(held: readonly HeldSecret[]): Redactor {
     }
   }
 
+  function redactAsIs(text: string): string {
+    let result = text;
+    for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+      const found = findings(result);
+      if (found.length === 0) break;
+      result = replace(result, found);
+    }
+    return result;
+  }
+
   return {
     redact(text) {
-      let result = text;
-      for (let pass = 0; pass < MAX_PASSES; pass += 1) {
-        const found = findings(result);
-        if (found.length === 0) break;
-        result = replace(result, found);
-      }
-      return result;
+      // What people type is not cleaned before: a value with something unseen in its middle is found only without it.
+      const clean = cleanText(text);
+      const redacted = clean === text ? text : redactAsIs(clean);
+      return redacted === clean ? redactAsIs(text) : redacted;
     },
     find: (text) => [...new Set(findings(text).map(({ name }) => name))],
     ignored: [...new Set(values.filter((secret) => !isLong(secret)).map(({ name }) => name))],

@@ -122,12 +122,19 @@ function hearPerson(thread: Thread, entry: Entry<"message">): void {
   }
   hearMessage(run.talk, entry);
   run.principals.add(entry.actor.account);
-  const holds = [...thread.live].flatMap((action) =>
-    isOpen(action) && action.run === run.started.run ? [action.action] : [],
+  const holds = openActions(thread, run);
+  if (holds.length > 0) tellHeld(thread, entry.id, holds);
+}
+
+function openActions({ live }: Thread, { started }: Run): string[] {
+  return [...live].flatMap((action) =>
+    isOpen(action) && action.run === started.run ? [action.action] : [],
   );
-  if (holds.length === 0) return;
+}
+
+function tellHeld(thread: Thread, id: string, holds: string[]): void {
   const text = `What you wrote waits until ${holds.join(", ")} is decided. Cancel it to have that answered now.`;
-  thread.words.set(entry.id, { id: entry.id, text, holds });
+  thread.words.set(id, { id, text, holds });
 }
 
 /** Who wrote it may not answer the question; the next one who wrote since it was asked is taken at their word. */
@@ -136,9 +143,10 @@ function refuseReply(thread: Thread, id: string): void {
   for (const call of run?.open.values() ?? []) {
     if (call.reply?.id !== id) continue;
     const since = call.asked?.seq ?? 0;
-    call.reply = run?.talk?.unseen.find((message) => message.seq > since);
-    if (run?.talk === undefined || call.reply === undefined) return;
-    run.talk.unseen = run.talk.unseen.filter((message) => message !== call.reply);
+    const { talk } = run ?? {};
+    const next = talk?.unseen.find((message) => message.seq > since);
+    call.reply = next;
+    if (talk !== undefined) talk.unseen = talk.unseen.filter((message) => message !== next);
   }
 }
 
@@ -260,8 +268,15 @@ function advanceAction(
       action = openAction(entry);
       thread.actions.set(entry.action, action);
       thread.counts.actions += 1;
-      const call = thread.runs.get(entry.run)?.calls.get(entry.call);
+      const run = thread.runs.get(entry.run);
+      const call = run?.calls.get(entry.call);
       if (call !== undefined) call.action = action;
+      // What was written while the model still thought waits from here on.
+      const unseen = run?.talk?.unseen.at(-1);
+      const isHeldAnew = run !== undefined && openActions(thread, run).length === 0;
+      if (unseen !== undefined && isHeldAnew) {
+        tellHeld(thread, `${unseen.id}@${entry.action}`, [entry.action]);
+      }
     } else revise(action, entry, editor);
   } else if (action === undefined) return;
   else if (entry.kind === "vote") {

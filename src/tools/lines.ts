@@ -1,5 +1,6 @@
 import { read } from "node:fs";
 import { promisify } from "node:util";
+import { headOf } from "../core/display.ts";
 
 const NEWLINE = 0x0a;
 const CHUNK_BYTES = 64 * 1024;
@@ -126,6 +127,7 @@ function reachedLimit(textLength: number, searchedBytes: number, ms: number): st
 }
 
 function shorten(line: string): string {
-  const more = line.length - MAX_LINE_LENGTH;
-  return more <= 0 ? line : `${line.slice(0, MAX_LINE_LENGTH)} [… ${more} more characters]`;
+  const head = headOf(line, MAX_LINE_LENGTH);
+  const more = line.length - head.length;
+  return more === 0 ? line : `${head} [… ${more} more characters]`;
 }

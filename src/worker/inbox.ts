@@ -1,7 +1,7 @@
 import type { Inbound, InboundFile, Inbox } from "../adapters/adapter.ts";
 import type { Reading } from "../commands/grammar.ts";
 import { type FileType, MAX_FILE_BYTES } from "../core/block.ts";
-import { capText, exactText } from "../core/display.ts";
+import { capText, cleanText, exactText } from "../core/display.ts";
 import type { Choice, Content, FileRef, Json, JsonObject, PostKind } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { imageTypeOf } from "../core/image-type.ts";
@@ -29,7 +29,7 @@ export function createInbox({ journal, read, hide, wake }: InboxParts): Inbox {
   async function keep(key: JournalKey, { name, mediaType, bytes }: InboundFile): Promise<FileRef> {
     checkFile(name, mediaType, bytes);
     const isText = mediaType === "text/plain";
-    const kept = isText ? Buffer.from(hide(Buffer.from(bytes).toString())) : bytes;
+    const kept = isText ? Buffer.from(hide(cleanText(Buffer.from(bytes).toString()))) : bytes;
     return { name: hide(name), mediaType, artifact: await journal.putArtifact(key, kept) };
   }
 

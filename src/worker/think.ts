@@ -203,7 +203,8 @@ function kept(
   const isNew = block.id !== "" && !ids.has(block.id);
   const id = isNew ? block.id : `${block.id || "call"}_${turn}_${ids.size}`;
   ids.add(id);
-  return input === block.input
-    ? { ...block, id }
-    : { kind: "tool_use", id, name: block.name, input };
+  // No tool and no provider has other names; what it asked for is shown to people and told to it again as it stands here.
+  const name = parts.hide(block.name).replaceAll(/[^\w-]/g, "_").slice(0, 64) || "_";
+  const isSame = input === block.input && name === block.name;
+  return isSame ? { ...block, id } : { kind: "tool_use", id, name, input };
 }

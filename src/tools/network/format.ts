@@ -1,15 +1,17 @@
+import { cleanText, headOf } from "../../core/display.ts";
+
 /**
  * Other people's text on one line of a report: control characters and bytes that are no text are written out (`\x00`),
  * and what is longer than `maxLength` is cut with a `…`.
  */
 export function printable(text: string, maxLength: number): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapeCharacter);
-  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
+  return line.length > maxLength ? `${headOf(line, maxLength)}…` : line;
 }
 
 /** Other people's text as lines that cannot be taken for the report's own. */
 export function quoted(text: string): string[] {
-  return text.split(/\r\n|\n|\r/).map((line) => `  | ${printable(line.replace(/\t/g, "  "), 400)}`);
+  return cleanText(text).split(/\r\n|\n|\r/).map((line) => `  | ${printable(line.replace(/\t/g, "  "), 400)}`);
 }
 
 /** `0.4 ms`, `34 ms`, `1.5 s`. */

@@ -1,3 +1,4 @@
+import { headOf } from "../../core/display.ts";
 import type { Body } from "./http-body.ts";
 import type { Answer, Exchange } from "./http-exchange.ts";
 import { formatBytes, formatMs, formatTimes, printable, quoted } from "./format.ts";
@@ -130,7 +131,7 @@ function renderBody(body: Body): string[] {
   const size = formatBytes(body.receivedBytes);
   const facts = [body.isCapped ? `over ${size}, reading stopped there` : size, ...body.notes];
   if (body.isBinary) return [`body: ${facts.join(", ")}; binary, not shown`];
-  const snippet = body.text.slice(0, SNIPPET_LENGTH).toWellFormed().trimEnd();
+  const snippet = headOf(body.text, SNIPPET_LENGTH).toWellFormed().trimEnd();
   if (snippet === "") return [`body: ${facts.join(", ")}`];
   const isAll = body.isWhole && body.text.length <= SNIPPET_LENGTH;
   return [`body: ${facts.join(", ")}${isAll ? "" : "; it begins"}:`, ...quoted(snippet)];

@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import { fakeTool } from "../fakes/stage.ts";
+import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts";
+
+const LOOK = { calls: [call("look")] };
+
+describe("an answer", () => {
+  test.each([
+    [
+      "that is certain without a reference",
+      "CONFIRMED: the disk is full.",
+      "CONFIRMED without a reference",
+    ],
+    [
+      "that refers to a call that was not made",
+      "CONFIRMED: the disk is full [T7].",
+      "[T7] is not a call of this run",
+    ],
+    ["without a grade", "The disk is full [T1].", "none of CONFIRMED, LIKELY, INCONCLUSIVE"],
+    [
+      "that says it acted",
+      "CONFIRMED: it was full [T1]. I restarted the service.",
+      "this run changed nothing",
+    ],
+    [
+      "that begins with what it did",
+      "CONFIRMED: it was full [T1].\n\n- Restarted the service.",
+      "this run changed nothing",
+    ],
+  ])(
+    "%s is sent back once with what is wrong, and people see only the corrected one",
+    async (_what, text, problem) => {
+      const stage = await talking([LOOK, { text }, ANSWER]);
+      await stage.ask("why?");
+      expect(wordsIn(stage.model.requests[2]).at(-1)).toContain(problem);
+      expect(stage.chat.answers()).toMatchObject([{ status: "completed", text: ANSWER.text }]);
+      expect(ofKind(await stage.entries(), "gate")).toMatchObject([{ gate: "evidence" }]);
+    },
+  );
+
+  test.each([
+    [
+      "CONFIRMED: the disk is full.",
+      /^INCONCLUSIVE: the disk is full\.[^]*graded CONFIRMED without evidence/,
+    ],
+    [
+      "CONFIRMED: full [T1], and the net is down [T7].",
+      /^CONFIRMED: full \[T1\], and the net is down \.[^]*1 reference\(s\)/,
+    ],
+    ["The disk is full [T1].", /^The disk is full \[T1\]\.[^]*not graded; take it as INCONCLUSIVE/],
+    ["LIKELY full [T1]. I have deleted the logs.", /no action was carried out in this run/],
+  ])(
+    "that is no better the second time is shown without what is wrong, and marked: %s",
+    async (text, marked) => {
+      const stage = await talking([LOOK, { text }, { text }]);
+      await stage.ask("why?");
+      expect(stage.model.left()).toBe(0);
+      expect(lastAnswer(stage)).toMatch(marked);
+      expect(lastAnswer(stage)).toContain("Checked by the program");
+    },
+  );
+
+  test.each([
+    "LIKELY: the disk is full [T1, T2].",
+    "INCONCLUSIVE: I could not tell.",
+    "**CONFIRMED**: the disk is full [T2].\n\nNobody has restarted it.",
+  ])("that keeps to the rules passes at once: %s", async (text) => {
+    const stage = await talking([{ calls: [call("look", "a"), call("look", "b")] }, { text }]);
+    await stage.ask("why?");
+    expect(lastAnswer(stage)).toBe(text);
+  });
+
+  test("to small talk needs neither grade nor evidence", async () => {
+    const stage = await talking([{ text: "You are welcome." }]);
+    await stage.ask("thanks");
+    expect(lastAnswer(stage)).toBe("You are welcome.");
+  });
+
+  test("that is certain without any call of this run is sent back", async () => {
+    const stage = await talking([
+      { text: "CONFIRMED: it is DNS." },
+      { text: "INCONCLUSIVE: it may be DNS." },
+    ]);
+    await stage.ask("why?");
+    expect(lastAnswer(stage)).toContain("INCONCLUSIVE: it may be DNS.");
+  });
+
+  test("cannot be founded on a call that was denied or blocked", async () => {
+    const stage = await talking([
+      { calls: [call("look"), call("act", "a"), call("nothing")] },
+      { text: "CONFIRMED: restarted [T2] and seen [T3]." },
+      { text: "INCONCLUSIVE: it was denied." },
+    ]);
+    await stage.ask("fix it");
+    await stage.ask("deny a1");
+    expect(wordsIn(stage.model.requests[2]).at(-1)).toMatch(
+      /\[T2\] is not a call[^]*\[T3\] is not a call/,
+    );
+  });
+
+  test("may say what was done when it was done", async () => {
+    const stage = await talking([
+      { calls: [call("act", "a")] },
+      { text: "CONFIRMED: it hung. I restarted the service [T1]." },
+    ]);
+    await stage.ask("fix it");
+    await stage.ask("approve a1");
+    expect(lastAnswer(stage)).toBe("CONFIRMED: it hung. I restarted the service [T1].");
+  });
+
+  test("may not say that it was done when the action failed", async () => {
+    const act = fakeTool({
+      name: "act",
+      effect: "write",
+      run: async () => {
+        throw new Error("no such service");
+      },
+    });
+    const claim = { text: "CONFIRMED: I restarted the service [T1]." };
+    const stage = await talking([{ calls: [call("act", "a")] }, claim, claim], { tools: [act] });
+    await stage.ask("fix it");
+    await stage.ask("approve a1");
+    expect(lastAnswer(stage)).toContain("no action of this run is known to have succeeded");
+  });
+
+  test("that is empty is asked for once more, then said to be missing", async () => {
+    const stage = await talking([LOOK, {}, { text: "  \n" }]);
+    await stage.ask("why?");
+    expect(stage.model.left()).toBe(0);
+    expect(stage.chat.answers()).toMatchObject([
+      { status: "failed", text: expect.stringMatching(/gave no answer[^]*\[T1\] look: ok/) },
+    ]);
+  });
+
+  test("of nothing but line breaks and signs is looked at without a stall", async () => {
+    const stage = await talking([{ text: `a${"\n\t| - ".repeat(40_000)}b` }]);
+    const began = performance.now();
+    await stage.ask("why?");
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  test("that was cut off is asked for once more, shorter, then shown as cut", async () => {
+    const cut = { text: "CONFIRMED [T1]: and so on and", stop: "max_tokens" as const };
+    const stage = await talking([LOOK, cut, cut]);
+    await stage.ask("why?");
+    expect(wordsIn(stage.model.requests[2]).at(-1)).toContain("shorter");
+    expect(lastAnswer(stage)).toMatch(/and so on and[^]*Cut off/);
+  });
+
+  test.each([
+    ["refusal", /declined/],
+    ["content_filter", /filter withheld/],
+  ] as const)("that was ended by %s ends the run and says so", async (stop, words) => {
+    const stage = await talking([LOOK, { text: "I must not.", stop }]);
+    await stage.ask("why?");
+    expect(stage.chat.answers()).toMatchObject([
+      { status: "failed", text: expect.stringMatching(words) },
+    ]);
+    expect(lastAnswer(stage)).toContain("[T1] look: ok");
+  });
+
+  test("that pauses without end comes to one", async () => {
+    const pause = { text: "Thinking.", stop: "pause" as const };
+    const stage = await talking(
+      Array.from({ length: 10 }, () => pause),
+      { talk: { budget: { steps: 4, tokens: 1e6, minutes: 15 } } },
+    );
+    await stage.ask("why?");
+    expect(stage.model.requests.length).toBeLessThanOrEqual(4);
+    expect(stage.chat.answers()).toMatchObject([
+      { status: "wrapped_up", text: expect.stringMatching(/^Thinking\.[^]*4 steps/) },
+    ]);
+  });
+});

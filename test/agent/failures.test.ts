@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
+import { ModelError } from "../../src/models/model.ts";
+import type { Saying } from "../fakes/scripted-model.ts";
+import { createStage, fakeTool } from "../fakes/stage.ts";
+import { ANSWER, call, lastAnswer, ofKind, rolesIn, silent, talking } from "./talking.ts";
+
+const LOOK = { calls: [call("look")] };
+const failing =
+  (error: Error): Saying =>
+  () => {
+    throw error;
+  };
+
+describe("a model that cannot be asked", () => {
+  test.each([
+    "MODEL_AUTH",
+    "MODEL_RATE_LIMITED",
+    "MODEL_SPEND_CAP",
+    "MODEL_OVERLOADED",
+    "MODEL_CONTEXT_TOO_LONG",
+    "MODEL_REQUEST_INVALID",
+    "MODEL_UNREACHABLE",
+    "MODEL_CUT",
+  ] as const)(
+    "because of %s ends the run with what happened, what was found and what to do",
+    async (code) => {
+      const stage = await talking([
+        LOOK,
+        failing(new ModelError(code, `It said ${code}. Do this.`)),
+      ]);
+      await stage.ask("is web well?");
+      expect(stage.chat.answers()).toMatchObject([
+        {
+          status: "failed",
+          text: expect.stringMatching(
+            new RegExp(`It said ${code}. Do this.[^]*\\[T1\\] look: ok[^]*write again`),
+          ),
+        },
+      ]);
+    },
+  );
+
+  test("is asked again by the next message, with everything found before", async () => {
+    const stage = await talking([
+      LOOK,
+      failing(new ModelError("MODEL_OVERLOADED", "Overloaded.")),
+      ANSWER,
+      ANSWER,
+    ]);
+    await stage.ask("is web well?");
+    await stage.ask("and now?");
+    expect(rolesIn(stage.model.requests[2])).toEqual(["user", "assistant", "tool", "user"]);
+    expect(JSON.stringify(stage.model.requests[2])).toContain("did web");
+  });
+
+  test("loses no message that came meanwhile", async () => {
+    const stage = await talking([
+      async () => {
+        await stage.say("and db?");
+        throw new ModelError("MODEL_OVERLOADED", "Overloaded.");
+      },
+      { text: "Both are well." },
+    ]);
+    await stage.ask("is web well?");
+    expect(stage.chat.answers().map(({ status }) => status)).toEqual(["failed", "completed"]);
+  });
+
+  test("for a reason of our own says no more than that", async () => {
+    const stage = await talking([failing(new Error("boom"))]);
+    await stage.ask("is web well?");
+    expect(stage.chat.answers()).toMatchObject([{ status: "failed" }]);
+  });
+
+  test("because it is not configured any more says so", async () => {
+    const stage = await talking([LOOK]);
+    await stage.ask("model other/gone");
+    await stage.ask("is web well?");
+    expect(stage.chat.answers().at(-1)).toMatchObject({
+      status: "failed",
+      text: expect.stringContaining("other/gone"),
+    });
+  });
+
+  test("because the conversation is too long is told it in brief the next time, so that the thread is not lost", async () => {
+    const look = fakeTool({
+      name: "look",
+      run: async () => ({ text: "lots of words ".repeat(1_000) }),
+    });
+    const tooLong: Saying = ({ turns }) => {
+      if (JSON.stringify(turns).length > 40_000)
+        throw new ModelError("MODEL_CONTEXT_TOO_LONG", "Too long.");
+      if (JSON.stringify(turns).includes("and now?")) return { text: "Hello again." };
+      return { calls: [call("look", "a"), call("look", "b"), call("look", "c")] };
+    };
+    const stage = await talking([tooLong, tooLong, tooLong], {
+      tools: [look],
+      talk: { contextWindow: 10_000 },
+    });
+    await stage.ask("is web well?");
+    expect(stage.chat.answers()).toMatchObject([{ status: "failed" }]);
+    await stage.ask("and now?");
+    expect(stage.chat.answers().at(-1)).toMatchObject({ status: "completed" });
+  });
+});
+
+describe("a crash", () => {
+  test("while the model is asked repeats the request, and nothing is doubled", async () => {
+    const clock = { now: 1_000_000 };
+    const now = () => clock.now;
+    const stage = await talking([LOOK, silent, ANSWER], { now });
+    await stage.say("is web well?");
+    const dying = stage.settle();
+    await expect.poll(() => stage.model.requests.length).toBe(2);
+    clock.now += 60_000;
+    const { model, journal, chat, look, act } = stage;
+    const next = await createStage({ tools: [look, act], model, journal, chat, now });
+    await next.settle();
+    await dying;
+    expect(stage.model.requests[2]).toEqual(stage.model.requests[1]);
+    expect(stage.look.runs).toEqual(["web"]);
+    expect(ofKind(await stage.entries(), "assistant").map(({ step }) => step)).toEqual([1, 2]);
+    expect(chat.answers()).toHaveLength(1);
+  });
+
+  test("of the store while files are read is waited for, not answered with a failure", async () => {
+    const stage = await talking([{ text: "Hello." }, { text: "A cat." }]);
+    await stage.ask("hello");
+    const artifact = await stage.journal.putArtifact("test:thread", Buffer.from("pixels"));
+    const { readArtifact } = stage.journal;
+    let failures = 2;
+    stage.journal.readArtifact = async (...args) => {
+      if (failures-- > 0) throw new BotError("STORE_UNAVAILABLE", "Away.");
+      return readArtifact(...args);
+    };
+    const files = [{ name: "cat.png", mediaType: "image/png" as const, artifact }];
+    const actor = { account: "test:ana", name: "ana" };
+    await stage.post({ id: "m", kind: "message", actor, text: "what is this?", files });
+    await stage.settle();
+    expect(lastAnswer(stage)).toBe("A cat.");
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import { askUser } from "../../src/tools/thread/ask-user.ts";
+import { createChat } from "../fakes/chat.ts";
+import { createStage, fakeTool } from "../fakes/stage.ts";
+import {
+  ANSWER,
+  call,
+  expectPaired,
+  lastAnswer,
+  ofKind,
+  resultsIn,
+  rolesIn,
+  talking,
+  wordsIn,
+} from "./talking.ts";
+
+const QUESTION = {
+  text: "I need to know one thing.",
+  calls: [{ name: "ask_user", args: { question: "Which cluster?", choices: ["blue", "green"] } }],
+};
+const look = () => fakeTool({ name: "look" });
+const options = () => ({ tools: [askUser, look()] });
+
+describe("a question of the model's", () => {
+  test("is put to the thread with its choices, and a click answers it", async () => {
+    const stage = await talking([QUESTION, { text: "Then blue." }], options());
+    await stage.ask("fix it");
+    expect(stage.chat.notices()).toMatchObject([
+      { text: "Which cluster?", asks: { call: "r1.t1", choices: ["blue", "green"] } },
+    ]);
+    await stage.click("r1.t1", { kind: "answer", text: "blue" }, "test:bob");
+    await stage.settle();
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { isError: false, text: expect.stringContaining("bob answered: blue") },
+    ]);
+    expect(lastAnswer(stage)).toBe("Then blue.");
+    expect(stage.chat.whispers()).toEqual([]);
+  });
+
+  test("is answered by the next message, which is not also a message to the model", async () => {
+    const stage = await talking([QUESTION, { text: "Then red." }], options());
+    await stage.ask("fix it");
+    await stage.ask("red, the old one", "test:bob");
+    expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "tool"]);
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { text: expect.stringContaining("bob answered: red, the old one") },
+    ]);
+    expect(stage.chat.answers()).toHaveLength(1);
+  });
+
+  test("is answered once: a second answer is told that it is late", async () => {
+    const stage = await talking([QUESTION, { text: "Then blue." }], options());
+    await stage.ask("fix it");
+    await stage.click("r1.t1", { kind: "answer", text: "blue" });
+    await stage.click("r1.t1", { kind: "answer", text: "green" }, "test:bob");
+    await stage.settle();
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { text: expect.stringContaining("blue") },
+    ]);
+    expect(stage.chat.whispers()).toEqual([expect.stringContaining("no question that waits")]);
+  });
+
+  test("that is stopped gets its result, and the next message begins anew", async () => {
+    const stage = await talking([QUESTION, { text: "Hello." }], options());
+    await stage.ask("fix it");
+    await stage.ask("stop");
+    expect(stage.chat.answers()).toMatchObject([{ status: "cancelled" }]);
+    await stage.ask("hello");
+    expectPaired(stage.model.requests[1] ?? { turns: [] });
+    expect(lastAnswer(stage)).toBe("Hello.");
+  });
+
+  test("is not answered by a guest, and a member's answer after it counts", async () => {
+    const standings = { "test:ana": "member", "test:guest": "guest" } as const;
+    const stage = await talking([QUESTION, { text: "Then green." }], {
+      ...options(),
+      chat: createChat({ standings }),
+    });
+    await stage.ask("fix it");
+    await stage.ask("blue!", "test:guest");
+    await stage.click("r1.t1", { kind: "answer", text: "blue" }, "test:guest");
+    await stage.settle();
+    expect(stage.chat.whispers()).toHaveLength(2);
+    expect(stage.model.requests).toHaveLength(1);
+    await stage.ask("green", "test:ana");
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { text: expect.stringContaining("ana answered: green") },
+    ]);
+  });
+
+  test("to which a guest and a member write at once is answered by the member", async () => {
+    const standings = { "test:ana": "member", "test:guest": "guest" } as const;
+    const stage = await talking([QUESTION, { text: "Then green." }], {
+      ...options(),
+      chat: createChat({ standings }),
+    });
+    await stage.ask("fix it");
+    await stage.say("blue!", "test:guest");
+    await stage.say("green", "test:ana");
+    await stage.settle();
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { text: expect.stringContaining("ana answered: green") },
+    ]);
+    expect(lastAnswer(stage)).toBe("Then green.");
+  });
+
+  test("holds back nothing else of its turn, and several are answered one after the other", async () => {
+    const both = {
+      calls: [
+        ...QUESTION.calls,
+        call("look"),
+        { name: "ask_user", args: { question: "Since when?" } },
+      ],
+    };
+    const stage = await talking([both, ANSWER], options());
+    await stage.ask("fix it");
+    expect(stage.chat.notices().map(({ text }) => text)).toEqual(["Which cluster?", "Since when?"]);
+    await stage.say("blue");
+    await stage.say("noon");
+    await stage.settle();
+    expect(resultsIn(stage.model.requests[1]).map(({ text }) => text)).toEqual([
+      expect.stringContaining("ana answered: blue"),
+      expect.stringContaining("did web"),
+      expect.stringContaining("ana answered: noon"),
+    ]);
+  });
+
+  test("survives a restart: the answer reaches the run", async () => {
+    const stage = await talking([QUESTION, { text: "Then blue." }], options());
+    await stage.ask("fix it");
+    const { model, journal, chat } = stage;
+    const next = await createStage({ ...options(), model, journal, chat });
+    await next.click("r1.t1", { kind: "answer", text: "blue" });
+    await next.settle();
+    expect(lastAnswer(stage)).toBe("Then blue.");
+    expect(ofKind(await stage.entries(), "notice")).toHaveLength(1);
+  });
+
+  test("with words that are none of its form is an error to the model, not a question to people", async () => {
+    const stage = await talking(
+      [{ calls: [{ name: "ask_user", args: { question: "" } }] }, { text: "Never mind." }],
+      options(),
+    );
+    await stage.ask("fix it");
+    expect(stage.chat.notices()).toEqual([]);
+    expect(wordsIn(stage.model.requests[1])).toHaveLength(1);
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([{ isError: true }]);
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import type { Saying } from "../fakes/scripted-model.ts";
+import { createStage, fakeTool, KEY, type Stage } from "../fakes/stage.ts";
+import {
+  ANSWER,
+  call,
+  expectPaired,
+  lastAnswer,
+  ofKind,
+  resultsIn,
+  rolesIn,
+  talking,
+  wordsIn,
+} from "./talking.ts";
+
+/** Says something while the model is asked, before it answers. */
+function saying(stage: () => Stage, text: string, line: object, account?: string) {
+  return async () => {
+    await stage().say(text, account);
+    return line;
+  };
+}
+
+describe("what people write while a run goes on", () => {
+  test("joins it after the results of the calls that are open", async () => {
+    const slow = fakeTool({
+      name: "look",
+      run: async () => {
+        await stage.say("look at the disk too", "test:bob");
+        return { text: "did web" };
+      },
+    });
+    const stage = await talking([{ calls: [call("look")] }, ANSWER], { tools: [slow] });
+    await stage.ask("is web well?");
+    expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "tool", "user"]);
+    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("bob] look at the disk too");
+    expect(stage.chat.answers()).toHaveLength(1);
+  });
+
+  test("while the model is thinking comes with the next request of the same run", async () => {
+    const stage = await talking([
+      saying(() => stage, "also the disk", { calls: [call("look")] }),
+      ANSWER,
+    ]);
+    await stage.ask("is web well?");
+    expect(rolesIn(stage.model.requests[0])).toEqual(["user"]);
+    expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "tool", "user"]);
+    expect(ofKind(await stage.entries(), "run_started")).toHaveLength(1);
+  });
+
+  test("too late for the last request is answered by a run of its own", async () => {
+    const stage = await talking([
+      saying(() => stage, "and db?", { text: "web is well." }),
+      { text: "db is well." },
+    ]);
+    await stage.ask("is web well?");
+    expect(stage.chat.answers().map(({ text }) => text)).toEqual(["web is well.", "db is well."]);
+    expect(ofKind(await stage.entries(), "run_started")).toMatchObject([
+      { answers: ["msg:1"] },
+      { answers: ["msg:2"] },
+    ]);
+    expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "user"]);
+  });
+
+  test("at once, before anyone worked, becomes one run", async () => {
+    const stage = await talking([{ text: "Both are well." }]);
+    await Promise.all([stage.say("is web well?"), stage.say("is db well?", "test:bob")]);
+    await stage.settle();
+    expect(wordsIn(stage.model.requests[0])).toHaveLength(2);
+    expect(ofKind(await stage.entries(), "run_started")).toMatchObject([
+      { principals: ["test:ana", "test:bob"] },
+    ]);
+    expect(stage.chat.answers()).toHaveLength(1);
+  });
+
+  test("twice under the same id, as platforms repeat, is said once", async () => {
+    const stage = await talking([{ text: "It is." }]);
+    const actor = { account: "test:ana", name: "ana" };
+    const again = () => stage.post({ id: "event-1", kind: "message", actor, text: "is web well?" });
+    await Promise.all([again(), again(), again()]);
+    await stage.settle();
+    await again();
+    await stage.settle();
+    expect(stage.model.requests).toHaveLength(1);
+    expect(stage.chat.answers()).toHaveLength(1);
+  });
+
+  test("as a direct command is run beside it, and the model hears of it later", async () => {
+    const stage = await talking([{ calls: [call("act", "a")] }, ANSWER]);
+    await stage.ask("fix it");
+    await stage.ask("run look name=web");
+    expect(stage.look.runs).toEqual(["web"]);
+    await stage.ask("approve a1");
+    expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "tool", "user"]);
+    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("A person ran look");
+  });
+});
+
+describe("what people write while an approval is open", () => {
+  test("waits, and they are told until when and how to have it answered now", async () => {
+    const stage = await talking([{ calls: [call("act", "a")] }, ANSWER]);
+    await stage.ask("fix it");
+    await stage.ask("what are you doing?", "test:bob");
+    expect(stage.chat.notices()).toMatchObject([
+      { text: expect.stringMatching(/waits until a1 is decided/), holds: ["a1"] },
+    ]);
+    expect(stage.model.requests).toHaveLength(1);
+    await stage.ask("approve a1");
+    expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "tool", "user"]);
+    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("what are you doing?");
+  });
+
+  test("is answered once the action is cancelled, with every call's result before it", async () => {
+    const stage = await talking([{ calls: [call("look"), call("act", "a")] }, ANSWER]);
+    await stage.ask("fix it");
+    await stage.ask("leave it, tell me what you see");
+    await stage.ask("cancel a1");
+    expect(stage.act.runs).toEqual([]);
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { text: expect.stringContaining("did web") },
+      { text: expect.stringContaining("Cancelled by ana") },
+    ]);
+    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("leave it");
+    for (const request of stage.model.requests) expectPaired(request);
+    expect(lastAnswer(stage)).toBe(ANSWER.text);
+  });
+
+  test("just before it was opened waits too, and they are told so", async () => {
+    const stage = await talking([
+      saying(() => stage, "wait, only look", { calls: [call("act", "a"), call("act", "b")] }),
+      { text: "Very well." },
+    ]);
+    await stage.ask("fix it");
+    expect(stage.chat.notices()).toMatchObject([
+      { text: expect.stringContaining("waits until a1"), holds: ["a1"] },
+    ]);
+    await stage.say("cancel a1");
+    await stage.ask("cancel a2");
+    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("wait, only look");
+    expect(stage.chat.notices()).toHaveLength(1);
+  });
+
+  test("is held for each of several open actions", async () => {
+    const stage = await talking([
+      { calls: [call("act", "a"), call("act", "b")] },
+      { text: "Very well." },
+    ]);
+    await stage.ask("fix it");
+    await stage.ask("hello?");
+    expect(stage.chat.notices()).toMatchObject([{ holds: ["a1", "a2"] }]);
+    await stage.ask("cancel a1");
+    expect(stage.model.requests).toHaveLength(1);
+    await stage.ask("cancel a2");
+    expect(stage.model.left()).toBe(0);
+  });
+});
+
+describe("two workers on one thread", () => {
+  test("ask the model once per step, whoever is faster", async () => {
+    const one = await talking([{ calls: [call("look")] }, ANSWER]);
+    const { model, journal, chat, look } = one;
+    const other = await createStage({ tools: [look, one.act], model, journal, chat });
+    await one.say("is web well?");
+    await Promise.all([one.settle(), other.settle(), one.settle(), other.settle()]);
+    expect(ofKind(await one.entries(), "assistant").map(({ id }) => id)).toEqual([
+      "assistant:r1.1",
+      "assistant:r1.2",
+    ]);
+    expect(model.requests).toHaveLength(2);
+    expect(look.runs).toEqual(["web"]);
+    expect(chat.answers()).toHaveLength(1);
+  });
+
+  test("of which one lost its lease while the model was thinking: its turn is not written", async () => {
+    const clock = { now: 1_000_000 };
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const now = () => clock.now;
+    const first: Saying = async () => {
+      clock.now += 60_000;
+      const { model, journal, chat, look, act } = one;
+      const other = await createStage({ tools: [look, act], model, journal, chat, now });
+      await other.settle();
+      setImmediate(resolve);
+      return { calls: [call("act", "a")], text: "I am late." };
+    };
+    const one = await talking([first, { calls: [call("look")] }, ANSWER], { now, leaseMs: 30_000 });
+    await one.ask("is web well?");
+    await late;
+    expect(ofKind(await one.entries(), "assistant")).toHaveLength(2);
+    expect(one.chat.cards()).toEqual([]);
+    expect(JSON.stringify(await one.entries())).not.toContain("I am late.");
+    expect(one.chat.answers()).toHaveLength(1);
+  });
+});
+
+test("a message in another thread is not in this one's requests", async () => {
+  const stage = await talking([{ text: "Hi." }]);
+  const actor = { account: "test:ana", name: "ana" };
+  await stage.journal.post("test:other", {
+    id: "m",
+    kind: "message",
+    actor,
+    text: "the other thread's secret",
+  });
+  await stage.ask("hello");
+  expect(JSON.stringify(stage.model.requests)).not.toContain("other thread");
+  expect(KEY).toBe("test:thread");
+});

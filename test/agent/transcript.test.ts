@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { requestOf } from "../../src/agent/request.ts";
+import { emptyTranscript, foldTranscript } from "../../src/agent/transcript.ts";
+import type { Entry } from "../../src/core/entry.ts";
+import { fold } from "../../src/journal/fold.ts";
+import { emptyThread } from "../../src/journal/thread.ts";
+import { imagine, interrupt, take, type Tape, write, work } from "./imagined.ts";
+import { ANSWER, call, ofKind, talking } from "./talking.ts";
+import { nextStep } from "../../src/worker/next.ts";
+
+/** Plays the tape; what follows it is all zeros. */
+function tapeOf(numbers: readonly number[]): Tape & { over(): boolean } {
+  let at = 0;
+  return Object.assign(() => numbers[at++] ?? 0, { over: () => at >= numbers.length });
+}
+
+/** A history of people, models and tools that do as the tape says, until nothing is left to do. */
+function history(numbers: readonly number[]) {
+  const world = imagine();
+  const tape = tapeOf(numbers);
+  write(world, {
+    id: "first",
+    kind: "message",
+    actor: { account: "test:ana", name: "ana" },
+    text: "why?",
+  });
+  while (!tape.over()) {
+    const step = nextStep(world.thread, { now: world.clock, busy: new Set(), draining: false });
+    if (step.do === "wait" || tape() % 7 === 0) interrupt(world, tape);
+    else take(world, step, tape);
+  }
+  return { world, tape };
+}
+
+const numbers = (maxLength: number) =>
+  fc.noBias(fc.array(fc.nat({ max: 59 }), { minLength: 20, maxLength, size: "max" }));
+
+/** Three seconds at the most, but for a machine that does much else. */
+const TIMEOUT_MS = 20_000;
+
+describe("whatever people, models and tools do", () => {
+  test(
+    "every request has one result for each call, and begins with the one before it",
+    () => {
+      fc.assert(
+        fc.property(numbers(80), (each) => void history(each)),
+        { numRuns: 10_000 },
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "it comes to an end: nothing is left to do but to wait for people, and no message is unanswered",
+    () => {
+      fc.assert(
+        fc.property(numbers(160), (each) => {
+          const { world, tape } = history(each);
+          work(world, tape);
+          for (const run of world.thread.runs.values()) {
+            // Waits for a click on a card, or for the answer to a question.
+            for (const { action, asked } of run.open.values()) {
+              expect(action !== undefined || asked !== undefined).toBe(true);
+            }
+            expect(run.open.size).toBeGreaterThan(0);
+          }
+          const { pending } = world.thread;
+          if (world.thread.runs.size === 0) expect(pending.size).toBe(0);
+          write(world, { id: "last", kind: "stop", actor: { account: "test:ana", name: "ana" } });
+          work(world, tape);
+          expect([world.thread.runs.size, pending.size, world.thread.debts.size]).toEqual([
+            0, 0, 0,
+          ]);
+        }),
+        { numRuns: 1_000 },
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "the same entries give the same thread and the same requests, read at once or piece by piece",
+    () => {
+      fc.assert(
+        fc.property(numbers(160), fc.nat(), (each, split) => {
+          const { entries, thread, transcript } = history(each).world;
+          const at = split % (entries.length + 1);
+          const again = fold(fold(emptyThread(), entries.slice(0, at)), entries.slice(at));
+          const told = emptyTranscript();
+          for (const entry of [...entries.slice(0, at), ...entries]) foldTranscript(told, entry);
+          if (!isDeepStrictEqual(again, thread)) throw new Error("another thread");
+          if (!isDeepStrictEqual(told, transcript)) throw new Error("another transcript");
+        }),
+        { numRuns: 1_000 },
+      );
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the requests of a run", () => {
+  test("begin with the same bytes: system prompt, tools and every turn told before", async () => {
+    const stage = await talking([
+      { calls: [call("look")] },
+      async () => {
+        await stage.say("and db?");
+        return { calls: [call("look", "db"), call("act", "a")] };
+      },
+      { text: "Not graded." },
+      ANSWER,
+      { text: "Hello." },
+    ]);
+    await stage.ask("is web well?");
+    await stage.ask("hurry up", "test:bob");
+    await stage.ask("deny a1");
+    await stage.ask("hello");
+    expect(stage.model.left()).toBe(0);
+    stage.model.requests.reduce((before, request) => {
+      expect(JSON.stringify([request.system, request.tools])).toBe(
+        JSON.stringify([before.system, before.tools]),
+      );
+      const start = JSON.stringify(before.turns).slice(0, -1);
+      expect(JSON.stringify(request.turns).startsWith(start)).toBe(true);
+      return request;
+    });
+  });
+
+  test("can be made again from the journal: the same hash from the same entries", async () => {
+    const stage = await talking([
+      { calls: [call("look"), call("act", "a")] },
+      async () => {
+        await stage.say("and db?");
+        return { calls: [call("act", "b")] };
+      },
+      ANSWER,
+    ]);
+    await stage.ask("is web well?");
+    await stage.ask("deny a1");
+    await stage.ask("deny a2");
+    const entries = await stage.entries();
+    const turns = ofKind(entries, "assistant");
+    expect(turns).toHaveLength(3);
+    const terms = stage.parts.run.talk;
+    for (const { seen, request, run } of turns) {
+      const until = entries.filter(({ seq }: Entry) => seq <= seen);
+      const talk = fold(emptyThread(), until).runs.get(run)?.talk;
+      if (talk === undefined || terms === undefined) throw new Error("no run");
+      const transcript = emptyTranscript();
+      for (const entry of until) foldTranscript(transcript, entry);
+      const { hash } = requestOf(transcript, talk, terms);
+      expect(hash).toBe(request);
+    }
+  });
+});
