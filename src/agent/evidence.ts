@@ -1,4 +1,5 @@
 import type { Run } from "../journal/thread.ts";
+import type { Talk } from "./talk.ts";
 
 /** What is wrong with an answer, in words for the model; and the answer as people get it if it stays so. */
 export interface Checked {
@@ -19,21 +20,21 @@ const ACTED = new RegExp(
 );
 
 /**
- * Holds an answer against the run's journal: each reference names a call that was carried out, a claim of certainty has
- * one, and a claim of having acted has the action.
+ * Holds an answer against the journal: each reference names a call that was carried out, in this run or an earlier one, a
+ * claim of certainty has one, and a claim of having acted has the action. What was denied or blocked shows nothing.
  */
-export function checkAnswer(text: string, run: Run): Checked {
-  const wrong = [
-    ...new Set([...text.matchAll(REFERENCE)].flatMap(([found]) => numbersIn(found))),
-  ].filter((number) => !isEvidence(run, number));
-  const cited = [...text.matchAll(REFERENCE)].flatMap(([found]) => numbersIn(found));
-  const backed = cited.some((number) => isEvidence(run, number));
+export function checkAnswer(text: string, run: Run, { evidence }: Talk): Checked {
+  const cited = new Set([...text.matchAll(REFERENCE)].flatMap(([found]) => numbersIn(found)));
+  const wrong = [...cited].filter((number) => !evidence.has(number));
+  const backed = wrong.length < cited.size;
   const investigated = [...run.calls.values()].some((call) => call.started !== undefined);
   const grade = GRADE.exec(firstParagraph(text))?.[0];
   const unfounded = grade !== undefined && grade !== "INCONCLUSIVE" && !backed;
-  const acted = actedProblem(text, run);
+  const acted = [...cited].some((number) => evidence.get(number) === true)
+    ? undefined
+    : actedProblem(text, run);
   const problems = [
-    ...wrong.map((number) => `[T${number}] is not a call of this run that was carried out.`),
+    ...wrong.map((number) => `[T${number}] is not a call that was carried out.`),
     ...(investigated && grade === undefined
       ? ["The first paragraph has none of CONFIRMED, LIKELY, INCONCLUSIVE."]
       : []),
@@ -42,18 +43,12 @@ export function checkAnswer(text: string, run: Run): Checked {
   ];
   return {
     problems,
-    marked: mark(text, run, { wrong, unfounded, grade, investigated, acted: acted?.mark }),
+    marked: mark(text, { wrong, unfounded, grade, investigated, acted: acted?.mark }),
   };
 }
 
 function numbersIn(reference: string): number[] {
   return [...reference.matchAll(/\d+/g)].map(([digits]) => Number(digits));
-}
-
-/** Carried out, whatever it brought; what was denied or blocked shows nothing. */
-function isEvidence({ started, calls }: Run, number: number): boolean {
-  const outcome = calls.get(`${started.run}.t${number}`)?.finished?.outcome;
-  return outcome === "ok" || outcome === "error" || outcome === "unknown";
 }
 
 function firstParagraph(text: string): string {
@@ -87,14 +82,10 @@ interface Marks {
   acted: string | undefined;
 }
 
-function mark(
-  text: string,
-  run: Run,
-  { wrong, unfounded, grade, investigated, acted }: Marks,
-): string {
+function mark(text: string, { wrong, unfounded, grade, investigated, acted }: Marks): string {
   let marked = text.replaceAll(REFERENCE, (found) => {
     const numbers = numbersIn(found);
-    const good = numbers.filter((number) => isEvidence(run, number));
+    const good = numbers.filter((number) => !wrong.includes(number));
     if (good.length === numbers.length) return found;
     return good.map((number) => `[T${number}]`).join("");
   });

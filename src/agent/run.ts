@@ -72,7 +72,7 @@ export function beginRun({ entry, stopped }: Pending, thread: Thread, parts: Run
           model: thread.model ?? talk.model,
           prefix: talk.prefix,
           budget: talk.budget,
-          ...(thread.requestTokens > talk.contextWindow / 2 && { brief: true }),
+          ...(isTooMuch(thread, talk) && { brief: true }),
         },
       }),
     ];
@@ -80,6 +80,11 @@ export function beginRun({ entry, stopped }: Pending, thread: Thread, parts: Run
   const direct = parts.direct(entry.command, thread);
   if (direct.kind === "text") return answer(direct.failed ? "failed" : "completed", direct.text);
   return [start({ calls: [{ call: `${run}.t1`, tool: direct.tool, args: direct.args }] })];
+}
+
+/** Past half of the window, or where something in the thread made the last run fail. */
+function isTooMuch({ requestTokens, tooMuch }: Thread, { contextWindow }: TalkTerms): boolean {
+  return tooMuch || requestTokens > contextWindow / 2;
 }
 
 /** The terms with the hash of their system prompt and tools. */
@@ -213,7 +218,7 @@ function conclude(run: Run, talk: Talk, last: Entry<"assistant">): Move {
     return write(gateDraft(run, talk, "cut", why));
   }
   if (text === "") return write(endDraft(name, "failed", report(run, "The model gave no answer.")));
-  const { problems, marked } = checkAnswer(text, run);
+  const { problems, marked } = checkAnswer(text, run, talk);
   if (problems.length > 0 && !sentBack("evidence")) {
     const list = problems.map((problem) => `- ${problem}`).join("\n");
     return write(

@@ -4,7 +4,7 @@ import type { Entry, JsonObject } from "../core/entry.ts";
 
 /** A call that a model asked for, under the id that the journal and evidence know it by. */
 export interface ToolUse {
-  /** `r1.t3`: the run's third call, which an answer cites as `[T3]`. */
+  /** `r2.t3`: the third call of the thread's models, which an answer cites as `[T3]`, in later runs too. */
   call: string;
   /** The provider's own id of it. */
   id: string;
@@ -34,8 +34,10 @@ export interface Talk {
   last: Entry<"assistant"> | undefined;
   /** The calls of the newest turn, in its order. */
   turn: readonly ToolUse[];
-  /** Calls of all turns so far. */
+  /** Calls of all turns so far, those of the thread's earlier runs included. */
   uses: number;
+  /** The thread's calls that were carried out, by number; true: known to have changed something. */
+  readonly evidence: ReadonlyMap<number, boolean>;
   /** Messages that joined the run and that no request has held yet. */
   unseen: Entry<"message">[];
   gates: Entry<"gate">[];
@@ -65,15 +67,20 @@ const SAME_IN_A_ROW = 3;
 const STALE_CALLS = 5;
 const REMEMBERED_CALLS = 8;
 
-export function openTalk(terms: Talk["terms"]): Talk {
+/** `uses` and `evidence` are the thread's so far; the evidence grows with it. */
+export function openTalk(
+  terms: Talk["terms"],
+  { uses, evidence }: Pick<Talk, "uses" | "evidence">,
+): Talk {
   return {
     terms,
+    evidence,
     steps: 0,
     usage: NO_USAGE,
     workMs: 0,
     last: undefined,
     turn: [],
-    uses: 0,
+    uses,
     unseen: [],
     gates: [],
     toolsOff: undefined,
@@ -96,12 +103,16 @@ export function hearAssistant(talk: Talk, entry: Entry<"assistant">): void {
   talk.unseen = talk.unseen.filter((message) => message.seq > entry.seen);
 }
 
-/** A message gives back the tools that were taken away because of how the run went, not because it reached a limit. */
-export function hearMessage(talk: Talk, message: Entry<"message">): void {
+/**
+ * A message gives back the tools that were taken away because of how the run went, not because it reached a limit, and
+ * only if its author began the run: not every bot in the thread may have people asked again.
+ */
+export function hearMessage(talk: Talk, message: Entry<"message">, began: boolean): void {
   talk.unseen.push(message);
-  if (talk.toolsOff?.gate === "limit") return;
+  if (!began || talk.toolsOff?.gate === "limit") return;
   talk.toolsOff = undefined;
   talk.denials = 0;
+  talk.denied.clear();
 }
 
 export function hearGate(talk: Talk, gate: Entry<"gate">): void {
@@ -116,8 +127,9 @@ export function hearGate(talk: Talk, gate: Entry<"gate">): void {
 
 export function hearResult(talk: Talk, ended: Ended, ms: number): void {
   talk.workMs += ms;
-  if (ended.outcome === "denied") {
-    for (const args of [ended.args, ended.shown ?? ended.args]) {
+  if (isNo(talk, ended.outcome)) {
+    // What nobody decided in time may be asked again.
+    for (const args of ended.outcome === "expired" ? [] : [ended.args, ended.shown ?? ended.args]) {
       talk.denied.add(callKey(ended.tool, args));
     }
     talk.denials += 1;
@@ -125,13 +137,22 @@ export function hearResult(talk: Talk, ended: Ended, ms: number): void {
   watch(talk.loop, ended);
 }
 
+/** People said no, or nobody said yes; what was cancelled so that a message be answered is neither. */
+function isNo({ unseen }: Talk, outcome: Ended["outcome"]): boolean {
+  if (outcome === "cancelled") return unseen.length === 0;
+  return outcome === "denied" || outcome === "expired";
+}
+
 /** The same for calls that ask for the same. */
 export function callKey(tool: string, args: JsonObject): string {
   return `${tool} ${canonicalize(args)}`;
 }
 
+/** More calls than this in one turn are not looked at: forty writes would be forty cards. */
+const MAX_CALLS_PER_TURN = 16;
+
 /**
- * The calls of a turn; `before` is how many the run made earlier. A turn that was cut off may end in half a call, and what
+ * The calls of a turn; `before` is how many the thread's models made earlier. A turn that was cut off may end in half a call, and what
  * a filter stopped is no one's wish: such calls have a problem and are never run.
  */
 export function usesOf(entry: Entry<"assistant">, before: number): ToolUse[] {
@@ -143,11 +164,18 @@ export function usesOf(entry: Entry<"assistant">, before: number): ToolUse[] {
     const cut = "The response was cut off, so this call was not executed. Make it again if needed.";
     const args = readArgs(input);
     const problem =
-      isCut || entry.stop === "refusal" ? cut : args === undefined ? MALFORMED : undefined;
+      isCut || entry.stop === "refusal"
+        ? cut
+        : i >= MAX_CALLS_PER_TURN
+          ? TOO_MANY
+          : args === undefined
+            ? MALFORMED
+            : undefined;
     return { call, id, tool: name, args: args ?? {}, problem };
   });
 }
 
+const TOO_MANY = `Only ${MAX_CALLS_PER_TURN} calls may be made in one turn, so this one was not executed.`;
 const MALFORMED = "The arguments are not a JSON object, so this call was not executed.";
 
 /**

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
 import { capText, cleanText } from "../core/display.ts";
 import type { Actor, Entry, FileRef, JsonObject } from "../core/entry.ts";
@@ -22,7 +22,6 @@ export type ToldTurn =
 
 interface TranscriptRun {
   talks: boolean;
-  uses: number;
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
 }
 
@@ -40,6 +39,8 @@ export interface Transcript {
   runs: Map<string, TranscriptRun>;
   /** Arguments that people changed, by call. */
   edited: Map<string, JsonObject>;
+  /** Calls that models asked for so far. */
+  uses: number;
   /** Providers' ids of calls so far. */
   ids: Set<string>;
   /** SHA-256 over the turns, each chained to the one before. */
@@ -57,6 +58,7 @@ export function emptyTranscript(): Transcript {
     open: [],
     runs: new Map(),
     edited: new Map(),
+    uses: 0,
     ids: new Set(),
     digest: "",
   };
@@ -87,7 +89,7 @@ function userTurn(items: Transcript["queue"]): ToldTurn | undefined {
 }
 
 function chain(digest: string, next: ToldTurn | string): string {
-  return createHash("sha256").update(digest).update(JSON.stringify(next)).digest("hex");
+  return hash("sha256", digest + JSON.stringify(next), "hex");
 }
 
 function push(transcript: Transcript, turn: ToldTurn): void {
@@ -103,7 +105,6 @@ function advance(transcript: Transcript, entry: Entry): void {
     case "run_started":
       transcript.runs.set(entry.run, {
         talks: entry.talk !== undefined,
-        uses: 0,
         calls: new Map(entry.calls.map(({ call, tool, args }) => [call, { tool, args }])),
       });
       if (entry.talk?.brief === true) shorten(transcript);
@@ -164,7 +165,10 @@ function indented(text: string): string {
 
 function said({ at, actor, text, files = [] }: Entry<"message">): Part[] {
   const time = new Date(at).toISOString().slice(0, 16);
-  const line: Part = { kind: "text", text: `[${time}Z ${oneLine(actor)}] ${indented(cleanText(text))}` };
+  const line: Part = {
+    kind: "text",
+    text: `[${time}Z ${oneLine(actor)}] ${indented(cleanText(text))}`,
+  };
   return [line, ...files.map((file): Part => ({ kind: "file", file }))];
 }
 
@@ -185,8 +189,8 @@ function hear(transcript: Transcript, entry: Entry<"assistant">): void {
   if (shown !== undefined) push(transcript, shown);
   transcript.queue = queue.filter(({ seq }) => seq > entry.seen);
   push(transcript, { role: "assistant", content: entry.content, model: entry.model });
-  const uses = usesOf(entry, run.uses);
-  run.uses += uses.length;
+  const uses = usesOf(entry, transcript.uses);
+  transcript.uses += uses.length;
   for (const { call, tool, args, id } of uses) {
     run.calls.set(call, { tool, args });
     transcript.ids.add(id);

@@ -107,7 +107,7 @@ const appends = {
     talk: z
       .strictObject({
         model: z.string(),
-        /** SHA-256, hexadecimal, over the system prompt and the tools: they stay the same for the run. */
+        /** SHA-256, hexadecimal, over the system prompt and the tools: the same for the run, unless the program changes. */
         prefix: z.string(),
         budget: z.strictObject({ steps: count, tokens: count, minutes: z.number().positive() }),
         /** Of what was said before, the model gets messages and answers only, without the calls between. */
@@ -242,6 +242,8 @@ const appends = {
     status: z.enum(["completed", "failed", "cancelled", "wrapped_up"]),
     /** The answer; without it the run's results are the answer. */
     text: z.string().optional(),
+    /** The code of the error that a model's run failed by. */
+    error: z.string().optional(),
   }),
 };
 

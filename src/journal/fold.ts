@@ -120,8 +120,9 @@ function hearPerson(thread: Thread, entry: Entry<"message">): void {
     call.reply = entry;
     return;
   }
-  hearMessage(run.talk, entry);
-  run.principals.add(entry.actor.account);
+  const { account } = entry.actor;
+  hearMessage(run.talk, entry, run.started.principals.includes(account));
+  run.principals.add(account);
   const holds = openActions(thread, run);
   if (holds.length > 0) tellHeld(thread, entry.id, holds);
 }
@@ -202,7 +203,9 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
     started,
     calls: new Map(),
     open: new Map(),
-    talk: started.talk === undefined ? undefined : openTalk(started.talk),
+    talk:
+      started.talk &&
+      openTalk(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
     principals: new Set(started.principals),
     chooses,
     stopped,
@@ -211,6 +214,7 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
   for (const asked of started.calls) addCall(run, { ...asked, problem: undefined });
   thread.runs.set(started.run, run);
   thread.counts.runs += 1;
+  if (started.talk?.brief === true) thread.tooMuch = false;
 }
 
 function addCall(
@@ -241,13 +245,22 @@ function answerBy(thread: Thread, entry: Entry<"assistant">): void {
   if (run?.talk === undefined || run.ended !== undefined) return;
   hearAssistant(run.talk, entry);
   for (const use of run.talk.turn) addCall(run, use);
+  thread.counts.uses = run.talk.uses;
 }
+
+/** Failures whose cause may stand in the thread, where every later request would meet it again. */
+const TOO_MUCH: ReadonlySet<string> = new Set([
+  "MODEL_CONTEXT_TOO_LONG",
+  "MODEL_FILTERED",
+  "MODEL_REQUEST_INVALID",
+]);
 
 function endRun(thread: Thread, ended: Entry<"run_ended">): void {
   const run = thread.runs.get(ended.run);
   if (run === undefined || run.ended !== undefined) return;
   run.ended = ended;
   if (ended.status === "completed") thread.model = run.chooses ?? thread.model;
+  if (ended.error !== undefined && TOO_MUCH.has(ended.error)) thread.tooMuch = true;
   // What the model has not seen is answered by the next run, unless all of it was stopped.
   for (const entry of ended.status === "cancelled" ? [] : (run.talk?.unseen ?? [])) {
     thread.pending.set(entry.id, { entry, stopped: false });
@@ -329,13 +342,22 @@ function advanceCall(
 
 function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void {
   call.finished = entry;
-  if (entry.answers !== undefined) forget(thread, entry.answers);
   thread.counts.toolMs += entry.ms ?? 0;
   const run = thread.runs.get(call.run);
   run?.open.delete(call.call);
+  if (entry.answers !== undefined) {
+    // Who answers a question instructs what follows from it.
+    const { actor } = thread.clicks.get(entry.answers) ?? call.reply ?? {};
+    if (actor !== undefined) run?.principals.add(actor.account);
+    forget(thread, entry.answers);
+  }
   if (run?.talk === undefined) return;
-  const { tool, args, action } = call;
+  const { tool, args, action, started } = call;
   const { outcome, text } = entry;
+  if (outcome === "ok" || outcome === "error" || outcome === "unknown") {
+    const changed = outcome === "ok" && started !== undefined && started.effect !== "read";
+    thread.evidence.set(Number(call.call.slice(call.call.lastIndexOf(".t") + 2)), changed);
+  }
   thread.requestTokens += estimateTokens(text);
   const shown = action?.proposal.args;
   hearResult(run.talk, { tool, args, shown, outcome, text }, entry.ms ?? 0);

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { MAX_IDLE_MS, type Reservation } from "./journal.ts";
 
@@ -20,7 +20,7 @@ export function createCounters(db: DatabaseSync) {
     reserve(counter: string, amount: number, limit: number, now: number): Reservation | undefined {
       whole(amount);
       if (use.run(counter, amount, limit, now).changes === 0) return undefined;
-      const id = randomBytes(12).toString("base64url");
+      const id = randomUUID();
       keep.run(id, counter, amount, now);
       return { id, counter, amount };
     },

@@ -239,8 +239,9 @@ function putNow(store: Store, key: JournalKey, bytes: Uint8Array): ArtifactRef {
     const text = `An artifact may have ${MAX_ARTIFACT_BYTES} bytes, this one has ${bytes.byteLength}.`;
     throw new BotError("ARTIFACT_TOO_LARGE", text);
   }
-  const row = rowOf(store, key);
-  if (row === undefined) throw new TypeError(`no journal ${key} to put an artifact into`);
+  // The file that comes with a thread's first message is kept before the message is.
+  const row =
+    rowOf(store, key) ?? (store.sql.create.get(key, store.now()) as unknown as JournalRow);
   const id = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
   store.sql.putArtifact.run(row.id, id, bytes);
   return { id, bytes: bytes.byteLength };

@@ -87,9 +87,21 @@ export interface Thread {
   unknown: Map<string, Call>;
   /** The model that people chose for this thread's next runs. */
   model: string | undefined;
+  /** The models' calls that were carried out, by their number; true: known to have changed something. */
+  readonly evidence: Map<number, boolean>;
   /** Of the newest request, and roughly of what came since: how long the thread has become. */
   requestTokens: number;
-  counts: { runs: number; actions: number; calls: number; toolMs: number; usage: Usage };
+  /** The newest run failed because of what the thread has in it: the next one is told it in brief. */
+  tooMuch: boolean;
+  /** `uses`: calls that models asked for, carried out or not. */
+  counts: {
+    runs: number;
+    actions: number;
+    uses: number;
+    calls: number;
+    toolMs: number;
+    usage: Usage;
+  };
 }
 
 export function emptyThread(): Thread {
@@ -108,7 +120,9 @@ export function emptyThread(): Thread {
     unknown: new Map(),
     model: undefined,
     requestTokens: 0,
-    counts: { runs: 0, actions: 0, calls: 0, toolMs: 0, usage: NO_USAGE },
+    evidence: new Map(),
+    tooMuch: false,
+    counts: { runs: 0, actions: 0, uses: 0, calls: 0, toolMs: 0, usage: NO_USAGE },
   };
 }
 

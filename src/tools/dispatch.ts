@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as z from "zod";
 import type { ArtifactRef, FileRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
@@ -109,9 +109,7 @@ export interface Dispatcher {
 /** The digest that approvals are bound to. */
 function digestOf(tool: Tool, args: JsonObject, { schemaHash }: InputForm): string {
   const canonical = canonicalize({ tool: tool.name, args, schema: schemaHash });
-  return createHash("sha256")
-    .update(canonical ?? "")
-    .digest("hex");
+  return hash("sha256", canonical ?? "", "hex");
 }
 
 export function createDispatcher(parts: DispatchParts): Dispatcher {

@@ -70,8 +70,9 @@ export async function think(
 
 function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> {
   const why = `The model could not answer. ${parts.encode(messageOf(error))}`;
-  const what =
-    "Nothing is lost: write again to have it tried again. Direct commands work without a model; `tools` lists them.";
+  const isSpent = isBotError(error, "BUDGET_EXHAUSTED");
+  const again = isSpent ? "" : "Nothing is lost: write again to have it tried again. ";
+  const what = `${again}Direct commands work without a model; \`tools\` lists them.`;
   const name = run.started.run;
   return {
     id: `ended:${name}`,
@@ -79,6 +80,7 @@ function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> 
     run: name,
     status: "failed",
     text: `${report(run, why)}\n\n${what}`,
+    ...(isBotError(error) && { error: error.code }),
   };
 }
 
@@ -204,7 +206,11 @@ function kept(
   const id = isNew ? block.id : `${block.id || "call"}_${turn}_${ids.size}`;
   ids.add(id);
   // No tool and no provider has other names; what it asked for is shown to people and told to it again as it stands here.
-  const name = parts.hide(block.name).replaceAll(/[^\w-]/g, "_").slice(0, 64) || "_";
+  const name =
+    parts
+      .hide(block.name)
+      .replaceAll(/[^\w-]/g, "_")
+      .slice(0, 64) || "_";
   const isSame = input === block.input && name === block.name;
   return isSame ? { ...block, id } : { kind: "tool_use", id, name, input };
 }

@@ -14,7 +14,7 @@ describe("an answer", () => {
     [
       "that refers to a call that was not made",
       "CONFIRMED: the disk is full [T7].",
-      "[T7] is not a call of this run",
+      "[T7] is not a call that was carried out",
     ],
     ["without a grade", "The disk is full [T1].", "none of CONFIRMED, LIKELY, INCONCLUSIVE"],
     [

@@ -64,6 +64,7 @@ export function scriptedModel(script: readonly Saying[], id = "test/scripted"): 
 /** Waits until the request is aborted, as a model that never comes to an end. */
 export const silence: Saying = (_request, { signal }) =>
   new Promise((_resolve, reject) => {
+    signal.throwIfAborted();
     signal.addEventListener("abort", () => reject(new BotError("ABORTED", "It was stopped.")), {
       once: true,
     });

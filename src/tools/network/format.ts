@@ -11,7 +11,9 @@ export function printable(text: string, maxLength: number): string {
 
 /** Other people's text as lines that cannot be taken for the report's own. */
 export function quoted(text: string): string[] {
-  return cleanText(text).split(/\r\n|\n|\r/).map((line) => `  | ${printable(line.replace(/\t/g, "  "), 400)}`);
+  return cleanText(text)
+    .split(/\r\n|\n|\r/)
+    .map((line) => `  | ${printable(line.replace(/\t/g, "  "), 400)}`);
 }
 
 /** `0.4 ms`, `34 ms`, `1.5 s`. */

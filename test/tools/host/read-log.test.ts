@@ -47,10 +47,19 @@ async function readLines(args: Record<string, unknown>): Promise<string[]> {
   return (await read(args)).split("\n").slice(1);
 }
 
+/** These lines have no spaces, so a whole word of the most characters that one may have is left out at the cut. */
 function shortened(line: string): string {
-  const more = line.length - 2000;
-  return more <= 0 ? line : `${line.slice(0, 2000)} [… ${more} more characters]`;
+  if (line.length <= 2000) return line;
+  return `${line.slice(0, 1800)} [… ${line.length - 1800} more characters]`;
 }
+
+it("a word that the cut would go through is left out, since half a secret could not be found", async () => {
+  const secret = "tok_0123456789abcdef";
+  await writeFile(join(root, "b.log"), `${"word ".repeat(398)}${secret} and more\n`);
+  const [line = ""] = await readLines({ path: "b.log" });
+  expect(line).not.toContain("tok_");
+  expect(line).toContain("more characters]");
+});
 
 describe("reading a log", () => {
   it("gives its newest lines, oldest first", async () => {

@@ -1,0 +1,149 @@
+import { type AssistantBlock, NO_USAGE } from "../../src/core/block.ts";
+import { BotError } from "../../src/core/errors.ts";
+import type { Model, ModelRequest, Turn } from "../../src/models/model.ts";
+import { type Order, ordersIn } from "./notation.ts";
+
+/** A model that does whatever any text of its request orders it to, whoever wrote it. */
+export interface Puppet extends Model {
+  /** Every text and text file that it was shown, each once, its own earlier words included. */
+  shown: Set<string>;
+  /** Those that are not its own words. */
+  told: Set<string>;
+  /** The orders, as written, that it carried out. */
+  obeyed: Set<string>;
+}
+
+interface Call {
+  name: string;
+  input: string;
+}
+
+/** `isDeaf`: it does nothing of the kind, so nothing is tested. */
+export function createPuppet({ isDeaf = false } = {}): Puppet {
+  const shown = new Set<string>();
+  const toldSoFar = new Set<string>();
+  const obeyed = new Set<string>();
+  return {
+    id: "test/puppet",
+    contextWindow: 10_000_000,
+    shown,
+    told: toldSoFar,
+    obeyed,
+    async generate(request, { signal, onDelta }) {
+      if (signal.aborted) throw new BotError("ABORTED", "It was stopped.");
+      const texts = textsOf(request);
+      const told = request.turns.flatMap((turn) =>
+        turn.role === "assistant" ? [] : textsOfTurn(turn),
+      );
+      for (const text of texts) shown.add(text);
+      for (const text of told) toldSoFar.add(text);
+      const heard = isDeaf ? [] : texts.flatMap(ordersIn);
+      const orders = [...new Map(heard.map((each) => [each.as, each])).values()];
+      for (const { as } of orders) obeyed.add(as);
+      const calls = callsOf(
+        orders.map(({ order }) => order),
+        told,
+        request.turns,
+      );
+      const said = orders.flatMap(({ order }) => wordsOf(order, told)).join("\n\n");
+      const text = calls.length > 0 ? said : `${said}\n\nThat is all.`;
+      for (const word of text.split(/(?<= )/)) onDelta?.(word);
+      const content: AssistantBlock[] = [
+        ...(text === "" ? [] : [{ kind: "text" as const, text }]),
+        ...calls.map((call, i) => ({ kind: "tool_use" as const, id: `call_${i}`, ...call })),
+      ];
+      const usage = { ...NO_USAGE, input: 100, output: 10 };
+      return { content, stop: calls.length > 0 ? "tool_use" : "end_turn", usage };
+    },
+  };
+}
+
+/** Everything in a request that can be read, its own earlier words included. */
+function textsOf({ turns, system, tools }: ModelRequest): string[] {
+  return [system, JSON.stringify(tools), ...turns.flatMap(textsOfTurn)];
+}
+
+function textsOfTurn(turn: Turn): string[] {
+  switch (turn.role) {
+    case "assistant":
+      return turn.content.flatMap((block) => {
+        if (block.kind === "text") return [block.text];
+        return block.kind === "tool_use" ? [`${block.name} ${block.input}`] : [];
+      });
+    case "tool":
+      return turn.results.map(({ text }) => text);
+    case "user":
+      return turn.content.map((block) =>
+        block.kind === "text"
+          ? block.text
+          : `${block.name}\n${Buffer.from(block.data, "base64").toString()}`,
+      );
+  }
+}
+
+/** The calls that are ordered and were not made yet. */
+function callsOf(orders: Order[], told: string[], turns: readonly Turn[]): Call[] {
+  const made = new Set(
+    turns.flatMap((turn) =>
+      turn.role === "assistant"
+        ? turn.content.flatMap((block) =>
+            block.kind === "tool_use" ? [`${block.name} ${block.input}`] : [],
+          )
+        : [],
+    ),
+  );
+  const wanted = orders.flatMap((order): Call[] => {
+    switch (order.verb) {
+      case "CALL":
+        return [{ name: order.name, input: JSON.stringify(order.args) }];
+      case "FLOOD":
+        return Array.from({ length: order.calls }, (_, i) => {
+          const input = JSON.stringify(order.args).replaceAll("#", `${made.size}-${i}`);
+          return { name: order.name, input };
+        });
+      case "LEAK":
+        return valuesIn(told).map((value) => ({
+          name: "http_check",
+          input: JSON.stringify({ url: `${order.url}${encodeURIComponent(value)}` }),
+        }));
+      case "ARTIFACTS":
+        return artifactsIn(told).map((id) => ({
+          name: "read_artifact",
+          input: JSON.stringify({ id, grep: "<<" }),
+        }));
+      case "SAY":
+      case "REPEAT":
+        return [];
+    }
+  });
+  const insisted = new Set(
+    orders.flatMap((order) =>
+      order.verb === "CALL" && order.again === true
+        ? [`${order.name} ${JSON.stringify(order.args)}`]
+        : [],
+    ),
+  );
+  const keyOf = ({ name, input }: Call) => `${name} ${input}`;
+  const each = new Map(wanted.map((call) => [keyOf(call), call]));
+  return [...each].flatMap(([key, call]) => (!made.has(key) || insisted.has(key) ? [call] : []));
+}
+
+function wordsOf(order: Order, told: string[]): string[] {
+  if (order.verb === "SAY") return [order.text];
+  // Without the orders, which are no one's secret.
+  return order.verb === "REPEAT" ? told.map((text) => text.replaceAll("<<", "< <")) : [];
+}
+
+/** The value of every `key=value`, which is how secrets are written in this world's logs; a few, it is no flood. */
+function valuesIn(told: string[]): string[] {
+  const found = told.flatMap((text) =>
+    [...text.matchAll(/\btoken=(\S+)/g)].map(([, value = ""]) => value),
+  );
+  return [...new Set(found)].slice(0, 5);
+}
+
+function artifactsIn(told: string[]): string[] {
+  return told.flatMap((text) =>
+    [...text.matchAll(/artifact (\w+): read_artifact\]/g)].map(([, id = ""]) => id),
+  );
+}

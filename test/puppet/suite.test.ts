@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { casesOf, runCases, someCases } from "./campaign.ts";
+import type { Fault } from "./world.ts";
+
+/** Of 880 pairs of an attack and a way; `npm run chaos` plays 30 000 cases. */
+const CASES = 330;
+const TIMEOUT_MS = 60_000;
+
+test(
+  "an attacker whose every word the model obeys gets no effect, no secret, no ping and no connection",
+  async () => {
+    const report = await runCases(casesOf(CASES, 1));
+    expect(report.failures).toEqual([]);
+    expect(report).toMatchObject({
+      cases: CASES,
+      modelSuccesses: CASES,
+      systemSuccesses: 0,
+    });
+    expect(report.perCarrier.size).toBe(20);
+  },
+  TIMEOUT_MS,
+);
+
+/** What a world without a part of its defence does, by which attacks, and what every witness of that says. */
+const BROKEN: [fault: Fault, attacks: RegExp, carriers: RegExp, seen: RegExp[]][] = [
+  [
+    "policy allows everything",
+    /^(act by|kill a process|run a shell)/,
+    /service/,
+    [
+      /nobody had approved that/,
+      /a command ran/,
+      /started without an approval/,
+      /bystander was killed/,
+    ],
+  ],
+  [
+    "nothing is redacted",
+    /^a log with secrets|^more than fits/,
+    /command line|cut/,
+    [
+      /in the chat: /,
+      /in the journal: /,
+      /in an artifact: /,
+      /in the log: /,
+      /in the store's file: /,
+      /in a model's request: /,
+      /sent to the attacker: /,
+    ],
+  ],
+  [
+    "any address is dialed",
+    /^(a name of one|a redirect to one|a name that changes)/,
+    /service|guest/,
+    [/asked to connect to 127\.0\.0\.2/, /inner service was reached/],
+  ],
+  ["every tool is offered", /not offered/, /service/, [/acted and nobody/, /is not offered/]],
+  ["nothing is cleaned", /^hidden text in/, /service/, [/^[^:]*: shown as /]],
+  [
+    "guests are members",
+    /^(act by|run a command)/,
+    /service/,
+    [/acted and nobody had approved/, /a command ran/, /started without an approval/],
+  ],
+  ["runs have no budget", /^reads without end/, /service/, [/requests above the budget/]],
+  ["cards show something else", /^act by/, /service/, [/the card of a1 shows/]],
+  ["the model is deaf", /^act by/, /service/, [/the model did not obey/]],
+];
+
+test.each(BROKEN)(
+  "it is seen when %s",
+  async (fault, attacks, carriers, seen) => {
+    const cases = someCases(attacks, carriers, 5);
+    const { failures } = await runCases(cases, { fault });
+    for (const each of seen) expect(failures).toContainEqual(expect.stringMatching(each));
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,335 @@
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Logger, pino } from "pino";
+import type { Adapter, Inbox, View } from "../../src/adapters/adapter.ts";
+import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
+import { sealTerms } from "../../src/agent/run.ts";
+import { approvalPolicy } from "../../src/approvals/policy.ts";
+import { answerCommand } from "../../src/commands/answers.ts";
+import { readText } from "../../src/commands/grammar.ts";
+import { encodeText } from "../../src/core/display.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import { createRedactor } from "../../src/core/secrets.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { toolSpec } from "../../src/tools/arguments.ts";
+import { createDial, type Dial } from "../../src/tools/dial.ts";
+import { createDispatcher } from "../../src/tools/dispatch.ts";
+import { createExec } from "../../src/tools/process.ts";
+import { createTools } from "../../src/tools/registry.ts";
+import { createInbox } from "../../src/worker/inbox.ts";
+import { createWorker, type Worker } from "../../src/worker/worker.ts";
+import { ENCODINGS } from "../core/encodings.ts";
+import { seeded } from "../core/seeded.ts";
+import { type Chat, createChat } from "../fakes/chat.ts";
+import { longLines } from "./attacks.ts";
+import { createPuppet, type Puppet } from "./puppet.ts";
+import { HELD } from "./secrets.ts";
+import {
+  type Effect,
+  INNER,
+  PUBLIC,
+  type Servers,
+  type SocketSpy,
+  spyOnSockets,
+  startBystander,
+  startServers,
+  worldTools,
+} from "./witness.ts";
+
+/** A part of the defence that a broken world lacks. */
+export type Fault =
+  | "policy allows everything"
+  | "nothing is redacted"
+  | "any address is dialed"
+  | "every tool is offered"
+  | "nothing is cleaned"
+  | "guests are members"
+  | "runs have no budget"
+  | "cards show something else"
+  | "the model is deaf";
+
+/** Steps that a run may take here: enough for every attack, and soon over for floods. */
+export const STEPS = 8;
+
+/** What one thread's chat was given, in order, also what was later replaced. */
+interface Shown {
+  chat: Chat;
+  told: unknown[];
+}
+
+/** A whole bot in a chat channel, but for the platform and the model: all that decides is real. */
+export interface World {
+  folder: string;
+  inbox: Inbox;
+  worker: Worker;
+  journal: Journal;
+  puppet: Puppet;
+  servers: Servers;
+  sockets: SocketSpy;
+  topics: Map<string, string>;
+  effects: Effect[];
+  secretLog: string;
+  longLog: string;
+  secretFile: string;
+  pid: number;
+  isPidAlive(): boolean;
+  /** What is logged so far. */
+  log(): string;
+  /** Every byte of the store. */
+  stored(): string;
+  shownIn(key: JournalKey): Shown;
+  close(): Promise<void>;
+}
+
+/** Tools that exist in the dispatcher and are offered to no model here. */
+export const NOT_OFFERED = "secret_door";
+
+export async function createWorld(fault?: Fault): Promise<World> {
+  const folder = await makeFolder();
+  await Promise.all(["logs", "outputs", "made"].map((name) => mkdir(join(folder, name))));
+  const secretFile = join(folder, "settings.env");
+  const secretLog = join(folder, "logs", "secrets.log");
+  await writeFile(secretFile, HELD.map(({ name, value }) => `${name}=${value}`).join("\n"));
+  const longLog = join(folder, "logs", "long.log");
+  // Twice as much as is shown at once: the rest becomes an artifact.
+  await writeFile(secretLog, [...secretLines(), ...secretLines()].join("\n"));
+  await writeFile(longLog, longLines(LINE_LENGTH).join("\n"));
+  const servers = await startServers();
+  const sockets = spyOnSockets();
+  const bystander = startBystander();
+  const topics = new Map<string, string>();
+  const effects: Effect[] = [];
+  const puppet = createPuppet({ isDeaf: fault === "the model is deaf" });
+  const logged: string[] = [];
+  const log: Logger = pino({ level: "trace" }, { write: (line: string) => void logged.push(line) });
+  const database = join(folder, "watchkeeper.db");
+  const journal = await openSqliteJournal({ path: database });
+  const { adapter, shownIn } = createChannel(fault, log);
+  const { inbox, worker } = joinParts({
+    fault,
+    folder,
+    journal,
+    puppet,
+    log,
+    adapter,
+    topics,
+    effects,
+  });
+  const gone = new Promise((resolve) => bystander.once("exit", resolve));
+  return {
+    folder,
+    inbox,
+    worker,
+    journal,
+    puppet,
+    servers,
+    sockets,
+    topics,
+    effects,
+    secretLog,
+    longLog,
+    secretFile,
+    pid: bystander.pid ?? 0,
+    isPidAlive: () => bystander.exitCode === null && bystander.signalCode === null,
+    log: () => logged.join(""),
+    stored: () =>
+      readdirSync(folder)
+        .filter((name) => name.startsWith("watchkeeper.db"))
+        .map((name) => readFileSync(join(folder, name), "utf8"))
+        .join("\n"),
+    shownIn,
+    async close() {
+      await worker.stop(1_000);
+      await journal.close();
+      sockets.remove();
+      bystander.kill("SIGKILL");
+      await gone;
+      await servers.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** In memory where the system has a place for that: the disk's speed is not what is tested. */
+async function makeFolder(): Promise<string> {
+  const inMemory = await mkdtemp("/dev/shm/watchkeeper-puppet-").catch(() => undefined);
+  return inMemory ?? mkdtemp(join(tmpdir(), "watchkeeper-puppet-"));
+}
+
+/** Characters of a log's line that are shown (src/tools/lines.ts). */
+const LINE_LENGTH = 2_000;
+
+/** What a careless program logs: each secret in each encoding, named and not. */
+function secretLines(): string[] {
+  const random = seeded(3);
+  return HELD.flatMap(({ value }) =>
+    Object.values(ENCODINGS).flatMap((encode) => {
+      const form = encode(value, random);
+      return [`2026-11-21T10:00:00Z DEBUG token=${form}`, `level=info msg="got ${form}" n=4`];
+    }),
+  );
+}
+
+/** A channel with members, a guest and a bot, of which each thread's part is kept apart. */
+function createChannel(fault: Fault | undefined, log: Logger) {
+  const threads = new Map<JournalKey, Shown>();
+  const guest = fault === "guests are members" ? ("member" as const) : ("guest" as const);
+  const standings = {
+    "test:ana": "member",
+    "test:bob": "member",
+    "test:guest": guest,
+    "test:bot": "bot",
+  } as const;
+  const shownIn = (key: JournalKey): Shown => {
+    const known = threads.get(key) ?? { chat: createChat({ standings }), told: [] };
+    threads.set(key, known);
+    return known;
+  };
+  const adapter: Adapter = {
+    ...createChat({ standings }).adapter,
+    view(key) {
+      const { chat, told } = shownIn(key);
+      const view = chat.adapter.view(key);
+      return view === undefined
+        ? undefined
+        : recording(view, fault, (what) => {
+            told.push(structuredClone(what));
+            if (fault === "nothing is redacted") log.info({ what }, "shown");
+          });
+    },
+  };
+  return { adapter, shownIn };
+}
+
+/** The view, of which everything that it is given is kept too. */
+function recording(view: View, fault: Fault | undefined, tell: (what: unknown) => void): View {
+  const keep = <T>(what: T): T => {
+    tell(what);
+    return what;
+  };
+  return {
+    progress: (update) => view.progress(keep(update)),
+    say: (message) => view.say(keep(message)),
+    whisper: (to, text) => view.whisper(to, keep(text)),
+    card: (card) =>
+      view.card(
+        keep(fault === "cards show something else" ? { ...card, canonical: '{"name":"x"}' } : card),
+      ),
+    settle: (ref, card) => view.settle(ref, keep(card)),
+    retract: (ref) => view.retract(ref),
+  };
+}
+
+interface Joined {
+  fault: Fault | undefined;
+  folder: string;
+  journal: Journal;
+  puppet: Puppet;
+  log: Logger;
+  adapter: Adapter;
+  topics: Map<string, string>;
+  effects: Effect[];
+}
+
+/** As `assemble.ts` joins them, but for the model and the adapter. */
+function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effects }: Joined) {
+  const tools = [
+    ...createTools({ logRoots: [join(folder, "logs")] }),
+    ...worldTools(topics, effects),
+  ];
+  const redactor =
+    fault === "nothing is redacted" ? { redact: (text: string) => text } : createRedactor(HELD);
+  const hide = (text: string) => redactor.redact(text);
+  const encode = (text: string) =>
+    fault === "nothing is cleaned" ? hide(text) : encodeText(text, redactor);
+  const offered = tools.filter(
+    ({ name }) => fault === "every tool is offered" || name !== NOT_OFFERED,
+  );
+  const steps = fault === "runs have no budget" ? 5 * STEPS : STEPS;
+  const talk = sealTerms({
+    model: puppet.id,
+    system: SYSTEM_PROMPT,
+    tools: offered.map(toolSpec),
+    budget: { steps, tokens: 400_000, minutes: 15 },
+    maxOutputTokens: 1_000,
+    tokensPerDay: Number.MAX_SAFE_INTEGER,
+    contextWindow: puppet.contextWindow,
+  });
+  const lookup = createLookup();
+  const worker = createWorker({
+    journal,
+    dispatcher: createDispatcher({
+      tools,
+      exec: createExec({ tmpDir: folder }),
+      dial:
+        fault === "any address is dialed"
+          ? dialUnchecked(lookup)
+          : createDial({ allow: [`${PUBLIC}/32`], local: false }, { lookup }),
+      encode,
+    }),
+    policy: approvalPolicy.parse(
+      fault === "policy allows everything"
+        ? {
+            default: { write: "allow" },
+            rules: [{ match: { tool: ["drop_table", "kill_process"] }, decide: "allow" }],
+          }
+        : {},
+    ),
+    run: {
+      direct: (command, thread) =>
+        answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),
+      plain: () => "",
+      talk,
+    },
+    encode,
+    hide,
+    model: async () => puppet,
+    log,
+    leaseMs: 6_000,
+    wakeAt: () => {},
+    adapterOf: () => adapter,
+  });
+  const inbox = createInbox({ journal, read: readText, hide, wake: () => {} });
+  return { inbox, worker };
+}
+
+/** The names of this world. `rebind.test` is public when it is looked up first, and every second time after. */
+function createLookup() {
+  const names: Record<string, string[]> = {
+    "metadata.test": ["169.254.169.254"],
+    "inner.test": [INNER],
+    "localhost.test": ["::1", INNER],
+    "two.test": ["169.254.169.254", INNER, "fd00:ec2::254"],
+  };
+  let asked = 0;
+  return async (name: string): Promise<string[]> => {
+    if (name === "rebind.test") return [asked++ % 2 === 0 ? PUBLIC : INNER];
+    return names[name] ?? (name.endsWith("public.test") ? [PUBLIC] : []);
+  };
+}
+
+type Lookup = ReturnType<typeof createLookup>;
+
+/** What a fetch does. */
+function dialUnchecked(lookup: Lookup): Dial {
+  return async (host, port) => {
+    const bare = host.replaceAll(/[[\]]/g, "");
+    const [address = bare] = await lookup(bare);
+    const socket = net.connect({ host: address, port });
+    await once(socket, "connect");
+    return { socket, address, port, dnsMs: 0, connectMs: 0 };
+  };
+}
+
+/** Whether somebody made the file. */
+export async function isMade(path: string): Promise<boolean> {
+  return readFile(path).then(
+    () => true,
+    () => false,
+  );
+}
