@@ -1,12 +1,30 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { appendFigures, bytesFigure, type Figure, resumeFigure } from "./journal.ts";
-import { startFigures } from "./start.ts";
-import { votesFigure } from "./votes.ts";
+import type { Figure } from "./journal.ts";
 
-/** Prints every figure of docs/benchmarks.md. Peers are installed on the first run. */
-if (!existsSync(join(import.meta.dirname, "node_modules"))) {
+/**
+ * `npm run bench`: every figure of docs/benchmarks.md but the cores'. `npm run bench -- core [name …]`: our agent core
+ * beside others'. `peer <name>` is what that starts. Peers are installed on the first run and when their lockfile is newer.
+ */
+const [what, ...names] = process.argv.slice(2);
+if (what === "peer") {
+  const { printFigures } = await import("./core.ts");
+  await printFigures(names[0] ?? "");
+} else {
+  installPeers();
+  if (what === "core") {
+    const { printComparison } = await import("./core.ts");
+    await printComparison(names);
+  } else await printOwn();
+}
+
+function installPeers(): void {
+  const time = (file: string) => {
+    const path = join(import.meta.dirname, file);
+    return existsSync(path) ? statSync(path).mtimeMs : 0;
+  };
+  if (time("node_modules/.package-lock.json") >= time("package-lock.json")) return;
   process.stderr.write("Installing the peers …\n");
   execFileSync("npm", ["ci", "--no-audit", "--no-fund"], {
     cwd: import.meta.dirname,
@@ -14,16 +32,21 @@ if (!existsSync(join(import.meta.dirname, "node_modules"))) {
   });
 }
 
-const parts: (() => Promise<Figure | Figure[]>)[] = [
-  () => appendFigures("memory"),
-  () => appendFigures("file"),
-  bytesFigure,
-  () => resumeFigure("memory", "0.3 ms"),
-  () => resumeFigure("file", "3 ms"),
-  votesFigure,
-  startFigures,
-];
-for (const part of parts) {
-  for (const { name, value } of [await part()].flat())
-    process.stdout.write(`${name.padEnd(75)} ${value}\n`);
+async function printOwn(): Promise<void> {
+  const { appendFigures, bytesFigure, resumeFigure } = await import("./journal.ts");
+  const { startFigures } = await import("./start.ts");
+  const { votesFigure } = await import("./votes.ts");
+  const parts: (() => Promise<Figure | Figure[]>)[] = [
+    () => appendFigures("memory"),
+    () => appendFigures("file"),
+    bytesFigure,
+    () => resumeFigure("memory", "0.3 ms"),
+    () => resumeFigure("file", "3 ms"),
+    votesFigure,
+    startFigures,
+  ];
+  for (const part of parts) {
+    for (const { name, value } of [await part()].flat())
+      process.stdout.write(`${name.padEnd(75)} ${value}\n`);
+  }
 }

@@ -138,11 +138,14 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       const tool = byName.get(name);
       if (tool === undefined) throw unknownTool(name, tools);
       const args = await check(tool, asked, "person", formOf(tool));
-      const pinned = await look(parts, signal, async (ctx) => {
-        const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
-        await tool.precheck?.(fixed, ctx);
-        return fixed;
-      });
+      const isSimple = tool.pin === undefined && tool.precheck === undefined;
+      const pinned = isSimple
+        ? args
+        : await look(parts, signal, async (ctx) => {
+            const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
+            await tool.precheck?.(fixed, ctx);
+            return fixed;
+          });
       const digest = digestOf(tool, pinned, formOf(tool));
       breaker.admit(tool.name, digest);
       return { tool, args: pinned, digest };

@@ -134,27 +134,38 @@ async function book(drive: Drive, set: Reservation, used: number): Promise<void>
   }
 }
 
+/** The turns with what their files hold. */
 async function withFiles(drive: Drive, turns: readonly ToldTurn[]): Promise<Turn[]> {
-  const { journal } = drive.parts;
-  const load = async ({ name, mediaType, artifact }: FileRef): Promise<FileBlock> => {
-    const bytes = await persist(drive, () => journal.readArtifact(drive.key, artifact.id));
-    return { kind: "file", name, mediaType, data: Buffer.from(bytes).toString("base64") };
-  };
-  const loaded = async (turn: ToldTurn): Promise<Turn> => {
+  const blocks = new Map<FileRef, FileBlock>();
+  for (const file of turns.flatMap(filesOf)) blocks.set(file, await load(drive, file));
+  const blockOf = (file: FileRef) => blocks.get(file) ?? [];
+  return turns.map((turn): Turn => {
     if (turn.role === "assistant") return turn;
     if (turn.role === "user") {
-      const content = turn.content.map(async (part) =>
-        part.kind === "file" ? load(part.file) : part,
-      );
-      return { role: "user", content: await Promise.all(content) };
+      const { content } = turn;
+      return {
+        role: "user",
+        content: content.flatMap((part) => (part.kind === "file" ? blockOf(part.file) : part)),
+      };
     }
-    const results = turn.results.map(async (result) => ({
-      ...result,
-      files: await Promise.all(result.files.map(load)),
-    }));
-    return { role: "tool", results: await Promise.all(results) };
-  };
-  return Promise.all(turns.map(loaded));
+    const { results } = turn;
+    return {
+      role: "tool",
+      results: results.map((result) => ({ ...result, files: result.files.flatMap(blockOf) })),
+    };
+  });
+}
+
+function filesOf(turn: ToldTurn): readonly FileRef[] {
+  if (turn.role === "assistant") return [];
+  if (turn.role === "tool") return turn.results.flatMap(({ files }) => files);
+  return turn.content.flatMap((part) => (part.kind === "file" ? [part.file] : []));
+}
+
+async function load(drive: Drive, { name, mediaType, artifact }: FileRef): Promise<FileBlock> {
+  const { journal } = drive.parts;
+  const bytes = await persist(drive, () => journal.readArtifact(drive.key, artifact.id));
+  return { kind: "file", name, mediaType, data: Buffer.from(bytes).toString("base64") };
 }
 
 async function generate(

@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { pino } from "pino";
+import type { View } from "../../src/adapters/adapter.ts";
+import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
+import { sealTerms } from "../../src/agent/run.ts";
+import { approvalPolicy } from "../../src/approvals/policy.ts";
+import { NO_USAGE } from "../../src/core/block.ts";
+import { type Actor, type Entry, encodeDraft } from "../../src/core/entry.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import type { Model } from "../../src/models/model.ts";
+import { toolSpec } from "../../src/tools/arguments.ts";
+import { createDispatcher } from "../../src/tools/dispatch.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import type { WorkerParts } from "../../src/worker/drive.ts";
+import { createWorker } from "../../src/worker/worker.ts";
+import { ABOUT, bytesOf, INPUT, type Peer, QUESTION, type Script, type World } from "./peer.ts";
+
+const MODEL = "bench/script";
+/** `journal`, `seq`, `at` and `version` of an entry's row, 8 bytes each though SQLite packs them. */
+const FIXED_BYTES = 4 * 8;
+
+/**
+ * The worker on its journal as the program has it: every entry checked and flushed before what follows from it, the day's
+ * tokens reserved and settled, policy and the answer's gate on. Only the platform and the redactor are not there.
+ */
+export async function openOurs(world: World, where: "memory" | "file"): Promise<Peer> {
+  const folder = mkdtempSync(join(tmpdir(), "wk-bench-"));
+  const path = where === "memory" ? ":memory:" : join(folder, "ours.db");
+  const journal = await openSqliteJournal({ path });
+  const shared = partsOf(journal, toolsOf(world));
+  let names = 0;
+  const person = (): Actor => ({ account: `bench:p${++names}`, name: `p${names}` });
+
+  /** By a new worker, so from what is stored. Undefined when another one has the thread or it ends without an answer. */
+  async function work(key: JournalKey, script: Script): Promise<string | undefined> {
+    let answer: string | undefined;
+    const view = viewOf((text) => (answer = text));
+    const model = modelOf(script);
+    const worker = createWorker({
+      ...shared,
+      model: async () => model,
+      adapterOf: () => ({ transport: "bench", people: PEOPLE, singleOperator: false, view }),
+    });
+    await worker.work(key);
+    return answer;
+  }
+
+  async function ask(script: Script) {
+    const key: JournalKey = `bench:t${++names}`;
+    const id = `m${names}`;
+    await journal.post(key, { id, kind: "message", actor: person(), text: QUESTION });
+    return { key, answer: await work(key, script) };
+  }
+
+  const peer: Peer = {
+    run: async (script) => (await ask(script)).answer ?? "",
+    async suspend(script) {
+      const { key } = await ask(script);
+      return {
+        bytes: await storedBytes(journal, key),
+        async resume(after) {
+          const actor = person();
+          const choice = { kind: "approve" as const };
+          const click = { kind: "click" as const, action: "a1", revision: 1, choice };
+          await journal.post(key, { id: `c:${actor.name}`, actor, via: "button", ...click });
+          const answer = await work(key, after);
+          if (answer === undefined) throw new Error("somebody else's approval led to the answer");
+          return answer;
+        },
+      };
+    },
+    async close() {
+      await journal.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+  return where === "memory" ? peer : { ...peer, fileBytes: () => fileBytes(path) };
+}
+
+function partsOf(
+  journal: Journal,
+  tools: readonly Tool[],
+): Omit<WorkerParts, "model" | "adapterOf"> {
+  const nowhere = () => Promise.reject(new Error("nothing is run or dialed here"));
+  const same = (text: string) => text;
+  return {
+    journal,
+    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: same }),
+    policy: approvalPolicy.parse({}),
+    run: {
+      direct: () => ({ kind: "text", text: "", failed: true }),
+      plain: () => "",
+      talk: sealTerms({
+        model: MODEL,
+        system: SYSTEM_PROMPT,
+        tools: tools.map(toolSpec),
+        budget: { steps: 1_000, tokens: 1e9, minutes: 60 },
+        maxOutputTokens: 1_000,
+        tokensPerDay: 1e12,
+        contextWindow: 1e9,
+      }),
+    },
+    encode: same,
+    hide: same,
+    log: pino({ level: "silent" }),
+    leaseMs: 6_000,
+    wakeAt: () => {},
+  };
+}
+
+function toolsOf(world: World): Tool[] {
+  const shared = { input: INPUT, timeoutMs: 5_000 };
+  const look: Tool<{ name: string }> = {
+    ...shared,
+    name: "look",
+    description: ABOUT.look,
+    effect: "read",
+    run: async (input) => ({ text: await world.look(input) }),
+  };
+  const act: Tool<{ name: string }> = {
+    ...shared,
+    name: "act",
+    description: ABOUT.act,
+    effect: "write",
+    preview: async ({ name }) => ({
+      lines: [{ label: "Service", value: name }],
+      blastRadius: `only ${name}`,
+      undo: "none",
+    }),
+    run: async (input) => ({ text: await world.act(input) }),
+  };
+  return [look, act];
+}
+
+const PEOPLE = {
+  standing: async () => "member" as const,
+  members: async () => undefined,
+  everyone: async () => undefined,
+};
+
+function viewOf(onAnswer: (text: string) => void): () => View {
+  const view: View = {
+    progress() {},
+    async say(message) {
+      if (message.kind === "answer") onAnswer(message.text ?? "");
+      return "m";
+    },
+    whisper: async () => "m",
+    card: async () => "m",
+    async settle() {},
+    async retract() {},
+  };
+  return () => view;
+}
+
+function modelOf(script: Script): Model {
+  return {
+    id: MODEL,
+    contextWindow: 1e9,
+    async generate({ turns }, { onDelta }) {
+      const line = script.next(turns);
+      const usage = { ...NO_USAGE, input: 1, output: 1 };
+      if (line.kind === "answer") {
+        onDelta?.(line.text);
+        return { content: [{ kind: "text", text: line.text }], stop: "end_turn", usage };
+      }
+      const { id, tool, input } = line;
+      const call = { kind: "tool_use" as const, id, name: tool, input: JSON.stringify(input) };
+      return { content: [call], stop: "tool_use", usage };
+    },
+  };
+}
+
+/** What the store's rows of the thread's entries hold, without its indexes and page headers. */
+async function storedBytes(journal: Journal, key: JournalKey): Promise<number> {
+  const entries = (await journal.read(key)) as Entry[];
+  const rows = entries.map(({ seq: _seq, at: _at, ...draft }) => encodeDraft(draft));
+  return rows.reduce(
+    (sum, { id, kind, body }) => sum + FIXED_BYTES + bytesOf(id) + bytesOf(kind) + bytesOf(body),
+    0,
+  );
+}
+
+/** The file's size with the write-ahead log moved into it. */
+function fileBytes(path: string): number {
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  db.close();
+  return statSync(path).size;
+}
