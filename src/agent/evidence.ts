@@ -86,7 +86,6 @@ function mark(text: string, { wrong, unfounded, grade, investigated, acted }: Ma
   let marked = text.replaceAll(REFERENCE, (found) => {
     const numbers = numbersIn(found);
     const good = numbers.filter((number) => !wrong.includes(number));
-    if (good.length === numbers.length) return found;
     return good.map((number) => `[T${number}]`).join("");
   });
   if (unfounded && grade !== undefined) marked = marked.replace(GRADE, "INCONCLUSIVE");

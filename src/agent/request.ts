@@ -9,7 +9,7 @@ export interface Asked {
   turns: ToldTurn[];
   /** The last entry that is in it. */
   seen: number;
-  /** SHA-256 over all of it, hexadecimal. */
+  /** SHA-256 over its prefix, its turns and whether tools may be called, hexadecimal. */
   hash: string;
 }
 
@@ -21,6 +21,6 @@ export function requestOf(transcript: Transcript, talk: Talk, terms: TalkTerms):
     request: { system, tools, toolChoice, maxOutputTokens },
     turns: turnsOf(transcript),
     seen: transcript.last,
-    hash: requestHash(transcript, `${terms.prefix} ${toolChoice} ${maxOutputTokens}`),
+    hash: requestHash(transcript, `${terms.prefix} ${toolChoice}`),
   };
 }

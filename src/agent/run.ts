@@ -132,7 +132,8 @@ export function moveOf(run: Run, talk: Talk): Move | undefined {
   const gateUnseen = (talk.gates.at(-1)?.seq ?? 0) > last.seen;
   if (gateUnseen) return { do: "think" };
   const wasToldToAnswer = toolsOff !== undefined && toolsOff.seq <= last.seen;
-  if (turn.length === 0 && (last.stop !== "pause" || wasToldToAnswer))
+  const isAnswer = wasToldToAnswer && last.content.some(({ kind }) => kind === "text");
+  if (isAnswer || (turn.length === 0 && (last.stop !== "pause" || wasToldToAnswer)))
     return conclude(run, talk, last);
   // It called tools all the same: what it found is reported without it.
   if (wasToldToAnswer) {
@@ -161,8 +162,6 @@ function gateDraft(
 
 /** Denials in a row after which the model has to answer instead of asking for more (CORE case 13). */
 const MAX_DENIALS = 2;
-/** The last request must fit too: the tools go when so much of the tokens is used. */
-const TOKENS_LEFT_FOR_ANSWER = 0.9;
 
 /** What keeps a run from going on for ever: its limits, circles, people who say no. */
 function guard(run: Run, talk: Talk): Draft<"gate"> | undefined {
@@ -184,11 +183,11 @@ function guard(run: Run, talk: Talk): Draft<"gate"> | undefined {
   return gateDraft(run, talk, "stuck", text, again);
 }
 
-function limitReached({ terms, steps, usage, workMs }: Talk): string | undefined {
+function limitReached({ terms, steps, usage, workMs, last }: Talk): string | undefined {
   const { budget } = terms;
   if (steps >= budget.steps - 1) return `${budget.steps} steps`;
-  if (totalTokens(usage) >= budget.tokens * TOKENS_LEFT_FOR_ANSWER)
-    return `${budget.tokens} tokens`;
+  const next = last === undefined ? 0 : totalTokens(last.usage);
+  if (totalTokens(usage) + 2 * next > budget.tokens) return `${budget.tokens} tokens`;
   if (workMs >= budget.minutes * 60_000) return `${budget.minutes} minutes of work`;
   return undefined;
 }
@@ -207,7 +206,11 @@ function conclude(run: Run, talk: Talk, last: Entry<"assistant">): Move {
         : "The provider's filter withheld the model's answer.";
     return write(endDraft(name, "failed", report(run, text === "" ? why : `${why}\n\n${text}`)));
   }
-  const mayAskAgain = talk.steps < talk.terms.budget.steps;
+  const { budget } = talk.terms;
+  const mayAskAgain =
+    talk.steps < budget.steps &&
+    totalTokens(talk.usage) + totalTokens(last.usage) <= budget.tokens &&
+    talk.workMs < budget.minutes * 60_000;
   const sentBack = (gate: Entry<"gate">["gate"]) =>
     !mayAskAgain || talk.gates.some((each) => each.gate === gate);
   const isCut = last.stop === "max_tokens";

@@ -223,7 +223,15 @@ function circleIn({ recent, tools }: Loop, tool: string): string | undefined {
   return undefined;
 }
 
-/** Without what differs each time: numbers, times, hexadecimal ids. */
+/** What differs each time and says nothing: points in time, UUIDs, hexadecimal ids, how long something took. */
+const VOLATILE = [
+  /\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\b\d\d:\d\d(?::\d\d)?\b/g,
+  /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/gi,
+  /\b(?=[a-z]*\d)[\da-f]{8,}\b/gi,
+  /\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b/g,
+];
+
+/** A result without it; measured values stay, as they are what is looked for. */
 function stableText(text: string): string {
-  return text.replaceAll(/\b[\da-f]{8,}\b|\d+/gi, "#");
+  return VOLATILE.reduce((stable, pattern) => stable.replaceAll(pattern, "#"), text);
 }

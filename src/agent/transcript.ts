@@ -41,6 +41,8 @@ export interface Transcript {
   edited: Map<string, JsonObject>;
   /** Calls that models asked for so far. */
   uses: number;
+  /** The calls among them, by our id. */
+  numbered: Set<string>;
   /** Providers' ids of calls so far. */
   ids: Set<string>;
   /** SHA-256 over the turns, each chained to the one before. */
@@ -59,6 +61,7 @@ export function emptyTranscript(): Transcript {
     runs: new Map(),
     edited: new Map(),
     uses: 0,
+    numbered: new Set(),
     ids: new Set(),
     digest: "",
   };
@@ -81,6 +84,13 @@ export function turnsOf({ turns, queue }: Transcript): ToldTurn[] {
 export function requestHash({ digest, queue }: Transcript, rest: string): string {
   const newest = userTurn(queue);
   return chain(newest === undefined ? digest : chain(digest, newest), rest);
+}
+
+/** The files that a turn names. */
+export function filesOf(turn: ToldTurn): readonly FileRef[] {
+  if (turn.role === "assistant") return [];
+  if (turn.role === "tool") return turn.results.flatMap(({ files }) => files);
+  return turn.content.flatMap((part) => (part.kind === "file" ? [part.file] : []));
 }
 
 function userTurn(items: Transcript["queue"]): ToldTurn | undefined {
@@ -107,7 +117,7 @@ function advance(transcript: Transcript, entry: Entry): void {
         talks: entry.talk !== undefined,
         calls: new Map(entry.calls.map(({ call, tool, args }) => [call, { tool, args }])),
       });
-      if (entry.talk?.brief === true) shorten(transcript);
+      if (entry.talk?.brief === true) shorten(transcript, entry.answers);
       return;
     case "assistant":
       hear(transcript, entry);
@@ -125,20 +135,23 @@ function advance(transcript: Transcript, entry: Entry): void {
       return;
     case "settled": {
       const word = entry.happened ? "it happened" : "it did not happen";
-      enqueue(transcript, entry, [note(`${entry.name} settled ${nameOf(entry.call)}: ${word}.`)]);
+      const what = refOf(transcript, entry.call);
+      enqueue(transcript, entry, [note(`${entry.name} settled ${what}: ${word}.`)]);
       return;
     }
     case "signal":
       enqueue(transcript, entry, [
-        note(`Late word on ${nameOf(entry.call)}: ${entry.outcome}.\n${entry.text}`),
+        note(`Late word on ${refOf(transcript, entry.call)}: ${entry.outcome}.\n${entry.text}`),
       ]);
       return;
     case "run_ended":
       end(transcript, entry);
       return;
+    case "stop":
+      enqueue(transcript, entry, [note(`${oneLine(entry.actor)} stopped everything said so far.`)]);
+      return;
     case "command":
     case "click":
-    case "stop":
     case "timer":
     case "vote":
     case "action_closed":
@@ -176,6 +189,11 @@ function oneLine({ name }: Actor): string {
   return cleanText(name).replaceAll(/[\s\]]+/g, " ");
 }
 
+/** `T3` for a model's call; a person's own is none of the evidence. */
+function refOf({ numbered }: Transcript, call: string): string {
+  return numbered.has(call) ? nameOf(call) : `the direct command ${call}`;
+}
+
 /** `T3` for `r1.t3`. */
 function nameOf(call: string): string {
   return call.slice(call.lastIndexOf(".") + 1).toUpperCase();
@@ -194,6 +212,7 @@ function hear(transcript: Transcript, entry: Entry<"assistant">): void {
   for (const { call, tool, args, id } of uses) {
     run.calls.set(call, { tool, args });
     transcript.ids.add(id);
+    transcript.numbered.add(call);
   }
   transcript.open = uses.map(({ call, id }) => ({ call, id, result: undefined }));
 }
@@ -238,7 +257,6 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   transcript.runs.delete(entry.run);
   if (run === undefined) return;
   if (run.talks) {
-    if (entry.status === "cancelled") enqueue(transcript, entry, [note("A person stopped this.")]);
     if (entry.status === "failed")
       enqueue(transcript, entry, [note(`Failed: ${entry.text ?? ""}`)]);
     return;
@@ -251,7 +269,7 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
 }
 
 /** Leaves what people said and what they were answered. */
-function shorten(transcript: Transcript): void {
+function shorten(transcript: Transcript, answers: readonly string[]): void {
   const kept = transcript.turns.filter(
     (turn) =>
       turn.role === "user" ||
@@ -259,5 +277,21 @@ function shorten(transcript: Transcript): void {
   );
   transcript.turns = [];
   transcript.digest = "";
-  for (const turn of kept) push(transcript, turn);
+  for (const turn of kept) {
+    push(
+      transcript,
+      turn.role === "user" ? { ...turn, content: withoutFiles(turn.content) } : turn,
+    );
+  }
+  for (const item of transcript.queue) {
+    if (!answers.includes(item.id)) item.content = withoutFiles(item.content);
+  }
+}
+
+function withoutFiles(content: readonly Part[]): Part[] {
+  return content.map((part) =>
+    part.kind === "file"
+      ? note(`File ${JSON.stringify(part.file.name)} is no longer shown.`)
+      : part,
+  );
 }

@@ -3,17 +3,26 @@ import type { TalkTerms } from "../agent/run.ts";
 import { emptyTranscript, foldTranscript } from "../agent/transcript.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
+import { exactText } from "../core/display.ts";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../journal/fold.ts";
-import { emptyThread } from "../journal/thread.ts";
 import type { Journal } from "../journal/journal.ts";
+import { emptyThread } from "../journal/thread.ts";
 
 type Answer = Entry<"assistant">;
 
+/** A model call as it was made, and the request that the journal gives for it today. */
+interface Replayed {
+  answer: Answer;
+  asked: Asked;
+  /** What the run began with, the system prompt and the tools, is what this program would send. */
+  samePrefix: boolean;
+}
+
 /**
- * The model calls of a thread, one line each; or one of them whole: the exact request, folded anew from the journal and
- * held against the hash that was recorded, and what came back.
+ * The model calls of a thread, one line each; or one of them whole: the request, folded anew from the journal and held
+ * against the hash that was recorded, and what came back. Reasoning is left out: it is the provider's own.
  * @throws BotError USAGE when there is no such step
  */
 export async function* replayLines(
@@ -22,58 +31,70 @@ export async function* replayLines(
   terms: TalkTerms,
   step: number | undefined,
 ): AsyncIterable<string> {
-  const entries = (await journal.read(key)).filter(
-    (entry): entry is Entry => entry.kind !== "newer",
+  const stored = await journal.read(key);
+  const replayed = replay(
+    stored.filter((entry): entry is Entry => entry.kind !== "newer"),
+    terms,
   );
-  const answers = entries.filter((entry) => entry.kind === "assistant");
   if (step === undefined) {
-    yield `${key}: ${answers.length} model calls; --step n shows one whole`;
-    for (const [i, answer] of answers.entries()) {
-      yield `${String(i + 1).padStart(4)}  ${summary(answer)}  ${verdictOn(answer, refold(entries, answer, terms), terms, entries)}`;
-    }
+    yield `${key}: ${replayed.length} model calls; --step n shows one whole`;
+    for (const [i, each] of replayed.entries())
+      yield `${String(i + 1).padStart(4)}  ${headOf(each)}`;
     return;
   }
-  const answer = answers[step - 1];
-  if (answer === undefined) {
-    const text = `--step ${step}: ${key} has ${answers.length} model calls, counted from 1.`;
+  const found = replayed[step - 1];
+  if (found === undefined) {
+    const text = `--step ${step}: ${key} has ${replayed.length} model calls, counted from 1.`;
     throw new BotError("USAGE", text);
   }
-  const asked = refold(entries, answer, terms);
-  yield `${summary(answer)}  ${verdictOn(answer, asked, terms, entries)}`;
-  if (asked !== undefined) {
-    yield JSON.stringify({ ...asked.request, turns: asked.turns }, undefined, 2);
-  }
+  const { asked, answer } = found;
   const { content, stop, usage, model } = answer;
-  yield JSON.stringify({ response: { content, stop, usage, model } }, undefined, 2);
+  yield headOf(found);
+  yield* jsonLines({ ...asked.request, turns: asked.turns });
+  yield* jsonLines({ response: { content, stop, usage, model } });
 }
 
-/** The request that led to this answer, from the entries that it had seen. */
-function refold(
-  entries: readonly Entry[],
-  { run, seen }: Answer,
-  terms: TalkTerms,
-): Asked | undefined {
-  const before = entries.filter((entry) => entry.seq <= seen);
-  const talk = fold(emptyThread(), before).runs.get(run)?.talk;
+/** Folds once through, and stops at each request to make it again from the entries that it had seen. */
+function replay(entries: readonly Entry[], terms: TalkTerms): Replayed[] {
+  const thread = emptyThread();
   const transcript = emptyTranscript();
-  for (const entry of before) foldTranscript(transcript, entry);
-  return talk && requestOf(transcript, talk, terms);
+  const answers = entries.filter((entry) => entry.kind === "assistant");
+  const replayed: Replayed[] = [];
+  let next = 0;
+  for (const answer of answers) {
+    for (; (entries[next]?.seq ?? Infinity) <= answer.seen; next++) {
+      const [entry] = entries.slice(next, next + 1);
+      if (entry === undefined) break;
+      fold(thread, [entry]);
+      foldTranscript(transcript, entry);
+    }
+    const talk = thread.runs.get(answer.run)?.talk;
+    if (talk === undefined) continue;
+    const { prefix } = talk.terms;
+    const asked = requestOf(transcript, talk, { ...terms, prefix });
+    replayed.push({ answer, asked, samePrefix: prefix === terms.prefix });
+  }
+  return replayed;
 }
 
-function verdictOn(
-  { run, request }: Answer,
-  asked: Asked | undefined,
-  terms: TalkTerms,
-  entries: readonly Entry[],
-): string {
-  if (asked?.hash === request) return "request identical";
-  const started = entries.find((entry) => entry.kind === "run_started" && entry.run === run);
-  const then = started?.kind === "run_started" ? started.talk?.prefix : undefined;
-  return then === terms.prefix
+function headOf({ answer, asked, samePrefix }: Replayed): string {
+  const { at, run, step, model, stop, usage, ms, seen, request } = answer;
+  const isSame = asked.hash === request;
+  const verdict = !isSame
     ? "REQUEST DIFFERS from the recorded one"
-    : "made with another system prompt or other tools than today's; the turns are the same";
+    : samePrefix
+      ? "request identical"
+      : "turns identical; made with another system prompt or other tools than are shown";
+  return `${new Date(at).toISOString()}  ${run} step ${step}  ${model}  up to entry ${seen}  ${stop}  ${totalTokens(usage)} tokens  ${ms} ms  ${verdict}`;
 }
 
-function summary({ at, run, step, model, stop, usage, ms, seen }: Answer): string {
-  return `${new Date(at).toISOString()}  ${run} step ${step}  ${model}  up to entry ${seen}  ${stop}  ${totalTokens(usage)} tokens  ${ms} ms`;
+function jsonLines(value: object): string[] {
+  const isThinking = (each: unknown) =>
+    typeof each === "object" && each !== null && "kind" in each && each.kind === "thinking";
+  const text = JSON.stringify(
+    value,
+    (_key, each: unknown) => (isThinking(each) ? { kind: "thinking", wire: "…" } : each),
+    2,
+  );
+  return text.split("\n").map(exactText);
 }

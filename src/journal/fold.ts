@@ -1,4 +1,11 @@
-import { hearAssistant, hearGate, hearMessage, hearResult, openTalk } from "../agent/talk.ts";
+import {
+  hearAssistant,
+  hearGate,
+  hearMessage,
+  hearResult,
+  openTalk,
+  type Talk,
+} from "../agent/talk.ts";
 import {
   type Action,
   close,
@@ -120,11 +127,15 @@ function hearPerson(thread: Thread, entry: Entry<"message">): void {
     call.reply = entry;
     return;
   }
-  const { account } = entry.actor;
-  hearMessage(run.talk, entry, run.started.principals.includes(account));
-  run.principals.add(account);
+  joinRun(run, run.talk, entry);
   const holds = openActions(thread, run);
   if (holds.length > 0) tellHeld(thread, entry.id, holds);
+}
+
+function joinRun({ started, principals }: Run, talk: Talk, message: Entry<"message">): void {
+  const { account } = message.actor;
+  hearMessage(talk, message, started.principals.includes(account));
+  principals.add(account);
 }
 
 function openActions({ live }: Thread, { started }: Run): string[] {
@@ -251,6 +262,7 @@ function answerBy(thread: Thread, entry: Entry<"assistant">): void {
 /** Failures whose cause may stand in the thread, where every later request would meet it again. */
 const TOO_MUCH: ReadonlySet<string> = new Set([
   "MODEL_CONTEXT_TOO_LONG",
+  "MODEL_CONTENT_UNSUPPORTED",
   "MODEL_FILTERED",
   "MODEL_REQUEST_INVALID",
 ]);
@@ -350,6 +362,10 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
     const { actor } = thread.clicks.get(entry.answers) ?? call.reply ?? {};
     if (actor !== undefined) run?.principals.add(actor.account);
     forget(thread, entry.answers);
+  }
+  // A reply that a click overtook is a message like any other: it instructs the run.
+  if (run?.talk !== undefined && call.reply !== undefined && call.reply.id !== entry.answers) {
+    joinRun(run, run.talk, call.reply);
   }
   if (run?.talk === undefined) return;
   const { tool, args, action, started } = call;

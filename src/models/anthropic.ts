@@ -176,7 +176,8 @@ function resultParam({
       ...(isBlank(text) ? [] : [{ type: "text" as const, text }]),
       ...files.map(imageParam),
     ],
-    ...(isError ? { is_error: true } : {}),
+    // With an image beside it the provider refuses the mark; the text says how the call ended.
+    ...(isError && files.length === 0 ? { is_error: true } : {}),
   };
 }
 

@@ -207,10 +207,11 @@ function createReader(onDelta: ((text: string) => void) | undefined) {
   /** By its index; servers that send none send each call whole, or its pieces after an id of their own. */
   function add(piece: OpenAI.Chat.ChatCompletionChunk.Choice.Delta.ToolCall): void {
     const { index, id, function: written, type: _type, custom: _custom, ...extras } = piece;
-    const last = calls.at(-1);
-    const isNew = index === undefined && (last === undefined || (id ?? last.id) !== last.id);
-    const place = index ?? (isNew ? calls.length : (last?.place ?? 0));
-    let call = calls.find((known) => known.place === place);
+    // Ollama gives each of several calls the index 0, others none: then a new id is a new call.
+    const last = calls.findLast(({ place }) => index === undefined || place === index);
+    const isOther = last !== undefined && Boolean(id) && last.id !== "" && id !== last.id;
+    let call = isOther ? undefined : last;
+    const place = index ?? calls.length;
     if (call === undefined) {
       call = { place, id: "", name: "", input: "", extras: {} };
       calls.push(call);

@@ -90,9 +90,9 @@ export function dataUrl({ mediaType, data }: FileBlock): string {
   return `data:${mediaType};base64,${data}`;
 }
 
-/** A plain-text file as text, for wires that have no documents of this kind. */
+/** A plain-text file as text, for wires that have no documents of this kind: no line of it begins as a speaker's does. */
 export function fileText(file: FileBlock): string {
-  return `File ${JSON.stringify(file.name)}:\n\n${plainText(file)}`;
+  return `File ${JSON.stringify(file.name)}:\n\n  ${plainText(file).replaceAll("\n", "\n  ")}`;
 }
 
 export function plainText({ data }: FileBlock): string {

@@ -47,6 +47,12 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     const denied = denies(policy, { tool: call.tool, effect, args: call.args });
     if (denied !== undefined) return { kind: "blocked", text: `Policy denies it: ${denied}` };
     const prepared = await dispatcher.prepare(call.tool, call.args, signal);
+    // Denied before in other words, such as with a default written out.
+    const again =
+      run === undefined
+        ? undefined
+        : refusalOf({ ...call, args: prepared.args }, run, drive.parts.run.talk);
+    if (again !== undefined) return { kind: "blocked", text: again };
     const decision = decidePolicy(policyOf(drive), {
       tool: call.tool,
       effect,

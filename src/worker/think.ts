@@ -1,15 +1,17 @@
-import { type Asked, requestOf } from "../agent/request.ts";
-import { report, type TalkTerms } from "../agent/run.ts";
+import { requestOf } from "../agent/request.ts";
+import { report } from "../agent/run.ts";
 import type { Talk } from "../agent/talk.ts";
-import type { ToldTurn } from "../agent/transcript.ts";
-import { type AssistantBlock, estimateTokens, totalTokens } from "../core/block.ts";
+import { filesOf, type ToldTurn } from "../agent/transcript.ts";
+import type { AssistantBlock } from "../core/block.ts";
 import type { Draft, FileRef } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import type { Run } from "../journal/thread.ts";
-import type { Reservation } from "../journal/journal.ts";
-import type { FileBlock, Model, ModelRequest, ModelResponse, Turn } from "../models/model.ts";
-import { append, decide, type Drive, persist, progress, storeNow, transcriptOf } from "./drive.ts";
+import type { FileBlock, Model, ModelRequest, Turn } from "../models/model.ts";
+import { type Generated, tokensOf, withinBudget } from "./budget.ts";
+import { append, decide, type Drive, persist, progress, transcriptOf } from "./drive.ts";
 
+/** For a last answer, however little of the run's minutes is left. */
+const MIN_ANSWER_MS = 60_000;
 /** How often a draft is shown at most. */
 const DRAFT_MS = 100;
 
@@ -30,14 +32,17 @@ export async function think(
     const terms = parts.run.talk;
     if (terms === undefined)
       throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
+    if (terms.prefix !== talk.terms.prefix) return () => decide(drive, () => changed(run));
     const model = await parts.model(talk.terms.model);
     progress(drive, { kind: "thinking", run: name, step });
     const transcript = await transcriptOf(drive);
     const asked = requestOf(transcript, talk, terms);
     const began = performance.now();
-    const response = await withinBudget(drive, terms, tokensOf(talk, asked), async () => {
+    const response = await withinBudget(drive, terms, tokensOf(drive, talk, asked), async () => {
       const turns = await withFiles(drive, asked.turns);
-      return generate(drive, model, { ...asked.request, turns }, { signal, run: name });
+      return withinMinutes(talk, signal, (limited) =>
+        generate(drive, model, { ...asked.request, turns }, { signal: limited, run: name }),
+      );
     });
     const ids = new Set(transcript.ids);
     const content = response.content.map((block) => kept(drive, ids, `${name}_${step}`, block));
@@ -68,10 +73,22 @@ export async function think(
   }
 }
 
+/** Within a run the prefix stays the same bytes; a run that outlived its program's prompt or tools ends. */
+function changed(run: Run): [Draft<"run_ended">] | undefined {
+  if (run.ended !== undefined || run.stopped) return undefined;
+  const name = run.started.run;
+  const why = "The program was changed while this run was open, so it ends here.";
+  const text = `${report(run, why)}\n\nWrite "continue" to go on from here.`;
+  return [{ id: `ended:${name}`, kind: "run_ended", run: name, status: "wrapped_up", text }];
+}
+
 function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> {
   const why = `The model could not answer. ${parts.encode(messageOf(error))}`;
   const isSpent = isBotError(error, "BUDGET_EXHAUSTED");
-  const again = isSpent ? "" : "Nothing is lost: write again to have it tried again. ";
+  const left = isBotError(error, "MODEL_CONTENT_UNSUPPORTED")
+    ? ", without the files sent so far"
+    : "";
+  const again = isSpent ? "" : `Nothing is lost: write again to have it tried again${left}. `;
   const what = `${again}Direct commands work without a model; \`tools\` lists them.`;
   const name = run.started.run;
   return {
@@ -84,53 +101,23 @@ function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> 
   };
 }
 
-/** Tokens that the request will use, its response apart: as many as the one before or, of a run's first, estimated. */
-function tokensOf({ last }: Talk, { request, turns }: Asked): number {
-  if (last !== undefined) return totalTokens(last.usage);
-  return estimateTokens(JSON.stringify([request, turns]));
-}
-
 /**
- * Sets the day's tokens aside before they are used and books what was used after: several processes together stay below
- * the limit. What a crashed request had set aside stays so for the day.
- * @throws BotError BUDGET_EXHAUSTED
+ * Ends a request that takes longer than the run has left of its minutes.
+ * @throws BotError TIMEOUT
  */
-async function withinBudget(
-  drive: Drive,
-  { tokensPerDay, maxOutputTokens }: TalkTerms,
-  requestTokens: number,
-  work: () => Promise<ModelResponse>,
-): Promise<ModelResponse> {
-  const { journal } = drive.parts;
-  const day = new Date(storeNow(drive)).toISOString().slice(0, 10);
-  const amount = requestTokens + maxOutputTokens;
-  const set = await persist(drive, () => journal.reserve(`tokens:${day}`, amount, tokensPerDay));
-  if (set === undefined) {
-    const text = `The day's budget of ${tokensPerDay} tokens is used up or set aside (budgets.tokensPerDay); it begins anew at 00:00 UTC.`;
-    throw new BotError("BUDGET_EXHAUSTED", text);
-  }
-  let used = 0;
+async function withinMinutes<T>(
+  { terms, workMs }: Talk,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { minutes } = terms.budget;
+  const limit = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, minutes * 60_000 - workMs));
   try {
-    const response = await work();
-    used = totalTokens(response.usage);
-    return response;
+    return await work(AbortSignal.any([signal, limit]));
   } catch (error) {
-    // What was used of a response that was cut, nobody says.
-    if (isBotError(error, "MODEL_CUT", "ABORTED")) used = amount;
-    throw error;
-  } finally {
-    await book(drive, set, used);
-  }
-}
-
-async function book(drive: Drive, set: Reservation, used: number): Promise<void> {
-  try {
-    await drive.parts.journal.settle(set, used);
-  } catch (error) {
-    drive.parts.log.warn(
-      { err: error, counter: set.counter },
-      "used tokens could not be booked; they stay set aside",
-    );
+    if (signal.aborted || !limit.aborted) throw error;
+    const text = `It had not answered when the run's ${minutes} minutes of work were over (budgets.minutesPerRun).`;
+    throw new BotError("TIMEOUT", text, { cause: error });
   }
 }
 
@@ -156,12 +143,6 @@ async function withFiles(drive: Drive, turns: readonly ToldTurn[]): Promise<Turn
   });
 }
 
-function filesOf(turn: ToldTurn): readonly FileRef[] {
-  if (turn.role === "assistant") return [];
-  if (turn.role === "tool") return turn.results.flatMap(({ files }) => files);
-  return turn.content.flatMap((part) => (part.kind === "file" ? [part.file] : []));
-}
-
 async function load(drive: Drive, { name, mediaType, artifact }: FileRef): Promise<FileBlock> {
   const { journal } = drive.parts;
   const bytes = await persist(drive, () => journal.readArtifact(drive.key, artifact.id));
@@ -173,25 +154,29 @@ async function generate(
   model: Model,
   request: ModelRequest,
   { signal, run }: { signal: AbortSignal; run: string },
-): Promise<ModelResponse> {
+): Promise<Generated> {
   let text = "";
   let shownAt = 0;
+  let cuts = 0;
   const show = () => {
     shownAt = performance.now();
     progress(drive, { kind: "draft", run, text: shownPart(drive.parts.encode(text)) });
   };
-  return model.generate(request, {
+  const response = await model.generate(request, {
     signal,
     onDelta(delta) {
       text = delta === undefined ? "" : text + delta;
+      if (delta === undefined) cuts += 1;
       if (delta === undefined || performance.now() - shownAt >= DRAFT_MS) show();
     },
   });
+  return { response, cuts };
 }
 
 /** A draft without its last words: a secret or a mention may be only half there. */
 function shownPart(text: string): string {
-  return text.slice(0, Math.max(0, text.lastIndexOf(" ", text.length - HELD_BACK)));
+  const head = text.slice(0, Math.max(0, text.length - HELD_BACK));
+  return head.slice(0, head.search(/[^\s、。，！？]*$/u));
 }
 
 /** What a secret's rule needs to see of it is shorter, and a longer secret has no spaces. */

@@ -61,13 +61,22 @@ describe("an answer", () => {
   );
 
   test.each([
-    "LIKELY: the disk is full [T1, T2].",
+    "LIKELY: the disk is full [T1][T2].",
     "INCONCLUSIVE: I could not tell.",
     "**CONFIRMED**: the disk is full [T2].\n\nNobody has restarted it.",
   ])("that keeps to the rules passes at once: %s", async (text) => {
     const stage = await talking([{ calls: [call("look", "a"), call("look", "b")] }, { text }]);
     await stage.ask("why?");
     expect(lastAnswer(stage)).toBe(text);
+  });
+
+  test("that refers to several calls in one bracket is shown with one bracket for each", async () => {
+    const stage = await talking([
+      { calls: [call("look", "a"), call("look", "b")] },
+      { text: "LIKELY: the disk is full [T1, T2]." },
+    ]);
+    await stage.ask("why?");
+    expect(lastAnswer(stage)).toBe("LIKELY: the disk is full [T1][T2].");
   });
 
   test("to small talk needs neither grade nor evidence", async () => {

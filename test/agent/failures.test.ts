@@ -140,3 +140,51 @@ describe("a crash", () => {
     expect(lastAnswer(stage)).toBe("A cat.");
   });
 });
+
+describe("what stays in a thread after a failure", () => {
+  test("a file that the model cannot be given is left out of the next run, so that the thread goes on", async () => {
+    const picture: Saying = ({ turns }) => {
+      const holds = turns.some(
+        (turn) => turn.role === "user" && turn.content.some(({ kind }) => kind === "file"),
+      );
+      if (holds) throw new ModelError("MODEL_CONTENT_UNSUPPORTED", "It takes no PDF.");
+      return { text: "I cannot see it." };
+    };
+    const stage = await talking([picture, picture]);
+    const artifact = await stage.journal.putArtifact("test:thread", Buffer.from("%PDF-1.7"));
+    const file = { name: "a.pdf", mediaType: "application/pdf" as const, artifact };
+    const actor = { account: "test:ana", name: "ana" };
+    await stage.post({ id: "m1", kind: "message", actor, text: "what is in it?", files: [file] });
+    await stage.settle();
+    expect(lastAnswer(stage)).toMatch(/It takes no PDF[^]*without the files sent so far/);
+    await stage.ask("well?");
+    expect(lastAnswer(stage)).toBe("I cannot see it.");
+  });
+
+  test("a server that counts no tokens has them estimated, so that limits hold all the same", async () => {
+    const line = { ...LOOK, usage: { input: 0, output: 0 } };
+    const stage = await talking(
+      Array.from({ length: 10 }, () => line),
+      {
+        talk: { budget: { steps: 30, tokens: 4_000, minutes: 15 } },
+      },
+    );
+    await stage.ask("look around");
+    expect(stage.chat.answers()).toMatchObject([{ status: "wrapped_up" }]);
+    expect((await stage.thread()).counts.usage.input).toBeGreaterThan(500);
+  });
+
+  test("a run that is still open when the program's tools or prompt changed ends, and a new one goes on", async () => {
+    const stage = await talking([{ calls: [call("act")] }, ANSWER]);
+    await stage.ask("fix it");
+    const { model, journal, chat, act } = stage;
+    const next = await createStage({ model, journal, chat, tools: [act] });
+    await next.click("a1", { kind: "approve" });
+    await next.settle();
+    expect(act.runs).toEqual(["web"]);
+    expect(chat.answers()).toMatchObject([
+      { status: "wrapped_up", text: expect.stringMatching(/program was changed[^]*act: ok/) },
+    ]);
+    expect(model.requests).toHaveLength(1);
+  });
+});

@@ -61,7 +61,8 @@ describe("a run", () => {
     };
     const stage = await talking(many(line), { talk: { budget: { ...TERMS, tokens: 1_000 } } });
     await stage.ask("look around");
-    expect(stage.model.requests).toHaveLength(3);
+    // A second request with tools would leave nothing for the answer.
+    expect(stage.model.requests).toHaveLength(2);
     expect(stage.chat.answers()).toMatchObject([
       { status: "wrapped_up", text: expect.stringContaining("1000 tokens") },
     ]);
@@ -296,4 +297,24 @@ describe("a model that goes in circles", () => {
     await stage.ask("look");
     expect(ofKind(await stage.entries(), "gate")).toMatchObject([{ gate: "stuck" }]);
   });
+});
+
+test("an answer that comes with one more call at the limit is kept, and the call is not carried out", async () => {
+  const stage = await talking(
+    [{ calls: [call("look", "a")] }, { ...ANSWER, calls: [call("look", "b")] }],
+    { talk: { budget: { ...TERMS, steps: 2 } } },
+  );
+  await stage.ask("look around");
+  expect(stage.look.runs).toEqual(["a"]);
+  expect(stage.chat.answers()).toMatchObject([
+    { status: "wrapped_up", text: expect.stringContaining("as seen in [T1]") },
+  ]);
+});
+
+test("looking at ten machines that are all well is no circle", async () => {
+  const look = (i: number): Saying => ({ calls: [call("look", `web${i}.example.com`)] });
+  const stage = await talking([...Array.from({ length: 10 }, (_, i) => look(i)), ANSWER]);
+  await stage.ask("look at all of them");
+  expect(stage.chat.answers()).toMatchObject([{ status: "completed" }]);
+  expect(stage.model.left()).toBe(0);
 });

@@ -147,3 +147,26 @@ describe("a question of the model's", () => {
     expect(resultsIn(stage.model.requests[1])).toMatchObject([{ isError: true }]);
   });
 });
+
+test("a reply that a click overtook still makes its author one who asked, so they may not approve what follows", async () => {
+  const act = fakeTool({ name: "act", effect: "destructive" });
+  const accounts = ["test:ana", "test:bob", "test:cy", "test:dee"];
+  const chat = createChat({
+    standings: Object.fromEntries(accounts.map((account) => [account, "member"])),
+  });
+  const { people } = chat.adapter;
+  const { standing } = people;
+  people.standing = async (account) => {
+    if (account === "test:bob") await new Promise((resolve) => setTimeout(resolve, 20));
+    return standing(account);
+  };
+  const tools = [askUser, act];
+  const stage = await talking([QUESTION, { calls: [call("act")] }], { tools, chat });
+  await stage.ask("fix it");
+  // Both are there before the worker looks; it takes longer to learn who bob is.
+  await stage.click("r1.t1", { kind: "answer", text: "blue" }, "test:cy");
+  await stage.say("restart db2 please", "test:bob");
+  await stage.settle();
+  const [proposed] = ofKind(await stage.entries(), "action_proposed");
+  expect(proposed?.barred.toSorted()).toEqual(["test:ana", "test:bob", "test:cy"]);
+});
