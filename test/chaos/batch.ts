@@ -2,13 +2,16 @@ import { access, constants, mkdtemp, readFile, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { totalTokens } from "../../src/core/block.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { emptyThread, fold, type Thread } from "../../src/journal/fold.ts";
+import { fold } from "../../src/journal/fold.ts";
+import { emptyThread, type Thread } from "../../src/journal/thread.ts";
 import type { Journal, StoredEntry } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import { nextStep } from "../../src/worker/next.ts";
 import { createCrew, type Paths, type Strike } from "./crew.ts";
 import type { Bug } from "./faults.ts";
+import { TOKENS_PER_DAY } from "./model.ts";
 import { createPeople, type Posted } from "./people.ts";
 import type { BatchPlan } from "./plan.ts";
 import { type Line, readWitness } from "./witness.ts";
@@ -25,6 +28,8 @@ export interface BatchRecord {
   restless: Map<JournalKey, string>;
   /** What SQLite says of the file. */
   damage: string | undefined;
+  /** Tokens that models used and nobody booked. */
+  unbooked: string | undefined;
   /** What the workers logged, a JSON object or a crash's text per line. */
   log: string[];
   folder: string;
@@ -110,11 +115,24 @@ export async function runBatch(plan: BatchPlan, options: BatchOptions): Promise<
   const { restless } = rest;
   const journals = await readAll(journal, plan);
   const damage = await journal.check();
+  const unbooked = await checkBooked(journal, journals);
   await journal.close();
   const log = (await readFile(join(folder, "worker.log"), "utf8")).split("\n").filter(Boolean);
   const { posted } = people;
   const { strikes, misdeeds } = crew;
-  return { plan, posted, lines, strikes, misdeeds, journals, restless, damage, log, folder };
+  return {
+    plan,
+    posted,
+    lines,
+    strikes,
+    misdeeds,
+    journals,
+    restless,
+    damage,
+    unbooked,
+    log,
+    folder,
+  };
 }
 
 /** Removes what a batch left behind. */
@@ -132,6 +150,22 @@ async function readAll(journal: Journal, plan: BatchPlan): Promise<BatchRecord["
   const journals: BatchRecord["journals"] = new Map();
   for (const { key } of plan.threads) journals.set(key, await journal.read(key));
   return journals;
+}
+
+/** What turns cost is used up of the day's budget: so much and one more cannot be set aside beside it. */
+async function checkBooked(
+  journal: Journal,
+  journals: BatchRecord["journals"],
+): Promise<string | undefined> {
+  const turns = [...journals.values()].flat().filter((entry) => entry.kind === "assistant");
+  const [day = "", ...others] = new Set(
+    turns.map(({ at }) => new Date(at).toISOString().slice(0, 10)),
+  );
+  if (others.length > 0) return undefined; // begun on one day and booked on another
+  const used = turns.reduce((sum, { usage }) => sum + totalTokens(usage), 0);
+  const rest = TOKENS_PER_DAY - used + 1;
+  const free = await journal.reserve(`tokens:${day}`, rest, TOKENS_PER_DAY);
+  return free && `models used ${used} tokens, and fewer are booked`;
 }
 
 /** Looks whether anything is owed: by what the journals mean, and by what the store says is leased or due. */

@@ -1,19 +1,15 @@
 import type { Bug } from "./faults.ts";
+import { type BatchWish, planBatch } from "./draw.ts";
 import {
   type BatchPlan,
-  type BatchWish,
-  between,
   type Blow,
   LEASE_MS,
   type Life,
-  planBatch,
   POINTS,
-  type Random,
-  seededRandom,
-  shuffled,
   type Signal,
   type Trap,
 } from "./plan.ts";
+import { between, type Random, seededRandom, shuffled } from "./random.ts";
 
 /**
  * The size of a batch: threads, the time over which people write, how many lives each worker has and how many of them end
@@ -242,6 +238,16 @@ const CONTROLS: Record<Bug, ControlWish> = {
     lives: KILLED_WRITES,
     expected: /nobody was told/,
   },
+  "turns asked again": {
+    recipes: ["conversed"],
+    lives: [calm(0), calm(0)],
+    expected: /has the steps 1, 1/,
+  },
+  "Stops unheard": {
+    recipes: ["conversedStopped"],
+    lives: [calm(0), calm(0)],
+    expected: /(?:started|went on) after (?:a|the) Stop/,
+  },
 };
 
 /** `small` has few threads and no strikes, for bugs that show without; the other is as good as sure to hit the window. */
@@ -264,7 +270,7 @@ export function smokeBatch(seed: number): BatchPlan {
       [
         ...endingAt("after:append:tool_started", "SIGKILL", 3),
         ...endingAt("tool:after-effect", "SIGKILL", 2),
-        struck({ kind: "kill", afterMs: 400 }),
+        ...endingAt("before:append:assistant", "SIGKILL", 2),
       ],
       [
         struck({ kind: "freeze", afterMs: 300, leases: 3 }, { kind: "kill", afterMs: 1_600 }),

@@ -15,6 +15,7 @@ test(
       const { failed, figures } = verdictOf(await runBatch(smokeBatch(1), { folder }));
       expect(Object.fromEntries(failed)).toEqual({});
       expect(figures.trials).toBeGreaterThan(20);
+      expect(figures.turns).toBeGreaterThan(20);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -3,14 +3,18 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import type { ActionCard, Adapter, People, View } from "../../src/adapters/adapter.ts";
+import { sealTerms } from "../../src/agent/run.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { toolSpec } from "../../src/tools/arguments.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { type Bug, BUGS, createCross, type Cross, loseSome, trapJournal } from "./faults.ts";
-import { seededRandom, type Trap } from "./plan.ts";
+import { createErrandModel, TOKENS_PER_DAY } from "./model.ts";
+import type { Trap } from "./plan.ts";
+import { seededRandom } from "./random.ts";
 import { chaosPolicy, input, witnessTools } from "./tools.ts";
 import { openWitness, type Witness } from "./witness.ts";
 
@@ -67,6 +71,8 @@ function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
           kind,
           run: kind === "answer" ? message.run : undefined,
           settles: kind === "notice" ? message.settles : undefined,
+          asks: kind === "notice" ? message.asks?.call : undefined,
+          holds: kind === "notice" ? message.holds : [],
           text: [text, ...results].join("\n").slice(0, 300),
         });
       }),
@@ -114,15 +120,29 @@ async function main(setup: Setup): Promise<void> {
     onError: (error, key) => log.error({ err: error, key }, "work on a thread failed"),
     sweepMs: setup.sweepMs,
   });
+  const model = createErrandModel({ witness, cross });
+  const talk = sealTerms({
+    model: "chaos/model",
+    system: "Do what messages ask for.",
+    tools: tools.map(toolSpec),
+    budget: { steps: 30, tokens: 1_000_000, minutes: 10 },
+    maxOutputTokens: 1_000,
+    tokensPerDay: TOKENS_PER_DAY,
+    contextWindow: model.contextWindow,
+  });
   const worker = createWorker({
     journal,
     dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: (text) => text }),
     policy: chaosPolicy(),
     run: {
-      direct: (command, thread) => answerCommand(command, thread, tools),
+      direct: (command, thread) =>
+        answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),
       plain: (text) => `You said: ${text}`,
+      talk,
     },
     encode: (text) => text,
+    hide: (text) => text,
+    model: async () => model,
     log,
     leaseMs: setup.leaseMs,
     wakeAt: (key, at) => wakeups.wake(key, at),

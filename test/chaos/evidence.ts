@@ -1,4 +1,4 @@
-import type { Entry, Kind } from "../../src/core/entry.ts";
+import type { Entry, JsonObject, Kind } from "../../src/core/entry.ts";
 import type { StoredEntry } from "../../src/journal/journal.ts";
 import type { Posted } from "./people.ts";
 import type { ToolName } from "./plan.ts";
@@ -15,16 +15,37 @@ export interface Evidence {
   known: ReadonlySet<string>;
 }
 
+/** One run, with what it was asked and what its model said. */
+export interface RunEvidence {
+  run: string;
+  started: Entry<"run_started">;
+  ended: Entry<"run_ended">[];
+  /** Messages and commands that it takes up from the beginning, and messages that came while it went on. */
+  asked: (Entry<"message"> | Entry<"command">)[];
+  joined: Entry<"message">[];
+  /** Its model's turns, in order; one that came after its end is none of it. */
+  turns: Entry<"assistant">[];
+}
+
 /** One tool call, as everyone saw it. */
 export interface CallEvidence {
   call: string;
+  run: string;
   tool: ToolName;
   name: string;
-  request: Entry<"command">;
+  args: JsonObject;
+  /** What asked for it: the entry of a model's turn, or the run's beginning. */
+  request: Entry<"assistant"> | Entry<"run_started">;
+  /** The first thing that its run takes up: a Stop after it forbids the call. */
+  since: number;
+  /** Who instructed its run before it was asked for. */
+  requesters: ReadonlySet<string>;
   started: Entry<"tool_started">[];
   finished: Entry<"tool_finished">[];
   settled: Entry<"settled">[];
   proposed: Entry<"action_proposed">[];
+  /** Notices that put it to people as a question. */
+  put: Entry<"notice">[];
   sights: (Line & ToolSight)[];
 }
 
@@ -40,30 +61,90 @@ function isOfKind<K extends Kind>(entry: { kind: string }, kind: K): entry is En
   return entry.kind === kind;
 }
 
+/** Every run, in order. */
+export function runsOf(evidence: Evidence): RunEvidence[] {
+  const { entries } = evidence;
+  const spoken = [...entriesOf(evidence, "message"), ...entriesOf(evidence, "command")];
+  const talks = entriesOf(evidence, "run_started").filter(({ talk }) => talk !== undefined);
+  return entriesOf(evidence, "run_started").map((started): RunEvidence => {
+    const { run, answers, seq } = started;
+    const ended = entriesOf(evidence, "run_ended").filter((each) => each.run === run);
+    const end = ended[0]?.seq ?? entries.length + 1;
+    const goesOn = (entry: { seq: number }) => entry.seq > seq && entry.seq < end;
+    return {
+      run,
+      started,
+      ended,
+      asked: spoken.filter(({ id }) => answers.includes(id)),
+      joined: talks.includes(started) ? entriesOf(evidence, "message").filter(goesOn) : [],
+      turns: entriesOf(evidence, "assistant").filter((turn) => turn.run === run && goesOn(turn)),
+    };
+  });
+}
+
+interface Asking extends Pick<CallEvidence, "request" | "args"> {
+  tool: string;
+  of: RunEvidence;
+}
+
+/** What runs asked for, under the names it must have: a command's call is `r2.t1`, models' count on through the thread. */
+function askingsOf(runs: RunEvidence[]): (Asking & { call: string })[] {
+  const direct = runs.flatMap((of) =>
+    of.started.calls.map(({ tool, args }): Asking => ({ of, request: of.started, tool, args })),
+  );
+  const models = runs.flatMap((of) =>
+    of.turns.flatMap((request) =>
+      request.content.flatMap((block): Asking[] => {
+        if (block.kind !== "tool_use") return [];
+        return [{ of, request, tool: block.name, args: JSON.parse(block.input) as JsonObject }];
+      }),
+    ),
+  );
+  return [
+    ...direct.map((each) => ({ ...each, call: `${each.of.run}.t1` })),
+    ...models.map((each, i) => ({ ...each, call: `${each.of.run}.t${i + 1}` })),
+  ];
+}
+
 /** Every call that some run asked for, with what the journal and the world have of it. */
 export function callsOf(evidence: Evidence): CallEvidence[] {
-  const requests = entriesOf(evidence, "command");
-  return entriesOf(evidence, "run_started").flatMap(({ answers, calls }) =>
-    calls.flatMap(({ call, tool, args }): CallEvidence[] => {
-      const request = requests.find(({ id }) => answers.includes(id));
-      if (request === undefined) return [];
-      const name = textOf(args["name"]);
-      const of = (entry: { call: string }) => entry.call === call;
-      return [
-        {
-          call,
-          tool: tool as ToolName,
-          name,
-          request,
-          started: entriesOf(evidence, "tool_started").filter(of),
-          finished: entriesOf(evidence, "tool_finished").filter(of),
-          settled: entriesOf(evidence, "settled").filter(of),
-          proposed: entriesOf(evidence, "action_proposed").filter(of),
-          sights: evidence.lines.filter(isToolSight).filter((line) => line.name === name),
-        },
-      ];
-    }),
-  );
+  const runs = runsOf(evidence).filter(({ asked }) => asked.length > 0);
+  return askingsOf(runs).map(({ of: run, call, tool, args, request }): CallEvidence => {
+    const name = textOf(args["name"]);
+    const of = (entry: { call: string }) => entry.call === call;
+    return {
+      call,
+      run: run.run,
+      tool: tool as ToolName,
+      name,
+      args,
+      request,
+      since: Math.min(...run.asked.map(({ seq }) => seq)),
+      requesters: requestersOf(run, request, evidence),
+      started: entriesOf(evidence, "tool_started").filter(of),
+      finished: entriesOf(evidence, "tool_finished").filter(of),
+      settled: entriesOf(evidence, "settled").filter(of),
+      proposed: entriesOf(evidence, "action_proposed").filter(of),
+      put: entriesOf(evidence, "notice").filter(({ asks }) => asks?.call === call),
+      sights: evidence.lines.filter(isToolSight).filter((line) => line.name === name),
+    };
+  });
+}
+
+/** Whose messages had been heard, and who had answered the run's questions, when it asked for something. */
+function requestersOf(
+  { run, asked, joined }: RunEvidence,
+  request: CallEvidence["request"],
+  evidence: Evidence,
+): Set<string> {
+  const seen = request.kind === "assistant" ? request.seen : request.seq;
+  const isHeard = ({ seq }: { seq: number }) => seq <= seen;
+  const answers = entriesOf(evidence, "tool_finished")
+    .filter((finished) => finished.run === run && isHeard(finished))
+    .map((finished) => finished.answers);
+  const clicks = entriesOf(evidence, "click").filter(({ id }) => answers.includes(id));
+  const heard = [...[...asked, ...joined].filter(isHeard), ...clicks];
+  return new Set(heard.map(({ actor }) => actor.account));
 }
 
 function textOf(value: unknown): string {

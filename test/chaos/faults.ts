@@ -3,7 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { AppendKind, Draft } from "../../src/core/entry.ts";
 import { BotError } from "../../src/core/errors.ts";
 import type { AppendReply, Journal, Lease, StoredEntry } from "../../src/journal/journal.ts";
-import type { Random, Trap } from "./plan.ts";
+import type { Trap } from "./plan.ts";
+import type { Random } from "./random.ts";
 import type { Witness } from "./witness.ts";
 
 /** Called wherever a worker could die; kills or freezes the process when its trap is there. */
@@ -37,12 +38,15 @@ export function trapJournal(journal: Journal, cross: Cross, witness: Witness): J
     ...journal,
     post: (key, draft) => around(`post:${draft.kind}`, () => journal.post(key, draft)),
     putArtifact: (key, bytes) => around("artifact", () => journal.putArtifact(key, bytes)),
+    reserve: (counter, amount, limit) =>
+      around("reserve", () => journal.reserve(counter, amount, limit)),
+    settle: (reservation, actual) => around("booked", () => journal.settle(reservation, actual)),
     renew: (lease) => around("renew", () => journal.renew(lease)),
     async lease(key, ttlMs) {
       cross("before:lease");
       const granted = await journal.lease(key, ttlMs);
       if (granted === undefined) return undefined;
-      witness.see({ what: "held", key });
+      witness.see({ what: "held", key, since: granted.now });
       cross("after:lease");
       return granted;
     },
@@ -83,6 +87,8 @@ export function loseSome(journal: Journal, share: number, random: Random): Journ
       maybe(() => journal.append(lease, after, drafts, options)),
     release: (lease, after, dueAt) => maybe(() => journal.release(lease, after, dueAt)),
     putArtifact: (key, bytes) => maybe(() => journal.putArtifact(key, bytes)),
+    reserve: (counter, amount, limit) => maybe(() => journal.reserve(counter, amount, limit)),
+    settle: (reservation, actual) => maybe(() => journal.settle(reservation, actual)),
   };
 }
 
@@ -98,6 +104,8 @@ export const BUGS = {
   "release unchecked": hastyRelease,
   "started writes run again": rerun,
   "unknown untold": silent,
+  "turns asked again": forgetTurns,
+  "Stops unheard": deafToStops,
 } satisfies Record<string, Break>;
 
 export type Bug = keyof typeof BUGS;
@@ -219,5 +227,39 @@ function silent(journal: Journal): Journal {
     ...journal,
     append: (lease, after, drafts, options) =>
       journal.append(lease, after, drafts.filter(kept), options),
+  };
+}
+
+/** Loses the reply to each turn of a model's, and takes what is then written again for another turn. */
+function forgetTurns(journal: Journal): Journal {
+  let turns = 0;
+  return {
+    ...journal,
+    async append(lease, after, drafts, options) {
+      if (drafts[0]?.kind !== "assistant") return journal.append(lease, after, drafts, options);
+      turns += 1;
+      const anew = drafts.map((draft) => ({ ...draft, id: `${draft.id}#${process.pid}.${turns}` }));
+      const reply = await journal.append(lease, after, anew, options);
+      if (turns % 2 === 0) return reply;
+      throw new BotError("STORE_UNAVAILABLE", "The store's reply was lost.");
+    },
+  };
+}
+
+/** Shows no Stop to whoever asks a model or runs what it called. */
+function deafToStops(journal: Journal): Journal {
+  const deaf = (entry: StoredEntry): StoredEntry => {
+    if (entry.kind !== "stop") return entry;
+    const { seq, at, id } = entry;
+    return { seq, at, id, kind: "timer", action: "none" };
+  };
+  return {
+    ...journal,
+    read: async (key, after) => (await journal.read(key, after)).map(deaf),
+    async append(lease, after, drafts, options) {
+      const reply = await journal.append(lease, after, drafts, options);
+      if (reply.kind !== "ok" && reply.kind !== "unseen") return reply;
+      return { ...reply, unseen: reply.unseen.map(deaf) };
+    },
   };
 }

@@ -1,12 +1,22 @@
 import { expect, test } from "vitest";
-import type { Draft, Entry, Kind, PostKind } from "../../src/core/entry.ts";
-import { isPost } from "../../src/core/entry.ts";
-import type { Evidence } from "./evidence.ts";
+import type { Draft } from "../../src/core/entry.ts";
 import { violations } from "./invariants.ts";
-import type { Line, Sight, ToolSight } from "./witness.ts";
+import {
+  actor,
+  after,
+  before,
+  type Change,
+  changed,
+  evidenceOf,
+  key,
+  said,
+  shown,
+  unseen,
+  without,
+  withoutKind,
+} from "./story.ts";
+import type { Sight, ToolSight } from "./witness.ts";
 
-const key = "test:1";
-const actor = { account: "test:ana", name: "ana" };
 const args = (name: string) => ({ thread: key, name, ms: 0, bytes: 0, note: "" });
 
 const asked = (id: string, tool: string): Draft => ({
@@ -23,14 +33,6 @@ const taken = (run: string, id: string, tool: string): Draft => ({
   answers: [id],
   principals: [actor.account],
   calls: [{ call: `${run}.t1`, tool, args: args(id) }],
-});
-const shown = (entry: string, ref: string): Draft => ({
-  id: `delivered:main:${entry}:final`,
-  kind: "delivered",
-  view: "main",
-  entry,
-  stage: "final",
-  ref,
 });
 const call = { run: "r1", call: "r1.t1", tool: "act", effect: "write", digest: "d" } as const;
 const approval = { action: "a1", revision: 1 };
@@ -100,7 +102,6 @@ const JOURNAL: Draft[] = [
   shown("ended:r2", "3"),
 ];
 
-const said = { what: "said", key, settles: undefined, run: undefined, text: "" } as const;
 const act: Omit<ToolSight, "what"> = { key, tool: "act", name: "m1", args: args("m1"), last: 6 };
 const nudge: Omit<ToolSight, "what"> = {
   key,
@@ -119,48 +120,7 @@ const SIGHTS: Sight[] = [
   { ...said, ref: "3", kind: "answer", run: "r2" },
 ];
 
-interface Change {
-  journal?: (drafts: Draft[]) => Draft[];
-  sights?: (sights: Sight[]) => Sight[];
-  undisturbed?: boolean;
-  known?: string[];
-}
-
-/** The story above with one thing changed, numbered and dated anew. */
-function evidence({
-  journal = (same) => same,
-  sights = (same) => same,
-  undisturbed,
-  known,
-}: Change = {}): Evidence {
-  const drafts = journal(JOURNAL);
-  const entries = drafts.map((draft, i): Entry => ({ ...draft, seq: i + 1, at: 1_000 + i * 10 }));
-  const isPosted = (draft: Draft): draft is Draft<PostKind> => isPost(draft);
-  const posted = JOURNAL.filter(isPosted).map((draft) => ({ key, draft }) as const);
-  const lines = sights(SIGHTS).map((sight, i): Line => ({ ...sight, at: 1_000 + i * 10, pid: 1 }));
-  return { entries, posted, lines, disturbed: undisturbed !== true, known: new Set(known) };
-}
-
-const without =
-  (id: string) =>
-  (drafts: Draft[]): Draft[] =>
-    drafts.filter((draft) => draft.id !== id);
-const before =
-  (id: string, ...added: Draft[]) =>
-  (drafts: Draft[]): Draft[] =>
-    drafts.flatMap((draft) => (draft.id === id ? [...added, draft] : [draft]));
-const after =
-  (id: string, ...added: Draft[]) =>
-  (drafts: Draft[]): Draft[] =>
-    drafts.flatMap((draft) => (draft.id === id ? [draft, ...added] : [draft]));
-const changed =
-  (id: string, changes: object) =>
-  (drafts: Draft[]): Draft[] =>
-    drafts.map((draft) => (draft.id === id ? { ...draft, ...changes } : draft));
-const unseen =
-  (gone: (sight: Sight) => boolean) =>
-  (sights: Sight[]): Sight[] =>
-    sights.filter((sight) => !gone(sight));
+const evidence = (change?: Change) => evidenceOf(JOURNAL, SIGHTS, change);
 const deny: Draft = {
   id: "c2",
   kind: "click",
@@ -169,7 +129,6 @@ const deny: Draft = {
   choice: { kind: "deny" },
   via: "button",
 };
-const kindOf = (kind: Kind) => (drafts: Draft[]) => drafts.filter((draft) => draft.kind !== kind);
 
 test("a thread in which all went as it must has no violations", () => {
   expect(violations(evidence())).toEqual([]);
@@ -185,8 +144,8 @@ test.each<[string, Change, RegExp]>([
   ["a post that nobody made", { journal: after("m2", asked("m3", "nudge")) }, /nobody posted m3/],
   ["a message without a run", { journal: without("run:r2") }, /m2 led to 0 runs/],
   ["a run without an end", { journal: without("ended:r2") }, /r2 ended 0 times/],
-  ["a click without a consequence", { journal: kindOf("vote") }, /c1 had 0 consequences/],
-  ["a start without approvals", { journal: kindOf("vote") }, /0 of 1 approvals/],
+  ["a click without a consequence", { journal: withoutKind("vote") }, /c1 had 0 consequences/],
+  ["a start without approvals", { journal: withoutKind("vote") }, /0 of 1 approvals/],
   [
     "a start after a Stop",
     { journal: before("started:r1.t1", { id: "s", kind: "stop", actor }) },

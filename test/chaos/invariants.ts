@@ -1,6 +1,8 @@
 import { type Entry, isPost } from "../../src/core/entry.ts";
-import { emptyThread, fold } from "../../src/journal/fold.ts";
+import { fold } from "../../src/journal/fold.ts";
+import { emptyThread } from "../../src/journal/thread.ts";
 import { nextStep } from "../../src/worker/next.ts";
+import { checkConversations } from "./conversations.ts";
 import {
   type CallEvidence,
   callsOf,
@@ -9,6 +11,8 @@ import {
   entriesOf,
   type Evidence,
   isToolSight,
+  type RunEvidence,
+  runsOf,
 } from "./evidence.ts";
 import type { ToolName } from "./plan.ts";
 import type { Line } from "./witness.ts";
@@ -27,16 +31,19 @@ const QUORUM: Record<ToolName, number | undefined> = {
   brief: 1,
   wreck: 2,
   banned: undefined,
+  ask: 0,
 };
 const MEMBERS = ["test:ana", "test:bob", "test:cy"];
 
 /** What is wrong with a thread; empty when nothing is. */
 export function violations(evidence: Evidence): string[] {
   const calls = callsOf(evidence);
+  const runs = runsOf(evidence);
   return [
     ...checkStore(evidence),
     ...checkPosts(evidence),
-    ...checkRuns(evidence, calls),
+    ...checkRuns(evidence, runs, calls),
+    ...checkConversations(evidence, runs, calls),
     ...checkClicks(evidence),
     ...calls.flatMap((call) => [...checkOutcome(call, evidence), ...checkEffect(call)]),
     ...calls.flatMap((call) => checkPermission(call, evidence)),
@@ -78,30 +85,42 @@ function checkPosts({ entries, posted }: Evidence): string[] {
 
 /** Asked about, and neither decided nor withdrawn: it may wait for people for ever. */
 function isWaiting(call: CallEvidence, evidence: Evidence): boolean {
+  if (call.tool === "ask") return isUnanswered(call, evidence);
   const proposal = call.proposed.at(-1);
   if (proposal === undefined || call.started.length > 0) return false;
   const closed = entriesOf(evidence, "action_closed").some(
     ({ action }) => action === proposal.action,
   );
-  const stops = entriesOf(evidence, "stop").some(({ seq }) => seq > call.request.seq);
+  const stops = entriesOf(evidence, "stop").some(({ seq }) => seq > call.since);
   return !closed && !stops && approversOf(call, proposal, evidence).size < (QUORUM[call.tool] ?? 1);
 }
 
-/** 7: one event leads to one run, which ends once. */
-function checkRuns(evidence: Evidence, calls: CallEvidence[]): string[] {
+/** A question that was put and that nobody answered or stopped since. */
+function isUnanswered({ put, call }: CallEvidence, { entries }: Evidence): boolean {
+  const [question] = put;
+  if (question === undefined) return false;
+  return !entries.some(
+    (entry) =>
+      entry.seq > question.seq &&
+      (entry.kind === "stop" ||
+        entry.kind === "message" ||
+        (entry.kind === "click" && entry.action === call)),
+  );
+}
+
+/** 7: one event leads to one run, which ends once. Messages may also join a run: see `checkConversations`. */
+function checkRuns(evidence: Evidence, runs: RunEvidence[], calls: CallEvidence[]): string[] {
   const wrong: string[] = [];
-  const runs = entriesOf(evidence, "run_started");
-  const ends = entriesOf(evidence, "run_ended");
-  for (const { id, kind } of evidence.entries) {
-    if (kind !== "message" && kind !== "command") continue;
-    const answering = runs.filter(({ answers }) => answers.includes(id)).length;
+  for (const { id } of entriesOf(evidence, "command")) {
+    const answering = runs.filter(({ started }) => started.answers.includes(id)).length;
     if (answering !== 1) wrong.push(`${id} led to ${answering} runs`);
   }
-  for (const { run, seq } of runs) {
-    const ended = ends.filter((end) => end.run === run);
-    const open = calls.some((call) => call.call.startsWith(`${run}.`) && isWaiting(call, evidence));
+  for (const { run, started, ended } of runs) {
+    const open = calls.some((call) => call.run === run && isWaiting(call, evidence));
     if (ended.length !== (open ? 0 : 1)) wrong.push(`the run ${run} ended ${ended.length} times`);
-    if (ended.some((end) => end.seq < seq)) wrong.push(`the run ${run} ended before it began`);
+    if (ended.some(({ seq }) => seq < started.seq)) {
+      wrong.push(`the run ${run} ended before it began`);
+    }
   }
   return wrong;
 }
@@ -113,6 +132,8 @@ function checkClicks(evidence: Evidence): string[] {
     ...entriesOf(evidence, "settled").map(({ click }) => click),
     ...entriesOf(evidence, "action_proposed").map(({ click }) => click),
     ...entriesOf(evidence, "notice").map(({ answers }) => answers),
+    ...entriesOf(evidence, "tool_finished").map(({ answers }) => answers),
+    ...entriesOf(evidence, "action_closed").map(({ click }) => click),
   ];
   const clicks = entriesOf(evidence, "click").flatMap(({ id }) => {
     const times = causes.filter((cause) => cause === id).length;
@@ -139,6 +160,7 @@ function checkOutcome(call: CallEvidence, evidence: Evidence): string[] {
   if (finished === undefined || call.finished.length > 1) {
     return [`${id} has ${call.finished.length} results`];
   }
+  if (tool === "ask") return checkReply(call, finished, evidence);
   const wrong: string[] = [];
   const { outcome, recovered = false, text } = finished;
   const [start] = started;
@@ -185,8 +207,32 @@ function checkOutcome(call: CallEvidence, evidence: Evidence): string[] {
   return wrong;
 }
 
+/** A question is never run: people answer it, after it was put to them. */
+function checkReply(
+  { call, put, started }: CallEvidence,
+  { outcome, answers }: Entry<"tool_finished">,
+  evidence: Evidence,
+): string[] {
+  const wrong = started.length > 0 ? [`${call} is a question and was started`] : [];
+  if (outcome !== "ok") return NOT_RUN.has(outcome) ? wrong : [...wrong, `${call} is ${outcome}`];
+  const posts = [...entriesOf(evidence, "message"), ...entriesOf(evidence, "click")];
+  const reply = posts.find(({ id }) => id === answers);
+  const [question] = put;
+  if (reply === undefined || question === undefined || reply.seq < question.seq) {
+    return [...wrong, `${call} has an answer that nobody gave`];
+  }
+  return MEMBERS.includes(reply.actor.account) ? wrong : [...wrong, `a guest answered ${call}`];
+}
+
 /** 1: a write is begun and happens at most once, after its start was durable, with the arguments that were shown. */
-function checkEffect({ call, tool, started, proposed, request, sights }: CallEvidence): string[] {
+function checkEffect({
+  call,
+  tool,
+  started,
+  proposed,
+  args: asked,
+  sights,
+}: CallEvidence): string[] {
   const wrong: string[] = [];
   for (const what of ["begin", "effect", "end"] as const) {
     const times = sights.filter((line) => line.what === what).length;
@@ -197,7 +243,6 @@ function checkEffect({ call, tool, started, proposed, request, sights }: CallEvi
     if (start === undefined) wrong.push(`${call} (${tool}): ${what} without a start`);
     else if (last < start.seq) wrong.push(`${call} (${tool}): ${what} before its start was stored`);
     const shown = proposed.find(({ revision }) => revision === start?.revision)?.args;
-    const asked = request.command.name === "run" ? request.command.args : {};
     const right =
       shown === undefined ? args["name"] === asked["name"] : canonical(args) === canonical(shown);
     if (!right) wrong.push(`${call} (${tool}): ran with other arguments than were shown`);
@@ -219,10 +264,11 @@ function checkEffectsHaveCalls(calls: CallEvidence[], { lines }: Evidence): stri
 function checkPermission(call: CallEvidence, evidence: Evidence): string[] {
   const [start] = call.started;
   if (start === undefined) return [];
-  const { call: id, tool, request, proposed } = call;
+  const { call: id, tool, since, request, proposed } = call;
   const quorum = QUORUM[tool];
   const wrong: string[] = [];
-  const between = (entry: { seq: number }) => entry.seq > request.seq && entry.seq < start.seq;
+  const between = (entry: { seq: number }) => entry.seq > since && entry.seq < start.seq;
+  if (start.seq < request.seq) wrong.push(`${id} was started before it was asked for`);
   if (entriesOf(evidence, "stop").some(between)) wrong.push(`${id} was started after a Stop`);
   if (quorum === undefined) return [...wrong, `${id} (${tool}) was started against policy`];
   if (quorum === 0) return wrong;
@@ -259,7 +305,7 @@ function clicksOn(
 
 /** Who approved it, by a click and its vote, before the entry `before`. */
 function approversOf(
-  { tool, request }: CallEvidence,
+  { tool, requesters }: CallEvidence,
   proposal: Entry<"action_proposed">,
   evidence: Evidence,
   before = Infinity,
@@ -270,7 +316,7 @@ function approversOf(
       ({ choice, id }) => choice.kind === "approve" && votes.some(({ click }) => click === id),
     )
     .map(({ actor }) => actor.account)
-    .filter((account) => tool !== "wreck" || account !== request.actor.account);
+    .filter((account) => tool !== "wreck" || !requesters.has(account));
   return new Set(accounts);
 }
 

@@ -1,8 +1,9 @@
 /**
- * The kill tests: real worker processes on one real SQLite folder, with people who write and click meanwhile, are killed
- * (SIGKILL) and frozen (SIGSTOP past their lease) at every named point and at random, drained (SIGTERM), two at once and
- * again while they recover. What happened is seen by a witness outside of them; the invariants of SAFETY.md must hold.
- * Then stores with a planted bug must each be caught.
+ * The kill tests: real worker processes on one real SQLite folder, with people who write and click meanwhile and a model
+ * that does what they ask for, are killed (SIGKILL) and frozen (SIGSTOP past their lease) at every named point and at
+ * random, drained (SIGTERM), two at once and again while they recover. What happened is seen by a witness outside of
+ * them; the invariants of SAFETY.md must hold.
+ * Then stores with a planted bug must each be caught, and attackers whom the model obeys must get nothing (test/puppet).
  *
  * A trial is a thread that a worker had in its hands when it was struck (`verdictOf`). The seed fixes who writes what,
  * when people react and where workers die; it does not fix the operating system's scheduling. Some of the workers' requests
@@ -17,12 +18,13 @@ import { parseArgs } from "node:util";
 import { type BatchRecord, makeFolder, removeFolder, runBatch } from "./batch.ts";
 import { campaignBatch, type Campaign, controlOf, missedBatch, missedOf } from "./campaign.ts";
 import { BUGS, isBug } from "./faults.ts";
+import { casesOf, runCases } from "../puppet/campaign.ts";
 import { type BatchPlan, POINTS } from "./plan.ts";
 import { pointTable, table, total } from "./report.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
 const USAGE = `Usage: npm run chaos [-- options]
-  --short       every point once and the planted bugs, within two minutes
+  --short       every point once and the planted bugs, within three and a half minutes
   --trials N    how many trials at least (2000; --short: 250)
   --seed S      repeats a plan (default: drawn from the clock)
   --only I      only the I-th batch of the plan
@@ -43,6 +45,9 @@ interface Tally {
   checks: { passed: number; failed: number };
 }
 
+/** Of attacks by way of what the model reads: about 20 ms each. */
+const ATTACKS = 30_000;
+const SHORT_ATTACKS = 1_000;
 /** Batches at most for traps that did not spring by themselves. */
 const MAX_MISSED_ROUNDS = 20;
 /** More rounds than any campaign needs: a batch makes dozens of trials. */
@@ -122,6 +127,7 @@ async function main(argv: string[]): Promise<number> {
 
   try {
     await strike(options, tally, run);
+    if (options.only === undefined) await deceive(options, tally, stop.signal);
     if (options.bugs) await plant(options, tally, { folder, signal: stop.signal });
   } catch (error) {
     if (!stop.signal.aborted) throw error;
@@ -167,6 +173,26 @@ async function strike(
     const where = left.map(({ point, signal }) => `${signal} ${point}`);
     print(`points that no worker came by: ${where.join(", ")}`);
   }
+}
+
+/** Attacks on a bot whose model obeys every word: the model falls for all of them, the bot for none. */
+async function deceive(
+  { campaign: { depth, seed } }: Options,
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<void> {
+  const count = depth === "short" ? SHORT_ATTACKS : ATTACKS;
+  const { cases, modelSuccesses, systemSuccesses, failures } = await runCases(
+    casesOf(count, seed),
+    { signal, onProgress: (done) => done % 3_000 === 0 && print(`attacks: ${done} of ${count}`) },
+  );
+  const failed = systemSuccesses + cases - modelSuccesses;
+  tally.checks.failed += failed;
+  tally.checks.passed += Math.max(0, cases - failed);
+  for (const failure of failures.slice(0, 100)) print(`  ${failure}`);
+  print(
+    `attacks: the model obeyed ${modelSuccesses} of ${cases}, ${systemSuccesses} got something from the bot`,
+  );
 }
 
 /** Every planted bug must be seen, as what it is. */

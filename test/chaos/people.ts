@@ -3,14 +3,9 @@ import type { Draft, PostKind } from "../../src/core/entry.ts";
 import { isBotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import {
-  type Account,
-  type Ask,
-  between,
-  type BatchPlan,
-  type Reply,
-  seededRandom,
-} from "./plan.ts";
+import { errandText } from "./errand.ts";
+import type { Account, Ask, BatchPlan, Reply } from "./plan.ts";
+import { between, seededRandom } from "./random.ts";
 import type { Line } from "./witness.ts";
 
 /** A post that the store has acknowledged. */
@@ -42,7 +37,9 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
   const random = seededRandom(plan.seed ^ 0x9e3779b9);
   const posted: Posted[] = [];
   const known = new Set<string>();
-  const cards = new Set<string>();
+  const reacted = new Set<string>();
+  /** Whose card it is, by thread and action. */
+  const carded = new Map<string, Ask>();
   const asks = new Map(plan.threads.flatMap((thread) => thread.asks).map((ask) => [ask.name, ask]));
   const settling = new Map(plan.threads.map(({ key, settles }) => [key, settles]));
   const timers = new Set<NodeJS.Timeout>();
@@ -97,9 +94,12 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
       draft: draftOf(ask, planned, action),
     });
 
-  function react(ask: Ask, action: string, revision: number): void {
+  function react(ask: Ask, from: Reply["from"], action: string, revision = 1): void {
+    const seen = `${from} ${ask.name} ${revision}`;
+    if (reacted.has(seen)) return;
+    reacted.add(seen);
     for (const each of ask.replies) {
-      if (each.from === "card" && each.revision === revision) reply(ask, each, action, 0);
+      if (each.from === from && each.revision === revision) reply(ask, each, action, 0);
     }
   }
 
@@ -121,12 +121,19 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
 
     see(line) {
       if (line.what === "carded" || line.what === "settled") {
-        const card = `${line.name} ${line.revision}`;
         const ask = asks.get(line.name);
-        if (ask !== undefined && !cards.has(card)) react(ask, line.action, line.revision);
-        cards.add(card);
+        if (ask !== undefined) {
+          carded.set(`${line.key} ${line.action}`, ask);
+          react(ask, "card", line.action, line.revision);
+        }
       }
       if (line.what !== "said" || line.kind !== "notice") return;
+      const questioner = line.asks === undefined ? undefined : asks.get(line.text);
+      if (questioner !== undefined) react(questioner, "question", line.asks ?? "");
+      for (const action of line.holds) {
+        const ask = carded.get(`${line.key} ${action}`);
+        if (ask !== undefined) react(ask, "hold", action);
+      }
       const actor = actorOf("test:cy");
       if (line.settles !== undefined && settling.get(line.key) === true) {
         const id = `settle:${line.ref}`;
@@ -136,12 +143,9 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
         say(between(random, 0, 250), undefined, { key: line.key, draft });
       }
       if (line.text.includes("put aside")) {
-        const draft: Draft<"message"> = {
-          id: `again:${line.ref}`,
-          kind: "message",
-          actor,
-          text: "Try again",
-        };
+        const id = `again:${line.ref}`;
+        const text = errandText({ name: id, thread: line.key, rounds: [], ms: 0 });
+        const draft: Draft<"message"> = { id, kind: "message", actor, text };
         say(between(random, 0, 20), undefined, { key: line.key, draft });
       }
     },
@@ -152,9 +156,21 @@ function actorOf(account: Account) {
   return { account, name: account.replace("test:", "") };
 }
 
-function requestOf({ id, key, name, tool, by, workMs, long }: Ask): Draft<"command" | "message"> {
+function requestOf({
+  id,
+  key,
+  name,
+  tool,
+  rounds,
+  by,
+  workMs,
+  long,
+}: Ask): Draft<"command" | "message"> {
   const actor = actorOf(by);
-  if (tool === undefined) return { id, kind: "message", actor, text: name };
+  if (tool === undefined) {
+    const text = errandText({ name, thread: key, rounds, ms: workMs });
+    return { id, kind: "message", actor, text };
+  }
   const args = { thread: key, name, ms: String(workMs), ...(long && { bytes: "20000" }) };
   const text = `run ${tool} name=${name} …`;
   return { id, kind: "command", actor, text, command: { name: "run", tool, args } };
@@ -164,9 +180,14 @@ function draftOf(
   ask: Ask,
   { id, by, choice, revision }: Reply,
   action: string,
-): Draft<"click" | "stop"> {
+): Draft<"click" | "stop" | "message"> {
   const actor = actorOf(by);
   if (choice.kind === "stop") return { id, kind: "stop", actor };
+  if (choice.kind === "message") {
+    const { rounds } = choice;
+    const text = errandText({ name: id, thread: ask.key, rounds, ms: ask.workMs });
+    return { id, kind: "message", actor, text };
+  }
   const args = { thread: ask.key, name: ask.name, ms: ask.workMs, bytes: 0, note: "edited" };
   const made = choice.kind === "edit" ? { ...choice, args } : choice;
   return { id, kind: "click", actor, action, revision, choice: made, via: "button" };

@@ -28,6 +28,9 @@ const COUNTS = [
   "randomFreezes",
   "poisonings",
   "effects",
+  "requests",
+  "turns",
+  "joined",
   "unknown",
   "unknownHappened",
   "actedLate",
@@ -71,6 +74,10 @@ export function table(figures: Figures, seconds: number, seed: number): string {
     ],
     ["drains", span(drainMs)],
     ["effects", figures.effects],
+    [
+      "models",
+      `${figures.requests} requests, ${figures.turns} turns, ${figures.joined} messages joined a run`,
+    ],
     [
       "unknown",
       `${figures.unknown}, of which ${figures.unknownHappened} had happened (${figures.actedLate} only after it was said)`,

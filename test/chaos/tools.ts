@@ -93,9 +93,20 @@ export function witnessTools({ witness, witnessPath, cross, lastOf }: ToolParts)
     process.kill(process.pid, "SIGKILL");
   };
 
+  const question = defineTool<Input>({
+    name: "ask",
+    description: "Asks people whether to go on.",
+    input,
+    effect: "read",
+    timeoutMs: 1_000,
+    question: ({ note }) => ({ text: note, choices: ["yes", "no"] }),
+    run: () => Promise.reject(new Error("a question is not run")),
+  });
+
   return [
     read("look", () => {}),
     read("poison", poison),
+    question,
     write("act"),
     write("nudge"),
     write("brief"),

@@ -7,6 +7,7 @@ import {
   duplicates,
   entriesOf,
   type Evidence,
+  runsOf,
   staleCards,
 } from "./evidence.ts";
 import { violations } from "./invariants.ts";
@@ -31,6 +32,10 @@ export interface Figures {
   poisonings: number;
   drainMs: number[];
   effects: number;
+  /** Requests that models were sent, and turns that came of them; messages that joined a run that went on. */
+  requests: number;
+  turns: number;
+  joined: number;
   /** Calls whose outcome is unknown, and those of them that had happened. */
   unknown: number;
   unknownHappened: number;
@@ -73,6 +78,9 @@ export function emptyFigures(): Figures {
     poisonings: 0,
     drainMs: [],
     effects: 0,
+    requests: 0,
+    turns: 0,
+    joined: 0,
     unknown: 0,
     unknownHappened: 0,
     actedLate: 0,
@@ -136,6 +144,7 @@ export function verdictOf(record: BatchRecord): Verdict {
   }
   fail("batch", record.misdeeds);
   if (record.damage !== undefined) fail("batch", [record.damage]);
+  if (record.unbooked !== undefined) fail("batch", [record.unbooked]);
   fail("batch", readLog(record.log, figures));
   return { figures, failed };
 }
@@ -210,6 +219,9 @@ function countThread(evidence: Evidence, figures: Figures): void {
   const { lines } = evidence;
   figures.threads += 1;
   figures.effects += lines.filter(({ what }) => what === "effect").length;
+  figures.requests += lines.filter(({ what }) => what === "asked").length;
+  figures.turns += entriesOf(evidence, "assistant").length;
+  for (const { joined } of runsOf(evidence)) figures.joined += joined.length;
   figures.lostLeases += lines.filter(({ what }) => what === "fenced").length;
   figures.retracted += lines.filter(({ what }) => what === "retracted").length;
   figures.lateWords += entriesOf(evidence, "signal").length;
@@ -244,13 +256,13 @@ function recoveryOf(call: CallEvidence, { lines }: Evidence, strikes: readonly S
       (begin === undefined ? at >= start.at : pid === begin.pid && at >= begin.at)
     );
   });
-  const told = lines.find(
-    (line) =>
-      line.what === "said" &&
-      (finished.outcome === "unknown"
-        ? /UNKNOWN/.test(line.text) && (line.settles === call.call || line.settles === start.action)
-        : line.run === start.run),
-  );
+  const told = lines.find((line) => {
+    if (line.what === "settled") return line.phase === "done" && line.action === start.action;
+    if (line.what !== "said") return false;
+    if (finished.outcome !== "unknown") return line.run === start.run;
+    const settles = line.settles === call.call || line.settles === start.action;
+    return settles && /UNKNOWN/.test(line.text);
+  });
   const [first] = struck;
   return first === undefined || told === undefined ? [] : [told.at - first.at];
 }

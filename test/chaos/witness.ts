@@ -10,8 +10,12 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
  */
 export type Sight =
   | { what: "ready" | "stopped" }
-  /** A lease was granted, given back, or found to be another's. */
-  | { what: "held" | "dropped" | "fenced"; key: JournalKey }
+  /** A lease was granted; `since` is the store's time of that, since a worker may be frozen before it can say so. */
+  | { what: "held"; key: JournalKey; since: number }
+  /** A lease was given back, or found to be another's. */
+  | { what: "dropped" | "fenced"; key: JournalKey }
+  /** A model was asked: a digest of each turn that is settled, and calls that do not have their one result. */
+  | { what: "asked"; key: JournalKey; turns: string[]; unpaired: string[] }
   | { what: "trap"; point: string; signal: "SIGKILL" | "SIGSTOP" }
   | ToolSight
   | Said
@@ -39,6 +43,9 @@ interface Said {
   kind: "answer" | "notice";
   run: string | undefined;
   settles: string | undefined;
+  /** The call whose question it puts, and the actions that hold up what was said. */
+  asks: string | undefined;
+  holds: string[];
   /** Of an answer: its results' text too. */
   text: string;
 }
