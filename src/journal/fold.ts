@@ -127,15 +127,15 @@ function hearPerson(thread: Thread, entry: Entry<"message">): void {
     call.reply = entry;
     return;
   }
-  joinRun(run, run.talk, entry);
-  const holds = openActions(thread, run);
-  if (holds.length > 0) tellHeld(thread, entry.id, holds);
+  joinRun(thread, run, run.talk, entry);
 }
 
-function joinRun({ started, principals }: Run, talk: Talk, message: Entry<"message">): void {
+function joinRun(thread: Thread, run: Run, talk: Talk, message: Entry<"message">): void {
   const { account } = message.actor;
-  hearMessage(talk, message, started.principals.includes(account));
-  principals.add(account);
+  hearMessage(talk, message, run.started.principals.includes(account));
+  run.principals.add(account);
+  const holds = openActions(thread, run);
+  if (holds.length > 0) tellHeld(thread, message.id, holds);
 }
 
 function openActions({ live }: Thread, { started }: Run): string[] {
@@ -365,7 +365,7 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
   }
   // A reply that a click overtook is a message like any other: it instructs the run.
   if (run?.talk !== undefined && call.reply !== undefined && call.reply.id !== entry.answers) {
-    joinRun(run, run.talk, call.reply);
+    joinRun(thread, run, run.talk, call.reply);
   }
   if (run?.talk === undefined) return;
   const { tool, args, action, started } = call;
