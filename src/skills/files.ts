@@ -1,0 +1,121 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { cleanText } from "../core/display.ts";
+import { BotError } from "../core/errors.ts";
+import type { SkillFile } from "./skill.ts";
+
+/** A text that is longer is no reading for a model. */
+const MAX_FILE_BYTES = 256 * 1024;
+const MAX_FILES = 100;
+const MAX_DEPTH = 4;
+const MAX_FOLDERS = 200;
+
+/** Not looked into: hidden, and other people's programs. */
+export function isSkipped(name: string): boolean {
+  return name.startsWith(".") || name === "node_modules";
+}
+
+export function isSkillFile(name: string): boolean {
+  return name === "SKILL.md" || name === "skill.md";
+}
+
+/**
+ * The files of a skill's folder, itself a real path, by their paths in it, without SKILL.md: at most 100, four folders
+ * deep, in order. What is hidden, what has a name that cannot be shown as it is and what leads out of the folder is
+ * not among them; links to folders are not followed.
+ */
+export async function listFiles(folder: string): Promise<SkillFile[]> {
+  const found: SkillFile[] = [];
+  let folders = 0;
+  const walk = async (inner: string, depth: number): Promise<void> => {
+    folders += 1;
+    if (folders > MAX_FOLDERS) return;
+    const entries = await readdir(join(folder, inner), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (found.length === MAX_FILES) return;
+      const id = inner === "" ? entry.name : `${inner}/${entry.name}`;
+      if (isSkipped(entry.name) || isSkillFile(id) || !isShowable(entry.name)) continue;
+      if (entry.isDirectory()) {
+        if (depth < MAX_DEPTH) await walk(id, depth + 1);
+        continue;
+      }
+      const bytes = await sizeInside(folder, id);
+      if (bytes !== undefined) found.push({ id, bytes });
+    }
+  };
+  await walk("", 0);
+  return found;
+}
+
+/** A name that is told to a model comes back as it was, and cannot end the tag or the line that it stands in. */
+function isShowable(name: string): boolean {
+  return cleanText(name) === name && !/["<>&\\]|[^\S ]/.test(name);
+}
+
+/** Undefined: no regular file, or not inside. */
+async function sizeInside(folder: string, id: string): Promise<number | undefined> {
+  try {
+    const real = await realpath(join(folder, id));
+    const info = await stat(real);
+    return isInside(real, folder) && info.isFile() ? info.size : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The text of a file in `folder`, which is a real path. What counts is where the opened file is, not what its path
+ * said a moment before.
+ * @throws BotError PATH_REFUSED
+ */
+export async function readInside(folder: string, id: string): Promise<string> {
+  const refuse = (why: string, cause?: unknown) =>
+    new BotError("PATH_REFUSED", `${id} ${why}.`, cause === undefined ? {} : { cause });
+  try {
+    const real = await realpath(join(folder, id));
+    if (!isInside(real, folder)) throw refuse("leads out of its skill's folder");
+    // Opening a device may do anything, so look first. O_NONBLOCK is for a named pipe that comes in between.
+    if (!(await lstat(real)).isFile()) throw refuse("is no regular file");
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    await using file = await open(real, flags);
+    const info = await file.stat();
+    if (!info.isFile()) throw refuse("is no regular file");
+    if (!isInside((await whereIs(file, real)) ?? "", folder))
+      throw refuse("leads out of its skill's folder");
+    // It may have grown since.
+    const buffer = Buffer.alloc(Math.min(info.size, MAX_FILE_BYTES) + 1);
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    if (bytesRead > MAX_FILE_BYTES) throw refuse(`is larger than ${MAX_FILE_BYTES} bytes`);
+    const text = textOf(buffer.subarray(0, bytesRead));
+    if (text === undefined) throw refuse("is no text in UTF-8");
+    return text;
+  } catch (error) {
+    if (error instanceof BotError) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "no code";
+    throw refuse(`cannot be read (${code})`, error);
+  }
+}
+
+/** On Linux from the descriptor itself, elsewhere by finding the same file there again. */
+async function whereIs(file: FileHandle, path: string): Promise<string | undefined> {
+  try {
+    return await readlink(`/proc/self/fd/${file.fd}`);
+  } catch {
+    const [opened, found, real] = await Promise.all([file.stat(), stat(path), realpath(path)]);
+    return opened.ino === found.ino && opened.dev === found.dev ? real : undefined;
+  }
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+}

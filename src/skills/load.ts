@@ -1,0 +1,137 @@
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { BotError, messageOf } from "../core/errors.ts";
+import { isSkillFile, isSkipped, listFiles, readInside } from "./files.ts";
+import { readSkillText } from "./skill-text.ts";
+import type { Skill, SkillProblem } from "./skill.ts";
+
+export interface Skills {
+  /** In order of their names. */
+  readonly skills: readonly Skill[];
+  readonly problems: readonly SkillProblem[];
+}
+
+/** Folders below a configured one in which skills are found, and how many are looked into. */
+const MAX_DEPTH = 4;
+const MAX_FOLDERS = 2_000;
+/** Each is named in every request: these take up to 10 000 tokens. */
+const MAX_SKILLS = 100;
+
+/**
+ * Finds and loads the skills in `folders`, four folders deep, without following links to folders. Of two with one name
+ * the later wins, and the other is a problem. `encode` takes known secrets out of names and descriptions, which are in
+ * every request; bodies and files pass it as results do. Never throws: what cannot be loaded is a problem.
+ */
+export async function loadSkills(
+  folders: readonly string[],
+  encode: (text: string) => string,
+): Promise<Skills> {
+  const problems: SkillProblem[] = [];
+  const byName = new Map<string, Skill>();
+  for (const folder of folders) {
+    for (const place of await findSkills(folder, problems)) {
+      const skill = await loadSkill(place, encode, problems);
+      if (skill === undefined) continue;
+      const other = byName.get(skill.name);
+      if (other !== undefined) {
+        const text = `replaced by the skill of the same name in ${skill.folder}`;
+        problems.push({ at: other.folder, text, loaded: false });
+      }
+      byName.set(skill.name, skill);
+    }
+  }
+  const skills = [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  for (const { folder } of skills.splice(MAX_SKILLS)) {
+    const text = `left out: there are more than ${MAX_SKILLS} skills, and the first in order of names are kept`;
+    problems.push({ at: folder, text, loaded: false });
+  }
+  const shown = problems.map((problem) => ({ ...problem, text: encode(problem.text) }));
+  return { skills, problems: shown };
+}
+
+interface Place {
+  folder: string;
+  file: string;
+}
+
+/** The folders that have a SKILL.md, in order; nothing is looked for within one. */
+async function findSkills(root: string, problems: SkillProblem[]): Promise<Place[]> {
+  const places: Place[] = [];
+  const fail = (at: string, text: string) => void problems.push({ at, text, loaded: false });
+  let count = 0;
+  const walk = async (folder: string, depth: number): Promise<void> => {
+    count += 1;
+    const entries = await readdir(folder, { withFileTypes: true });
+    const names = entries.map(({ name }) => name).toSorted();
+    const file = names.find((name) => isSkillFile(name));
+    if (file !== undefined) {
+      places.push({ folder, file });
+      return;
+    }
+    const links = new Set(
+      entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name),
+    );
+    const inner = new Set(entries.filter((entry) => entry.isDirectory()).map(({ name }) => name));
+    for (const name of names.filter((one) => !isSkipped(one))) {
+      const path = join(folder, name);
+      if (links.has(name) && (await isFolder(path))) {
+        fail(path, "a link, which is not followed; name the folder it leads to in skills.folders");
+      }
+      if (!inner.has(name) || depth === MAX_DEPTH || count >= MAX_FOLDERS) continue;
+      await walk(path, depth + 1).catch((error: unknown) => fail(path, messageOf(error)));
+    }
+  };
+  try {
+    await walk(await realpath(root), 0);
+  } catch (error) {
+    fail(root, `cannot be read: ${messageOf(error)}`);
+  }
+  if (count >= MAX_FOLDERS) fail(root, `only its first ${MAX_FOLDERS} folders were looked into`);
+  return places;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (info) => info.isDirectory(),
+    () => false,
+  );
+}
+
+async function loadSkill(
+  { folder, file }: Place,
+  encode: (text: string) => string,
+  problems: SkillProblem[],
+): Promise<Skill | undefined> {
+  const at = join(folder, file);
+  try {
+    const read = await readSkillText(await readInside(folder, file), basename(folder));
+    const hidden = read.skill !== undefined && encode(read.skill.name) !== read.skill.name;
+    const loaded = read.skill !== undefined && !hidden;
+    for (const { line, text } of read.problems)
+      problems.push({ at: `${at}:${line}`, text, loaded });
+    if (hidden) problems.push({ at, text: "its name holds a secret", loaded });
+    if (read.skill === undefined || hidden) return undefined;
+    const { name, description, body } = read.skill;
+    return {
+      name,
+      description: encode(description),
+      body,
+      folder,
+      files: () => listFiles(folder),
+      read: (id) => readListed(folder, id),
+    };
+  } catch (error) {
+    problems.push({ at, text: messageOf(error), loaded: false });
+    return undefined;
+  }
+}
+
+async function readListed(folder: string, id: string): Promise<string> {
+  const files = await listFiles(folder);
+  if (files.some((file) => file.id === id)) return readInside(folder, id);
+  const known = files.map((file) => file.id).join(", ") || "none";
+  throw new BotError(
+    "PATH_REFUSED",
+    `There is no file ${JSON.stringify(id)} to be read in this skill. Its files: ${known}.`,
+  );
+}

@@ -1,0 +1,212 @@
+import type { Document, LineCounter } from "yaml";
+import * as z from "zod";
+import { cleanText } from "../core/display.ts";
+import { messageOf } from "../core/errors.ts";
+
+/** What is wrong, and where: the line is counted from 1. */
+interface TextProblem {
+  line: number;
+  text: string;
+}
+
+/** A `SKILL.md` that was read; without a skill when the problem is one that nothing helps against. */
+export interface SkillText {
+  skill: { name: string; description: string; body: string } | undefined;
+  problems: TextProblem[];
+}
+
+/** The limits of the format (Agent Skills specification), in characters. */
+const MAX_NAME = 64;
+const MAX_DESCRIPTION = 1_024;
+const MAX_COMPATIBILITY = 500;
+/** What the format recommends for a body. */
+const MAX_LINES = 500;
+/** Of a longer result models are shown the beginning and the end (`MAX_RESULT_BYTES` of the dispatcher, with room for the list of files). */
+const MAX_BODY_BYTES = 14_000;
+
+/** The fields that may be there besides name and description. None has an effect here. */
+const OPTIONAL_FIELDS: Readonly<Record<string, { schema: z.ZodType; expected: string }>> = {
+  license: { schema: z.string(), expected: "a text" },
+  compatibility: {
+    schema: z.string().refine((text) => text !== "" && lengthOf(text) <= MAX_COMPATIBILITY),
+    expected: `a text of 1 to ${MAX_COMPATIBILITY} characters`,
+  },
+  metadata: {
+    schema: z.record(z.string(), z.string()),
+    expected: "a map of texts; put numbers and dates in quotes",
+  },
+  "allowed-tools": { schema: z.string(), expected: "one text, names separated by spaces" },
+};
+
+/**
+ * Reads a `SKILL.md` by the rules of the Agent Skills format, leniently as its other clients do: what can be used is
+ * loaded with its problems named; without frontmatter, a description or any usable name there is no skill. `directory`
+ * is the name of its folder, which ought to be the skill's.
+ */
+export async function readSkillText(text: string, directory: string): Promise<SkillText> {
+  const problems: TextProblem[] = [];
+  const halves = split(text);
+  if (typeof halves === "string")
+    return { skill: undefined, problems: [{ line: 1, text: halves }] };
+  const front = await readFront(halves.front, problems);
+  if (front === undefined) return { skill: undefined, problems };
+  const description = descriptionOf(front, problems);
+  const name = nameOf(front, directory, problems);
+  checkOthers(front, problems);
+  const body = halves.body.trim();
+  const problem = bodyProblem(body);
+  if (problem !== undefined) problems.push({ line: halves.bodyLine, text: problem });
+  if (name === undefined || description === undefined) return { skill: undefined, problems };
+  return { skill: { name, description, body }, problems };
+}
+
+interface Halves {
+  front: string;
+  body: string;
+  /** Where the body begins. */
+  bodyLine: number;
+}
+
+/** A text instead says what is wrong. */
+function split(text: string): Halves | string {
+  const lines = text.split(/\r?\n/);
+  const isFence = (line: string) => /^---[ \t]*$/.test(line);
+  if (!isFence(lines[0] ?? "")) return "expected --- as the first line, then name and description";
+  const end = lines.findIndex((line, i) => i > 0 && isFence(line));
+  if (end < 0) return "the frontmatter has no end: expected a line of --- after it";
+  const body = lines.slice(end + 1).join("\n");
+  return { front: lines.slice(1, end).join("\n"), body, bodyLine: end + 2 };
+}
+
+interface Front {
+  fields: Readonly<Record<string, unknown>>;
+  lineOf(field: string): number;
+}
+
+async function readFront(front: string, problems: TextProblem[]): Promise<Front | undefined> {
+  const yaml = await import("yaml");
+  const counter = new yaml.LineCounter();
+  const options = { lineCounter: counter, prettyErrors: false, logLevel: "error" } as const;
+  try {
+    const document = yaml.parseDocument(front, options);
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const text = `it cannot be read as yaml: ${error.message}`;
+      problems.push({ line: fileLine(counter, error.pos[0]), text });
+      return undefined;
+    }
+    const fields: unknown = document.toJS({ maxAliasCount: 100 });
+    if (isRecord(fields))
+      return { fields, lineOf: (field) => lineOf(yaml, document, counter, field) };
+    problems.push({ line: 1, text: "expected name: and description: between the --- lines" });
+  } catch (error) {
+    // Aliases that multiply or lead nowhere, and nesting deeper than the stack.
+    problems.push({ line: 1, text: `it cannot be read as yaml: ${messageOf(error)}` });
+  }
+  return undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The frontmatter begins in the file's second line. */
+function fileLine(counter: LineCounter, offset: number): number {
+  return counter.linePos(offset).line + 1;
+}
+
+function lineOf(
+  yaml: typeof import("yaml"),
+  { contents }: Document.Parsed,
+  counter: LineCounter,
+  field: string,
+): number {
+  const pairs = yaml.isMap(contents) ? contents.items : [];
+  const key = pairs
+    .map((pair) => pair.key)
+    .find((one) => yaml.isScalar(one) && one.value === field);
+  return yaml.isScalar(key) ? fileLine(counter, key.range?.[0] ?? 0) : 1;
+}
+
+function descriptionOf(
+  { fields, lineOf: line }: Front,
+  problems: TextProblem[],
+): string | undefined {
+  const { description } = fields;
+  const text =
+    typeof description === "string" ? cleanText(description).replaceAll(/\s+/g, " ").trim() : "";
+  if (text === "") {
+    problems.push({
+      line: line("description"),
+      text: "description: expected a text that says what it is for and when",
+    });
+    return undefined;
+  }
+  if (lengthOf(text) > MAX_DESCRIPTION) {
+    problems.push({
+      line: line("description"),
+      text: `description: longer than ${MAX_DESCRIPTION} characters`,
+    });
+  }
+  return text;
+}
+
+/** The name that it gives itself, else its folder's. */
+function nameOf(
+  { fields, lineOf: line }: Front,
+  directory: string,
+  problems: TextProblem[],
+): string | undefined {
+  const given = typeof fields["name"] === "string" ? fields["name"].trim().normalize("NFKC") : "";
+  const folder = directory.normalize("NFKC");
+  const wrong =
+    nameProblem(given) ?? (given === folder ? undefined : "expected the name of its folder");
+  const name = [given, folder].find((one) => isCallable(one));
+  if (wrong !== undefined) {
+    const used = name === undefined ? "" : `; it is called ${name}`;
+    problems.push({ line: line("name"), text: `name: ${wrong}${used}` });
+  }
+  return name;
+}
+
+/** Why a name is none that the format allows, or undefined. */
+export function nameProblem(name: string): string | undefined {
+  if (name === "") return "missing; expected the name of its folder";
+  if (lengthOf(name) > MAX_NAME) return `longer than ${MAX_NAME} characters`;
+  const isPlain =
+    /^[\p{L}\p{N}-]+$/u.test(name) && name === name.toLowerCase() && cleanText(name) === name;
+  if (!isPlain) return "expected small letters, digits and hyphens only";
+  return /^-|-$|--/.test(name) ? "expected a hyphen only between two other characters" : undefined;
+}
+
+/** Not what the format wants, but one visible word that a model can call by. */
+function isCallable(name: string): boolean {
+  return /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,127}$/u.test(name) && cleanText(name) === name;
+}
+
+function checkOthers({ fields, lineOf: line }: Front, problems: TextProblem[]): void {
+  const unknown: string[] = [];
+  for (const [field, value] of Object.entries(fields)) {
+    if (field === "name" || field === "description") continue;
+    const rule = Object.hasOwn(OPTIONAL_FIELDS, field) ? OPTIONAL_FIELDS[field] : undefined;
+    if (rule === undefined) unknown.push(field);
+    else if (!rule.schema.safeParse(value).success)
+      problems.push({ line: line(field), text: `${field}: expected ${rule.expected}` });
+  }
+  const [first] = unknown;
+  if (first === undefined) return;
+  const text = `the format has no field ${unknown.join(", ")}; what is your own belongs under metadata`;
+  problems.push({ line: line(first), text });
+}
+
+function bodyProblem(body: string): string | undefined {
+  if (body === "") return "there are no instructions below the frontmatter";
+  const lines = body.split("\n").length;
+  if (lines <= MAX_LINES && Buffer.byteLength(body) <= MAX_BODY_BYTES) return undefined;
+  return `more than ${MAX_LINES} lines or ${MAX_BODY_BYTES} bytes, of which models see the beginning and the end; move details into files beside it`;
+}
+
+/** In characters, not in UTF-16 units. */
+function lengthOf(text: string): number {
+  return Array.from(text).length;
+}

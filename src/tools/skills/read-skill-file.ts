@@ -1,0 +1,32 @@
+import * as z from "zod";
+import type { Skill } from "../../skills/skill.ts";
+import { defineTool, type Tool } from "../tool.ts";
+
+interface Input {
+  skill: string;
+  path: string;
+}
+
+/** Reads one of the files that a skill has beside its instructions. Needs at least one skill. */
+export function createReadSkillFile(skills: readonly Skill[]): Tool<Input> {
+  const byName = new Map(skills.map((skill) => [skill.name, skill]));
+  return defineTool<Input>({
+    name: "read_skill_file",
+    description: "Reads a file of a skill, as activate_skill lists it.",
+    input: z.strictObject({
+      skill: z.enum([...byName.keys()]),
+      path: z
+        .string()
+        .min(1)
+        .max(1_000)
+        .describe("As the list has it")
+        .meta({ examples: ["references/checks.md"] }),
+    }),
+    effect: "read",
+    timeoutMs: 10_000,
+    async run({ skill, path }) {
+      const text = (await byName.get(skill)?.read(path)) ?? "";
+      return { text: `<skill_file skill="${skill}" path="${path}">\n${text}\n</skill_file>` };
+    },
+  });
+}
