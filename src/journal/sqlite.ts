@@ -5,13 +5,12 @@ import {
   type ArtifactRef,
   type Draft,
   type Entry,
-  decodeContent,
   encodeDraft,
-  isFact,
   type PostKind,
 } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import { areFacts, decodeRow, type EntryRow } from "./entries.ts";
 import {
   type AppendReply,
   type Granted,
@@ -37,15 +36,6 @@ interface JournalRow {
   due_at: number | null;
 }
 
-interface EntryRow {
-  seq: number;
-  id: string;
-  at: number;
-  kind: string;
-  version: number;
-  body: string;
-}
-
 export interface SqliteOptions {
   /** A file, created with its folder when missing, or `:memory:`. Several processes may share the file. */
   path: string;
@@ -64,21 +54,6 @@ export async function openSqliteJournal({ path, now = Date.now }: SqliteOptions)
   // What is wrong with the store the verbs say; what was not dropped the next start drops.
   await transact(db, path, () => counters.forget(now())).catch(() => {});
   return createJournal({ db, path, sql, counters, now, watchers: createWatchers(sql) });
-}
-
-function decodeRow(row: EntryRow): StoredEntry {
-  const { seq, id, at, kind, version } = row;
-  try {
-    const content = decodeContent(kind, version, JSON.parse(row.body));
-    if (content === undefined) return { seq, id, at, kind: "newer", written: `${kind}/${version}` };
-    return { seq, id, at, ...content };
-  } catch (error) {
-    throw new BotError(
-      "ENTRY_INVALID",
-      `Entry ${seq} (${kind}) does not have the form of its kind; the journal was left alone.`,
-      { cause: error },
-    );
-  }
 }
 
 function prepare(db: DatabaseSync) {
@@ -202,17 +177,14 @@ function appendNow(
   drafts: readonly Draft<AppendKind>[],
   before: number | undefined,
 ): AppendReply {
-  const facts = drafts.filter(isFact).length;
-  if (facts !== 0 && facts !== drafts.length) {
-    throw new TypeError("facts and decisions never share an append");
-  }
+  const facts = areFacts(drafts);
   const row = heldBy(store, lease);
   if (row === undefined) return { kind: "fenced" };
   const now = clockOf(store, row);
   const missing = drafts.filter(({ id }) => store.sql.byId.get(row.id, id) === undefined);
   if (missing.length > 0) {
     if (before !== undefined && now >= before) return { kind: "late", now };
-    if (facts === 0 && row.last !== after) {
+    if (!facts && row.last !== after) {
       return { kind: "unseen", unseen: readAfter(store, row, after), now };
     }
     const written = write(store, row, missing);

@@ -6,22 +6,29 @@ export interface InProcessOptions {
   onError(error: unknown, key: JournalKey | undefined): void;
   /** How often the store is asked what is due. Default 1 s. */
   sweepMs?: number;
-  /** Journals worked on at the same time. Default 64. */
+  /** Journals worked on at the same time. Default `DEFAULT_CONCURRENCY`. */
   concurrency?: number;
 }
+
+export const DEFAULT_CONCURRENCY = 64;
 
 /** setTimeout's longest delay; a later wake is left to the sweep. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
+export interface InProcessWakeups extends Wakeups {
+  /** A wake that says when it was heeded: after a look that began later than this call, or when stopped. */
+  look(key: JournalKey): Promise<void>;
+}
+
 /** Wake-ups within one process: nothing outlives it, since the sweep finds everything again at the next start. */
-export function createInProcessWakeups(options: InProcessOptions): Wakeups {
-  const { due, onError, sweepMs = 1_000, concurrency = 64 } = options;
-  const waiting = new Set<JournalKey>();
+export function createInProcessWakeups(options: InProcessOptions): InProcessWakeups {
+  const { due, onError, sweepMs = 1_000, concurrency = DEFAULT_CONCURRENCY } = options;
+  const waiting = new Map<JournalKey, PromiseWithResolvers<void>>();
   const running = new Map<JournalKey, Promise<void>>();
-  /** The next wake of each journal that is not due yet. */
-  const timers = new Map<JournalKey, { at: number; timer: NodeJS.Timeout }>();
+  const timers = createTimers((key) => void look(key));
   let work: ((key: JournalKey) => Promise<void>) | undefined;
   let sweeping: Promise<void> | undefined;
+  let stopped = false;
 
   async function workOn(key: JournalKey, job: (key: JournalKey) => Promise<void>): Promise<void> {
     try {
@@ -35,24 +42,31 @@ export function createInProcessWakeups(options: InProcessOptions): Wakeups {
   }
 
   function pump(): void {
-    for (const key of waiting) {
+    for (const [key, { resolve }] of waiting) {
       if (work === undefined || running.size >= concurrency) return;
       if (running.has(key)) continue;
       waiting.delete(key);
-      running.set(key, workOn(key, work));
+      running.set(key, workOn(key, work).finally(resolve));
     }
   }
 
-  function look(key: JournalKey): void {
-    clearTimeout(timers.get(key)?.timer);
-    timers.delete(key);
-    waiting.add(key);
+  function wait(key: JournalKey): Promise<void> {
+    const looked = waiting.get(key) ?? Promise.withResolvers<void>();
+    if (stopped) looked.resolve();
+    else waiting.set(key, looked);
+    return looked.promise;
+  }
+
+  function look(key: JournalKey): Promise<void> {
+    timers.forget(key);
+    const looked = wait(key);
     pump();
+    return looked;
   }
 
   async function sweep(): Promise<void> {
     try {
-      for await (const key of due()) if (!running.has(key)) waiting.add(key);
+      for await (const key of due()) if (!running.has(key)) void wait(key);
       pump();
     } catch (error) {
       onError(error, undefined);
@@ -62,18 +76,16 @@ export function createInProcessWakeups(options: InProcessOptions): Wakeups {
   }
 
   return {
+    look,
+
     wake(key, at = 0) {
-      const delay = at - Date.now();
-      if (delay <= 0) look(key);
-      if (delay <= 0 || delay > MAX_DELAY_MS) return;
-      const known = timers.get(key);
-      if (known !== undefined && known.at <= at) return;
-      clearTimeout(known?.timer);
-      timers.set(key, { at, timer: setTimeout(() => look(key), delay).unref() });
+      if (at <= Date.now()) void look(key);
+      else timers.set(key, at);
     },
 
     start(job) {
       work = job;
+      stopped = false;
       sweeping = sweep();
       // A store that is slow to answer is not asked again before it has.
       const timer = setInterval(() => {
@@ -82,12 +94,41 @@ export function createInProcessWakeups(options: InProcessOptions): Wakeups {
       return {
         async stop() {
           work = undefined;
+          stopped = true;
           clearInterval(timer);
-          for (const each of timers.values()) clearTimeout(each.timer);
+          timers.stop();
           await sweeping;
           await Promise.all(running.values());
+          for (const { resolve } of waiting.values()) resolve();
+          waiting.clear();
         },
       };
+    },
+  };
+}
+
+/** One timer per journal: the earliest that was set. */
+function createTimers(fire: (key: JournalKey) => void) {
+  const timers = new Map<JournalKey, { at: number; timer: NodeJS.Timeout }>();
+
+  function forget(key: JournalKey): void {
+    clearTimeout(timers.get(key)?.timer);
+    timers.delete(key);
+  }
+
+  return {
+    forget,
+
+    set(key: JournalKey, at: number): void {
+      const delay = at - Date.now();
+      const known = timers.get(key);
+      if (delay > MAX_DELAY_MS || (known !== undefined && known.at <= at)) return;
+      clearTimeout(known?.timer);
+      timers.set(key, { at, timer: setTimeout(() => fire(key), delay).unref() });
+    },
+
+    stop(): void {
+      for (const { timer } of timers.values()) clearTimeout(timer);
     },
   };
 }

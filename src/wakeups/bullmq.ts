@@ -1,0 +1,175 @@
+import { Queue, Worker } from "bullmq";
+import { Redis } from "ioredis";
+import { messageOf } from "../core/errors.ts";
+import { type JournalKey, transportOf } from "../core/journal-key.ts";
+import type { RedisAddress } from "../journal/redis-address.ts";
+import {
+  createInProcessWakeups,
+  DEFAULT_CONCURRENCY,
+  type InProcessOptions,
+  type InProcessWakeups,
+} from "./in-process.ts";
+import type { Wakeups } from "./wakeups.ts";
+
+/** The braces keep all of a queue in one slot of a Redis Cluster, as BullMQ asks for. */
+const PREFIX = "{wk}";
+/** BullMQ's stream of what happened to jobs, which nobody reads. */
+const KEPT_EVENTS = 100;
+/** How long each of a stop's two steps waits for Redis; what it does not hear of the sweep makes good. */
+const GOODBYE_MS = 1_500;
+/** Between attempts to connect: doubling. */
+const RETRY_MS = { first: 50, most: 1_000 } as const;
+
+export interface BullmqOptions extends InProcessOptions {
+  address: RedisAddress;
+  /** True where other processes serve the transport's journals too; elsewhere its wakes stay here. */
+  isShared(transport: string): boolean;
+  /** The transports that this process serves, as they are at the start: only their wakes are taken. */
+  served(): Iterable<string>;
+}
+
+interface Wake {
+  key: JournalKey;
+  at: number;
+}
+
+/**
+ * Wake-ups for any number of processes on one Redis: each wake goes to one of them that has room for it. A timer outlives
+ * the process that set it. Every process also sweeps, so whatever is lost with Redis or a crash is found within a second.
+ */
+export function createBullmqWakeups(options: BullmqOptions): Wakeups {
+  const here = createInProcessWakeups(options);
+  const early: Wake[] = [];
+  let send = (wake: Wake): void => void early.push(wake);
+
+  return {
+    wake(key, at = 0) {
+      if (options.isShared(transportOf(key))) send({ key, at });
+      else here.wake(key, at);
+    },
+
+    start(work) {
+      const looks = here.start(work);
+      const wakes = open(options, here);
+      send = wakes.send;
+      early.splice(0).forEach(send);
+      return {
+        async stop() {
+          send = () => {};
+          await wakes.stop(looks.stop());
+        },
+      };
+    },
+  };
+}
+
+/** A queue per transport; the worker of those that are served here has each journal looked at. */
+function open(options: BullmqOptions, here: InProcessWakeups) {
+  const { address, isShared, served, onError, concurrency = DEFAULT_CONCURRENCY } = options;
+  const queues = new Map<string, Queue<Wake>>();
+  let said = "";
+  let stopping = false;
+
+  /** Once, until it works again: while Redis is away BullMQ says so again and again. */
+  function report(error: unknown, key?: JournalKey): void {
+    if (stopping || messageOf(error) === said) return;
+    said = messageOf(error);
+    onError(error, key);
+  }
+
+  const connection = new Connection({
+    ...loginOf(address),
+    connectionName: "watchkeeper-wakeups",
+    lazyConnect: true,
+    disconnectTimeout: 200, // after a disconnect the process lives on for as long
+    maxRetriesPerRequest: null, // BullMQ asks for it: its worker waits for as long as it takes
+    retryStrategy: (tries) =>
+      stopping ? null : Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** tries),
+  });
+  connection.on("error", report).on("ready", () => {
+    said = "";
+  });
+  const shared = { connection, prefix: PREFIX };
+  const workers = [...served()].filter(isShared).map((transport) =>
+    new Worker<Wake>(nameOf(transport), ({ data }) => here.look(data.key), {
+      ...shared,
+      concurrency,
+    }).on("error", report),
+  );
+
+  function queueOf(transport: string): Queue<Wake> {
+    const known = queues.get(transport);
+    if (known !== undefined) return known;
+    const events = { maxLen: KEPT_EVENTS };
+    const queue = new Queue<Wake>(nameOf(transport), { ...shared, streams: { events } });
+    queues.set(transport, queue.on("error", report));
+    return queue;
+  }
+
+  return {
+    send(wake: Wake): void {
+      queueOf(transportOf(wake.key))
+        .add("wake", wake, jobOptions(wake))
+        .catch((error: unknown) => report(error, wake.key));
+    },
+
+    /** A job ends with its look, so it is heard of only once those have ended. */
+    async stop(looksEnded: Promise<void> | void): Promise<void> {
+      stopping = true;
+      const connections = [connection, ...connection.copies];
+      await atMost(GOODBYE_MS, Promise.all(connections.map(settle)));
+      const closed = Promise.allSettled(
+        [...workers, ...queues.values()].map((each) => each.close()),
+      );
+      await looksEnded;
+      await atMost(GOODBYE_MS, closed);
+      for (const each of connections) each.disconnect();
+    },
+  };
+}
+
+/** BullMQ makes copies of a connection for itself; they are to be ended too. */
+class Connection extends Redis {
+  readonly copies: Redis[] = [];
+
+  override duplicate(changes?: Parameters<Redis["duplicate"]>[0]): Redis {
+    const copy = super.duplicate(changes);
+    this.copies.push(copy);
+    return copy;
+  }
+}
+
+/** Disconnected between two attempts, ioredis never says that it has ended, and BullMQ would wait for that: one more attempt goes first. */
+async function settle(connection: Redis): Promise<void> {
+  if (["wait", "ready", "end"].includes(connection.status)) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  connection.once("ready", resolve).once("end", resolve);
+  await promise;
+}
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}
+
+const nameOf = (transport: string) => `wakeups-${transport}`;
+
+/** At once: one waiting wake per journal, and one more if its work is going on. Later: one per journal and time. */
+function jobOptions({ key, at }: Wake) {
+  const delay = at - Date.now();
+  const gone = { removeOnComplete: true, removeOnFail: true };
+  if (delay <= 0) return { ...gone, deduplication: { id: key, keepLastIfActive: true } };
+  return { ...gone, delay, jobId: `${encodeURIComponent(key)}@${at}` };
+}
+
+function loginOf({ at, username, password, database }: RedisAddress) {
+  return {
+    ...(at.kind === "unix"
+      ? { path: at.path }
+      : { host: at.host, port: at.port, ...(at.tls && { tls: {} }) }),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    db: database,
+  };
+}

@@ -1,0 +1,250 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import type { Granted, Journal } from "../../src/journal/journal.ts";
+import { openRedisJournal } from "../../src/journal/redis.ts";
+import type { RedisAddress } from "../../src/journal/redis-address.ts";
+import { message } from "../contracts/journal.ts";
+import { createCuttingProxy } from "../fakes/cutting-proxy.ts";
+import { RedisServer } from "../fakes/redis-server.ts";
+
+const SECRET = "a secret of the tests, 32 long or more";
+const KEY: JournalKey = "test:fault";
+const started = {
+  id: "started:c1",
+  kind: "tool_started",
+  run: "r1",
+  call: "c1",
+  tool: "act",
+  args: {},
+  digest: "d",
+  effect: "write",
+} as const;
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function serve(...settings: string[]): Promise<RedisServer> {
+  const server = await RedisServer.start(...settings);
+  ends.push(() => server.stop());
+  return server;
+}
+
+async function open(address: RedisAddress): Promise<Journal> {
+  const journal = await openRedisJournal({ address, secret: SECRET });
+  ends.push(() => journal.close());
+  return journal;
+}
+
+async function take(journal: Journal, key = KEY): Promise<Granted> {
+  const granted = await journal.lease(key, 5_000);
+  if (granted === undefined) throw new Error("the lease was not granted");
+  return granted;
+}
+
+/** A lease whose reply was lost runs out. */
+async function takeAtLast(journal: Journal, key: JournalKey): Promise<Granted> {
+  for (;;) {
+    const granted = await insist(() => journal.lease(key, 10));
+    if (granted !== undefined) return granted;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Asks again while the store is away, as a worker does. */
+async function insist<T>(request: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    }
+  }
+}
+
+describe("a Redis that is killed", () => {
+  test("with appendfsync always has everything that was acknowledged, and is used again by itself", async () => {
+    const server = await serve("--appendonly", "yes", "--appendfsync", "always");
+    const journal = await open(server.address);
+    const acknowledged: string[] = [];
+    const posts = Array.from({ length: 400 }, async (_, i) => {
+      await journal.post(KEY, message(`m${i}`));
+      acknowledged.push(`m${i}`);
+    });
+    const settled = Promise.allSettled(posts);
+    await expect.poll(() => acknowledged.length, { interval: 1 }).toBeGreaterThan(0);
+    await server.kill();
+    await settled;
+    await server.restart();
+    const kept = (await journal.read(KEY)).map(({ id }) => id);
+    expect(kept).toEqual(expect.arrayContaining(acknowledged));
+    expect(await journal.check()).toBeUndefined();
+    expect(await take(journal)).toMatchObject({ attempts: 1 });
+  });
+
+  test("keeps a lease and its token, so a paused worker is fenced after it too", async () => {
+    const server = await serve("--appendonly", "yes", "--appendfsync", "always");
+    const journal = await open(server.address);
+    await journal.post(KEY, message("a"));
+    const { lease } = await take(journal);
+    await server.kill();
+    await server.restart();
+    expect(await journal.lease(KEY, 1_000)).toBeUndefined();
+    expect(await journal.renew({ ...lease, token: "another" })).toEqual({ kind: "fenced" });
+    expect(await journal.append(lease, 1, [started])).toMatchObject({ kind: "ok" });
+  });
+
+  test("and lost entries that it had acknowledged says so instead of going on from what is not there", async () => {
+    const server = await serve();
+    const journal = await open(server.address);
+    for (const id of ["a", "b", "c"]) await journal.post(KEY, message(id));
+    const { lease } = await take(journal);
+    const hash = server.cli("--scan", "--pattern", "*:journal:*");
+    server.cli("HSET", hash, "last", "2");
+    const lost = { code: "STORE_CORRUPT", message: expect.stringContaining("acknowledged") };
+    await expect(journal.append(lease, 3, [started])).rejects.toMatchObject(lost);
+    await expect(journal.release(lease, 3)).rejects.toMatchObject(lost);
+  });
+
+  test("is waited for while it restarts: what was not sent yet is sent then", async () => {
+    const server = await serve("--appendonly", "yes", "--appendfsync", "always");
+    const journal = await open(server.address);
+    await journal.post(KEY, message("a"));
+    await server.kill();
+    const posted = insist(() => journal.post(KEY, message("b")));
+    await server.restart();
+    expect(await posted).toMatchObject({ entry: { seq: 2 } });
+  });
+});
+
+describe("a connection that is cut", () => {
+  test("at any byte of a reply leaves each post and each append written once when it is asked again", async () => {
+    const server = await serve();
+    const proxy = await createCuttingProxy(server.path);
+    ends.push(() => proxy.close());
+    const journal = await open(proxy.address);
+    for (let cut = 0; cut < 24; cut++) {
+      const key: JournalKey = `test:cut${cut}`;
+      proxy.cutAfter(cut);
+      await insist(() => journal.post(key, message("a")));
+      await insist(() => journal.post(key, message("b")));
+      proxy.cutAfter(cut);
+      const { lease } = await takeAtLast(journal, key);
+      proxy.cutAfter(cut * 8);
+      expect(await insist(() => journal.append(lease, 2, [started]))).toMatchObject({ kind: "ok" });
+      const ids = await insist(() => journal.read(key));
+      expect(ids.map(({ id }) => id)).toEqual(["a", "b", started.id]);
+    }
+    expect(await insist(() => journal.check())).toBeUndefined();
+    expect(proxy.cuts()).toBeGreaterThan(60);
+  }, 20_000);
+
+  test("by a server that no longer answers costs 2 s and no more, and blocks nothing else", async () => {
+    const server = await serve();
+    const journal = await open(server.address);
+    await journal.post(KEY, message("a"));
+    server.freeze();
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 10);
+    const began = performance.now();
+    const verbs = [journal.read(KEY), journal.post(KEY, message("b")), journal.lease(KEY, 1_000)];
+    for (const each of await Promise.allSettled(verbs)) {
+      expect(each).toMatchObject({ status: "rejected", reason: { code: "STORE_UNAVAILABLE" } });
+    }
+    clearInterval(timer);
+    expect(performance.now() - began).toBeLessThan(2_500);
+    expect(ticks).toBeGreaterThan(50);
+    server.thaw();
+    expect(await insist(() => journal.post(KEY, message("b")))).toMatchObject({
+      entry: { seq: 2 },
+    });
+  }, 10_000);
+});
+
+describe("a network that forgets a connection", () => {
+  test("costs 2 s, and then the store is there again by a new one", async () => {
+    const server = await serve();
+    const proxy = await createCuttingProxy(server.path);
+    ends.push(() => proxy.close());
+    const journal = await open(proxy.address);
+    await journal.post(KEY, message("a"));
+    proxy.swallow();
+    const [posted, leased] = await Promise.all([
+      insist(() => journal.post(KEY, message("b"))),
+      insist(() => journal.lease(KEY, 1_000)),
+    ]);
+    expect(posted).toMatchObject({ entry: { seq: 2 } });
+    expect(leased).toMatchObject({ attempts: 1 });
+  }, 8_000);
+});
+
+describe("a Redis that is full", () => {
+  test("is a clear error, leaves nothing half-written and still answers", async () => {
+    const server = await serve("--maxmemory", "4mb", "--maxmemory-policy", "noeviction");
+    const journal = await open(server.address);
+    let written = 0;
+    const fill = async () => {
+      for (;;) {
+        await journal.post(KEY, message(`m${written}`, "x".repeat(20_000)));
+        written += 1;
+      }
+    };
+    await expect(fill()).rejects.toMatchObject({ code: "STORE_FULL" });
+    expect(await journal.read(KEY)).toHaveLength(written);
+    expect(await journal.check()).toBeUndefined();
+    server.cli("CONFIG", "SET", "maxmemory", "0");
+    expect(await journal.post(KEY, message("after"))).toMatchObject({ duplicate: false });
+  });
+});
+
+describe("a Redis with replicas", () => {
+  async function replicated() {
+    const port = 20_000 + Math.floor(Math.random() * 20_000);
+    const primary = await serve(
+      "--port",
+      String(port),
+      "--bind",
+      "127.0.0.1",
+      "--repl-diskless-sync-delay",
+      "0",
+    );
+    const replica = await serve("--replicaof", "127.0.0.1", String(port));
+    await expect
+      .poll(() => primary.cli("INFO", "replication"), { timeout: 8_000 })
+      .toMatch(/slave0:.*state=online/);
+    return { primary, replica, journal: await open(primary.address) };
+  }
+
+  test("has what is posted and what is about to be done on one of them before it says so", async () => {
+    const { replica, journal } = await replicated();
+    for (let i = 0; i < 20; i++) {
+      await journal.post(KEY, message(`m${i}`));
+      const entries = replica.cli("--scan", "--pattern", "*:entries:*");
+      expect(replica.cli("LLEN", entries)).toBe(String(i + 1));
+    }
+    const { lease } = await take(journal);
+    await journal.append(lease, 20, [started]);
+    expect(replica.cli("LLEN", replica.cli("--scan", "--pattern", "*:entries:*"))).toBe("21");
+  }, 15_000);
+
+  test("counts as away for these while no replica confirms; the rest goes on, and asking again is harmless", async () => {
+    const { replica, journal } = await replicated();
+    await journal.post(KEY, message("a"));
+    const { lease } = await take(journal);
+    replica.freeze();
+    const refused = journal.append(lease, 1, [started]);
+    const renewed = await journal.renew(lease);
+    expect(renewed).toMatchObject({ kind: "ok" });
+    await expect(refused).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("replica"),
+    });
+    await expect(journal.append(lease, 1, [started])).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
+    replica.thaw();
+    expect(await insist(() => journal.append(lease, 1, [started]))).toMatchObject({ kind: "ok" });
+    expect((await journal.read(KEY)).map(({ id }) => id)).toEqual(["a", started.id]);
+  }, 15_000);
+});

@@ -1,0 +1,86 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Journal } from "../../src/journal/journal.ts";
+import { openRedisJournal } from "../../src/journal/redis.ts";
+import { asked, TWO } from "../fakes/asked.ts";
+import { RedisServer } from "../fakes/redis-server.ts";
+import { createStage, KEY } from "../fakes/stage.ts";
+
+const SECRET = "a secret of the tests, 32 long or more";
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+describe("two workers on one Redis", () => {
+  const journals: Journal[] = [];
+  beforeEach(() => void server.cli("FLUSHALL"));
+  afterEach(async () => {
+    for (const each of journals.splice(0)) await each.close();
+  });
+  const open = async () => {
+    const journal = await openRedisJournal({ address: server.address, secret: SECRET });
+    journals.push(journal);
+    return journal;
+  };
+
+  test("an approval that was asked for by one is decided by the other, and carried out once", async () => {
+    const { act, chat, click, settle, entries } = await asked({
+      journal: await open(),
+      approvals: TWO,
+    });
+    const other = await createStage({ tools: [act], journal: await open(), chat, approvals: TWO });
+    await other.click("a1", { kind: "approve" }, "test:bob");
+    await other.settle();
+    expect(act.runs).toEqual([]);
+    await click("a1", { kind: "approve" }, "test:cy");
+    await other.settle();
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+    expect(chat.cards()).toMatchObject([{ phase: "done" }]);
+    expect((await entries()).filter(({ kind }) => kind === "tool_started")).toHaveLength(1);
+  });
+
+  test("a hundred clicks that race on both cause one effect, and every click its vote or its word", async () => {
+    const { act, chat, post, settle, kinds, worker } = await asked({ journal: await open() });
+    const other = await createStage({ tools: [act], journal: await open(), chat });
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, i) => {
+        const name = i % 2 === 0 ? "ana" : "bob";
+        await (i % 3 === 0 ? other.post : post)({
+          id: `click:race${i}`,
+          kind: "click",
+          actor: { account: `test:${name}`, name },
+          action: "a1",
+          revision: 1,
+          choice: { kind: "approve" },
+          via: "button",
+        });
+        await Promise.all([worker.work(KEY), other.worker.work(KEY)]);
+      }),
+    );
+    await settle();
+    await other.settle();
+    expect(act.runs).toEqual(["web"]);
+    const votes = (await kinds()).filter((kind) => kind === "vote").length;
+    expect(votes + chat.whispers().length).toBe(100);
+  });
+
+  test("a Stop that the other hears of reaches the one that works", async () => {
+    const { act, chat, click, settle, say } = await asked({
+      journal: await open(),
+      approvals: TWO,
+    });
+    const other = await createStage({ tools: [act], journal: await open(), chat, approvals: TWO });
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    await other.post({ id: "stop:1", kind: "stop", actor: { account: "test:cy", name: "cy" } });
+    await click("a1", { kind: "approve" }, "test:cy");
+    await settle();
+    await say("status");
+    await other.settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.cards()).toMatchObject([{ phase: "cancelled" }]);
+  });
+});
