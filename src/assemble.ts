@@ -10,17 +10,21 @@ import { encodeText } from "./core/display.ts";
 import { transportOf } from "./core/journal-key.ts";
 import { createRedactor } from "./core/secrets.ts";
 import type { Journal } from "./journal/journal.ts";
+import { showAddress } from "./journal/redis-address.ts";
 import { openSqliteJournal } from "./journal/sqlite.ts";
 import { contextWindowOf, loadModel, modelProblem } from "./models/load.ts";
 import type { Model } from "./models/model.ts";
 import { answerWithoutModel } from "./models/none.ts";
+import { catalogText } from "./skills/catalog.ts";
+import { loadSkills, type Skills } from "./skills/load.ts";
 import { describeInput, toolSpec } from "./tools/arguments.ts";
 import { createDial } from "./tools/dial.ts";
 import { createDispatcher } from "./tools/dispatch.ts";
 import { createExec } from "./tools/process.ts";
 import { createTools } from "./tools/registry.ts";
 import type { Tool } from "./tools/tool.ts";
-import { createInProcessWakeups } from "./wakeups/in-process.ts";
+import { createInProcessWakeups, type InProcessOptions } from "./wakeups/in-process.ts";
+import type { Wakeups } from "./wakeups/wakeups.ts";
 import { createInbox } from "./worker/inbox.ts";
 import { createQueries } from "./worker/queries.ts";
 import { createWorker } from "./worker/worker.ts";
@@ -40,19 +44,64 @@ export interface Bot {
   stop(): Promise<void>;
 }
 
-export function openStore({ dataDir }: Config): Promise<Journal> {
-  return openSqliteJournal({ path: join(dataDir, "watchkeeper.db") });
+/**
+ * The store that is configured. `warn` is told, in a sentence each, what can be lived with but should not be.
+ * @throws what `openSqliteJournal` and `openRedisJournal` throw
+ */
+export async function openStore(
+  { dataDir, redis }: Config,
+  warn?: (text: string) => void,
+): Promise<Journal> {
+  if (redis === undefined) return openSqliteJournal({ path: join(dataDir, "watchkeeper.db") });
+  const { openRedisJournal } = await import("./journal/redis.ts");
+  return openRedisJournal({ ...redis, ...(warn && { warn }) });
+}
+
+/** Where `openStore` keeps things, for people. */
+export function storeName({ dataDir, redis }: Config): string {
+  return redis === undefined ? `SQLite in ${dataDir}` : showAddress(redis.address);
+}
+
+/** A terminal's thread is served by the process in which it is open, and by no other. */
+const OWN_TRANSPORTS: ReadonlySet<string> = new Set(["terminal"]);
+
+/** `served` lists the transports of this process. */
+async function createWakeups(
+  { redis }: Config,
+  options: InProcessOptions,
+  served: () => Iterable<string>,
+): Promise<Wakeups> {
+  if (redis === undefined) return createInProcessWakeups(options);
+  const { createBullmqWakeups } = await import("./wakeups/bullmq.ts");
+  const isShared = (transport: string) => !OWN_TRANSPORTS.has(transport);
+  return createBullmqWakeups({ ...options, address: redis.address, isShared, served });
+}
+
+/** The skills that come with the program. */
+const OWN_SKILLS = join(import.meta.dirname, "../skills");
+
+/** What a configuration gives runs to work with. */
+export interface Equipment extends Skills {
+  tools: readonly Tool[];
+}
+
+/** Loads the skills, a configured folder's before the program's own of the same name, and makes the tools. */
+export async function equip({ logs, secrets, skills: { folders } }: Config): Promise<Equipment> {
+  const redactor = createRedactor(secrets);
+  const encode = (text: string) => encodeText(text, redactor);
+  const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
+  return { skills, problems, tools: createTools({ logRoots: logs.roots, skills }) };
 }
 
 /** What every model's run is made of; undefined where no model is configured. */
 export function talkTerms(
   { model, budgets }: Config,
-  tools: readonly Tool[],
+  { tools, skills }: Equipment,
 ): TalkTerms | undefined {
   if (model.id === undefined) return undefined;
   return sealTerms({
     model: model.id,
-    system: SYSTEM_PROMPT,
+    system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalogText(skills)}`,
     tools: tools.map(toolSpec),
     budget: {
       steps: budgets.stepsPerRun,
@@ -80,17 +129,20 @@ function createModels(config: Config): (id: string) => Promise<Model> {
  * @throws BotError CONFIG_INVALID when policy names what does not exist, and what the store throws
  */
 export async function assemble(config: Config, log: Logger): Promise<Bot> {
-  const tools = createTools({ logRoots: config.logs.roots });
+  const equipment = await equip(config);
+  const { tools } = equipment;
   checkPolicyNames(config, tools);
   for (const warning of config.warnings) log.warn(warning);
-  const journal = await openStore(config);
+  for (const { at, text, loaded } of equipment.problems)
+    log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
+  const journal = await openStore(config, (text) => log.warn(text));
   const redactor = createRedactor(config.secrets);
   const encode = (text: string) => encodeText(text, redactor);
   const hide = (text: string) => redactor.redact(text);
-  const talk = talkTerms(config, tools);
+  const talk = talkTerms(config, equipment);
   const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
   const adapters = new Map<string, Adapter>();
-  const wakeups = createInProcessWakeups({
+  const looks: InProcessOptions = {
     due: async function* dueHere() {
       for await (const key of journal.due()) {
         if (adapters.get(transportOf(key))?.view(key) !== undefined) yield key;
@@ -98,7 +150,8 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
     },
     onError: (error, key) =>
       log.error({ err: error, key }, "work on a thread failed; it is tried again"),
-  });
+  };
+  const wakeups = await createWakeups(config, looks, () => adapters.keys());
   const worker = createWorker({
     journal,
     dispatcher: createDispatcher({

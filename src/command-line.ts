@@ -3,13 +3,20 @@ import { mkdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
-import { type Bot, LEASE_MS, assemble, openStore, talkTerms } from "./assemble.ts";
+import {
+  type Bot,
+  LEASE_MS,
+  assemble,
+  equip,
+  openStore,
+  storeName,
+  talkTerms,
+} from "./assemble.ts";
 import type { Config } from "./config.ts";
 import { BotError } from "./core/errors.ts";
 import { createRedactor } from "./core/secrets.ts";
 import type { JournalKey } from "./core/journal-key.ts";
 import { loadModel } from "./models/load.ts";
-import { createTools } from "./tools/registry.ts";
 
 /** The commands of `main.ts`. Each returns the process's exit code. */
 
@@ -154,11 +161,11 @@ export async function doctor(config: Config): Promise<number> {
   let broken = false;
   const parts = {
     nodeVersion: process.version,
-    dataDir: config.dataDir,
+    storeName: storeName(config),
     warnings: config.warnings,
-    openJournal: () => openStore(config),
+    openJournal: (warn: (text: string) => void) => openStore(config, warn),
     loadModel: id === undefined ? undefined : () => loadModel(id, config.model),
-    tools: createTools({ logRoots: config.logs.roots }),
+    ...(await equip(config)),
   };
   for await (const { state, subject, text } of examine(parts)) {
     process.stdout.write(`${marks[state]}${subject.padEnd(16)} ${text}\n`);
@@ -189,7 +196,7 @@ export async function replay(
   if (number !== undefined && !Number.isSafeInteger(number)) {
     throw new BotError("USAGE", "--step takes a number, such as --step 3.");
   }
-  const terms = talkTerms(config, createTools({ logRoots: config.logs.roots }));
+  const terms = talkTerms(config, await equip(config));
   if (terms === undefined) {
     throw new BotError("USAGE", "replay needs MODEL to be set as it was; no request is made.");
   }

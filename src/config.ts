@@ -3,6 +3,7 @@ import * as z from "zod";
 import { approvalPolicy, globMatches, mentions, type ApprovalPolicy } from "./approvals/policy.ts";
 import { readConfigFile } from "./config-file.ts";
 import { BotError } from "./core/errors.ts";
+import { REDIS_URL_FORM, type RedisAddress, tryRedisAddress } from "./journal/redis-address.ts";
 import { argumentNames, suggest, unknownName } from "./tools/arguments.ts";
 import { isAllowEntry } from "./tools/network-rules.ts";
 import type { Tool } from "./tools/tool.ts";
@@ -11,6 +12,14 @@ import type { Tool } from "./tools/tool.ts";
 export interface Config {
   /** Folder of the embedded store and the log; absolute. It may not exist yet. */
   readonly dataDir: string;
+  /** The shared store. Undefined: the embedded one. */
+  readonly redis:
+    | {
+        readonly address: RedisAddress;
+        /** Signs what is kept there. */
+        readonly secret: string;
+      }
+    | undefined;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** How long running calls may take to end when the program is told to stop, in ms, 0 to 60 000. */
   readonly drainMs: number;
@@ -55,6 +64,10 @@ export interface Config {
     /** Folders below which log files may be read; absolute, without `..` and without a slash at the end. */
     readonly roots: readonly string[];
   };
+  readonly skills: {
+    /** Folders in which skills are found besides the program's own; absolute. A later one's skill wins. */
+    readonly folders: readonly string[];
+  };
   /** The tools and arguments that `approvals` names, for `checkPolicyNames`; `at` such as `watchkeeper.yaml:7:14`. */
   readonly policyNames: readonly PolicyName[];
   /** What is set and has no effect in this version, a sentence each. */
@@ -93,6 +106,8 @@ export const VARIABLES = {
   OPENAI_API_KEY: "",
   OPENAI_BASE_URL: "",
   DATA_DIR: "./data",
+  REDIS_URL: "",
+  WATCHKEEPER_SECRET: "",
   LOG_LEVEL: "info",
   DRAIN_SECONDS: "5",
   NO_COLOR: "",
@@ -109,9 +124,7 @@ const LATER_VARIABLES = {
   SLACK_API_URL: "Slack",
   DISCORD_TOKEN: "Discord",
   DISCORD_API_URL: "Discord",
-  REDIS_URL: "a shared store on Redis",
   PORT: "HTTP",
-  WATCHKEEPER_SECRET: "tokens or signatures of its own",
 } as const;
 
 /** Reading these gives away memory, environments and devices of this machine, whoever is asked first. */
@@ -125,6 +138,12 @@ const logRoot = z
     (path) => path !== "/" && !CLOSED_ROOTS.some((root) => `${path}/`.startsWith(`${root}/`)),
     `expected a folder of log files; / as a whole and ${CLOSED_ROOTS.join(", ")} are never opened`,
   );
+
+const skillFolder = z
+  .string()
+  .refine(isAbsolute, "expected an absolute path such as /srv/skills")
+  .transform((path) => normalize(path))
+  .refine((path) => path !== "/", "expected a folder of skills, not /");
 
 const allowEntry = z
   .string()
@@ -156,6 +175,7 @@ export const configSchema = z.strictObject({
   approvals: approvalPolicy.prefault({}),
   network: z.strictObject({ allow: z.array(allowEntry).default([]) }).prefault({}),
   logs: z.strictObject({ roots: z.array(logRoot).default(["/var/log"]) }).prefault({}),
+  skills: z.strictObject({ folders: z.array(skillFolder).max(20).default([]) }).prefault({}),
   model: modelSettings.prefault({}),
   budgets: budgets.prefault({}),
 });
@@ -179,6 +199,7 @@ export async function loadConfig(
   refuse(mistakes);
   return freeze({
     dataDir: resolve(cwd, variables.dataDir),
+    redis: variables.redis,
     logLevel: variables.logLevel,
     drainMs: variables.drainMs,
     file: file?.path,
@@ -260,7 +281,32 @@ function readVariables(env: Environment, mistakes: string[]) {
     }
   }
   const file = read("WATCHKEEPER_CONFIG");
-  return { dataDir: read("DATA_DIR"), logLevel: logLevel ?? "info", drainMs, file, model };
+  const redis = readRedis(env, mistakes);
+  return { dataDir: read("DATA_DIR"), redis, logLevel: logLevel ?? "info", drainMs, file, model };
+}
+
+/** Shorter ones can be guessed by whoever can read what they sign. */
+const MIN_SIGNING_SECRET = 32;
+
+function readRedis(env: Environment, mistakes: string[]): Config["redis"] {
+  const secret = (env["WATCHKEEPER_SECRET"] ?? "").trim();
+  if (secret !== "" && secret.length < MIN_SIGNING_SECRET) {
+    mistakes.push(
+      `WATCHKEEPER_SECRET: expected at least ${MIN_SIGNING_SECRET} characters, such as \`openssl rand -base64 32\` prints`,
+    );
+  }
+  const url = env["REDIS_URL"];
+  if (!isSet(url)) return undefined;
+  const address = tryRedisAddress(url.trim());
+  if (address === undefined) {
+    mistakes.push(`REDIS_URL: expected ${REDIS_URL_FORM}; user and password percent-encoded`);
+  }
+  if (secret === "") {
+    mistakes.push(
+      "WATCHKEEPER_SECRET: missing; with REDIS_URL it is needed, the same in every process",
+    );
+  }
+  return address && { address, secret };
 }
 
 /** What each wire cannot do without. A compatible server may be one without keys, such as Ollama on this machine. */

@@ -53,6 +53,7 @@ describe("without any configuration", () => {
   it("everything has its default", async () => {
     expect(await load(undefined)).toEqual({
       dataDir: join(cwd, "data"),
+      redis: undefined,
       logLevel: "info",
       drainMs: 5_000,
       file: undefined,
@@ -63,6 +64,7 @@ describe("without any configuration", () => {
         singleOperator: false,
       },
       network: { allow: [] },
+      skills: { folders: [] },
       logs: { roots: ["/var/log"] },
       model: {
         id: undefined,
@@ -314,13 +316,12 @@ describe("variables that this version does not serve", () => {
   it("are warned about by name", async () => {
     const { warnings } = await load(undefined, {
       SLACK_BOT_TOKEN: "xoxb-hidden-value",
-      REDIS_URL: "redis://h",
+      SLACK_APP_TOKEN: "",
       DISCORD_TOKEN: "",
       ANTHROPIC_API_KEY: "sk-hidden-value",
     });
     expect(warnings).toEqual([
       "SLACK_BOT_TOKEN is set, but this version (0.2) does not serve Slack.",
-      "REDIS_URL is set, but this version (0.2) does not serve a shared store on Redis.",
     ]);
   });
 

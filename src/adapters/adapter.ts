@@ -85,7 +85,7 @@ export interface CallResult {
 }
 
 /** A model's requests and their tokens, and for how long it and its tools worked; people's time is not in it. */
-export interface Spent {
+interface Spent {
   steps: number;
   usage: Usage;
   workMs: number;

@@ -5,9 +5,9 @@ import type { Actor, Entry, FileRef, JsonObject } from "../core/entry.ts";
 import { usesOf } from "./talk.ts";
 
 /** A part of a user's turn. Files are named here and read when the request is sent. */
-export type Part = { kind: "text"; text: string } | { kind: "file"; file: FileRef };
+type Part = { kind: "text"; text: string } | { kind: "file"; file: FileRef };
 
-export interface Result {
+interface Result {
   id: string;
   text: string;
   isError: boolean;

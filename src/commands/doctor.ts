@@ -2,6 +2,7 @@ import { totalTokens } from "../core/block.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Model } from "../models/model.ts";
+import type { Skill, SkillProblem } from "../skills/skill.ts";
 import type { Tool } from "../tools/tool.ts";
 
 /** One thing that was looked at. `absent`: not here, and only what needs it will not work. */
@@ -13,13 +14,17 @@ export interface Finding {
 
 export interface DoctorParts {
   nodeVersion: string;
-  dataDir: string;
+  /** Where the store is. */
+  storeName: string;
   warnings: readonly string[];
-  /** Opens the store as a start would. */
-  openJournal(): Promise<Journal>;
+  /** Opens the store as a start would; what can be lived with is told to `warn`. */
+  openJournal(warn: (text: string) => void): Promise<Journal>;
   /** Undefined: none is configured. */
   loadModel: (() => Promise<Model>) | undefined;
   tools: readonly Tool[];
+  skills: readonly Skill[];
+  /** Of skills, loaded or not. */
+  problems: readonly SkillProblem[];
 }
 
 /** How long a model may take to say one word. */
@@ -30,13 +35,18 @@ const MODEL_TOKENS = 1_024;
 /** Looks at everything a start depends on, and goes on after what is broken. */
 export async function* examine(parts: DoctorParts): AsyncIterable<Finding> {
   yield { state: "ok", subject: "node", text: parts.nodeVersion };
-  yield await examineStore(parts);
+  yield* examineStore(parts);
   for (const text of parts.warnings) yield { state: "absent", subject: "configuration", text };
   yield await examineModel(parts);
   for (const tool of parts.tools) {
     const missing = await tool.unavailable?.();
     const state = missing === undefined ? "ok" : "absent";
     yield { state, subject: tool.name, text: missing ?? tool.effect };
+  }
+  const names = parts.skills.map(({ name }) => name).join(", ");
+  yield { state: names === "" ? "absent" : "ok", subject: "skills", text: names || "none" };
+  for (const { at, text, loaded } of parts.problems) {
+    yield { state: loaded ? "ok" : "absent", subject: "skill", text: `${at}: ${text}` };
   }
 }
 
@@ -67,24 +77,22 @@ async function examineModel({ loadModel }: DoctorParts): Promise<Finding> {
   }
 }
 
-async function examineStore({ openJournal, dataDir }: DoctorParts): Promise<Finding> {
+async function* examineStore({ openJournal, storeName }: DoctorParts): AsyncIterable<Finding> {
+  const subject = "store";
+  const weaknesses: string[] = [];
   try {
-    const journal = await openJournal();
+    const journal = await openJournal((text) => weaknesses.push(text));
     try {
       const damage = await journal.check();
       let threads = 0;
       for await (const _ of journal.list()) threads += 1;
-      return damage === undefined
-        ? {
-            state: "ok",
-            subject: "store",
-            text: `SQLite in ${dataDir}, ${threads} journals, intact`,
-          }
-        : { state: "broken", subject: "store", text: damage };
+      if (damage !== undefined) yield { state: "broken", subject, text: damage };
+      else yield { state: "ok", subject, text: `${storeName}, ${threads} journals, intact` };
     } finally {
       await journal.close();
     }
   } catch (error) {
-    return { state: "broken", subject: "store", text: messageOf(error) };
+    yield { state: "broken", subject, text: messageOf(error) };
   }
+  for (const text of weaknesses) yield { state: "absent", subject, text };
 }

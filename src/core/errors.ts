@@ -12,6 +12,7 @@ export const ERROR_CODES = {
   STORE_CORRUPT: "The database file is damaged or is not a database; it was not touched.",
   STORE_FOREIGN: "The database file belongs to another program; it was not touched.",
   STORE_NEWER: "A newer version of this program wrote the database; it was not touched.",
+  STORE_UNSAFE: "The store's server may drop entries by itself; it was not used.",
   ENTRY_INVALID: "A journal entry does not have the form of its kind; the journal was left alone.",
   ARTIFACT_TOO_LARGE: "A tool's full output is larger than an artifact may be.",
   ARTIFACT_UNKNOWN: "No artifact has this id in this thread.",

@@ -14,7 +14,7 @@ import { fold } from "../../src/journal/fold.ts";
 import type { Call } from "../../src/journal/thread.ts";
 import { nextStep, type Step } from "../../src/worker/next.ts";
 
-export const TERMS: TalkTerms = {
+const TERMS: TalkTerms = {
   model: "test/imagined",
   system: "system",
   tools: [],
@@ -373,7 +373,7 @@ function think(world: Imagined, { run, talk }: Extract<Step, { do: "think" }>, t
 }
 
 /** Every call has its one result, in the turn right after it and in the calls' order. */
-export function checkPaired(turns: readonly ToldTurn[]): void {
+function checkPaired(turns: readonly ToldTurn[]): void {
   turns.forEach((turn, i) => {
     const next = turns[i + 1];
     if (turn.role === "tool" && turns[i - 1]?.role !== "assistant")

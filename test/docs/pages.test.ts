@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMAND_FORMS, readText } from "../../src/commands/grammar.ts";
+import { loadSkills } from "../../src/skills/load.ts";
 import { createTools } from "../../src/tools/registry.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -14,6 +15,7 @@ const PAGES = [
   "docs/errors.md",
   "docs/benchmarks.md",
   "docs/model.md",
+  "docs/skills.md",
 ];
 
 describe("what the pages say", () => {
@@ -48,9 +50,10 @@ describe("what the pages say", () => {
     expect(screen).toContain("npm ci && npm test");
   });
 
-  test("the README's table of tools is the registry", () => {
+  test("the README's table of tools is the registry", async () => {
     const rows = [...read("README.md").matchAll(/^\| `(\w+)` +\| (read|write|destructive) +\|/gm)];
-    const tools = createTools({ logRoots: [] }).map(({ name, effect }) => [name, effect]);
+    const { skills } = await loadSkills([join(ROOT, "skills")], (text) => text);
+    const tools = createTools({ logRoots: [], skills }).map(({ name, effect }) => [name, effect]);
     expect(rows.map(([, name, effect]) => [name, effect])).toEqual(tools);
   });
 
