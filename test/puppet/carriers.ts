@@ -1,3 +1,4 @@
+import { cleanText } from "../../src/core/display.ts";
 import type { ActionCard, InboundFile } from "../../src/adapters/adapter.ts";
 import type { Choice, JsonObject } from "../../src/core/entry.ts";
 import { type Order, written } from "./notation.ts";
@@ -54,8 +55,11 @@ function call(name: string, args: JsonObject): Order {
   return { verb: "CALL", name, args };
 }
 
+/** As a header can hold it: without what cannot be seen, and in Latin-1; nothing is put into the middle of a secret. */
 function inHeader(text: string): string {
-  return text.replaceAll(/[^ -~]+/g, " ");
+  return cleanText(text)
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/[^ -~\u00a1-\u00ff]+/g, "");
 }
 
 /** A tool's output, in the form of some tool's. */
