@@ -1,17 +1,20 @@
 import type { FileType } from "./block.ts";
 
+/** What models take that is no text. */
+type BinaryType = Exclude<FileType, "text/plain">;
 export type ImageType = Extract<FileType, `image/${string}`>;
 
 /** How each format's files begin, hexadecimal; `..` is any byte. */
-const SIGNATURES: readonly (readonly [type: ImageType, begin: RegExp])[] = [
+const SIGNATURES: readonly (readonly [type: BinaryType, begin: RegExp])[] = [
   ["image/png", /^89504e470d0a1a0a/],
   ["image/jpeg", /^ffd8ff/],
   ["image/gif", /^474946383[79]61/],
   ["image/webp", /^52494646.{8}57454250/],
+  ["application/pdf", /^255044462d/],
 ];
 
-/** What an image is by its first bytes, whatever its name says; undefined when it is none that models take. */
-export function imageTypeOf(bytes: Uint8Array): ImageType | undefined {
+/** What an image or a PDF is by its first bytes, whatever its name says; undefined when it is neither that models take. */
+export function binaryTypeOf(bytes: Uint8Array): BinaryType | undefined {
   const begin = Buffer.from(bytes.subarray(0, 12)).toString("hex");
   return SIGNATURES.find(([, pattern]) => pattern.test(begin))?.[0];
 }

@@ -29,8 +29,6 @@ export interface OpenAiOptions {
   contextWindow: number;
   /** How hard a reasoning model thinks; others do not know it. */
   effort?: "low" | "medium" | "high" | undefined;
-  /** Requests of the same key are sent to the machine that has their prefix; without it by the prefix alone. */
-  promptCacheKey?: string | undefined;
   fetch?: Fetch | undefined;
   idleMs?: number | undefined;
 }
@@ -49,7 +47,6 @@ export function createOpenAiModel(options: OpenAiOptions): Model {
     logLevel: "off",
     fetch: watchedFetch(id, options.fetch, options.idleMs),
   });
-  const { promptCacheKey } = options;
   return {
     id,
     contextWindow,
@@ -61,7 +58,6 @@ export function createOpenAiModel(options: OpenAiOptions): Model {
         store: false,
         include: ["reasoning.encrypted_content" as const],
         ...(effort === undefined ? {} : { reasoning: { effort } }),
-        ...(promptCacheKey === undefined ? {} : { prompt_cache_key: promptCacheKey }),
         // Padding against an observer of lengths, which would be most of a stream's bytes.
         stream_options: { include_obfuscation: false },
       };

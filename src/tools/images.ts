@@ -1,6 +1,6 @@
 import { MAX_FILE_BYTES } from "../core/block.ts";
 import type { ArtifactRef, FileRef } from "../core/entry.ts";
-import { imageTypeOf } from "../core/image-type.ts";
+import { binaryTypeOf } from "../core/image-type.ts";
 import type { ToolImage } from "./tool.ts";
 
 /** More than these are not looked at, and would crowd a model's request. */
@@ -33,5 +33,5 @@ export async function keepImages(
 function problemOf(mediaType: ToolImage["mediaType"], bytes: Uint8Array): string | undefined {
   const most = MAX_FILE_BYTES[mediaType];
   if (bytes.byteLength > most) return `it has ${bytes.byteLength} bytes, at most ${most} are taken`;
-  return imageTypeOf(bytes) === mediaType ? undefined : `it is not ${mediaType}`;
+  return binaryTypeOf(bytes) === mediaType ? undefined : `it is not ${mediaType}`;
 }

@@ -4,7 +4,7 @@ import { type FileType, MAX_FILE_BYTES } from "../core/block.ts";
 import { capText, cleanText, exactText } from "../core/display.ts";
 import type { Choice, Content, FileRef, Json, JsonObject, PostKind } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
-import { imageTypeOf } from "../core/image-type.ts";
+import { binaryTypeOf } from "../core/image-type.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
 
@@ -61,7 +61,7 @@ function checkFile(name: string, mediaType: FileType, bytes: Uint8Array): void {
     const size = `${bytes.byteLength} bytes; at most ${maxBytes} of ${mediaType} can be shown to a model`;
     throw new BotError("USAGE", `${exactText(name)} has ${size}.`);
   }
-  if (mediaType.startsWith("image/") && imageTypeOf(bytes) !== mediaType) {
+  if (mediaType !== "text/plain" && binaryTypeOf(bytes) !== mediaType) {
     throw new BotError("USAGE", `${exactText(name)} is not what its type says, ${mediaType}.`);
   }
 }

@@ -48,10 +48,9 @@ describe("the Responses API", () => {
       instructions: "You are on call.",
     });
     const own = { name: "gpt-test", apiKey: "k", contextWindow: 1, baseURL: `${server.url}/v1` };
-    model = createOpenAiModel({ ...own, effort: "low", promptCacheKey: "thread-1" });
+    model = createOpenAiModel({ ...own, effort: "low" });
     expect(await sent([said("a")])).toMatchObject({
       reasoning: { effort: "low" },
-      prompt_cache_key: "thread-1",
     });
   });
 

@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, extname, resolve } from "node:path";
 import { MAX_FILE_BYTES } from "../../core/block.ts";
+import { binaryTypeOf } from "../../core/image-type.ts";
 import type { FileType } from "../../core/block.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { InboundFile } from "../adapter.ts";
@@ -28,15 +29,6 @@ const TYPES: Readonly<Record<string, FileType>> = {
   ".yml": "text/plain",
   ".csv": "text/plain",
   ".conf": "text/plain",
-};
-
-/** How each format begins, hexadecimal; of a WebP the length stands between. */
-const BEGINNINGS: Readonly<Record<Exclude<FileType, "text/plain">, RegExp>> = {
-  "image/png": /^89504e470d0a1a0a/,
-  "image/jpeg": /^ffd8ff/,
-  "image/gif": /^47494638(?:37|39)61/,
-  "image/webp": /^52494646.{8}57454250/,
-  "application/pdf": /^255044462d/,
 };
 
 /** `@path` or `@"a path with spaces"`, at the beginning of a word. */
@@ -98,8 +90,9 @@ async function readOne(
 function problemOf(bytes: Buffer, mediaType: FileType): string | undefined {
   if (bytes.length === 0) return "is empty.";
   if (mediaType !== "text/plain") {
-    const begins = BEGINNINGS[mediaType].test(bytes.toString("hex", 0, 16));
-    return begins ? undefined : `is named like ${mediaType} and is something else.`;
+    return binaryTypeOf(bytes) === mediaType
+      ? undefined
+      : `is named like ${mediaType} and is something else.`;
   }
   // What is UTF-8 and has no zero byte is as much of a text as can be told.
   const isText = isUtf8(bytes) && !bytes.includes(0);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { imageTypeOf } from "../../core/image-type.ts";
+import { binaryTypeOf } from "../../core/image-type.ts";
 import { searchLines } from "../line-search.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 
@@ -43,7 +43,7 @@ export const readArtifact = defineTool<Input>({
   timeoutMs: 20_000,
   async run(wanted, ctx) {
     const bytes = await ctx.readArtifact(wanted.id);
-    const type = imageTypeOf(bytes) ?? (bytes.includes(0) ? "binary data" : undefined);
+    const type = binaryTypeOf(bytes) ?? (bytes.includes(0) ? "binary data" : undefined);
     if (type !== undefined) {
       return { text: `${wanted.id} is ${type}, which cannot be read as text.`, failed: true };
     }
