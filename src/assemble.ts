@@ -3,12 +3,15 @@ import type { Logger } from "pino";
 import type { Adapter, Inbox, Queries } from "./adapters/adapter.ts";
 import { SYSTEM_PROMPT } from "./agent/prompt.ts";
 import { sealTerms, type TalkTerms } from "./agent/run.ts";
+import { createPersonOf } from "./approvals/people.ts";
 import { answerCommand } from "./commands/answers.ts";
 import { readText } from "./commands/grammar.ts";
 import { checkPolicyNames, type Config } from "./config.ts";
 import { encodeText } from "./core/display.ts";
 import { transportOf } from "./core/journal-key.ts";
 import { createRedactor } from "./core/secrets.ts";
+import type { Ledger } from "./incidents/incident.ts";
+import { createLedger } from "./incidents/ledger.ts";
 import type { Journal } from "./journal/journal.ts";
 import { showAddress } from "./journal/redis-address.ts";
 import { openSqliteJournal } from "./journal/sqlite.ts";
@@ -32,14 +35,17 @@ import { createWorker } from "./worker/worker.ts";
 /** A lease's life unless renewed, which happens every third of it: after it another process may take over what a dead one left. */
 export const LEASE_MS = 6_000;
 
+/** Most commands are answered sooner; who waits longer wants to see that something is going on. */
+const SHOW_AFTER_MS = 500;
+
 /** The joined parts of one process, ready to be driven by an adapter. */
 export interface Bot {
   inbox: Inbox;
   queries: Queries;
   journal: Journal;
   tools: readonly Tool[];
-  /** Begins to work on what is due in the adapter's threads. */
-  start(adapter: Adapter): void;
+  /** Begins to work on what is due in these adapters' threads, each from when it has a view of them. */
+  start(...adapters: Adapter[]): void;
   /** Ends everything and closes the store, within little more than the drain time. The same again is one stop. */
   stop(): Promise<void>;
 }
@@ -85,12 +91,18 @@ export interface Equipment extends Skills {
   tools: readonly Tool[];
 }
 
-/** Loads the skills, a configured folder's before the program's own of the same name, and makes the tools. */
-export async function equip({ logs, secrets, skills: { folders } }: Config): Promise<Equipment> {
+/**
+ * Loads the skills, a configured folder's before the program's own of the same name, and makes the tools. `ledger` is asked
+ * when a tool needs it; left out where none is run.
+ */
+export async function equip(
+  { logs, secrets, skills: { folders } }: Config,
+  ledger?: () => Ledger,
+): Promise<Equipment> {
   const redactor = createRedactor(secrets);
   const encode = (text: string) => encodeText(text, redactor);
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
-  return { skills, problems, tools: createTools({ logRoots: logs.roots, skills }) };
+  return { skills, problems, tools: createTools({ logRoots: logs.roots, skills, ledger }) };
 }
 
 /** What every model's run is made of; undefined where no model is configured. */
@@ -125,11 +137,16 @@ function createModels(config: Config): (id: string) => Promise<Model> {
 }
 
 /**
- * Joins the parts. Nothing runs until `start`.
+ * Joins the parts. Nothing runs until `start`. `local`: this machine is the asker's own, so its tools may connect to
+ * loopback and private networks.
  * @throws BotError CONFIG_INVALID when policy names what does not exist, and what the store throws
  */
-export async function assemble(config: Config, log: Logger): Promise<Bot> {
-  const equipment = await equip(config);
+export async function assemble(
+  config: Config,
+  log: Logger,
+  { local }: { local: boolean },
+): Promise<Bot> {
+  const equipment = await equip(config, () => ledger);
   const { tools } = equipment;
   checkPolicyNames(config, tools);
   for (const warning of config.warnings) log.warn(warning);
@@ -139,6 +156,7 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
   const redactor = createRedactor(config.secrets);
   const encode = (text: string) => encodeText(text, redactor);
   const hide = (text: string) => redactor.redact(text);
+  const ledger = createLedger(journal, encode);
   const talk = talkTerms(config, equipment);
   const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
   const adapters = new Map<string, Adapter>();
@@ -157,7 +175,7 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
     dispatcher: createDispatcher({
       tools,
       exec: createExec(),
-      dial: createDial({ allow: config.network.allow, local: true }),
+      dial: createDial({ allow: config.network.allow, local }),
       encode,
     }),
     policy: config.approvals,
@@ -171,6 +189,9 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
     model: createModels(config),
     log,
     leaseMs: LEASE_MS,
+    showAfterMs: SHOW_AFTER_MS,
+    personOf: createPersonOf(config.people),
+    timezone: config.timezone,
     wakeAt: (key, at) => wakeups.wake(key, at),
     adapterOf: (transport) => adapters.get(transport),
   });
@@ -185,6 +206,8 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
 
   async function stop(): Promise<void> {
     await worker.stop(config.drainMs);
+    // Until now they could still show what was owed; what they took meanwhile is in the journal.
+    await Promise.allSettled([...adapters.values()].map(async (adapter) => adapter.stop?.()));
     await running?.stop();
     await journal.close();
   }
@@ -194,8 +217,8 @@ export async function assemble(config: Config, log: Logger): Promise<Bot> {
     queries: createQueries(journal, tools, encode),
     journal,
     tools,
-    start(adapter) {
-      adapters.set(adapter.transport, adapter);
+    start(...served) {
+      for (const adapter of served) adapters.set(adapter.transport, adapter);
       running = wakeups.start((key) => worker.work(key));
     },
     stop: () => (stopped ??= stop()),

@@ -37,16 +37,17 @@ function account(): { account: string; name: string } {
 
 const newThread = (): JournalKey => `terminal:${randomUUID()}`;
 
-/** Ends `bot` and then the process on the first signal, the process at once on the second. */
-function stopOnSignal(bot: Bot): void {
+/** Ends `bot` and then the process on the first signal, the process at once on the second. What it returns is aborted by the first. */
+function stopOnSignal(bot: Bot): AbortSignal {
   const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
-  let signalled = false;
+  const signalled = new AbortController();
   const stop = (signal: keyof typeof codes) => {
-    if (signalled) process.exit(1);
-    signalled = true;
+    if (signalled.signal.aborted) process.exit(1);
+    signalled.abort();
     void bot.stop().finally(() => process.exit(codes[signal]));
   };
   process.on("SIGINT", stop).on("SIGTERM", stop).on("SIGHUP", stop);
+  return signalled.signal;
 }
 
 /** Prints lines until there are no more or the reader has gone, as `| head` does. */
@@ -61,6 +62,28 @@ async function printLines(lines: AsyncIterable<string>): Promise<void> {
   }
 }
 
+/**
+ * Serves every configured platform until it is told to stop. Returns only when none could be connected: then with what
+ * was wrong on stderr.
+ */
+export async function serve(config: Config): Promise<number> {
+  const { connectPlatforms, loadPlatforms } = await import("./platforms.ts");
+  const log = logger(config, undefined);
+  const bot = await assemble(config, log, { local: false });
+  const stopped = stopOnSignal(bot);
+  try {
+    const platforms = await loadPlatforms(config, log);
+    bot.start(...platforms);
+    const connected = await connectPlatforms(platforms, bot, { log, signal: stopped });
+    if (connected.length === 0 && !stopped.aborted) return 1;
+    log.info({ store: storeName(config), model: config.model.id ?? "none" }, "serving");
+    await new Promise(() => {}); // until a signal ends the process
+    return 0;
+  } finally {
+    await bot.stop();
+  }
+}
+
 /** A conversation: the named thread, else the newest with open work that nobody else serves, else a new one. */
 export async function converse(
   config: Config,
@@ -71,7 +94,7 @@ export async function converse(
   const interactive = process.stdin.isTTY && process.stdout.isTTY && !config.terminal.dumb;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const log = logger(config, interactive ? join(config.dataDir, "watchkeeper.log") : undefined);
-  const bot = await assemble(config, log);
+  const bot = await assemble(config, log, { local: true });
   const terminal = createTerminal({
     input: process.stdin,
     output: process.stdout,
@@ -132,7 +155,7 @@ export async function ask(
   const question = await readQuestion(text, account(), folder);
   // A person who watches sees the progress, not log lines between it.
   const file = process.stderr.isTTY ? join(config.dataDir, "watchkeeper.log") : undefined;
-  const bot = await assemble(config, logger(config, file));
+  const bot = await assemble(config, logger(config, file), { local: true });
   const key = newThread();
   const view = createAsk({
     key,
@@ -156,6 +179,7 @@ export async function ask(
 
 export async function doctor(config: Config): Promise<number> {
   const { examine } = await import("./commands/doctor.ts");
+  const { loadPlatforms } = await import("./platforms.ts");
   const marks = { ok: "ok     ", absent: "absent ", broken: "BROKEN " };
   const { id } = config.model;
   let broken = false;
@@ -165,6 +189,7 @@ export async function doctor(config: Config): Promise<number> {
     warnings: config.warnings,
     openJournal: (warn: (text: string) => void) => openStore(config, warn),
     loadModel: id === undefined ? undefined : () => loadModel(id, config.model),
+    platforms: await loadPlatforms(config, pino({ level: "silent" })),
     ...(await equip(config)),
   };
   for await (const { state, subject, text } of examine(parts)) {

@@ -23,7 +23,7 @@ type Locate = (path: readonly PropertyKey[]) => { at: string; found: boolean };
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Promised in the documents, and not read yet. */
-const LATER_KEYS: readonly string[] = ["people", "access", "timezone"];
+const LATER_KEYS: readonly string[] = ["access"];
 
 /**
  * Reads `named`, or, when that is empty, `watchkeeper.yaml` if there is one. Every mistake is added to `mistakes` as

@@ -5,8 +5,9 @@ import { BotError, isBotError, messageOf } from "./core/errors.ts";
 const EXIT = { answered: 0, failed: 1, usage: 2, needsApproval: 3 } as const;
 
 const USAGE = `Usage:
-  npm start                                a conversation in this terminal: the newest thread with open work, else a new one
-  npm start -- --thread <id>               opens one thread
+  npm start                                serves Slack and Discord, whichever is configured; with neither, a conversation in
+                                           this terminal: the newest thread with open work, else a new one
+  npm start -- --thread <id>               opens one of the terminal's threads
   npm start -s -- ask "<text>" [--json]    one question or command; the answer is on stdout
   npm start -s -- doctor                   what works here and what does not
   npm start -s -- trace <thread>           a thread's journal
@@ -37,8 +38,11 @@ async function main(argv: readonly string[]): Promise<number> {
   // npm runs its scripts in this program's folder, and says where it was called.
   const folder = process.env["INIT_CWD"] ?? process.cwd();
   switch (command) {
-    case undefined:
+    case undefined: {
+      const serves = config.slack !== undefined || config.discord !== undefined;
+      if (serves && values.thread === undefined) return cli.serve(config);
       return cli.converse(config, values.thread, folder);
+    }
     case "ask":
       if (words.length === 0) break;
       return cli.ask(config, words.join(" "), { json: values.json, folder });

@@ -54,6 +54,11 @@ describe("without any configuration", () => {
     expect(await load(undefined)).toEqual({
       dataDir: join(cwd, "data"),
       redis: undefined,
+      slack: undefined,
+      discord: undefined,
+      port: 3000,
+      people: [],
+      timezone: undefined,
       logLevel: "info",
       drainMs: 5_000,
       file: undefined,
@@ -156,7 +161,7 @@ logs: { roots: [/srv/logs/, /var/log/../log/app] }
 describe("mistakes", () => {
   it("are reported all at once, each with its place, what is wrong and what is expected", async () => {
     const yaml = `aprovals: {}
-people: []
+access: {}
 approvals:
   default: { destructive: allow }
   rules:
@@ -201,7 +206,7 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
       expect.stringMatching(/^watchkeeper\.yaml:14:12: budgets\.stepsPerRun: /),
       expect.stringMatching(/^watchkeeper\.yaml:14:28: budgets\.tokensPerWeek: unknown/),
       "watchkeeper.yaml:1:1: aprovals: unknown; did you mean approvals?",
-      "watchkeeper.yaml:2:1: people: this version does not have it yet",
+      "watchkeeper.yaml:2:1: access: this version does not have it yet",
     ]);
     expect(found.join()).not.toContain("hidden-value");
   });
@@ -315,13 +320,12 @@ describe("tools and arguments that the policy names", () => {
 describe("variables that this version does not serve", () => {
   it("are warned about by name", async () => {
     const { warnings } = await load(undefined, {
-      SLACK_BOT_TOKEN: "xoxb-hidden-value",
-      SLACK_APP_TOKEN: "",
-      DISCORD_TOKEN: "",
+      SLACK_CLIENT_ID: "1.2",
+      SLACK_CLIENT_SECRET: "",
       ANTHROPIC_API_KEY: "sk-hidden-value",
     });
     expect(warnings).toEqual([
-      "SLACK_BOT_TOKEN is set, but this version (0.2) does not serve Slack.",
+      "SLACK_CLIENT_ID is set, but this version (0.3) does not serve installing it in several Slack workspaces.",
     ]);
   });
 

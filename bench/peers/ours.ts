@@ -44,7 +44,14 @@ export async function openOurs(world: World, where: "memory" | "file"): Promise<
     const worker = createWorker({
       ...shared,
       model: async () => model,
-      adapterOf: () => ({ transport: "bench", people: PEOPLE, singleOperator: false, view }),
+      adapterOf: () => ({
+        transport: "bench",
+        people: PEOPLE,
+        singleOperator: false,
+        view,
+        audience: async () => undefined,
+        link: () => undefined,
+      }),
     });
     await worker.work(key);
     return answer;
@@ -107,6 +114,9 @@ function partsOf(
     },
     encode: same,
     hide: same,
+    personOf: same,
+    showAfterMs: 500,
+    timezone: undefined,
     log: pino({ level: "silent" }),
     leaseMs: 6_000,
     wakeAt: () => {},
@@ -141,6 +151,7 @@ const PEOPLE = {
   standing: async () => "member" as const,
   members: async () => undefined,
   everyone: async () => undefined,
+  timezone: async () => undefined,
 };
 
 function viewOf(onAnswer: (text: string) => void): () => View {

@@ -116,12 +116,23 @@ export type Outgoing =
       holds: string[];
     };
 
+/** Names a message on its platform for as long as it exists; the view that made it can change it or take it back. */
 export type MessageRef = string;
+
+/** A delivery. Which message it is, and whether it may be there already. */
+export interface Delivery {
+  /** The same in every attempt, also by another process, and of no other message of the thread. At most 200 characters. */
+  id: string;
+  /** An earlier attempt may have come through: look for its message first, and return that one. */
+  again: boolean;
+}
 
 /** Disposable: what is being worked on right now. May be dropped. */
 export type Progress =
   /** A model is asked for the run's `step`-th time. */
   | { kind: "thinking"; run: string; step: number }
+  /** People are asked to decide or to answer; until then nothing goes on by itself. */
+  | { kind: "waiting"; run: string }
   /** What a model has written so far, whole; the answer replaces it. Empty: nothing of it stands. */
   | { kind: "draft"; run: string; text: string }
   | { kind: "tool_started"; call: string; tool: string; args: JsonObject }
@@ -132,26 +143,39 @@ export type Progress =
  * removed. Each call returns once the platform has it, or throws; the outbox repeats it later.
  */
 export interface View {
-  progress(update: Progress): void;
-  say(message: Outgoing): Promise<MessageRef>;
+  /**
+   * Posts the message in which people see a run's progress, until the answer takes its place. Left out where progress
+   * needs no message. `soFar`: the calls of the run until now.
+   */
+  begin?(delivery: Delivery, soFar: readonly Progress[]): Promise<MessageRef>;
+  /** `begun`: the run's message by `begin`, perhaps by another process; without one the update may be dropped. */
+  progress(update: Progress, begun?: MessageRef): void;
+  /** `begun`: a message of this run's that the answer takes the place of. */
+  say(message: Outgoing, delivery: Delivery, begun?: MessageRef): Promise<MessageRef>;
   /** To one person only. */
   whisper(account: string, text: string): Promise<MessageRef>;
-  card(card: ActionCard): Promise<MessageRef>;
+  card(card: ActionCard, delivery: Delivery): Promise<MessageRef>;
   /** Brings a card that is already shown up to date. */
   settle(ref: MessageRef, card: ActionCard): Promise<void>;
   /** Takes back a message that another worker delivered as well. */
   retract(ref: MessageRef): Promise<void>;
 }
 
-/** What a platform says of an account. Guests, bots and deactivated accounts never decide anything. */
-export type Standing = "member" | "guest" | "bot" | "deactivated" | "unknown";
+/**
+ * What a platform says of an account in a thread. Guests, bots and deactivated accounts never decide anything; an outsider
+ * is a full member of the workspace who is not in the thread's channel.
+ */
+export type Standing = "member" | "outsider" | "guest" | "bot" | "deactivated" | "unknown";
 
+/** Answers are at most 60 s old. All throw what the platform throws; whoever asks then permits nothing. */
 export interface People {
-  standing(account: string): Promise<Standing>;
+  standing(account: string, key: JournalKey): Promise<Standing>;
   /** Accounts in a group such as `slack:group:S0SRE`; undefined when the group does not exist. */
   members(group: string): Promise<string[] | undefined>;
   /** Everyone who could take part in this thread; undefined when that cannot be listed. */
   everyone(key: JournalKey): Promise<string[] | undefined>;
+  /** The IANA time zone that a person has set, such as `Europe/Madrid`; undefined where the platform knows none. */
+  timezone(account: string): Promise<string | undefined>;
 }
 
 /** One platform. It translates, nothing else. */
@@ -161,8 +185,29 @@ export interface Adapter {
   readonly people: People;
   /** True where one person asks and decides: the requester may approve. */
   readonly singleOperator: boolean;
-  /** Undefined when this process cannot show that journal. */
+  /** Undefined when this process cannot show that journal, as before the platform is connected. */
   view(key: JournalKey): View | undefined;
+  /**
+   * Who may read along: undefined for everyone who can reach the bot, else the name of the private place, such as
+   * `slack:T1:C7`, the same for all its threads.
+   */
+  audience(key: JournalKey): Promise<string | undefined>;
+  /** The thread's address for people, or undefined where threads have none. */
+  link(key: JournalKey): string | undefined;
+  /** Takes no more events and ends the connections. What was taken is in the journal. */
+  stop?(): Promise<void>;
+}
+
+/** A platform with servers of its own, which send events from `start` until `stop`. */
+export interface ChatAdapter extends Adapter {
+  /**
+   * Resolves once events arrive; from then on it reconnects by itself.
+   * @throws BotError PLATFORM_REFUSED when the token, its rights or the settings are wrong, PLATFORM_UNREACHABLE
+   */
+  start(parts: { inbox: Inbox; queries: Queries }): Promise<void>;
+  stop(): Promise<void>;
+  /** What is connected and what its settings lack, a sentence each; for `doctor`. @throws as `start` */
+  examine(): Promise<{ ok: boolean; text: string }[]>;
 }
 
 /** A thread as lists show it. */
@@ -193,6 +238,10 @@ export interface Queries {
   threads(transport: string): Promise<ThreadSummary[]>;
   /** Undefined for a thread in which nothing was ever said. */
   thread(key: JournalKey): Promise<ThreadSummary | undefined>;
+  /** Something was said in the thread. Cheap: asked of every message of a channel. */
+  isKnown(key: JournalKey): Promise<boolean>;
+  /** Undefined when the thread has no such action, or no longer knows it. */
+  action(key: JournalKey, action: string): Promise<ActionCard | undefined>;
   /** The last `limit` things said, and every open card. Empty for an unknown thread. */
   history(key: JournalKey, limit: number): Promise<HistoryItem[]>;
   openActions(transport: string): Promise<ActionCard[]>;

@@ -159,6 +159,7 @@ function advance(transcript: Transcript, entry: Entry): void {
     case "view_added":
     case "notice":
     case "delivered":
+    case "incident":
       return;
   }
 }

@@ -1,4 +1,5 @@
 import type { Entry } from "../core/entry.ts";
+import { countPeople } from "./people.ts";
 
 /**
  * A gated call's life, folded: proposed in revisions, voted on, then started or closed. Approval does not close an action,
@@ -64,8 +65,8 @@ export function isOver(action: Action): boolean {
 
 /** Enough different people have approved the newest revision, and nothing has closed it. */
 export function isApproved(action: Action): boolean {
-  const people = new Set(action.votes.filter((vote) => vote.approve).map((vote) => vote.person));
-  return isOpen(action) && people.size >= action.proposal.quorum;
+  const people = action.votes.filter((vote) => vote.approve).map((vote) => vote.person);
+  return isOpen(action) && countPeople(people) >= action.proposal.quorum;
 }
 
 /** Closes an action that has not started; the first reason stays. */

@@ -1,6 +1,7 @@
 import type { People } from "../adapters/adapter.ts";
 import type { Approvers, Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import { countPeople, mayBeSame } from "./people.ts";
 import { isGroup } from "./policy.ts";
 
 /** What of a proposal says who may decide on it. */
@@ -8,12 +9,11 @@ export type Electorate = Pick<Entry<"action_proposed">, "approvers" | "barred" |
 
 export type Eligibility = { eligible: true; basis: string } | { eligible: false; why: string };
 
-/**
- * The person behind an account. Accounts stand for themselves: nothing says yet that two of them are one human, so
- * accounts never add up unless they are the same.
- */
-export function personOf(account: string): string {
-  return account;
+/** Where a decision is asked for: the thread, who is there, and whose the accounts are. */
+export interface Place {
+  key: JournalKey;
+  people: People;
+  personOf(account: string): string;
 }
 
 /** Fixes who may approve at the time of asking. References such as `slack:group:S0SRE` become their members of now. */
@@ -43,15 +43,24 @@ export async function fixApprovers(
 export async function checkEligible(
   account: string,
   { approvers, barred }: Electorate,
-  people: People,
+  { key, people, personOf }: Place,
 ): Promise<Eligibility> {
   const no = (why: string): Eligibility => ({ eligible: false, why });
-  if (barred.includes(personOf(account))) {
+  const person = personOf(account);
+  if (barred.includes(person)) {
     return no("who asked for an action or edited it may not approve it");
   }
-  const standing = await people.standing(account).catch(() => "unknown" as const);
-  if (standing !== "member") return no(`this account's standing is "${standing}", not "member"`);
-  if (approvers.kind === "anyone") return { eligible: true, basis: "member" };
+  if (barred.some((each) => mayBeSame(each, person))) {
+    return no(
+      "who asked may be the same person on another platform; `people:` in watchkeeper.yaml tells them apart",
+    );
+  }
+  const standing = await people.standing(account, key).catch(() => "unknown" as const);
+  const isListed = approvers.kind === "listed";
+  if (standing !== "member" && !(isListed && standing === "outsider")) {
+    return no(`this account's standing is "${standing}", not "member"`);
+  }
+  if (!isListed) return { eligible: true, basis: "member" };
   const listed = approvers.accounts.find((each) => each.account === account);
   if (listed === undefined) return no("this account was not among the approvers when it was asked");
   if (listed.groups === undefined) return { eligible: true, basis: "named" };
@@ -61,22 +70,25 @@ export async function checkEligible(
   return no("this account is no longer in the group that may approve");
 }
 
-/** How many different people could approve it now; undefined when the thread's people cannot be listed. */
+/**
+ * How many different people could approve it now; undefined when the thread's people cannot be listed. Counted up to the
+ * quorum: a large channel is not asked about one by one.
+ */
 export async function countEligible(
   electorate: Electorate,
-  people: People,
-  key: JournalKey,
+  place: Place,
 ): Promise<number | undefined> {
   const { approvers } = electorate;
   const accounts =
     approvers.kind === "listed"
       ? approvers.accounts.map((each) => each.account)
-      : await people.everyone(key);
+      : await place.people.everyone(place.key);
   if (accounts === undefined) return undefined;
   const found = new Set<string>();
   for (const account of accounts) {
-    const { eligible } = await checkEligible(account, electorate, people);
-    if (eligible) found.add(personOf(account));
+    if (countPeople(found) >= electorate.quorum) break;
+    const { eligible } = await checkEligible(account, electorate, place);
+    if (eligible) found.add(place.personOf(account));
   }
-  return found.size;
+  return countPeople(found);
 }

@@ -24,6 +24,14 @@ const pattern = z.union([scalar, z.array(scalar).min(1)], {
   error:
     'expected a text such as "git log *", a number, true or false, or a list of these, one per element; none of them empty',
 });
+/** One account, as keys and entries name it. */
+export const accountForm = z
+  .string()
+  .regex(
+    /^(?:slack:[TE][A-Z0-9]*:[UW][A-Z0-9]*|discord:\d+|terminal:[^\s:]+)$/,
+    'expected "slack:<team>:<user>", "discord:<user>" or "terminal:<name>", with ids, not names',
+  );
+
 const approver = z
   .string()
   .regex(
@@ -119,6 +127,8 @@ export interface PolicyCall {
   tool: string;
   effect: Effect;
   args: JsonObject;
+  /** It changes only this program's own records (`Tool.own`). */
+  own?: boolean | undefined;
 }
 
 export type Decision =
@@ -139,17 +149,20 @@ export type Decision =
 
 /**
  * What policy says of a call: a deny rule anywhere wins, then the first rule that matches, then the default for the
- * call's effect. Where a single person sits (the terminal), pass the policy with `singleOperator: true`.
+ * call's effect; where that would ask, a write to this program's own records is allowed. Where a single person sits (the
+ * terminal), pass the policy with `singleOperator: true`.
  */
 export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
   const denying = policy.rules.findIndex((one) => one.decide === "deny" && covers(one, call));
   const index =
     denying >= 0 ? denying : policy.rules.findIndex((candidate) => covers(candidate, call));
   const found = policy.rules[index];
-  const decision = found?.decide ?? policy.default[call.effect];
+  const fallback = policy.default[call.effect];
+  const isOwn = !found && call.own === true && call.effect === "write" && fallback === "ask";
+  const decision = found?.decide ?? (isOwn ? "allow" : fallback);
   const name = found
     ? `rule ${index + 1} of approvals.rules`
-    : `approvals.default.${call.effect} (no rule matches)`;
+    : `approvals.default.${call.effect} (no rule matches${isOwn ? "; it changes only our own records" : ""})`;
   if (decision === "allow") return { kind: "allow", rule: name };
   if (decision === "deny") return { kind: "deny", why: `${name} denies this call of ${call.tool}` };
   return {

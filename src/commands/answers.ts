@@ -67,7 +67,7 @@ function toolsText(tools: readonly Tool[]): string {
   return tools
     .map(
       (tool) =>
-        `${describeInput(tool)}\n    ${EFFECT_WORDS[tool.effect]} unless policy says otherwise. ${tool.description}`,
+        `${describeInput(tool)}\n    ${tool.own === true ? EFFECT_WORDS.read : EFFECT_WORDS[tool.effect]} unless policy says otherwise. ${tool.description}`,
     )
     .join("\n");
 }

@@ -1,3 +1,4 @@
+import type { ChatAdapter } from "../adapters/adapter.ts";
 import { totalTokens } from "../core/block.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -21,6 +22,8 @@ export interface DoctorParts {
   openJournal(warn: (text: string) => void): Promise<Journal>;
   /** Undefined: none is configured. */
   loadModel: (() => Promise<Model>) | undefined;
+  /** The chat platforms that are configured. */
+  platforms: readonly ChatAdapter[];
   tools: readonly Tool[];
   skills: readonly Skill[];
   /** Of skills, loaded or not. */
@@ -38,6 +41,7 @@ export async function* examine(parts: DoctorParts): AsyncIterable<Finding> {
   yield* examineStore(parts);
   for (const text of parts.warnings) yield { state: "absent", subject: "configuration", text };
   yield await examineModel(parts);
+  yield* examinePlatforms(parts);
   for (const tool of parts.tools) {
     const missing = await tool.unavailable?.();
     const state = missing === undefined ? "ok" : "absent";
@@ -74,6 +78,24 @@ async function examineModel({ loadModel }: DoctorParts): Promise<Finding> {
     return { state: "ok", subject, text };
   } catch (error) {
     return { state: "broken", subject, text: messageOf(error) };
+  }
+}
+
+async function* examinePlatforms({ platforms }: DoctorParts): AsyncIterable<Finding> {
+  if (platforms.length === 0) {
+    const text =
+      "neither Slack nor Discord is configured: npm start is a conversation in the terminal";
+    yield { state: "absent", subject: "platforms", text };
+  }
+  for (const platform of platforms) {
+    const subject = platform.transport;
+    try {
+      for (const { ok, text } of await platform.examine()) {
+        yield { state: ok ? "ok" : "broken", subject, text };
+      }
+    } catch (error) {
+      yield { state: "broken", subject, text: messageOf(error) };
+    }
   }
 }
 

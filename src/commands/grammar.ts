@@ -1,4 +1,5 @@
 import type { Choice, Command } from "../core/entry.ts";
+import { isPeriod, PERIOD_FORMS } from "../incidents/period.ts";
 import { isJsonObject, suggest, tryJson } from "../tools/arguments.ts";
 
 /** What a typed text is. `message`: plain language, for whoever answers those. */
@@ -25,6 +26,10 @@ export const COMMAND_FORMS = {
   edit: 'edit a1 {"name": "value"} with all arguments as one JSON object',
   cancel: "cancel a1",
   answer: "answer r1.t2 <text>",
+  incidents:
+    "incidents, incidents <period> such as incidents last week, or incidents search <words>",
+  incident:
+    "incident <id>, incident open <title> [name=value …], incident update <id> name=value …, or incident resolve <id> [cause='…']",
   model: "model, or model <wire>/<name> such as model anthropic/claude-sonnet-5-5",
 } as const;
 
@@ -56,6 +61,10 @@ export function readText(text: string): Reading {
       return readModel(rest, typed);
     case "run":
       return readRun(rest, typed);
+    case "incidents":
+      return readIncidents(rest, typed);
+    case "incident":
+      return readIncident(rest, typed);
     case "approve":
     case "deny":
     case "settle":
@@ -107,21 +116,72 @@ function readRun(rest: string, typed: boolean): Reading {
   const [, tool, text = ""] = /^([a-z][a-z0-9_]*)(?:\s+([^]*))?$/.exec(rest) ?? [];
   if (tool === undefined) return rest === "" ? proseOr(true, "run") : proseOr(typed, "run");
   const meant = typed || text === "" || tool.includes("_") || ASSIGNMENT.test(text);
-  if (!meant) return MESSAGE;
-  const args: Record<string, string> = {};
+  return meant ? callOf(tool, {}, text, "run") : MESSAGE;
+}
+
+/** The call of a tool with `args` and what `text` adds to them as name=value; `word` is the command it stands in. */
+function callOf(
+  tool: string,
+  args: Record<string, string>,
+  text: string,
+  word: "run" | "incident",
+): Reading {
   const words = splitWords(text);
   if (words === undefined) return invalid("A quote is opened and never closed.");
-  for (const word of words) {
-    const name = ASSIGNMENT.exec(word)?.[1];
+  for (const assignment of words) {
+    const name = ASSIGNMENT.exec(assignment)?.[1];
     if (name === undefined) {
-      return invalid(`${shown(word)} is not of the form name=value. ${COMMAND_FORMS.run}`);
+      return invalid(`${shown(assignment)} is not of the form name=value. ${COMMAND_FORMS[word]}`);
     }
     if (Object.hasOwn(args, name)) return invalid(`${name} is given twice.`);
-    const value = word.slice(name.length + 1);
+    const value = assignment.slice(name.length + 1);
     const problem = valueProblem(name, value);
     if (problem !== undefined) return invalid(problem);
     args[name] = unquote(value);
   }
+  return toolCall(tool, args);
+}
+
+/** `incidents`, alone or with a period, counts; `incidents search` finds. Anything else after the word is prose. */
+function readIncidents(rest: string, typed: boolean): Reading {
+  const [, words] = /^search\s+([^]+)$/i.exec(rest) ?? [];
+  if (words !== undefined) return toolCall("incident_search", { text: unquote(words) });
+  if (/^search$/i.test(rest)) return proseOr(true, "incidents");
+  if (rest !== "" && !isPeriod(rest)) {
+    return typed ? invalid(`${shown(rest)} is no period. Write ${PERIOD_FORMS}.`) : MESSAGE;
+  }
+  return toolCall("incident_stats", rest === "" ? {} : { period: rest });
+}
+
+const INCIDENT_ID = /^(inc-[a-z0-9-]+)(?=\s|$)/i;
+
+/** `incident` and an id, or what is to be done and to which one. Without either it is prose. */
+function readIncident(rest: string, typed: boolean): Reading {
+  const shownId = INCIDENT_ID.exec(rest)?.[1];
+  if (shownId === rest) return toolCall("incident_get", { id: rest.toLowerCase() });
+  const [, verb = "", after = ""] = /^(open|update|resolve)(?:\s+([^]*))?$/i.exec(rest) ?? [];
+  if (verb.toLowerCase() === "open") return readOpening(after);
+  const id = INCIDENT_ID.exec(after)?.[1];
+  if (verb === "" || id === undefined) return proseOr(typed || shownId !== undefined, "incident");
+  const said = after.slice(id.length).trim();
+  if (verb.toLowerCase() === "resolve") {
+    return callOf("incident_resolve", { id: id.toLowerCase() }, said, "incident");
+  }
+  if (said === "") return proseOr(true, "incident");
+  return callOf("incident_update", { id: id.toLowerCase() }, said, "incident");
+}
+
+/** A title, in quotes or up to the first name=value, and then nothing but those. */
+function readOpening(text: string): Reading {
+  const [quoted] = /^(?:'[^']*'|"(?:[^"\\]|\\[^])*")(?=\s|$)/.exec(text) ?? [];
+  const plain = /(?:^|\s)[a-z][a-z0-9_-]*=/i.exec(text)?.index ?? text.length;
+  const end = quoted?.length ?? plain;
+  const title = (quoted === undefined ? text.slice(0, end) : unquote(quoted)).trim();
+  if (title === "") return proseOr(true, "incident");
+  return callOf("incident_open", { title }, text.slice(end), "incident");
+}
+
+function toolCall(tool: string, args: Record<string, string>): Reading {
   return { kind: "command", command: { name: "run", tool, args } };
 }
 

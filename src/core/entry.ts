@@ -73,6 +73,9 @@ const artifact = z.strictObject({ id: z.string(), bytes: count });
 /** A file that is kept as an artifact and shown to the model. */
 const file = z.strictObject({ name: z.string(), mediaType: fileType, artifact });
 
+/** One incident's severity, the worst first. */
+const severity = z.enum(["sev1", "sev2", "sev3", "sev4"]);
+
 /** How a call ended. `unknown`: it was dispatched and nobody knows. `blocked`: policy, precheck or schema said no. */
 const outcome = z.enum(["ok", "error", "denied", "expired", "cancelled", "unknown", "blocked"]);
 
@@ -91,6 +94,30 @@ const posts = {
   timer: z.strictObject({ action: z.string() }),
   /** A fenced worker's word on how a call of its own really ended. */
   signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),
+  /** What was said of an incident, in its own journal; the first one opens it. Times are ms since 1970. */
+  incident: z.strictObject({
+    actor,
+    /** The journal key of the thread it was said in. */
+    thread: z.string(),
+    /** That thread's address for people. */
+    link: z.string().optional(),
+    /** The private place it was said in (`Adapter.audience`); without it everyone may read it. */
+    audience: z.string().optional(),
+    change: z.strictObject({
+      title: z.string().optional(),
+      severity: severity.optional(),
+      /** All of them: what was there before is replaced. */
+      services: z.array(z.string()).optional(),
+      startedAt: count.optional(),
+      detectedAt: count.optional(),
+      resolvedAt: count.optional(),
+      cause: z.string().optional(),
+      /** Added to those that are there. */
+      actions: z.array(z.string()).optional(),
+      note: z.string().optional(),
+      status: z.enum(["open", "resolved"]).optional(),
+    }),
+  }),
 };
 
 const appends = {
@@ -274,6 +301,7 @@ export type Json = z.infer<typeof json>;
 export type JsonObject = Record<string, Json>;
 export type Outcome = z.infer<typeof outcome>;
 export type Preview = z.infer<typeof preview>;
+export type Severity = z.infer<typeof severity>;
 
 /** Every kind that this program knows. */
 export const ENTRY_KINDS: readonly string[] = Object.keys(schemas);

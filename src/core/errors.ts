@@ -40,6 +40,9 @@ export const ERROR_CODES = {
   MODEL_CONTENT_UNSUPPORTED: "The model's interface has no way to be given this kind of file.",
   MODEL_UNREACHABLE: "The model provider could not be reached or did not answer in time.",
   MODEL_CUT: "The model's response ended before it was complete.",
+  PLATFORM_REFUSED: "Slack or Discord refused the token, its rights or a request for good.",
+  PLATFORM_RATE_LIMITED: "Slack or Discord asks to wait before the next request.",
+  PLATFORM_UNREACHABLE: "Slack or Discord could not be reached or did not answer in time.",
   BUDGET_EXHAUSTED: "The day's budget of model tokens is used up.",
 } as const;
 
@@ -51,11 +54,18 @@ export type ErrorCode = keyof typeof ERROR_CODES;
  */
 export class BotError extends Error {
   readonly code: ErrorCode;
+  /** How long whoever refused asks to be left alone, in ms. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: ErrorOptions & { retryAfterMs?: number | undefined },
+  ) {
     super(message, options);
     this.name = "BotError";
     this.code = code;
+    this.retryAfterMs = options?.retryAfterMs;
   }
 }
 

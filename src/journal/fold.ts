@@ -16,9 +16,9 @@ import {
   revise,
 } from "../approvals/action.ts";
 import { addUsage, estimateTokens, totalTokens } from "../core/block.ts";
-import type { Entry } from "../core/entry.ts";
+import type { Actor, Entry } from "../core/entry.ts";
 import type { StoredEntry } from "./journal.ts";
-import { type Call, type Run, talkingRun, type Thread } from "./thread.ts";
+import { answerIdOf, type Call, type Run, talkingRun, type Thread } from "./thread.ts";
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -41,10 +41,12 @@ function advance(thread: Thread, entry: Entry): void {
   if (isPerson(entry)) thread.parked = false;
   switch (entry.kind) {
     case "message":
+      thread.newest = entry.seq;
       thread.requestTokens += estimateTokens(entry.text);
       hearPerson(thread, entry);
       return;
     case "command":
+      thread.newest = entry.seq;
       thread.pending.set(entry.id, { entry, stopped: false });
       return;
     case "click":
@@ -75,6 +77,8 @@ function advance(thread: Thread, entry: Entry): void {
       if (talk !== undefined) hearGate(talk, entry);
       return;
     }
+    case "incident":
+      return; // in the ledger's journals, which are no threads
     case "view_added":
       if (!thread.views.includes(entry.view)) thread.views.push(entry.view);
       return;
@@ -98,6 +102,7 @@ function advance(thread: Thread, entry: Entry): void {
       return;
     case "delivered":
       if (entry.stage === "final") discharge(thread, entry);
+      else beginMessage(thread, entry);
       return;
     case "action_proposed":
     case "vote":
@@ -203,8 +208,10 @@ function expire(thread: Thread, entry: Entry<"timer">): void {
 function startRun(thread: Thread, started: Entry<"run_started">): void {
   let stopped = false;
   let chooses: string | undefined;
+  let asker: Actor | undefined;
   for (const id of started.answers) {
     const pending = thread.pending.get(id);
+    asker ??= pending?.entry.actor;
     stopped ||= pending?.stopped ?? false;
     const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
     if (command?.name === "model") chooses = command.model;
@@ -217,6 +224,8 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
     talk:
       started.talk &&
       openTalk(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
+    begun: new Map(),
+    asker,
     principals: new Set(started.principals),
     chooses,
     stopped,
@@ -411,19 +420,28 @@ function touch(thread: Thread, action: Action, { seq }: Entry): void {
   thread.live.add(action);
 }
 
-function discharge(thread: Thread, { view, entry, ref }: Entry<"delivered">): void {
+/** The message in which the run's progress is shown, until its answer stands there. */
+function beginMessage(thread: Thread, { view, entry, ref, seq }: Entry<"delivered">): void {
+  thread.newest = seq;
+  for (const run of thread.runs.values())
+    if (answerIdOf(run) === entry) run.begun.set(view, { ref, seq });
+}
+
+function discharge(thread: Thread, { view, entry, ref, seq }: Entry<"delivered">): void {
   const debt = thread.debts.get(entry);
   if (debt !== undefined) {
+    thread.newest = seq;
     debt.views.delete(view);
     if (debt.views.size > 0) return;
     thread.debts.delete(entry);
     if (debt.kind === "answer") thread.runs.delete(debt.run.started.run);
     return;
   }
-  const [id = "", seq = ""] = entry.split("@"); // a card: `<action>@<seq up to which it is shown>`
+  const [id = "", upTo = ""] = entry.split("@"); // a card: `<action>@<seq up to which it is shown>`
   const action = thread.actions.get(id);
   if (action === undefined) return;
-  action.shown.set(view, { ref, seq: Number(seq) });
+  if (action.shown.get(view)?.ref !== ref) thread.newest = seq;
+  action.shown.set(view, { ref, seq: Number(upTo) });
   const current = thread.views.every((v) => (action.shown.get(v)?.seq ?? 0) >= action.touched);
   if (isOver(action) && current) thread.live.delete(action);
 }

@@ -59,7 +59,7 @@ local function unseen(after) return redis.call('LRANGE', entries, after, -1) end
 local function touch() redis.call('HSET', journal, 'last', text(last)) end
 `;
 
-/** ARGV: …, id, payload. Returns 1, number, stored entry of a known id; else 0, number, time. */
+/** ARGV: …, id, payload, 1 when that is work for someone. Returns 1, number, stored entry of a known id; else 0, number, time. */
 export const POST = script(`${BEGIN}
 local id, payload = ARGV[3], ARGV[4]
 local known = redis.call('HGET', ids, id)
@@ -68,7 +68,7 @@ if known then
   return {1, tonumber(known), redis.call('LINDEX', entries, tonumber(known) - 1)}
 end
 write(id, payload)
-hold(token, token and dueAt or now, 0)
+if token then hold(token, dueAt, 0) else hold(false, ARGV[5] == '1' and now, 0) end
 return {0, last, text(at)}
 `);
 

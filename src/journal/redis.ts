@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { RESP_TYPES } from "redis";
 import type { AppendKind, ArtifactRef, Draft, PostKind } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
-import type { JournalKey } from "../core/journal-key.ts";
+import { hasWork, type JournalKey } from "../core/journal-key.ts";
 import { areFacts } from "./entries.ts";
 import {
   type AppendReply,
@@ -179,7 +179,8 @@ async function runCarefully(
 
 async function post(store: Store, key: JournalKey, draft: Draft<PostKind>): Posted {
   const payload = encodePayload(store.signer, key, draft);
-  const [known, seq, found] = await runCarefully(store, scripts.POST, key, draft.id, payload);
+  const args = [draft.id, payload, hasWork(key) ? 1 : 0];
+  const [known, seq, found] = await runCarefully(store, scripts.POST, key, ...args);
   if (known === 0) {
     store.watchers.notify(key, Number(seq));
     return { entry: { seq: Number(seq), at: Number(found), ...draft }, duplicate: false };

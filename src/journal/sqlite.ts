@@ -9,7 +9,7 @@ import {
   type PostKind,
 } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
-import type { JournalKey } from "../core/journal-key.ts";
+import { hasWork, type JournalKey } from "../core/journal-key.ts";
 import { areFacts, decodeRow, type EntryRow } from "./entries.ts";
 import {
   type AppendReply,
@@ -141,9 +141,10 @@ function postNow(store: Store, key: JournalKey, draft: Draft<PostKind>): Posted 
   if (known !== undefined) return { entry: decodeRow(known), duplicate: true };
   const at = clockOf(store, row);
   write(store, row, [draft]);
+  const dueAt = hasWork(key) ? time : null;
   hold(store, row, {
     token: row.token,
-    dueAt: row.token === null ? time : row.due_at,
+    dueAt: row.token === null ? dueAt : row.due_at,
     attempts: 0,
   });
   return { entry: { seq: row.last + 1, at, ...draft }, duplicate: false };

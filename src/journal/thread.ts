@@ -1,7 +1,7 @@
 import type { Talk } from "../agent/talk.ts";
 import type { Action } from "../approvals/action.ts";
 import { NO_USAGE, type Usage } from "../core/block.ts";
-import type { Entry, JsonObject, NewerEntry } from "../core/entry.ts";
+import type { Actor, Entry, JsonObject, NewerEntry } from "../core/entry.ts";
 
 /** One tool call of a run. */
 export interface Call {
@@ -30,12 +30,16 @@ export interface Run {
   readonly open: Map<string, Call>;
   /** A model's run, and where it stands. */
   readonly talk: Talk | undefined;
+  /** Whose message or command began it. */
+  readonly asker: Actor | undefined;
   /** Accounts whose messages instruct it, those that joined later included: its requesters. */
   readonly principals: Set<string>;
   /** It is the command that chooses this model, once it is completed. */
   readonly chooses: string | undefined;
   /** A Stop came after it began and before it ended. */
   stopped: boolean;
+  /** Per view, the message that shows its progress, and the entry that says so. */
+  readonly begun: Map<string, { ref: string; seq: number }>;
   ended: Entry<"run_ended"> | undefined;
 }
 
@@ -72,6 +76,8 @@ export interface Thread {
   /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
   newer: NewerEntry | undefined;
   views: string[];
+  /** The last entry by which something new stood at the end of the thread: what a person wrote, or a message of ours. */
+  newest: number;
   /** Its work crashed twice, and nobody has written since. */
   parked: boolean;
   pending: Map<string, Pending>;
@@ -109,6 +115,7 @@ export function emptyThread(): Thread {
     last: 0,
     newer: undefined,
     views: [MAIN_VIEW],
+    newest: 0,
     parked: false,
     pending: new Map(),
     clicks: new Map(),
@@ -131,4 +138,9 @@ export function talkingRun({ runs }: Thread): Run | undefined {
   for (const run of runs.values())
     if (run.talk !== undefined && run.ended === undefined) return run;
   return undefined;
+}
+
+/** The id of the entry that ends the run, and with it of the answer that views are owed. */
+export function answerIdOf({ started }: Pick<Run, "started">): string {
+  return `ended:${started.run}`;
 }

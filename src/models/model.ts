@@ -78,16 +78,12 @@ type ModelErrorCode = Extract<ErrorCode, `MODEL_${string}`>;
 
 /** A request that brought no response. What is retried is decided in `patient.ts`, by the code. */
 export class ModelError extends BotError {
-  /** How long the provider asks to be left alone, in ms. */
-  readonly retryAfterMs: number | undefined;
-
   constructor(
     code: ModelErrorCode,
     message: string,
-    options: ErrorOptions & { retryAfterMs?: number | undefined } = {},
+    options: ConstructorParameters<typeof BotError>[2] = {},
   ) {
     super(code, message, options);
     this.name = "ModelError";
-    this.retryAfterMs = options.retryAfterMs;
   }
 }

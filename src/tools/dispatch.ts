@@ -10,6 +10,8 @@ import { keepImages } from "./images.ts";
 import { retryConnection } from "./retry.ts";
 import { within } from "./time-limit.ts";
 import type {
+  Asker,
+  Asking,
   Dialed,
   ExecOptions,
   ExecResult,
@@ -71,6 +73,7 @@ interface RunOptions {
   /** An artifact of the thread that the call is in. */
   artifact(id: string): Promise<Uint8Array>;
   startedAt: number;
+  asker: Asker;
 }
 
 /** The only place where tools are run. It does not judge whether they may be: that is policy's, asked before. */
@@ -102,8 +105,14 @@ export interface Dispatcher {
    * three times. Never throws.
    */
   run(tool: string, args: JsonObject, options: RunOptions): Promise<Finished>;
-  /** After a crash: what can be seen of a call that was started. Never throws. */
-  verify(tool: string, args: JsonObject, startedAt: number, signal: AbortSignal): Promise<Verdict>;
+  /** After a crash: what can be seen of a call that was started. `asker` as it was then. Never throws. */
+  verify(
+    tool: string,
+    args: JsonObject,
+    startedAt: number,
+    signal: AbortSignal,
+    asker?: Asker,
+  ): Promise<Verdict>;
 }
 
 /** The digest that approvals are bound to. */
@@ -189,9 +198,9 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       return { outcome: ended.outcome, text, artifacts, files, ms };
     },
 
-    async verify(name, args, startedAt, signal) {
+    async verify(name, args, startedAt, signal, asker) {
       const tool = byName.get(name);
-      if (tool !== undefined) return verify(parts, tool, args, startedAt, signal);
+      if (tool !== undefined) return verify(parts, tool, args, { startedAt, signal, asker });
       return { verdict: "unknown", evidence: `there is no tool ${name} any more` };
     },
   };
@@ -218,6 +227,7 @@ function look<T>(
 function contextOf(
   parts: DispatchParts,
   signal: AbortSignal,
+  asker?: Asking,
   readArtifact: ToolContext["readArtifact"] = noArtifact,
 ): ToolContext {
   return {
@@ -225,7 +235,12 @@ function contextOf(
     exec: (argv, options = {}) => parts.exec(argv, { ...options, signal }),
     dial: (host, port) => parts.dial(host, port, { signal }),
     readArtifact,
+    asker,
   };
+}
+
+function startedBy(asker: Asker | undefined, startedAt: number): Asking | undefined {
+  return asker && { ...asker, startedAt };
 }
 
 async function noArtifact(): Promise<never> {
@@ -259,13 +274,16 @@ async function verify(
   parts: DispatchParts,
   tool: Tool,
   args: JsonObject,
-  startedAt: number,
-  signal: AbortSignal,
+  {
+    startedAt,
+    signal,
+    asker,
+  }: Pick<RunOptions, "startedAt" | "signal"> & { asker?: Asker | undefined },
 ): Promise<Verdict> {
   const { encode } = parts;
   try {
     const read = async (inner: AbortSignal) =>
-      tool.verify?.(args, contextOf(parts, inner), startedAt);
+      tool.verify?.(args, contextOf(parts, inner, startedBy(asker, startedAt)), startedAt);
     const verdict = await within(VERIFY_MS, signal, read, 0);
     if (verdict === undefined)
       return { verdict: "unknown", evidence: "this tool cannot read back" };
@@ -280,18 +298,20 @@ async function attempt(
   breaker: Breaker,
   tool: Tool,
   args: JsonObject,
-  { signal, startedAt, artifact }: RunOptions,
+  options: RunOptions,
 ): Promise<Ended> {
+  const { signal, startedAt, artifact } = options;
+  const asker = startedBy(options.asker, startedAt);
   try {
     const output = await within(tool.timeoutMs, signal, (inner) => {
-      const work = async () => tool.run(args, contextOf(parts, inner, artifact));
+      const work = async () => tool.run(args, contextOf(parts, inner, asker, artifact));
       return tool.effect === "read" ? retryConnection(inner, work) : work();
     });
     breaker.succeeded(tool.name);
     const { text, images = [] } = output;
     if (output.failed === true) return { outcome: "error", text, images };
     if (tool.verify === undefined) return { outcome: "ok", text, images };
-    const { verdict, evidence } = await verify(parts, tool, args, startedAt, signal);
+    const { verdict, evidence } = await verify(parts, tool, args, options);
     const seen = verdict === "done" ? "Verified" : "NOT verified";
     return { outcome: "ok", text: `${text}\n${seen}: ${evidence}`, images };
   } catch (error) {

@@ -1,3 +1,5 @@
+import { BotError } from "../core/errors.ts";
+import type { Ledger } from "../incidents/incident.ts";
 import type { Skill } from "../skills/skill.ts";
 import { diskUsage } from "./host/disk-usage.ts";
 import { killProcess } from "./host/kill-process.ts";
@@ -5,6 +7,12 @@ import { createReadLog } from "./host/read-log.ts";
 import { createRestartService } from "./host/restart-service.ts";
 import { createRunCommand } from "./host/run-command.ts";
 import { createServiceStatus } from "./host/service-status.ts";
+import { createIncidentGet } from "./incidents/incident-get.ts";
+import { createIncidentOpen } from "./incidents/incident-open.ts";
+import { createIncidentResolve } from "./incidents/incident-resolve.ts";
+import { createIncidentSearch } from "./incidents/incident-search.ts";
+import { createIncidentStats } from "./incidents/incident-stats.ts";
+import { createIncidentUpdate } from "./incidents/incident-update.ts";
 import { httpCheck } from "./network/http-check.ts";
 import { tcpCheck } from "./network/tcp-check.ts";
 import { createActivateSkill } from "./skills/activate-skill.ts";
@@ -17,10 +25,13 @@ import type { Tool } from "./tool.ts";
 export function createTools({
   logRoots,
   skills = [],
+  ledger = noLedger,
 }: {
   logRoots: readonly string[];
   /** Without any there are no tools for them. */
   skills?: readonly Skill[];
+  /** Asked when a call needs it. Left out where tools are listed and none is run. */
+  ledger?: (() => Ledger) | undefined;
 }): readonly Tool[] {
   return [
     httpCheck,
@@ -33,6 +44,16 @@ export function createTools({
     killProcess,
     readArtifact,
     askUser,
+    createIncidentOpen(ledger),
+    createIncidentUpdate(ledger),
+    createIncidentResolve(ledger),
+    createIncidentSearch(ledger),
+    createIncidentGet(ledger),
+    createIncidentStats(ledger),
     ...(skills.length > 0 ? [createActivateSkill(skills), createReadSkillFile(skills)] : []),
   ];
+}
+
+function noLedger(): never {
+  throw new BotError("NOT_AVAILABLE", "There is no record of incidents here.");
 }

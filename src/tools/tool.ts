@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import type * as z from "zod";
 import type { Effect, Preview } from "../core/entry.ts";
 import type { ImageType } from "../core/image-type.ts";
+import type { JournalKey } from "../core/journal-key.ts";
 
 /** What a finished process left behind. Output beyond `maxBytes` is dropped from the middle and counted. */
 export interface ExecResult {
@@ -34,6 +35,29 @@ export interface Dialed {
   connectMs: number;
 }
 
+/** Who a call is made for, and from where. */
+export interface Asker {
+  /** The thread that asked. */
+  key: JournalKey;
+  /** The call's id, such as `r3.t1`: the thread has no other call of it. */
+  call: string;
+  /** The person whose words the call answers. */
+  account: string;
+  name: string;
+  /** The IANA time zone that times without one are meant in. */
+  timezone(): Promise<string>;
+  /** Who may read the thread along (`Adapter.audience`): undefined for everyone, else the name of the private place. */
+  audience(): Promise<string | undefined>;
+  /** The thread's address for people, where it has one. */
+  link: string | undefined;
+}
+
+/** An asker whose call is under way. */
+export interface Asking extends Asker {
+  /** When the call was started on the store's clock, ms since 1970: what "now" means in it, however often it is read back. */
+  startedAt: number;
+}
+
 /** What a tool may use of the world, besides reading files. It ends with the call. */
 export interface ToolContext {
   /** Aborted when the call is stopped or its time is up. */
@@ -54,6 +78,8 @@ export interface ToolContext {
    * @throws BotError ARTIFACT_UNKNOWN; NOT_AVAILABLE in a pin, preview, precheck or read-back
    */
   readArtifact(id: string): Promise<Uint8Array>;
+  /** There while the tool is run, and in a read-back by a worker that knows it; never in a pin, preview or precheck. */
+  asker?: Asking | undefined;
 }
 
 /** An image that a result shows besides its text. */
@@ -100,6 +126,11 @@ export interface Tool<I = unknown> {
   readonly input: z.ZodType<I>;
   readonly effect: Effect;
   readonly timeoutMs: number;
+  /**
+   * A write that changes only this program's own records: policy's default lets it run without asking. Rules apply to it,
+   * and it is written down like any other.
+   */
+  readonly own?: true;
   /**
    * What the call changes, such as `service nginx`: writes on the same resource never run side by side. Left out: all
    * such tools share one resource, "this machine".

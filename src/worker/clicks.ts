@@ -1,8 +1,8 @@
 import { type Action, isOpen } from "../approvals/action.ts";
-import { checkEligible, personOf } from "../approvals/eligibility.ts";
+import { checkEligible } from "../approvals/eligibility.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import type { Call, Thread } from "../journal/thread.ts";
-import type { Drive } from "./drive.ts";
+import { type Drive, placeOf } from "./drive.ts";
 import { revise } from "./propose.ts";
 import { finishedDraft } from "./tool-call.ts";
 
@@ -28,13 +28,16 @@ export async function judge(
     click.choice.kind === "deny"
       ? { approve: false, reason: click.choice.reason }
       : { approve: true, reason: undefined };
-  const allowed = await checkEligible(click.actor.account, action.proposal, drive.adapter.people);
+  const { proposal } = action;
+  // Whoever asked may not approve, but think better of it.
+  const electorate = approve ? proposal : { ...proposal, barred: [] };
+  const allowed = await checkEligible(click.actor.account, electorate, placeOf(drive));
   return () => {
     const late = tooLate(action, click);
     if (late !== undefined) return [privateWord(click, late)];
     if (!allowed.eligible)
       return [privateWord(click, `You may not decide on ${action.action}: ${allowed.why}.`)];
-    const person = personOf(click.actor.account);
+    const person = drive.parts.personOf(click.actor.account);
     if (approve && action.votes.some((vote) => vote.approve && vote.person === person)) {
       const missing = `it needs ${action.proposal.quorum} different people`;
       return [privateWord(click, `You have already approved ${action.action}; ${missing}.`)];
@@ -91,7 +94,7 @@ async function edit(
   const { proposal } = action;
   const call = drive.thread.runs.get(action.run)?.calls.get(action.call);
   const open = { ...proposal, barred: [] };
-  const allowed = await checkEligible(click.actor.account, open, drive.adapter.people);
+  const allowed = await checkEligible(click.actor.account, open, placeOf(drive));
   const revised =
     allowed.eligible && call !== undefined && isOpen(action)
       ? await revise(drive, call, action, { args, click }, signal)
@@ -111,7 +114,7 @@ async function edit(
 async function cancel(drive: Drive, action: Action, click: Entry<"click">): Promise<Drafts> {
   const { account, name } = click.actor;
   const asked = drive.thread.runs.get(action.run)?.principals.has(account) === true;
-  const allowed = await checkEligible(account, action.proposal, drive.adapter.people);
+  const allowed = await checkEligible(account, action.proposal, placeOf(drive));
   return () => {
     const late = decided(action, click);
     if (late !== undefined) return [privateWord(click, late)];
@@ -133,7 +136,7 @@ async function cancel(drive: Drive, action: Action, click: Entry<"click">): Prom
 /** The answer to a question, by a click on one of its choices. */
 async function answer(drive: Drive, click: Entry<"click">, text: string): Promise<Drafts> {
   const call = openQuestion(drive.thread, click.action);
-  const allowed = await checkEligible(click.actor.account, OPEN_TO_ALL, drive.adapter.people);
+  const allowed = await checkEligible(click.actor.account, OPEN_TO_ALL, placeOf(drive));
   return () => {
     if (call === undefined || call.finished !== undefined)
       return [privateWord(click, `${click.action} is no question that waits for an answer.`)];
@@ -150,7 +153,7 @@ export async function replyDrafts(
   reply: Entry<"message">,
 ): Promise<Draft<AppendKind>[]> {
   const { account } = reply.actor;
-  const allowed = await checkEligible(account, OPEN_TO_ALL, drive.adapter.people);
+  const allowed = await checkEligible(account, OPEN_TO_ALL, placeOf(drive));
   if (allowed.eligible) return [answerDraft(call, reply, reply.text)];
   const text = `The question waits for a full member of this thread: ${allowed.why}.`;
   return [{ id: `word:${reply.id}`, kind: "notice", text, to: account, answers: reply.id }];
@@ -183,7 +186,7 @@ async function settle(
   const call = unknownCall(drive.thread, click.action);
   // Settling says what happened in the world; it permits nothing, so who asked for the action may do it.
   const electorate = { ...(call?.action?.proposal ?? ANYONE), barred: [] };
-  const allowed = await checkEligible(click.actor.account, electorate, drive.adapter.people);
+  const allowed = await checkEligible(click.actor.account, electorate, placeOf(drive));
   return () => {
     if (call === undefined || call.settled !== undefined) {
       return [privateWord(click, `${click.action} has no unknown outcome to settle.`)];
@@ -195,7 +198,7 @@ async function settle(
       kind: "settled",
       call: call.call,
       click: click.id,
-      person: personOf(click.actor.account),
+      person: drive.parts.personOf(click.actor.account),
       name: click.actor.name,
       happened,
       ...(reason !== undefined && { reason }),

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Adapter, Progress, View } from "../adapters/adapter.ts";
 import type { RunParts } from "../agent/run.ts";
 import { emptyTranscript, foldTranscript, type Transcript } from "../agent/transcript.ts";
+import type { Place } from "../approvals/eligibility.ts";
 import type { ApprovalPolicy } from "../approvals/policy.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
@@ -29,6 +30,12 @@ export interface WorkerParts {
   /** Has the journal looked at again at that time, ms since 1970. */
   wakeAt(key: JournalKey, at: number): void;
   adapterOf(transport: string): Adapter | undefined;
+  /** The zone that times without one are meant in; undefined: the asker's own, else UTC. */
+  timezone: string | undefined;
+  /** Who is behind an account. */
+  personOf(account: string): string;
+  /** A run that takes longer gets a message that shows its progress, a quicker one only its answer. In ms. */
+  showAfterMs: number;
   /** How long a lease lives unless renewed, which happens every third of it. Default 6 s. */
   leaseMs: number;
 }
@@ -120,6 +127,11 @@ export function createDrive(
   };
 }
 
+/** The thread as a place where people decide. */
+export function placeOf({ key, adapter, parts }: Drive): Place {
+  return { key, people: adapter.people, personOf: parts.personOf };
+}
+
 /** The store's clock now, ms since 1970. */
 export function storeNow({ heardNow }: Drive): number {
   return heardNow.store + Math.floor(performance.now() - heardNow.at);
@@ -140,9 +152,10 @@ export function viewOf({ parts, adapter, key }: Drive, name: string = MAIN_VIEW)
 }
 
 /** Tells the view what is being worked on; disposable, so whatever goes wrong with it goes no further. */
-export function progress(drive: Drive, update: Progress): void {
+export function progress(drive: Drive, run: string, update: Progress): void {
   try {
-    viewOf(drive).progress(update);
+    const begun = drive.thread.runs.get(run)?.begun.get(MAIN_VIEW);
+    viewOf(drive).progress(update, begun?.ref);
   } catch (error) {
     drive.parts.log.debug({ err: error, key: drive.key }, "progress could not be shown");
   }

@@ -13,12 +13,13 @@ import {
 } from "../journal/thread.ts";
 
 /** Something a view has yet to show. */
-export type Delivery = { kind: "card"; action: Action } | { kind: "debt"; debt: Debt };
+export type Owed = { kind: "card"; action: Action } | { kind: "debt"; debt: Debt };
 
 /** What the lease holder does next. `key` names the piece of work, so that one in progress is not begun twice. */
 export type Step =
   | { do: "recover"; key: string; call: Call }
-  | { do: "deliver"; key: string; view: string; delivery: Delivery }
+  | { do: "show"; key: string; view: string; run: Run }
+  | { do: "deliver"; key: string; view: string; owed: Owed }
   | { do: "judge"; key: string; click: Entry<"click"> }
   | { do: "tell"; word: Word }
   | { do: "close"; action: Action }
@@ -41,6 +42,8 @@ export interface Situation {
   busy: ReadonlySet<string>;
   /** Shutting down: no tool is begun and no run, as in a parked thread. */
   draining: boolean;
+  /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
+  showAfterMs: number | undefined;
 }
 
 /** Calls of one thread that are prepared or run side by side. */
@@ -54,11 +57,12 @@ export function nextStep(thread: Thread, situation: Situation): Step {
   return (
     recoverStep(thread, situation) ??
     deliverStep(thread, situation) ??
+    showStep(thread, situation) ??
     (situation.draining ? undefined : clickStep(thread, situation)) ??
     endingStep(thread, situation) ??
     (isResting(thread, situation) ? undefined : workStep(thread, situation)) ?? {
       do: "wait",
-      until: nextExpiry(thread),
+      until: nextTime(thread, situation),
     }
   );
 }
@@ -87,29 +91,64 @@ function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
   for (const view of thread.views) {
     const key = `view:${view}`;
     if (busy.has(key)) continue;
-    const delivery = owedTo(thread, view);
-    if (delivery !== undefined) return { do: "deliver", key, view, delivery };
+    const owed = owedTo(thread, view);
+    if (owed !== undefined) return { do: "deliver", key, view, owed };
   }
   return undefined;
 }
 
-function owedTo(thread: Thread, view: string): Delivery | undefined {
-  let oldest: { seq: number; delivery: Delivery } | undefined;
+/** The message of a run that has been at work for a while. */
+function showStep(thread: Thread, situation: Situation): Step | undefined {
+  for (const { view, run, at } of unshown(thread, situation)) {
+    const key = `view:${view}`;
+    const isTime = at <= situation.now;
+    const isFree = !situation.busy.has(key) && !situation.busy.has(retryKey(view));
+    if (isTime && isFree) return { do: "show", key, view, run };
+  }
+  return undefined;
+}
+
+/** Names what is put off when a view refused to show progress: that is no reason to keep an answer back. */
+export function retryKey(view: string): string {
+  return `begin:${view}`;
+}
+
+/** Runs at work whose progress has no message yet. What waits for people is shown by its card or question. */
+function unshown(thread: Thread, situation: Situation): { view: string; run: Run; at: number }[] {
+  const { showAfterMs } = situation;
+  if (showAfterMs === undefined || isResting(thread, situation)) return [];
+  return thread.views.flatMap((view) =>
+    [...thread.runs.values()]
+      .filter((run) => run.ended === undefined && !run.begun.has(view) && isAtWork(run))
+      .map((run) => ({ view, run, at: run.started.at + showAfterMs })),
+  );
+}
+
+function isAtWork({ open, talk }: Run): boolean {
+  if (open.size === 0) return talk !== undefined;
+  return [...open.values()].some(
+    ({ action, asked, started }) =>
+      started !== undefined || (action === undefined && asked === undefined),
+  );
+}
+
+function owedTo(thread: Thread, view: string): Owed | undefined {
+  let oldest: { seq: number; owed: Owed } | undefined;
   for (const action of thread.live) {
     const seq = action.touched;
     if ((action.shown.get(view)?.seq ?? 0) >= seq) continue;
     if (oldest === undefined || seq < oldest.seq) {
-      oldest = { seq, delivery: { kind: "card", action } };
+      oldest = { seq, owed: { kind: "card", action } };
     }
   }
   for (const debt of thread.debts.values()) {
     if (!debt.views.has(view)) continue;
     if (oldest === undefined || debt.seq < oldest.seq) {
-      oldest = { seq: debt.seq, delivery: { kind: "debt", debt } };
+      oldest = { seq: debt.seq, owed: { kind: "debt", debt } };
     }
     break; // debts are kept in order
   }
-  return oldest?.delivery;
+  return oldest?.owed;
 }
 
 /** Clicks are judged in the order they were posted, one at a time. */
@@ -176,9 +215,12 @@ function talkStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
   return move?.do === "think" ? { do: "think", key, run, talk: run.talk } : move;
 }
 
-function nextExpiry(thread: Thread): number | undefined {
+/** When time alone makes something due: the next expiry, or the next run's message. */
+function nextTime(thread: Thread, situation: Situation): number | undefined {
   const open = [...thread.live].filter(isOpen);
-  return open.length === 0
-    ? undefined
-    : Math.min(...open.map((action) => action.proposal.expiresAt));
+  const times = [
+    ...open.map((action) => action.proposal.expiresAt),
+    ...unshown(thread, situation).map(({ at }) => at),
+  ];
+  return times.length === 0 ? undefined : Math.min(...times);
 }

@@ -5,14 +5,15 @@ import type {
   CallResult,
   MessageRef,
   Outgoing,
+  Progress,
   View,
 } from "../adapters/adapter.ts";
 import { type Action, isApproved } from "../approvals/action.ts";
 import { exactText } from "../core/display.ts";
 import type { Approvers } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { Call, Debt } from "../journal/thread.ts";
-import type { Delivery } from "./next.ts";
+import type { Call, Debt, Run, Thread } from "../journal/thread.ts";
+import type { Owed } from "./next.ts";
 
 /** The one encoder that every outgoing text passes: no control characters, no secrets. */
 export type Encode = (text: string) => string;
@@ -27,24 +28,35 @@ export interface Delivered {
 export async function deliver(
   view: View,
   viewName: string,
-  key: JournalKey,
-  delivery: Delivery,
+  { key, thread, again }: { key: JournalKey; thread: Thread; again: (since: number) => boolean },
+  owed: Owed,
   encode: Encode,
 ): Promise<Delivered> {
-  if (delivery.kind === "card") {
-    const { action } = delivery;
+  if (owed.kind === "card") {
+    const { action } = owed;
     const entry = `${action.action}@${action.touched}`;
     const card = cardOf(key, action, encode);
     const shown = action.shown.get(viewName);
-    if (shown === undefined) return { entry, ref: await view.card(card) };
+    if (shown === undefined) {
+      const delivery = { id: action.action, again: again(action.proposal.at) };
+      return { entry, ref: await view.card(card, delivery) };
+    }
     await view.settle(shown.ref, card);
     return { entry, ref: shown.ref };
   }
-  const { debt } = delivery;
+  const { debt } = owed;
   if (debt.kind === "notice" && debt.notice.to !== undefined) {
     return { entry: debt.id, ref: await view.whisper(debt.notice.to, encode(debt.notice.text)) };
   }
-  return { entry: debt.id, ref: await view.say(outgoingOf(debt, encode)) };
+  const message = outgoingOf(debt, encode);
+  const begun = debt.kind === "answer" ? debt.run.begun.get(viewName) : undefined;
+  const isLast = begun?.seq === thread.newest;
+  // The answer belongs below what was said since: the run's message goes, and a new one comes.
+  if (begun !== undefined && !isLast) await view.retract(begun.ref);
+  const since = debt.kind === "notice" ? debt.notice.at : (debt.run.ended?.at ?? 0);
+  const delivery = { id: debt.id, again: again(since) };
+  const ref = await view.say(message, delivery, isLast ? begun?.ref : undefined);
+  return { entry: debt.id, ref };
 }
 
 /** A notice or an answer as a view shows it. */
@@ -68,6 +80,18 @@ function resultOf(call: Call, encode: Encode): CallResult[] {
   const { outcome, text, artifacts = [], ms } = call.finished;
   const args = call.action?.proposal.args ?? call.started?.args ?? call.args;
   return [{ call: call.call, tool: call.tool, args, outcome, text: encode(text), artifacts, ms }];
+}
+
+/** What a run's calls came to until now, as its progress would have been told. */
+export function progressOf({ calls }: Run): Progress[] {
+  return [...calls.values()].flatMap(({ call, tool, args, started, finished }): Progress[] => {
+    if (started === undefined) return [];
+    const shown = started.args ?? args;
+    const begun: Progress = { kind: "tool_started", call, tool, args: shown };
+    if (finished === undefined) return [begun];
+    const { outcome, ms } = finished;
+    return [begun, { kind: "tool_finished", call, tool, outcome, ms }];
+  });
 }
 
 /** An action as its card shows it: every byte of what would be executed, and where it stands. */

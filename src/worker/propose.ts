@@ -1,9 +1,4 @@
-import {
-  type Electorate,
-  countEligible,
-  fixApprovers,
-  personOf,
-} from "../approvals/eligibility.ts";
+import { type Electorate, countEligible, fixApprovers } from "../approvals/eligibility.ts";
 import type { Action } from "../approvals/action.ts";
 import {
   type ApprovalPolicy,
@@ -18,7 +13,7 @@ import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Call } from "../journal/thread.ts";
 import type { Prepared } from "../tools/dispatch.ts";
-import { type Drive, storeNow } from "./drive.ts";
+import { type Drive, placeOf, storeNow } from "./drive.ts";
 
 export type Proposal =
   | { kind: "blocked"; text: string }
@@ -57,6 +52,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
       tool: call.tool,
       effect,
       args: prepared.args,
+      own: prepared.tool.own,
     });
     if (decision.kind === "deny")
       return { kind: "blocked", text: `Policy denies it: ${decision.why}` };
@@ -120,6 +116,7 @@ export async function revise(
       tool: call.tool,
       effect,
       args: prepared.args,
+      own: prepared.tool.own,
     });
     if (decision.kind === "deny") return `policy denies the edited action: ${decision.why}`;
     const preview = await dispatcher.preview(prepared, signal);
@@ -155,7 +152,7 @@ function policyOf({ parts, adapter }: Drive): ApprovalPolicy {
 }
 
 async function electorateOf(drive: Drive, asked: Asked, requesters: string[]): Promise<Electorate> {
-  const { people } = drive.adapter;
+  const { people, personOf } = placeOf(drive);
   return {
     approvers: await fixApprovers(asked.approvers, people),
     barred: asked.requesterMayApprove ? [] : [...new Set(requesters.map(personOf))],
@@ -168,7 +165,7 @@ async function tooFew(
   electorate: Electorate,
   asked: Asked,
 ): Promise<string | undefined> {
-  const able = await countEligible(electorate, drive.adapter.people, drive.key);
+  const able = await countEligible(electorate, placeOf(drive));
   if (able === undefined || able >= electorate.quorum) return undefined;
   const whom =
     asked.escalation === undefined
@@ -178,7 +175,9 @@ async function tooFew(
 }
 
 function tooLong(args: JsonObject): string | undefined {
-  const shown = Buffer.byteLength(exactText(JSON.stringify(args)));
+  // Three backticks would end a block of code, so a card writes the third as its escape.
+  const exact = exactText(JSON.stringify(args)).replaceAll("```", "``\\u0060");
+  const shown = Buffer.byteLength(exact);
   if (shown <= MAX_SHOWN_BYTES) return undefined;
   return `The action is too long to be shown whole (${shown} bytes, at most ${MAX_SHOWN_BYTES}), so it cannot be approved. Make it shorter, for example with a script file.`;
 }

@@ -63,6 +63,15 @@ export function createQueries(journal: Journal, tools: readonly Tool[], encode: 
       return undefined;
     },
 
+    async isKnown(key) {
+      return known.has(key) || (await journal.read(key)).length > 0;
+    },
+
+    async action(key, id) {
+      const action = (await look(key)).thread.actions.get(id);
+      return action && cardOf(key, action, encode);
+    },
+
     async history(key, limit) {
       return historyOf(key, await journal.read(key), limit, encode);
     },
@@ -90,7 +99,12 @@ function summaryOf(
   { key, lastAt, leased }: JournalSummary,
   { thread, title }: Known,
 ): ThreadSummary {
-  const step = nextStep(thread, { now: Date.now(), busy: new Set(), draining: false });
+  const step = nextStep(thread, {
+    now: Date.now(),
+    busy: new Set(),
+    draining: false,
+    showAfterMs: undefined,
+  });
   return {
     key,
     lastAt,

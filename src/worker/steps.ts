@@ -4,9 +4,9 @@ import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { denies } from "../approvals/policy.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
-import { messageOf } from "../core/errors.ts";
+import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { fold } from "../journal/fold.ts";
-import { type Call, emptyThread, type Word } from "../journal/thread.ts";
+import { answerIdOf, type Call, emptyThread, type Word } from "../journal/thread.ts";
 import { within } from "../tools/time-limit.ts";
 
 import { judge, privateWord, replyDrafts } from "./clicks.ts";
@@ -18,11 +18,13 @@ import {
   decide,
   type Drive,
   persist,
+  placeOf,
+  progress,
   storeNow,
   viewOf,
 } from "./drive.ts";
-import type { Delivery, Step } from "./next.ts";
-import { cardOf, deliver } from "./outbox.ts";
+import { type Owed, retryKey, type Step } from "./next.ts";
+import { cardOf, deliver, progressOf } from "./outbox.ts";
 import { propose } from "./propose.ts";
 import { think } from "./think.ts";
 import { finishedDraft, recover, runTool } from "./tool-call.ts";
@@ -30,6 +32,8 @@ import { finishedDraft, recover, runTool } from "./tool-call.ts";
 /** How long a platform may take to show one thing, and how long it is left alone after it refused. */
 const DELIVERY_MS = 20_000;
 const DELIVERY_RETRY_MS = 5_000;
+/** What is shown later than this after it was written down may have been shown by an attempt that was cut short. */
+const FIRST_ATTEMPT_MS = 2_000;
 
 /** Takes one step: either writes entries now, or begins work that will. */
 export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>): Promise<void> {
@@ -40,6 +44,9 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       return;
     case "deliver":
       begin(drive, { key: step.key, kept: true }, (signal) => show(drive, step, signal));
+      return;
+    case "show":
+      begin(drive, { key: step.key, kept: true }, (signal) => showRun(drive, step, signal));
       return;
     case "judge":
       begin(drive, { key: step.key }, async (signal) => {
@@ -162,7 +169,10 @@ async function prepare(
       );
   }
   if (proposal.kind === "ask" || proposal.kind === "question") {
-    return () => decide(drive, () => (stillAsked() ? [proposal.draft()] : undefined));
+    return async () => {
+      await decide(drive, () => (stillAsked() ? [proposal.draft()] : undefined));
+      progress(drive, call.run, { kind: "waiting", run: call.run });
+    };
   }
   const { prepared } = proposal;
   const done = await claimFor(drive, prepared.tool.name, prepared.args);
@@ -266,7 +276,7 @@ async function whyNot(
     const denied = denies(policy, { tool, effect, args });
     if (denied !== undefined) return `policy denies it: ${denied}`;
     for (const vote of action.votes) {
-      const still = await checkEligible(vote.account, action.proposal, drive.adapter.people);
+      const still = await checkEligible(vote.account, action.proposal, placeOf(drive));
       if (!still.eligible) return `${vote.name}'s approval no longer counts: ${still.why}`;
     }
     return await dispatcher.drift(tool, args, digest, signal);
@@ -276,31 +286,60 @@ async function whyNot(
 }
 
 /** Shows one owed thing; a platform that refuses is left alone for a while, the debt stays. */
-async function show(
+function show(
   drive: Drive,
-  { key, view: viewName, delivery }: Extract<Step, { do: "deliver" }>,
+  { key, view, owed }: Extract<Step, { do: "deliver" }>,
   signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  return showOn(drive, { name: view, stage: "final", retry: key }, signal, async (shown) => {
+    const context = { key: drive.key, thread: drive.thread, again: againIn(drive) };
+    const { entry, ref } = await deliver(shown, view, context, owed, drive.parts.encode);
+    return { entry, ref, takeBack: () => takeBack(drive, shown, owed, ref) };
+  });
+}
+
+/** Posts the message in which people see the run's progress. */
+function showRun(
+  drive: Drive,
+  { view, run }: Extract<Step, { do: "show" }>,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const retry = retryKey(view);
+  return showOn(drive, { name: view, stage: "started", retry }, signal, async (shown) => {
+    const id = `begun:${run.started.run}`;
+    const delivery = { id, again: againIn(drive)(run.started.at + drive.parts.showAfterMs) };
+    const ref = await shown.begin?.(delivery, progressOf(run));
+    if (ref === undefined) throw new BotError("NOT_AVAILABLE", "This view shows no progress.");
+    return { entry: answerIdOf(run), ref, takeBack: () => takeBack(drive, shown, undefined, ref) };
+  });
+}
+
+/** An attempt that began right after what it shows was written down is the first one. */
+function againIn(drive: Drive): (since: number) => boolean {
+  return (since) => drive.attempts > 1 || storeNow(drive) - since > FIRST_ATTEMPT_MS;
+}
+
+async function showOn(
+  drive: Drive,
+  { name, stage, retry }: { name: string; stage: "started" | "final"; retry: string },
+  signal: AbortSignal,
+  send: (view: View) => Promise<{ entry: string; ref: MessageRef; takeBack(): Promise<void> }>,
 ): Promise<() => Promise<void>> {
   const { parts } = drive;
   try {
-    const view = viewOf(drive, viewName);
-    const send = () => deliver(view, viewName, drive.key, delivery, parts.encode);
-    const { entry, ref } = await within(DELIVERY_MS, signal, send, 0);
-    const draft: Draft<"delivered"> = {
-      id: `delivered:${viewName}:${entry}:final`,
-      kind: "delivered",
-      view: viewName,
-      entry,
-      stage: "final",
-      ref,
-    };
+    const view = viewOf(drive, name);
+    const sent = await within(DELIVERY_MS, signal, () => send(view), 0);
+    const { entry, ref } = sent;
+    const id = `delivered:${name}:${entry}:${stage}`;
+    const draft = { id, kind: "delivered", view: name, entry, stage, ref } as const;
     return async () => {
-      if ((await append(drive, [draft])) === "fenced") await takeBack(drive, view, delivery, ref);
+      if ((await append(drive, [draft])) === "fenced") await sent.takeBack();
     };
   } catch (error) {
     return async () => {
-      parts.log.warn({ err: error, key: drive.key, view: viewName }, "a delivery was refused");
-      drive.deferred.set(key, storeNow(drive) + DELIVERY_RETRY_MS);
+      parts.log.warn({ err: error, key: drive.key, view: name }, "a delivery was refused");
+      const retryMs = (isBotError(error) ? error.retryAfterMs : undefined) ?? DELIVERY_RETRY_MS;
+      drive.deferred.set(retry, storeNow(drive) + retryMs);
     };
   }
 }
@@ -309,19 +348,19 @@ async function show(
 async function takeBack(
   drive: Drive,
   view: View,
-  delivery: Delivery,
+  owed: Owed | undefined,
   ref: MessageRef,
 ): Promise<void> {
   const { parts, key } = drive;
   const entries = await persist(drive, () => parts.journal.read(key));
-  if (delivery.kind === "card") {
-    const action = fold(emptyThread(), entries).actions.get(delivery.action.action);
+  if (owed?.kind === "card") {
+    const action = fold(emptyThread(), entries).actions.get(owed.action.action);
     if (action !== undefined) await view.settle(ref, cardOf(key, action, parts.encode));
     return;
   }
   if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
   parts.log.warn(
-    { key, entry: delivery.debt.id },
+    { key, entry: owed?.debt.id },
     "a message was sent twice; this copy is taken back",
   );
   await view.retract(ref);

@@ -34,7 +34,7 @@ export async function think(
       throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
     if (terms.prefix !== talk.terms.prefix) return () => decide(drive, () => changed(run));
     const model = await parts.model(talk.terms.model);
-    progress(drive, { kind: "thinking", run: name, step });
+    progress(drive, name, { kind: "thinking", run: name, step });
     const transcript = await transcriptOf(drive);
     const asked = requestOf(transcript, talk, terms);
     const began = performance.now();
@@ -160,7 +160,7 @@ async function generate(
   let cuts = 0;
   const show = () => {
     shownAt = performance.now();
-    progress(drive, { kind: "draft", run, text: shownPart(drive.parts.encode(text)) });
+    progress(drive, run, { kind: "draft", run, text: shownPart(drive.parts.encode(text)) });
   };
   const response = await model.generate(request, {
     signal,

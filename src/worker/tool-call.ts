@@ -2,6 +2,7 @@ import { denies } from "../approvals/policy.ts";
 import type { AppendKind, Draft, Outcome } from "../core/entry.ts";
 import type { Call } from "../journal/thread.ts";
 import type { Finished } from "../tools/dispatch.ts";
+import type { Asker } from "../tools/tool.ts";
 import { begin, decide, type Drive, ensureLive, postLate, progress, storeNow } from "./drive.ts";
 
 /** A call's result, from whoever knows it. */
@@ -22,6 +23,22 @@ function argsOf(call: Call) {
   return call.action?.proposal.args ?? call.started?.args ?? call.args;
 }
 
+/** Who the call is made for: whoever began its run. */
+function askerOf({ key, adapter, parts, thread }: Drive, { run, call }: Call): Asker {
+  const { account = "", name = "" } = thread.runs.get(run)?.asker ?? {};
+  const own = () => adapter.people.timezone(account).catch(() => undefined);
+  return {
+    key,
+    call,
+    account,
+    name,
+    timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
+    // Where nobody can say who reads along, the thread is a private place of its own.
+    audience: () => adapter.audience(key).catch(() => key),
+    link: adapter.link(key),
+  };
+}
+
 /** Runs a call whose `tool_started` is in the journal, and writes down how it ended; `done` lets the next one go. */
 export function runTool(drive: Drive, call: Call, done: () => void = () => {}): void {
   const { tool } = call;
@@ -31,15 +48,16 @@ export function runTool(drive: Drive, call: Call, done: () => void = () => {}): 
     try {
       // Narrows the window in which a worker that was frozen right here acts after another has taken over.
       if (!(await ensureLive(drive))) return async () => {};
-      progress(drive, { kind: "tool_started", call: call.call, tool, args });
+      progress(drive, call.run, { kind: "tool_started", call: call.call, tool, args });
       const finished = await drive.parts.dispatcher.run(tool, args, {
         signal,
         startedAt: call.started?.at ?? storeNow(drive),
+        asker: askerOf(drive, call),
         keep: (bytes) => drive.parts.journal.putArtifact(drive.key, bytes),
         artifact: (id) => drive.parts.journal.readArtifact(drive.key, id),
       });
       const { outcome, ms } = finished;
-      progress(drive, { kind: "tool_finished", call: call.call, tool, outcome, ms });
+      progress(drive, call.run, { kind: "tool_finished", call: call.call, tool, outcome, ms });
       return () => record(drive, call, finished);
     } finally {
       done();
@@ -100,7 +118,7 @@ export function recover(drive: Drive, key: string, call: Call): void {
   begin(drive, { key, run: call.run, kept: true }, async (signal) => {
     const { verdict, evidence } = drive.thread.parked
       ? { verdict: "unknown" as const, evidence: "not read back: its work crashed twice" }
-      : await dispatcher.verify(call.tool, args, started.at, signal);
+      : await dispatcher.verify(call.tool, args, started.at, signal, askerOf(drive, call));
     return () =>
       decide(drive, () =>
         call.finished === undefined ? recovered(call, verdict, evidence) : undefined,

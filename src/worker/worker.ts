@@ -158,9 +158,19 @@ function stepOf(drive: Drive): Step {
   const busy = new Set([...drive.busy.keys(), ...drive.deferred.keys()]);
   // A newer program's entry hides what follows: nothing may be decided, only work in progress is waited for.
   if (drive.thread.newer !== undefined) return { do: "wait", until: undefined };
-  const step = nextStep(drive.thread, { now, busy, draining: drive.draining });
+  const step = nextStep(drive.thread, {
+    now,
+    busy,
+    draining: drive.draining,
+    showAfterMs: showAfterMs(drive),
+  });
   if (step.do !== "wait" || drive.deferred.size === 0) return step;
   return { do: "wait", until: Math.min(step.until ?? Infinity, ...drive.deferred.values()) };
+}
+
+/** When a run's progress gets a message here, if it does. */
+function showAfterMs({ adapter, key, parts }: Drive): number | undefined {
+  return adapter.view(key)?.begin === undefined ? undefined : parts.showAfterMs;
 }
 
 /** Its work crashed twice: says so, shows what is owed, and waits for a person to write. */
@@ -180,7 +190,12 @@ async function park(drive: Drive): Promise<void> {
 async function release(drive: Drive, until: number | undefined): Promise<boolean> {
   const { thread, parts, lease } = drive;
   const left = drive.draining
-    ? nextStep(thread, { now: storeNow(drive), busy: new Set(), draining: false })
+    ? nextStep(thread, {
+        now: storeNow(drive),
+        busy: new Set(),
+        draining: false,
+        showAfterMs: undefined,
+      })
     : undefined;
   const dueAt = left !== undefined && left.do !== "wait" ? storeNow(drive) : until;
   const reply = await persist(drive, () => parts.journal.release(lease, thread.last, dueAt));

@@ -119,6 +119,8 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
     ...more,
   });
   switch (step.do) {
+    case "show":
+      return;
     case "begin":
       put(...beginRun(step.pending, thread, parts));
       return;
@@ -150,11 +152,9 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
       return;
     }
     case "deliver": {
-      const { delivery, view } = step;
+      const { owed, view } = step;
       const entry =
-        delivery.kind === "card"
-          ? `${delivery.action.action}@${delivery.action.touched}`
-          : delivery.debt.id;
+        owed.kind === "card" ? `${owed.action.action}@${owed.action.touched}` : owed.debt.id;
       put({
         id: `delivered:${view}:${entry}:final`,
         kind: "delivered",
@@ -389,7 +389,12 @@ function checkPaired(turns: readonly ToldTurn[]): void {
 /** Works until there is nothing to do, and returns what it waits for then. @throws when that never comes */
 export function work(world: Imagined, tape: Tape, maxSteps = 400): Extract<Step, { do: "wait" }> {
   for (let steps = 0; steps < maxSteps; steps += 1) {
-    const step = nextStep(world.thread, { now: world.clock, busy: new Set(), draining: false });
+    const step = nextStep(world.thread, {
+      now: world.clock,
+      busy: new Set(),
+      draining: false,
+      showAfterMs: undefined,
+    });
     if (step.do === "wait") return step;
     const { last } = world.thread;
     take(world, step, tape);

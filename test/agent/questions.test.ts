@@ -156,9 +156,9 @@ test("a reply that a click overtook still makes its author one who asked, so the
   });
   const { people } = chat.adapter;
   const { standing } = people;
-  people.standing = async (account) => {
+  people.standing = async (account, key) => {
     if (account === "test:bob") await new Promise((resolve) => setTimeout(resolve, 20));
-    return standing(account);
+    return standing(account, key);
   };
   const tools = [askUser, act];
   const stage = await talking([QUESTION, { calls: [call("act")] }], { tools, chat });

@@ -27,7 +27,12 @@ function history(numbers: readonly number[]) {
     text: "why?",
   });
   while (!tape.over()) {
-    const step = nextStep(world.thread, { now: world.clock, busy: new Set(), draining: false });
+    const step = nextStep(world.thread, {
+      now: world.clock,
+      busy: new Set(),
+      draining: false,
+      showAfterMs: undefined,
+    });
     if (step.do === "wait" || tape() % 7 === 0) interrupt(world, tape);
     else take(world, step, tape);
   }

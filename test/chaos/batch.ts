@@ -179,7 +179,12 @@ function createRest(journal: Journal, { threads }: BatchPlan) {
       const now = Date.now();
       for (const [key, thread] of folds) {
         fold(thread, await journal.read(key, thread.last));
-        const step = nextStep(thread, { now, busy: new Set(), draining: false });
+        const step = nextStep(thread, {
+          now,
+          busy: new Set(),
+          draining: false,
+          showAfterMs: undefined,
+        });
         if (step.do !== "wait") restless.set(key, `${step.do} is owed`);
       }
       for await (const { key, leased, dueAt } of journal.list()) {

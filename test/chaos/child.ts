@@ -39,17 +39,18 @@ const PEOPLE: People = {
     return ["test:ana", "test:bob", "test:cy"].includes(account) ? "member" : "unknown";
   },
   members: async () => undefined,
+  timezone: async () => undefined,
   everyone: async () => ["test:ana", "test:bob", "test:cy", "test:gus"],
 };
 
 /** A chat that is the witness's file. A message takes some milliseconds to get there. */
 function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
   let refs = 0;
-  async function put(point: string, see: (ref: string) => void): Promise<string> {
+  async function put(point: string, see: (ref: string) => void, known?: string): Promise<string> {
     await pause(2);
     cross(`before:${point}`);
     refs += 1;
-    const ref = `${process.pid}.${performance.now()}.${refs}`;
+    const ref = known ?? `${process.pid}.${performance.now()}.${refs}`;
     see(ref);
     cross(`after:${point}`);
     await pause(1);
@@ -59,23 +60,28 @@ function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
     return { key, action, revision, phase, name: input.parse(args).name };
   };
   return {
+    begin: () => put("begin", (ref) => witness.see({ what: "begun", key, ref })),
     progress: () => {},
-    say: (message) =>
-      put("say", (ref) => {
-        const { kind, text = "" } = message;
-        const results = kind === "answer" ? message.results.map((result) => result.text) : [];
-        witness.see({
-          what: "said",
-          key,
-          ref,
-          kind,
-          run: kind === "answer" ? message.run : undefined,
-          settles: kind === "notice" ? message.settles : undefined,
-          asks: kind === "notice" ? message.asks?.call : undefined,
-          holds: kind === "notice" ? message.holds : [],
-          text: [text, ...results].join("\n").slice(0, 300),
-        });
-      }),
+    say: (message, _delivery, begun) =>
+      put(
+        "say",
+        (ref) => {
+          const { kind, text = "" } = message;
+          const results = kind === "answer" ? message.results.map((result) => result.text) : [];
+          witness.see({
+            what: "said",
+            key,
+            ref,
+            kind,
+            run: kind === "answer" ? message.run : undefined,
+            settles: kind === "notice" ? message.settles : undefined,
+            asks: kind === "notice" ? message.asks?.call : undefined,
+            holds: kind === "notice" ? message.holds : [],
+            text: [text, ...results].join("\n").slice(0, 300),
+          });
+        },
+        begun,
+      ),
     whisper: (to, text) =>
       put("whisper", (ref) => witness.see({ what: "whispered", key, ref, to, text })),
     card: (card) => put("card", (ref) => witness.see({ what: "carded", ref, ...seen(card) })),
@@ -94,6 +100,8 @@ function chatAdapter(witness: Witness, cross: Cross): Adapter {
     people: PEOPLE,
     singleOperator: false,
     view: (key) => chatView(key, witness, cross),
+    audience: async () => undefined,
+    link: () => undefined,
   };
 }
 
@@ -142,6 +150,9 @@ async function main(setup: Setup): Promise<void> {
     },
     encode: (text) => text,
     hide: (text) => text,
+    personOf: (account) => account,
+    showAfterMs: 5,
+    timezone: undefined,
     model: async () => model,
     log,
     leaseMs: setup.leaseMs,

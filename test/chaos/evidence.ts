@@ -156,21 +156,28 @@ export function isToolSight(line: Line): line is Line & ToolSight {
   return line.what === "begin" || line.what === "effect" || line.what === "end";
 }
 
-/** What stands in the chat: everything that was said and not taken back. */
+/** What stands in the chat: everything that was said and not taken back, each message as it is now. */
 export function chatOf({ lines }: Pick<Evidence, "lines">): (Line & { ref: string })[] {
-  const gone = new Set(lines.flatMap((line) => (line.what === "retracted" ? [line.ref] : [])));
-  return lines.flatMap((line) =>
-    (line.what === "said" || line.what === "whispered" || line.what === "carded") &&
-    !gone.has(line.ref)
-      ? [line]
-      : [],
-  );
+  const messages = new Map<string, Line & { ref: string }>();
+  for (const line of lines) {
+    if (line.what === "retracted") messages.delete(line.ref);
+    if (
+      line.what === "said" ||
+      line.what === "whispered" ||
+      line.what === "carded" ||
+      line.what === "begun"
+    ) {
+      messages.set(line.ref, line);
+    }
+  }
+  return [...messages.values()];
 }
 
 /** Copies in the chat beyond the first of each answer, notice and card. */
 export function duplicates(evidence: Evidence): number {
   const copies = new Map<string, number>();
   for (const line of chatOf(evidence)) {
+    if (line.what === "begun") continue;
     const same =
       line.what === "carded"
         ? `card ${line.action}`

@@ -324,7 +324,14 @@ function approversOf(
 function checkShown(evidence: Evidence): string[] {
   const wrong: string[] = [];
   const chat = new Map(chatOf(evidence).map((line) => [line.ref, line]));
-  const delivered = entriesOf(evidence, "delivered");
+  const records = entriesOf(evidence, "delivered");
+  const delivered = records.filter(({ stage }) => stage === "final");
+  for (const { ref, stage, entry } of records) {
+    const line = chat.get(ref);
+    const isOver = delivered.some((each) => each.entry === entry);
+    if (stage === "started" && isOver && line?.what === "begun")
+      wrong.push(`the progress of ${entry} still stands beside its answer`);
+  }
   for (const entry of [...entriesOf(evidence, "run_ended"), ...entriesOf(evidence, "notice")]) {
     const record = delivered.filter((each) => each.entry === entry.id);
     const [first] = record;
@@ -368,7 +375,7 @@ function checkPrefixes({ entries }: Evidence): string[] {
   for (const entry of entries) {
     try {
       fold(thread, [entry]);
-      nextStep(thread, { now: entry.at, busy: new Set(), draining: false });
+      nextStep(thread, { now: entry.at, busy: new Set(), draining: false, showAfterMs: undefined });
     } catch (error) {
       return [`the prefix up to entry ${entry.seq} cannot be folded: ${String(error)}`];
     }

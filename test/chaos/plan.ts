@@ -17,7 +17,7 @@ const APPENDED = [
 ].map((kind) => `append:${kind}`);
 const ASKED = ["lease", "renew", "release", "post:timer", "post:signal", "artifact"];
 const COUNTED = ["reserve", "booked"];
-const SHOWN = ["say", "whisper", "card", "settle", "retract"];
+const SHOWN = ["begin", "say", "whisper", "card", "settle", "retract"];
 
 /** Every place where a worker can be made to die or freeze. */
 export const POINTS: readonly string[] = [...APPENDED, ...ASKED, ...COUNTED, ...SHOWN]

@@ -21,6 +21,7 @@ export type Sight =
   | Said
   | { what: "whispered"; key: JournalKey; ref: string; to: string; text: string }
   | CardSight
+  | { what: "begun"; key: JournalKey; ref: string }
   | { what: "retracted"; key: JournalKey; ref: string };
 
 /**

@@ -238,3 +238,100 @@ describe("what was meant as a command and is none says what to type", () => {
     expect(problemOf("é".repeat(MAX_TEXT_BYTES / 2 + 1))).toContain("longer than 16 KiB");
   });
 });
+
+describe("the commands about incidents call the ledger's tools", () => {
+  const ID = "inc-20261120-k3qa";
+  it.each([
+    ["incidents", run("incident_stats")],
+    ["/incidents", run("incident_stats")],
+    ["Incidents last week", run("incident_stats", { period: "last week" })],
+    [
+      "incidents 2026-11-01..2026-11-15",
+      run("incident_stats", { period: "2026-11-01..2026-11-15" }),
+    ],
+    ["incidents November", run("incident_stats", { period: "November" })],
+    ["incidents search disk full", run("incident_search", { text: "disk full" })],
+    ["incidents search 'disk full'", run("incident_search", { text: "disk full" })],
+    [`incident ${ID}`, run("incident_get", { id: ID })],
+    [`/Incident ${ID.toUpperCase()}`, run("incident_get", { id: ID })],
+    ["incident open Checkout fails", run("incident_open", { title: "Checkout fails" })],
+    [
+      "incident open People can't pay, don't ask severity=sev2 note='since noon'",
+      run("incident_open", {
+        title: "People can't pay, don't ask",
+        severity: "sev2",
+        note: "since noon",
+      }),
+    ],
+    [
+      'incident open "p99=5s is back" services=web,db',
+      run("incident_open", { title: "p99=5s is back", services: "web,db" }),
+    ],
+    [
+      `incident update ${ID} severity=sev1 note="it's the disk"`,
+      run("incident_update", { id: ID, severity: "sev1", note: "it's the disk" }),
+    ],
+    [`incident resolve ${ID}`, run("incident_resolve", { id: ID })],
+    [
+      `incident resolve ${ID} cause='full disk'`,
+      run("incident_resolve", { id: ID, cause: "full disk" }),
+    ],
+  ])("%j", (text, expected) => {
+    expect(readText(text)).toEqual(expected);
+  });
+
+  it.each([
+    "incidents happen",
+    "incidents last longer than last week",
+    "incidents in november were worse",
+    "incidents searched",
+    "incident",
+    "incident management is hard",
+    "incident opened by Ana",
+    "incident update please",
+    "incident resolve it now",
+    "incident response: who is on call?",
+  ])("%j is a message", (text) => {
+    expect(readText(text)).toEqual({ kind: "message" });
+  });
+
+  it.each([
+    ["/incidents last moth", "last moth is no period. Write today, yesterday, this week"],
+    ["incidents search", "Write exactly: incidents"],
+    ["/incident", "Write exactly: incident <id>"],
+    ["/incident update it", "Write exactly: incident <id>"],
+    [`incident ${ID} severity=sev1`, "Write exactly: incident <id>"],
+    [`incident update ${ID}`, "Write exactly: incident <id>"],
+    [`incident update ${ID} it is the disk`, "it is not of the form name=value. incident <id>"],
+    [`incident resolve ${ID} id=x`, "id is given twice"],
+    ["incident open", "Write exactly: incident <id>"],
+    ["incident open severity=sev1", "Write exactly: incident <id>"],
+    ["incident open Down title=Up", "title is given twice"],
+    ["incident open Down note='x", "A quote is opened and never closed."],
+    ["/incidnets", "did you mean: incidents"],
+  ])("%j says what to type", (text, problem) => {
+    expect(problemOf(text)).toContain(problem);
+  });
+
+  it("what people type about them never makes it throw", () => {
+    const part = fc.constantFrom(
+      ..."incident incidents open update resolve search inc- inc-20261120-k3qa last week x= '\" ' \"".split(
+        " ",
+      ),
+      " ",
+      " ",
+      "\n",
+    );
+    const kinds = ["message", "command"];
+    fc.assert(
+      fc.property(
+        fc.array(part).map((parts) => parts.join("")),
+        (text) => {
+          expect(kinds).toContain(readText(`incident${text}`).kind);
+          expect(readText(` ${text} `)).toEqual(readText(text.trim()));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ActionCard, Adapter, Outgoing, View } from "../../src/adapters/adapter.ts";
+import type { ActionCard, Adapter, Delivery, Outgoing, View } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 
 /** An adapter under test with one thread shown. */
@@ -51,6 +51,10 @@ function answer(run: string, text: string): Outgoing {
   return { kind: "answer", run, status: "completed", text, results: [], talk: false };
 }
 
+function first(id: string): Delivery {
+  return { id, again: false };
+}
+
 /** What every adapter promises of the threads that it shows. */
 export function adapterContract(name: string, create: () => Promise<AdapterUnderTest>): void {
   describe(`${name} keeps an adapter's promises`, () => {
@@ -71,15 +75,15 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
 
     test("it knows who takes part: their standing, and nobody else's", async () => {
       const { people } = under.adapter;
-      expect(await people.standing(under.account)).toBe("member");
-      expect(await people.standing("nobody:never")).toBe("unknown");
+      expect(await people.standing(under.account, under.key)).toBe("member");
+      expect(await people.standing("nobody:never", under.key)).toBe("unknown");
       expect(await people.members("slack:group:NEVER")).toBeUndefined();
       expect((await people.everyone(under.key)) ?? [under.account]).toContain(under.account);
     });
 
     test("a card shows every byte of the exact action, its consequences, and who may approve it", async () => {
       const card = cardOf(under.key);
-      await view.card(card);
+      await view.card(card, first("a1"));
       const shown = bare(under.shown());
       for (const part of [
         card.canonical,
@@ -93,7 +97,7 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     });
 
     test("an action that was changed by an edit is shown anew, whole", async () => {
-      const ref = await view.card(cardOf(under.key));
+      const ref = await view.card(cardOf(under.key), first("a1"));
       const args = { argv: ["systemctl", "restart", "db-primary"] };
       await view.settle(
         ref,
@@ -103,7 +107,7 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     });
 
     test("how an action ended is shown, with who decided", async () => {
-      const ref = await view.card(cardOf(under.key));
+      const ref = await view.card(cardOf(under.key), first("a1"));
       const vote = { name: "Zoe", approve: false, reason: "peak hour" };
       await view.settle(
         ref,
@@ -116,7 +120,7 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
       const long = Array.from({ length: 60 }, (_, i) => `finding number ${i}`).join("\n");
       const refs = [
         await view.whisper(under.account, "only for you"),
-        await view.say(answer("r1", long)),
+        await view.say(answer("r1", long), first("ended:r1")),
       ];
       expect(new Set(refs).size).toBe(2);
       expect(under.shown()).toContain("only for you");
@@ -131,12 +135,12 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
       view.progress({ kind: "tool_started", ...tool, args: {} });
       view.progress(finished);
       view.progress(finished);
-      await view.say(answer("r1", "all is well"));
+      await view.say(answer("r1", "all is well"), first("ended:r1"));
       expect(under.shown()).toContain("all is well");
     });
 
     test("taking a message back does not fail, also when it is long gone", async () => {
-      const ref = await view.say(answer("r1", "said twice"));
+      const ref = await view.say(answer("r1", "said twice"), first("ended:r1"));
       await view.retract(ref);
       await view.retract(ref);
     });

@@ -219,6 +219,20 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       expect(await due()).toEqual([]);
     });
 
+    test("the journal of an incident is never due, whatever is posted to it, and is there like any other", async () => {
+      const key: JournalKey = "incident:inc-20261120-k3qa";
+      for (const id of ["a", "b"]) await journal.post(key, message(id));
+      under.clock.now += 1_000_000;
+      expect(await due()).toEqual([]);
+      expect(await other.read(key)).toMatchObject([{ id: "a" }, { id: "b" }]);
+      const summaries = [];
+      for await (const summary of other.list({ prefix: "incident:" })) summaries.push(summary);
+      expect(summaries).toEqual([
+        { key, last: 2, lastAt: expect.any(Number), dueAt: undefined, leased: false },
+      ]);
+      expect(await other.check()).toBeUndefined();
+    });
+
     test("attempts count leases that were never released; a release or a post forgets them", async () => {
       await journal.post(KEY, message("a"));
       for (const attempts of [1, 2, 3]) {

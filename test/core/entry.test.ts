@@ -58,7 +58,15 @@ test("a kind or version of a newer program is left alone; a known one that does 
 
 test("posts, facts and decisions are told apart", () => {
   const posts = new Set(golden.filter(isPost).map(({ kind }) => kind));
-  expect([...posts]).toEqual(["message", "command", "click", "stop", "timer", "signal"]);
+  expect([...posts]).toEqual([
+    "message",
+    "command",
+    "click",
+    "stop",
+    "timer",
+    "signal",
+    "incident",
+  ]);
   const finished = { id: "f", kind: "tool_finished", run: "r1", call: "r1.t1", text: "" } as const;
   expect(isFact({ ...finished, outcome: "ok" })).toBe(true);
   expect(isFact({ ...finished, outcome: "error" })).toBe(true);

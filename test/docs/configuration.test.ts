@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { VARIABLES, configSchema, loadConfig } from "../../src/config.ts";
+import { configSchema, loadConfig } from "../../src/config.ts";
+import { VARIABLES } from "../../src/config-variables.ts";
 
 let cwd: string;
 
@@ -37,7 +38,7 @@ describe("the pages on configuration", () => {
     const documented = rows.map(([name = ""]) => name.replaceAll("`", ""));
     const known = keysOf(z.toJSONSchema(configSchema, { io: "input" }));
     // A list of objects is documented as itself and by each of its keys.
-    expect(documented.toSorted()).toEqual([...known, "approvals.rules"].toSorted());
+    expect(documented.toSorted()).toEqual([...known, "approvals.rules", "people"].toSorted());
   });
 
   it("the example in docs/configuration.md loads", async () => {

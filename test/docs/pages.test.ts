@@ -16,6 +16,9 @@ const PAGES = [
   "docs/benchmarks.md",
   "docs/model.md",
   "docs/skills.md",
+  "docs/incidents.md",
+  "docs/slack.md",
+  "docs/discord.md",
 ];
 
 describe("what the pages say", () => {

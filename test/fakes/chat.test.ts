@@ -13,6 +13,7 @@ adapterContract("the chat that tests use", async () => {
         .map((item) => {
           if (item.kind === "whisper") return item.text;
           if (item.kind === "say") return item.message.text ?? "";
+          if (item.kind === "begun") return "";
           const { canonical, preview, approvers, ending, votes } = item.card;
           return [
             canonical,

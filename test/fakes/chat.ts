@@ -1,6 +1,7 @@
 import type {
   ActionCard,
   Adapter,
+  Delivery,
   MessageRef,
   Outgoing,
   People,
@@ -12,13 +13,16 @@ import type {
 type Shown =
   | { ref: MessageRef; kind: "say"; message: Outgoing }
   | { ref: MessageRef; kind: "whisper"; to: string; text: string }
-  | { ref: MessageRef; kind: "card"; card: ActionCard };
+  | { ref: MessageRef; kind: "card"; card: ActionCard }
+  | { ref: MessageRef; kind: "begun"; soFar: readonly Progress[] };
 
 export interface ChatOptions {
   /** Account → standing; who is not listed is `unknown`. Default: ana, bob, cy are members. */
   standings?: Record<string, Standing>;
   groups?: Record<string, string[]>;
   singleOperator?: boolean;
+  /** A run's progress is shown in a message of its own, which its answer takes the place of. */
+  begins?: boolean;
   /** Throws to refuse a delivery. */
   refuse?: (what: string) => void;
 }
@@ -28,6 +32,8 @@ export interface Chat {
   /** What stands in the chat now: retracted messages are gone, settled cards are up to date. */
   shown: Shown[];
   progress: Progress[];
+  /** What each delivery was called, in order. */
+  deliveries: Delivery[];
   standings: Record<string, Standing>;
   groups: Record<string, string[]>;
   answers(): Extract<Outgoing, { kind: "answer" }>[];
@@ -40,6 +46,7 @@ export interface Chat {
 export function createChat(options: ChatOptions = {}): Chat {
   const shown: Shown[] = [];
   const progress: Progress[] = [];
+  const deliveries: Delivery[] = [];
   const standings = options.standings ?? {
     "test:ana": "member",
     "test:bob": "member",
@@ -55,7 +62,21 @@ export function createChat(options: ChatOptions = {}): Chat {
   };
   const view: View = {
     progress: (update) => void progress.push(update),
-    say: async (message) => put({ ref: ref(), kind: "say", message }),
+    ...(options.begins === true && {
+      begin: async (delivery: Delivery, soFar: readonly Progress[]) => {
+        deliveries.push(delivery);
+        return put({ ref: ref(), kind: "begun", soFar });
+      },
+    }),
+    async say(message, delivery, begun) {
+      deliveries.push(delivery);
+      const index = shown.findIndex((each) => each.ref === begun);
+      const item = { ref: begun ?? ref(), kind: "say", message } as const;
+      if (begun === undefined || index < 0) return put(item);
+      options.refuse?.("say");
+      shown[index] = item;
+      return begun;
+    },
     whisper: async (to, text) => put({ ref: ref(), kind: "whisper", to, text }),
     card: async (card) => put({ ref: ref(), kind: "card", card }),
     settle: async (known, card) => {
@@ -72,6 +93,7 @@ export function createChat(options: ChatOptions = {}): Chat {
     standing: async (account) => standings[account] ?? "unknown",
     members: async (group) => groups[group],
     everyone: async () => Object.keys(standings),
+    timezone: async () => undefined,
   };
   const said = () => shown.flatMap((each) => (each.kind === "say" ? [each.message] : []));
   return {
@@ -80,9 +102,12 @@ export function createChat(options: ChatOptions = {}): Chat {
       people,
       singleOperator: options.singleOperator ?? false,
       view: (key) => (key.startsWith("test:") ? view : undefined),
+      audience: async () => undefined,
+      link: () => undefined,
     },
     shown,
     progress,
+    deliveries,
     standings,
     groups,
     answers: () => said().filter((message) => message.kind === "answer"),

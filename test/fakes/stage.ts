@@ -2,10 +2,12 @@ import { pino } from "pino";
 import * as z from "zod";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { sealTerms, type TalkTerms } from "../../src/agent/run.ts";
+import { createPersonOf, type KnownPerson } from "../../src/approvals/people.ts";
 import { approvalPolicy } from "../../src/approvals/policy.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
+import type { Adapter } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/journal/fold.ts";
 import { emptyThread, type Thread } from "../../src/journal/thread.ts";
@@ -50,14 +52,20 @@ export interface StageOptions {
   tools?: Tool[];
   approvals?: z.input<typeof approvalPolicy>;
   chat?: Chat;
+  /** A real platform's, in place of the chat. */
+  adapter?: Adapter;
   journal?: Journal;
   now?: () => number;
   leaseMs?: number;
+  showAfterMs?: number;
   /** What answers plain language; without it nothing does. */
   model?: Model;
   talk?: Partial<TalkTerms>;
-  /** Takes secrets out. */
+  people?: KnownPerson[];
+  /** Takes secrets out. Default: there are none. */
   hide?: (text: string) => string;
+  /** What outgoing text passes. Default: `hide`. */
+  encode?: (text: string) => string;
 }
 
 export interface Stage {
@@ -83,6 +91,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const journal = options.journal ?? (await openSqliteJournal({ path: ":memory:", ...clock }));
   const tools = options.tools ?? [];
   const hide = options.hide ?? ((text) => text);
+  const encode = options.encode ?? hide;
   const { model } = options;
   const talk: TalkTerms | undefined =
     model &&
@@ -99,7 +108,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
   const parts: WorkerParts = {
     journal,
-    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: hide }),
+    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode }),
     policy: approvalPolicy.parse(options.approvals ?? {}),
     run: {
       direct: (command, thread) =>
@@ -107,7 +116,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       plain: (text) => answerWithoutModel(text, tools, describeInput),
       talk,
     },
-    encode: hide,
+    encode,
     hide,
     model: async (id) => {
       if (model?.id === id) return model;
@@ -115,8 +124,11 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     },
     log: pino({ level: "silent" }),
     leaseMs: options.leaseMs ?? 2_000,
+    showAfterMs: options.showAfterMs ?? 500,
+    timezone: undefined,
     wakeAt: () => {},
-    adapterOf: () => chat.adapter,
+    adapterOf: () => options.adapter ?? chat.adapter,
+    personOf: createPersonOf(options.people ?? []),
   };
   const worker = createWorker(parts);
   let posts = 0;

@@ -43,7 +43,7 @@ async function play(
   return entries;
 }
 
-const situation = { now: 0, busy: new Set<string>(), draining: false };
+const situation = { now: 0, busy: new Set<string>(), draining: false, showAfterMs: undefined };
 
 test("every prefix of every journal folds to a valid thread, entry by entry as in one go", async () => {
   await fc.assert(

@@ -138,7 +138,12 @@ function replay(letters: string, lateAt: number, quorum: number): Thread {
   }
   const now = lateAt >= 0 ? EXPIRES_AT : 1;
   for (let guard = 0; guard < 50; guard++) {
-    const step = nextStep(journal.thread, { now, busy: new Set(), draining: false });
+    const step = nextStep(journal.thread, {
+      now,
+      busy: new Set(),
+      draining: false,
+      showAfterMs: undefined,
+    });
     const extra = extraDrafts(step, journal.thread);
     if (extra === undefined) break;
     journal.add(extra, now);
@@ -163,16 +168,12 @@ function unrun(thread: Thread): Draft[] {
 
 /** What the product does besides the model: cards, and words for clicks that cannot count any more. */
 function extraDrafts(step: Step, thread: Thread): Draft[] | undefined {
-  if (step.do === "deliver" && step.delivery.kind === "card") {
-    const entry = `a1@${step.delivery.action.touched}`;
+  if (step.do === "deliver" && step.owed.kind === "card") {
+    const entry = `a1@${step.owed.action.touched}`;
     return [{ id: entry, kind: "delivered", view: step.view, entry, stage: "final", ref: "1" }];
   }
-  if (
-    step.do === "deliver" &&
-    step.delivery.kind === "debt" &&
-    step.delivery.debt.kind === "notice"
-  ) {
-    const entry = step.delivery.debt.id;
+  if (step.do === "deliver" && step.owed.kind === "debt" && step.owed.debt.kind === "notice") {
+    const entry = step.owed.debt.id;
     return [
       { id: `d${entry}`, kind: "delivered", view: step.view, entry, stage: "final", ref: "1" },
     ];
@@ -208,6 +209,7 @@ function word(step: Step): string {
     case "expire":
     case "recover":
     case "tell":
+    case "show":
     // A model's run, which the model of the protocol does not have.
     case "think":
     case "reply":
@@ -261,7 +263,12 @@ test.each([
     const late = lateAt >= 0;
     const expected = next(folded(entries, lateAt), late, scenario, RULES);
     const thread = replay(entries, lateAt, scenario.quorum);
-    const step = nextStep(thread, { now: late ? EXPIRES_AT : 1, busy: new Set(), draining: false });
+    const step = nextStep(thread, {
+      now: late ? EXPIRES_AT : 1,
+      busy: new Set(),
+      draining: false,
+      showAfterMs: undefined,
+    });
     expect(`${entries} ${lateAt}: ${word(step)}`).toBe(
       `${entries} ${lateAt}: ${modelWord(expected, late)}`,
     );

@@ -214,11 +214,12 @@ function recording(view: View, fault: Fault | undefined, tell: (what: unknown) =
   };
   return {
     progress: (update) => view.progress(keep(update)),
-    say: (message) => view.say(keep(message)),
+    say: (message, delivery) => view.say(keep(message), delivery),
     whisper: (to, text) => view.whisper(to, keep(text)),
-    card: (card) =>
+    card: (card, delivery) =>
       view.card(
         keep(fault === "cards show something else" ? { ...card, canonical: '{"name":"x"}' } : card),
+        delivery,
       ),
     settle: (ref, card) => view.settle(ref, keep(card)),
     retract: (ref) => view.retract(ref),
@@ -291,6 +292,9 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
     model: async () => puppet,
     log,
     leaseMs: 6_000,
+    showAfterMs: 500,
+    timezone: undefined,
+    personOf: (account) => account,
     wakeAt: () => {},
     adapterOf: () => adapter,
   });

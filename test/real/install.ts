@@ -2,5 +2,5 @@ import { install } from "../install.ts";
 
 /** What the tests against real servers need beside npm. */
 export function setup(): void {
-  install({ "nginx-light": "nginx" });
+  install({ "nginx-light": "nginx", "redis-server": "redis-server" });
 }

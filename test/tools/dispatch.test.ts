@@ -5,6 +5,7 @@ import { MAX_FILE_BYTES } from "../../src/core/block.ts";
 import { BotError, type ErrorCode } from "../../src/core/errors.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
+import { ASKER } from "../fakes/asker.ts";
 
 const input = z.strictObject({ name: z.string() });
 type Input = z.infer<typeof input>;
@@ -35,6 +36,7 @@ function stage(changes: Changes, encode = (text: string) => text) {
   const options = {
     signal,
     startedAt: 0,
+    asker: ASKER,
     async keep(bytes: Uint8Array) {
       const id = `k${kept.size + 1}`;
       kept.set(id, bytes);
@@ -167,7 +169,13 @@ describe("a tool that fails five times in a row", () => {
     const parts = { exec: nowhere, dial: nowhere, encode: (text: string) => text };
     const dispatcher = createDispatcher({ ...parts, tools: [broken, fine] });
     const { signal } = new AbortController();
-    const options = { signal, startedAt: 0, keep: nowhere, artifact: nowhere };
+    const options = {
+      signal,
+      startedAt: 0,
+      keep: nowhere,
+      artifact: nowhere,
+      asker: ASKER,
+    };
     for (let i = 0; i < 6; i++) {
       await dispatcher.run("broken", {}, options);
       await dispatcher.run("none", {}, options);

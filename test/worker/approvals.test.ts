@@ -215,9 +215,9 @@ describe("what was posted before the start", () => {
     const stage = await createStage({ tools: [act], chat });
     await stage.say("run act name=web");
     await stage.settle();
-    chat.adapter.people.standing = async (account) => {
+    chat.adapter.people.standing = async (account, key) => {
       if (account === "test:cy") await judged.promise;
-      return standing(account);
+      return standing(account, key);
     };
     await stage.click("a1", { kind: "approve" }, "test:bob");
     const work = stage.settle();

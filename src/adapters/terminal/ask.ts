@@ -4,7 +4,7 @@ import { exactText } from "../../core/display.ts";
 import type { Actor } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, Adapter, Inbound, Outgoing, Queries, View } from "../adapter.ts";
+import type { ActionCard, Adapter, Inbound, Outgoing, Queries } from "../adapter.ts";
 import type { Answer } from "./answer.ts";
 import { evidenceLines } from "./answer.ts";
 import { readAttachments } from "./attachments.ts";
@@ -18,7 +18,7 @@ import { DELIVERED_TWICE, renderOutgoing, tryRenderProgress } from "./render.ts"
 import type { Output } from "./screen.ts";
 import { DEFAULT_COLUMNS, goneError } from "./screen.ts";
 import { createPeople } from "./people.ts";
-import { noteNotice, plainNotice } from "./view.ts";
+import { noteNotice, plainNotice, type TerminalView } from "./view.ts";
 
 export interface AskOptions {
   /** The thread in which the question is asked. */
@@ -43,6 +43,7 @@ type AskExit = 0 | 1 | 3;
 
 /** One question's view: nothing is read; it is over with the first answer, or when only a person can go on. */
 export interface Ask extends Adapter {
+  view(key: JournalKey): TerminalView | undefined;
   /** Resolves when everything is printed. The worker may still have to record that it was. */
   readonly finished: Promise<AskExit>;
 }
@@ -128,7 +129,7 @@ export function createAsk(options: AskOptions): Ask {
     return randomUUID();
   }
 
-  const view: View = {
+  const view: TerminalView = {
     progress(update) {
       lastAt = options.now();
       if (update.kind === "tool_started") running.add(update.call);
@@ -153,6 +154,8 @@ export function createAsk(options: AskOptions): Ask {
     people: createPeople(options.account),
     singleOperator: true,
     view: (wanted) => (wanted === key ? view : undefined),
+    audience: async () => undefined,
+    link: () => undefined,
     finished,
   };
 }

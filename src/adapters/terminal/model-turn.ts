@@ -34,6 +34,8 @@ export function createModelTurn(): ModelTurn {
       if (progress.kind === "thinking") {
         if (before?.step === progress.step) return; // told twice
         turn = { run, step: progress.step, at: now, draft: "" };
+      } else if (progress.kind === "waiting") {
+        turn = undefined; // the card or the question says so
       } else if (before !== undefined || progress.text !== "") {
         turn = { run, step: before?.step, at: before?.at ?? now, draft: progress.text };
       }

@@ -6,5 +6,6 @@ export function createPeople(account: string): People {
     standing: async (asked) => (asked === account ? "member" : "unknown"),
     members: async () => undefined,
     everyone: async () => [account],
+    timezone: async () => Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
 }

@@ -62,7 +62,7 @@ export async function renderOutgoing(message: Outgoing, look: Look): Promise<str
 
 /** One plain line per start and finish of a tool, where nothing can be redrawn; what a model is at is not told there. */
 export function tryRenderProgress(update: Progress, look: Look): string | undefined {
-  if (update.kind === "thinking" || update.kind === "draft") return undefined;
+  if (!("call" in update)) return undefined;
   if (update.kind === "tool_started") {
     const line = `… ${update.tool} ${briefArgs(update.args)}`.trimEnd();
     return look.paint("dim", clip(line, look.columns));

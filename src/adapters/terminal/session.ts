@@ -3,7 +3,7 @@ import { exactText } from "../../core/display.ts";
 import type { Actor } from "../../core/entry.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, HistoryItem, Inbound, Inbox, Queries, View } from "../adapter.ts";
+import type { ActionCard, HistoryItem, Inbound, Inbox, Queries } from "../adapter.ts";
 import type { Activity } from "./activity.ts";
 import { createActivity } from "./activity.ts";
 import { readAttachments } from "./attachments.ts";
@@ -26,7 +26,7 @@ import { isQuiet } from "./quiet.ts";
 import { renderPast, shortKey } from "./render.ts";
 import type { Line, Screen } from "./screen.ts";
 import { goneError } from "./screen.ts";
-import { createView, noteNotice, showCard } from "./view.ts";
+import { createView, noteNotice, showCard, type TerminalView } from "./view.ts";
 import { wrapWords } from "./wrap.ts";
 
 export interface SessionParts {
@@ -54,7 +54,7 @@ const SPINNER_POLL_MS = 1_000;
 
 /** One thread on the screen, from its history until the person leaves or goes to another. */
 export class Session {
-  readonly view: View;
+  readonly view: TerminalView;
   readonly #parts: SessionParts;
   readonly #board: Board;
   readonly #activity: Activity;

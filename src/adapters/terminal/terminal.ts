@@ -6,6 +6,7 @@ import { createPeople } from "./people.ts";
 import type { Output } from "./screen.ts";
 import { Screen } from "./screen.ts";
 import { Session } from "./session.ts";
+import type { TerminalView } from "./view.ts";
 
 export interface TerminalOptions {
   input: Readable;
@@ -26,6 +27,7 @@ export interface TerminalOptions {
 
 /** The person's own terminal: one thread at a time. */
 export interface Terminal extends Adapter {
+  view(key: JournalKey): TerminalView | undefined;
   /**
    * Shows the thread and talks until the person goes on: resolves with the key of the thread to open next (`/new`,
    * `/resume`), or undefined when they left, the input ended and all is quiet, or the terminal is gone. From the call on
@@ -46,6 +48,8 @@ export function createTerminal(options: TerminalOptions): Terminal {
     people: createPeople(options.account),
     singleOperator: true,
     view: (key) => (open?.key === key ? open.session.view : undefined),
+    audience: async () => undefined,
+    link: () => undefined,
     async open(key, { inbox, queries }) {
       screen ??= new Screen(options);
       const actor = { account: options.account, name: options.name };

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ActionCard, Outgoing, View } from "../adapter.ts";
+import type { ActionCard, MessageRef, Outgoing, View } from "../adapter.ts";
 import type { Activity } from "./activity.ts";
 import type { Board } from "./board.ts";
 import { renderCard, renderStanding, replyLine } from "./card.ts";
@@ -19,11 +19,17 @@ export interface ViewParts {
   answered: ReadonlySet<string>;
 }
 
+/** What is printed stays: nothing is looked for or replaced, so a message needs no name. */
+export interface TerminalView extends View {
+  say(message: Outgoing): Promise<MessageRef>;
+  card(card: ActionCard): Promise<MessageRef>;
+}
+
 /**
  * The thread on this screen. What it takes is printed when it returns; it throws once the terminal is gone, so that
  * nothing counts as shown that nobody saw.
  */
-export function createView(parts: ViewParts): View {
+export function createView(parts: ViewParts): TerminalView {
   const { print, activity, look } = parts;
 
   async function say(message: Outgoing): Promise<string> {

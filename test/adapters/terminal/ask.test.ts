@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import type { ThreadSummary, View } from "../../../src/adapters/adapter.ts";
+import type { ThreadSummary } from "../../../src/adapters/adapter.ts";
+import type { TerminalView } from "../../../src/adapters/terminal/view.ts";
 import { createAsk, readQuestion } from "../../../src/adapters/terminal/ask.ts";
 import {
   answerOf,
@@ -32,7 +33,7 @@ function ask(json = false) {
     color: false,
     now: () => clock.now,
   });
-  const view = (): View => {
+  const view = (): TerminalView => {
     const found = asked.view(HERE);
     if (found === undefined) throw new Error("No view");
     return found;

@@ -6,8 +6,8 @@ import type {
   Outgoing,
   Queries,
   ThreadSummary,
-  View,
 } from "../../../src/adapters/adapter.ts";
+import type { TerminalView } from "../../../src/adapters/terminal/view.ts";
 import { createTerminal } from "../../../src/adapters/terminal/terminal.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { createGlass } from "./glass.ts";
@@ -114,6 +114,8 @@ export function queriesOf(world: World): Queries {
       world.looks = (world.looks ?? 0) + 1;
       return world.threads.find((each) => each.key === key);
     },
+    isKnown: async (key) => world.threads.some((each) => each.key === key),
+    action: async (_key, action) => world.open.find((each) => each.action === action),
     history: async (key) => world.history.get(key) ?? [],
     openActions: async () => world.open,
     tools: () => [
@@ -180,7 +182,7 @@ export function sitDown(setup: Setup = {}) {
     /** Waits until the opened thread is on the screen. */
     settled: () => until(() => /Watchkeeper[^]*\n›$/.test(glass.text())),
     type: (text: string) => input.write(text),
-    view(key: JournalKey = HERE): View {
+    view(key: JournalKey = HERE): TerminalView {
       const view = terminal.view(key);
       if (view === undefined) throw new Error(`No view of ${key}`);
       return view;

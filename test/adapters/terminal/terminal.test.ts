@@ -321,7 +321,7 @@ test("everyone at a terminal is a member, alone, and in no group", async () => {
   const { terminal } = sitDown();
   expect(terminal.transport).toBe("terminal");
   expect(terminal.singleOperator).toBe(true);
-  expect(await terminal.people.standing("terminal:root")).toBe("member");
+  expect(await terminal.people.standing("terminal:root", HERE)).toBe("member");
   expect(await terminal.people.members("slack:group:S0SRE")).toBeUndefined();
   expect(await terminal.people.everyone(HERE)).toEqual(["terminal:root"]);
 });

@@ -11,6 +11,7 @@ import { createRedactor } from "../../../src/core/secrets.ts";
 import { catalogText } from "../../../src/skills/catalog.ts";
 import { loadSkills } from "../../../src/skills/load.ts";
 import { checkArguments, toolSpec } from "../../../src/tools/arguments.ts";
+import { ASKER } from "../../fakes/asker.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { createTools } from "../../../src/tools/registry.ts";
 import { expectPaired, lastAnswer, ofKind, resultsIn, talking } from "../../agent/talking.ts";
@@ -27,7 +28,13 @@ async function toolsOf(folder: string, encode: (text: string) => string = plain)
   const keep = async (bytes: Uint8Array) => ({ id: "whole", bytes: bytes.byteLength });
   const call = async (tool: string, args: Record<string, string>) => {
     const checked = await dispatcher.prepare(tool, args, signal);
-    return dispatcher.run(tool, checked.args, { signal, keep, artifact: nowhere, startedAt: 0 });
+    return dispatcher.run(tool, checked.args, {
+      signal,
+      keep,
+      artifact: nowhere,
+      startedAt: 0,
+      asker: ASKER,
+    });
   };
   return { skills, tools, call };
 }

@@ -1,0 +1,95 @@
+import {
+  type APIMessageComponentInteraction,
+  type APIModalInteractionResponseCallbackData,
+  type APIModalSubmitInteraction,
+  type APIUser,
+  InteractionResponseType as Response,
+  RESTJSONErrorCodes as Code,
+  Routes,
+} from "discord.js";
+import type { Logger } from "pino";
+import { BotError } from "../../core/errors.ts";
+import type { Told } from "../told.ts";
+import type { Api } from "./api.ts";
+import { discordMessages } from "./components.ts";
+import { isCode } from "./failures.ts";
+import type { Place } from "./place.ts";
+import { noticeOf } from "./say.ts";
+import { ephemeral } from "./whispers.ts";
+
+/** A pressed button or a sent form. */
+export type Pressed = APIMessageComponentInteraction | APIModalSubmitInteraction;
+
+/**
+ * The first answers to what was pressed; Discord shows "This interaction failed" without one within 3 s. Of several
+ * processes one gives it, and that another did is no failure here. None throws.
+ */
+export interface Acks {
+  /** "It has been taken": the person sees what comes of it. */
+  taken(pressed: Pressed): Promise<void>;
+  /** Opens a form. */
+  form(pressed: Pressed, form: APIModalInteractionResponseCallbackData): Promise<void>;
+  /** To this person alone. */
+  reply(pressed: Pressed, told: Told): Promise<void>;
+  /** A sentence to this person alone. */
+  say(pressed: Pressed, text: string): Promise<void>;
+}
+
+/** The thread comes from the event and never from the button. */
+export function placeIn({ guild_id, channel, channel_id }: Pressed): Place {
+  return { guild: guild_id, channel: channel?.id ?? channel_id ?? "" };
+}
+
+/** @throws BotError USAGE, which Discord gives no reason for */
+export function userIn({ member, user }: Pressed): APIUser {
+  const found = member?.user ?? user;
+  if (found === undefined) throw new BotError("USAGE", "The click names nobody.");
+  return found;
+}
+
+export function createAcks(api: Api, log: Logger): Acks {
+  /** False when it is not this process's any more to say more. */
+  async function answer(pressed: Pressed, type: Response, data?: unknown): Promise<boolean> {
+    const { id, token } = pressed;
+    try {
+      const body = { type, ...(data !== undefined && { data }) };
+      await api.ask("post", Routes.interactionCallback(id, token), { body, auth: false });
+      return true;
+    } catch (error) {
+      const isUsual = isCode(
+        error,
+        Code.InteractionHasAlreadyBeenAcknowledged,
+        Code.UnknownInteraction,
+      );
+      log[isUsual ? "debug" : "warn"](
+        { err: error },
+        "what was pressed was not answered from here",
+      );
+      return false;
+    }
+  }
+
+  async function reply(pressed: Pressed, told: Told): Promise<void> {
+    const [first, ...rest] = discordMessages(told).map(ephemeral);
+    if (!(await answer(pressed, Response.ChannelMessageWithSource, first))) return;
+    try {
+      const route = Routes.webhook(pressed.application_id, pressed.token);
+      for (const body of rest) await api.ask("post", route, { body, auth: false });
+    } catch (error) {
+      log.warn({ err: error }, "a reply was not shown whole");
+    }
+  }
+
+  return {
+    reply,
+    async taken(pressed) {
+      await answer(pressed, Response.DeferredMessageUpdate);
+    },
+    async form(pressed, form) {
+      await answer(pressed, Response.Modal, form);
+    },
+    async say(pressed, text) {
+      await reply(pressed, await noticeOf(text, placeIn(pressed)));
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { REST, type RouteLike } from "discord.js";
+import { platformError } from "./failures.ts";
+
+export const API_URL = "https://discord.com/api";
+
+/** What is not answered by then may still be carried out: whoever repeats it looks first. */
+export const TIMEOUT_MS = 10_000;
+/** Of one request with its waiting for those before it in the same channel. */
+const WHOLE_MS = 18_000;
+/** A limit of a few seconds is waited for: a long answer is several messages, and five may be sent in 5 s. */
+const MAX_WAIT_MS = 6_000;
+
+interface Request {
+  body?: unknown;
+  query?: Readonly<Record<string, string | number>>;
+  /** False for what carries a token of its own in its path, as an interaction's answer does. */
+  auth?: false;
+}
+
+/** Discord's HTTP API, version 10, as the bot. */
+export interface Api {
+  /**
+   * One request. Repeated only where Discord said that it was not carried out and asks to wait for at most 6 s.
+   * @throws BotError PLATFORM_REFUSED, PLATFORM_RATE_LIMITED, PLATFORM_UNREACHABLE (after 18 s at the latest)
+   */
+  ask<T>(
+    method: "get" | "post" | "put" | "patch" | "delete",
+    route: RouteLike,
+    request?: Request,
+  ): Promise<T>;
+  /** Ends what it keeps going by itself; requests on their way are not waited for. */
+  stop(): void;
+}
+
+/** Never a blind repeat: what timed out may have been carried out. */
+export const REST_OPTIONS = { timeout: TIMEOUT_MS, retries: 0 } as const;
+
+export function createApi(token: string, apiUrl: string | undefined): Api {
+  const rest = new REST({
+    ...REST_OPTIONS,
+    api: apiUrl ?? API_URL,
+    rejectOnRateLimit: ({ retryAfter, timeToReset }) =>
+      Math.max(retryAfter, timeToReset) > MAX_WAIT_MS,
+  });
+  return {
+    async ask<T>(...[method, route, { query, ...request } = {}]: Parameters<Api["ask"]>) {
+      // The library forgets the token after a single 401.
+      rest.setToken(token);
+      try {
+        const answer = await rest[method](route, {
+          ...request,
+          ...(query !== undefined && { query: toQuery(query) }),
+          signal: AbortSignal.timeout(WHOLE_MS),
+        });
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the platform's own types say what a route answers
+        return answer as T;
+      } catch (error) {
+        throw platformError(error, `${method.toUpperCase()} ${withoutToken(route)}`);
+      }
+    },
+    stop() {
+      rest.clearHashSweeper();
+      rest.clearHandlerSweeper();
+    },
+  };
+}
+
+function toQuery(query: NonNullable<Request["query"]>): URLSearchParams {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) params.set(name, String(value));
+  return params;
+}
+
+/** An interaction's token answers for the bot. */
+function withoutToken(route: string): string {
+  return route.replace(/^(\/(?:webhooks|interactions)\/\d+)\/[^/]+/, "$1/…");
+}

@@ -1,0 +1,148 @@
+import {
+  type APIChannel,
+  type APIGuild,
+  type APIThreadChannel,
+  ChannelType,
+  OverwriteType,
+  PermissionFlagsBits as Bits,
+  RESTJSONErrorCodes as Code,
+  Routes,
+} from "discord.js";
+import type { Api } from "./api.ts";
+import { isCode } from "./failures.ts";
+import { keyOf, type Place } from "./place.ts";
+import { remember } from "./remember.ts";
+
+/** SAFETY: who may decide is asked again at the latest after this. */
+export const TTL_MS = 60_000;
+const MAX_KEPT = 2_000;
+
+const THREADS: ReadonlySet<number> = new Set([
+  ChannelType.AnnouncementThread,
+  ChannelType.PublicThread,
+  ChannelType.PrivateThread,
+]);
+
+export function isThreadType(type: number): boolean {
+  return THREADS.has(type);
+}
+
+export function isThread(channel: APIChannel): channel is APIThreadChannel {
+  return isThreadType(channel.type);
+}
+
+/** A member of a server, or @everyone: no user and no roles. */
+export interface Viewer {
+  user: string | undefined;
+  roles: readonly string[];
+}
+
+export const EVERYONE: Viewer = { user: undefined, roles: [] };
+
+/** What Discord says of channels and servers, at most 60 s old. All throw what `Api.ask` throws. */
+export interface Channels {
+  channel(id: string): Promise<APIChannel>;
+  guild(id: string): Promise<APIGuild>;
+  /** What a viewer may do in a channel of a server; of a thread, in the channel that it is in. */
+  permissions(guild: string, channel: string, viewer: Viewer): Promise<bigint>;
+  /** True for who may read along; of a private thread its members and those who manage threads. */
+  mayView(guild: string, channel: string, viewer: Viewer): Promise<boolean>;
+  /** Undefined for a thread that @everyone may read, else the private place it belongs to. */
+  audience(place: Place): Promise<string | undefined>;
+}
+
+export function createChannels(api: Api): Channels {
+  const kept = { ttlMs: TTL_MS, max: MAX_KEPT };
+  const channel = remember((id) => api.ask<APIChannel>("get", Routes.channel(id)), kept);
+  const guild = remember((id) => api.ask<APIGuild>("get", Routes.guild(id)), kept);
+  const isInThread = remember(async (member) => {
+    const [thread = "", user = ""] = member.split(" ");
+    try {
+      await api.ask("get", Routes.threadMembers(thread, user));
+      return true;
+    } catch (error) {
+      if (isCode(error, Code.UnknownMember)) return false;
+      throw error;
+    }
+  }, kept);
+
+  async function permissions(guildId: string, channelId: string, viewer: Viewer): Promise<bigint> {
+    const [server, found] = await Promise.all([guild(guildId), channel(channelId)]);
+    const parent = isThread(found) && found.parent_id ? await channel(found.parent_id) : found;
+    return permissionsIn(server, parent, viewer);
+  }
+
+  async function mayView(guildId: string, channelId: string, viewer: Viewer): Promise<boolean> {
+    const bits = await permissions(guildId, channelId, viewer);
+    if ((bits & Bits.ViewChannel) === 0n) return false;
+    const { type } = await channel(channelId);
+    if (type !== ChannelType.PrivateThread || (bits & Bits.ManageThreads) !== 0n) return true;
+    return viewer.user !== undefined && (await isInThread(`${channelId} ${viewer.user}`));
+  }
+
+  return {
+    channel,
+    guild,
+    permissions,
+    mayView,
+    async audience(place) {
+      // A direct message is its own place, and so is a private thread: others of its channel have other members.
+      if (place.guild === undefined) return keyOf(place);
+      try {
+        if (await mayView(place.guild, place.channel, EVERYONE)) return undefined;
+        const found = await channel(place.channel);
+        const isOwn = found.type === ChannelType.PrivateThread || !isThread(found);
+        const shared = isOwn ? undefined : found.parent_id;
+        return keyOf({ guild: place.guild, channel: shared ?? place.channel });
+      } catch {
+        // Whatever is not known to be public is private, to this thread alone.
+        return keyOf(place);
+      }
+    },
+  };
+}
+
+/** All of a member's permissions in a channel, by https://discord.com/developers/docs/topics/permissions */
+export function permissionsIn(
+  guild: Pick<APIGuild, "id" | "owner_id" | "roles">,
+  channel: APIChannel,
+  { user, roles }: Viewer,
+): bigint {
+  if (user === guild.owner_id) return ~0n;
+  const isHeld = (id: string) => id === guild.id || roles.includes(id);
+  const base = union(guild.roles.filter(({ id }) => isHeld(id)).map((role) => role.permissions));
+  if ((base & Bits.Administrator) !== 0n) return ~0n;
+  const overwrites = ("permission_overwrites" in channel && channel.permission_overwrites) || [];
+  const layers = [
+    overwrites.filter(({ id }) => id === guild.id),
+    overwrites.filter(
+      ({ id, type }) => type === OverwriteType.Role && id !== guild.id && isHeld(id),
+    ),
+    overwrites.filter(({ id, type }) => type === OverwriteType.Member && id === user),
+  ];
+  return layers.reduce((bits, layer) => {
+    const deny = union(layer.map((overwrite) => overwrite.deny));
+    return (bits & ~deny) | union(layer.map((overwrite) => overwrite.allow));
+  }, base);
+}
+
+function union(fields: readonly string[]): bigint {
+  return fields.reduce((bits, field) => bits | BigInt(field), 0n);
+}
+
+/** What the bot needs in a channel, with the names that the client shows. */
+const NEEDED: readonly (readonly [name: string, bit: bigint])[] = [
+  ["View Channels", Bits.ViewChannel],
+  ["Send Messages", Bits.SendMessages],
+  ["Create Public Threads", Bits.CreatePublicThreads],
+  ["Send Messages in Threads", Bits.SendMessagesInThreads],
+  ["Read Message History", Bits.ReadMessageHistory],
+];
+
+/** The permissions that the invite link asks for. */
+export const NEEDED_BITS = NEEDED.reduce((bits, [, bit]) => bits | bit, 0n);
+
+/** The names of those that are missing among `bits`. */
+export function missingAmong(bits: bigint): string[] {
+  return NEEDED.filter(([, bit]) => (bits & bit) === 0n).map(([name]) => name);
+}

@@ -1,0 +1,176 @@
+import {
+  type APIInteraction,
+  Client,
+  Events,
+  GatewayCloseCodes as Close,
+  GatewayDispatchEvents as Dispatch,
+  GatewayIntentBits as Intents,
+  Options,
+  Partials,
+} from "discord.js";
+import type { Logger } from "pino";
+import { BotError } from "../../core/errors.ts";
+import { API_URL, REST_OPTIONS } from "./api.ts";
+import { platformError } from "./failures.ts";
+import type { Heard, Said } from "./messages.ts";
+
+/** Logging in waits for the gateway, and after it is away for one that comes back, for as long as this. */
+const LOGIN_MS = 30_000;
+
+/** What is kept of people, who are asked for anew each time. */
+const MAX_KEPT = 200;
+
+/** What comes in. */
+export interface Listener {
+  onMessage(said: Said): void;
+  onInteraction(interaction: APIInteraction): void;
+  /** A session has begun that is not an earlier one resumed: events before it may have been missed. */
+  onSession(): void;
+}
+
+/** The bot's connection to Discord's gateway, and what it has been told of servers and channels. */
+export interface Connection extends Heard {
+  /** Resolves once events arrive; from then on it reconnects by itself. @throws BotError PLATFORM_REFUSED, PLATFORM_UNREACHABLE */
+  open(listener: Listener): Promise<void>;
+  close(): Promise<void>;
+  /** The server that has this role. */
+  guildOfRole(role: string): string | undefined;
+  /** The bot's own threads that are not archived, with the newest message of each. */
+  ownThreads(): { id: string; guild: string; newest: string | undefined }[];
+}
+
+export interface ConnectionParts {
+  token: string;
+  apiUrl: string | undefined;
+  bot: string;
+  log: Logger;
+}
+
+export function createConnection({ token, apiUrl, bot, log }: ConnectionParts): Connection {
+  const client = createClient(apiUrl);
+  const { channels, guilds } = client;
+  const guildOf = (role: string) => guilds.cache.find(({ roles }) => roles.cache.has(role));
+
+  async function open(listener: Listener): Promise<void> {
+    let closed: number | undefined;
+    let isUp = false;
+    listen(client, listener, log);
+    client.on(Events.ShardDisconnect, ({ code }) => {
+      closed = code;
+      if (isUp) log.error({ err: refusalOf(code), code }, "Discord ended the connection for good");
+    });
+    try {
+      await withinLogin(client.login(token));
+      isUp = true;
+    } catch (error) {
+      await end(client);
+      if (closed !== undefined) throw refusalOf(closed, error);
+      throw platformError(error, "the bot's login at the gateway");
+    }
+  }
+
+  return {
+    open,
+    close: () => end(client),
+    kindOf: (id) => channels.cache.get(id)?.type,
+    isOwnThread(id) {
+      const found = channels.cache.get(id);
+      return found?.isThread() === true && found.ownerId === bot;
+    },
+    role: (id) => guildOf(id)?.roles.cache.get(id)?.name,
+    channel(id) {
+      const found = channels.cache.get(id);
+      return found !== undefined && "name" in found ? (found.name ?? undefined) : undefined;
+    },
+    guildOfRole: (role) => guildOf(role)?.id,
+    ownThreads: () =>
+      [...channels.cache.values()].flatMap((found) =>
+        found.isThread() && found.ownerId === bot && found.archived !== true
+          ? [{ id: found.id, guild: found.guildId, newest: found.lastMessageId ?? undefined }]
+          : [],
+      ),
+  };
+}
+
+function listen(client: Client, listener: Listener, log: Logger): void {
+  // The events as they are, not as the library's objects: those need every thread to be known beforehand, and an
+  // archived one that is written in again is not.
+  client.ws.on(Dispatch.MessageCreate, (said: Said) => listener.onMessage(said));
+  client.ws.on(Dispatch.InteractionCreate, (interaction: APIInteraction) => {
+    listener.onInteraction(interaction);
+  });
+  client.on(Events.ShardReady, () => listener.onSession());
+  client.on(Events.ShardReconnecting, () => log.debug("connecting to Discord again"));
+  client.on(Events.ShardError, (error) => log.debug({ err: error }, "the connection had an error"));
+  client.on(Events.Error, (error) => log.warn({ err: error }, "the library had an error"));
+}
+
+function createClient(apiUrl: string | undefined): Client {
+  return new Client({
+    intents: [
+      Intents.Guilds,
+      Intents.GuildMessages,
+      Intents.MessageContent,
+      Intents.DirectMessages,
+    ],
+    partials: [Partials.Channel],
+    shards: "auto",
+    allowedMentions: { parse: [], repliedUser: false },
+    rest: { ...REST_OPTIONS, api: apiUrl ?? API_URL },
+    makeCache: Options.cacheWithLimits({
+      ...Options.DefaultMakeCacheSettings,
+      MessageManager: 0,
+      ReactionManager: 0,
+      PresenceManager: 0,
+      VoiceStateManager: 0,
+      ThreadMemberManager: 0,
+      GuildEmojiManager: 0,
+      GuildStickerManager: 0,
+      GuildMemberManager: {
+        maxSize: MAX_KEPT,
+        keepOverLimit: ({ id, client }) => id === client.user.id,
+      },
+      UserManager: { maxSize: MAX_KEPT, keepOverLimit: ({ id, client }) => id === client.user.id },
+    }),
+  });
+}
+
+/** Ends the client, also while it is connecting. */
+async function end(client: Client): Promise<void> {
+  client.removeAllListeners();
+  client.on(Events.Error, () => {});
+  client.ws.removeAllListeners();
+  for (const shard of client.ws.shards.values()) {
+    // The library (14.28) connects once more after `destroy` if it was about to; it then waits for this first, for ever.
+    Object.assign(shard, { sessionInfo: new Promise(() => {}) });
+  }
+  await client.destroy();
+}
+
+async function withinLogin(login: Promise<unknown>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const text = `Discord's gateway did not answer within ${LOGIN_MS / 1_000} s.`;
+    reject(new BotError("PLATFORM_UNREACHABLE", text));
+  }, LOGIN_MS);
+  try {
+    await Promise.race([login, late]);
+  } finally {
+    clearTimeout(timer);
+    // Its end after ours is nobody's.
+    login.catch(() => {});
+  }
+}
+
+const REFUSALS: Readonly<Partial<Record<number, string>>> = {
+  [Close.AuthenticationFailed]:
+    "the token in DISCORD_TOKEN is not valid (any more); copy it again from the application's page (Bot, Reset Token).",
+  [Close.DisallowedIntents]:
+    'the privileged intent MessageContent is off; switch on "Message Content Intent" (Bot, Privileged Gateway Intents) at discord.com/developers/applications.',
+};
+
+function refusalOf(code: number, cause?: unknown): BotError {
+  const why = REFUSALS[code] ?? "it does not say why; look for a newer version of Watchkeeper.";
+  const text = `Discord's gateway closed the connection (${code}): ${why}`;
+  return new BotError("PLATFORM_REFUSED", text, { cause });
+}

@@ -1,0 +1,92 @@
+import {
+  type APIApplication,
+  type APIGatewayBotInfo,
+  type APIUser,
+  ApplicationFlags as Flags,
+  Routes,
+} from "discord.js";
+import { messageOf } from "../../core/errors.ts";
+import type { Api } from "./api.ts";
+import { NEEDED_BITS } from "./channels.ts";
+
+const GATEWAY_MS = 5_000;
+
+const PORTAL = "under Bot, Privileged Gateway Intents, at discord.com/developers/applications";
+
+interface Finding {
+  ok: boolean;
+  text: string;
+}
+
+/** What Discord says of the token, the application and its settings. @throws BotError what `Api.ask` throws */
+export async function examine(api: Api): Promise<Finding[]> {
+  const user = await api.ask<APIUser>("get", Routes.user());
+  const application = await api.ask<APIApplication>("get", Routes.currentApplication());
+  const guilds = await api.ask<{ name: string }[]>("get", Routes.userGuilds());
+  const { flags, id } = application;
+  const hasContent = has(flags, Flags.GatewayMessageContent | Flags.GatewayMessageContentLimited);
+  const hasMembers = has(flags, Flags.GatewayGuildMembers | Flags.GatewayGuildMembersLimited);
+  return [
+    { ok: true, text: `The token is ${user.username}'s (application ${id}).` },
+    await examineGateway(api),
+    hasContent
+      ? { ok: true, text: "Message Content Intent is on." }
+      : {
+          ok: false,
+          text: `Message Content Intent is off; switch it on ${PORTAL}. Without it the bot cannot connect.`,
+        },
+    {
+      ok: true,
+      text: hasMembers
+        ? "Server Members Intent is on: roles can be approvers."
+        : `Server Members Intent is off: roles such as discord:role:1122 cannot be approvers. If they are to be, switch it on ${PORTAL}.`,
+    },
+    {
+      ok: guilds.length > 0,
+      text: `The bot is in ${guilds.length === 1 ? "1 server" : `${guilds.length} servers`}. Invite it with ${inviteLink(id)}`,
+    },
+  ];
+}
+
+/** Bits may be several; one is enough. */
+function has(flags: number, bits: number): boolean {
+  return (flags & bits) !== 0;
+}
+
+/** Lets people add the bot to a server with every permission that it needs, and no other. */
+function inviteLink(application: string): string {
+  const query = new URLSearchParams({
+    client_id: application,
+    scope: "bot",
+    permissions: NEEDED_BITS.toString(),
+  });
+  return `https://discord.com/oauth2/authorize?${query.toString()}`;
+}
+
+async function examineGateway(api: Api): Promise<Finding> {
+  const { url, session_start_limit } = await api.ask<APIGatewayBotInfo>("get", Routes.gatewayBot());
+  const { remaining, total } = session_start_limit;
+  try {
+    await openSocket(url);
+  } catch (error) {
+    const text = `The gateway ${url} cannot be reached (${messageOf(error)}); outgoing WebSocket connections are needed.`;
+    return { ok: false, text };
+  }
+  const left = `${remaining} of ${total} new sessions are left today.`;
+  return { ok: remaining > 0, text: `The gateway answers; ${left}` };
+}
+
+/** Resolves when the server has taken a connection, which is closed again. */
+async function openSocket(url: string): Promise<void> {
+  const socket = new WebSocket(`${url}?v=10&encoding=json`);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error(`no answer in ${GATEWAY_MS} ms`)), GATEWAY_MS);
+  socket.addEventListener("open", () => resolve());
+  socket.addEventListener("error", () => reject(new Error("the connection failed")));
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    socket.close();
+  }
+}

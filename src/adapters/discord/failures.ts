@@ -1,0 +1,79 @@
+import { DiscordAPIError, HTTPError, RateLimitError, RESTJSONErrorCodes as Code } from "discord.js";
+import { BotError, messageOf } from "../../core/errors.ts";
+
+const INVITE =
+  "`npm start -s -- doctor` prints the invite link with every permission that is needed";
+
+/**
+ * Discord's codes that mean "not like this", and what to do. A code that is missing here is shown in Discord's own words.
+ * From https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+ */
+const REFUSALS: Readonly<Partial<Record<number, string>>> = {
+  [Code.UnknownChannel]: "the channel or thread is gone.",
+  [Code.UnknownGuild]: `the bot is not in this server; ${INVITE}.`,
+  [Code.UnknownMember]: "the person is not in this server.",
+  [Code.UnknownMessage]: "the message is gone.",
+  [Code.UnknownUser]: "there is no such account.",
+  [Code.UnknownInteraction]: "more than 3 s had passed since the click; press again.",
+  [Code.UnknownWebhook]: "too much time had passed since the click.",
+  [Code.MissingAccess]: `the bot may not see this channel; let it view the channel (${INVITE}).`,
+  [Code.MissingPermissions]: `the bot lacks a permission here; ${INVITE}.`,
+  [Code.CannotSendMessagesToThisUser]: "the person takes no direct messages from the bot.",
+  [Code.CannotExecuteActionOnThisChannelType]: "this kind of channel has no threads.",
+  [Code.InvalidWebhookToken]: "more than 15 min had passed since the click.",
+  [Code.InvalidFormBodyOrContentType]: "the message is not of a form that Discord takes.",
+  [Code.ThreadAlreadyCreatedForMessage]: "the message has a thread already.",
+  [Code.ThreadLocked]: "the thread is locked; a moderator can unlock it.",
+  [Code.InvalidActionOnArchivedThread]:
+    "the thread is archived and may not be opened again; unarchive it.",
+  [Code.MaximumActiveThreads]: "the server has as many active threads as it may; close some.",
+  [Code.InteractionHasAlreadyBeenAcknowledged]: "the click was already answered.",
+};
+
+const BAD_TOKEN =
+  "the token in DISCORD_TOKEN is not valid; copy it again from the application's page (Bot, Reset Token) at discord.com/developers/applications.";
+
+/** Codes for limits that come without a time: how long to leave it alone, in ms. */
+const LIMITS: Readonly<Partial<Record<number, number>>> = {
+  // Edits of messages older than an hour; no number is documented.
+  [Code.MaximumNumberOfEditsToMessagesOlderThanOneHourReached]: 60_000,
+  [Code.ActionCannotBePerformedDueToSlowmodeRateLimit]: 10_000,
+  [Code.ChannelWriteRateLimit]: 10_000,
+  [Code.APIResourceOverloaded]: 10_000,
+};
+
+/**
+ * What a failed request becomes. Only whoever asks knows if it may be repeated: what could not be reached may have been
+ * carried out.
+ */
+export function platformError(error: unknown, what: string): BotError {
+  if (error instanceof BotError) return error;
+  const cause = { cause: error };
+  const limited = (retryAfterMs: number) =>
+    new BotError("PLATFORM_RATE_LIMITED", `Discord asks to wait before ${what}.`, {
+      ...cause,
+      retryAfterMs,
+    });
+  const away = (why: string) =>
+    new BotError("PLATFORM_UNREACHABLE", `Discord did not answer ${what}: ${why}.`, cause);
+  if (error instanceof RateLimitError) {
+    return limited(Math.ceil(Math.max(error.retryAfter, error.timeToReset)));
+  }
+  if (error instanceof HTTPError) return away(`HTTP ${error.status}`);
+  if (error instanceof DiscordAPIError) {
+    const { code, status } = error;
+    const waitMs = LIMITS[Number(code)];
+    if (waitMs !== undefined) return limited(waitMs);
+    const words = status === 401 && code === 0 ? BAD_TOKEN : REFUSALS[Number(code)];
+    const text = `Discord refused ${what} (${code}): ${words ?? `${error.message.split("\n")[0]}.`}`;
+    return new BotError("PLATFORM_REFUSED", text, cause);
+  }
+  const isLate = error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name);
+  return away(isLate ? "it took too long" : messageOf(error));
+}
+
+/** True when Discord refused or limited it with one of these codes of its own. */
+export function isCode(error: unknown, ...codes: number[]): boolean {
+  if (!(error instanceof BotError) || !(error.cause instanceof DiscordAPIError)) return false;
+  return codes.includes(Number(error.cause.code));
+}

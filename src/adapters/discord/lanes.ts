@@ -1,0 +1,87 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isBotError } from "../../core/errors.ts";
+
+const FIRST_WAIT_MS = 250;
+const MAX_WAIT_MS = 5_000;
+
+/** Jobs that must not be lost while the store or the platform is away, in order per lane. In memory only. */
+export interface Lanes {
+  /**
+   * Runs the job after those before it in its lane, again (after 250 ms, and at most 5 s) as long as it throws that the
+   * store or the platform is away. False when too many wait already; then it is not run.
+   */
+  add(lane: string, job: () => Promise<void>): boolean;
+  /** Lets jobs that are running end and starts none again; resolves with how many were given up. */
+  stop(): Promise<number>;
+}
+
+export interface LanesOptions {
+  max: number;
+  /** A job threw something that trying again does not help. */
+  onFailed(error: unknown): void;
+}
+
+export function createLanes({ max, onFailed }: LanesOptions): Lanes {
+  const ends = new Map<string, Promise<void>>();
+  const stopped = new AbortController();
+  let waiting = 0;
+  let givenUp = 0;
+
+  async function run(job: () => Promise<void>): Promise<void> {
+    for (let waitMs = FIRST_WAIT_MS; !stopped.signal.aborted;) {
+      try {
+        await job();
+        return;
+      } catch (error) {
+        if (!isAway(error)) {
+          onFailed(error);
+          return;
+        }
+        const askedMs = isBotError(error) ? (error.retryAfterMs ?? 0) : 0;
+        await pause(Math.max(waitMs, askedMs));
+        waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
+      }
+    }
+    givenUp += 1;
+  }
+
+  async function pause(ms: number): Promise<void> {
+    // An abort ends the wait; the loop sees to the rest.
+    await delay(ms, undefined, { signal: stopped.signal }).catch(() => {});
+  }
+
+  async function follow(lane: string, job: () => Promise<void>): Promise<void> {
+    const last = ends.get(lane);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ends.set(lane, promise);
+    await last;
+    await run(job);
+    waiting -= 1;
+    if (ends.get(lane) === promise) ends.delete(lane);
+    resolve();
+  }
+
+  return {
+    add(lane, job) {
+      if (waiting >= max) return false;
+      waiting += 1;
+      void follow(lane, job);
+      return true;
+    },
+    async stop() {
+      stopped.abort();
+      await Promise.all(ends.values());
+      return givenUp;
+    },
+  };
+}
+
+function isAway(error: unknown): boolean {
+  return isBotError(
+    error,
+    "STORE_UNAVAILABLE",
+    "STORE_FULL",
+    "PLATFORM_UNREACHABLE",
+    "PLATFORM_RATE_LIMITED",
+  );
+}

@@ -1,0 +1,183 @@
+import { type GatewayMessageCreateDispatchData, MessageType } from "discord.js";
+import type { Logger } from "pino";
+import { isBotError } from "../../core/errors.ts";
+import type { Inbound, Inbox, Queries } from "../adapter.ts";
+import { type Channels, isThreadType } from "./channels.ts";
+import type { ReadFiles } from "./files.ts";
+import { createLanes } from "./lanes.ts";
+import { nameIn } from "./people.ts";
+import { accountOf, keyOf, type Place } from "./place.ts";
+import type { Posting } from "./posting.ts";
+import { put } from "./remember.ts";
+import type { Say } from "./say.ts";
+import { beginsWithOther, mentions, type Names, readDiscordText, threadName } from "./text.ts";
+import type { OpenThread } from "./threads.ts";
+
+/** A message event as it came over the gateway, or the same read back. */
+export type Said = GatewayMessageCreateDispatchData;
+
+/** Messages that wait in memory for a store that is away. */
+const MAX_WAITING = 1_000;
+const MAX_THREADS = 10_000;
+
+/** Kinds of message that a person wrote; the others are Discord's own. */
+const WRITTEN: ReadonlySet<number> = new Set([MessageType.Default, MessageType.Reply]);
+
+/** What the gateway has told of places so far. */
+export interface Heard extends Pick<Names, "role" | "channel"> {
+  /** The kind of channel; undefined for one that it has not told of, such as a thread that was archived. */
+  kindOf(channel: string): number | undefined;
+  isOwnThread(channel: string): boolean;
+}
+
+export interface MessageParts {
+  bot: string;
+  channels: Channels;
+  posting: Posting;
+  openThread: OpenThread;
+  say: Say;
+  inbox: Inbox;
+  queries: Queries;
+  readFiles: ReadFiles;
+  heard: Heard;
+  log: Logger;
+}
+
+/** Takes what people write. Discord sends a message once and waits for nothing: until it is kept it is ours to keep. */
+export interface Messages {
+  hear(said: Said): void;
+  /** Lets what is being kept end; what still waits is lost, and counted in the log. */
+  stop(): Promise<void>;
+}
+
+type Text = Extract<Inbound, { kind: "text" }>;
+
+export function createMessages(parts: MessageParts): Messages {
+  const { bot, inbox, say, heard, log } = parts;
+  const reader = createReader(parts);
+  const placeOf = createPlacer(parts, reader);
+  const lanes = createLanes({
+    max: MAX_WAITING,
+    onFailed: (error) => log.error({ err: error }, "a message could not be taken"),
+  });
+
+  /** A job that takes one message, made to be run again while the store is away. */
+  function taking(said: Said): () => Promise<void> {
+    let place: Place | undefined;
+    let text: Text | undefined;
+    let notice: string | undefined;
+    return async () => {
+      place ??= await placeOf(said);
+      if (place === undefined) return;
+      text ??= await reader.read(said);
+      const key = keyOf(place);
+      try {
+        await inbox.post(key, `msg:${said.id}`, text);
+      } catch (error) {
+        if (isBotError(error, "USAGE")) {
+          // Heard again it could be kept no better; it may have been, before this process began.
+          const words = `${text.actor.name}: ${error.message}`;
+          await say(place, words, { id: `usage:${said.id}`, again: true });
+          return;
+        }
+        log.warn({ err: error, key }, "a message is not recorded yet");
+        notice ??= await say(place, NOT_RECORDED, { id: `unrecorded:${said.id}`, again: false });
+        throw error;
+      }
+      if (notice === undefined) return;
+      await parts.posting.remove(place, notice).catch((error: unknown) => {
+        log.debug({ err: error, key }, "a notice could not be taken back");
+      });
+    };
+  }
+
+  return {
+    hear(said) {
+      const { id, guild_id: guild, channel_id: channel } = said;
+      const kind = kindIn(said, heard);
+      if (!isWritten(said)) return;
+      const isAddressed = guild === undefined || mentions(said.mentions, bot);
+      const isOpen = guild === undefined || kind === undefined || isThreadType(kind);
+      // A channel has no conversation of its own, and in a thread people also talk to each other.
+      if (!isAddressed && (!isOpen || beginsWithOther(said.content, bot))) return;
+      // A thread's messages are taken in order, the one that it begins with first.
+      const lane = isOpen ? channel : id;
+      if (lanes.add(lane, taking(said))) return;
+      log.error({ channel, message: id }, "a message was dropped: too many wait for the store");
+    },
+    async stop() {
+      const lost = await lanes.stop();
+      if (lost > 0) log.error({ lost }, "messages were lost: the store did not come back in time");
+    },
+  };
+}
+
+const NOT_RECORDED =
+  "Not recorded yet: the store does not answer. I keep trying; until this note is gone nothing was begun.";
+
+/** Told with the message, or known from before. */
+function kindIn({ channel_type, channel_id }: Said, heard: Heard): number | undefined {
+  return channel_type ?? heard.kindOf(channel_id);
+}
+
+function isWritten({ author, webhook_id, type }: Said): boolean {
+  return author.bot !== true && webhook_id === undefined && WRITTEN.has(type);
+}
+
+interface Reader {
+  /** What was typed, as a command or a model reads it. */
+  text(said: Said): string;
+  read(said: Said): Promise<Text>;
+}
+
+function createReader({ bot, heard, readFiles }: MessageParts): Reader {
+  function textOf({ content, mentions: people, mention_roles }: Said): string {
+    const names = new Map(people.map((each) => [each.id, nameIn(each, each.member?.nick)]));
+    return readDiscordText(content, {
+      bot,
+      user: (id) => names.get(id),
+      role: (id) => (mention_roles.includes(id) ? heard.role(id) : undefined),
+      channel: heard.channel,
+    });
+  }
+
+  return {
+    text: textOf,
+    async read(said) {
+      const { files, notes } = await readFiles(said.attachments);
+      const text = [textOf(said), ...notes].filter((line) => line !== "").join("\n");
+      const name = nameIn(said.author, said.member?.nick);
+      return {
+        kind: "text",
+        actor: { account: accountOf(said.author.id), name },
+        text: text === "" && files.length === 0 ? "help" : text,
+        ...(files.length > 0 && { files }),
+      };
+    },
+  };
+}
+
+/** Says where a message belongs, if it is for the bot; its thread is opened if there is none. */
+function createPlacer(parts: MessageParts, reader: Reader) {
+  const { bot, channels, queries, heard, openThread } = parts;
+  const ours = new Map<string, true>();
+
+  async function isOurs(place: Place): Promise<boolean> {
+    const key = keyOf(place);
+    if (ours.has(key)) return true;
+    if (!heard.isOwnThread(place.channel) && !(await queries.isKnown(key))) return false;
+    put(ours, key, true, MAX_THREADS);
+    return true;
+  }
+
+  return async (said: Said): Promise<Place | undefined> => {
+    const { id, guild_id: guild, channel_id: channel } = said;
+    const place = { guild, channel };
+    if (guild === undefined) return place;
+    if (!mentions(said.mentions, bot)) return (await isOurs(place)) ? place : undefined;
+    const kind = kindIn(said, heard) ?? (await channels.channel(channel)).type;
+    if (isThreadType(kind)) return place;
+    const name = threadName(reader.text(said), nameIn(said.author, said.member?.nick));
+    return openThread({ guild, channel, message: id, kind, name });
+  };
+}

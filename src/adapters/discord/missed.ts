@@ -1,0 +1,44 @@
+import { type APIMessage, Routes } from "discord.js";
+import type { Logger } from "pino";
+import type { Api } from "./api.ts";
+import type { Connection } from "./connection.ts";
+import type { Said } from "./messages.ts";
+import { firstIdAt, timeOf } from "./place.ts";
+
+/** Each thread costs a request; those written in last come first. */
+const MAX_THREADS = 25;
+const MAX_MESSAGES = 25;
+/** A journal knows its events again for at least a day. */
+const MAX_AGE_MS = 12 * 3_600_000;
+
+export interface MissedParts {
+  api: Api;
+  ownThreads: Connection["ownThreads"];
+  hear(said: Said): void;
+  log: Logger;
+}
+
+/**
+ * Hears again what was last said in the bot's own threads, for what came while nobody listened: Discord sends no event a
+ * second time but to a session that it resumes. What is in the journal already changes nothing there. Never fails.
+ */
+export async function hearMissed({ api, ownThreads, hear, log }: MissedParts): Promise<void> {
+  const after = Date.now() - MAX_AGE_MS;
+  const recent = ownThreads()
+    .flatMap(({ id, guild, newest }) => (newest === undefined ? [] : [{ id, guild, newest }]))
+    .filter(({ newest }) => timeOf(newest) > after)
+    .toSorted((a, b) => timeOf(b.newest) - timeOf(a.newest))
+    .slice(0, MAX_THREADS);
+  for (const { id, guild } of recent) {
+    try {
+      const query = { limit: MAX_MESSAGES };
+      const newest = await api.ask<APIMessage[]>("get", Routes.channelMessages(id), { query });
+      const oldestFirst = newest.toReversed();
+      for (const message of oldestFirst) {
+        if (BigInt(message.id) > BigInt(firstIdAt(after))) hear({ ...message, guild_id: guild });
+      }
+    } catch (error) {
+      log.debug({ err: error, thread: id }, "a thread could not be read again");
+    }
+  }
+}

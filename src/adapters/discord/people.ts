@@ -1,0 +1,169 @@
+import {
+  type APIGuildMember,
+  type APIUser,
+  ChannelType,
+  RESTJSONErrorCodes as Code,
+  Routes,
+} from "discord.js";
+import { BotError } from "../../core/errors.ts";
+import type { People, Standing } from "../adapter.ts";
+import type { Api } from "./api.ts";
+import { type Channels, TTL_MS } from "./channels.ts";
+import { isCode } from "./failures.ts";
+import { accountOf, type Place, tryPlace, tryRole, tryUser } from "./place.ts";
+import { remember } from "./remember.ts";
+
+const MAX_MEMBERS = 5_000;
+/** 1 000 is what Discord gives at once at the most; a server with more pages than these is not listed. */
+const PAGE = 1_000;
+const MAX_PAGES = 10;
+
+/** Who there is on Discord. */
+export interface DiscordPeople extends People {
+  /** How a person is called in a place. */
+  nameOf(user: string, place: Place): Promise<string>;
+}
+
+export interface PeopleParts {
+  api: Api;
+  channels: Channels;
+  /** The server that has this role, as the gateway tells; undefined: none that the bot is in. */
+  guildOfRole(role: string): string | undefined;
+}
+
+/** Everything is asked of Discord and forgotten after 60 s. */
+export function createPeople({ api, channels, guildOfRole }: PeopleParts): DiscordPeople {
+  const kept = { ttlMs: TTL_MS, max: MAX_MEMBERS };
+  const memberOf = remember(async (id) => {
+    const [guild = "", user = ""] = id.split(" ");
+    return unlessUnknown(api.ask<APIGuildMember>("get", Routes.guildMember(guild, user)));
+  }, kept);
+  const membersOf = remember((guild) => listMembers(api, guild), kept);
+
+  async function standingInDm(user: string, channel: string): Promise<Standing> {
+    const recipient = (await recipientsOf(channels, channel)).find(({ id }) => id === user);
+    if (recipient === undefined) return "unknown";
+    return recipient.bot === true ? "bot" : "member";
+  }
+
+  return {
+    async standing(account, key) {
+      const user = tryUser(account);
+      const place = tryPlace(key);
+      if (user === undefined || place === undefined) return "unknown";
+      if (place.guild === undefined) return standingInDm(user, place.channel);
+      const member = await memberOf(`${place.guild} ${user}`);
+      if (member === undefined) return "unknown";
+      if (member.user.bot === true) return "bot";
+      if (member.pending === true) return "guest";
+      const viewer = { user, roles: member.roles };
+      const isIn = await channels.mayView(place.guild, place.channel, viewer);
+      return isIn ? "member" : "outsider";
+    },
+
+    async members(reference) {
+      const role = tryRole(reference);
+      const guild = role === undefined ? undefined : guildOfRole(role);
+      if (role === undefined || guild === undefined) return undefined;
+      const all = await membersOf(guild);
+      return all.filter(({ roles }) => roles.includes(role) || role === guild).map(accountIn);
+    },
+
+    async everyone(key) {
+      const place = tryPlace(key);
+      if (place === undefined) return undefined;
+      const { guild, channel } = place;
+      if (guild === undefined) {
+        return (await recipientsOf(channels, channel)).map(({ id }) => accountOf(id));
+      }
+      let all: APIGuildMember[];
+      try {
+        all = await membersOf(guild);
+      } catch (error) {
+        if (error instanceof BotError && error.code === "PLATFORM_REFUSED") return undefined;
+        throw error;
+      }
+      const { type } = await channels.channel(channel);
+      // The members of a private thread are not worth one request each.
+      if (type === ChannelType.PrivateThread) return undefined;
+      const people = all.filter(({ user, pending }) => user.bot !== true && pending !== true);
+      const views = await Promise.all(
+        people.map(({ user, roles }) => channels.mayView(guild, channel, { user: user.id, roles })),
+      );
+      return people.filter((_, i) => views[i] === true).map(accountIn);
+    },
+
+    // Discord tells bots nobody's.
+    timezone: async () => undefined,
+
+    async nameOf(user, place) {
+      const { guild, channel } = place;
+      if (guild !== undefined) {
+        const member = await memberOf(`${guild} ${user}`);
+        return member === undefined ? user : nameIn(member.user, member.nick);
+      }
+      const recipient = (await recipientsOf(channels, channel)).find(({ id }) => id === user);
+      return recipient === undefined ? user : nameIn(recipient, undefined);
+    },
+  };
+}
+
+/** How a person is called: their name in the server, else everywhere, else their account's. */
+export function nameIn(
+  { username, global_name }: Pick<APIUser, "username" | "global_name">,
+  nick: string | null | undefined,
+): string {
+  return nick || global_name || username;
+}
+
+function accountIn({ user }: APIGuildMember): string {
+  return accountOf(user.id);
+}
+
+async function recipientsOf(channels: Channels, id: string): Promise<APIUser[]> {
+  const channel = await channels.channel(id);
+  return ("recipients" in channel && channel.recipients) || [];
+}
+
+async function unlessUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isCode(error, Code.UnknownMember, Code.UnknownUser)) return undefined;
+    throw error;
+  }
+}
+
+/** @throws BotError PLATFORM_REFUSED also when the server is too large */
+async function listMembers(api: Api, guild: string): Promise<APIGuildMember[]> {
+  const all: APIGuildMember[] = [];
+  let after = "0";
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = { limit: PAGE, after };
+    const found = await listPage(api, guild, query);
+    all.push(...found);
+    after = found.at(-1)?.user.id ?? after;
+    if (found.length < PAGE) return all;
+  }
+  throw new BotError(
+    "PLATFORM_REFUSED",
+    `The server has more than ${PAGE * MAX_PAGES} members, too many to look for a role's; name the approvers' accounts instead.`,
+  );
+}
+
+async function listPage(
+  api: Api,
+  guild: string,
+  query: { limit: number; after: string },
+): Promise<APIGuildMember[]> {
+  try {
+    return await api.ask<APIGuildMember[]>("get", Routes.guildMembers(guild), { query });
+  } catch (error) {
+    if (!isCode(error, Code.MissingAccess, Code.MissingPermissions)) throw error;
+    throw new BotError(
+      "PLATFORM_REFUSED",
+      "Discord does not list the server's members; switch on \"Server Members Intent\" (Bot, at discord.com/developers/applications), or name the approvers' accounts instead of a role.",
+      { cause: error },
+    );
+  }
+}

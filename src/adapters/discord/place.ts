@@ -1,0 +1,58 @@
+import type { JournalKey } from "../../core/journal-key.ts";
+
+/** One thread, or a direct message with one person, which is a thread by itself. */
+export interface Place {
+  /** Undefined for a direct message. */
+  guild: string | undefined;
+  /** The thread's or the direct message's id. */
+  channel: string;
+}
+
+/** Discord's ids: times in their upper bits, 17 to 20 digits until the year 2090. */
+const ID = String.raw`\d{17,20}`;
+const KEY = new RegExp(`^discord:(${ID}|dm):(${ID})$`);
+const ACCOUNT = new RegExp(`^discord:(${ID})$`);
+const ROLE = new RegExp(`^discord:role:(${ID})$`);
+
+export function keyOf({ guild, channel }: Place): JournalKey {
+  return `discord:${guild ?? "dm"}:${channel}`;
+}
+
+/** The place that a key names, or undefined when it is none of Discord's. */
+export function tryPlace(key: JournalKey): Place | undefined {
+  const [, guild, channel] = KEY.exec(key) ?? [];
+  if (guild === undefined || channel === undefined) return undefined;
+  return { guild: guild === "dm" ? undefined : guild, channel };
+}
+
+export function accountOf(user: string): string {
+  return `discord:${user}`;
+}
+
+/** The user's id, or undefined when the account is none of Discord's. */
+export function tryUser(account: string): string | undefined {
+  return ACCOUNT.exec(account)?.[1];
+}
+
+/** The role's id in a reference such as `discord:role:1122`. */
+export function tryRole(reference: string): string | undefined {
+  return ROLE.exec(reference)?.[1];
+}
+
+/** The address of everything in a server, or of all direct messages; with a slash at the end. */
+export function addressOf(guild: string | undefined): string {
+  return `https://discord.com/channels/${guild ?? "@me"}/`;
+}
+
+/** Milliseconds since 1970 at which Discord's ids begin. */
+const EPOCH = 1_420_070_400_000;
+
+/** When the thing with this id came to be, ms since 1970. */
+export function timeOf(id: string): number {
+  return Number(BigInt(id) >> 22n) + EPOCH;
+}
+
+/** The smallest id of things that came to be then or later. */
+export function firstIdAt(at: number): string {
+  return (BigInt(Math.max(0, Math.floor(at) - EPOCH)) << 22n).toString();
+}

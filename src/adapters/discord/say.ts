@@ -1,0 +1,35 @@
+import type { Logger } from "pino";
+import type { Delivery, MessageRef, Outgoing } from "../adapter.ts";
+import { type Told, tellOutgoing } from "../told.ts";
+import { discordMessages } from "./components.ts";
+import { addressOf, keyOf, type Place } from "./place.ts";
+import type { Posting } from "./posting.ts";
+
+/** True for addresses within the place's server: what a thread's own link begins with. */
+export function isWithin({ guild }: Place): (url: string) => boolean {
+  return (url) => url.startsWith(addressOf(guild));
+}
+
+/** A sentence of ours as a message. */
+export function noticeOf(text: string, place: Place): Promise<Told> {
+  const notice: Outgoing = { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
+  return tellOutgoing(notice, isWithin(place));
+}
+
+/** Posts a sentence of ours. Never fails: undefined when that is not possible. */
+export type Say = (
+  place: Place,
+  text: string,
+  delivery: Delivery,
+) => Promise<MessageRef | undefined>;
+
+export function createSay(posting: Posting, log: Logger): Say {
+  return async (place, text, delivery) => {
+    try {
+      return await posting.put(place, discordMessages(await noticeOf(text, place)), delivery);
+    } catch (error) {
+      log.warn({ err: error, key: keyOf(place) }, "a person could not be told");
+      return undefined;
+    }
+  };
+}

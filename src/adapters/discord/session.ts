@@ -1,0 +1,93 @@
+import { type APIUser, Routes } from "discord.js";
+import type { Logger } from "pino";
+import type { Inbox, Queries } from "../adapter.ts";
+import { createAcks } from "./acks.ts";
+import type { Api } from "./api.ts";
+import type { Channels } from "./channels.ts";
+import { discordMessages } from "./components.ts";
+import { type Connection, createConnection } from "./connection.ts";
+import { createFileReader } from "./files.ts";
+import { createInteractions } from "./interactions.ts";
+import { createMessages } from "./messages.ts";
+import { hearMissed } from "./missed.ts";
+import { createPosting, type Posting } from "./posting.ts";
+import { createProgressBoard, type ProgressBoard } from "./progress.ts";
+import { createSay } from "./say.ts";
+import { createThreadOpener } from "./threads.ts";
+import { createWhispers, type Whispers } from "./whispers.ts";
+
+export interface SessionParts {
+  token: string;
+  apiUrl: string | undefined;
+  api: Api;
+  channels: Channels;
+  inbox: Inbox;
+  queries: Queries;
+  log: Logger;
+}
+
+/** What there is once the bot is known and connected. */
+export interface Session {
+  posting: Posting;
+  whispers: Whispers;
+  board: ProgressBoard;
+  connection: Connection;
+  /** No more events; what was taken is kept first. */
+  close(): Promise<void>;
+}
+
+/** Resolves once events arrive. @throws BotError PLATFORM_REFUSED, PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED */
+export async function openSession(parts: SessionParts): Promise<Session> {
+  const { token, apiUrl, api, channels, inbox, queries, log } = parts;
+  // A bad token is told apart here; at the gateway much else looks the same.
+  const { id: bot } = await api.ask<APIUser>("get", Routes.user());
+  const connection = createConnection({ token, apiUrl, bot, log });
+  const posting = createPosting(api, bot);
+  const whispers = createWhispers(api);
+  const say = createSay(posting, log);
+  const board = createProgressBoard({
+    async show(place, ref, told) {
+      const [message] = discordMessages(told);
+      if (message !== undefined) await posting.edit(place, ref, message);
+    },
+    log,
+  });
+  const messages = createMessages({
+    bot,
+    channels,
+    posting,
+    openThread: createThreadOpener({ api, bot, channels, say, log }),
+    say,
+    inbox,
+    queries,
+    readFiles: createFileReader(apiUrl, log),
+    heard: connection,
+    log,
+  });
+  const acks = createAcks(api, log);
+  const interact = createInteractions({ acks, whispers, inbox, queries, log });
+  const pending = new Set<Promise<void>>();
+  const during = (work: Promise<void>) => {
+    const failed = (error: unknown) => log.error({ err: error }, "an event could not be taken");
+    const ended = work.catch(failed).finally(() => pending.delete(ended));
+    pending.add(ended);
+  };
+  const { hear } = messages;
+  await connection.open({
+    onMessage: hear,
+    onInteraction: (interaction) => during(interact(interaction)),
+    onSession: () => during(hearMissed({ api, ownThreads: connection.ownThreads, hear, log })),
+  });
+  return {
+    posting,
+    whispers,
+    board,
+    connection,
+    async close() {
+      await connection.close();
+      await messages.stop();
+      await Promise.all(pending);
+      board.stop();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { APIUser } from "discord.js";
+import { cleanText } from "../../core/display.ts";
+
+/** What the notation in a text stands for. */
+export interface Names {
+  bot: string;
+  user(id: string): string | undefined;
+  role(id: string): string | undefined;
+  channel(id: string): string | undefined;
+}
+
+/** `<@1>`, `<@!1>`, `<@&1>`, `<#1>`, `<:name:1>`, `<a:name:1>`, `<t:1700000000:R>`, `</name:1>`. */
+const NOTATION =
+  /<(?:@!?(?<user>\d+)|@&(?<role>\d+)|#(?<channel>\d+)|a?:(?<emoji>\w+):\d+|t:(?<at>-?\d+)(?::\w)?|\/(?<command>[^:<>]+):\d+)>/g;
+
+/** What a person typed, with names in place of ids and without the bot's mention, so that a typed command is one again. */
+export function readDiscordText(text: string, names: Names): string {
+  return withoutMention(text, names.bot).replaceAll(NOTATION, (...match) => {
+    const { user, role, channel, emoji, at, command }: Groups = match.at(-1);
+    if (user !== undefined) return `@${names.user(user) ?? user}`;
+    if (role !== undefined) return `@${names.role(role) ?? role}`;
+    if (channel !== undefined) return `#${names.channel(channel) ?? channel}`;
+    if (emoji !== undefined) return `:${emoji}:`;
+    return at === undefined ? `/${command ?? ""}` : timeText(Number(at));
+  });
+}
+
+type Groups = Partial<Record<"user" | "role" | "channel" | "emoji" | "at" | "command", string>>;
+
+function timeText(seconds: number): string {
+  const date = new Date(seconds * 1_000);
+  return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace(".000Z", "Z");
+}
+
+function withoutMention(text: string, bot: string): string {
+  return text
+    .replace(new RegExp(`^(?:\\s*<@!?${bot}>[:,]?)+\\s*`), "")
+    .replaceAll(new RegExp(`[^\\S\\n]*<@!?${bot}>`, "g"), "")
+    .trim();
+}
+
+/** True when the text is addressed to a person or group other than the bot. */
+export function beginsWithOther(text: string, bot: string): boolean {
+  const begins = /^\s*<@(&|!?)(\d+)>/.exec(text);
+  return begins !== null && (begins[1] === "&" || begins[2] !== bot);
+}
+
+export function mentions(users: readonly Pick<APIUser, "id">[], bot: string): boolean {
+  return users.some(({ id }) => id === bot);
+}
+
+/** Discord takes 1 to 100 characters. */
+const MAX_NAME = 100;
+
+/** A thread's name from the text that it begins with: one line, cut at a word. */
+export function threadName(text: string, author: string): string {
+  const line = cleanText(text).replaceAll(/\s+/g, " ").trim() || `Asked by ${cleanText(author)}`;
+  if (line.length <= MAX_NAME) return line;
+  const head = line.slice(0, MAX_NAME - 1);
+  const words = head.slice(0, Math.max(head.lastIndexOf(" "), MAX_NAME / 2));
+  // Half of a character of two parts is none.
+  return `${words.replace(/[\uD800-\uDBFF]$/, "")}…`;
+}

@@ -1,0 +1,98 @@
+import { type APIChannel, ChannelType, RESTJSONErrorCodes as Code, Routes } from "discord.js";
+import type { Logger } from "pino";
+import { isBotError, messageOf } from "../../core/errors.ts";
+import type { Api } from "./api.ts";
+import { type Channels, missingAmong } from "./channels.ts";
+import { isCode } from "./failures.ts";
+import type { Place } from "./place.ts";
+import { put } from "./remember.ts";
+import type { Say } from "./say.ts";
+
+/** How long a channel is not told again that threads cannot be opened in it. */
+const TOLD_MS = 600_000;
+const MAX_CHANNELS = 1_000;
+
+/** Kinds of channel that have threads which begin with a message. */
+const HAVE_THREADS: ReadonlySet<number> = new Set([
+  ChannelType.GuildText,
+  ChannelType.GuildAnnouncement,
+]);
+
+/** A message in a server's channel that a thread is to begin with. */
+export interface Root {
+  guild: string;
+  channel: string;
+  message: string;
+  /** The channel's. */
+  kind: number;
+  /** 1 to 100 characters. */
+  name: string;
+}
+
+export interface ThreadOpenerParts {
+  api: Api;
+  bot: string;
+  channels: Channels;
+  say: Say;
+  log: Logger;
+}
+
+/**
+ * Opens the thread of a message, which has the message's id; the same again, also by another process, is one thread.
+ * Undefined when none can be opened: then the channel has been told why.
+ * @throws BotError PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED
+ */
+export type OpenThread = (root: Root) => Promise<Place | undefined>;
+
+export function createThreadOpener({
+  api,
+  bot,
+  channels,
+  say,
+  log,
+}: ThreadOpenerParts): OpenThread {
+  const toldAt = new Map<string, number>();
+
+  async function whyNot({ guild, channel }: Root, error: unknown): Promise<string> {
+    if (!isCode(error, Code.MissingAccess, Code.MissingPermissions)) return messageOf(error);
+    let missing: string[] = [];
+    try {
+      const member = await api.ask<{ roles: string[] }>("get", Routes.guildMember(guild, bot));
+      const viewer = { user: bot, roles: member.roles };
+      missing = missingAmong(await channels.permissions(guild, channel, viewer));
+    } catch (cause) {
+      log.debug({ err: cause }, "what is missing could not be found out");
+    }
+    const names = (missing.length > 0 ? missing : missingAmong(0n)).map((name) => `"${name}"`);
+    return `I lack ${names.join(", ")} here. Allow it to my role in the channel's settings.`;
+  }
+
+  async function tell(root: Root, error: unknown): Promise<void> {
+    const { guild, channel, message, kind } = root;
+    const last = toldAt.get(channel);
+    if (last !== undefined && performance.now() - last < TOLD_MS) return;
+    put(toldAt, channel, performance.now(), MAX_CHANNELS);
+    const text = HAVE_THREADS.has(kind)
+      ? `I cannot open a thread here: ${await whyNot(root, error)}`
+      : "I answer in threads, and this kind of channel has none. Ask in a text channel.";
+    // Every process hears the message; it is answered once.
+    await say({ guild, channel }, text, { id: `nothread:${message}`, again: false });
+  }
+
+  return async (root) => {
+    const { guild, channel, message, kind, name } = root;
+    const place = { guild, channel: message };
+    try {
+      await api.ask<APIChannel>("post", Routes.threads(channel, message), { body: { name } });
+      return place;
+    } catch (error) {
+      // Another process was faster, or an earlier attempt of ours came through.
+      if (isCode(error, Code.ThreadAlreadyCreatedForMessage)) return place;
+      if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
+      log.warn({ err: error, channel, kind }, "no thread could be opened");
+      // A message that was deleted meanwhile needs no answer.
+      if (!isCode(error, Code.UnknownMessage)) await tell(root, error);
+      return undefined;
+    }
+  };
+}

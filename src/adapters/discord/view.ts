@@ -1,0 +1,110 @@
+import { RESTJSONErrorCodes as Code, Routes } from "discord.js";
+import type { Logger } from "pino";
+import { isBotError } from "../../core/errors.ts";
+import type { View } from "../adapter.ts";
+import { type Told, tellCard, tellOutgoing } from "../told.ts";
+import type { Api } from "./api.ts";
+import { discordMessages } from "./components.ts";
+import { isCode } from "./failures.ts";
+import type { DiscordPeople } from "./people.ts";
+import { accountOf, addressOf, type Place, tryUser } from "./place.ts";
+import { messagesOf, type Posting } from "./posting.ts";
+import type { ProgressBoard } from "./progress.ts";
+import { isWithin, noticeOf } from "./say.ts";
+import type { Whispers } from "./whispers.ts";
+
+export interface ViewParts {
+  api: Api;
+  posting: Posting;
+  whispers: Whispers;
+  board: ProgressBoard;
+  people: DiscordPeople;
+  log: Logger;
+}
+
+/** One thread, as everyone in it sees it. Throws what `Api.ask` throws; the outbox repeats it. */
+export function createView(place: Place, parts: ViewParts): View {
+  const { api, posting, whispers, board, people, log } = parts;
+
+  /** What comes with every message until there is one: "Watchkeeper is typing". */
+  function type(): void {
+    api.ask("post", Routes.channelTyping(place.channel)).catch((error: unknown) => {
+      log.debug({ err: error }, "typing could not be shown");
+    });
+  }
+
+  return {
+    async begin(delivery, soFar) {
+      type();
+      const progress = await board.begin(place, soFar);
+      // Progress is one message, whatever it holds.
+      const messages = discordMessages(progress.told).slice(0, 1);
+      const ref = await posting.put(place, messages, delivery);
+      board.begun(place, ref, progress.log);
+      return ref;
+    },
+
+    progress(update, begun) {
+      if (begun !== undefined) board.note(place, begun, update);
+    },
+
+    async say(message, delivery, begun) {
+      if (begun !== undefined) await board.end(begun);
+      const messages = discordMessages(await tellOutgoing(message, isWithin(place)));
+      return posting.put(place, messages, delivery, begun);
+    },
+
+    async whisper(account, text) {
+      const user = tryUser(account);
+      if (user === undefined) return sayAloud(account);
+      const told = await noticeOf(text, place);
+      const messages = {
+        here: discordMessages(told),
+        elsewhere: discordMessages(withOrigin(told)),
+      };
+      try {
+        return await whispers.say(place, user, messages);
+      } catch (error) {
+        if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
+        log.debug({ err: error }, "a person could not be told alone");
+        const name = await people.nameOf(user, place).catch(() => accountOf(user));
+        return sayAloud(name);
+      }
+
+      async function sayAloud(name: string): Promise<string> {
+        const aloud = discordMessages(await noticeOf(`${name}: ${text}`, place));
+        // Not twice at the same moment; said again later, it is meant to be.
+        const id = `aloud:${account}:${text}:${Math.floor(Date.now() / 10_000)}`;
+        return posting.put(place, aloud, { id, again: false });
+      }
+    },
+
+    async card(card, delivery) {
+      return posting.put(place, discordMessages(tellCard(card)), delivery);
+    },
+
+    async settle(ref, card) {
+      const messages = discordMessages(tellCard(card));
+      for (const [part, id] of messagesOf(ref).entries()) {
+        const message = messages[part];
+        if (message === undefined) continue;
+        try {
+          await posting.edit(place, id, message);
+        } catch (error) {
+          if (!isCode(error, Code.UnknownMessage)) throw error;
+          log.warn({ key: card.key, action: card.action }, "a card is gone and stays so");
+        }
+      }
+    },
+
+    async retract(ref) {
+      await board.end(ref);
+      await posting.remove(place, ref);
+    },
+  };
+
+  function withOrigin(told: Told): Told {
+    const url = `${addressOf(place.guild)}${place.channel}`;
+    return { ...told, parts: [...told.parts, { kind: "small", spans: [{ text: url, url }] }] };
+  }
+}

@@ -1,0 +1,74 @@
+import { webApi } from "@slack/bolt";
+import type { Logger } from "pino";
+import { BotError } from "../../core/errors.ts";
+import { platformError } from "./failures.ts";
+import { createSdkLogger } from "./sdk-log.ts";
+
+/** What is not answered by then may still be carried out: whoever repeats it looks first. */
+const TIMEOUT_MS = 10_000;
+
+/** Slack's Web API with one token. */
+export interface Api {
+  /**
+   * One request, never repeated by itself.
+   * @throws BotError PLATFORM_REFUSED, PLATFORM_RATE_LIMITED, PLATFORM_UNREACHABLE (after 10 s at the latest)
+   */
+  ask<T>(method: string, request: (client: webApi.WebClient) => Promise<T>): Promise<T>;
+}
+
+export interface ApiOptions {
+  token: string;
+  /** The variable that the token comes from, for errors. */
+  variable: string;
+  /** Default 10 s. */
+  timeoutMs?: number;
+  apiUrl: string | undefined;
+  log: Logger;
+}
+
+/** For clients that the library makes itself, the same. */
+export function clientOptions(apiUrl: string | undefined, log: Logger): webApi.WebClientOptions {
+  return {
+    ...(apiUrl !== undefined && { slackApiUrl: apiUrl }),
+    logger: createSdkLogger(log),
+    timeout: TIMEOUT_MS,
+    retryConfig: { retries: 0 },
+    // A 429 would else stop every other request too.
+    rejectRateLimitedCalls: true,
+  };
+}
+
+export function createApi({
+  token,
+  variable,
+  apiUrl,
+  log,
+  timeoutMs = TIMEOUT_MS,
+}: ApiOptions): Api {
+  const options = { ...clientOptions(apiUrl, log), timeout: timeoutMs };
+  const client = new webApi.WebClient(token, options);
+  return {
+    async ask(method, request) {
+      try {
+        return await request(client);
+      } catch (error) {
+        throw platformError(error, method, variable);
+      }
+    },
+  };
+}
+
+/**
+ * The answer, if it comes within `ms`; what is asked goes on by itself.
+ * @throws BotError PLATFORM_UNREACHABLE when it does not
+ */
+export async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const text = `Slack did not answer within ${ms} ms.`;
+  const timer = setTimeout(() => reject(new BotError("PLATFORM_UNREACHABLE", text)), ms);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

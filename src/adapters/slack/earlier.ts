@@ -1,0 +1,63 @@
+import type { Api } from "./api.ts";
+import type { Place, Workspace } from "./place.ts";
+import * as z from "zod";
+
+/** Marks our messages, so that one whose response was lost is found again. */
+const EVENT_TYPE = "watchkeeper";
+
+/** What an attempt may have left is looked for among what is this new first, then in the whole thread. */
+const RECENTLY_MS = 3_600_000;
+const PAGE = 200;
+const MAX_PAGES = 5;
+
+/** The `metadata` of a message that is one part of a delivery. */
+export function markOf(id: string, part: number) {
+  return { event_type: EVENT_TYPE, event_payload: { id, part } };
+}
+
+const marked = z.object({
+  ts: z.string(),
+  user: z.string().optional(),
+  bot_id: z.string().optional(),
+  metadata: z.object({
+    event_type: z.literal(EVENT_TYPE),
+    event_payload: z.object({ id: z.string(), part: z.number() }),
+  }),
+});
+
+/**
+ * The timestamps of our messages in the thread that are parts of this delivery, by part. Of a thread with more than 1 000
+ * messages only the newest hour and the first 1 000 are looked at.
+ * @throws what `Api.ask` throws
+ */
+export async function findEarlier(
+  api: Api,
+  { botUser, botId }: Workspace,
+  place: Place,
+  id: string,
+): Promise<Map<number, string>> {
+  const found = new Map<number, string>();
+  for (const oldest of [(Date.now() - RECENTLY_MS) / 1_000, 0]) {
+    for await (const message of messagesOf(api, place, oldest.toFixed(6))) {
+      const { data } = marked.safeParse(message);
+      if (data === undefined || (data.user !== botUser && data.bot_id !== botId)) continue;
+      const { event_payload: payload } = data.metadata;
+      if (payload.id === id) found.set(payload.part, data.ts);
+    }
+    if (found.size > 0) break;
+  }
+  return found;
+}
+
+async function* messagesOf(api: Api, { channel, root }: Place, oldest: string) {
+  const args = { channel, ts: root, oldest, limit: PAGE, include_all_metadata: true };
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const answer = await api.ask("conversations.replies", (client) =>
+      client.conversations.replies({ ...args, ...(cursor !== undefined && { cursor }) }),
+    );
+    yield* answer.messages ?? [];
+    cursor = answer.response_metadata?.next_cursor || undefined;
+    if (cursor === undefined) return;
+  }
+}

@@ -1,0 +1,126 @@
+import { webApi } from "@slack/bolt";
+import { BotError, messageOf } from "../../core/errors.ts";
+
+/** What a refusal of Slack's means and what to do about it. `token` names the variable that the token comes from. */
+type Meaning = string | ((token: string, needed: string) => string);
+
+const IN_THE_APP = "in the app's settings at api.slack.com/apps";
+const REINSTALL = `reinstall the app (${IN_THE_APP}, "Install App") and put the new token in`;
+const INVITE = "Invite the bot: /invite @Watchkeeper in the channel.";
+
+/**
+ * Slack's error codes that mean "not like this", in words. A code that is missing here is shown as it is. From the
+ * "Errors" of each method at docs.slack.dev/reference/methods.
+ */
+const REFUSALS: Readonly<Record<string, Meaning>> = {
+  not_authed: (token) => `no token was sent; set ${token}.`,
+  invalid_auth: (token) => `the token in ${token} is not valid; copy it again from the app's page.`,
+  account_inactive: (token) =>
+    `the token in ${token} belongs to a bot that was removed; ${REINSTALL} ${token}.`,
+  token_revoked: (token) => `the token in ${token} was revoked; ${REINSTALL} ${token}.`,
+  token_expired: (token) => `the token in ${token} has expired; ${REINSTALL} ${token}.`,
+  not_allowed_token_type: (token) =>
+    `the token in ${token} is of the wrong kind; SLACK_BOT_TOKEN begins with xoxb-, SLACK_APP_TOKEN with xapp-.`,
+  missing_scope: (token, needed) =>
+    `the token in ${token} lacks the scope ${needed}; add it under "OAuth & Permissions", then ${REINSTALL} ${token}.`,
+  no_permission: (token) => `the token in ${token} may not do this; compare slack-manifest.yaml.`,
+  team_disabled: "the workspace is disabled.",
+  org_login_required: "the workspace is being migrated; wait until it is done.",
+  team_access_not_granted: "the app is not approved for this workspace; ask its administrators.",
+  access_denied: "the workspace's administrators do not allow it.",
+  ekm_access_denied: "the workspace's administrators have suspended access to messages.",
+  app_management_app_not_installed: `the app is not installed; ${REINSTALL} SLACK_BOT_TOKEN.`,
+  not_in_channel: `the bot is not in this channel. ${INVITE}`,
+  channel_not_found: `this channel does not exist, or it is private and the bot is not in it. ${INVITE}`,
+  is_archived: "the channel is archived; unarchive it to go on here.",
+  restricted_action: "a setting of the workspace or channel does not let the bot post here.",
+  restricted_action_read_only_channel: "only some people may post in this channel; let the bot.",
+  restricted_action_thread_only_channel: "only threads may be written in in this channel.",
+  restricted_action_non_threadable_channel: "this channel has no threads; ask elsewhere.",
+  restricted_action_thread_locked: "this thread is locked.",
+  thread_not_found: "the message that the thread hangs from is gone.",
+  message_not_found: "the message is gone.",
+  cant_update_message: "the message is not the bot's own.",
+  cant_delete_message: "the message is not the bot's own, or may not be deleted.",
+  edit_window_closed: "the workspace does not let messages this old be edited.",
+  msg_too_long: "the message is too long.",
+  msg_blocks_too_long: "the message is too long.",
+  invalid_blocks: "the message is not of a form that Slack takes.",
+  user_not_found: "there is no such account.",
+  user_not_in_channel: "the person is not in this channel.",
+  user_disabled: "the person's account is deactivated.",
+  cannot_dm_bot: "bots do not write to each other.",
+  messages_tab_disabled: `direct messages are turned off ("App Home", ${IN_THE_APP}).`,
+  expired_trigger_id: "more than 3 s had passed since the click; press again.",
+  trigger_expired: "more than 3 s had passed since the click; press again.",
+  exchanged_trigger_id: "the click was already answered; press again.",
+  trigger_exchanged: "the click was already answered; press again.",
+  unknown_method: "this server does not know the method; look at SLACK_API_URL.",
+  method_deprecated: "Slack has taken the method away; update Watchkeeper.",
+};
+
+/** Codes for Slack's own trouble: the same request may come through later. */
+const TROUBLE: ReadonlySet<string> = new Set([
+  "internal_error",
+  "fatal_error",
+  "service_unavailable",
+  "request_timeout",
+  "team_added_to_org",
+]);
+
+const LIMITED: ReadonlySet<string> = new Set(["ratelimited", "rate_limited"]);
+
+/**
+ * What a failed request becomes. Only whoever asks knows if it may be repeated: also what could not be reached may have
+ * been carried out.
+ */
+export function platformError(error: unknown, method: string, token: string): BotError {
+  if (error instanceof BotError) return error;
+  const cause = { cause: error };
+  const away = (why: string) =>
+    new BotError("PLATFORM_UNREACHABLE", `Slack did not answer ${method}: ${why}.`, cause);
+  if (error instanceof webApi.WebAPIRateLimitedError) {
+    return limited(method, { ...cause, retryAfterMs: error.retryAfter * 1_000 });
+  }
+  if (error instanceof webApi.WebAPIHTTPError) {
+    const { statusCode } = error;
+    if (statusCode >= 500 || statusCode === 408) return away(`HTTP ${statusCode}`);
+    const text = `Slack refused ${method}: HTTP ${statusCode}; look at SLACK_API_URL.`;
+    return new BotError("PLATFORM_REFUSED", text, cause);
+  }
+  if (error instanceof webApi.WebAPIPlatformError) {
+    const { error: code } = error.data;
+    if (LIMITED.has(code)) return limited(method, cause);
+    // Not a code but a page, such as a proxy's.
+    if (!/^[a-z0-9_]{1,100}$/.test(code)) return away("its answer was no JSON");
+    if (TROUBLE.has(code)) return away(code);
+    return new BotError("PLATFORM_REFUSED", refusalText(code, error.data, method, token), cause);
+  }
+  // The library throws a plain Error for a 429 that does not say how long to wait.
+  if (error instanceof Error && error.message.startsWith("Retry header")) {
+    return limited(method, cause);
+  }
+  return away(messageOf(error));
+}
+
+function limited(method: string, options: ErrorOptions & { retryAfterMs?: number }): BotError {
+  return new BotError("PLATFORM_RATE_LIMITED", `Slack asks to wait before ${method}.`, options);
+}
+
+function refusalText(
+  code: string,
+  data: webApi.WebAPICallResult,
+  method: string,
+  token: string,
+): string {
+  const meaning = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : undefined;
+  const needed = "needed" in data ? String(data["needed"]) : "that this needs";
+  const words = typeof meaning === "function" ? meaning(token, needed) : meaning;
+  return `Slack refused ${method} (${code})${words === undefined ? "." : `: ${words}`}`;
+}
+
+/** Slack's own code of an error that `platformError` made, such as `message_not_found`. */
+export function refusalCode(error: unknown): string | undefined {
+  if (!(error instanceof BotError)) return undefined;
+  return error.cause instanceof webApi.WebAPIPlatformError ? error.cause.data.error : undefined;
+}

@@ -1,0 +1,146 @@
+import type { Logger } from "pino";
+import * as z from "zod";
+import { isBotError } from "../../core/errors.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { Inbox, Queries } from "../adapter.ts";
+import { type Api, within } from "./api.ts";
+import { type ReadFiles, slackFile } from "./files.ts";
+import type { SlackPeople } from "./people.ts";
+import { keyOf, type Place, type Workspace } from "./place.ts";
+import { createRecent, remember } from "./recent.ts";
+import { beginsWithOther, mentions, readSlackText } from "./text.ts";
+
+/** What a mention, a message event and a message read back have in common. */
+const saidSchema = z.object({
+  ts: z.string(),
+  thread_ts: z.string().optional(),
+  user: z.string().optional(),
+  text: z.string().default(""),
+  /** The workspace of who wrote it; the first one is said of people from elsewhere. */
+  user_team: z.string().optional(),
+  team: z.string().optional(),
+  subtype: z.string().optional(),
+  bot_id: z.string().optional(),
+  files: z.array(slackFile).default([]),
+});
+const eventSchema = saidSchema.extend({ channel: z.string() });
+
+type Said = z.infer<typeof eventSchema>;
+
+/** Of the kinds of message that have a name the ones that a person wrote just now. */
+const WRITTEN: ReadonlySet<string> = new Set(["file_share", "thread_broadcast"]);
+
+const MAX_THREADS = 10_000;
+const DAY_MS = 86_400_000;
+/** How long a thread that is not for the bot is not asked about again; events come reordered by seconds. */
+const FOREIGN_MS = 5 * 60_000;
+/** An event must be acknowledged within 3 s, and be kept before that. */
+const ROOT_MS = 1_500;
+
+export interface MessageParts {
+  workspace: Workspace;
+  api: Api;
+  people: SlackPeople;
+  inbox: Inbox;
+  queries: Queries;
+  readFiles: ReadFiles;
+  /** Tells a person alone, in the thread; never fails. */
+  tell(place: Place, user: string, text: string): Promise<void>;
+  log: Logger;
+}
+
+/** Takes what people write. */
+export interface Messages {
+  /**
+   * Takes an event `message` or `app_mention`: resolves once what is for the bot is in the journal, or when nothing is.
+   * @throws BotError what the inbox's and the queries' store throws, and Slack where it had to be asked
+   */
+  hear(event: unknown): Promise<void>;
+}
+
+export function createMessages(parts: MessageParts): Messages {
+  const { workspace, api, people, inbox, queries, log } = parts;
+  const { team, botUser } = workspace;
+  const ours = createRecent({ ttlMs: DAY_MS, max: MAX_THREADS });
+  const rootOf = remember(readRoot, { ttlMs: FOREIGN_MS, max: MAX_THREADS });
+
+  async function isOurs(key: JournalKey): Promise<boolean> {
+    if (ours.has(key)) return true;
+    if (!(await queries.isKnown(key))) return false;
+    ours.add(key);
+    return true;
+  }
+
+  /** What a thread hangs from, if it is for the bot: then this event came before the root's own, or that one never did. */
+  async function readRoot(thread: string): Promise<Said | undefined> {
+    const [channel = "", ts = ""] = thread.split(" ");
+    try {
+      const answer = await api.ask("conversations.replies", (client) =>
+        client.conversations.replies({ channel, ts, limit: 1 }),
+      );
+      const found = (answer.messages ?? []).find((message) => message.ts === ts);
+      const said = saidSchema.safeParse(found).data;
+      const root = said && { ...said, channel };
+      return root !== undefined && isPersons(root) && isForUs(root) ? root : undefined;
+    } catch (error) {
+      // The message is gone, or the bot may not see it.
+      if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
+      throw error;
+    }
+  }
+
+  function isPersons({ user, bot_id, subtype }: Said): boolean {
+    const isWritten = subtype === undefined || WRITTEN.has(subtype);
+    return isWritten && user !== undefined && user !== botUser && bot_id === undefined;
+  }
+
+  /** Slack's ids say what they name: D is a direct message. */
+  function isForUs({ channel, text }: Said): boolean {
+    return channel.startsWith("D") || mentions(text, botUser);
+  }
+
+  async function keep(place: Place, said: Said): Promise<void> {
+    const { user = "", ts } = said;
+    const key = keyOf(team, place);
+    const [actor, plain, { files, notes }] = await Promise.all([
+      people.actor(user, said.user_team ?? said.team),
+      readSlackText(said.text, { botUser, nameOf: people.nameOf }),
+      parts.readFiles(said.files),
+    ]);
+    const written = [plain, ...notes].filter((line) => line !== "").join("\n");
+    const text = written === "" && files.length === 0 ? "help" : written;
+    const inbound = { kind: "text" as const, actor, text, ...(files.length > 0 && { files }) };
+    try {
+      await inbox.post(key, `msg:${ts}`, inbound);
+      ours.add(key);
+    } catch (error) {
+      if (!isBotError(error, "USAGE")) throw error;
+      // Sent again it could be kept no better.
+      await parts.tell(place, user, error.message);
+    }
+  }
+
+  return {
+    async hear(event) {
+      const said = eventSchema.safeParse(event).data;
+      if (said === undefined || !isPersons(said)) return;
+      const place = { channel: said.channel, root: said.thread_ts ?? said.ts };
+      const isReply = place.root !== said.ts;
+      const isAddressed = isForUs(said);
+      if (!isAddressed && (!isReply || beginsWithOther(said.text, botUser))) return;
+      if (isReply && !(await isOurs(keyOf(team, place)))) {
+        const root = await within(ROOT_MS, rootOf(`${place.channel} ${place.root}`)).catch(
+          (error: unknown) => {
+            // Without the root nobody knows whose this is; what is addressed to the bot is taken without it.
+            if (!isAddressed) throw error;
+            log.debug({ err: error }, "the message that a thread hangs from could not be read");
+            return undefined;
+          },
+        );
+        if (root !== undefined) await keep(place, root);
+        else if (!isAddressed) return;
+      }
+      await keep(place, said);
+    },
+  };
+}

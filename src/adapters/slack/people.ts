@@ -1,0 +1,155 @@
+import type { webApi } from "@slack/bolt";
+import type { Actor } from "../../core/entry.ts";
+import type { People, Standing } from "../adapter.ts";
+import { type Api, within } from "./api.ts";
+import { refusalCode } from "./failures.ts";
+import { accountOf, type Place, tryAccount, tryGroup, tryPlace, type Workspace } from "./place.ts";
+import { remember } from "./recent.ts";
+
+/** SAFETY: who may decide is asked again at the latest after this. */
+const TTL_MS = 60_000;
+const MAX_USERS = 5_000;
+const MAX_CHANNELS = 1_000;
+
+/** 1 000 is what Slack gives at once at the most; a channel with more pages than these is not listed. */
+const PAGE = 1_000;
+const MAX_PAGES = 5;
+
+/** How long an event waits for a person's name: it must be acknowledged within 3 s, and kept before that. */
+const NAME_MS = 700;
+
+type Profile = NonNullable<webApi.UsersInfoResponse["user"]>;
+
+/** Who there is in the workspace, and what else of a channel decides who sees it. */
+export interface SlackPeople extends People {
+  /** A person as entries name them. `team` is what the event says; who cannot be looked up quickly is named by id. */
+  actor(user: string, team: string | undefined): Promise<Actor>;
+  /** Undefined when it cannot be had quickly. */
+  nameOf(user: string): Promise<string | undefined>;
+  /** True for a public channel of the workspace. */
+  isPublic(channel: string): Promise<boolean>;
+}
+
+/** Everything is asked of Slack and forgotten after 60 s. */
+export function createPeople(api: Api, workspace: Workspace): SlackPeople {
+  const { team } = workspace;
+  const kept = { ttlMs: TTL_MS, max: MAX_USERS };
+  const profileOf = remember((user) => profile(api, user), kept);
+  const membersOf = remember((channel) => listMembers(api, channel), {
+    ...kept,
+    max: MAX_CHANNELS,
+  });
+  const groupOf = remember((group) => listGroup(api, group), { ...kept, max: MAX_CHANNELS });
+  const isPublic = remember((channel) => askPublic(api, channel), { ...kept, max: MAX_CHANNELS });
+  const isHome = ({ team_id, enterprise_user }: Profile) =>
+    team_id === team || enterprise_user?.teams?.includes(team) === true;
+
+  async function quickly(user: string): Promise<Profile | undefined> {
+    return within(NAME_MS, profileOf(user)).catch(() => undefined);
+  }
+
+  async function standing(account: string, place: Place | undefined): Promise<Standing> {
+    const named = tryAccount(account);
+    const found = named && (await profileOf(named.user));
+    if (named === undefined || found === undefined) return "unknown";
+    if (found.deleted === true) return "deactivated";
+    if (found.is_bot === true || named.user === "USLACKBOT") return "bot";
+    const { is_restricted, is_ultra_restricted, is_stranger } = found;
+    const isGuest = is_restricted === true || is_ultra_restricted === true || is_stranger === true;
+    if (isGuest || named.team !== team || !isHome(found)) return "guest";
+    if (place === undefined) return "outsider";
+    const { users } = await membersOf(place.channel);
+    // In a channel too large to be listed a person who is not on its first pages may be in it, or not.
+    return users.has(named.user) ? "member" : "outsider";
+  }
+
+  return {
+    standing: (account, key) => standing(account, tryPlace(key, team)),
+    async members(reference) {
+      const group = tryGroup(reference);
+      const users = group === undefined ? undefined : await groupOf(group);
+      return users?.map((user) => accountOf(team, user));
+    },
+    async everyone(key) {
+      const place = tryPlace(key, team);
+      if (place === undefined) return undefined;
+      const { users, whole } = await membersOf(place.channel);
+      if (!whole) return undefined;
+      return [...users]
+        .filter((user) => user !== workspace.botUser)
+        .map((user) => accountOf(team, user));
+    },
+    async timezone(account) {
+      const named = tryAccount(account);
+      const found = named && (await profileOf(named.user));
+      return found?.tz || undefined;
+    },
+    async actor(user, said) {
+      const found = await quickly(user);
+      const isOurs = said === undefined || said === team || (found !== undefined && isHome(found));
+      return { account: accountOf(isOurs ? team : said, user), name: shownName(found) ?? user };
+    },
+    nameOf: async (user) => shownName(await quickly(user)),
+    isPublic,
+  };
+}
+
+function shownName(found: Profile | undefined): string | undefined {
+  const { profile: own, real_name, name } = found ?? {};
+  return own?.display_name || own?.real_name || real_name || name || undefined;
+}
+
+/** Undefined when there is no such account. */
+async function profile(api: Api, user: string): Promise<Profile | undefined> {
+  try {
+    const found = await api.ask("users.info", (client) => client.users.info({ user }));
+    return found.user;
+  } catch (error) {
+    if (isCode(error, "user_not_found", "user_not_visible")) return undefined;
+    throw error;
+  }
+}
+
+/** `whole` is false when there are more pages than are asked for. */
+async function listMembers(
+  api: Api,
+  channel: string,
+): Promise<{ users: Set<string>; whole: boolean }> {
+  const users = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const args = { channel, limit: PAGE, ...(cursor !== undefined && { cursor }) };
+    const found = await api.ask("conversations.members", (client) =>
+      client.conversations.members(args),
+    );
+    for (const user of found.members ?? []) users.add(user);
+    cursor = found.response_metadata?.next_cursor || undefined;
+    if (cursor === undefined) return { users, whole: true };
+  }
+  return { users, whole: false };
+}
+
+/** Undefined when there is no such group. */
+async function listGroup(api: Api, usergroup: string): Promise<string[] | undefined> {
+  try {
+    const found = await api.ask("usergroups.users.list", (client) =>
+      client.usergroups.users.list({ usergroup }),
+    );
+    return found.users ?? [];
+  } catch (error) {
+    if (isCode(error, "no_such_subteam", "subteam_not_found")) return undefined;
+    throw error;
+  }
+}
+
+async function askPublic(api: Api, channel: string): Promise<boolean> {
+  const { channel: found } = await api.ask("conversations.info", (client) =>
+    client.conversations.info({ channel }),
+  );
+  // Whatever is not said to be open is private.
+  return found?.is_private === false && found.is_im !== true && found.is_mpim !== true;
+}
+
+function isCode(error: unknown, ...codes: string[]): boolean {
+  return codes.includes(refusalCode(error) ?? "");
+}

@@ -1,0 +1,56 @@
+import { type JournalKey, tryJournalKey } from "../../core/journal-key.ts";
+
+/** The workspace that the bot's token belongs to, and who the bot is in it. */
+export interface Workspace {
+  team: string;
+  /** Its name for people. */
+  name: string;
+  /** With a slash at the end. */
+  url: string;
+  botUser: string;
+  botId: string;
+  botName: string;
+}
+
+/** One thread: a channel (or direct message) and the timestamp of the message that it hangs from. */
+export interface Place {
+  channel: string;
+  root: string;
+}
+
+export function keyOf(team: string, { channel, root }: Place): JournalKey {
+  return `slack:${team}:${channel}:${root}`;
+}
+
+/** The place that a key names, or undefined when it is no thread of this workspace. */
+export function tryPlace(key: JournalKey, team: string): Place | undefined {
+  const [transport, keyTeam, channel = "", root = "", ...rest] = key.split(":");
+  const isOurs = transport === "slack" && keyTeam === team && rest.length === 0;
+  if (!isOurs || !/^[A-Z0-9]+$/.test(channel) || !/^\d+\.\d+$/.test(root)) return undefined;
+  return { channel, root };
+}
+
+export function accountOf(team: string, user: string): string {
+  return `slack:${team}:${user}`;
+}
+
+/** Team and user of an account, or undefined when it is none of Slack's. */
+export function tryAccount(account: string): { team: string; user: string } | undefined {
+  const [, team, user] = /^slack:([A-Z0-9]+):([A-Z0-9]+)$/.exec(account) ?? [];
+  return team === undefined || user === undefined ? undefined : { team, user };
+}
+
+/** The group's id in a reference such as `slack:group:S0SRE`. */
+export function tryGroup(reference: string): string | undefined {
+  return /^slack:group:([A-Z0-9]+)$/.exec(reference)?.[1];
+}
+
+/** The address under which people find the message in a browser. */
+export function linkOf({ url }: Workspace, { channel, root }: Place): string {
+  return `${url}archives/${channel}/p${root.replace(".", "")}`;
+}
+
+/** The name of the private place that a key's channel is; of a key that is not of this form the key itself. */
+export function audienceOf(key: JournalKey): string {
+  return tryJournalKey(key) === undefined ? key : key.split(":").slice(0, 3).join(":");
+}

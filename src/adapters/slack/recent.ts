@@ -1,0 +1,59 @@
+export interface RecentOptions {
+  ttlMs: number;
+  /** The ones used longest ago go first. */
+  max: number;
+  /** Ms; default: a clock that only goes forward. */
+  now?: () => number;
+}
+
+/** Keys that were noted in the last `ttlMs`, at most `max` of them. */
+export interface Recent {
+  has(key: string): boolean;
+  add(key: string): void;
+}
+
+export function createRecent({ ttlMs, max, now = () => performance.now() }: RecentOptions): Recent {
+  const noted = new Map<string, number>();
+  return {
+    has(key) {
+      const at = noted.get(key);
+      return at !== undefined && now() - at < ttlMs;
+    },
+    add(key) {
+      noted.delete(key);
+      noted.set(key, now());
+      dropOldest(noted, max);
+    },
+  };
+}
+
+/**
+ * What `load` said less than `ttlMs` ago, counted from when it was asked. Who asks meanwhile waits for the same answer;
+ * a failure is everyone's who waits for it, and is not kept.
+ */
+export function remember<T>(
+  load: (key: string) => Promise<T>,
+  { ttlMs, max, now = () => performance.now() }: RecentOptions,
+): (key: string) => Promise<T> {
+  const known = new Map<string, { at: number; answer: Promise<T> }>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined && now() - found.at < ttlMs) return found.answer;
+    const asked = { at: now(), answer: load(key) };
+    known.delete(key);
+    known.set(key, asked);
+    dropOldest(known, max);
+    asked.answer.catch(() => {
+      if (known.get(key) === asked) known.delete(key);
+    });
+    return asked.answer;
+  };
+}
+
+/** Of a map whose oldest entries come first. */
+export function dropOldest(map: Map<string, unknown>, max: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= max) return;
+    map.delete(key);
+  }
+}

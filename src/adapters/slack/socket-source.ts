@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type App, type Receiver, SocketModeReceiver } from "@slack/bolt";
+import type { Logger } from "pino";
+import { BotError, isBotError } from "../../core/errors.ts";
+import { clientOptions, within } from "./api.ts";
+import { platformError } from "./failures.ts";
+import { type EventSource, STOP_MS } from "./receiver.ts";
+import { createSdkLogger } from "./sdk-log.ts";
+
+export interface SocketSourceOptions {
+  appToken: string;
+  apiUrl: string | undefined;
+  log: Logger;
+}
+
+/** From the request for an address to Slack's hello. */
+const CONNECT_MS = 20_000;
+const MAX_BACKOFF_MS = 30_000;
+/** A connection that lived shorter than this counts as a failed attempt, or Slack would be asked without end. */
+const LIVED_MS = 5_000;
+/** Slack's end of the closing handshake; afterwards the socket is cut. */
+const CLOSE_MS = 500;
+
+/** An envelope, as the client hands it over. */
+interface Envelope {
+  ack(payload?: unknown): Promise<void>;
+  body: Record<string, unknown>;
+  retry_num?: number;
+  retry_reason?: string;
+}
+
+/**
+ * Has the event processed, and then acknowledges it, with the payload it was answered with; not when that failed. Bolt
+ * acknowledges events before their listeners run; here that only says that nothing else is to be answered.
+ */
+async function take(
+  app: App | undefined,
+  { ack, body, retry_num, retry_reason }: Envelope,
+  log: Logger,
+): Promise<void> {
+  let acknowledged = false;
+  let payload: unknown;
+  const retry = {
+    ...(retry_num !== undefined && { retryNum: retry_num }),
+    ...(retry_reason !== undefined && { retryReason: retry_reason }),
+  };
+  const later = async (answer?: unknown) => {
+    acknowledged = true;
+    payload = answer;
+  };
+  try {
+    await app?.processEvent({ body, ack: later, ...retry });
+    if (acknowledged) await ack(payload);
+  } catch (error) {
+    log.debug({ err: error }, "an envelope was not acknowledged");
+  }
+}
+
+/**
+ * Events by Socket Mode. The client is bolt's; what is ours is when an envelope is acknowledged (after it was taken, and not
+ * when that failed, so that Slack sends it again) and how it reconnects: the client's own way ends the process when Slack
+ * cannot be reached, and waits 5 s when Slack merely asks for a new connection.
+ */
+export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOptions): EventSource {
+  const { client } = new SocketModeReceiver({
+    appToken,
+    autoReconnectEnabled: false,
+    logger: createSdkLogger(log),
+    installerOptions: { clientOptions: clientOptions(apiUrl, log) },
+  });
+  client.removeAllListeners("slack_event");
+  const taken = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  let app: App | undefined;
+  let isUp = false;
+  let upAt = 0;
+  let reconnecting: Promise<void> | undefined;
+
+  async function connect(): Promise<void> {
+    try {
+      await within(CONNECT_MS, client.start());
+    } catch (error) {
+      // Else a hello that comes late would make a connection that nobody counts.
+      client.websocket?.disconnect();
+      throw platformError(
+        error ?? new Error("the connection was closed"),
+        "apps.connections.open",
+        "SLACK_APP_TOKEN",
+      );
+    }
+    if (stopping.signal.aborted) return client.websocket?.disconnect();
+    isUp = true;
+    upAt = performance.now();
+  }
+
+  async function reconnect(): Promise<void> {
+    let failures = performance.now() - upAt < LIVED_MS ? 1 : 0;
+    let waitMs = 0;
+    while (!stopping.signal.aborted) {
+      const backoffMs = Math.min(MAX_BACKOFF_MS, failures === 0 ? 0 : 250 * 2 ** failures);
+      const delayMs = Math.max(waitMs, backoffMs * (0.5 + Math.random() / 2));
+      try {
+        await sleep(delayMs, undefined, { signal: stopping.signal });
+        await connect();
+        return;
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        failures += 1;
+        waitMs = error instanceof BotError ? (error.retryAfterMs ?? 0) : 0;
+        const level = isBotError(error, "PLATFORM_REFUSED") ? "error" : "warn";
+        log[level]({ err: error }, "no connection to Slack; it is tried again");
+      }
+    }
+  }
+
+  client.on("slack_event", (envelope: Envelope) => {
+    if (stopping.signal.aborted) return;
+    const done = take(app, envelope, log).finally(() => taken.delete(done));
+    taken.add(done);
+  });
+  client.on("disconnected", () => {
+    if (!isUp) return;
+    isUp = false;
+    reconnecting = reconnect();
+  });
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    await within(STOP_MS, Promise.all([...taken, reconnecting])).catch(() => undefined);
+    if (client.websocket === undefined) return;
+    isUp = false;
+    await within(CLOSE_MS, client.disconnect()).catch(() => client.websocket?.disconnect());
+  }
+
+  const receiver: Receiver = {
+    init: (given) => void (app = given),
+    start: connect,
+    stop,
+  };
+  return { receiver, stop, describe: () => "Slack sends events by Socket Mode." };
+}

@@ -1,0 +1,50 @@
+import type { Logger } from "pino";
+import { isBotError } from "../../core/errors.ts";
+import type { Api } from "./api.ts";
+import { refusalCode } from "./failures.ts";
+import type { Place } from "./place.ts";
+
+/** What Slack shows beside a thread: working (with a Stop of its own), waiting for a person, or nothing. */
+export type SessionStatus = "processing" | "suspended" | "active";
+
+/** Refusals that are about one thread, and say nothing of the others. */
+const LOCAL: ReadonlySet<string> = new Set([
+  "channel_not_found",
+  "channel_type_not_supported",
+  "not_in_channel",
+  "is_archived",
+  "message_not_found",
+  "thread_not_found",
+]);
+
+/**
+ * Sets a thread's status, in order, and returns at once: it is an ornament. Where the workspace does not have it, it is
+ * tried once.
+ */
+export function createStatus(api: Api, log: Logger): (place: Place, status: SessionStatus) => void {
+  const queues = new Map<string, Promise<void>>();
+  let isOff = false;
+
+  async function set({ channel, root }: Place, status: SessionStatus): Promise<void> {
+    if (isOff) return;
+    try {
+      await api.ask("agents.sessions.setStatus", (client) =>
+        client.agents.sessions.setStatus({ channel_id: channel, thread_ts: root, status }),
+      );
+    } catch (error) {
+      log.debug({ err: error }, "a thread's status could not be set");
+      isOff ||= isBotError(error, "PLATFORM_REFUSED") && !LOCAL.has(refusalCode(error) ?? "");
+    }
+  }
+
+  return (place, status) => {
+    if (isOff) return;
+    const thread = `${place.channel} ${place.root}`;
+    const queue = (queues.get(thread) ?? Promise.resolve())
+      .then(() => set(place, status))
+      .finally(() => {
+        if (queues.get(thread) === queue) queues.delete(thread);
+      });
+    queues.set(thread, queue);
+  };
+}

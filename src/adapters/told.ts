@@ -1,0 +1,285 @@
+import { totalTokens } from "../core/block.ts";
+import { capText, exactText } from "../core/display.ts";
+import type { Json, JsonObject, Outcome } from "../core/entry.ts";
+import type { CallResult, Outgoing, Progress } from "./adapter.ts";
+import { readMarkdown } from "./markdown.ts";
+import { type Button, cancelButton, settleButtons, STOP_BUTTON, tryAnswerButton } from "./press.ts";
+import { type AllowLink, type Part, plainSpans, type Span, textOf } from "./prose.ts";
+import { clip, summaryOf, type Told } from "./told-card.ts";
+
+export { type Button, type Form, formOf, type Press, readForm, readPress } from "./press.ts";
+export { tellCard, tellDetails, type Told } from "./told-card.ts";
+
+type Answer = Extract<Outgoing, { kind: "answer" }>;
+type Notice = Extract<Outgoing, { kind: "notice" }>;
+
+/** A longer result is shown in part where its whole is kept as an artifact. */
+const MAX_RESULT_BYTES = 2_500;
+const MAX_ARGS = 120;
+const MAX_BUTTONS = 25;
+
+const MARKS: Readonly<Record<Outcome, string>> = {
+  ok: "✓",
+  error: "✗",
+  blocked: "✗",
+  unknown: "❓",
+  denied: "–",
+  expired: "–",
+  cancelled: "–",
+};
+
+const SIGNS: Readonly<Record<Answer["status"], string>> = {
+  completed: "",
+  failed: "✗ ",
+  cancelled: "– ",
+  wrapped_up: "⚠ ",
+};
+
+/** An answer, its conclusion first, or a notice with the buttons it offers. */
+export async function tellOutgoing(message: Outgoing, allowLink: AllowLink): Promise<Told> {
+  const told = await (message.kind === "answer"
+    ? tellAnswer(message, allowLink)
+    : tellNotice(message, allowLink));
+  const said = told.parts.map(textOf).find((text) => text.trim() !== "");
+  return { ...told, summary: summaryOf(said ?? "Done.") };
+}
+
+type Untitled = Omit<Told, "summary">;
+
+function tellNotice({ text, settles, asks, holds }: Notice, allowLink: AllowLink): Untitled {
+  const parts: Part[] = [{ kind: "text", spans: plainSpans(text.trimEnd(), allowLink) }];
+  const buttons: Button[] = settles === undefined ? [] : settleButtons(settles);
+  if (asks !== undefined) {
+    const offered = choiceButtons(asks);
+    // What a button cannot say whole is read here.
+    const unsaid = asks.choices.filter((choice) => !offered.some(({ label }) => label === choice));
+    parts.push(
+      ...unsaid.map((choice): Part => ({
+        kind: "item",
+        depth: 0,
+        marker: "•",
+        spans: plainSpans(choice, allowLink),
+      })),
+    );
+    const how = offered.length === 0 ? "Write the answer here." : "Press one, or write the answer.";
+    parts.push({ kind: "small", spans: [{ text: how }] });
+    buttons.push(...offered);
+  }
+  buttons.push(...[...new Set(holds)].map(cancelButton));
+  return { parts, buttons: buttons.slice(0, MAX_BUTTONS) };
+}
+
+/** A button for each choice that its id can hold; the rest has to be written. */
+function choiceButtons({ call, choices }: { call: string; choices: string[] }): Button[] {
+  return [...new Set(choices)].flatMap((choice) => tryAnswerButton(call, choice) ?? []);
+}
+
+async function tellAnswer(answer: Answer, allowLink: AllowLink): Promise<Untitled> {
+  if (answer.talk && answer.text !== undefined) {
+    const words = signed(answer, await readMarkdown(answer.text, allowLink));
+    return { parts: [...words, ...evidence(answer), ...spentLine(answer)], buttons: [] };
+  }
+  const words = answer.text?.trimEnd();
+  const isFull = words === undefined && !answer.talk;
+  const results = answer.results.flatMap((result) => tellResult(result, isFull));
+  const isTold = answer.results.some(({ outcome }) => outcome !== "ok");
+  const isStatusShown = answer.status !== "completed" && !isTold;
+  const head = words ?? (results.length === 0 || isStatusShown ? answer.status : undefined);
+  const spans = head === undefined ? [] : plainSpans(head, allowLink);
+  const first: Part[] = spans.length === 0 ? [] : [{ kind: "text", spans }];
+  return { parts: [...(isStatusShown ? signed(answer, first) : first), ...results], buttons: [] };
+}
+
+/** Begins with the sign of a status that is not the usual one. */
+function signed({ status }: Answer, parts: readonly Part[]): Part[] {
+  const sign: Span = { text: SIGNS[status] };
+  const [first, ...rest] = parts;
+  if (sign.text === "") return [...parts];
+  if (first?.kind === "text") return [{ ...first, spans: [sign, ...first.spans] }, ...rest];
+  return [{ kind: "text", spans: [{ text: sign.text + status.replace("_", " ") }] }, ...parts];
+}
+
+/** `✓ http_check url=http://a/ · 34 ms`: what it was, how it ended unless well, how long it took. */
+function resultSpans({ tool, args, outcome, ms }: CallResult): Span[] {
+  const brief = clip(briefArgs(args), MAX_ARGS);
+  const how = outcome === "ok" ? "" : ` · ${outcome}`;
+  const took = ms === undefined ? "" : ` · ${formatMs(ms)}`;
+  return [
+    { text: `${MARKS[outcome]} ${tool}` },
+    ...(brief === "" ? [] : [{ text: " " }, { text: brief, code: true as const }]),
+    { text: how + took },
+  ];
+}
+
+function tellResult(result: CallResult, isFull: boolean): Part[] {
+  const { text, artifacts } = result;
+  // What no artifact keeps can be read nowhere else.
+  const shown = (artifacts.length > 0 ? capText(text, MAX_RESULT_BYTES) : text).trimEnd();
+  const kept = artifacts.map(({ id, bytes }): Part => ({
+    kind: "small",
+    spans: [
+      { text: "full output: artifact " },
+      { text: id, code: true },
+      { text: ` (${bytes} bytes)` },
+    ],
+  }));
+  return [
+    { kind: "text", spans: resultSpans(result) },
+    ...(isFull && shown !== "" ? [{ kind: "code" as const, text: shown }] : []),
+    ...kept,
+  ];
+}
+
+/**
+ * One small line for each result that the answer's text cites as `[T3]`, which is the call whose id ends in `.t3`, and how
+ * many calls there were besides. A citation of no call has no line.
+ */
+function evidence({ text, results }: Answer): Part[] {
+  const cited = new Set(text?.match(/\[T\d+\]/g));
+  const lines: Part[] = [];
+  const others: CallResult[] = [];
+  for (const result of results) {
+    const number = /\.t(\d+)$/.exec(result.call)?.[1];
+    const label = `[T${number}]`;
+    if (number === undefined || !cited.has(label)) {
+      others.push(result);
+    } else {
+      lines.push({ kind: "small", spans: [{ text: `${label} ` }, ...resultSpans(result)] });
+    }
+  }
+  if (others.length === 0) return lines;
+  const failed = others.filter(({ outcome }) => outcome !== "ok").length;
+  const calls = others.length === 1 ? "call" : "calls";
+  const how = failed === 0 ? "" : `, ${failed} without success`;
+  const rest =
+    lines.length === 0
+      ? `${others.length} ${calls}, none cited${how}`
+      : `and ${others.length} more ${calls}${how}`;
+  return [...lines, { kind: "small", spans: [{ text: rest }] }];
+}
+
+/** What the answer cost. */
+function spentLine({ spent }: Answer): Part[] {
+  if (spent === undefined) return [];
+  const steps = spent.steps === 1 ? "1 step" : `${spent.steps} steps`;
+  const text = `${steps} · ${totalTokens(spent.usage)} tokens · ${formatMs(spent.workMs)}`;
+  return [{ kind: "small", spans: [{ text }] }];
+}
+
+function briefValue(value: Json): string {
+  if (typeof value === "string" && /^[^\s"']+$/.test(value)) return exactText(value);
+  return exactText(JSON.stringify(value));
+}
+
+/** Arguments as they are typed, `url=http://a/ method=GET`, for lines that say which call it was. */
+function briefArgs(args: JsonObject): string {
+  return Object.entries(args)
+    .map(([name, value]) => `${exactText(name)}=${briefValue(value)}`)
+    .join(" ");
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Milliseconds as a person says them: `34 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
+function formatMs(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / SECOND)} s`;
+  return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
+}
+
+/** What a run has done and is doing, for the one message that the answer replaces. */
+export interface ProgressLog {
+  /** True when there is something new to show. */
+  note(update: Progress): boolean;
+  /** Fits one message of any platform. */
+  told(): Promise<Told>;
+}
+
+interface Task {
+  tool: string;
+  args: JsonObject;
+  ended?: { outcome: Outcome; ms: number | undefined };
+}
+
+const MAX_TASKS = 8;
+const MAX_TASK_WEIGHT = 100;
+const MAX_DRAFT = 1_000;
+
+/** Progress may come late, twice or not at all. */
+export function createProgressLog(allowLink: AllowLink): ProgressLog {
+  const tasks = new Map<string, Task>();
+  let step = 0;
+  let draft = "";
+  let isWaiting = false;
+
+  function noteTask(update: Extract<Progress, { call: string }>): boolean {
+    const before = tasks.get(update.call);
+    if (before?.ended !== undefined) return false;
+    if (update.kind === "tool_started") {
+      if (before !== undefined) return false;
+      tasks.set(update.call, { tool: update.tool, args: update.args });
+      return true;
+    }
+    const { tool, outcome, ms } = update;
+    tasks.set(update.call, { tool, args: before?.args ?? {}, ended: { outcome, ms } });
+    return true;
+  }
+
+  return {
+    note(update) {
+      const wasWaiting = isWaiting;
+      isWaiting = update.kind === "waiting";
+      if (update.kind === "waiting") return !wasWaiting;
+      if ("call" in update) return noteTask(update) || wasWaiting;
+      if (update.kind === "thinking") {
+        if (update.step <= step) return false;
+        step = update.step;
+        draft = "";
+        return true;
+      }
+      if (update.text === draft) return false;
+      draft = update.text;
+      return true;
+    },
+    async told() {
+      const recent = [...tasks.values()].slice(-MAX_TASKS);
+      const earlier = tasks.size - recent.length;
+      const isRunning = recent.some(({ ended }) => ended === undefined);
+      const thinking = step > 1 ? `⏳ thinking · step ${step}` : "⏳ thinking";
+      const idle = tasks.size === 0 && step === 0 ? "⏳ working" : thinking;
+      const state = isWaiting ? "⏸ waits for people, see below" : idle;
+      const lines = [
+        ...(earlier > 0 ? [[{ text: `… ${earlier} earlier` }]] : []),
+        ...recent.map(taskSpans),
+        ...(isRunning || draft !== "" ? [] : [[{ text: state }]]),
+      ];
+      const parts: Part[] = lines.map((spans) => ({ kind: "small", spans }));
+      const words = await readMarkdown(endOf(draft), allowLink);
+      const last = recent.at(-1);
+      const what = last === undefined || draft !== "" ? "Working" : `Working: ${last.tool}`;
+      return { parts: [...parts, ...words], buttons: [STOP_BUTTON], summary: summaryOf(what) };
+    },
+  };
+}
+
+function taskSpans({ tool, args, ended }: Task): Span[] {
+  const took = ended?.ms === undefined ? "" : ` · ${formatMs(ended.ms)}`;
+  const how = ended === undefined || ended.outcome === "ok" ? "" : ` · ${ended.outcome}`;
+  const brief = clip(briefArgs(args), MAX_TASK_WEIGHT);
+  return [
+    { text: `${ended === undefined ? "⏳" : MARKS[ended.outcome]} ${clip(tool, MAX_TASK_WEIGHT)}` },
+    ...(brief === "" ? [] : [{ text: " " }, { text: brief, code: true as const }]),
+    { text: how + took },
+  ];
+}
+
+/** The end of a long draft, from a line's beginning. */
+function endOf(draft: string): string {
+  if (draft.length <= MAX_DRAFT) return draft;
+  const end = draft.slice(-MAX_DRAFT).replace(/^[\udc00-\udfff]/, "");
+  const line = end.indexOf("\n") + 1;
+  return `…\n${line < MAX_DRAFT / 2 ? end.slice(line) : end}`;
+}

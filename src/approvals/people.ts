@@ -1,0 +1,49 @@
+import { transportOf, tryJournalKey } from "../core/journal-key.ts";
+
+/** One human and the accounts that are theirs, as `people:` in watchkeeper.yaml says. */
+export interface KnownPerson {
+  name: string;
+  accounts: readonly string[];
+}
+
+const MAPPED = "person:";
+
+/**
+ * Who is behind an account: `person:<name>` where `people:` says so, else the account itself. However many accounts a
+ * person uses, they are one requester and one vote.
+ */
+export function createPersonOf(people: readonly KnownPerson[]): (account: string) => string {
+  const known = new Map(
+    people.flatMap(({ name, accounts }) =>
+      accounts.map((account) => [account, `${MAPPED}${name}`] as const),
+    ),
+  );
+  return (account) => known.get(account) ?? account;
+}
+
+/**
+ * How many different people these certainly are. Accounts on different platforms that nobody is named for may all be one
+ * human's: of those only the platform with the most counts.
+ */
+export function countPeople(persons: Iterable<string>): number {
+  const different = new Set(persons);
+  const onPlatform = new Map<string, number>();
+  let mapped = 0;
+  for (const person of different) {
+    if (person.startsWith(MAPPED)) mapped += 1;
+    else onPlatform.set(platformOf(person), (onPlatform.get(platformOf(person)) ?? 0) + 1);
+  }
+  return mapped + Math.max(0, ...onPlatform.values());
+}
+
+/** True when nobody can tell that these two are not one human: two platforms, and `people:` names neither. */
+export function mayBeSame(one: string, other: string): boolean {
+  if (one === other) return true;
+  const isUnknown = !one.startsWith(MAPPED) && !other.startsWith(MAPPED);
+  return isUnknown && platformOf(one) !== platformOf(other);
+}
+
+function platformOf(account: string): string {
+  const key = tryJournalKey(account);
+  return key === undefined ? account : transportOf(key);
+}

@@ -1,0 +1,111 @@
+import type { Content } from "../core/entry.ts";
+import { BotError } from "../core/errors.ts";
+import type { Change, Incident } from "./incident.ts";
+
+/** What was said, and when, on the store's clock. */
+export type Post = Omit<Content<"incident">, "kind"> & { at: number };
+
+/**
+ * The incident after one more post; undefined before the first. Deterministic: a ledger asks it before it posts, and
+ * every reader asks it again of what is stored. What it refuses is no part of the record, such as the second of two
+ * resolutions at the same time.
+ * @throws BotError PRECHECK_FAILED when it does not fit how the incident stands, INPUT_INVALID when it never could
+ */
+export function advance(incident: Incident | undefined, id: string, post: Post): Incident {
+  const { change, at, actor, link, audience } = post;
+  if (Object.values(change).every((value) => value === undefined)) {
+    throw new BotError("INPUT_INVALID", `Nothing is said of ${id}; give what is to change.`);
+  }
+  const before = incident ?? opening(id, post);
+  checkPlace(before, audience);
+  if (incident !== undefined) checkStatus(incident, change);
+  const status = change.status ?? before.status;
+  const startedAt = change.startedAt ?? before.startedAt;
+  const after: Incident = {
+    ...before,
+    title: change.title ?? before.title,
+    severity: change.severity ?? before.severity,
+    services: change.services ?? before.services,
+    status,
+    startedAt,
+    detectedAt: change.detectedAt ?? before.detectedAt,
+    // A clock that ran ahead when the incident began must not make its end impossible.
+    resolvedAt:
+      status === "open"
+        ? undefined
+        : (change.resolvedAt ?? before.resolvedAt ?? Math.max(at, startedAt)),
+    cause: change.cause ?? before.cause,
+    actions: [...before.actions, ...(change.actions ?? [])],
+    history: [...before.history, { at, actor, link, change }],
+  };
+  checkTimes(after);
+  return after;
+}
+
+function opening(id: string, { change, at, link, audience }: Post): Incident {
+  const { title = "", status = "open", resolvedAt } = change;
+  if (title === "") throw new BotError("INPUT_INVALID", "An incident needs a title.");
+  if (status !== "open" || resolvedAt !== undefined) {
+    throw new BotError("INPUT_INVALID", "An incident is opened first and resolved afterwards.");
+  }
+  return {
+    id,
+    audience,
+    link,
+    title,
+    severity: undefined,
+    services: [],
+    status,
+    startedAt: at,
+    detectedAt: undefined,
+    resolvedAt: undefined,
+    cause: undefined,
+    actions: [],
+    history: [],
+  };
+}
+
+/** What was said in private stays there: it never enters the record of a public incident or of another place. */
+function checkPlace({ id, audience }: Incident, from: string | undefined): void {
+  if (from === audience) return;
+  const text =
+    audience === undefined
+      ? `${id} is public and this thread is private: what is said here would be read by everyone. Say it in a public thread.`
+      : `${id} belongs to another place; say it there.`;
+  throw new BotError("PRECHECK_FAILED", text);
+}
+
+function checkStatus({ id, status, resolvedAt = 0 }: Incident, change: Change): void {
+  if (change.title === "") throw new BotError("INPUT_INVALID", "An incident needs a title.");
+  if (change.status === "resolved" && status === "resolved") {
+    const text = `${id} was resolved already, at ${iso(resolvedAt)}. An update corrects resolvedAt, or opens it again with status=open.`;
+    throw new BotError("PRECHECK_FAILED", text);
+  }
+  if (change.status === "open" && status === "open") {
+    throw new BotError("PRECHECK_FAILED", `${id} is open already.`);
+  }
+  if (change.resolvedAt !== undefined && (change.status ?? status) === "open") {
+    const text = `${id} would be open, so it has no time at which it was resolved; resolve it instead.`;
+    throw new BotError("PRECHECK_FAILED", text);
+  }
+}
+
+function checkTimes({ startedAt, detectedAt, resolvedAt }: Incident): void {
+  if (detectedAt !== undefined && detectedAt < startedAt) {
+    throw new BotError(
+      "INPUT_INVALID",
+      `It was detected (${iso(detectedAt)}) before it started (${iso(startedAt)}).`,
+    );
+  }
+  if (resolvedAt !== undefined && resolvedAt < startedAt) {
+    throw new BotError(
+      "INPUT_INVALID",
+      `It was resolved (${iso(resolvedAt)}) before it started (${iso(startedAt)}).`,
+    );
+  }
+}
+
+/** To the second: times within a minute of each other must look different. */
+function iso(instant: number): string {
+  return `${new Date(instant).toISOString().slice(0, 19)}Z`;
+}

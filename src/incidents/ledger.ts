@@ -1,0 +1,232 @@
+import { createHash } from "node:crypto";
+import type { Draft } from "../core/entry.ts";
+import { BotError, isBotError } from "../core/errors.ts";
+import type { Journal } from "../journal/journal.ts";
+import { suggest } from "../tools/arguments.ts";
+import { advance } from "./fold.ts";
+import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./incident.ts";
+import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
+import { countIncidents, newestFirst } from "./stats.ts";
+
+/** The letters of RFC 4648's base32, in lower case: none of them looks like another. */
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+const ID = /^inc-\d{8}-[a-z2-7]{4}$/;
+/** Ids that one call may try: what 32 bytes of a hash give. Two calls of a day meet once in a million. */
+const MAX_IDS = 8;
+
+/**
+ * The ledger over a store's journals, for any number of processes. `encode` is the encoder that every stored text passes
+ * (`encodeText`).
+ */
+export function createLedger(
+  journal: Pick<Journal, "read" | "post" | "list">,
+  encode: (text: string) => string,
+): Ledger {
+  const records = createRecords(journal);
+
+  /** Everything that exists for the viewer, and nothing else. */
+  async function visibleTo(viewer: Viewer): Promise<Incident[]> {
+    return (await records.incidents()).filter((incident) => isVisible(incident, viewer));
+  }
+
+  async function find(written: string, viewer: Viewer): Promise<Found> {
+    const id = written.trim().toLowerCase();
+    const record = ID.test(id) ? await records.read(id) : undefined;
+    const incident = record?.incident;
+    if (record !== undefined && incident !== undefined && isVisible(incident, viewer)) {
+      return { record, incident };
+    }
+    throw unknown(id, newestFirst(await visibleTo(viewer)));
+  }
+
+  /** Posts what the fold takes, and returns what the journal then says. */
+  async function post(
+    id: string,
+    { newer: isNewer, incident }: ReadRecord,
+    draft: Draft<"incident">,
+    at: number,
+  ): Promise<ReadRecord> {
+    if (isNewer) throw newer(id);
+    checkPast(draft.change, at);
+    advance(incident, id, { ...draft, at });
+    try {
+      await retryOnce(() => journal.post(keyOf(id), draft));
+      return await retryOnce(() => records.read(id));
+    } catch (error) {
+      if (!isBotError(error, "STORE_UNAVAILABLE")) throw error;
+      const text = `The store did not say whether ${id} was written.`;
+      throw new BotError("TIMEOUT", text, { cause: error });
+    }
+  }
+
+  async function say(saying: Saying, written: string, said: Change): Promise<Incident> {
+    const { record, incident } = await find(written, saying);
+    const { id } = incident;
+    const draft = draftOf("word", saying, cleaned(said, encode), encode);
+    const isRepeated = record.posts.has(draft.id);
+    return resultOf(id, isRepeated ? record : await post(id, record, draft, saying.at), draft.id);
+  }
+
+  return {
+    async open(saying, said) {
+      const draft = draftOf("opening", saying, cleaned(said, encode), encode);
+      for (const id of idsOf(saying)) {
+        let record = await records.read(id);
+        if (record.last === 0) record = await post(id, record, draft, saying.at);
+        if (holds(record, draft.id)) return resultOf(id, record, draft.id);
+      }
+      throw new BotError("PRECHECK_FAILED", "No id is free for this incident.");
+    },
+    update: say,
+    resolve: (saying, id, said) => say(saying, id, { ...said, status: "resolved" }),
+    async written(saying, written) {
+      const postId = postIdOf(written === undefined ? "opening" : "word", saying);
+      const ids = written === undefined ? idsOf(saying) : [written.trim().toLowerCase()];
+      for (const id of ids.filter((one) => ID.test(one))) {
+        const record = await records.read(id);
+        if (holds(record, postId)) return record.incident;
+        if (record.last === 0) break;
+      }
+      return undefined;
+    },
+    get: async (id, viewer) => (await find(id, viewer)).incident,
+    async list(filter, viewer) {
+      const visible = await visibleTo(viewer);
+      return newestFirst(visible.filter((incident) => fits(incident, filter)));
+    },
+    async search(text, viewer) {
+      const visible = newestFirst(await visibleTo(viewer));
+      const scores = await records.search(text, viewer.audience);
+      const scoreOf = ({ id }: Incident) => scores.get(id) ?? 0;
+      return visible.filter(({ id }) => scores.has(id)).toSorted((a, b) => scoreOf(b) - scoreOf(a));
+    },
+    stats: async (period, viewer) => countIncidents(await visibleTo(viewer), period),
+  };
+}
+
+interface Found {
+  record: ReadRecord;
+  incident: Incident;
+}
+
+function isVisible({ audience }: Incident, viewer: Viewer): boolean {
+  return audience === undefined || audience === viewer.audience;
+}
+
+/** The post is part of the record. */
+function holds({ posts }: ReadRecord, postId: string): boolean {
+  return posts.has(postId) && posts.get(postId) === undefined;
+}
+
+/** The incident that the post is part of. @throws why it is not */
+function resultOf(id: string, { incident, posts }: ReadRecord, postId: string): Incident {
+  const refusal = posts.get(postId);
+  if (refusal !== undefined) throw refusal;
+  if (incident === undefined || !posts.has(postId)) throw newer(id);
+  return incident;
+}
+
+function postIdOf(
+  kind: keyof typeof POST_PREFIX,
+  { thread, call }: Pick<Saying, "thread" | "call">,
+): string {
+  return `${POST_PREFIX[kind]}${thread}:${call}`;
+}
+
+/** Where a call's incident may be, the first one first: the day is UTC's, of when the call was started. */
+function idsOf({ thread, call, at }: Pick<Saying, "thread" | "call" | "at">): string[] {
+  const bytes = createHash("sha256").update(`${thread}\n${call}`).digest();
+  const letters = [...bytes].map((byte) => BASE32[byte & 31] ?? "").join("");
+  const day = new Date(at).toISOString().slice(0, 10).replaceAll("-", "");
+  return Array.from({ length: MAX_IDS }, (_, i) => `inc-${day}-${letters.slice(4 * i, 4 * i + 4)}`);
+}
+
+function draftOf(
+  kind: keyof typeof POST_PREFIX,
+  saying: Saying,
+  change: Change,
+  encode: (text: string) => string,
+): Draft<"incident"> {
+  const { actor, thread, link, audience } = saying;
+  return {
+    id: postIdOf(kind, saying),
+    kind: "incident",
+    actor: { account: actor.account, name: oneLine(encode(actor.name)) },
+    thread,
+    ...(link !== undefined && { link }),
+    ...(audience !== undefined && { audience }),
+    change,
+  };
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+/** Texts as they are kept: encoded, and in one line where they are shown in one. */
+function cleaned(said: Change, encode: (text: string) => string): Change {
+  const line = (text: string) => oneLine(encode(text));
+  const lines = (texts: readonly string[]) => texts.map(line).filter((text) => text !== "");
+  const { title, services, cause, actions, note } = said;
+  return {
+    ...said,
+    ...(title !== undefined && { title: line(title) }),
+    ...(services !== undefined && { services: uniqueNames(lines(services)) }),
+    ...(cause !== undefined && { cause: line(cause) }),
+    ...(actions !== undefined && { actions: lines(actions) }),
+    ...(note !== undefined && { note: encode(note).trim() }),
+  };
+}
+
+function uniqueNames(names: readonly string[]): string[] {
+  return [...new Set(names.map((name) => name.toLowerCase()))];
+}
+
+/** What has not happened yet is no record. */
+function checkPast(change: Change, now: number): void {
+  for (const name of ["startedAt", "detectedAt", "resolvedAt"] as const) {
+    const at = change[name] ?? 0;
+    if (at <= now) continue;
+    const text = `${name} lies in the future (${new Date(at).toISOString()}; now it is ${new Date(now).toISOString()}).`;
+    throw new BotError("INPUT_INVALID", text);
+  }
+}
+
+/** A store that does not answer may have written: the same again does no harm, and tells. */
+async function retryOnce<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isBotError(error, "STORE_UNAVAILABLE")) throw error;
+    return work();
+  }
+}
+
+function fits(incident: Incident, { status, severity, service, period }: Filter): boolean {
+  const { startedAt } = incident;
+  return (
+    (status === undefined || incident.status === status) &&
+    (severity === undefined || incident.severity === severity) &&
+    (service === undefined || incident.services.includes(oneLine(service).toLowerCase())) &&
+    (period === undefined || (period.from <= startedAt && startedAt < period.to))
+  );
+}
+
+function unknown(id: string, visible: readonly Incident[]): BotError {
+  const ids = visible.map((incident) => incident.id);
+  const near = ids.filter((one) => suggest(id, [one]) !== undefined).slice(0, 3);
+  const newest = ids.slice(0, 3);
+  const hint =
+    near.length > 0
+      ? ` Did you mean ${near.join(" or ")}?`
+      : newest.length > 0
+        ? ` The newest: ${newest.join(", ")}.`
+        : " There is none that can be seen from here.";
+  const shown = JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
+  return new BotError("INPUT_INVALID", `There is no incident ${shown} here.${hint}`);
+}
+
+function newer(id: string): BotError {
+  const text = `${id} was written to by a newer version of this program; start that version.`;
+  return new BotError("STORE_NEWER", text);
+}

@@ -1,0 +1,138 @@
+import { setImmediate as breathe } from "node:timers/promises";
+import { BotError, isBotError } from "../core/errors.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import type { Journal, StoredEntry } from "../journal/journal.ts";
+import { advance } from "./fold.ts";
+import type { Incident } from "./incident.ts";
+import { createSearchIndex } from "./search.ts";
+
+const PREFIX = "incident:";
+/** Journals that are read, and incidents that are indexed, at a time; in between others get their turn. */
+const PAGE = 32;
+
+/** What of an incident's journal was read. */
+export interface ReadRecord {
+  /** The number of its last entry; 0: there is none. */
+  last: number;
+  incident: Incident | undefined;
+  /** Every post by its id, with why the fold refused it. */
+  posts: ReadonlyMap<string, BotError | undefined>;
+  /** There is a newer program's entry: from there on this one does not know what was said. */
+  newer: boolean;
+}
+
+/** The incidents' journals, folded. What was read stays in memory; only what has grown is read again. */
+export interface Records {
+  /** One incident, as it is now. */
+  read(id: string): Promise<ReadRecord>;
+  /** All of them, as they are now, whoever may see them. */
+  incidents(): Promise<Incident[]>;
+  /** Scores by id among what was last read of what this audience may see. */
+  search(text: string, audience: string | undefined): Promise<ReadonlyMap<string, number>>;
+}
+
+export function keyOf(id: string): JournalKey {
+  return `${PREFIX}${id}`;
+}
+
+/** What opens an incident is told from what is said of it by the beginning of its id. */
+export const POST_PREFIX = { opening: "opened:", word: "said:" } as const;
+
+/** Any number of processes may write to the same store. */
+export function createRecords(journal: Pick<Journal, "read" | "list">): Records {
+  const records = new Map<string, ReadRecord>();
+  const index = createSearchIndex();
+  const unindexed = new Set<string>();
+  let reading: Promise<unknown> = Promise.resolve();
+
+  /** One reader at a time: each sees at least what was there when it was asked. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = reading.then(work);
+    reading = turn.catch(() => {});
+    return turn;
+  }
+
+  async function read(id: string): Promise<ReadRecord> {
+    const known = records.get(id);
+    const record = foldOn(known, id, await journal.read(keyOf(id), known?.last));
+    if (record.last === (known?.last ?? 0)) return record;
+    records.set(id, record);
+    unindexed.add(id);
+    return record;
+  }
+
+  async function readAll(): Promise<void> {
+    const grown: string[] = [];
+    const there = new Set<string>();
+    for await (const { key, last } of journal.list({ prefix: PREFIX })) {
+      const id = key.slice(PREFIX.length);
+      const known = records.get(id)?.last ?? 0;
+      there.add(id);
+      if (last < known) forget(id); // the store's server lost what it had
+      if (last !== known) grown.push(id);
+    }
+    for (const id of records.keys()) if (!there.has(id)) forget(id);
+    for (let i = 0; i < grown.length; i += PAGE) {
+      await Promise.all(grown.slice(i, i + PAGE).map(read));
+    }
+  }
+
+  function forget(id: string): void {
+    records.delete(id);
+    unindexed.add(id);
+  }
+
+  async function updateIndex(): Promise<void> {
+    let count = 0;
+    for (const id of unindexed) {
+      const incident = records.get(id)?.incident;
+      if (incident === undefined) index.remove(id);
+      else await index.put(incident);
+      unindexed.delete(id);
+      count += 1;
+      if (count % PAGE === 0) await breathe();
+    }
+  }
+
+  return {
+    read: (id) => inTurn(() => read(id)),
+    async incidents() {
+      await inTurn(readAll);
+      return [...records.values()].flatMap(({ incident }) => incident ?? []);
+    },
+    async search(text, audience) {
+      await inTurn(updateIndex);
+      return new Map(index.find(text, audience).map(({ id, score }) => [id, score]));
+    },
+  };
+}
+
+/** The record with more entries; the one before stays as it is. */
+function foldOn(
+  before: ReadRecord | undefined,
+  id: string,
+  entries: readonly StoredEntry[],
+): ReadRecord {
+  let { last, incident, newer } = before ?? { last: 0, incident: undefined, newer: false };
+  const posts = new Map(before?.posts);
+  for (const entry of entries) {
+    last = entry.seq;
+    newer ||= entry.kind === "newer";
+    if (newer || entry.kind !== "incident") continue;
+    posts.set(entry.id, undefined);
+    try {
+      const opens = entry.id.startsWith(POST_PREFIX.opening);
+      if (opens !== (incident === undefined)) throw taken(id);
+      incident = advance(incident, id, entry);
+    } catch (error) {
+      if (!isBotError(error)) throw error;
+      posts.set(entry.id, error);
+    }
+  }
+  return { last, incident, posts, newer };
+}
+
+/** Two calls chose the same id at the same moment; the later one takes another. */
+function taken(id: string): BotError {
+  return new BotError("PRECHECK_FAILED", `${id} is another incident's id.`);
+}

@@ -1,0 +1,126 @@
+import * as z from "zod";
+import type { Preview } from "../../core/entry.ts";
+import { BotError } from "../../core/errors.ts";
+import type { Change, Incident, Ledger, Saying } from "../../incidents/incident.ts";
+import { type Here, readMoment } from "../../incidents/moment.ts";
+import type { ToolContext, Verdict } from "../tool.ts";
+
+/** What the tools of the ledger share: their fields, and who asks. */
+
+const filled = (maxLength: number) => z.string().regex(/\S/, "is empty").max(maxLength);
+const moment = () => filled(60);
+const TIME =
+  "as ISO 8601 with a zone, or as 14:05 or 2026-11-20 14:05 in the asker's own time zone";
+
+export const idField = filled(60)
+  .describe("The incident's id")
+  .meta({ examples: ["inc-20261120-k3qa"] });
+export const titleField = filled(200).describe("What fails, for whom, in one line");
+export const severityField = z
+  .enum(["sev1", "sev2", "sev3", "sev4"])
+  .optional()
+  .describe("How severe it is, sev1 the worst; leave it out unless a person or a runbook says it");
+
+/** What may be said of an incident at any time. */
+export const changeFields = {
+  severity: severityField,
+  services: filled(400)
+    .optional()
+    .describe("All services concerned, with commas between: what was there before is replaced"),
+  startedAt: moment().optional().describe(`When it began, ${TIME}`),
+  detectedAt: moment().optional().describe(`When it was noticed, ${TIME}`),
+  cause: filled(2_000).optional().describe("The cause, once it is known"),
+  actions: filled(4_000)
+    .optional()
+    .describe("What is to be done about it, one action on each line"),
+  note: filled(4_000).optional().describe("What was found or done, for the timeline"),
+};
+
+export const resolvedAtField = moment().optional().describe(`When it was over, ${TIME}`);
+
+/** The given fields of an incident, as text. */
+export interface Fields {
+  title?: string | undefined;
+  severity?: Change["severity"];
+  services?: string | undefined;
+  startedAt?: string | undefined;
+  detectedAt?: string | undefined;
+  resolvedAt?: string | undefined;
+  cause?: string | undefined;
+  actions?: string | undefined;
+  note?: string | undefined;
+  status?: "open" | undefined;
+}
+
+/** Who asks, where and when. */
+export interface Asked {
+  saying: Saying;
+  here: Here;
+}
+
+/** @throws BotError NOT_AVAILABLE outside a run, and what the platform throws: then nothing is shown or written */
+export async function askedIn({ asker }: ToolContext): Promise<Asked> {
+  if (asker === undefined) {
+    throw new BotError("NOT_AVAILABLE", "Incidents can be looked at only while the tool is run.");
+  }
+  const { key, call, account, name, link, startedAt } = asker;
+  const [zone, audience] = await Promise.all([asker.timezone(), asker.audience()]);
+  const actor = { account, name };
+  return {
+    saying: { actor, thread: key, call, link, audience, at: startedAt },
+    here: { zone, now: startedAt },
+  };
+}
+
+/** The fields as the ledger takes them. @throws BotError INPUT_INVALID for a time that cannot be read */
+export async function changeOf(fields: Fields, here: Here): Promise<Change> {
+  const { title, severity, services, cause, actions, note, status } = fields;
+  const read = async (text: string | undefined) =>
+    text === undefined ? undefined : readMoment(text, here);
+  const [startedAt, detectedAt, resolvedAt] = await Promise.all(
+    [fields.startedAt, fields.detectedAt, fields.resolvedAt].map(read),
+  );
+  return {
+    ...(title !== undefined && { title }),
+    ...(severity !== undefined && { severity }),
+    ...(services !== undefined && { services: services.split(/[,\n]/) }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(detectedAt !== undefined && { detectedAt }),
+    ...(resolvedAt !== undefined && { resolvedAt }),
+    ...(cause !== undefined && { cause }),
+    ...(actions !== undefined && { actions: actions.split("\n") }),
+    ...(note !== undefined && { note }),
+    ...(status !== undefined && { status }),
+  };
+}
+
+/** What a card shows where a rule asks: exactly what would be recorded. */
+export function previewOf(fields: Fields & { id?: string }): Preview {
+  const lines = Object.entries(fields).flatMap(([label, value]) =>
+    value === undefined ? [] : [{ label, value: String(value) }],
+  );
+  return {
+    lines,
+    blastRadius: "Only the record of incidents changes, nothing outside this program.",
+    undo: "What was said stays in the record; an update corrects it.",
+  };
+}
+
+/** Reads the ledger back: `done` when it has what this call said, else nobody knows. */
+export async function readBack(
+  ledger: Ledger,
+  { asker }: ToolContext,
+  startedAt: number,
+  id?: string,
+): Promise<Verdict> {
+  if (asker === undefined)
+    return { verdict: "unknown", evidence: "it is not known which call it was" };
+  const { key, call } = asker;
+  const found: Incident | undefined = await ledger.written(
+    { thread: key, call, at: startedAt },
+    id,
+  );
+  return found === undefined
+    ? { verdict: "unknown", evidence: "the ledger does not have what it said" }
+    : { verdict: "done", evidence: `the ledger has it, in ${found.id}.` };
+}

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import type { Ledger } from "../../incidents/incident.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { askedIn, idField } from "./asked.ts";
+import { headline, historyText, recordText } from "./record-text.ts";
+
+const input = z.strictObject({ id: idField });
+type Input = z.infer<typeof input>;
+
+/** Shows one incident with everything that was said of it. */
+export function createIncidentGet(ledger: () => Ledger): Tool<Input> {
+  return defineTool<Input>({
+    name: "incident_get",
+    description:
+      "Shows the record of one incident: its times, cause and actions, its thread, and its history with who said what and when.",
+    input,
+    effect: "read",
+    timeoutMs: 15_000,
+    async run({ id }, ctx) {
+      const { saying, here } = await askedIn(ctx);
+      const incident = await ledger().get(id, saying);
+      const parts = [recordText(incident, here.zone), historyText(incident, here.zone)];
+      return { text: `${headline(incident)}.\n${parts.join("\n\n")}` };
+    },
+  });
+}

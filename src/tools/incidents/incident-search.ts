@@ -1,0 +1,52 @@
+import * as z from "zod";
+import type { Ledger } from "../../incidents/incident.ts";
+import { PERIOD_FORMS, readPeriod, showPeriod } from "../../incidents/period.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { askedIn, severityField } from "./asked.ts";
+import { counted, incidentTable } from "./table.ts";
+
+const input = z.strictObject({
+  text: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("Words that all occur in its title, services, cause, actions or notes"),
+  status: z.enum(["open", "resolved"]).optional().describe("Only those that stand so"),
+  severity: severityField.describe("Only those of this severity"),
+  service: z.string().max(100).optional().describe("Only those that concern this service"),
+  period: z.string().max(60).optional().describe(`Only those that began in it: ${PERIOD_FORMS}`),
+  limit: z.int().min(1).max(50).default(20).describe("How many to show at the most"),
+});
+type Input = z.infer<typeof input>;
+
+/** Finds incidents of the past by words or by what they are. */
+export function createIncidentSearch(ledger: () => Ledger): Tool<Input> {
+  return defineTool<Input>({
+    name: "incident_search",
+    description:
+      "Finds recorded incidents by words, status, severity, service or period; without any, the newest. Use it to see whether something happened before and what helped then. It does not count per period: incident_stats does.",
+    input,
+    effect: "read",
+    timeoutMs: 20_000,
+    async run({ text = "", status, severity, service, period: written, limit }, ctx) {
+      const { saying, here } = await askedIn(ctx);
+      const period = written === undefined ? undefined : await readPeriod(written, here);
+      const listed = await ledger().list({ status, severity, service, period }, saying);
+      const isWanted = new Set(listed.map(({ id }) => id));
+      const found =
+        text.trim() === ""
+          ? listed
+          : (await ledger().search(text, saying)).filter(({ id }) => isWanted.has(id));
+      const limits = [
+        text.trim() === "" ? undefined : `with ${JSON.stringify(text.trim())}`,
+        status,
+        severity,
+        service && `of ${service}`,
+        period && `begun in: ${showPeriod(period)}`,
+      ].filter((one) => one !== undefined);
+      const which = limits.length === 0 ? "" : ` (${limits.join(", ")})`;
+      const head = `${counted(found.length, "incident")} found${which}.`;
+      return { text: [head, ...incidentTable(found, here.zone, limit)].join("\n") };
+    },
+  });
+}

@@ -1,0 +1,80 @@
+import type { Incident, Said } from "../../incidents/incident.ts";
+import { createClock, showDuration, showMoment } from "../../incidents/moment.ts";
+import { labelled } from "./table.ts";
+
+/** Of a name in a history, so that what was said begins in the same column. */
+const NAME_COLUMNS = 12;
+
+/** `inc-20261120-k3qa, sev2, resolved after 48 min: Checkout fails` */
+export function headline({ id, severity, status, startedAt, resolvedAt, title }: Incident): string {
+  const state =
+    resolvedAt === undefined ? status : `resolved after ${showDuration(resolvedAt - startedAt)}`;
+  return `${[id, ...(severity ? [severity] : []), state].join(", ")}: ${title.replace(/\.$/, "")}`;
+}
+
+/** What is known of an incident, a labelled line each; times in UTC and in the zone. */
+export function recordText(incident: Incident, zone: string): string {
+  const { startedAt, detectedAt, resolvedAt, audience } = incident;
+  const after = (at: number | undefined) =>
+    at === undefined ? undefined : `${showMoment(at, zone)}, after ${showDuration(at - startedAt)}`;
+  return [
+    ...labelled("Services", incident.services.join(", ")),
+    ...labelled("Started", showMoment(startedAt, zone)),
+    ...labelled("Detected", after(detectedAt)),
+    ...labelled("Resolved", after(resolvedAt)),
+    ...labelled("Cause", incident.cause),
+    ...labelled("Actions", incident.actions.map((action) => `- ${action}`).join("\n")),
+    ...labelled("Readers", audience === undefined ? undefined : "only this private place"),
+    ...labelled("Thread", incident.link),
+  ].join("\n");
+}
+
+/** What was said of it, oldest first. */
+export function historyText(incident: Incident, zone: string): string {
+  const clock = createClock(zone);
+  const lines = incident.history.flatMap((said, i) => {
+    const words = [
+      i === 0 ? "opened" : undefined,
+      ...wordsOf(said, zone),
+      elsewhere(said, incident),
+    ];
+    const text = words.filter((word) => word !== undefined).join("; ");
+    const name = said.actor.name;
+    const short = name.length > NAME_COLUMNS ? `${name.slice(0, NAME_COLUMNS - 1)}…` : name;
+    return labelled(`${clock.dateTime(said.at)}  ${short}`, text, 18 + NAME_COLUMNS);
+  });
+  return [`History, in ${zone}:`, ...lines].join("\n");
+}
+
+function wordsOf({ change }: Said, zone: string): string[] {
+  const {
+    title,
+    severity,
+    services,
+    status,
+    startedAt,
+    detectedAt,
+    resolvedAt,
+    cause,
+    actions,
+    note,
+  } = change;
+  const time = (word: string, at: number | undefined) =>
+    at === undefined ? [] : [`${word} ${showMoment(at, zone)}`];
+  return [
+    ...(status === undefined ? [] : [status === "open" ? "opened again" : "resolved"]),
+    ...(title === undefined ? [] : [`title: ${title}`]),
+    ...(severity === undefined ? [] : [severity]),
+    ...(services === undefined ? [] : [`services: ${services.join(", ") || "none"}`]),
+    ...time("started", startedAt),
+    ...time("detected", detectedAt),
+    ...time("over", resolvedAt),
+    ...(cause === undefined ? [] : [`cause: ${cause}`]),
+    ...(actions ?? []).map((action) => `action: ${action}`),
+    ...(note === undefined ? [] : [note]),
+  ];
+}
+
+function elsewhere({ link }: Said, incident: Incident): string | undefined {
+  return link === incident.link ? undefined : link;
+}

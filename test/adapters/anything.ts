@@ -1,0 +1,153 @@
+import * as fc from "fast-check";
+import type { ActionCard } from "../../src/adapters/adapter.ts";
+import type { Part, Span } from "../../src/adapters/prose.ts";
+import { exactText } from "../../src/core/display.ts";
+
+/** What means something on one of the platforms, and what glues it together. `¶` is a line break, `·` a space. */
+const PIECES =
+  '<@123> <@!1> <@&2> <#3> <!channel> <!here> <!subteam^S1> <t:1:R> <:x:12> </cmd:1> <id:home> @everyone @here @ every one here @U123 [a](http://evil/x) [ ]( ) ![ ] ( http://evil/x_y https:// http :// HTTP://E <http://x/> discord://a steam: // mailto:a@b.c www.x.y a@b.c || ** * _ __ ~~ ~ ` `` ``` ```` \\ \\\\ ¶ ¶¶ ·· · #· ##· -#· -· +· >· >>>· 1.· 1 . 2)· a b7 x_y :smile: & < > &lt; &amp; 数 😀 𝐀 é ˋ " \' {" <!-- --> <b> | |-|-|¶ [T1] [T12] [x]· *** === ~~~'
+    .split(" ")
+    .map((piece) => piece.replaceAll("·", " ").replaceAll("¶", "\n"));
+
+/** Texts that try to be more than text. */
+export const anyText: fc.Arbitrary<string> = fc.oneof(
+  {
+    arbitrary: fc.array(fc.constantFrom(...PIECES), { maxLength: 14 }).map((all) => all.join("")),
+    weight: 6,
+  },
+  { arbitrary: fc.string({ unit: "grapheme", maxLength: 24 }), weight: 1 },
+);
+
+const flag = fc.constantFrom<[] | [true]>([], [true]);
+
+const anySpan: fc.Arbitrary<Span> = fc.oneof(
+  {
+    arbitrary: fc
+      .tuple(anyText, flag, flag, flag, flag)
+      .map(([text, strong, em, strike, code]) => ({
+        // What is code is one line.
+        text: code.length > 0 ? text.replaceAll("\n", " ") : text,
+        ...(strong[0] && { strong: true as const }),
+        ...(em[0] && { em: true as const }),
+        ...(strike[0] && { strike: true as const }),
+        ...(code[0] && { code: true as const }),
+      })),
+    weight: 8,
+  },
+  { arbitrary: anyText.map((text) => ({ text })), weight: 8 },
+  {
+    arbitrary: fc
+      .constantFrom("https://ours/x_y*z", "https://ours/`")
+      .map((url) => (url.includes("`") ? { text: url, code: true as const } : { text: url, url })),
+    weight: 1,
+  },
+  { arbitrary: fc.constant({ text: "2026-11-22 03:30 UTC", at: 1_795_318_200_000 }), weight: 1 },
+);
+
+const anySpans = fc.array(anySpan, { maxLength: 4 });
+
+const anyPart: fc.Arbitrary<Part> = fc.oneof(
+  fc
+    .tuple(fc.constantFrom("text", "heading", "quote", "small"), anySpans)
+    .map(([kind, spans]) => ({ kind, spans })),
+  fc
+    .tuple(fc.nat({ max: 9 }), fc.constantFrom("•", "•", "3.", "12)"), anySpans)
+    .map(([depth, marker, spans]) => ({ kind: "item" as const, depth, marker, spans })),
+  anyText.map((text) => ({ kind: "code" as const, text })),
+  anyText.map((text) => ({ kind: "exact" as const, text: exactText(JSON.stringify({ text })) })),
+  fc.constant({ kind: "rule" as const }),
+);
+
+export const anyParts: fc.Arbitrary<Part[]> = fc.array(anyPart, { maxLength: 6 });
+
+/** What a reader has to see of the parts, without white space, in order. */
+export function readable(parts: readonly Part[]): string {
+  const texts = parts.map((part) => {
+    if (part.kind === "rule") return "";
+    if (part.kind === "code" || part.kind === "exact") return part.text;
+    return part.spans.map(({ text, at }) => (at === undefined ? text : `(${text})`)).join("");
+  });
+  return bare(texts.join(""));
+}
+
+export function bare(text: string): string {
+  return text.replaceAll(/\s/g, "");
+}
+
+const CHARACTERS = [
+  "x",
+  "数",
+  '"',
+  "`",
+  "*",
+  "\n",
+  "\\",
+  "😀",
+  "_ ",
+  "http://a.b/ ",
+  "@everyone ",
+  "``` ",
+];
+
+/** Of at most `bytes` bytes, mostly one kind of character. */
+function anyLong(bytes: number): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.constantFrom(...CHARACTERS), fc.nat({ max: bytes }), fc.nat({ max: 2 }), anyText)
+    .map(([unit, length, zeros, text]) => {
+      const whole = text + unit.repeat(Math.ceil(zeros === 0 ? length : bytes / unit.length));
+      return Buffer.from(whole).subarray(0, bytes).toString().replaceAll("\ufffd", "");
+    });
+}
+
+function shownBytes(canonical: string): number {
+  return Buffer.byteLength(canonical.replaceAll("```", "``\\u0060"));
+}
+
+/** Arguments whose canonical form is as long as an action's may be (3 000 bytes as shown), or shorter. */
+function argsOf(text: string): { canonical: string; args: { text: string } } {
+  let args = { text };
+  let canonical = exactText(JSON.stringify(args));
+  while (shownBytes(canonical) > 3_000) {
+    const less = Math.ceil((shownBytes(canonical) - 3_000) / 12);
+    args = { text: Array.from(args.text).slice(0, -less).join("") };
+    canonical = exactText(JSON.stringify(args));
+  }
+  return { canonical, args };
+}
+
+const PHASES = "open approved running done denied expired cancelled void unknown failed".split(" ");
+
+/** Cards as full as they can be. */
+export function anyCard(sample: ActionCard): fc.Arbitrary<ActionCard> {
+  const line = fc.record({
+    label: fc.constantFrom("Argument 12", "SHA-256", "*"),
+    value: anyLong(400),
+  });
+  const vote = fc.record({
+    name: anyText,
+    approve: fc.boolean(),
+    reason: fc.option(anyLong(500), { nil: undefined }),
+  });
+  return fc
+    .record({
+      text: anyLong(3_000),
+      revision: fc.constantFrom(1, 2, 12_345),
+      tool: fc.constantFrom("kill_process", "_".repeat(80)),
+      reason: fc.option(anyLong(600), { nil: undefined }),
+      lines: fc.array(line, { maxLength: 30 }),
+      blastRadius: anyLong(500),
+      undo: anyLong(300),
+      approvers: fc.constantFrom("any full member of this thread", "slack:T1:U1, ".repeat(100)),
+      votes: fc.array(vote, { maxLength: 5 }),
+      phase: fc.constantFrom(...PHASES) as fc.Arbitrary<ActionCard["phase"]>,
+      ending: fc.option(anyLong(600), { nil: undefined }),
+      isOpen: fc.boolean(),
+    })
+    .map(({ text, lines, blastRadius, undo, isOpen, phase, ...rest }) => ({
+      ...sample,
+      ...rest,
+      ...argsOf(text),
+      preview: { lines, blastRadius, undo },
+      phase: isOpen ? "open" : phase,
+    }));
+}

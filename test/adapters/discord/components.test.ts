@@ -1,0 +1,198 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Told } from "../../../src/adapters/told.ts";
+import {
+  createProgressLog,
+  tellCard,
+  tellDetails,
+  tellOutgoing,
+} from "../../../src/adapters/told.ts";
+import type { Part } from "../../../src/adapters/prose.ts";
+import { discordMessages, type DiscordMessage } from "../../../src/adapters/discord/components.ts";
+import { anyCard, anyParts, anyText, bare, readable } from "../anything.ts";
+import { killCard, talkOf } from "../terminal/harness.ts";
+import { readDiscord } from "./reader.ts";
+
+function toldOf(parts: Part[], changes: Partial<Told> = {}): Told {
+  return { parts, buttons: [], summary: "A summary", ...changes };
+}
+
+function contentOf(message: DiscordMessage): string {
+  return message.components
+    .map((component) => ("content" in component ? component.content : ""))
+    .join("");
+}
+
+function buttonsOf(message: DiscordMessage | undefined): string[] {
+  const inner = (message?.components ?? []).flatMap((component): object[] =>
+    "components" in component ? component.components : [],
+  );
+  return inner.flatMap((each) => ("label" in each ? String(each.label) : []));
+}
+
+/** The limits of Components V2, as Discord counts them. */
+function expectValid(message: DiscordMessage): void {
+  const count = message.components.reduce(
+    (sum, each) => sum + 1 + ("components" in each ? each.components.length : 0),
+    0,
+  );
+  const content = contentOf(message);
+  expect(content.length).toBeLessThanOrEqual(4_000);
+  expect(content.trim()).not.toBe("");
+  expect(count).toBeLessThanOrEqual(40);
+  expect(message.flags).toBe(1 << 15);
+  expect(message.allowedMentions).toEqual({ parse: [], repliedUser: false });
+}
+
+/** A backtick that could end a block is shown as one that cannot, or as the escape of JSON. */
+function oneTick(text: string): string {
+  return text.replaceAll("\\u0060", "ˋ").replaceAll("`", "ˋ").replaceAll("\u200b", "");
+}
+
+describe("a message on Discord", () => {
+  test("shows an open card whole, with its five buttons (golden)", () => {
+    const [message, ...more] = discordMessages(tellCard(killCard()));
+    expect(more).toEqual([]);
+    expect(message && contentOf(message)).toBe(
+      `
+### a1 · DESTRUCTIVE · kill\\_process
+\`\`\`
+{"pid":4242,"signal":"SIGTERM"}
+\`\`\`
+**Process:** nginx: worker process (www-data)
+**Listens on:** 0.0.0.0:80, 0.0.0.0:443
+**Blast radius:** 2 open client connections are cut.
+**Undo:** None: a killed process does not come back by itself.
+> *Reason, unverified, written by the model:* it hangs and holds the lock
+**May approve:** 1 needed, none yet · any full member of this thread
+**Expires:** <t:${killCard().expiresAt / 1000}:R> (${utc(killCard().expiresAt)})
+`.trim(),
+    );
+    expect(message?.components[1]).toEqual({
+      type: 1,
+      components: [
+        { type: 2, custom_id: "wk:approve:a1:1", label: "Approve", style: 1 },
+        { type: 2, custom_id: "wk:deny:a1:1", label: "Deny", style: 4 },
+        { type: 2, custom_id: "wk:because:a1:1", label: "Deny because…", style: 2 },
+        { type: 2, custom_id: "wk:edit:a1:1", label: "Edit…", style: 2 },
+        { type: 2, custom_id: "wk:details:a1", label: "Details", style: 2 },
+      ],
+    });
+  });
+
+  test.each<[string, string]>([
+    ["<@1> @everyone @here <@&2>", "\\<@\u200b1> @\u200beveryone @\u200bhere \\<@\u200b&2>"],
+    ["# a\n> b\n- c\n1. d\n-# e\n>>> f", "\\# a\n\\> b\n\\- c\n1\\. d\n\\-# e\n\\>>> f"],
+    ["[a](b) ||c|| <t:1:R>", "\\[a\\](b) \\|\\|c\\|\\| \\<t:1:R>"],
+    [
+      "http://evil/ *a* _b_ ~~c~~ `d` \\",
+      "http\\://evil/ \\*a\\* \\_b\\_ \\~\\~c\\~\\~ \\`d\\` \\\\",
+    ],
+  ])("shows %j as it is", (text, escaped) => {
+    const [message] = discordMessages(toldOf([{ kind: "text", spans: [{ text }] }]));
+    expect(message && contentOf(message)).toBe(escaped);
+  });
+
+  test("keeps an action exact where it has backticks in a row", () => {
+    const shown = (text: string) => {
+      const [message] = discordMessages(toldOf([{ kind: "exact", text }]));
+      return message === undefined ? "" : contentOf(message);
+    };
+    expect(shown('{"a":"`b``"}')).toBe('```\n{"a":"`b``"}\n```');
+    expect(shown('{"a":"```` b"}')).toBe('```\n{"a":"``\\u0060` b"}\n```');
+  });
+
+  test(
+    "can hold no mention, no link and no markup but ours, and shows every character",
+    { timeout: 30_000 },
+    () => {
+      const property = fc.property(anyParts, (parts) => {
+        const [message, ...more] = discordMessages(toldOf(parts));
+        expect(more).toEqual([]);
+        if (message === undefined) throw new Error("There is always a message.");
+        expectValid(message);
+        const read = readDiscord(contentOf(message));
+        expect(read.mentions).toEqual([]);
+        expect(read.links.filter((link) => link !== "https://ours/x_y*z")).toEqual([]);
+        expect(read.headings).toBe(parts.filter(isVisibleHeading).length);
+        if (readable(parts) === "") return;
+        // Between the parts are list marks and lines only.
+        const seen = oneTick(bare(read.visible)).replaceAll(/[•─]/g, "");
+        const wanted = oneTick(withMarkers(parts)).replaceAll(/[•─]/g, "");
+        expect(seen).toBe(wanted);
+      });
+      fc.assert(property, { numRuns: 20_000, seed: 4 });
+    },
+  );
+
+  test("a card always fits one message, the action whole, whatever else is in it", () => {
+    const property = fc.property(anyCard(killCard()), (card) => {
+      const [message, ...more] = discordMessages(tellCard(card));
+      expect(more).toEqual([]);
+      if (message === undefined) throw new Error("There is always a message.");
+      expectValid(message);
+      const seen = oneTick(readDiscord(contentOf(message)).visible);
+      expect(seen).toContain(oneTick(card.canonical));
+      expect(buttonsOf(message)).toHaveLength(card.phase === "open" ? 5 : 1);
+    });
+    fc.assert(property, { numRuns: 200, seed: 4 });
+  });
+
+  test("details are as many messages as they need", () => {
+    const property = fc.property(anyCard(killCard()), (card) => {
+      const messages = discordMessages(tellDetails(card));
+      for (const each of messages) expectValid(each);
+      const seen = messages.map((each) => readDiscord(contentOf(each)).visible).join("");
+      expect(oneTick(bare(seen))).toContain(oneTick(bare(card.preview.undo)));
+    });
+    fc.assert(property, { numRuns: 50, seed: 4 });
+  });
+
+  test("progress always fits one message", async () => {
+    const texts = fc.array(anyText, { minLength: 12, maxLength: 12 });
+    const property = fc.asyncProperty(texts, async (said) => {
+      const log = createProgressLog(() => false);
+      for (const [at, text] of said.entries()) {
+        const args = { text: text.repeat(9) };
+        log.note({ kind: "tool_started", call: `r1.t${at}`, tool: "http_check", args });
+      }
+      log.note({ kind: "draft", run: "r1", text: said.join("").repeat(20) });
+      const messages = discordMessages(await log.told());
+      expect(messages).toHaveLength(1);
+      for (const each of messages) expectValid(each);
+    });
+    await fc.assert(property, { numRuns: 60, seed: 4 });
+  });
+
+  test("an answer that is too long becomes several, buttons under the last", async () => {
+    const told = await tellOutgoing(talkOf("r1", "word *and* more\n".repeat(900)), () => false);
+    const buttons = [{ id: "wk:stop", label: "Stop", style: "plain" as const }];
+    const messages = discordMessages({ ...told, buttons });
+    expect(messages.length).toBeGreaterThan(3);
+    for (const each of messages) expectValid(each);
+    expect(messages.map(buttonsOf)).toEqual([...messages.slice(1).map(() => []), ["Stop"]]);
+  });
+
+  test("says its summary where nothing else can be shown", () => {
+    const [message] = discordMessages(toldOf([{ kind: "text", spans: [] }], { summary: "# done" }));
+    expect(message && contentOf(message)).toBe("\\# done");
+  });
+});
+
+function utc(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+function isVisibleHeading(part: Part): boolean {
+  return part.kind === "heading" && readable([part]) !== "";
+}
+
+/** With the numbers of lists, which are text on Discord. */
+function withMarkers(parts: readonly Part[]): string {
+  return parts
+    .map((part) => {
+      const marker = part.kind === "item" && part.marker !== "•" ? part.marker : "";
+      return marker + readable([part]);
+    })
+    .join("");
+}

@@ -1,0 +1,126 @@
+import { createServer } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { pino } from "pino";
+import { createDiscord } from "../../../src/adapters/discord/discord.ts";
+import { answer, type Bot, openBot, until } from "./harness.ts";
+
+let bot: Bot | undefined;
+afterEach(async () => {
+  await bot?.close();
+  bot = undefined;
+});
+
+test("without the privileged intent it does not start, and says where to switch it on", async () => {
+  bot = await openBot({ discord: { privileged: [] }, start: false });
+  await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+    message: expect.stringMatching(/Message Content Intent.*discord\.com\/developers/),
+  });
+  expect(await bot.adapter.examine()).toContainEqual({
+    ok: false,
+    text: expect.stringContaining("Message Content Intent is off"),
+  });
+});
+
+test("a wrong token is refused by name of its variable, and never shown", async () => {
+  bot = await openBot({ token: "MTIz.wrong.token-that-is-secret", start: false });
+  const refused = { code: "PLATFORM_REFUSED", message: expect.stringContaining("DISCORD_TOKEN") };
+  await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject(refused);
+  await expect(bot.adapter.examine()).rejects.toMatchObject(refused);
+  await expect(bot.adapter.start(bot.parts)).rejects.not.toMatchObject({
+    message: expect.stringContaining("secret"),
+  });
+});
+
+test("a Discord that cannot be reached is away, and starting again later works", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  await new Promise((resolve) => server.close(resolve));
+  const adapter = createDiscord({
+    token: "x",
+    apiUrl: `http://127.0.0.1:${port}/api`,
+    log: pino({ level: "silent" }),
+  });
+  const parts = { inbox: { post: async () => {} } } as never;
+  await expect(adapter.start(parts)).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
+  await adapter.stop();
+  bot = await openBot({ start: false });
+  bot.discord.fail("GET /gateway/bot", { status: 503 });
+  await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({
+    code: "PLATFORM_UNREACHABLE",
+  });
+  expect(bot.adapter.view("discord:dm:123456789012345678")).toBeUndefined();
+  await bot.adapter.start(bot.parts);
+  expect(bot.adapter.view("discord:dm:123456789012345678")).toBeDefined();
+});
+
+test("after the connection broke off nothing is lost: a resumed session brings what came meanwhile", async () => {
+  bot = await openBot();
+  const thread = await bot.begin();
+  bot.discord.dropConnections();
+  bot.discord.say(bot.bob, thread, "meanwhile");
+  await until(async () => (await bot?.texts(thread))?.includes("meanwhile") === true, 4_000);
+  expect(await bot.texts(thread)).toEqual(["is web well?", "meanwhile"]);
+});
+
+test(
+  "after a session that could not be resumed the bot's own threads are read again, each message once",
+  { timeout: 15_000 },
+  async () => {
+    bot = await openBot();
+    const thread = await bot.begin();
+    await bot.view(thread).say(answer("r1", "yes"), { id: "ended:r1", again: false });
+    // A bot may begin a session every 5 s, and the library keeps to that.
+    bot.discord.dropConnections({ resumable: false });
+    bot.discord.say(bot.ana, thread, "and db?");
+    bot.discord.say(bot.bob, thread, `<@${bot.ana.id}> lunch?`);
+    await until(async () => (await bot?.texts(thread))?.includes("and db?") === true, 9_000);
+    expect(await bot.texts(thread)).toEqual(["is web well?", "and db?"]);
+  },
+);
+
+test("a process that starts takes up what was written in the bot's threads while none ran", async () => {
+  bot = await openBot();
+  const thread = await bot.begin();
+  const other = createDiscord({
+    token: bot.discord.token,
+    apiUrl: bot.discord.apiUrl,
+    log: pino({ level: "silent" }),
+  });
+  await bot.adapter.stop();
+  bot.discord.say(bot.ana, thread, "anybody there?");
+  await other.start(bot.parts);
+  await until(async () => (await bot?.texts(thread))?.includes("anybody there?") === true);
+  expect(await bot.texts(thread)).toEqual(["is web well?", "anybody there?"]);
+  await other.stop();
+});
+
+test("stopping while it tries to connect again leaves no connection behind", async () => {
+  bot = await openBot();
+  bot.discord.dropConnections();
+  await until(() => bot?.log.some(({ msg }) => msg === "connecting to Discord again") === true);
+  await bot.adapter.stop();
+  const before = bot.discord.calls.length;
+  // The library waits half a second before it connects again.
+  await until(() => bot?.discord.connected !== 0, 1_000);
+  expect(bot.discord.connected).toBe(0);
+  expect(bot.discord.calls.length).toBe(before);
+});
+
+test("the doctor is told of the token, the gateway, the intents, and how to invite the bot", async () => {
+  bot = await openBot({ start: false });
+  const found = await bot.adapter.examine();
+  expect(found.every(({ ok }) => ok)).toBe(true);
+  const text = found.map((each) => each.text).join("\n");
+  expect(text).toContain("The gateway answers");
+  expect(text).toContain("Message Content Intent is on");
+  expect(text).toContain("Server Members Intent is off");
+  expect(text).toMatch(
+    new RegExp(
+      `oauth2/authorize\\?client_id=${bot.discord.application.id}&scope=bot&permissions=309237713920`,
+    ),
+  );
+  expect(bot.discord.connected).toBe(0);
+});

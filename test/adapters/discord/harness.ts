@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import type {
+  ActionCard,
+  ChatAdapter,
+  Inbox,
+  Outgoing,
+  Queries,
+  View,
+} from "../../../src/adapters/adapter.ts";
+import { createDiscord } from "../../../src/adapters/discord/discord.ts";
+import { readText } from "../../../src/commands/grammar.ts";
+import type { Entry } from "../../../src/core/entry.ts";
+import { BotError } from "../../../src/core/errors.ts";
+import type { JournalKey } from "../../../src/core/journal-key.ts";
+import type { Journal } from "../../../src/journal/journal.ts";
+import { openSqliteJournal } from "../../../src/journal/sqlite.ts";
+import { createInbox } from "../../../src/worker/inbox.ts";
+import { createQueries } from "../../../src/worker/queries.ts";
+import {
+  FakeDiscord,
+  type FakeChannel,
+  type FakeDiscordOptions,
+  type FakeGuild,
+  type FakeMessage,
+  type FakeUser,
+} from "../../fakes/discord/discord.ts";
+
+export interface BotOptions {
+  discord?: FakeDiscordOptions;
+  token?: string;
+  /** False: it is not started. */
+  start?: boolean;
+}
+
+/** The Discord adapter, connected to a fake Discord, in front of a real inbox and store. No worker. */
+export interface Bot {
+  discord: FakeDiscord;
+  adapter: ChatAdapter;
+  parts: { inbox: Inbox; queries: Queries };
+  guild: FakeGuild;
+  ana: FakeUser;
+  bob: FakeUser;
+  /** Everyone sees it. */
+  ops: FakeChannel;
+  /** Cards that the queries know, by action. */
+  cards: Map<string, ActionCard>;
+  /** What went to the log. */
+  log: Record<string, unknown>[];
+  /** The inbox throws this many times before it takes the next post, each time after `delayMs`. */
+  breakStore(times: number, error?: BotError, delayMs?: number): void;
+  /** Another process of the same bot, with the same store; stopped with this one. */
+  replica(): Promise<ChatAdapter>;
+  /** Ana mentions the bot; resolves with the thread once it is there. */
+  begin(text?: string): Promise<FakeChannel>;
+  key(channel: FakeChannel): JournalKey;
+  view(channel: FakeChannel): View;
+  /** What stands in the thread that is ours. */
+  shown(channel: FakeChannel): string[];
+  /** What the thread's journal holds. */
+  entries(channel: FakeChannel): Promise<Entry[]>;
+  /** What was said in the thread, in order. */
+  texts(channel: FakeChannel): Promise<string[]>;
+  /** @throws Error when anybody was notified by anything of ours */
+  close(): Promise<void>;
+}
+
+export async function openBot(options: BotOptions = {}): Promise<Bot> {
+  const discord = await FakeDiscord.start(options.discord);
+  const journal = await openSqliteJournal({ path: ":memory:" });
+  const guild = discord.addGuild();
+  const ana = discord.addUser({ name: "ana" });
+  const bob = discord.addUser({ name: "bob" });
+  for (const user of [ana, bob]) discord.addMember(guild, user);
+  const ops = discord.addChannel(guild, { name: "ops" });
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ level: "debug" }, { write: (line) => void log.push(JSON.parse(line)) });
+  const create = () =>
+    createDiscord({ token: options.token ?? discord.token, apiUrl: discord.apiUrl, log: logger });
+  const adapters = [create()];
+  const [adapter = create()] = adapters;
+  const { parts, cards, breakStore } = openParts(journal);
+  if (options.start !== false) {
+    await adapter.start(parts);
+    await discord.everyConnected();
+  }
+  const key = ({ id, guildId }: FakeChannel): JournalKey => `discord:${guildId ?? "dm"}:${id}`;
+  const entries = async (channel: FakeChannel) => (await journal.read(key(channel))) as Entry[];
+  const isOurs = ({ author }: FakeMessage) => author === discord.botUser;
+  return {
+    discord,
+    adapter,
+    parts,
+    guild,
+    ana,
+    bob,
+    ops,
+    cards,
+    log,
+    breakStore,
+    key,
+    entries,
+    async replica() {
+      const other = create();
+      adapters.push(other);
+      await other.start(parts);
+      await discord.everyConnected(adapters.length);
+      return other;
+    },
+    async begin(text = "is web well?") {
+      const id = discord.say(ana, ops, text, { mention: true });
+      await until(() => discord.threadOf(id) !== undefined);
+      const thread = discord.threadOf(id);
+      if (thread === undefined) throw new Error("no thread was opened");
+      await until(async () => (await entries(thread)).length > 0);
+      return thread;
+    },
+    view(channel) {
+      const view = adapter.view(key(channel));
+      if (view === undefined) throw new Error("the thread is not shown");
+      return view;
+    },
+    shown: (channel) =>
+      discord
+        .messages(channel)
+        .filter(isOurs)
+        .map((message) => discord.textOf(message)),
+    texts: async (channel) =>
+      (await entries(channel)).flatMap((entry) =>
+        "text" in entry && entry.text !== undefined ? [entry.text] : [],
+      ),
+    async close() {
+      for (const each of adapters) await each.stop();
+      await discord.stop();
+      await journal.close();
+      if (discord.pings.length > 0) throw new Error(`pinged ${JSON.stringify(discord.pings)}`);
+    },
+  };
+}
+
+function openParts(journal: Journal) {
+  const cards = new Map<string, ActionCard>();
+  let broken = 0;
+  let breakage: BotError;
+  let breakingMs = 0;
+  const inbox = createInbox({ journal, read: readText, hide: (text) => text, wake: () => {} });
+  const queries = createQueries(journal, [], (text) => text);
+  const parts = {
+    inbox: {
+      async post(...args: Parameters<Inbox["post"]>) {
+        if (broken > 0) {
+          broken -= 1;
+          await sleep(breakingMs);
+          throw breakage;
+        }
+        await inbox.post(...args);
+      },
+    },
+    queries: {
+      ...queries,
+      action: async (key: JournalKey, action: string) =>
+        cards.get(action) ?? queries.action(key, action),
+    },
+  };
+  return {
+    parts,
+    cards,
+    breakStore(
+      times: number,
+      error = new BotError("STORE_UNAVAILABLE", "The store did not answer."),
+      delayMs = 0,
+    ) {
+      broken = times;
+      breakage = error;
+      breakingMs = delayMs;
+    },
+  };
+}
+
+/** Waits until it holds, for at most two seconds; then the expectation that follows says what is missing. */
+export async function until(what: () => boolean | Promise<boolean>, ms = 2_000): Promise<void> {
+  for (const end = Date.now() + ms; !(await what()) && Date.now() < end;) await sleep(5);
+}
+
+export function answer(run: string, text: string): Outgoing {
+  return { kind: "answer", run, status: "completed", text, results: [], talk: false };
+}
+
+export function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {
+  const args = { name: "web" };
+  return {
+    key,
+    action: "a1",
+    revision: 1,
+    tool: "restart_service",
+    effect: "write",
+    args,
+    canonical: JSON.stringify(args),
+    digest: "ab".repeat(32),
+    reason: undefined,
+    preview: {
+      lines: [{ label: "Unit", value: "web" }],
+      blastRadius: "Web is away.",
+      undo: "None.",
+    },
+    phase: "open",
+    approvers: "any full member of this thread",
+    quorum: 1,
+    votes: [],
+    expiresAt: Date.now() + 3_600_000,
+    ending: undefined,
+    ...changes,
+  };
+}

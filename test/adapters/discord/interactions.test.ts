@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { BotError } from "../../../src/core/errors.ts";
+import type { FakeChannel, FakeUser } from "../../fakes/discord/discord.ts";
+import { answer, type Bot, cardOf, openBot, until } from "./harness.ts";
+
+let bot: Bot;
+let thread: FakeChannel;
+let card: string;
+beforeEach(async () => {
+  bot = await openBot({ discord: { times: { responseMs: 2_600 } } });
+  thread = await bot.begin();
+  const key = bot.key(thread);
+  bot.cards.set("a1", cardOf(key));
+  card = await bot.view(thread).card(cardOf(key), { id: "a1", again: false });
+});
+afterEach(() => bot.close());
+
+async function press(label: string, { who = bot.bob, on = card } = {}) {
+  const message = bot.discord.message(on);
+  const button = message && bot.discord.buttonsOf(message).find((each) => each.label === label);
+  return bot.discord.press(who, on, button?.customId ?? `no ${label}`);
+}
+const told = (who: FakeUser = bot.bob) =>
+  bot.discord.ephemerals(who).map((each) => bot.discord.textOf(each));
+const clicks = async (channel = thread) =>
+  (await bot.entries(channel)).filter(({ kind }) => kind === "click");
+
+test("a click is kept as that person's, in the thread it was made in, before it is acknowledged", async () => {
+  const outcome = await press("Approve");
+  expect(outcome).toMatchObject({ kind: "acked", how: "deferUpdate" });
+  expect(await clicks()).toMatchObject([
+    {
+      id: `click:${outcome.interaction}`,
+      actor: { account: `discord:${bot.bob.id}`, name: "bob" },
+      action: "a1",
+      revision: 1,
+      choice: { kind: "approve" },
+      via: "button",
+    },
+  ]);
+});
+
+test("a click that could not be kept is not acknowledged as taken: its person alone is told to press again", async () => {
+  bot.breakStore(1);
+  expect(await press("Approve")).toMatchObject({ kind: "acked", how: "reply" });
+  expect(await clicks()).toEqual([]);
+  expect(told()).toEqual([expect.stringContaining("Not recorded")]);
+  expect(await press("Approve")).toMatchObject({ how: "deferUpdate" });
+  expect(await clicks()).toHaveLength(1);
+});
+
+test("a store that is too slow for Discord's 3 s is not waited for", async () => {
+  bot.breakStore(1, new BotError("STORE_UNAVAILABLE", "late"), 2_700);
+  const outcome = await press("Approve");
+  expect(outcome).toMatchObject({ kind: "acked", how: "reply" });
+  expect(told()).toEqual([expect.stringContaining("Press again")]);
+});
+
+test("a click counts where it was made: the thread comes from Discord, never from the button", async () => {
+  const other = await bot.begin("restart db");
+  const on = await bot.view(other).card(cardOf(bot.key(thread)), { id: "a1", again: false });
+  await press("Approve", { on });
+  expect(await clicks()).toEqual([]);
+  expect(await clicks(other)).toHaveLength(1);
+});
+
+test("of two processes that hear a click one acknowledges it, and it is kept once", async () => {
+  await bot.replica();
+  expect(await press("Approve")).toMatchObject({ kind: "acked", how: "deferUpdate" });
+  const callbacks = () => bot.discord.calls.filter(({ route }) => route.includes("/callback"));
+  await until(() => callbacks().length > 1);
+  expect(callbacks().map(({ code }) => code)).toEqual(expect.arrayContaining([undefined, 40060]));
+  expect(await clicks()).toHaveLength(1);
+  expect(bot.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
+});
+
+test("Stop is kept as that person's", async () => {
+  const begun = await bot.view(thread).begin?.({ id: "run:r1", again: false }, []);
+  expect(await press("Stop", { on: begun ?? "" })).toMatchObject({ how: "deferUpdate" });
+  expect(await bot.entries(thread)).toContainEqual(
+    expect.objectContaining({ kind: "stop", actor: expect.objectContaining({ name: "bob" }) }),
+  );
+});
+
+test("a denial's reason is asked for in a form, and kept with it", async () => {
+  expect(await press("Deny because…")).toMatchObject({ how: "modal" });
+  const [modal] = bot.discord.modals(bot.bob);
+  const [input] = modal?.inputs ?? [];
+  if (modal === undefined || input === undefined) throw new Error("no form");
+  const outcome = await bot.discord.submit(bot.bob, modal, { [input.customId]: "peak hour" });
+  expect(outcome).toMatchObject({ kind: "acked", how: "deferUpdate" });
+  expect(await clicks()).toMatchObject([
+    { id: `form:${outcome.interaction}`, choice: { kind: "deny", reason: "peak hour" } },
+  ]);
+});
+
+test("an edit comes filled in; what is no JSON is said to be, and nothing is kept", async () => {
+  await press("Edit…");
+  const [modal] = bot.discord.modals(bot.bob);
+  const [input] = modal?.inputs ?? [];
+  if (modal === undefined || input === undefined) throw new Error("no form");
+  expect(JSON.parse(input.value)).toEqual({ name: "web" });
+  await bot.discord.submit(bot.bob, modal, { [input.customId]: "{name: db" });
+  expect(told()).toEqual([expect.stringContaining("not one JSON object")]);
+  expect(await clicks()).toEqual([]);
+  await press("Edit…");
+  const again = bot.discord.modals(bot.bob).at(-1);
+  if (again === undefined) throw new Error("no form");
+  await bot.discord.submit(bot.bob, again, { [input.customId]: '{"name":"db"}' });
+  expect(await clicks()).toMatchObject([{ choice: { kind: "edit", args: { name: "db" } } }]);
+});
+
+test("details are for whoever asked, whole also when they take several messages", async () => {
+  const note = "word ".repeat(1_500);
+  const preview = { lines: [{ label: "Diff", value: note }], blastRadius: "None.", undo: "None." };
+  bot.cards.set("a1", cardOf(bot.key(thread), { preview }));
+  await press("Details");
+  await until(() => told().join("").length > note.length);
+  expect(told()[0]).toContain('{"name":"web"}');
+  expect(told(bot.ana)).toEqual([]);
+  expect(bot.shown(thread)).toHaveLength(1);
+});
+
+test("what is pressed for an action that is not known any more is answered so", async () => {
+  bot.cards.clear();
+  expect(await press("Details")).toMatchObject({ how: "reply" });
+  expect(await press("Edit…")).toMatchObject({ how: "reply" });
+  expect(told()).toEqual(
+    Array.from({ length: 2 }, () => expect.stringContaining("nothing to this button")),
+  );
+});
+
+test("private words come under a click of that person's, and else as a direct message with the thread's address", async () => {
+  const view = bot.view(thread);
+  await press("Approve");
+  await view.whisper(`discord:${bot.bob.id}`, "You may not approve this.");
+  expect(told()).toEqual(["You may not approve this."]);
+  await view.whisper(`discord:${bot.ana.id}`, "Only for you.");
+  const dms = bot.discord.dms(bot.ana).map((each) => bot.discord.textOf(each));
+  expect(dms).toEqual([expect.stringContaining("Only for you.")]);
+  expect(dms[0]).toContain(bot.adapter.link(bot.key(thread)));
+  expect(bot.shown(thread)).toHaveLength(1);
+});
+
+test("private words for a person who takes no direct messages are said in the thread, by name and without a ping", async () => {
+  const shy = bot.discord.addUser({ name: "shy", refusesDms: true });
+  bot.discord.addMember(bot.guild, shy);
+  await bot.view(thread).whisper(`discord:${shy.id}`, "You may not approve this.");
+  expect(bot.shown(thread)[1]).toBe("shy: You may not approve this.");
+});
+
+test("private words whose click is too long ago come as a direct message", async () => {
+  await press("Approve");
+  bot.discord.fail("POST /webhooks/:app/:token", { status: 401, code: 50027 });
+  await bot.view(thread).whisper(`discord:${bot.bob.id}`, "You may not approve this.");
+  expect(told()).toEqual([]);
+  expect(bot.discord.dms(bot.bob)).toHaveLength(1);
+  // The bot's own token is still good after a 401.
+  await bot.view(thread).say(answer("r1", "fine"), { id: "ended:r1", again: false });
+});
+
+test("a click that Discord gave up on is kept all the same, once and without alarm", async () => {
+  const hasty = await openBot({ discord: { times: { responseMs: 60 } } });
+  try {
+    const other = await hasty.begin();
+    const key = hasty.key(other);
+    const on = await hasty.view(other).card(cardOf(key), { id: "a1", again: false });
+    hasty.discord.latencyMs = 120;
+    expect(await hasty.discord.press(hasty.bob, on, "wk:approve:a1:1")).toMatchObject({
+      kind: "failed",
+    });
+    await until(() => hasty.discord.calls.some(({ code }) => code === 10062));
+    expect(await hasty.entries(other)).toContainEqual(expect.objectContaining({ kind: "click" }));
+    expect(hasty.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
+  } finally {
+    await hasty.close();
+  }
+});

@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { BotError } from "../../../src/core/errors.ts";
+import { PERMISSIONS } from "../../fakes/discord/discord.ts";
+import { type Bot, openBot, until } from "./harness.ts";
+
+let bot: Bot;
+beforeEach(async () => {
+  // So soon forgotten that what is said once is not said once because of it.
+  bot = await openBot({ discord: { times: { nonceMs: 40 } } });
+});
+afterEach(() => bot.close());
+
+const startsOf = () => bot.discord.calls.filter(({ route }) => route.endsWith("/threads"));
+/** What was said before has been taken once this has. */
+async function settled() {
+  const marker = await bot.begin("marker");
+  await until(async () => (await bot.texts(marker)).length > 0);
+}
+
+test("a mention opens a thread that is named after the question, and is kept in it without the mention", async () => {
+  const thread = await bot.begin("is web well?");
+  expect(thread).toMatchObject({ name: "is web well?", thread: { parentId: bot.ops.id } });
+  expect(await bot.entries(thread)).toMatchObject([
+    {
+      id: `msg:${thread.id}`,
+      kind: "message",
+      text: "is web well?",
+      actor: { account: `discord:${bot.ana.id}`, name: "ana" },
+    },
+  ]);
+});
+
+test("what is written in the thread then needs no mention, whoever writes it", async () => {
+  const thread = await bot.begin();
+  bot.discord.say(bot.bob, thread, "and the disk?");
+  await until(async () => (await bot.texts(thread)).length > 1);
+  expect(await bot.texts(thread)).toEqual(["is web well?", "and the disk?"]);
+});
+
+test("in other threads and channels only a mention is heard, and the thread it comes in is the session", async () => {
+  const thread = bot.discord.addThread(bot.ops, { name: "lunch", owner: bot.bob });
+  bot.discord.say(bot.bob, thread, "pizza?");
+  bot.discord.say(bot.bob, bot.ops, "anyone?");
+  await settled();
+  expect(await bot.entries(thread)).toEqual([]);
+  bot.discord.say(bot.bob, thread, "is web well?", { mention: true });
+  await until(async () => (await bot.texts(thread)).length > 0);
+  bot.discord.say(bot.ana, thread, "and db?");
+  await until(async () => (await bot.texts(thread)).length > 1);
+  expect(await bot.texts(thread)).toEqual(["is web well?", "and db?"]);
+  expect(startsOf()).toHaveLength(1);
+});
+
+test("what begins with a mention of somebody else is theirs", async () => {
+  const thread = await bot.begin();
+  bot.discord.say(bot.ana, thread, `<@${bot.bob.id}> lunch?`);
+  bot.discord.say(bot.ana, thread, `<@${bot.bob.id}> asks: is it well?`, { mention: true });
+  await until(async () => (await bot.texts(thread)).length > 1);
+  expect(await bot.texts(thread)).toEqual(["is web well?", "@bob asks: is it well?"]);
+});
+
+test("bots, webhooks and Discord's own messages say nothing to it", async () => {
+  const robot = bot.discord.addUser({ name: "robot", bot: true });
+  bot.discord.addMember(bot.guild, robot);
+  const thread = await bot.begin();
+  bot.discord.say(robot, thread, "alert!", { mention: true });
+  bot.discord.say(bot.bob, thread, "alert!", { mention: true, webhook: true });
+  bot.discord.say(bot.bob, thread, "joined", { system: true });
+  await settled();
+  expect(await bot.texts(thread)).toEqual(["is web well?"]);
+});
+
+test("a direct message is a session by itself, and needs no mention", async () => {
+  const dm = bot.discord.openDm(bot.ana);
+  bot.discord.say(bot.ana, dm, "is web well?");
+  await until(async () => (await bot.texts(dm)).length > 0);
+  expect(await bot.texts(dm)).toEqual(["is web well?"]);
+  expect(bot.key(dm)).toBe(`discord:dm:${dm.id}`);
+});
+
+test("a mention without words asks for help", async () => {
+  const thread = await bot.begin("");
+  expect(await bot.entries(thread)).toMatchObject([{ kind: "command", text: "help" }]);
+});
+
+test("two processes that hear the same message open one thread and keep it once", async () => {
+  await bot.replica();
+  const thread = await bot.begin();
+  bot.discord.say(bot.bob, thread, "and the disk?");
+  await until(async () => (await bot.texts(thread)).length > 1);
+  await settled();
+  expect(await bot.texts(thread)).toEqual(["is web well?", "and the disk?"]);
+  expect(startsOf().filter(({ path }) => path.includes(thread.id))).toHaveLength(2);
+});
+
+test("a thread whose opening was cut off half-way is found again", async () => {
+  bot.discord.fail("POST /channels/:channel/messages/:message/threads", {
+    cutAfterCarryingOut: true,
+  });
+  const thread = await bot.begin();
+  expect(await bot.texts(thread)).toEqual(["is web well?"]);
+});
+
+test("a channel in which no thread may be opened is told once which permission is missing", async () => {
+  bot.discord.overwrite(bot.ops, bot.discord.botUser, { deny: PERMISSIONS.createPublicThreads });
+  bot.discord.say(bot.ana, bot.ops, "one", { mention: true });
+  await until(() => bot.shown(bot.ops).length > 0);
+  bot.discord.say(bot.ana, bot.ops, "two", { mention: true });
+  await until(() => startsOf().length > 1);
+  bot.discord.say(bot.ana, bot.discord.openDm(bot.ana), "later");
+  await until(async () => (await bot.texts(bot.discord.openDm(bot.ana))).length > 0);
+  expect(bot.shown(bot.ops)).toEqual([
+    expect.stringMatching(/^I cannot open a thread here: I lack "Create Public Threads" here\./),
+  ]);
+});
+
+test("while the store is away the thread is told once, and everything is kept in order when it is back", async () => {
+  const thread = await bot.begin();
+  bot.breakStore(2);
+  bot.discord.say(bot.ana, thread, "one");
+  bot.discord.say(bot.bob, thread, "two");
+  await until(() => bot.shown(thread).length > 0);
+  expect(bot.shown(thread)).toEqual([expect.stringContaining("Not recorded yet")]);
+  bot.discord.say(bot.ana, thread, "three");
+  await until(async () => (await bot.texts(thread)).length > 3);
+  expect(await bot.texts(thread)).toEqual(["is web well?", "one", "two", "three"]);
+  await until(() => bot.shown(thread).length === 0);
+  expect(bot.shown(thread)).toEqual([]);
+});
+
+test("what cannot be kept at all is said to whoever wrote it, and those after it are kept", async () => {
+  const thread = await bot.begin();
+  bot.breakStore(1, new BotError("USAGE", "That is not a thing."));
+  bot.discord.say(bot.bob, thread, "odd");
+  bot.discord.say(bot.bob, thread, "fine");
+  await until(async () => (await bot.texts(thread)).length > 1);
+  expect(bot.shown(thread)).toEqual(["bob: That is not a thing."]);
+  expect(await bot.texts(thread)).toEqual(["is web well?", "fine"]);
+});
+
+test("stopping does not wait for a store that stays away, and says in the log what was lost", async () => {
+  const thread = await bot.begin();
+  bot.breakStore(1_000);
+  bot.discord.say(bot.ana, thread, "one");
+  bot.discord.say(bot.ana, thread, "two");
+  await until(() => bot.shown(thread).length > 0);
+  const before = Date.now();
+  await bot.adapter.stop();
+  expect(Date.now() - before).toBeLessThan(1_000);
+  expect(bot.log).toContainEqual(expect.objectContaining({ lost: 2 }));
+});
+
+const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+
+test("pictures and texts come with the message, and what cannot be read is named", async () => {
+  const id = bot.discord.say(bot.ana, bot.ops, "what is this?", {
+    mention: true,
+    attachments: [
+      { name: "graph.png", type: "image/png", bytes: PNG },
+      { name: "app.log", type: "text/plain; charset=utf-8", bytes: Buffer.from("ERROR x") },
+      { name: "fake.png", type: "image/png", bytes: Buffer.from("no picture") },
+      { name: "tool.exe", type: "application/x-msdownload", bytes: Buffer.from("MZ") },
+    ],
+  });
+  await until(() => bot.discord.threadOf(id) !== undefined);
+  const thread = bot.discord.threadOf(id);
+  if (thread === undefined) throw new Error("no thread");
+  await until(async () => (await bot.entries(thread)).length > 0);
+  expect(await bot.entries(thread)).toMatchObject([
+    {
+      text: "what is this?\n(file fake.png not read)\n(file tool.exe not read)",
+      files: [
+        { name: "graph.png", mediaType: "image/png" },
+        { name: "app.log", mediaType: "text/plain" },
+      ],
+    },
+  ]);
+});
+
+test("a message in a thread that was archived is heard, also by a process that never saw the thread", async () => {
+  const thread = await bot.begin();
+  bot.discord.archive(thread);
+  const other = await bot.replica();
+  await bot.adapter.stop();
+  bot.discord.say(bot.bob, thread, "still there?");
+  await until(async () => (await bot.texts(thread)).length > 1);
+  expect(await bot.texts(thread)).toEqual(["is web well?", "still there?"]);
+  await other.stop();
+});

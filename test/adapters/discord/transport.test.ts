@@ -1,0 +1,4 @@
+import { transportContract } from "../../contracts/transport.ts";
+import { openGuild } from "./guild.ts";
+
+transportContract("Discord", openGuild);

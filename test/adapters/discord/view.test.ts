@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { View } from "../../../src/adapters/adapter.ts";
+import { type FakeChannel, PERMISSIONS } from "../../fakes/discord/discord.ts";
+import { answer, type Bot, cardOf, openBot, until } from "./harness.ts";
+
+let bot: Bot;
+let thread: FakeChannel;
+let view: View;
+beforeEach(async () => {
+  bot = await openBot({ discord: { oldEdits: 1, times: { nonceMs: 40 } } });
+  thread = await bot.begin();
+  view = bot.view(thread);
+});
+afterEach(() => bot.close());
+
+const POST = "POST /channels/:channel/messages";
+const EDIT = "PATCH /channels/:channel/messages/:message";
+const first = (id: string) => ({ id, again: false });
+const again = (id: string) => ({ id, again: true });
+const sent = (method: string) => bot.discord.calls.filter((call) => call.method === method);
+const long = Array.from({ length: 400 }, (_, i) => `finding number ${i} of many`).join("\n");
+
+test("a long answer is several messages in order, one reference, and taken back whole", async () => {
+  const ref = await view.say(answer("r1", long), first("ended:r1"));
+  expect(ref.split(",")).toHaveLength(bot.shown(thread).length);
+  expect(bot.shown(thread).length).toBeGreaterThan(2);
+  const numbers = [
+    ...bot
+      .shown(thread)
+      .join("\n")
+      .matchAll(/number (\d+)/g),
+  ].map(([, n]) => Number(n));
+  expect(numbers).toEqual(Array.from({ length: 400 }, (_, i) => i));
+  await view.retract(ref);
+  await view.retract(ref);
+  expect(bot.shown(thread)).toEqual([]);
+});
+
+test("every message is marked as no ping, and carries a nonce that Discord enforces", async () => {
+  await view.say(answer("r1", `@everyone <@${bot.bob.id}> <@&${bot.guild.id}>`), first("ended:r1"));
+  await view.card(cardOf(bot.key(thread)), first("a1"));
+  const bodies = sent("POST").flatMap(({ route, body }) =>
+    route.endsWith("/messages") ? [body] : [],
+  );
+  expect(bodies.length).toBe(2);
+  for (const body of bodies) {
+    expect(body).toMatchObject({
+      allowed_mentions: { parse: [] },
+      enforce_nonce: true,
+      nonce: expect.stringMatching(/^[\w-]{10,25}$/),
+    });
+  }
+});
+
+test("a delivery whose answer was cut off is found again, within minutes and long after", async () => {
+  for (const waitMs of [0, 50]) {
+    const id = `ended:r${waitMs}`;
+    bot.discord.fail(POST, { cutAfterCarryingOut: true });
+    await expect(view.say(answer("r1", `well ${waitMs}`), first(id))).rejects.toMatchObject({
+      code: "PLATFORM_UNREACHABLE",
+    });
+    await sleep(waitMs);
+    const ref = await view.say(answer("r1", `well ${waitMs}`), again(id));
+    expect(bot.discord.messages(thread).at(-1)?.id).toBe(ref);
+  }
+  expect(bot.shown(thread)).toEqual(["well 0", "well 50"]);
+});
+
+test("a delivery that broke off in the middle goes on where it ended", async () => {
+  bot.discord.fail(POST, { status: 500, times: 1 });
+  const ref = view.say(answer("r1", long), first("ended:r1"));
+  await expect(ref).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
+  bot.discord.mend();
+  await view.say(answer("r1", long), first("ended:r1"));
+  const whole = bot.shown(thread);
+  await sleep(50);
+  await view.say(answer("r1", long), again("ended:r1"));
+  expect(bot.shown(thread)).toEqual(whole);
+});
+
+test("two deliveries of the same words are two messages, also when one is repeated", async () => {
+  const one = await view.say(answer("r1", "Done."), first("ended:r1"));
+  const two = await view.say(answer("r2", "Done."), again("ended:r2"));
+  expect(one).not.toBe(two);
+  expect(await view.say(answer("r1", "Done."), again("ended:r1"))).toBe(one);
+  expect(bot.shown(thread)).toHaveLength(2);
+});
+
+test("the answer takes the place of the message in which the run was followed", async () => {
+  const ref = await view.begin?.(first("run:r1"), [
+    { kind: "tool_started", call: "r1.t1", tool: "http", args: {} },
+  ]);
+  expect(bot.discord.typing.some(({ channelId }) => channelId === thread.id)).toBe(true);
+  expect(bot.shown(thread)).toEqual([expect.stringContaining("http")]);
+  expect(await view.say(answer("r1", "All is well."), first("ended:r1"), ref)).toBe(ref);
+  expect(bot.shown(thread)).toEqual(["All is well."]);
+});
+
+test("a run's message that is gone, or too old to be edited, is no hindrance to its answer", async () => {
+  const gone = await view.begin?.(first("run:r1"), []);
+  bot.discord.remove(gone ?? "");
+  await view.say(answer("r1", "one"), first("ended:r1"), gone);
+  const old = await view.begin?.(first("run:r2"), []);
+  bot.discord.fail(EDIT, { status: 429, code: 30046, retryAfter: 0 });
+  bot.discord.mend();
+  bot.discord.fail(EDIT, { status: 400, code: 30046 });
+  await view.say(answer("r2", "two"), first("ended:r2"), old);
+  expect(bot.shown(thread)).toEqual(["one", "two"]);
+});
+
+test("progress is edited in, the newest state, at most every 1.2 s, and never over the answer", async () => {
+  const ref = (await view.begin?.(first("run:r1"), [])) ?? "";
+  const begunAt = performance.now();
+  for (let i = 1; i <= 20; i += 1) {
+    view.progress({ kind: "tool_started", call: `r1.t${i}`, tool: `tool${i}`, args: {} }, ref);
+  }
+  await until(() => bot.shown(thread)[0]?.includes("tool20") === true);
+  expect(bot.shown(thread)).toEqual([expect.stringContaining("tool20")]);
+  expect(sent("PATCH")).toHaveLength(1);
+  expect(performance.now() - begunAt).toBeGreaterThan(1_100);
+  view.progress({ kind: "draft", run: "r1", text: "so far" }, ref);
+  await view.say(answer("r1", "All is well."), first("ended:r1"), ref);
+  view.progress({ kind: "draft", run: "r1", text: "late" }, ref);
+  // One for the tools, one for the answer; the drafts' would come within 1.2 s.
+  await until(() => sent("PATCH").length > 2, 1_300);
+  expect(bot.shown(thread)).toEqual(["All is well."]);
+});
+
+test("an archived thread is opened again for whatever is to be shown in it", async () => {
+  const card = await view.card(cardOf(bot.key(thread)), first("a1"));
+  for (const act of [
+    () => view.say(answer("r1", "well"), first("ended:r1")),
+    () => view.settle(card, cardOf(bot.key(thread), { phase: "denied", ending: "denied by Bob" })),
+  ]) {
+    bot.discord.archive(thread);
+    await act();
+    expect(thread.thread?.archived).toBe(false);
+  }
+  bot.discord.archive(thread);
+  await view.retract(card);
+  expect(bot.shown(thread)).toEqual(["well"]);
+});
+
+test("where nothing can be shown the refusal says what to do", async () => {
+  bot.discord.archive(thread, { locked: true });
+  await expect(view.say(answer("r1", "x"), first("ended:r1"))).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+    message: expect.stringContaining("unlock"),
+  });
+  const other = await bot.begin("another");
+  bot.discord.overwrite(bot.ops, bot.discord.botUser, { deny: PERMISSIONS.sendMessagesInThreads });
+  await expect(bot.view(other).say(answer("r1", "x"), first("ended:r1"))).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+    message: expect.stringContaining("invite link"),
+  });
+  bot.discord.removeChannel(other);
+  await expect(bot.view(other).say(answer("r1", "x"), first("ended:r1"))).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+    message: expect.stringContaining("gone"),
+  });
+});
+
+test("a card that somebody deleted does not hold anything up", async () => {
+  const card = await view.card(cardOf(bot.key(thread)), first("a1"));
+  bot.discord.remove(card);
+  await view.settle(card, cardOf(bot.key(thread), { phase: "done", ending: "done" }));
+  expect(bot.shown(thread)).toEqual([]);
+});
+
+test("a card has its buttons until it is decided, and then only its details", async () => {
+  const card = await view.card(cardOf(bot.key(thread)), first("a1"));
+  const labels = () => {
+    const message = bot.discord.message(card);
+    return message && bot.discord.buttonsOf(message).map(({ label }) => label);
+  };
+  expect(labels()).toEqual(["Approve", "Deny", "Deny because…", "Edit…", "Details"]);
+  await view.settle(card, cardOf(bot.key(thread), { phase: "denied", ending: "denied by Bob" }));
+  expect(labels()).toEqual(["Details"]);
+});
+
+test("only addresses within the same server are links", async () => {
+  const here = `https://discord.com/channels/${bot.guild.id}/1`;
+  const text = `${here} https://discord.com/channels/1/2 https://evil.test/${bot.guild.id}`;
+  await view.say({ ...answer("r1", text), talk: true } as never, first("ended:r1"));
+  expect(bot.shown(thread)[0]).toContain(`<${here}>`);
+  expect(bot.shown(thread)[0]).not.toContain("<https://discord.com/channels/1/2>");
+  expect(bot.shown(thread)[0]).not.toContain("<https://evil");
+});
+
+test("Discord's limits only slow a long answer down", async () => {
+  const limited = await openBot({ discord: { limits: true, times: { windowMs: 200 } } });
+  try {
+    const other = await limited.begin();
+    const text = Array.from({ length: 1_200 }, (_, i) => `finding number ${i} of many`).join("\n");
+    await limited.view(other).say(answer("r1", text), first("ended:r1"));
+    const shown = limited.shown(other);
+    expect(shown.length).toBeGreaterThan(7);
+    const numbers = [...shown.join("\n").matchAll(/number (\d+)/g)].map(([, n]) => Number(n));
+    expect(numbers).toEqual(Array.from({ length: 1_200 }, (_, i) => i));
+  } finally {
+    await limited.close();
+  }
+});

@@ -1,0 +1,269 @@
+import { createServer } from "node:http";
+import { pino } from "pino";
+import { afterEach, expect, test } from "vitest";
+import { createSdkLogger } from "../../../src/adapters/slack/sdk-log.ts";
+import { type Bot, type BotOptions, openBot, until } from "./harness.ts";
+
+const open: Bot[] = [];
+async function opened(options?: BotOptions): Promise<Bot> {
+  const bot = await openBot(options);
+  open.push(bot);
+  return bot;
+}
+afterEach(async () => {
+  for (const bot of open.splice(0)) await bot.close();
+});
+
+const OVER_HTTP = { appToken: undefined, signingSecret: "fake-signing-secret", port: 0 };
+
+/** Where an adapter in HTTP mode listens. */
+async function portOf({ adapter }: Bot): Promise<string> {
+  const lines = await adapter.examine();
+  return /port (\d+)/.exec(lines.map(({ text }) => text).join("\n"))?.[1] ?? "";
+}
+
+async function overHttp(): Promise<Bot & { url: string; port: string }> {
+  const bot = await opened({ adapter: OVER_HTTP, slack: { retryDelaysMs: [10, 20, 50] } });
+  const port = await portOf(bot);
+  const url = `http://127.0.0.1:${port}/slack/events`;
+  await bot.slack.deliverTo(url);
+  return { ...bot, url, port };
+}
+
+test("when Slack asks for a new connection or it breaks off, it is connected again, and nothing is lost", async () => {
+  const { slack, ops, ana, ...bot } = await opened();
+  for (const end of [() => slack.disconnect(), () => slack.dropConnections()]) {
+    end();
+    const ts = slack.say(ana, ops, "is web well?", { mention: true });
+    await slack.idle();
+    await until(() => slack.connections === 1, 3_000);
+    expect(slack.connections).toBe(1);
+    const later = slack.say(ana, ops, "and db?", { thread: ts, mention: true });
+    await slack.idle();
+    expect(await bot.texts(ops, ts)).toContain("and db?");
+    expect((await bot.entries(ops, ts)).map(({ id }) => id)).toContain(`msg:${later}`);
+  }
+});
+
+test("while Slack cannot be reached it goes on trying, and the process lives", async () => {
+  const { slack, ops, ana, ...bot } = await opened();
+  slack.fail("apps.connections.open", { error: "invalid_auth" });
+  slack.fail("apps.connections.open", { status: 503 });
+  slack.dropConnections();
+  await until(() => slack.connections === 1, 4_000);
+  expect(slack.connections).toBe(1);
+  const ts = slack.say(ana, ops, "is web well?", { mention: true });
+  await slack.idle();
+  expect(await bot.texts(ops, ts)).toEqual(["is web well?"]);
+  const complaints = bot.log.filter(({ msg }) => String(msg).startsWith("no connection"));
+  expect(complaints.map(({ level }) => level)).toEqual([50, 40]);
+});
+
+test("once it stops it takes nothing more, and what it was taking is acknowledged", async () => {
+  const bot = await opened();
+  const { slack, ops, ana } = bot;
+  slack.latencyMs = 60;
+  const taken = slack.say(ana, ops, "is web well?", { mention: true });
+  await until(() => slack.calls.some(({ method }) => method === "users.info"));
+  await bot.adapter.stop();
+  expect(await slack.acknowledged(taken)).toMatchObject([
+    { acknowledged: true, attempts: 1 },
+    { acknowledged: true, attempts: 1 },
+  ]);
+  expect(await bot.texts(ops, taken)).toEqual(["is web well?"]);
+  await until(() => slack.connections === 0);
+  expect(slack.connections).toBe(0);
+});
+
+test.each(["invalid_auth", "token_revoked", "account_inactive"] as const)(
+  "a bot token that is %s is named at the start",
+  async (state) => {
+    const bot = await opened({ start: false });
+    bot.slack.tokenState = state;
+    await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({
+      code: "PLATFORM_REFUSED",
+      message: expect.stringContaining("SLACK_BOT_TOKEN"),
+    });
+    await expect(bot.adapter.examine()).rejects.toMatchObject({ code: "PLATFORM_REFUSED" });
+  },
+);
+
+test("an app token that is not valid is named at the start, and by doctor", async () => {
+  const bot = await opened({ start: false, adapter: { appToken: "xapp-1-wrong" } });
+  await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+    message: expect.stringContaining("SLACK_APP_TOKEN"),
+  });
+  expect(await bot.adapter.examine()).toContainEqual({
+    ok: false,
+    text: expect.stringContaining("SLACK_APP_TOKEN"),
+  });
+  expect(bot.adapter.view(bot.key(bot.ops, "1.1"))).toBeUndefined();
+});
+
+test("where there is no server at all, that is said, and a later start succeeds", async () => {
+  const bot = await opened({ start: false });
+  bot.slack.fail("auth.test", { cut: true });
+  await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({
+    code: "PLATFORM_UNREACHABLE",
+  });
+  bot.slack.fail("apps.connections.open", { status: 502 });
+  await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({
+    code: "PLATFORM_UNREACHABLE",
+  });
+  await bot.adapter.start(bot.parts);
+  expect(bot.slack.connections).toBe(1);
+});
+
+test("stopped while it connects, it does not connect", async () => {
+  const bot = await opened({ start: false });
+  bot.slack.latencyMs = 60;
+  const started = bot.adapter.start(bot.parts).catch((error: unknown) => error);
+  await until(() => bot.slack.calls.some(({ method }) => method === "apps.connections.open"));
+  await bot.adapter.stop();
+  expect(await started).toMatchObject({ code: expect.stringMatching(/ABORTED|UNREACHABLE/) });
+  await until(() => bot.slack.connections === 0);
+  expect(bot.slack.connections).toBe(0);
+  expect(bot.adapter.view(bot.key(bot.ops, "1.1"))).toBeUndefined();
+});
+
+test("neither an app token nor a signing secret is a mistake of the settings", async () => {
+  const bot = await opened({ start: false, adapter: { appToken: undefined } });
+  await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+});
+
+test("doctor hears who the bot is, what its token lacks, and that Socket Mode opens", async () => {
+  const bot = await opened();
+  const { slack } = bot;
+  expect(await bot.adapter.examine()).toEqual([
+    { ok: true, text: `Slack: @watchkeeper in the workspace Home (${slack.team.url}).` },
+    { ok: true, text: "Slack: the bot token has every scope." },
+    { ok: true, text: "Slack: the app token opens Socket Mode." },
+  ]);
+  slack.scopes = ["chat:write", "app_mentions:read", "channels:history"];
+  const [, scopes] = await bot.adapter.examine();
+  expect(scopes).toMatchObject({ ok: false, text: expect.stringContaining("users:read") });
+  expect(scopes?.text).not.toContain("chat:write");
+});
+
+test("over HTTP an event is answered when it is in the journal, else Slack sends it again", async () => {
+  const { slack, ops, ana, ...bot } = await overHttp();
+  const dm = slack.openDm(ana);
+  bot.breakStore(2);
+  const ts = slack.say(ana, dm, "is web well?");
+  expect(await slack.acknowledged(ts)).toMatchObject([{ acknowledged: true, attempts: 3 }]);
+  expect(await bot.texts(dm, ts)).toEqual(["is web well?"]);
+  slack.shuffle = { copies: 3, seed: 1 };
+  const root = slack.say(ana, ops, "and db?", { mention: true });
+  slack.say(ana, ops, "now", { thread: root });
+  await slack.idle();
+  expect(await bot.texts(ops, root)).toEqual(["and db?", "now"]);
+});
+
+test("over HTTP presses and forms are answered too", async () => {
+  const { slack, ops, ana, bob, ...bot } = await overHttp();
+  const root = slack.say(ana, ops, "stop", { mention: true });
+  const begun = await bot.adapter.view(bot.key(ops, root))?.begin?.({ id: "b", again: false }, []);
+  const press = () => slack.press(bob, ops, begun ?? "", "wk:stop");
+  expect(await press()).toMatchObject({ acknowledged: true });
+  bot.breakStore(1);
+  expect(await press()).toMatchObject({ acknowledged: false });
+  expect(await bot.entries(ops, root)).toMatchObject([{ kind: "stop" }, { kind: "stop" }]);
+});
+
+test("what Slack did not sign, or signed long ago, is refused; what it sends twice is one entry", async () => {
+  const { slack, ops, ana, url, ...bot } = await overHttp();
+  const ts = slack.say(ana, ops, "is web well?", { mention: true });
+  await slack.idle();
+  const event = {
+    type: "message",
+    channel: ops.id,
+    user: ana.id,
+    ts: "1795000000.000100",
+    thread_ts: ts,
+    text: "forged",
+  };
+  const body = JSON.stringify(slack.envelope(event));
+  const send = async (headers: Record<string, string>) => {
+    const sent = { "content-type": "application/json", ...headers };
+    const response = await fetch(url, { method: "POST", headers: sent, body });
+    await response.text();
+    return response.status;
+  };
+  expect(await send({})).toBe(401);
+  expect(await send(slack.sign(body, Date.now(), "another secret"))).toBe(401);
+  expect(await send(slack.sign(`${body} `))).toBe(401);
+  expect(await send(slack.sign(body, Date.now() - 301_000))).toBe(401);
+  expect(await bot.texts(ops, ts)).toEqual(["is web well?"]);
+  expect(await send(slack.sign(body, Date.now() - 290_000))).toBe(200);
+  expect(await send(slack.sign(body))).toBe(200);
+  expect(await bot.texts(ops, ts)).toEqual(["is web well?", "forged"]);
+});
+
+test("over HTTP it says that it lives, and ends although a connection is kept open", async () => {
+  const bot = await overHttp();
+  const health = await fetch(`http://127.0.0.1:${bot.port}/healthz`);
+  expect([health.status, await health.text()]).toEqual([200, "ok\n"]);
+  expect((await fetch(`http://127.0.0.1:${bot.port}/other`)).status).toBe(404);
+  await bot.adapter.stop();
+  await expect(fetch(`http://127.0.0.1:${bot.port}/healthz`)).rejects.toThrow("fetch failed");
+});
+
+test("over HTTP it ends soon after what it was taking is answered, although Slack keeps the connection", async () => {
+  const bot = await overHttp();
+  const { slack, ops, ana } = bot;
+  slack.latencyMs = 60;
+  const taken = slack.say(ana, ops, "is web well?", { mention: true });
+  await until(() => slack.calls.some(({ method }) => method === "users.info"));
+  const from = performance.now();
+  await bot.adapter.stop();
+  expect(performance.now() - from).toBeLessThan(1_500);
+  expect(await slack.acknowledged(taken)).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
+  expect(await bot.texts(ops, taken)).toEqual(["is web well?"]);
+});
+
+test("a port that is taken is named at the start", async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, resolve));
+  const address = other.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  const bot = await opened({ start: false, adapter: { ...OVER_HTTP, port } });
+  try {
+    await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({
+      code: "PLATFORM_REFUSED",
+      message: expect.stringContaining(`Port ${port} (PORT)`),
+    });
+  } finally {
+    await new Promise((resolve) => other.close(resolve));
+  }
+});
+
+test("what Slack's libraries complain of is logged without tokens and connection addresses", () => {
+  const lines: string[] = [];
+  const log = createSdkLogger(pino({ level: "debug" }, { write: (line) => void lines.push(line) }));
+  const address = "wss://wss-primary.slack.com/link/?ticket=abc&app_id=x";
+  log.error("failed with xoxb-1-a at", address, new Error("xapp-1-b"), "ticket=def");
+  log.warn("Bearer xoxe.xoxp-1-c");
+  log.debug("hello");
+  expect(lines).toHaveLength(2);
+  for (const secret of ["1-a", "1-b", "1-c", "abc", "def", "hello"]) {
+    expect(lines.join("")).not.toContain(secret);
+  }
+});
+
+test("the log holds no token, no connection address and nothing that people wrote", async () => {
+  const { slack, ops, ana, ...bot } = await opened();
+  slack.say(ana, ops, "the password is hunter2", { mention: true });
+  await slack.idle();
+  slack.fail("chat.postMessage", { status: 500 });
+  const root = slack.say(ana, ops, "x");
+  const view = bot.adapter.view(bot.key(ops, root));
+  await expect(view?.whisper("slack:T0HOME:U0NOBODY", "psst")).rejects.toThrow("HTTP 500");
+  slack.dropConnections();
+  await until(() => slack.connections === 1, 3_000);
+  const log = JSON.stringify(bot.log);
+  expect(log).toContain("Slack: @watchkeeper in Home");
+  for (const secret of [slack.botToken, slack.appToken, "ws://", "hunter2"]) {
+    expect(log).not.toContain(secret);
+  }
+});

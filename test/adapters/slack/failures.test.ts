@@ -1,0 +1,123 @@
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createApi } from "../../../src/adapters/slack/api.ts";
+import type { View } from "../../../src/adapters/adapter.ts";
+import type { Fault } from "../../fakes/slack/slack.ts";
+import { answer, type Bot, cardOf, openBot } from "./harness.ts";
+
+let bot: Bot;
+let root: string;
+let view: View;
+beforeEach(async () => {
+  bot = await openBot();
+  root = bot.slack.say(bot.ana, bot.ops, "is web well?");
+  const found = bot.adapter.view(bot.key(bot.ops, root));
+  if (found === undefined) throw new Error("the thread is not shown");
+  view = found;
+});
+afterEach(() => bot.close());
+
+const once = { id: "e1", again: false };
+const say = () => view.say(answer("r1", "all is well"), once);
+
+test.each<[string, RegExp]>([
+  ["not_in_channel", /invite @/],
+  ["channel_not_found", /private.*invite @/],
+  ["is_archived", /unarchive/],
+  ["restricted_action", /does not let the bot post/],
+  ["restricted_action_read_only_channel", /let the bot/],
+  ["invalid_auth", /SLACK_BOT_TOKEN/],
+  ["not_authed", /SLACK_BOT_TOKEN/],
+  ["token_revoked", /reinstall.*SLACK_BOT_TOKEN/],
+  ["token_expired", /reinstall.*SLACK_BOT_TOKEN/],
+  ["account_inactive", /reinstall.*SLACK_BOT_TOKEN/],
+  ["not_allowed_token_type", /xoxb-/],
+  ["team_access_not_granted", /administrators/],
+  ["thread_not_found", /is gone/],
+  ["msg_blocks_too_long", /too long/],
+  ["unknown_method", /SLACK_API_URL/],
+  ["some_new_code", /^Slack refused chat\.postMessage \(some_new_code\)\.$/],
+])("a refusal with %s says what to do", async (error, words) => {
+  bot.slack.fail("chat.postMessage", { error });
+  await expect(say()).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+    message: expect.stringMatching(words),
+  });
+});
+
+test("a missing scope is named", async () => {
+  bot.slack.scopes = ["channels:history"];
+  await expect(say()).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+    message: expect.stringMatching(/lacks the scope chat:write; add it/),
+  });
+});
+
+test("an archived channel, and one the bot was taken out of, are what they are in Slack too", async () => {
+  bot.slack.leave(bot.ops, bot.slack.botUser);
+  await expect(say()).rejects.toThrow("not_in_channel");
+  bot.slack.join(bot.ops, bot.slack.botUser);
+  bot.slack.archive(bot.ops);
+  await expect(say()).rejects.toThrow("is_archived");
+});
+
+/** Every place that the worker and people wait for. */
+const SITES: readonly (readonly [string, () => Promise<unknown>])[] = [
+  ["chat.postMessage", say],
+  ["chat.postMessage", () => view.card(cardOf(bot.key(bot.ops, root)), once)],
+  ["chat.postMessage", async () => view.begin?.(once, [])],
+  ["chat.update", async () => view.settle(await say(), cardOf(bot.key(bot.ops, root)))],
+  ["chat.update", async () => view.say(answer("r1", "well"), once, await view.begin?.(once, []))],
+  ["chat.delete", async () => view.retract(await say())],
+  ["chat.postEphemeral", () => view.whisper(bot.account(bot.ana), "psst")],
+  ["conversations.replies", () => view.say(answer("r1", "well"), { id: "e1", again: true })],
+  ["users.info", () => bot.adapter.people.standing(bot.account(bot.ana), bot.key(bot.ops, root))],
+  [
+    "conversations.members",
+    () => bot.adapter.people.everyone(bot.key(bot.slack.openDm(bot.bob), root)),
+  ],
+  ["usergroups.users.list", () => bot.adapter.people.members("slack:group:S0SRE")],
+  ["auth.test", () => bot.adapter.examine()],
+];
+
+const FAULTS: readonly (readonly [Fault, object])[] = [
+  [
+    { status: 429, retryAfter: 3 },
+    { code: "PLATFORM_RATE_LIMITED", retryAfterMs: 3_000 },
+  ],
+  [{ status: 429 }, { code: "PLATFORM_RATE_LIMITED" }],
+  [{ error: "ratelimited" }, { code: "PLATFORM_RATE_LIMITED" }],
+  [{ status: 503 }, { code: "PLATFORM_UNREACHABLE" }],
+  [{ error: "internal_error" }, { code: "PLATFORM_UNREACHABLE" }],
+  [{ cut: true }, { code: "PLATFORM_UNREACHABLE" }],
+  [{ cutAfterCarryingOut: true }, { code: "PLATFORM_UNREACHABLE" }],
+  [{ status: 200 }, { code: "PLATFORM_UNREACHABLE" }],
+  [{ status: 404 }, { code: "PLATFORM_REFUSED" }],
+  [{ error: "access_denied" }, { code: "PLATFORM_REFUSED" }],
+];
+
+test("whatever fails wherever, it is one of three errors, asked for once, and the next try succeeds", async () => {
+  bot.slack.addGroup("S0SRE", [bot.ana]);
+  for (const [method, act] of SITES) {
+    for (const [fault, error] of FAULTS) {
+      bot.slack.fail(method, fault);
+      const before = bot.slack.calls.filter((call) => call.method === method).length;
+      await expect(act(), `${method} ${JSON.stringify(fault)}`).rejects.toMatchObject(error);
+      expect(bot.slack.calls.filter((call) => call.method === method).length - before).toBe(1);
+    }
+    await act();
+  }
+});
+
+test("what is never answered is given up", async () => {
+  const api = createApi({
+    token: bot.slack.botToken,
+    variable: "SLACK_BOT_TOKEN",
+    apiUrl: bot.slack.apiUrl,
+    log: pino({ level: "silent" }),
+    timeoutMs: 30,
+  });
+  bot.slack.fail("auth.test", { timeout: true });
+  const asked = api.ask("auth.test", (client) => client.auth.test());
+  await expect(asked).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
+});

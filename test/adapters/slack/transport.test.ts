@@ -1,0 +1,4 @@
+import { transportContract } from "../../contracts/transport.ts";
+import { openWorkspace } from "./workspace.ts";
+
+transportContract("Slack", openWorkspace);

@@ -1,0 +1,319 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Adapter, Inbox, Queries } from "../../src/adapters/adapter.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import { askUser } from "../../src/tools/thread/ask-user.ts";
+import { ANSWER, call, ofKind, resultsIn, wordsIn } from "../agent/talking.ts";
+import { type Host, type HostOptions, openHost } from "../fakes/host.ts";
+import { type Saying, scriptedModel } from "../fakes/scripted-model.ts";
+import { fakeTool } from "../fakes/stage.ts";
+
+/** Ana, Bob and Cy are full members of the channel, Gus is a guest in it. */
+export type Who = "ana" | "bob" | "cy" | "gus";
+
+/** A platform with its people, and what can be seen there. */
+export interface Platform {
+  /** A process's connection to it, that nothing comes through yet. */
+  connect(): Connection;
+  /** Where one person asks and decides, only Ana is there. */
+  crowd: boolean;
+  /** Somebody asks the bot something in a new place, mentioning it where that is needed. */
+  begin(who: Who, text: string): Promise<JournalKey>;
+  /** Somebody writes in the thread, without a mention. */
+  write(key: JournalKey, who: Who, text: string): Promise<void>;
+  /** Somebody presses the button with this label, on the newest message of the thread that has it and shows `on`. */
+  press(key: JournalKey, who: Who, label: string, on: string): Promise<void>;
+  /** Somebody denies the action, with this reason, in whichever way the card offers. */
+  denyBecause(key: JournalKey, who: Who, action: string, reason: string): Promise<void>;
+  stop(key: JournalKey, who: Who): Promise<void>;
+  /** All that stands in the thread now, as text, in order; what people wrote as well. */
+  shown(key: JournalKey): string;
+  /** What only this person was told. */
+  told(who: Who): string;
+  /** Whoever something of ours would have notified. */
+  pings(): readonly unknown[];
+  /** From now on every event comes several times, out of order. Left out where events cannot. */
+  scramble?(): void;
+  end(): Promise<void>;
+}
+
+interface Connection {
+  adapter: Adapter;
+  start(parts: { inbox: Inbox; queries: Queries }): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function until(what: () => boolean | Promise<boolean>, ms = 4_000): Promise<void> {
+  for (const end = Date.now() + ms; !(await what()); await sleep(10)) {
+    if (Date.now() > end) return; // the expectation that follows says what is missing
+  }
+}
+
+/** What people can do with the bot on any surface, with the real adapter in front of a real journal and worker. */
+export function transportContract(name: string, open: () => Promise<Platform>): void {
+  describe(`${name} carries a conversation`, () => {
+    let platform: Platform;
+    let journal: Journal;
+    let now: number;
+    const ends: (() => Promise<void>)[] = [];
+
+    beforeEach(async () => {
+      platform = await open();
+      now = Date.now();
+      journal = await openSqliteJournal({ path: ":memory:", now: () => now });
+    });
+    afterEach(async () => {
+      for (const end of ends.splice(0).toReversed()) await end();
+      await platform.end();
+      await journal.close();
+    });
+
+    /** A process of the bot, connected. */
+    async function run(options: HostOptions): Promise<{ host: Host; end(): Promise<void> }> {
+      const connection = platform.connect();
+      const host = await openHost(connection.adapter, { journal, leaseMs: 300, ...options });
+      await connection.start(host);
+      let ended: Promise<void> | undefined;
+      const stopAll = async () => {
+        await host.stop();
+        await connection.stop();
+      };
+      const end = () => (ended ??= stopAll());
+      ends.push(end);
+      return { host, end };
+    }
+
+    const shows = async (key: JournalKey, text: string | RegExp) => {
+      const isShown = () =>
+        typeof text === "string"
+          ? platform.shown(key).includes(text)
+          : text.test(platform.shown(key));
+      await until(isShown);
+      if (typeof text === "string") expect(platform.shown(key)).toContain(text);
+      else expect(platform.shown(key)).toMatch(text);
+    };
+    const kindsOf = async (key: JournalKey) => (await journal.read(key)).map(({ kind }) => kind);
+    const ended = (key: JournalKey, runs: number) =>
+      until(async () => (await kindsOf(key)).filter((kind) => kind === "run_ended").length >= runs);
+    const entriesOf = async (key: JournalKey) =>
+      (await journal.read(key)).filter((entry) => entry.kind !== "newer");
+
+    const talk = (script: readonly Saying[], more: HostOptions = {}) => {
+      const model = scriptedModel(script);
+      const look = fakeTool({ name: "look" });
+      const act = fakeTool({ name: "act", effect: "write" });
+      return { model, look, act, options: { tools: [look, act, askUser], model, ...more } };
+    };
+
+    test("a question is looked into and answered with its evidence; what is written then goes on", async () => {
+      const { model, look, options } = talk([
+        { text: "I look first.", calls: [call("look")] },
+        ANSWER,
+        { text: "Nothing else is known." },
+      ]);
+      await run(options);
+      const key = await platform.begin("ana", "is web well?");
+      await shows(key, ANSWER.text.replace("[T1].", ""));
+      await shows(key, "look");
+      expect(look.runs).toEqual(["web"]);
+      await platform.write(key, "ana", "and otherwise?");
+      await shows(key, "Nothing else is known.");
+      expect(model.left()).toBe(0);
+      expect((await kindsOf(key)).filter((kind) => kind === "run_started")).toHaveLength(2);
+    });
+
+    test("what is written while a tool runs joins the run, and there is one answer", async () => {
+      const written = Promise.withResolvers<void>();
+      const slow = fakeTool({
+        name: "slow",
+        run: async () => {
+          await written.promise;
+          return { text: "seen" };
+        },
+      });
+      const { model, options } = talk([{ calls: [call("slow")] }, ANSWER], { tools: [slow] });
+      await run({ ...options, tools: [slow] });
+      const key = await platform.begin("ana", "is web well?");
+      await until(() => slow.runs.length > 0);
+      await platform.write(key, platform.crowd ? "bob" : "ana", "look at the disk too");
+      await until(async () => (await kindsOf(key)).filter((kind) => kind === "message").length > 1);
+      written.resolve();
+      await shows(key, "CONFIRMED");
+      expect(wordsIn(model.requests[1]).at(-1)).toContain("look at the disk too");
+      expect((await kindsOf(key)).filter((kind) => kind === "run_ended")).toHaveLength(1);
+    });
+
+    test("two actions are decided in the opposite order, by different people", async () => {
+      const { model, act, options } = talk([
+        { calls: [call("act", "web"), call("act", "db")] },
+        { text: "INCONCLUSIVE: one was denied." },
+      ]);
+      await run(options);
+      const key = await platform.begin("ana", "restart both");
+      await shows(key, "a2");
+      await shows(key, '{"name":"db"}');
+      await platform.press(key, platform.crowd ? "bob" : "ana", "Approve", "a2");
+      await until(() => act.runs.length > 0);
+      await platform.press(key, platform.crowd ? "cy" : "ana", "Deny", "a1");
+      await shows(key, "one was denied");
+      expect(act.runs).toEqual(["db"]);
+      const results = resultsIn(model.requests[1]).map(({ text }) => text);
+      expect(results).toEqual([
+        expect.stringContaining("Denied by"),
+        expect.stringContaining("did db"),
+      ]);
+      await shows(key, platform.crowd ? /denied by cy/i : /denied by/i);
+    });
+
+    test("a denial's reason is shown, and told to the model", async () => {
+      const { model, act, options } = talk([
+        { calls: [call("act")] },
+        { text: "INCONCLUSIVE: it was denied." },
+      ]);
+      await run(options);
+      const key = await platform.begin("ana", "restart web");
+      await shows(key, "a1");
+      const who = platform.crowd ? "bob" : "ana";
+      await platform.denyBecause(key, who, "a1", "peak hour, wait for 18:00");
+      await shows(key, "it was denied");
+      await shows(key, "peak hour, wait for 18:00");
+      expect(resultsIn(model.requests[1])[0]?.text).toContain("peak hour, wait for 18:00");
+      expect(act.runs).toEqual([]);
+    });
+
+    test("an action that nobody decides on expires, and its card says so", async () => {
+      const { act, options } = talk([
+        { calls: [call("act")] },
+        { text: "INCONCLUSIVE: nobody decided." },
+      ]);
+      const { host } = await run(options);
+      const key = await platform.begin("ana", "restart web");
+      await shows(key, '{"name":"web"}');
+      now += 61 * 60_000;
+      await host.stage.worker.work(key);
+      await shows(key, "nobody decided");
+      await shows(key, /expired/i);
+      expect(act.runs).toEqual([]);
+    });
+
+    test("Stop ends what goes on", async () => {
+      const begun = Promise.withResolvers<void>();
+      const endless = fakeTool({
+        name: "endless",
+        run: async (_input, { signal }) => {
+          begun.resolve();
+          return new Promise((_, reject) => {
+            signal.addEventListener("abort", () => reject(new Error("stopped")));
+          });
+        },
+      });
+      const { options } = talk([{ calls: [call("endless")] }]);
+      await run({ ...options, tools: [endless], showAfterMs: 0 });
+      const key = await platform.begin("ana", "look for ever");
+      await begun.promise;
+      await platform.stop(key, "ana");
+      await ended(key, 1);
+      const entries = await entriesOf(key);
+      expect(ofKind(entries, "run_ended")).toMatchObject([{ status: "cancelled" }]);
+      await until(async () => (await kindsOf(key)).at(-1) === "delivered");
+    });
+
+    test("a long answer arrives whole and in order, however many messages it takes", async () => {
+      const lines = Array.from({ length: 900 }, (_, i) => `finding ${i}: nothing of note here`);
+      const text = `Short: all is well.\n\n${lines.join("\n\n")}`;
+      const { options } = talk([{ text }]);
+      await run(options);
+      const key = await platform.begin("ana", "tell me everything");
+      await shows(key, "finding 899:");
+      const found = [...platform.shown(key).matchAll(/finding (\d+):/g)].map(([, n]) => Number(n));
+      expect(found).toEqual(lines.map((_, i) => i));
+    });
+
+    test("a card outlives its process: the button works on the next one, once", async () => {
+      const { act, options } = talk([{ calls: [call("act")] }]);
+      const first = await run(options);
+      const key = await platform.begin("ana", "restart web");
+      await shows(key, '{"name":"web"}');
+      await first.end();
+      const second = scriptedModel([ANSWER]);
+      await run({ ...options, model: second });
+      const who = platform.crowd ? "bob" : "ana";
+      await platform.press(key, who, "Approve", "a1");
+      await shows(key, "CONFIRMED");
+      expect(act.runs).toEqual(["web"]);
+      expect((await kindsOf(key)).filter((kind) => kind === "tool_started")).toHaveLength(1);
+    });
+
+    test("a question is put with its choices, and a press answers it", async () => {
+      const question = { question: "Which host?", choices: ["web-1", "web-2"] };
+      const { model, options } = talk([
+        { calls: [{ name: "ask_user", args: question }] },
+        { text: "It is web-2 then." },
+      ]);
+      await run(options);
+      const key = await platform.begin("ana", "restart it");
+      await shows(key, "Which host?");
+      await platform.press(key, "ana", "web-2", "Which host?");
+      await shows(key, "It is web-2 then.");
+      expect(resultsIn(model.requests[1])[0]?.text).toContain("web-2");
+    });
+
+    test("a mention or a link in an answer is only its letters", async () => {
+      const text = "See <!channel> @everyone <@U1> [the docs](http://evil.test/?leak) `code`";
+      const { options } = talk([{ text }]);
+      await run(options);
+      const key = await platform.begin("ana", "say it");
+      await shows(key, /@\u200b?everyone/);
+      await shows(key, "http://evil.test/?leak");
+      expect(platform.pings()).toEqual([]);
+    });
+
+    test("without a model a command is carried out and its result shown", async () => {
+      const look = fakeTool({ name: "look", run: async () => ({ text: "it is up" }) });
+      await run({ tools: [look] });
+      const key = await platform.begin("ana", "run look name=web");
+      await shows(key, "it is up");
+    });
+
+    test("whoever may not decide, or comes too late, is told so, and nobody else is", async () => {
+      if (!platform.crowd) return;
+      const { act, options } = talk([{ calls: [call("act")] }, ANSWER]);
+      await run(options);
+      const key = await platform.begin("ana", "restart web");
+      await shows(key, '{"name":"web"}');
+      await platform.press(key, "gus", "Approve", "a1");
+      await until(() => platform.told("gus") !== "");
+      expect(platform.told("gus")).toMatch(/may not decide/);
+      expect(act.runs).toEqual([]);
+      await platform.press(key, "bob", "Approve", "a1");
+      await shows(key, "CONFIRMED");
+      await platform.write(key, "cy", "approve a1");
+      await until(() => platform.told("cy") !== "");
+      expect(platform.told("cy")).toMatch(/Too late: a1 was approved by bob/i);
+      expect(platform.shown(key)).not.toMatch(/may not decide|Too late/);
+      expect(act.runs).toEqual(["web"]);
+    });
+
+    test("events that come several times and out of order are one conversation", async () => {
+      if (platform.scramble === undefined) return;
+      platform.scramble();
+      const { act, options } = talk([{ calls: [call("act")] }, ANSWER, { text: "That was all." }]);
+      await run(options);
+      const key = await platform.begin("ana", "restart web");
+      await shows(key, '{"name":"web"}');
+      await platform.press(key, "bob", "Approve", "a1");
+      await shows(key, "CONFIRMED");
+      await platform.write(key, "cy", "anything else?");
+      await shows(key, "That was all.");
+      const kinds = await kindsOf(key);
+      const count = (kind: string) => kinds.filter((each) => each === kind).length;
+      expect([count("message"), count("run_ended"), count("vote")]).toEqual([2, 2, 1]);
+      expect(act.runs).toEqual(["web"]);
+      const shown = platform.shown(key);
+      expect(shown.split("That was all.")).toHaveLength(2);
+      expect(shown.split("CONFIRMED")).toHaveLength(2);
+    });
+  });
+}

@@ -1,0 +1,12 @@
+import type { Asker } from "../../src/tools/tool.ts";
+
+/** Ana, in a public thread. */
+export const ASKER: Asker = {
+  key: "test:thread",
+  call: "r1.t1",
+  account: "test:ana",
+  name: "ana",
+  timezone: async () => "UTC",
+  audience: async () => undefined,
+  link: undefined,
+};

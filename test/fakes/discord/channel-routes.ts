@@ -1,0 +1,208 @@
+import { FLAGS, readEdit, readNewMessage, readNonce } from "./message-body.ts";
+import { channelJson, messageJson } from "./payloads.ts";
+import { may, PERMISSIONS } from "./permissions.ts";
+import {
+  applyEdit,
+  draftMessage,
+  notePings,
+  publish,
+  removeMessage,
+  tellMessage,
+  tellTyping,
+  type Platform,
+} from "./platform.ts";
+import { channelFor, invalidForm, Refusal, refusal } from "./refusals.ts";
+import type { Answer, Asked, Route } from "./route.ts";
+import { isBody } from "./components.ts";
+import { MESSAGE_TYPES, type FakeChannel, type FakeMessage } from "./world.ts";
+
+export function messageIn(channel: FakeChannel, id: string): FakeMessage {
+  const message = channel.messages.get(id);
+  if (message === undefined) throw refusal("unknownMessage");
+  return message;
+}
+
+/** A place the bot may write to now. @throws Refusal 10003, 50001, 50013, 50007, 50278, 50083, 160005 */
+function writable(platform: Platform, id: string): FakeChannel {
+  const { world } = platform;
+  const { sendMessages, sendMessagesInThreads, manageThreads } = PERMISSIONS;
+  const place = channelFor(world, id);
+  const { thread, recipient } = place;
+  if (recipient !== undefined) {
+    const guilds = [...world.guilds.values()];
+    if (!guilds.some((guild) => guild.members.has(recipient.id))) throw refusal("noMutualGuilds");
+    if (recipient.refusesDms) throw refusal("cannotMessageUser");
+    return place;
+  }
+  const channel = channelFor(
+    world,
+    id,
+    thread === undefined ? sendMessages : sendMessagesInThreads,
+  );
+  if (thread?.archived === true) throw refusal("threadArchived");
+  if (thread?.locked === true && !may(world, channel, world.bot.id, manageThreads)) {
+    throw refusal("threadLocked");
+  }
+  return channel;
+}
+
+/** The message that is answered, or none. @throws Refusal 160002, 50035 */
+function readReference({ platform, body }: Asked, channel: FakeChannel): FakeMessage["reference"] {
+  const reference = body["message_reference"];
+  if (!isBody(reference)) return undefined;
+  const messageId = String(reference["message_id"]);
+  if (channel.messages.has(messageId)) {
+    if (may(platform.world, channel, platform.world.bot.id, PERMISSIONS.readMessageHistory)) {
+      return { channelId: channel.id, messageId };
+    }
+    throw new Refusal(400, 160002, "Cannot reply without permission to read message history");
+  }
+  if (reference["fail_if_not_exists"] === false) return undefined;
+  throw invalidForm("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message");
+}
+
+function createMessage(asked: Asked): Answer {
+  const { platform, body, uploads } = asked;
+  const { world } = platform;
+  const channel = writable(platform, asked.param("channel"));
+  if (uploads.length > 0) channelFor(world, channel.id, PERMISSIONS.attachFiles);
+  const nonce = readNonce(body["nonce"]);
+  const written = readNewMessage(body, uploads, false);
+  const key = `${world.bot.id} ${nonce}`;
+  if (nonce !== undefined && body["enforce_nonce"] === true) {
+    const earlier = platform.nonces.get(key);
+    const there = earlier && earlier.until > Date.now() && world.messages.get(earlier.messageId);
+    if (there) return messageJson(world, there, true);
+  }
+  const reference = readReference(asked, channel);
+  const message = draftMessage(platform, channel, {
+    author: world.bot,
+    body: written,
+    nonce,
+    reference,
+  });
+  if (nonce !== undefined) {
+    platform.nonces.set(key, { messageId: message.id, until: Date.now() + platform.times.nonceMs });
+  }
+  publish(platform, channel, message);
+  notePings(platform, message, written.allowed);
+  return messageJson(world, message, true);
+}
+
+/** Edits of messages older than an hour are few: 429 with 30046, as every client library has seen it. */
+function limitOldEdits(platform: Platform, message: FakeMessage): void {
+  const { oldMs } = platform.times;
+  const now = Date.now();
+  if (now - message.createdAt < oldMs) return;
+  const recent = (platform.oldEditsAt.get(message.channelId) ?? []).filter(
+    (at) => at > now - oldMs,
+  );
+  if (recent.length >= platform.oldEdits) {
+    const seconds = ((recent[0] ?? now) + oldMs - now) / 1_000;
+    const said = "Maximum number of edits to messages older than 1 hour reached. Try again later.";
+    throw new Refusal(429, 30046, said, {
+      body: { retry_after: seconds, global: false },
+      headers: { "Retry-After": String(Math.ceil(seconds)), "X-RateLimit-Scope": "shared" },
+    });
+  }
+  platform.oldEditsAt.set(message.channelId, [...recent, now]);
+}
+
+function editMessage(asked: Asked): Answer {
+  const { platform } = asked;
+  const channel = channelFor(platform.world, asked.param("channel"));
+  const message = messageIn(channel, asked.param("message"));
+  if (message.author !== platform.world.bot) throw refusal("othersMessage");
+  if (message.type !== MESSAGE_TYPES.default && message.type !== MESSAGE_TYPES.reply) {
+    throw refusal("systemMessage");
+  }
+  if (channel.thread?.archived === true) throw refusal("threadArchived");
+  const body = readEdit(asked.body, asked.uploads, message);
+  limitOldEdits(platform, message);
+  applyEdit(platform, message, body);
+  tellMessage(platform, "MESSAGE_UPDATE", message);
+  return messageJson(platform.world, message, true);
+}
+
+function deleteMessage({ platform, param }: Asked): Answer {
+  const { world } = platform;
+  const channel = channelFor(world, param("channel"));
+  const message = messageIn(channel, param("message"));
+  if (message.author !== world.bot) {
+    if (channel.guildId === undefined) throw refusal("directMessage");
+    channelFor(world, channel.id, PERMISSIONS.manageMessages);
+  }
+  removeMessage(platform, message);
+  return undefined;
+}
+
+/** Newest first. Nothing at all without ReadMessageHistory. @throws Refusal 50035 */
+function listMessages({ platform, param, query }: Asked): Answer {
+  const { world } = platform;
+  const channel = channelFor(world, param("channel"));
+  const limit = Number(query.get("limit") ?? 50);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
+    throw invalidForm("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.");
+  }
+  const marks = ["around", "before", "after"].filter((key) => query.has(key));
+  if (marks.length > 1) {
+    throw invalidForm(marks.join("."), "MUTUALLY_EXCLUSIVE", "Only one of these may be given");
+  }
+  for (const key of marks) {
+    if (!/^\d{1,20}$/.test(query.get(key) ?? "")) {
+      throw invalidForm(key, "NUMBER_TYPE_COERCE", `Value "${query.get(key)}" is not snowflake.`);
+    }
+  }
+  if (!may(world, channel, world.bot.id, PERMISSIONS.readMessageHistory)) return [];
+  const all = [...channel.messages.values()];
+  const mark = (key: string): bigint => BigInt(query.get(key) ?? 0);
+  let found = all.slice(-limit);
+  if (query.has("before")) {
+    found = all.filter((each) => BigInt(each.id) < mark("before")).slice(-limit);
+  } else if (query.has("after")) {
+    found = all.filter((each) => BigInt(each.id) > mark("after")).slice(0, limit);
+  } else if (query.has("around")) {
+    const older = all
+      .filter((each) => BigInt(each.id) <= mark("around"))
+      .slice(-Math.ceil(limit / 2));
+    const newer = all.filter((each) => BigInt(each.id) > mark("around"));
+    found = [...older, ...newer.slice(0, limit - older.length)];
+  }
+  return found.toReversed().map((each) => messageJson(world, each, platform.hasContent));
+}
+
+function getMessage({ platform, param }: Asked): Answer {
+  const { world } = platform;
+  const channel = channelFor(world, param("channel"));
+  if (!may(world, channel, world.bot.id, PERMISSIONS.readMessageHistory))
+    throw refusal("missingAccess");
+  return messageJson(world, messageIn(channel, param("message")), platform.hasContent);
+}
+
+function type({ platform, param }: Asked): Answer {
+  const channel = writable(platform, param("channel"));
+  platform.typing.push({ channelId: channel.id, at: Date.now() });
+  tellTyping(platform, channel, platform.world.bot);
+  return undefined;
+}
+
+/** Adds `HasThread` to a message from which a thread was started. */
+export function markThread(platform: Platform, message: FakeMessage): void {
+  message.flags |= FLAGS.hasThread;
+  tellMessage(platform, "MESSAGE_UPDATE", message);
+}
+
+export const CHANNEL_ROUTES: readonly Route[] = [
+  {
+    method: "GET",
+    pattern: "/channels/:channel",
+    run: ({ platform, param }) =>
+      channelJson(platform.world, channelFor(platform.world, param("channel"))),
+  },
+  { method: "GET", pattern: "/channels/:channel/messages", run: listMessages },
+  { method: "POST", pattern: "/channels/:channel/messages", run: createMessage },
+  { method: "GET", pattern: "/channels/:channel/messages/:message", run: getMessage },
+  { method: "PATCH", pattern: "/channels/:channel/messages/:message", run: editMessage },
+  { method: "DELETE", pattern: "/channels/:channel/messages/:message", run: deleteMessage },
+  { method: "POST", pattern: "/channels/:channel/typing", run: type },
+];

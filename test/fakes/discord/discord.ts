@@ -1,0 +1,392 @@
+import { applicationFlags, applicationRoutes } from "./application-routes.ts";
+import { CHANNEL_ROUTES } from "./channel-routes.ts";
+import {
+  furnishChannel,
+  furnishGuild,
+  furnishRole,
+  leaveGuild,
+  setMember,
+  setOverwrite,
+} from "./furnishing.ts";
+import { Gateway, INTENTS } from "./gateway.ts";
+import { GUILD_ROUTES, membersChunks } from "./guild-routes.ts";
+import { createInteractions, type Interactions, type Outcome } from "./interactions.ts";
+import { createLimits, type Limits } from "./limits.ts";
+import type { OpenModal } from "./modals.ts";
+import { guildCreateJson, userJson } from "./payloads.ts";
+import {
+  removeMessage,
+  tellChannel,
+  tellMember,
+  tellMessage,
+  TIMES,
+  type Ping,
+  type Platform,
+  type Times,
+} from "./platform.ts";
+import { createRandom } from "./random.ts";
+import { buttonsOf, isWritten, textOf, type ButtonSeen } from "./reading.ts";
+import { editAs, sayAs, type SayOptions } from "./saying.ts";
+import { RestServer, type Call, type Fault } from "./server.ts";
+import { openThread, THREAD_ROUTES } from "./thread-routes.ts";
+import {
+  createWorld,
+  dmWith,
+  type FakeChannel,
+  type FakeGuild,
+  type FakeMessage,
+  type FakeRole,
+  type FakeUser,
+} from "./world.ts";
+
+export type { ButtonSeen, Call, Fault, OpenModal, Outcome, Ping, SayOptions };
+export type { FakeChannel, FakeGuild, FakeMessage, FakeRole, FakeUser } from "./world.ts";
+export { PERMISSIONS } from "./permissions.ts";
+
+type Privileged = "GuildMembers" | "GuildPresences" | "MessageContent";
+
+export interface FakeDiscordOptions {
+  /** Privileged intents switched on in the developer portal. Default: MessageContent alone. */
+  privileged?: readonly Privileged[];
+  /** Real 429s: 5 messages per channel and window, 50 requests a second; one identify per 5 s. Default: false. */
+  limits?: boolean;
+  times?: Partial<Times>;
+  /** Every event reaches each client so often; the copies come later, in any order. Default: 1. */
+  copies?: number;
+  /** Each client gets each event after a random time between these, in milliseconds. Default: at once. */
+  delayMs?: readonly [number, number];
+  /** What chance is drawn from. Default: 1. */
+  seed?: number;
+  /** Identifies left today. Default: 1 000. */
+  identifies?: number;
+  /** Edits of old messages per channel and `oldMs`, until 30046. Discord names no number. Default: 3. */
+  oldEdits?: number;
+  /** Requests that ended with 401, 403 or 429 in ten minutes, until the address is banned. Default: 10 000. */
+  bannedFrom?: number;
+}
+
+/**
+ * A Discord on 127.0.0.1 that an unmodified discord.js talks to, REST and gateway. It is as strict as the platform:
+ * limits, codes, deadlines and permissions hold, and nothing is done that Discord would not do.
+ */
+export class FakeDiscord {
+  readonly token: string;
+  /** Who owns every guild. */
+  readonly owner: FakeUser;
+  readonly pings: Ping[] = [];
+  readonly typing: { channelId: string; at: number }[] = [];
+  /** Milliseconds before each request is looked at. */
+  latencyMs = 0;
+  readonly #platform: Platform;
+  readonly #rest: RestServer;
+  readonly #interactions: Interactions;
+  readonly #limits: Limits;
+
+  private constructor(options: FakeDiscordOptions) {
+    const world = createWorld("Watchkeeper");
+    const privileged = options.privileged ?? ["MessageContent"];
+    const times = { ...TIMES, ...options.times };
+    const identifies = options.identifies ?? 1_000;
+    const flags = applicationFlags(privileged);
+    this.token = `${Buffer.from(world.bot.id).toString("base64url")}.Fake01.${"t".repeat(38)}`;
+    this.#limits = createLimits(
+      options.limits === true,
+      times.windowMs,
+      options.bannedFrom ?? 10_000,
+    );
+    const allowedIntents =
+      (privileged.includes("GuildMembers") ? INTENTS.guildMembers : 0) |
+      (privileged.includes("GuildPresences") ? INTENTS.presences : 0) |
+      (privileged.includes("MessageContent") ? INTENTS.messageContent : 0);
+    const gateway = new Gateway(
+      {
+        token: this.token,
+        allowedIntents,
+        heartbeatMs: times.heartbeatMs,
+        resumeUrl: () => `ws://${this.#rest.address}/resume`,
+        limits: options.limits === true,
+        copies: options.copies ?? 1,
+        delayMs: options.delayMs ?? [0, 0],
+        random: createRandom(options.seed ?? 1),
+        newId: world.newId,
+        ready: () => ({
+          user: userJson(world.bot),
+          application: { id: world.applicationId, flags },
+          guilds: [...world.guilds.values()].filter((each) => each.members.has(world.bot.id)),
+        }),
+        guildCreate: (id) => {
+          const guild = world.guilds.get(id);
+          return guild && guildCreateJson(world, guild);
+        },
+        membersChunks: (request, intents) => membersChunks(this.#platform, request, intents),
+      },
+      identifies,
+    );
+    this.#platform = {
+      world,
+      gateway,
+      times,
+      hasContent: privileged.includes("MessageContent"),
+      hasMembers: privileged.includes("GuildMembers"),
+      oldEdits: options.oldEdits ?? 3,
+      pings: this.pings,
+      typing: this.typing,
+      nonces: new Map(),
+      oldEditsAt: new Map(),
+      commands: new Map(),
+      origin: () => `http://${this.#rest.address}`,
+    };
+    this.#interactions = createInteractions(this.#platform);
+    this.#rest = new RestServer({
+      token: this.token,
+      routes: [
+        ...applicationRoutes({ flags, identifies, gatewayUrl: () => `ws://${this.#rest.address}` }),
+        ...GUILD_ROUTES,
+        ...CHANNEL_ROUTES,
+        ...THREAD_ROUTES,
+        ...this.#interactions.routes,
+      ],
+      limits: this.#limits,
+      files: world.files,
+      upgrade: (request, socket, head) => gateway.upgrade(request, socket, head),
+      platform: () => this.#platform,
+      latencyMs: () => this.latencyMs,
+    });
+    this.owner = this.addUser({ name: "Owner" });
+  }
+
+  static async start(options: FakeDiscordOptions = {}): Promise<FakeDiscord> {
+    const discord = new FakeDiscord(options);
+    await discord.#rest.listen();
+    return discord;
+  }
+
+  async stop(): Promise<void> {
+    this.#interactions.stop();
+    await this.#platform.gateway.close();
+    await this.#rest.close();
+  }
+
+  /** For discord.js's `rest.api`. */
+  get apiUrl(): string {
+    return `http://${this.#rest.address}/api`;
+  }
+
+  get botUser(): FakeUser {
+    return this.#platform.world.bot;
+  }
+
+  get application(): { id: string } {
+    return { id: this.#platform.world.applicationId };
+  }
+
+  /** Every request, oldest first. */
+  get calls(): readonly Call[] {
+    return this.#rest.calls;
+  }
+
+  /** Of 401, 403 and 429 in the last ten minutes; from `bannedFrom` on the address is banned. */
+  get invalidRequests(): number {
+    return this.#limits.invalid;
+  }
+
+  /** Clients that have a session and a connection. */
+  get connected(): number {
+    return this.#platform.gateway.connected;
+  }
+
+  /** Resolves once so many clients have a session, its guilds and a connection. */
+  async everyConnected(clients = 1): Promise<void> {
+    await this.#platform.gateway.whenConnected(clients);
+  }
+
+  /** The bot is in it, with these permissions beside what everyone may. */
+  addGuild(options: { name?: string; botPermissions?: bigint } = {}): FakeGuild {
+    return furnishGuild(this.#platform, this.owner, options);
+  }
+
+  /** The bot is thrown out of it. */
+  removeGuild(guild: FakeGuild): void {
+    leaveGuild(this.#platform, guild);
+  }
+
+  addUser(options: { name: string; bot?: boolean; refusesDms?: boolean }): FakeUser {
+    const { world } = this.#platform;
+    const user: FakeUser = {
+      id: world.newId(),
+      name: options.name,
+      bot: options.bot === true,
+      refusesDms: options.refusesDms === true,
+    };
+    world.users.set(user.id, user);
+    return user;
+  }
+
+  /** Also changes a member that is there already. */
+  addMember(
+    guild: FakeGuild,
+    user: FakeUser,
+    options: { roles?: readonly FakeRole[]; pending?: boolean } = {},
+  ): void {
+    setMember(this.#platform, guild, user, options);
+  }
+
+  removeMember(guild: FakeGuild, user: FakeUser): void {
+    const member = guild.members.get(user.id);
+    if (member === undefined || !guild.members.delete(user.id)) return;
+    tellMember(this.#platform, "GUILD_MEMBER_REMOVE", guild, member);
+  }
+
+  addRole(guild: FakeGuild, options: { name?: string; permissions?: bigint } = {}): FakeRole {
+    return furnishRole(this.#platform, guild, options);
+  }
+
+  /** With `visibleTo` nobody sees it but they, the owner and, unless `withoutBot`, the bot. */
+  addChannel(
+    guild: FakeGuild,
+    options: { name: string; visibleTo?: readonly (FakeRole | FakeUser)[]; withoutBot?: boolean },
+  ): FakeChannel {
+    return furnishChannel(this.#platform, guild, options);
+  }
+
+  /** A thread without a message, by a person; a private one has no members but these. */
+  addThread(
+    channel: FakeChannel,
+    options: { name: string; owner?: FakeUser; isPrivate?: boolean; members?: readonly FakeUser[] },
+  ): FakeChannel {
+    const owner = options.owner ?? this.owner;
+    const isPrivate = options.isPrivate === true;
+    const thread = openThread(this.#platform, channel, { name: options.name, owner, isPrivate });
+    for (const member of options.members ?? []) thread.thread?.members.add(member.id);
+    tellChannel(this.#platform, "THREAD_UPDATE", thread);
+    return thread;
+  }
+
+  removeChannel(channel: FakeChannel): void {
+    const event = channel.thread === undefined ? "CHANNEL_DELETE" : "THREAD_DELETE";
+    tellChannel(this.#platform, event, channel);
+    this.#platform.world.channels.delete(channel.id);
+  }
+
+  /** Allows or denies someone something in a channel, on top of what was set before. */
+  overwrite(
+    channel: FakeChannel,
+    who: FakeRole | FakeUser,
+    change: { allow?: bigint; deny?: bigint },
+  ): void {
+    setOverwrite(this.#platform, channel, who, change);
+  }
+
+  /** As time does, or a moderator, who may lock it too. */
+  archive(channel: FakeChannel, options: { locked?: boolean } = {}): void {
+    if (channel.thread === undefined) throw new Error(`${channel.name} is no thread`);
+    channel.thread.archived = true;
+    channel.thread.archivedAt = Date.now();
+    channel.thread.locked = options.locked === true;
+    tellChannel(this.#platform, "THREAD_UPDATE", channel);
+  }
+
+  openDm(user: FakeUser): FakeChannel {
+    return dmWith(this.#platform.world, user);
+  }
+
+  /** A channel, thread or direct message. @throws Error for one that does not exist */
+  channel(id: string): FakeChannel {
+    const found = this.#platform.world.channels.get(id);
+    if (found === undefined) throw new Error(`No channel ${id}`);
+    return found;
+  }
+
+  /** The thread that was started from a message, if one was. */
+  threadOf(messageId: string): FakeChannel | undefined {
+    const found = this.#platform.world.channels.get(messageId);
+    return found?.thread === undefined ? undefined : found;
+  }
+
+  /** A person writes; returns the message's id. A thread that nobody locked is unarchived by it. */
+  say(user: FakeUser, channel: FakeChannel, text: string, options: SayOptions = {}): string {
+    return sayAs(this.#platform, user, channel, text, options);
+  }
+
+  edit(messageId: string, text: string): void {
+    tellMessage(this.#platform, "MESSAGE_UPDATE", editAs(this.#platform, messageId, text));
+  }
+
+  remove(messageId: string): void {
+    const message = this.message(messageId);
+    if (message === undefined) throw new Error(`No message ${messageId}`);
+    removeMessage(this.#platform, message);
+  }
+
+  /** Presses a button that is there; resolves when it is answered, or nobody did in time. */
+  async press(user: FakeUser, messageId: string, customId: string): Promise<Outcome> {
+    const message = this.message(messageId) ?? this.#interactions.ephemeral(messageId);
+    if (message === undefined) throw new Error(`No message ${messageId}`);
+    const button = buttonsOf(message).find((each) => each.customId === customId);
+    if (button === undefined) throw new Error(`No button ${customId} under "${textOf(message)}"`);
+    if (button.disabled) throw new Error(`The button ${customId} is disabled`);
+    return this.#interactions.press(user, message, customId);
+  }
+
+  /** Sends a form that is open; what is not in `values` stays as it was filled in. It closes when it is answered. */
+  async submit(user: FakeUser, modal: OpenModal, values: Record<string, string>): Promise<Outcome> {
+    return this.#interactions.submit(user, modal, values);
+  }
+
+  /** What people and bots wrote, as it stands, oldest first. */
+  messages(channel: FakeChannel): FakeMessage[] {
+    return [...channel.messages.values()].filter(isWritten);
+  }
+
+  /** Undefined for a deleted one, and one that only a person sees. */
+  message(id: string): FakeMessage | undefined {
+    return this.#platform.world.messages.get(id);
+  }
+
+  textOf(message: FakeMessage): string {
+    return textOf(message);
+  }
+
+  buttonsOf(message: FakeMessage): ButtonSeen[] {
+    return buttonsOf(message);
+  }
+
+  /** What only this person sees, oldest first. */
+  ephemerals(user: FakeUser): FakeMessage[] {
+    return this.#interactions.ephemeralsOf(user);
+  }
+
+  /** Forms that are open before this person. */
+  modals(user: FakeUser): OpenModal[] {
+    return this.#interactions.modalsOf(user);
+  }
+
+  dms(user: FakeUser): FakeMessage[] {
+    return this.messages(this.openDm(user));
+  }
+
+  /** Breaks every connection off; with `resumable: false` the sessions are forgotten too. */
+  dropConnections(options: { resumable?: boolean } = {}): void {
+    this.#platform.gateway.drop(options.resumable === false);
+  }
+
+  /** Op 7. */
+  askToReconnect(): void {
+    this.#platform.gateway.broadcast("reconnect", null);
+  }
+
+  /** Op 9. */
+  invalidateSessions(options: { resumable?: boolean } = {}): void {
+    this.#platform.gateway.broadcast("invalid", options.resumable === true);
+  }
+
+  /** `pattern` such as `POST /channels/:channel/messages`; a part with a colon, or `*`, is any. The first match counts. */
+  fail(pattern: string, fault: Fault): void {
+    this.#rest.fail(pattern, fault);
+  }
+
+  /** Takes back every fault. */
+  mend(): void {
+    this.#rest.mend();
+  }
+}

@@ -1,0 +1,134 @@
+import { childrenOf, COMPONENT, customIdOf, isBody, stringOf } from "./components.ts";
+import { invalidForm } from "./refusals.ts";
+import type { Body } from "./world.ts";
+
+/** A form as it is open before a person. */
+export interface OpenModal {
+  readonly id: string;
+  readonly customId: string;
+  readonly title: string;
+  readonly inputs: ModalInput[];
+  /** The components as they were sent. */
+  readonly components: Body[];
+}
+
+interface ModalInput {
+  customId: string;
+  label: string;
+  description: string;
+  value: string;
+  required: boolean;
+  minLength: number;
+  maxLength: number;
+  style: "short" | "paragraph";
+}
+
+const MAX_INPUT = 4_000;
+
+function lengthOf(
+  input: Body,
+  key: string,
+  path: string,
+  otherwise: number,
+  least: number,
+): number {
+  const value = input[key] ?? otherwise;
+  if (typeof value === "number" && value >= least && value <= MAX_INPUT) return value;
+  const said = `int value should be between ${least} and ${MAX_INPUT}.`;
+  throw invalidForm(`${path}.${key}`, "NUMBER_TYPE_MAX", said);
+}
+
+/** `own` tells that the label stands in the input itself, as in an ActionRow. */
+function readInput(input: Body, path: string, taken: Set<string>, own: boolean): ModalInput {
+  if (input["type"] !== COMPONENT.textInput) {
+    throw invalidForm(
+      `${path}.type`,
+      "UNION_TYPE_CHOICES",
+      'Value of field "type" must be one of (4,).',
+    );
+  }
+  customIdOf(input, path, taken);
+  if (input["style"] !== 1 && input["style"] !== 2) {
+    throw invalidForm(`${path}.style`, "BASE_TYPE_CHOICES", "Value must be one of {1, 2}.");
+  }
+  if (own) stringOf(input, "label", path, [1, 45]);
+  else if (input["label"] !== undefined && input["label"] !== null) {
+    const said = "label is not allowed on a text input inside a Label";
+    throw invalidForm(`${path}.label`, "TEXT_INPUT_LABEL_IN_LABEL", said);
+  }
+  if (input["placeholder"] !== undefined) stringOf(input, "placeholder", path, [0, 100]);
+  const minLength = lengthOf(input, "min_length", path, 0, 0);
+  const maxLength = lengthOf(input, "max_length", path, MAX_INPUT, 1);
+  const value = input["value"] === undefined ? "" : stringOf(input, "value", path, [0, maxLength]);
+  return {
+    customId: String(input["custom_id"]),
+    label: own ? String(input["label"]) : "",
+    description: "",
+    value,
+    required: input["required"] !== false,
+    minLength,
+    maxLength,
+    style: input["style"] === 1 ? "short" : "paragraph",
+  };
+}
+
+/** @throws Refusal 50035 */
+export function readModal(id: string, data: unknown): OpenModal {
+  if (!isBody(data)) throw invalidForm("data", "BASE_TYPE_REQUIRED", "This field is required");
+  const customId = stringOf(data, "custom_id", "data", [1, 100]);
+  const title = stringOf(data, "title", "data", [1, 45]);
+  const components = childrenOf(data, "data", [1, 5]);
+  const taken = new Set<string>();
+  const inputs: ModalInput[] = [];
+  for (const [index, component] of components.entries()) {
+    const path = `data.components.${index}`;
+    if (component["type"] === COMPONENT.row) {
+      const [input] = childrenOf(component, path, [1, 1]);
+      if (input !== undefined) inputs.push(readInput(input, `${path}.components.0`, taken, true));
+    } else if (component["type"] === COMPONENT.label) {
+      const label = stringOf(component, "label", path, [1, 45]);
+      const has = component["description"] !== undefined && component["description"] !== null;
+      const description = has ? stringOf(component, "description", path, [1, 100]) : "";
+      const inner = component["component"];
+      if (!isBody(inner)) {
+        throw invalidForm(`${path}.component`, "BASE_TYPE_REQUIRED", "This field is required");
+      }
+      inputs.push({ ...readInput(inner, `${path}.component`, taken, false), label, description });
+    } else if (component["type"] === COMPONENT.text) {
+      stringOf(component, "content", path, [1, MAX_INPUT]);
+    } else {
+      const said = 'Value of field "type" must be one of (1, 10, 18).';
+      throw invalidForm(`${path}.type`, "UNION_TYPE_CHOICES", said);
+    }
+  }
+  return { id, customId, title, inputs, components };
+}
+
+/** What a submitted form says, as the components of the interaction. @throws Error when the client would not let it go */
+export function filledIn(modal: OpenModal, values: Record<string, string>): Body[] {
+  const ids = modal.inputs.map((input) => input.customId);
+  for (const key of Object.keys(values)) {
+    if (!ids.includes(key)) throw new Error(`The form has no ${key}, only ${ids.join(", ")}`);
+  }
+  const answer = (input: Body): Body => {
+    const known = modal.inputs.find((each) => each.customId === input["custom_id"]);
+    if (known === undefined) return input;
+    const value = values[known.customId] ?? known.value;
+    const least = Math.max(known.minLength, known.required ? 1 : 0);
+    if (value.length < least || value.length > known.maxLength) {
+      throw new Error(`${known.label} takes ${least} to ${known.maxLength} characters`);
+    }
+    return { type: COMPONENT.textInput, custom_id: known.customId, value, id: 2 };
+  };
+  return modal.components.flatMap((component, index): Body[] => {
+    const id = index + 1;
+    if (component["type"] === COMPONENT.row) {
+      const inputs = (component["components"] as Body[]).map(answer);
+      return [{ type: COMPONENT.row, id, components: inputs }];
+    }
+    if (component["type"] === COMPONENT.label) {
+      return [{ type: COMPONENT.label, id, component: answer(component["component"] as Body) }];
+    }
+    return [{ type: COMPONENT.text, id }];
+  });
+}

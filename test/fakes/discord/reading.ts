@@ -1,0 +1,53 @@
+import { COMPONENT, isBody } from "./components.ts";
+import { MESSAGE_TYPES, textIn, type Body, type FakeMessage } from "./world.ts";
+
+/** A button as a person sees it. */
+export interface ButtonSeen {
+  label: string;
+  customId: string;
+  style: "primary" | "secondary" | "success" | "danger" | "link" | "premium";
+  disabled: boolean;
+}
+
+const STYLES = ["primary", "secondary", "success", "danger", "link", "premium"] as const;
+
+/** Every component of a message, in the order in which they are shown. */
+function flat(components: readonly Body[]): Body[] {
+  return components.flatMap((component) => {
+    const children = Array.isArray(component["components"])
+      ? (component["components"] as Body[])
+      : [];
+    const accessory = isBody(component["accessory"]) ? [component["accessory"]] : [];
+    return [component, ...flat(children), ...flat(accessory)];
+  });
+}
+
+/** All text of a message, its content first, a line per TextDisplay; labels of buttons are not in it. */
+export function textOf(message: FakeMessage): string {
+  const displays = flat(message.components).flatMap((each) =>
+    each["type"] === COMPONENT.text ? [String(each["content"])] : [],
+  );
+  const embeds = message.embeds.flatMap((each) =>
+    [each["title"], each["description"]].filter((text) => typeof text === "string"),
+  );
+  return [message.content, ...displays, ...embeds].filter((text) => text !== "").join("\n");
+}
+
+export function buttonsOf(message: FakeMessage): ButtonSeen[] {
+  return flat(message.components).flatMap((each): ButtonSeen[] => {
+    if (each["type"] !== COMPONENT.button) return [];
+    return [
+      {
+        label: textIn(each, "label"),
+        customId: textIn(each, "custom_id") || textIn(each, "url"),
+        style: STYLES[Number(each["style"]) - 1] ?? "secondary",
+        disabled: each["disabled"] === true,
+      },
+    ];
+  });
+}
+
+/** What people and bots wrote; not what Discord puts between, such as the first line of a thread. */
+export function isWritten(message: FakeMessage): boolean {
+  return message.type === MESSAGE_TYPES.default || message.type === MESSAGE_TYPES.reply;
+}

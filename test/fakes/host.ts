@@ -1,0 +1,53 @@
+import type { Adapter, Inbox, Queries } from "../../src/adapters/adapter.ts";
+import { readText } from "../../src/commands/grammar.ts";
+import { encodeText } from "../../src/core/display.ts";
+import { transportOf } from "../../src/core/journal-key.ts";
+import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
+import { createInbox } from "../../src/worker/inbox.ts";
+import { createQueries } from "../../src/worker/queries.ts";
+import { createStage, type Stage, type StageOptions } from "./stage.ts";
+
+/** A process of the bot behind a real adapter: its inbox, its queries, and a worker that is woken. */
+export interface Host {
+  stage: Stage;
+  inbox: Inbox;
+  queries: Queries;
+  /** Takes up nothing any more; the journal stays open. */
+  stop(): Promise<void>;
+}
+
+export interface HostOptions extends Omit<StageOptions, "chat" | "adapter" | "encode"> {
+  sweepMs?: number;
+}
+
+/** Joins a bot around the adapter. A thread is worked on as soon as something is said in it. */
+export async function openHost(adapter: Adapter, options: HostOptions = {}): Promise<Host> {
+  const encode = (text: string) => encodeText(text, { redact: options.hide ?? ((same) => same) });
+  const stage = await createStage({ ...options, adapter, encode });
+  const { journal, worker } = stage;
+  const wakeups = createInProcessWakeups({
+    due: async function* due() {
+      for await (const key of journal.due()) {
+        if (transportOf(key) === adapter.transport && adapter.view(key) !== undefined) yield key;
+      }
+    },
+    onError: () => {},
+    sweepMs: options.sweepMs ?? 50,
+  });
+  stage.parts.wakeAt = (key, at) => wakeups.wake(key, at);
+  const running = wakeups.start((key) => worker.work(key));
+  return {
+    stage,
+    inbox: createInbox({
+      journal,
+      read: readText,
+      hide: stage.parts.hide,
+      wake: (key) => wakeups.wake(key),
+    }),
+    queries: createQueries(journal, options.tools ?? [], encode),
+    async stop() {
+      await worker.stop(1_000);
+      await running.stop();
+    },
+  };
+}

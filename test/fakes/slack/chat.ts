@@ -1,0 +1,218 @@
+import { areBlocksTooLong, blockProblems } from "./blocks.ts";
+import { type Args, type Methods } from "./method.ts";
+import { announce, announceChange, takeAway } from "./posting.ts";
+import { clearStatus } from "./sessions.ts";
+import { threadFor } from "./threads.ts";
+import type { Data, FakeChannel, FakeMessage } from "./types.ts";
+import { pingsOf } from "./visible.ts";
+import {
+  findMessage,
+  Refusal,
+  shownMessage,
+  visibleChannel,
+  withBlockIds,
+  writableChannel,
+  type World,
+} from "./world.ts";
+
+/** https://docs.slack.dev/messaging/message-metadata: 16 KB. */
+const MAX_METADATA = 16_000;
+const MAX_MARKDOWN = 12_000;
+/** What `text` is cut to when posted, and the most that an update takes (documents of the two methods). */
+const MAX_TEXT = 40_000;
+const MAX_UPDATED_TEXT = 4_000;
+
+/** Blocks as they are kept. @throws Refusal invalid_blocks, invalid_blocks_format, msg_blocks_too_long */
+export function readBlocks(world: World, value: unknown): Data[] {
+  if (!Array.isArray(value)) throw new Refusal("invalid_blocks_format");
+  const problems = blockProblems(value, 50);
+  if (problems.length > 0) {
+    const messages = problems.map((problem) => `[ERROR] ${problem}`);
+    throw new Refusal("invalid_blocks", { errors: problems, response_metadata: { messages } });
+  }
+  const blocks = value as Data[];
+  if (areBlocksTooLong(blocks)) throw new Refusal("msg_blocks_too_long");
+  return withBlockIds(world, blocks);
+}
+
+export function readMetadata(args: Args): Data | undefined {
+  const value = args.json("metadata", "invalid_metadata_format");
+  if (value === undefined) return undefined;
+  if (typeof value !== "object" || value === null) throw new Refusal("invalid_metadata_format");
+  if (Object.keys(value).length === 0) return {};
+  const { event_type: type, event_payload: payload } = value as Data;
+  if (typeof type !== "string" || type === "" || typeof payload !== "object" || payload === null) {
+    throw new Refusal("invalid_metadata_schema");
+  }
+  if (JSON.stringify(value).length > MAX_METADATA) throw new Refusal("metadata_too_large");
+  return { event_type: type, event_payload: payload };
+}
+
+type Content = Pick<FakeMessage, "text"> & { blocks?: Data[] };
+
+/** @throws Refusal no_text, markdown_text_conflict, msg_too_long and those of blocks */
+function readContent(world: World, args: Args): Content & { hasText: boolean } {
+  const text = args.text("text");
+  const markdown = args.text("markdown_text");
+  const given = args.json("blocks", "invalid_blocks_format");
+  if (markdown !== undefined) {
+    if (text !== undefined || given !== undefined) throw new Refusal("markdown_text_conflict");
+    if (markdown.length > MAX_MARKDOWN) throw new Refusal("msg_too_long");
+    const blocks = withBlockIds(world, [{ type: "markdown", text: markdown }]);
+    return { text: markdown, blocks, hasText: true };
+  }
+  const blocks = given === undefined ? undefined : readBlocks(world, given);
+  const hasText = text !== undefined && text.trim() !== "";
+  if (!hasText && (blocks ?? []).length === 0) throw new Refusal("no_text");
+  return {
+    text: (text ?? "").slice(0, MAX_TEXT),
+    hasText,
+    ...(blocks !== undefined && { blocks }),
+  };
+}
+
+/** A message of the bot's, not yet anywhere. */
+export function ownMessage(world: World, channel: FakeChannel): FakeMessage {
+  return {
+    type: "message",
+    channel: channel.id,
+    ts: world.nextTs(),
+    user: world.bot.id,
+    team: world.team.id,
+    text: "",
+    bot_id: world.app.botId,
+    app_id: world.app.id,
+    bot_profile: {
+      id: world.app.botId,
+      app_id: world.app.id,
+      name: world.bot.name,
+      deleted: false,
+    },
+  };
+}
+
+/** Puts a message where everyone sees it. A post in a thread clears the assistant's status there. */
+export function put(world: World, message: FakeMessage): void {
+  world.messages.push(message);
+  for (const what of pingsOf(message)) world.pings.push({ ts: message.ts, what });
+  clearStatus(world, message.channel, message.thread_ts);
+  announce(world, message);
+}
+
+function ownStanding(world: World, args: Args, refusal: string): FakeMessage {
+  const channel = visibleChannel(world, args.need("channel"));
+  const message = findMessage(world, channel.id, args.need("ts"));
+  if (message === undefined || message.subtype === "tombstone") {
+    throw new Refusal("message_not_found");
+  }
+  if (message.user !== world.bot.id) throw new Refusal(refusal);
+  if (channel.archived) throw new Refusal("is_archived");
+  return message;
+}
+
+function update(world: World, args: Args): Data {
+  const message = ownStanding(world, args, "cant_update_message");
+  if (message.stream?.state === "in_progress") throw new Refusal("streaming_state_conflict");
+  const { text, blocks, hasText } = readContent(world, args);
+  if (text.length > MAX_UPDATED_TEXT) throw new Refusal("msg_too_long");
+  const metadata = readMetadata(args);
+  const previous = shownMessage(world, message);
+  message.text = text;
+  // A text without blocks takes the place of the blocks there were; an empty list of blocks removes them.
+  if (blocks !== undefined) message.blocks = blocks;
+  else if (hasText) delete message.blocks;
+  if (metadata !== undefined) message.metadata = metadata;
+  // Slack marks no edit on what has blocks.
+  if (blocks === undefined) message.edited = { user: world.bot.id, ts: world.nextTs() };
+  announceChange(world, message, previous);
+  const shown = shownMessage(world, message);
+  return { channel: message.channel, ts: message.ts, text, message: shown };
+}
+
+function postEphemeral(world: World, args: Args): Data {
+  const channel = writableChannel(world, args.need("channel"));
+  const user = args.need("user");
+  if (!channel.members.has(user)) throw new Refusal("user_not_in_channel");
+  const { text, blocks = [] } = readContent(world, args);
+  const ts = world.nextTs();
+  const thread = threadFor(world, channel, args);
+  world.ephemerals.push({ ts, channel: channel.id, thread_ts: thread, user, text, blocks });
+  for (const what of pingsOf({ text, blocks })) world.pings.push({ ts, what });
+  return { message_ts: ts };
+}
+
+export function chatMethods(world: World): Methods {
+  const scopes = ["chat:write"];
+  return {
+    "chat.postMessage": {
+      tier: "special",
+      scopes,
+      run(args) {
+        const channel = writableChannel(world, args.text("channel"));
+        const { text, blocks } = readContent(world, args);
+        const metadata = readMetadata(args);
+        const thread = threadFor(world, channel, args);
+        const isBroadcast = thread !== undefined && args.flag("reply_broadcast");
+        const message: FakeMessage = {
+          ...ownMessage(world, channel),
+          text,
+          ...(blocks !== undefined && { blocks }),
+          ...(thread !== undefined && { thread_ts: thread }),
+          ...(metadata !== undefined && { metadata }),
+          ...(isBroadcast && { subtype: "thread_broadcast" }),
+        };
+        put(world, message);
+        const isCut = text.length < (args.text("text") ?? "").length;
+        return {
+          channel: channel.id,
+          ts: message.ts,
+          message: shownMessage(world, message),
+          ...(isCut && { response_metadata: { warnings: ["message_truncated"] } }),
+        };
+      },
+    },
+    "chat.update": { tier: 3, scopes, run: (args) => update(world, args) },
+    "chat.delete": {
+      tier: 3,
+      scopes,
+      run(args) {
+        const message = ownStanding(world, args, "cant_delete_message");
+        takeAway(world, message);
+        return { channel: message.channel, ts: message.ts };
+      },
+    },
+    "chat.postEphemeral": { tier: 4, scopes, run: (args) => postEphemeral(world, args) },
+    "chat.getPermalink": {
+      tier: "special",
+      run(args) {
+        const channel = visibleChannel(world, args.need("channel"));
+        const message = findMessage(world, channel.id, args.need("message_ts"));
+        if (message === undefined) throw new Refusal("message_not_found");
+        const { ts, thread_ts: root } = message;
+        const query = root === undefined ? "" : `?thread_ts=${root}&cid=${channel.id}`;
+        const permalink = `${world.team.url}archives/${channel.id}/p${ts.replace(".", "")}${query}`;
+        return { channel: channel.id, permalink };
+      },
+    },
+    "reactions.add": {
+      tier: 3,
+      scopes: ["reactions:write"],
+      run(args) {
+        const channel = visibleChannel(world, args.need("channel"));
+        const message = findMessage(world, channel.id, args.need("timestamp"));
+        if (message === undefined) throw new Refusal("message_not_found");
+        const name = args.text("name");
+        if (name === undefined || !/^[a-z0-9_+'-]+(?:::skin-tone-[2-6])?$/.test(name)) {
+          throw new Refusal("invalid_name");
+        }
+        if (!channel.members.has(world.bot.id)) throw new Refusal("not_in_channel");
+        const reactions = (message.reactions ??= []);
+        const before = reactions.find((reaction) => reaction.name === name);
+        if (before?.users.includes(world.bot.id) === true) throw new Refusal("already_reacted");
+        if (before === undefined) reactions.push({ name, users: [world.bot.id], count: 1 });
+        else before.count = before.users.push(world.bot.id);
+        return {};
+      },
+    },
+  };
+}

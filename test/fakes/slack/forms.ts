@@ -1,0 +1,137 @@
+import * as z from "zod";
+import { viewProblems } from "./blocks.ts";
+import type { Acknowledgement, Data, FakeView } from "./types.ts";
+import { invalid, withBlockIds, type World } from "./world.ts";
+
+const input = z.looseObject({
+  type: z.literal("input"),
+  block_id: z.string(),
+  optional: z.boolean().default(false),
+  element: z.looseObject({
+    type: z.literal("plain_text_input"),
+    action_id: z.string(),
+    initial_value: z.string().optional(),
+    min_length: z.int().default(0),
+    max_length: z.int().default(3_000),
+  }),
+});
+
+function inputsOf(view: Data): z.infer<typeof input>[] {
+  const blocks = Array.isArray(view["blocks"]) ? view["blocks"] : [];
+  return blocks.flatMap((block: unknown) => {
+    const read = input.safeParse(block);
+    return read.success ? [read.data] : [];
+  });
+}
+
+/** What Slack sends of the fields: what the person typed, else what was there before. @throws where the form refuses it */
+export function filledIn(
+  view: Data,
+  values: string | Record<string, Record<string, string>>,
+): Record<string, Record<string, Data>> {
+  const inputs = inputsOf(view);
+  if (typeof values === "string" && inputs.length !== 1) {
+    throw new Error(`the form has ${inputs.length} fields, not one`);
+  }
+  const filled: Record<string, Record<string, Data>> = {};
+  for (const { block_id: block, optional, element } of inputs) {
+    const given = typeof values === "string" ? values : values[block]?.[element.action_id];
+    const value = given ?? element.initial_value ?? "";
+    const isLeftOut = value === "" && optional;
+    if (
+      !isLeftOut &&
+      (value.length < Math.max(1, element.min_length) || value.length > element.max_length)
+    ) {
+      throw new Error(`the form does not take ${value.length} characters in ${block}`);
+    }
+    filled[block] = {
+      [element.action_id]: { type: "plain_text_input", value: value === "" ? null : value },
+    };
+  }
+  return filled;
+}
+
+/** A form in front of a person. @throws Refusal invalid_arguments */
+export function showForm(world: World, user: string, view: unknown, earlier?: FakeView): FakeView {
+  const problems = viewProblems(view);
+  if (problems.length > 0) throw invalid(...problems);
+  const read = z.looseObject({ blocks: z.array(z.record(z.string(), z.unknown())) }).parse(view);
+  const id = earlier?.id ?? world.nextId("V");
+  const shown: Data = {
+    private_metadata: "",
+    callback_id: "",
+    external_id: "",
+    ...read,
+    blocks: withBlockIds(world, read.blocks),
+    id,
+    team_id: world.team.id,
+    app_id: world.app.id,
+    app_installed_team_id: world.team.id,
+    bot_id: world.app.botId,
+    state: { values: {} },
+    hash: `${Date.now()}.${world.nextId("h")}`,
+    previous_view_id: null,
+    root_view_id: id,
+  };
+  if (earlier !== undefined) {
+    Object.assign(earlier, { view: shown, errors: {} });
+    return earlier;
+  }
+  const made: FakeView = { id, user, view: shown, errors: {}, open: true };
+  world.views.push(made);
+  return made;
+}
+
+const answer = z.discriminatedUnion("response_action", [
+  z.object({
+    response_action: z.literal("errors"),
+    errors: z.record(z.string(), z.string().min(1)),
+  }),
+  z.object({ response_action: z.enum(["update", "push"]), view: z.unknown() }),
+  z.object({ response_action: z.literal("clear") }),
+]);
+
+/** Does what the app answered to a sent form. An answer that Slack cannot read leaves the form open, with a warning. */
+export function answerForm(
+  world: World,
+  form: FakeView,
+  outcome: Acknowledgement,
+): Acknowledgement {
+  if (!outcome.acknowledged) return outcome;
+  const { payload } = outcome;
+  const isEmpty =
+    payload === undefined ||
+    payload === "" ||
+    (typeof payload === "object" && payload !== null && Object.keys(payload).length === 0);
+  if (isEmpty) {
+    form.open = false;
+    return outcome;
+  }
+  const refuse = (reason: string): Acknowledgement => ({
+    acknowledged: false,
+    reason: `the answer to the form is not valid: ${reason}`,
+    attempts: outcome.attempts,
+  });
+  const read = answer.safeParse(payload);
+  if (!read.success) return refuse(read.error.message);
+  switch (read.data.response_action) {
+    case "errors": {
+      const names = new Set(inputsOf(form.view).map(({ block_id: block }) => block));
+      const unknown = Object.keys(read.data.errors).filter((name) => !names.has(name));
+      if (unknown.length > 0) return refuse(`no field is called ${unknown.join(", ")}`);
+      form.errors = read.data.errors;
+      return outcome;
+    }
+    case "clear":
+      for (const view of world.views) if (view.user === form.user) view.open = false;
+      return outcome;
+    case "push":
+    case "update": {
+      const problems = viewProblems(read.data.view);
+      if (problems.length > 0) return refuse(problems.join("; "));
+      const replaced = read.data.response_action === "update" ? form : undefined;
+      showForm(world, form.user, read.data.view, replaced);
+      return outcome;
+    }
+  }
+}

@@ -1,0 +1,255 @@
+import type { Delivery } from "./delivery.ts";
+import { announce, announceChange, composed, keepFile, takeAway } from "./posting.ts";
+import type {
+  Acknowledgement,
+  Data,
+  FakeChannel,
+  FakeFile,
+  FakeMessage,
+  FakeStanding,
+  FakeUser,
+  Ref,
+} from "./types.ts";
+import { elementsOf } from "./visible.ts";
+import { answerForm, filledIn } from "./forms.ts";
+import { findMessage, idOf, shownMessage, type World } from "./world.ts";
+
+/** How a person writes. */
+export interface Said {
+  /** The root's ts. */
+  thread?: string;
+  /** Also shown in the channel. */
+  broadcast?: boolean;
+  mention?: boolean;
+  files?: readonly FakeFile[];
+}
+
+export interface FakePeople {
+  user(ref: Ref): FakeUser;
+  channel(ref: Ref): FakeChannel;
+  addUser(user: { name: string; tz?: string; standing?: FakeStanding }): FakeUser;
+  addChannel(channel: {
+    name: string;
+    isPrivate?: boolean;
+    members: readonly Ref[];
+    bot?: boolean;
+  }): FakeChannel;
+  move(channel: Ref, user: Ref, way: "join" | "leave"): void;
+  say(user: Ref, channel: Ref, text: string, said: Said): string;
+  edit(user: Ref, channel: Ref, ts: string, text: string): void;
+  remove(user: Ref, channel: Ref, ts: string): void;
+  press(user: Ref, channel: Ref, ts: string, actionId: string): Promise<Acknowledgement>;
+  submit(
+    user: Ref,
+    viewId: string,
+    values: string | Record<string, Record<string, string>>,
+  ): Promise<Acknowledgement>;
+  stopSession(user: Ref, channel: Ref, thread: string): Promise<Acknowledgement>;
+}
+
+/** What people do in the workspace. What Slack's clients do not let them do is a mistake of the test, and throws. */
+export function createPeople(world: World, delivery: Delivery): FakePeople {
+  function user(ref: Ref): FakeUser {
+    const found = world.users.get(idOf(ref));
+    if (found === undefined) throw new Error(`nobody is called ${idOf(ref)}`);
+    return found;
+  }
+  function channel(ref: Ref): FakeChannel {
+    const found = world.channels.get(idOf(ref));
+    if (found === undefined) throw new Error(`no channel ${idOf(ref)}`);
+    return found;
+  }
+  function message(ref: Ref, ts: string): FakeMessage {
+    const found = findMessage(world, idOf(ref), ts);
+    if (found === undefined) throw new Error(`no message ${ts} in ${idOf(ref)}`);
+    return found;
+  }
+  function author(ref: Ref): Pick<FakeMessage, "user" | "team" | "bot_id" | "app_id"> {
+    const { id, teamId, standing } = user(ref);
+    const isBot = standing === "bot";
+    return { user: id, team: teamId, ...(isBot && { bot_id: `B${id}`, app_id: `A${id}` }) };
+  }
+
+  /** What every interaction says of its circumstances, with a trigger of its own. */
+  function interaction(type: string, who: FakeUser): Data {
+    const trigger = world.nextId(`${world.now()}.0.`);
+    world.triggers.set(trigger, { user: who.id, at: world.now(), used: false });
+    return {
+      type,
+      user: { id: who.id, username: who.name, name: who.name, team_id: who.teamId },
+      api_app_id: world.app.id,
+      token: "verification",
+      trigger_id: trigger,
+      team: { id: world.team.id, domain: world.team.domain },
+      enterprise: null,
+      is_enterprise_install: false,
+    };
+  }
+
+  return {
+    user,
+    channel,
+    addUser({ name, tz, standing = "member" }) {
+      const isForeign = standing === "external" || standing === "stranger";
+      const added: FakeUser = {
+        id: world.nextId("U"),
+        name,
+        teamId: isForeign ? "T0AWAY" : world.team.id,
+        tz,
+        standing,
+      };
+      world.users.set(added.id, added);
+      return added;
+    },
+    addChannel({ name, isPrivate = false, members, bot = true }) {
+      const added: FakeChannel = {
+        id: world.nextId("C"),
+        name,
+        kind: isPrivate ? "group" : "channel",
+        members: new Set([...members.map(idOf), ...(bot ? [world.bot.id] : [])]),
+        archived: false,
+      };
+      world.channels.set(added.id, added);
+      return added;
+    },
+    move(where, who, way) {
+      const place = channel(where);
+      const { id, teamId } = idOf(who) === world.bot.id ? world.bot : user(who);
+      if (way === "join") place.members.add(id);
+      const told: FakeMessage = {
+        type: "message",
+        subtype: `channel_${way}`,
+        channel: place.id,
+        ts: world.nextTs(),
+        user: id,
+        team: teamId,
+        text: `<@${id}> has ${way === "join" ? "joined" : "left"} the channel`,
+      };
+      world.messages.push(told);
+      announce(world, told);
+      if (way === "leave") place.members.delete(id);
+    },
+    say(who, where, text, { thread, broadcast = false, mention = false, files = [] }) {
+      const place = channel(where);
+      const by = author(who);
+      if (!place.members.has(by.user)) throw new Error(`${by.user} is not in ${place.name}`);
+      if (place.archived) throw new Error(`${place.name} is archived`);
+      if (thread !== undefined) message(place, thread);
+      const full = mention ? `<@${world.bot.id}> ${text}`.trimEnd() : text;
+      const blocks = composed(world, full);
+      const said: FakeMessage = {
+        type: "message",
+        channel: place.id,
+        ts: world.nextTs(),
+        ...by,
+        text: full,
+        client_msg_id: world.nextId("client-"),
+        ...(blocks.length > 0 && { blocks }),
+        ...(thread !== undefined && { thread_ts: thread }),
+        ...(broadcast && { subtype: "thread_broadcast" }),
+      };
+      if (files.length > 0) {
+        said.subtype = "file_share";
+        said.files = files.map((file) => keepFile(world, file, by.user));
+      }
+      world.messages.push(said);
+      announce(world, said);
+      return said.ts;
+    },
+    edit(who, where, ts, text) {
+      const edited = message(where, ts);
+      if (edited.user !== idOf(who)) throw new Error("people edit their own messages only");
+      const previous = shownMessage(world, edited);
+      Object.assign(edited, {
+        text,
+        blocks: composed(world, text),
+        edited: { user: edited.user, ts: world.nextTs() },
+      });
+      announceChange(world, edited, previous);
+      announce(world, edited, "edited");
+    },
+    remove(who, where, ts) {
+      const removed = message(where, ts);
+      if (removed.user !== idOf(who)) throw new Error("people remove their own messages only");
+      takeAway(world, removed);
+    },
+    press(who, where, ts, actionId) {
+      const place = channel(where);
+      const by = user(who);
+      if (place.kind !== "channel" && !place.members.has(by.id)) {
+        throw new Error(`${by.name} cannot see ${place.name}`);
+      }
+      const own = world.ephemerals.find((shown) => shown.ts === ts && shown.user === by.id);
+      const shown = own ?? message(where, ts);
+      const found = elementsOf(shown.blocks ?? []).find(
+        ({ element }) => element["action_id"] === actionId,
+      );
+      if (found === undefined) throw new Error(`message ${ts} has no ${actionId}`);
+      const { confirm: _confirm, ...element } = found.element;
+      const secret = world.nextId("response-");
+      const standing = own === undefined ? message(where, ts) : undefined;
+      world.responseUrls.set(secret, {
+        ephemeral: own,
+        message: standing,
+        channel: place.id,
+        user: by.id,
+        uses: 0,
+      });
+      const names = {
+        channel: place.name,
+        group: "privategroup",
+        im: "directmessage",
+        mpim: place.name,
+      };
+      return delivery.interaction({
+        ...interaction("block_actions", by),
+        container: {
+          type: "message",
+          message_ts: ts,
+          channel_id: place.id,
+          is_ephemeral: own !== undefined,
+          ...(shown.thread_ts !== undefined && { thread_ts: shown.thread_ts }),
+        },
+        channel: { id: place.id, name: names[place.kind] },
+        ...(standing !== undefined && { message: shownMessage(world, standing) }),
+        state: { values: {} },
+        response_url: `${world.origin}/actions/${secret}`,
+        actions: [{ ...element, block_id: found.blockId, action_ts: world.nextTs() }],
+      });
+    },
+    async submit(who, viewId, values) {
+      const by = user(who);
+      const form = world.views.find(
+        (view) => view.id === viewId && view.open && view.user === by.id,
+      );
+      if (form === undefined) throw new Error(`${by.name} has no form ${viewId} open`);
+      const state = { values: filledIn(form.view, values) };
+      const outcome = await delivery.interaction({
+        ...interaction("view_submission", by),
+        view: { ...form.view, state },
+        response_urls: [],
+      });
+      return answerForm(world, form, outcome);
+    },
+    stopSession(who, where, thread) {
+      const place = channel(where);
+      const status = world.sessions.get(`${place.id} ${thread}`)?.status;
+      if (status !== "processing" || !world.settings.events.includes("agent_session_stopped")) {
+        throw new Error(`no Stop button is shown: the session is ${status ?? "none"}`);
+      }
+      const streams = world.messages.filter(
+        ({ channel: id, thread_ts: root, stream }) =>
+          id === place.id && root === thread && stream?.state === "in_progress",
+      );
+      for (const { stream } of streams) if (stream !== undefined) stream.state = "stopped";
+      return delivery.event({
+        type: "agent_session_stopped",
+        channel: place.id,
+        thread_ts: thread,
+        user: idOf(who),
+        streaming_message_ts: streams.map(({ ts }) => ts),
+        event_ts: world.nextTs(),
+      });
+    },
+  };
+}

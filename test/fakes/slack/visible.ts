@@ -1,0 +1,130 @@
+import type { Data, FakeEphemeral, FakeMessage } from "./types.ts";
+
+export interface ShownButton {
+  readonly label: string;
+  readonly actionId: string;
+  readonly value: string | undefined;
+  readonly style: string | undefined;
+}
+
+function isData(value: unknown): value is Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function listOf(data: Data, name: string): Data[] {
+  const value = data[name];
+  return Array.isArray(value) ? value.filter(isData) : [];
+}
+
+function string(data: Data, name: string): string | undefined {
+  const value = data[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** One element of a rich text line. */
+function inline(element: Data): string {
+  const get = (name: string) => string(element, name) ?? "";
+  switch (element["type"]) {
+    case "text":
+      return get("text");
+    case "link":
+      return string(element, "text") ?? get("url");
+    case "date":
+      return string(element, "fallback") ?? String(element["timestamp"]);
+    case "user":
+      return `<@${get("user_id")}>`;
+    case "usergroup":
+      return `<!subteam^${get("usergroup_id")}>`;
+    case "channel":
+      return `<#${get("channel_id")}>`;
+    case "broadcast":
+      return `<!${get("range")}>`;
+    case "emoji":
+      return `:${get("name")}:`;
+    default:
+      return "";
+  }
+}
+
+function richLines(element: Data): string[] {
+  const children = listOf(element, "elements");
+  if (element["type"] === "rich_text_list") {
+    return children.map((item) => listOf(item, "elements").map(inline).join(""));
+  }
+  return [children.map(inline).join("")];
+}
+
+/** Every piece of text under a value, in order: for blocks that need no closer look. */
+function anyText(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(anyText);
+  if (!isData(value)) return [];
+  if (value["type"] === "rich_text") return linesOf(value);
+  return Object.entries(value).flatMap(([name, child]) => {
+    if (typeof child !== "string") return anyText(child);
+    return ["text", "title", "caption", "alt_text"].includes(name) ? [child] : [];
+  });
+}
+
+function linesOf(block: Data): string[] {
+  switch (block["type"]) {
+    case "rich_text":
+      return listOf(block, "elements").flatMap(richLines);
+    case "actions":
+    case "context_actions":
+    case "divider":
+      return [];
+    default:
+      return anyText({ ...block, accessory: undefined });
+  }
+}
+
+/** All that a person reads in a message, a line per line, without its buttons: they are `buttonsOf`. */
+export function textOf(message: FakeMessage | FakeEphemeral): string {
+  const blocks = message.blocks ?? [];
+  if (blocks.length > 0) return blocks.flatMap(linesOf).join("\n");
+  return message.text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+}
+
+/** What can be pressed, with the block it is in. */
+export function elementsOf(blocks: readonly Data[]): { blockId: string; element: Data }[] {
+  return blocks.flatMap((block) => {
+    const accessory = block["accessory"];
+    const elements = [
+      ...listOf(block, "elements"),
+      ...listOf(block, "actions"),
+      ...(isData(accessory) ? [accessory] : []),
+    ];
+    const blockId = string(block, "block_id") ?? "";
+    return [
+      ...elements.filter((e) => "action_id" in e).map((element) => ({ blockId, element })),
+      ...elementsOf(listOf(block, "child_blocks")),
+    ];
+  });
+}
+
+export function buttonsOf(message: FakeMessage | FakeEphemeral): ShownButton[] {
+  return elementsOf(message.blocks ?? [])
+    .filter(({ element }) => element["type"] === "button")
+    .map(({ element }) => ({
+      label: isData(element["text"]) ? (string(element["text"], "text") ?? "") : "",
+      actionId: string(element, "action_id") ?? "",
+      value: string(element, "value"),
+      style: string(element, "style"),
+    }));
+}
+
+const PING = /<!(?:channel|here|everyone|subteam\^[^>]*)[^>]*>|<@[UW][^>]*>/g;
+
+function pingsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(pingsIn);
+  if (!isData(value)) return [];
+  if (["user", "usergroup", "broadcast"].includes(String(value["type"]))) return [inline(value)];
+  const isMarkup = value["type"] === "mrkdwn" || value["type"] === "markdown";
+  const own = isMarkup ? (string(value, "text")?.match(PING) ?? []) : [];
+  return [...own, ...Object.values(value).flatMap(pingsIn)];
+}
+
+/** The mentions in a message that notify people: in its text, in markup of its blocks, and as elements. */
+export function pingsOf(message: { text: string; blocks?: Data[] }): string[] {
+  return [...(message.text.match(PING) ?? []), ...pingsIn(message.blocks ?? [])];
+}

@@ -1,0 +1,225 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { chatMethods } from "./chat.ts";
+import { conversationMethods } from "./conversations.ts";
+import { directoryMethods } from "./directory.ts";
+import { createLimits } from "./limits.ts";
+import { readArgs, type Method, type Methods } from "./method.ts";
+import { createOtherRoutes } from "./other-routes.ts";
+import { argumentsOf, bodyOf } from "./requests.ts";
+import { sessionMethods } from "./sessions.ts";
+import type { Sockets } from "./sockets.ts";
+import { streamMethods } from "./streams.ts";
+import type { Call, Data, Fault } from "./types.ts";
+import { fileMethods, viewMethods } from "./views-and-files.ts";
+import { Refusal, requireScope, type World } from "./world.ts";
+
+export interface WebApi {
+  readonly calls: readonly Call[];
+  listen(): Promise<void>;
+  close(): Promise<void>;
+  fail(method: string, fault: Fault): void;
+  heal(): void;
+  tokenState(state: string): void;
+}
+
+interface Tokens {
+  readonly botToken: string;
+  readonly appToken: string;
+}
+
+/** What JSON arguments are in a form. Parsed for `calls`, so that a test need not. */
+const JSON_ARGUMENTS = [
+  "blocks",
+  "metadata",
+  "view",
+  "chunks",
+  "attachments",
+  "files",
+  "loading_messages",
+];
+
+function readable(args: Data): Data {
+  const { token: _token, ...rest } = args;
+  for (const name of JSON_ARGUMENTS) {
+    const value = rest[name];
+    if (typeof value !== "string") continue;
+    try {
+      rest[name] = JSON.parse(value) as unknown;
+    } catch {
+      // What is no JSON stays as it came: the method refuses it.
+    }
+  }
+  return rest;
+}
+
+/** The Web API on 127.0.0.1 and a free port, with all that Slack serves beside it: sockets, files, response URLs. */
+export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): WebApi {
+  const calls: Call[] = [];
+  const limits = createLimits(world);
+  const faults: { method: string; fault: Fault; left: number }[] = [];
+  const other = createOtherRoutes(world, tokens.botToken);
+  let tokenState = "valid";
+  const methods: Methods = {
+    ...directoryMethods(world),
+    ...chatMethods(world),
+    ...streamMethods(world),
+    ...sessionMethods(world),
+    ...conversationMethods(world),
+    ...viewMethods(world),
+    ...fileMethods(world),
+    "apps.connections.open": {
+      tier: 1,
+      isForApp: true,
+      run: () => ({ url: sockets.ticket() }),
+    },
+  };
+
+  function authenticate(method: Method, token: string | undefined): void {
+    if (token === undefined || token === "") throw new Refusal("not_authed");
+    const isApp = token === tokens.appToken;
+    if (!isApp && token !== tokens.botToken) throw new Refusal("invalid_auth");
+    if (isApp !== (method.isForApp ?? false)) throw new Refusal("not_allowed_token_type");
+    if (!isApp && tokenState !== "valid") throw new Refusal(tokenState);
+    if (method.scopes !== undefined) requireScope(world, ...method.scopes);
+  }
+
+  function takeFault(method: string): Fault | undefined {
+    const found = faults.find((fault) => fault.left > 0 && ["*", method].includes(fault.method));
+    if (found !== undefined) found.left -= 1;
+    return found?.fault;
+  }
+
+  async function carryOut(name: string, all: Data | undefined, token?: string): Promise<Data> {
+    try {
+      const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
+      if (method === undefined) throw new Refusal("unknown_method", { req_method: name });
+      if (all === undefined) throw new Refusal("invalid_form_data");
+      authenticate(method, token);
+      return { ok: true, ...(await method.run(readArgs(all))) };
+    } catch (problem) {
+      if (!(problem instanceof Refusal)) throw problem;
+      return { ok: false, error: problem.error, ...problem.extra };
+    }
+  }
+
+  function answer(response: ServerResponse, call: Call, status: number, body: Data | string): void {
+    call.status = status;
+    if (typeof body !== "string") call.result = body;
+    const isJson = typeof body !== "string";
+    response.writeHead(status, {
+      "content-type": isJson ? "application/json; charset=utf-8" : "text/html",
+      "x-oauth-scopes": world.settings.scopes.join(","),
+      "x-slack-req-id": world.nextId("req-"),
+    });
+    response.end(isJson ? JSON.stringify(body) : body);
+  }
+
+  /** True when the fault took the place of an answer. */
+  function spoil(fault: Fault, response: ServerResponse, call: Call): boolean {
+    if ("timeout" in fault) return true;
+    if ("cut" in fault) {
+      response.socket?.destroy();
+      return true;
+    }
+    if ("error" in fault) {
+      answer(response, call, 200, { ok: false, error: fault.error, ...fault.with });
+      return true;
+    }
+    if ("status" in fault) {
+      if (fault.retryAfter !== undefined) response.setHeader("retry-after", fault.retryAfter);
+      const limited = fault.status === 429;
+      answer(
+        response,
+        call,
+        fault.status,
+        limited ? { ok: false, error: "ratelimited" } : "<html>",
+      );
+      return true;
+    }
+    return false;
+  }
+
+  async function serveMethod(
+    name: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const from = performance.now();
+    const all = await argumentsOf(request, await bodyOf(request));
+    const call: Call = {
+      method: name,
+      args: readable(all ?? {}),
+      at: Date.now(),
+      ms: 0,
+      status: 0,
+      result: undefined,
+    };
+    calls.push(call);
+    if (world.settings.latencyMs > 0)
+      await sleep(world.settings.latencyMs, undefined, { ref: false });
+    const fault = takeFault(name);
+    if (fault !== undefined && spoil(fault, response, call)) return;
+    const waitS = limits.take(name, methods[name]?.tier, call.args["channel"]);
+    if (waitS !== undefined) {
+      response.setHeader("retry-after", waitS);
+      answer(response, call, 429, { ok: false, error: "ratelimited" });
+      return;
+    }
+    const header = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1];
+    const inBody = all?.["token"];
+    const body = await carryOut(
+      name,
+      all,
+      header ?? (typeof inBody === "string" ? inBody : undefined),
+    );
+    call.ms = performance.now() - from;
+    if (fault === undefined) {
+      answer(response, call, 200, body);
+      return;
+    }
+    call.result = body;
+    response.socket?.destroy();
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? "", "http://localhost");
+    const method = /^\/api\/([\w.]+)$/.exec(pathname)?.[1];
+    if (method !== undefined) await serveMethod(method, request, response);
+    else await other(pathname, request, response);
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((problem: unknown) => {
+      response.writeHead(500);
+      response.end(`the fake itself failed: ${String(problem)}`);
+    });
+  });
+  server.on("upgrade", (request, socket, head) => sockets.upgrade(request, socket, head));
+
+  return {
+    calls,
+    async listen() {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const address = server.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      world.origin = `http://127.0.0.1:${port}`;
+    },
+    async close() {
+      const closed = new Promise((resolve) => {
+        server.close(resolve);
+      });
+      server.closeAllConnections();
+      await closed;
+    },
+    fail(method, fault) {
+      faults.push({ method, fault, left: fault.times ?? 1 });
+    },
+    heal() {
+      faults.length = 0;
+    },
+    tokenState(state) {
+      tokenState = state;
+    },
+  };
+}

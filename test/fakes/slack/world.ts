@@ -1,0 +1,283 @@
+import { seeded, type Seeded } from "../../core/seeded.ts";
+import type {
+  Data,
+  FakeChannel,
+  FakeEphemeral,
+  FakeMessage,
+  FakeSlackOptions,
+  FakeUser,
+  FakeView,
+  Ref,
+} from "./types.ts";
+
+/** A refusal as the Web API words it: `error`, and what goes beside it. */
+export class Refusal extends Error {
+  readonly error: string;
+  readonly extra: Data;
+
+  constructor(error: string, extra: Data = {}) {
+    super(error);
+    this.error = error;
+    this.extra = extra;
+  }
+}
+
+/** `invalid_arguments` and Slack's way of saying which. */
+export function invalid(...problems: string[]): Refusal {
+  const messages = problems.map((problem) => `[ERROR] ${problem}`);
+  return new Refusal("invalid_arguments", { response_metadata: { messages } });
+}
+
+export interface FakeUpload {
+  readonly id: string;
+  readonly name: string;
+  readonly mimetype: string;
+  content: Uint8Array | undefined;
+  /** Undefined until it is shared. */
+  owner: string | undefined;
+}
+
+interface FakeSession {
+  readonly channel: string;
+  readonly thread: string;
+  status: string;
+  title: string | undefined;
+}
+
+/** One status as it was set, in the order of setting. */
+export interface FakeStatus {
+  readonly kind: "session" | "assistant";
+  readonly channel: string;
+  readonly thread: string;
+  readonly status: string;
+  readonly at: number;
+}
+
+export type Settings = Required<FakeSlackOptions>;
+
+/** Everything the fake Slack knows. The modules beside this one read and change it; it decides nothing by itself. */
+export interface World {
+  readonly settings: Settings;
+  readonly random: Seeded;
+  readonly team: {
+    readonly id: string;
+    readonly domain: string;
+    readonly name: string;
+    url: string;
+  };
+  readonly app: { readonly id: string; readonly botId: string };
+  readonly bot: FakeUser;
+  readonly users: Map<string, FakeUser>;
+  readonly channels: Map<string, FakeChannel>;
+  readonly groups: Map<string, string[]>;
+  readonly messages: FakeMessage[];
+  readonly ephemerals: FakeEphemeral[];
+  readonly views: FakeView[];
+  readonly triggers: Map<string, { user: string; at: number; used: boolean }>;
+  readonly responseUrls: Map<
+    string,
+    {
+      ephemeral: FakeEphemeral | undefined;
+      message: FakeMessage | undefined;
+      channel: string;
+      user: string;
+      uses: number;
+    }
+  >;
+  readonly uploads: Map<string, FakeUpload>;
+  readonly sessions: Map<string, FakeSession>;
+  readonly statuses: FakeStatus[];
+  /** Mentions that notified people when they were written. */
+  readonly pings: { ts: string; what: string }[];
+  /** `http://127.0.0.1:PORT`, once it listens. */
+  origin: string;
+  /** Hands an event to the app, if it is subscribed and may have it. */
+  emit(event: Data): void;
+  /** Slack's clock, ms since 1970: this machine's, ahead by what `pass` let go by. */
+  now(): number;
+  pass(ms: number): void;
+  /** A timestamp that nothing had before. */
+  nextTs(): string;
+  nextId(prefix: string): string;
+}
+
+/** Every scope that a method or an event of this fake asks for. */
+const ALL_SCOPES = [
+  "app_mentions:read",
+  "assistant:write",
+  ...["channels", "groups", "im", "mpim"].flatMap((kind) => [`${kind}:history`, `${kind}:read`]),
+  "chat:write",
+  "files:read",
+  "files:write",
+  "im:write",
+  "reactions:write",
+  "usergroups:read",
+  "users:read",
+];
+
+const ALL_EVENTS = [
+  "app_mention",
+  "message.channels",
+  "message.groups",
+  "message.im",
+  "message.mpim",
+  "agent_session_stopped",
+];
+
+export function createWorld(options: FakeSlackOptions): World {
+  const settings: Settings = {
+    scopes: ALL_SCOPES,
+    events: ALL_EVENTS,
+    retryDelaysMs: [10, 50, 200],
+    ackWithinMs: 3_000,
+    shuffle: { copies: 1, seed: 1 },
+    limits: false,
+    latencyMs: 0,
+    agent: true,
+    seed: 1,
+    ...options,
+  };
+  let ids = 0;
+  let aheadMs = 0;
+  let micros = 0;
+  const team = { id: "T0HOME", domain: "home", name: "Home", url: "https://home.slack.com/" };
+  const bot: FakeUser = {
+    id: "U0BOT",
+    name: "watchkeeper",
+    teamId: team.id,
+    tz: undefined,
+    standing: "bot",
+  };
+  return {
+    settings,
+    random: seeded(settings.seed),
+    team,
+    app: { id: "A0APP", botId: "B0BOT" },
+    bot,
+    users: new Map([[bot.id, bot]]),
+    channels: new Map(),
+    groups: new Map(),
+    messages: [],
+    ephemerals: [],
+    views: [],
+    triggers: new Map(),
+    responseUrls: new Map(),
+    uploads: new Map(),
+    sessions: new Map(),
+    statuses: [],
+    pings: [],
+    origin: "",
+    emit: () => {},
+    now: () => Date.now() + aheadMs,
+    pass(ms) {
+      aheadMs += ms;
+    },
+    nextTs() {
+      micros = Math.max(micros + 1, (Date.now() + aheadMs) * 1_000);
+      return `${Math.floor(micros / 1e6)}.${String(micros % 1e6).padStart(6, "0")}`;
+    },
+    nextId: (prefix) => `${prefix}${(++ids).toString(36).toUpperCase().padStart(6, "0")}`,
+  };
+}
+
+export function idOf(ref: Ref): string {
+  return typeof ref === "string" ? ref : ref.id;
+}
+
+/** What scopes and events call a channel's kind. */
+export const PLURAL = { channel: "channels", group: "groups", im: "im", mpim: "mpim" } as const;
+
+/** @throws Refusal missing_scope when the bot's token has none of these */
+export function requireScope(world: World, ...anyOf: string[]): void {
+  if (anyOf.some((scope) => world.settings.scopes.includes(scope))) return;
+  throw new Refusal("missing_scope", {
+    needed: anyOf.join(","),
+    provided: world.settings.scopes.join(","),
+  });
+}
+
+/** The channel as the bot may see it: of a private one it is not in, it does not learn that it exists. */
+export function visibleChannel(world: World, id: string | undefined): FakeChannel {
+  const channel = id === undefined ? undefined : world.channels.get(id);
+  if (channel === undefined) throw new Refusal("channel_not_found");
+  if (channel.kind !== "channel" && !channel.members.has(world.bot.id)) {
+    throw new Refusal("channel_not_found");
+  }
+  return channel;
+}
+
+/** The channel when the bot may write to it. A user's id stands for the direct messages with them, as in Slack. */
+export function writableChannel(world: World, id: string | undefined): FakeChannel {
+  const user = id === undefined ? undefined : world.users.get(id);
+  if (user !== undefined) {
+    if (user.standing === "bot") throw new Refusal("cannot_dm_bot");
+    if (user.standing === "deactivated") throw new Refusal("user_disabled");
+    return directMessages(world, user);
+  }
+  const channel = visibleChannel(world, id);
+  if (channel.archived) throw new Refusal("is_archived");
+  if (!channel.members.has(world.bot.id)) throw new Refusal("not_in_channel");
+  return channel;
+}
+
+export function directMessages(world: World, user: FakeUser): FakeChannel {
+  for (const channel of world.channels.values()) {
+    if (channel.kind === "im" && channel.members.has(user.id)) return channel;
+  }
+  const channel: FakeChannel = {
+    id: world.nextId("D"),
+    name: "directmessage",
+    kind: "im",
+    members: new Set([user.id, world.bot.id]),
+    archived: false,
+  };
+  world.channels.set(channel.id, channel);
+  return channel;
+}
+
+export function findMessage(world: World, channel: string, ts: string): FakeMessage | undefined {
+  return world.messages.find((message) => message.channel === channel && message.ts === ts);
+}
+
+/** The root and its replies, in order. */
+export function threadOf(world: World, channel: string, root: string): FakeMessage[] {
+  return world.messages.filter(
+    (message) => message.channel === channel && (message.ts === root || message.thread_ts === root),
+  );
+}
+
+/** Slack names blocks that come without a name. */
+export function withBlockIds(world: World, blocks: Data[]): Data[] {
+  return blocks.map((block) => ({ ...block, block_id: block["block_id"] ?? world.nextId("b") }));
+}
+
+/** The message as the API and events show it. Metadata only where it is asked for. */
+export function shownMessage(world: World, message: FakeMessage, metadata = false): Data {
+  const { channel, stream, metadata: kept, ...shown } = message;
+  const data: Data = { ...shown };
+  if (stream !== undefined) {
+    data["streaming_state"] = stream.state === "in_progress" ? "in_progress" : "completed";
+  }
+  if (metadata && kept !== undefined) data["metadata"] = kept;
+  const replies = world.messages.filter(
+    (other) => other.channel === channel && other.thread_ts === message.ts && other !== message,
+  );
+  const last = replies.at(-1);
+  if (message.thread_ts === undefined && last !== undefined) {
+    const people = [...new Set(replies.map((reply) => reply.user))];
+    Object.assign(data, {
+      thread_ts: message.ts,
+      reply_count: replies.length,
+      reply_users: people,
+      reply_users_count: people.length,
+      latest_reply: last.ts,
+      is_locked: false,
+      subscribed: true,
+    });
+  }
+  const root = message.thread_ts;
+  if (root !== undefined) {
+    data["parent_user_id"] = findMessage(world, channel, root)?.user ?? "USLACKBOT";
+  }
+  return data;
+}

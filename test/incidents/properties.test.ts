@@ -1,0 +1,287 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { isBotError } from "../../src/core/errors.ts";
+import type { Change, Incident, Ledger, Viewer } from "../../src/incidents/incident.ts";
+import { createLedger } from "../../src/incidents/ledger.ts";
+import { countIncidents } from "../../src/incidents/stats.ts";
+import { createStage, MINUTE, START, type Stage } from "./stage.ts";
+
+const SEVERITIES = ["sev1", "sev2", "sev3", "sev4"] as const;
+const WORDS = ["disk", "full", "checkout", "deploy", "timeouts", "dns"];
+const PLACES = [undefined, "slack:T1:C7", "slack:T1:C8", "discord:9"];
+const HORIZON = 2_000;
+
+const minutes = fc.integer({ min: -HORIZON, max: HORIZON });
+const words = fc
+  .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 3 })
+  .map((all) => all.join(" "));
+const optional = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });
+
+interface Move {
+  place: number;
+  target: number;
+  verb: "open" | "update" | "resolve";
+  change: Change;
+  wait: number;
+}
+
+const change: fc.Arbitrary<Change> = fc
+  .record({
+    title: optional(words),
+    severity: optional(fc.constantFrom(...SEVERITIES)),
+    services: optional(fc.array(fc.constantFrom("web", "db", "dns"), { maxLength: 3 })),
+    startedAt: optional(minutes),
+    detectedAt: optional(minutes),
+    resolvedAt: fc.option(minutes, { nil: undefined, freq: 1 }),
+    cause: optional(words),
+    actions: optional(fc.array(words, { maxLength: 2 })),
+    note: optional(words),
+    status: fc.option(fc.constant("open" as const), { nil: undefined, freq: 2 }),
+  })
+  .map(({ startedAt, detectedAt, resolvedAt, ...rest }) => {
+    const at = (minute: number | undefined) =>
+      minute === undefined ? undefined : START + minute * MINUTE;
+    const times = {
+      startedAt: at(startedAt),
+      detectedAt: at(detectedAt),
+      resolvedAt: at(resolvedAt),
+    };
+    const said = Object.entries({ ...rest, ...times }).filter(([, value]) => value !== undefined);
+    return Object.fromEntries(said);
+  });
+
+const moves: fc.Arbitrary<Move[]> = fc.array(
+  fc.record({
+    place: fc.nat({ max: PLACES.length - 1 }),
+    target: fc.nat({ max: 5 }),
+    verb: fc.constantFrom("open", "update", "update", "resolve"),
+    change,
+    wait: fc.integer({ min: 0, max: 400 }),
+  }),
+  { maxLength: 25 },
+);
+
+/** Plays the moves; every id that was opened, in order. */
+async function play(
+  { ledger, clock, saying }: Pick<Stage, "ledger" | "clock" | "saying">,
+  all: readonly Move[],
+  told: (move: Move, id: string | undefined, incident: Incident | undefined) => void = () => {},
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [i, move] of all.entries()) {
+    clock.now += move.wait * MINUTE;
+    const call = saying({
+      audience: PLACES[move.place],
+      thread: `test:${move.place}`,
+      call: `r${i}`,
+    });
+    const id = move.verb === "open" ? undefined : ids[move.target];
+    if (move.verb !== "open" && id === undefined) continue;
+    try {
+      const incident =
+        id === undefined
+          ? await ledger.open(call, { ...move.change, title: move.change.title ?? "untitled" })
+          : await (move.verb === "update" ? ledger.update : ledger.resolve)(call, id, move.change);
+      if (id === undefined) ids.push(incident.id);
+      told(move, id, incident);
+    } catch (error) {
+      if (!isBotError(error, "INPUT_INVALID", "PRECHECK_FAILED")) throw error;
+      told(move, id, undefined);
+    }
+  }
+  return ids;
+}
+
+/** What a plain list of assignments makes of an incident, without the fold. */
+interface Model {
+  place: string | undefined;
+  fields: Change & { startedAt: number };
+  actions: string[];
+  said: number;
+}
+
+function modelStep(known: Model | undefined, move: Move, now: number): Model | undefined {
+  const said: Change = {
+    ...move.change,
+    ...(move.verb === "resolve" && { status: "resolved" as const }),
+  };
+  if (move.verb === "open") said.title ??= "untitled";
+  const place = PLACES[move.place];
+  const isOver = known?.fields.status === "resolved";
+  if (Object.keys(said).length === 0) return undefined;
+  if (known !== undefined && known.place !== place) return undefined;
+  if ([said.startedAt, said.detectedAt, said.resolvedAt].some((at = 0) => at > now))
+    return undefined;
+  if (known === undefined && said.resolvedAt !== undefined) return undefined;
+  if (known !== undefined && said.status === "resolved" && isOver) return undefined;
+  if (known !== undefined && said.status === "open" && !isOver) return undefined;
+  const ends = said.status === "resolved" || (isOver && said.status !== "open");
+  if (said.resolvedAt !== undefined && !ends) return undefined;
+  const before = known?.fields ?? { startedAt: now, status: "open" as const };
+  const fields = { ...before, ...said, startedAt: said.startedAt ?? before.startedAt };
+  if (ends)
+    fields.resolvedAt = said.resolvedAt ?? before.resolvedAt ?? Math.max(now, fields.startedAt);
+  else delete fields.resolvedAt;
+  if ((fields.detectedAt ?? Infinity) < fields.startedAt) return undefined;
+  if ((fields.resolvedAt ?? Infinity) < fields.startedAt) return undefined;
+  const actions = [...(known?.actions ?? []), ...(said.actions ?? [])];
+  return { place, fields, actions, said: (known?.said ?? 0) + 1 };
+}
+
+test("whatever is said in whatever order, the record is what a plain list of assignments gives", async () => {
+  await fc.assert(
+    fc.asyncProperty(moves, async (all) => {
+      const stage = await createStage();
+      const models = new Map<string, Model>();
+      const ids = await play(stage, all, (move, id, incident) => {
+        const expected = modelStep(models.get(id ?? ""), move, stage.clock.now);
+        expect(incident !== undefined, JSON.stringify(move)).toBe(expected !== undefined);
+        if (incident !== undefined && expected !== undefined) models.set(incident.id, expected);
+      });
+      const other = createLedger(stage.journal, (text) => text);
+      for (const id of ids) {
+        const { place, fields, actions, said } = models.get(id) ?? expect.unreachable();
+        for (const ledger of [stage.ledger, other]) {
+          const found = await ledger.get(id, { audience: place });
+          const { title, severity, status, startedAt, detectedAt, resolvedAt, cause } = fields;
+          expect(found).toMatchObject({
+            title,
+            severity,
+            services: [...new Set(fields.services)],
+            status,
+            startedAt,
+            detectedAt,
+            resolvedAt,
+            cause,
+            actions,
+            audience: place,
+          });
+          expect(found.history).toHaveLength(said);
+        }
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** Everything that a viewer can find out. */
+async function seenBy(ledger: Ledger, viewer: Viewer, ids: readonly string[]): Promise<unknown> {
+  const periods = [-HORIZON, -500, 0, 300].map((from) => ({
+    from: START + from * MINUTE,
+    to: START + (from + 700) * MINUTE,
+    zone: "UTC",
+    name: "some time",
+  }));
+  const asked = [...ids, ...ids.map((id) => `${id.slice(0, -1)}_`), "inc-20261120-zzzz"];
+  return {
+    list: await ledger.list({}, viewer),
+    filtered: await Promise.all(
+      SEVERITIES.map((severity) => ledger.list({ severity, status: "open" }, viewer)),
+    ),
+    services: await ledger.list({ service: "web" }, viewer),
+    searches: await Promise.all(
+      [...WORDS, "disk full", "untitled"].map((text) => ledger.search(text, viewer)),
+    ),
+    stats: await Promise.all(periods.map((period) => ledger.stats(period, viewer))),
+    got: await Promise.all(asked.map((id) => ledger.get(id, viewer).catch(String))),
+  };
+}
+
+test("what a viewer sees is the same whether or not other places have incidents: lists, order, counts, errors, suggestions", async () => {
+  await fc.assert(
+    fc.asyncProperty(moves, fc.nat({ max: PLACES.length - 1 }), async (all, who) => {
+      const viewer = { audience: PLACES[who] };
+      const whole = await createStage();
+      const ids = await play(whole, all);
+      // The same ids mean the same incidents, as they are made of thread and call; what is not the viewer's is left out.
+      const part = await createStage();
+      const isTheirs = (audience: string | undefined) =>
+        audience === undefined || audience === viewer.audience;
+      for await (const { key } of whole.journal.list({ prefix: "incident:" })) {
+        const entries = await whole.journal.read(key);
+        for (const entry of entries) {
+          if (entry.kind !== "incident" || !isTheirs(entry.audience)) continue;
+          const { seq: _, at, ...draft } = entry;
+          part.clock.now = at;
+          await part.journal.post(key, draft);
+        }
+      }
+      const seen = await seenBy(whole.ledger, viewer, ids);
+      expect(seen).toEqual(await seenBy(part.ledger, viewer, ids));
+    }),
+    { numRuns: 80 },
+  );
+});
+
+test("the numbers of a period are those that counting by hand gives", async () => {
+  const instants = fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined });
+  const incident = fc
+    .record({
+      id: fc.uuid(),
+      startedAt: fc.integer({ min: 0, max: 60 }),
+      detected: instants,
+      lasted: instants,
+      severity: optional(fc.constantFrom(...SEVERITIES)),
+      services: fc.uniqueArray(fc.constantFrom("web", "db", "dns")),
+    })
+    .map(({ detected, lasted, ...rest }): Incident => ({
+      ...rest,
+      audience: undefined,
+      link: undefined,
+      title: "T",
+      status: lasted === undefined ? "open" : "resolved",
+      detectedAt: detected === undefined ? undefined : rest.startedAt + detected,
+      resolvedAt: lasted === undefined ? undefined : rest.startedAt + lasted,
+      cause: undefined,
+      actions: [],
+      history: [],
+    }));
+  const many = fc.uniqueArray(incident, { selector: ({ id }) => id, maxLength: 12 });
+  const bounds = fc.tuple(fc.nat({ max: 80 }), fc.integer({ min: 1, max: 80 }));
+  const median = (all: number[]) => {
+    let left = all.toSorted((a, b) => a - b);
+    while (left.length > 2) left = left.slice(1, -1);
+    return left.length === 0 ? undefined : left.reduce((a, b) => a + b) / left.length;
+  };
+  fc.assert(
+    fc.property(many, bounds, (all, [from, length]) => {
+      const to = from + length;
+      const stats = countIncidents(all, { from, to, zone: "UTC", name: "t" });
+      const opened = new Set<Incident>();
+      const resolved = new Set<Incident>();
+      const open = new Set<Incident>();
+      for (const one of all) {
+        for (let t = from; t < to; t++) {
+          if (one.startedAt === t) opened.add(one);
+          if (one.resolvedAt === t) resolved.add(one);
+        }
+        if (one.resolvedAt === undefined && one.startedAt < to) open.add(one);
+      }
+      expect(new Set(stats.opened)).toEqual(opened);
+      expect(new Set(stats.resolved)).toEqual(resolved);
+      expect(new Set(stats.open)).toEqual(open);
+      for (const severity of [...SEVERITIES, undefined]) {
+        const found = stats.bySeverity.find((one) => one.severity === severity)?.count ?? 0;
+        expect(found).toBe([...opened].filter((one) => one.severity === severity).length);
+      }
+      for (const service of ["web", "db", "dns"]) {
+        const found = stats.byService.find((one) => one.service === service)?.count ?? 0;
+        expect(found).toBe([...opened].filter((one) => one.services.includes(service)).length);
+      }
+      const times = [...resolved].map((one) => (one.resolvedAt ?? NaN) - one.startedAt);
+      expect(stats.toResolve.count).toBe(times.length);
+      expect(stats.toResolve.median).toBe(median(times));
+      if (times.length > 0) {
+        expect(stats.toResolve.mean).toBeCloseTo(times.reduce((a, b) => a + b) / times.length, 9);
+        expect((stats.longest?.resolvedAt ?? NaN) - (stats.longest?.startedAt ?? NaN)).toBe(
+          Math.max(...times),
+        );
+      } else expect([stats.toResolve.mean, stats.longest]).toEqual([undefined, undefined]);
+      const noticed = [...opened].flatMap((one) =>
+        one.detectedAt === undefined ? [] : [one.detectedAt - one.startedAt],
+      );
+      expect(stats.toDetect).toMatchObject({ count: noticed.length, median: median(noticed) });
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,143 @@
+import { afterEach, expect, test } from "vitest";
+import type { Journal } from "../../src/journal/journal.ts";
+import { BotError } from "../../src/core/errors.ts";
+import { createChat } from "../fakes/chat.ts";
+import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
+
+const journals = new Set<Journal>();
+afterEach(async () => {
+  for (const journal of journals) await journal.close();
+  journals.clear();
+});
+
+/** A bot whose read takes until `let go` is called, on a chat that shows progress in a message of its own. */
+async function slowStage(options: StageOptions & { refuse?: (what: string) => void } = {}) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const slow = fakeTool({
+    name: "slow",
+    run: async (_input, { signal }) => {
+      const stopped = new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(new BotError("ABORTED", "stopped")));
+      });
+      await Promise.race([promise, stopped]);
+      return { text: "looked" };
+    },
+  });
+  const chat = options.chat ?? createChat({ begins: true, ...options });
+  const stage = await createStage({ tools: [slow], chat, showAfterMs: 5, ...options });
+  journals.add(stage.journal);
+  return { stage, chat, slow, letGo: resolve };
+}
+
+const kindsOf = ({ shown }: { shown: { kind: string }[] }) => shown.map(({ kind }) => kind);
+
+async function until(what: () => boolean): Promise<void> {
+  while (!what()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+test("a run that takes a while gets a message, and its answer takes the message's place", async () => {
+  const { stage, chat, letGo } = await slowStage();
+  await stage.say("run slow name=x");
+  const work = stage.settle();
+  await until(() => chat.shown.length > 0);
+  expect(chat.shown).toMatchObject([
+    { kind: "begun", soFar: [{ kind: "tool_started", tool: "slow" }] },
+  ]);
+  const [begun] = chat.shown;
+  letGo();
+  await work;
+  expect(chat.shown).toMatchObject([{ kind: "say", ref: begun?.ref }]);
+  expect(chat.deliveries.map(({ id }) => id)).toEqual(["begun:r1", "ended:r1"]);
+});
+
+test("a quick run has its answer only", async () => {
+  const quick = fakeTool({ name: "quick" });
+  const { stage, chat } = await slowStage({ tools: [quick], showAfterMs: 5_000 });
+  await stage.say("run quick name=x");
+  await stage.settle();
+  expect(chat.deliveries).toMatchObject([{ id: "ended:r1", again: false }]);
+});
+
+test("what was said since then stands above the answer: the message goes, and the answer comes below", async () => {
+  const { stage, chat, letGo } = await slowStage();
+  await stage.say("run slow name=x");
+  const work = stage.settle();
+  await until(() => chat.shown.length > 0);
+  const [begun] = chat.shown;
+  await stage.say("help", "test:bob");
+  await until(() => chat.answers().length > 0);
+  letGo();
+  await work;
+  expect(kindsOf(chat)).toEqual(["say", "say"]);
+  expect(chat.shown.some(({ ref }) => ref === begun?.ref)).toBe(false);
+  expect(chat.answers().at(-1)?.results).toMatchObject([{ tool: "slow" }]);
+});
+
+test("an action that waits for people has its card and no other message", async () => {
+  const act = fakeTool({ name: "act", effect: "write" });
+  const { stage, chat } = await slowStage({ tools: [act], showAfterMs: 0 });
+  await stage.say("run act name=web");
+  await stage.settle();
+  expect(kindsOf(chat).filter((kind) => kind !== "card").length).toBeLessThanOrEqual(1);
+  const before = chat.shown.length;
+  await stage.settle();
+  expect(chat.shown).toHaveLength(before);
+});
+
+test("a worker that takes over finds the message and puts the answer there", async () => {
+  const first = await slowStage();
+  await first.stage.say("run slow name=x");
+  const work = first.stage.settle();
+  await until(() => first.chat.shown.length > 0);
+  const [begun] = first.chat.shown;
+  await first.stage.worker.stop(1_000);
+  await work;
+  const quick = fakeTool({ name: "slow" });
+  const second = await slowStage({
+    tools: [quick],
+    chat: first.chat,
+    journal: first.stage.journal,
+  });
+  await second.stage.settle();
+  expect(first.chat.shown).toMatchObject([{ kind: "say", ref: begun?.ref }]);
+});
+
+test("a platform that refuses to show progress is no reason to keep the answer back", async () => {
+  const { stage, chat, letGo } = await slowStage({
+    refuse: (what) => {
+      if (what === "begun") throw new BotError("PLATFORM_RATE_LIMITED", "wait");
+    },
+  });
+  await stage.say("run slow name=x");
+  const work = stage.settle();
+  await until(() => chat.deliveries.length > 0);
+  letGo();
+  await work;
+  expect(chat.answers()).toHaveLength(1);
+});
+
+test("what was refused comes again after the time that the platform asks for, and is looked for first", async () => {
+  let refusals = 1;
+  let now = Date.parse("2026-11-22T03:00:00Z");
+  const { stage, chat } = await slowStage({
+    tools: [fakeTool({ name: "quick" })],
+    now: () => now,
+    refuse: (what) => {
+      if (what !== "say" || refusals-- <= 0) return;
+      throw new BotError("PLATFORM_RATE_LIMITED", "wait", { retryAfterMs: 30_000 });
+    },
+  });
+  await stage.say("run quick name=x");
+  await stage.settle();
+  expect(chat.answers()).toEqual([]);
+  for await (const { dueAt } of stage.journal.list({ prefix: KEY })) {
+    expect(dueAt).toBeGreaterThanOrEqual(now + 29_000);
+  }
+  now += 31_000;
+  await stage.settle();
+  expect(chat.answers()).toHaveLength(1);
+  expect(chat.deliveries).toEqual([
+    { id: "ended:r1", again: false },
+    { id: "ended:r1", again: true },
+  ]);
+});
