@@ -27,7 +27,7 @@ export function isThreadType(type: number): boolean {
   return THREADS.has(type);
 }
 
-export function isThread(channel: APIChannel): channel is APIThreadChannel {
+function isThread(channel: APIChannel): channel is APIThreadChannel {
   return isThreadType(channel.type);
 }
 
@@ -37,7 +37,7 @@ export interface Viewer {
   roles: readonly string[];
 }
 
-export const EVERYONE: Viewer = { user: undefined, roles: [] };
+const EVERYONE: Viewer = { user: undefined, roles: [] };
 
 /** What Discord says of channels and servers, at most 60 s old. All throw what `Api.ask` throws. */
 export interface Channels {

@@ -21,7 +21,7 @@ const LOGIN_MS = 30_000;
 const MAX_KEPT = 200;
 
 /** What comes in. */
-export interface Listener {
+interface Listener {
   onMessage(said: Said): void;
   onInteraction(interaction: APIInteraction): void;
   /** A session has begun that is not an earlier one resumed: events before it may have been missed. */

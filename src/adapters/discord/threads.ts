@@ -19,7 +19,7 @@ const HAVE_THREADS: ReadonlySet<number> = new Set([
 ]);
 
 /** A message in a server's channel that a thread is to begin with. */
-export interface Root {
+interface Root {
   guild: string;
   channel: string;
   message: string;

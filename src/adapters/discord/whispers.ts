@@ -13,7 +13,7 @@ const MAX_KEPT = 1_000;
 const DAY_MS = 86_400_000;
 
 /** A click: once it is answered, more may be said to that person alone. */
-export interface Click {
+interface Click {
   application: string;
   token: string;
   /** Resolves when there is nothing more to wait for, answered or not. */
@@ -21,7 +21,7 @@ export interface Click {
 }
 
 /** What only one person is to see, in the thread and outside of it. */
-export interface Whispered {
+interface Whispered {
   here: readonly DiscordMessage[];
   elsewhere: readonly DiscordMessage[];
 }

@@ -83,15 +83,26 @@ export async function changeOf(fields: Fields, here: Here): Promise<Change> {
   return {
     ...(title !== undefined && { title }),
     ...(severity !== undefined && { severity }),
-    ...(services !== undefined && { services: services.split(/[,\n]/) }),
+    ...(services !== undefined && { services: listOf(services, /[,\n]/) }),
     ...(startedAt !== undefined && { startedAt }),
     ...(detectedAt !== undefined && { detectedAt }),
     ...(resolvedAt !== undefined && { resolvedAt }),
     ...(cause !== undefined && { cause }),
-    ...(actions !== undefined && { actions: actions.split("\n") }),
+    ...(actions !== undefined && { actions: listOf(actions, /\n/) }),
     ...(note !== undefined && { note }),
     ...(status !== undefined && { status }),
   };
+}
+
+const jsonList = z.array(z.string());
+
+/** A list with `separator` between, or as JSON, which is how other tools take lists. */
+function listOf(text: string, separator: RegExp): string[] {
+  try {
+    return jsonList.parse(JSON.parse(text));
+  } catch {
+    return text.split(separator);
+  }
 }
 
 /** What a card shows where a rule asks: exactly what would be recorded. */

@@ -20,18 +20,17 @@ export async function openGuild(): Promise<Platform & { discord: FakeDiscord }> 
   }
   const channel = discord.addChannel(guild, { name: "ops" });
   const threadOf = (key: JournalKey) => discord.channel(key.split(":").at(-1) ?? "");
+  /** As people read it: without the backslashes that keep Markdown from being markup. */
+  const textOf = (message: Parameters<FakeDiscord["textOf"]>[0]) =>
+    discord.textOf(message).replaceAll(/\\([^a-z0-9\s])/gi, "$1");
   const messagesIn = (key: JournalKey) => discord.messages(threadOf(key));
-  const shown = (key: JournalKey) =>
-    messagesIn(key)
-      .map((message) => discord.textOf(message))
-      .join("\n");
+  const shown = (key: JournalKey) => messagesIn(key).map(textOf).join("\n");
 
   async function find(key: JournalKey, label: string, on: string) {
     for (const end = Date.now() + 4_000; Date.now() < end; await pause()) {
       for (const message of messagesIn(key).toReversed()) {
         const button = discord.buttonsOf(message).find((each) => each.label === label);
-        if (button !== undefined && discord.textOf(message).includes(on))
-          return { message, button };
+        if (button !== undefined && textOf(message).includes(on)) return { message, button };
       }
     }
     throw new Error(`no button ${label} on ${on} in:\n${shown(key)}`);
@@ -75,9 +74,7 @@ export async function openGuild(): Promise<Platform & { discord: FakeDiscord }> 
     },
     shown,
     told: (who) =>
-      [...discord.ephemerals(users[who]), ...discord.dms(users[who])]
-        .map((message) => discord.textOf(message))
-        .join("\n"),
+      [...discord.ephemerals(users[who]), ...discord.dms(users[who])].map(textOf).join("\n"),
     pings: () => discord.pings,
     // It does from the start.
     scramble() {},

@@ -142,6 +142,15 @@ test("private words come under a click of that person's, and else as a direct me
   expect(bot.shown(thread)).toHaveLength(1);
 });
 
+test("private words that are ready before Discord has the click's answer wait for it", async () => {
+  bot.discord.fail("POST /interactions/:id/:token/callback", { delayMs: 150 });
+  const outcome = press("Approve");
+  await until(async () => (await clicks()).length > 0);
+  await bot.view(thread).whisper(`discord:${bot.bob.id}`, "You may not approve this.");
+  expect(await outcome).toMatchObject({ how: "deferUpdate" });
+  expect(told()).toEqual(["You may not approve this."]);
+});
+
 test("private words for a person who takes no direct messages are said in the thread, by name and without a ping", async () => {
   const shy = bot.discord.addUser({ name: "shy", refusesDms: true });
   bot.discord.addMember(bot.guild, shy);

@@ -61,6 +61,15 @@ async function createStage() {
 const idIn = (text: string) => ID.exec(text)?.[0] ?? "no id";
 
 describe("an incident is recorded by what people type", () => {
+  test("services with commas between, or as JSON like other tools' lists", async () => {
+    const { say } = await createStage();
+    for (const services of ["'web, db'", `'["web", "db"]'`]) {
+      expect(await say(`incident open Checkout fails services=${services}`)).toMatch(
+        /Services +web, db\n/,
+      );
+    }
+  });
+
   test("opened, noted, resolved, shown", async () => {
     const { clock, say } = await createStage();
     const opened = await say(
