@@ -4,13 +4,17 @@ import { join } from "node:path";
 import type { Figure } from "./journal.ts";
 
 /**
- * `npm run bench`: every figure of docs/benchmarks.md but the cores'. `npm run bench -- core [name …]`: our agent core
- * beside others'. `peer <name>` is what that starts. Peers are installed on the first run and when their lockfile is newer.
+ * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's. `npm run bench -- core [name …]`: our
+ * agent core beside others'. `peer <name>` is what that starts. `chat`: the chat path beside bolt's, and its trials. Peers
+ * are installed on the first run and when their lockfile is newer.
  */
 const [what, ...names] = process.argv.slice(2);
 if (what === "peer") {
   const { printFigures } = await import("./core.ts");
   await printFigures(names[0] ?? "");
+} else if (what === "chat") {
+  const { printChat } = await import("./chat.ts");
+  process.exitCode = await printChat(names);
 } else {
   installPeers();
   if (what === "core") {

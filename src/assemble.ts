@@ -42,6 +42,8 @@ const SHOW_AFTER_MS = 500;
 export interface Bot {
   inbox: Inbox;
   queries: Queries;
+  /** What every outgoing text passes: no control characters, no held secrets. */
+  encode(text: string): string;
   journal: Journal;
   tools: readonly Tool[];
   /** Begins to work on what is due in these adapters' threads, each from when it has a view of them. */
@@ -136,6 +138,13 @@ function createModels(config: Config): (id: string) => Promise<Model> {
   };
 }
 
+/** Says what can be lived with and should not be. */
+function warn(log: Logger, { warnings }: Config, { problems }: Equipment): void {
+  for (const warning of warnings) log.warn(warning);
+  for (const { at, text, loaded } of problems)
+    log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
+}
+
 /**
  * Joins the parts. Nothing runs until `start`. `local`: this machine is the asker's own, so its tools may connect to
  * loopback and private networks.
@@ -149,9 +158,7 @@ export async function assemble(
   const equipment = await equip(config, () => ledger);
   const { tools } = equipment;
   checkPolicyNames(config, tools);
-  for (const warning of config.warnings) log.warn(warning);
-  for (const { at, text, loaded } of equipment.problems)
-    log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
+  warn(log, config, equipment);
   const journal = await openStore(config, (text) => log.warn(text));
   const redactor = createRedactor(config.secrets);
   const encode = (text: string) => encodeText(text, redactor);
@@ -215,6 +222,7 @@ export async function assemble(
   return {
     inbox,
     queries: createQueries(journal, tools, encode),
+    encode,
     journal,
     tools,
     start(...served) {

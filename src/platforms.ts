@@ -1,7 +1,6 @@
 import { ExponentialBackoff, handleWhen, retry } from "cockatiel";
 import type { Logger } from "pino";
-import type { ChatAdapter } from "./adapters/adapter.ts";
-import type { Bot } from "./assemble.ts";
+import type { ChatAdapter, ChatParts } from "./adapters/adapter.ts";
 import type { Config } from "./config.ts";
 import { isBotError } from "./core/errors.ts";
 
@@ -34,7 +33,7 @@ export async function loadPlatforms(
  */
 export async function connectPlatforms(
   platforms: readonly ChatAdapter[],
-  parts: Pick<Bot, "inbox" | "queries">,
+  parts: ChatParts,
   { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<ChatAdapter[]> {
   const isAway = (error: unknown) =>

@@ -125,6 +125,11 @@ export interface Delivery {
   id: string;
   /** An earlier attempt may have come through: look for its message first, and return that one. */
   again: boolean;
+  /**
+   * The delivery by which progress may have been begun for this answer, in a message that nobody has recorded: it is to
+   * be looked for as well, and taken away.
+   */
+  stray?: string;
 }
 
 /** Disposable: what is being worked on right now. May be dropped. */
@@ -198,13 +203,21 @@ export interface Adapter {
   stop?(): Promise<void>;
 }
 
+/** What a chat adapter stands in front of. */
+export interface ChatParts {
+  inbox: Inbox;
+  queries: Queries;
+  /** What a text that the adapter makes of people's words passes before it is shown, such as a thread's name. */
+  encode(text: string): string;
+}
+
 /** A platform with servers of its own, which send events from `start` until `stop`. */
 export interface ChatAdapter extends Adapter {
   /**
    * Resolves once events arrive; from then on it reconnects by itself.
    * @throws BotError PLATFORM_REFUSED when the token, its rights or the settings are wrong, PLATFORM_UNREACHABLE
    */
-  start(parts: { inbox: Inbox; queries: Queries }): Promise<void>;
+  start(parts: ChatParts): Promise<void>;
   stop(): Promise<void>;
   /** What is connected and what its settings lack, a sentence each; for `doctor`. @throws as `start` */
   examine(): Promise<{ ok: boolean; text: string }[]>;

@@ -16,7 +16,10 @@ const MAX_CHARS = 16 * 1024;
 const MAX_LINES = 1_000;
 /** A line that opens more lists and quotes than people nest is built to be slow. */
 const DEEPLY_NESTED = /^(?:[ \t]*(?:>|[-*+]|\d+[.)])){20}/m;
-/** The parser's work on running text grows with its length times its marks; as measured for the terminal's Markdown. */
+/**
+ * The parser's work on running text grows with its length times its marks; nothing else happens meanwhile. So much was
+ * done in 0.25 s on one slow core, where 16 KiB made to be slow (`_é!_é!`) took 4 s; an answer of a page needs a tenth.
+ */
 const MAX_WORK = 2_000_000;
 const MARKS = /[*_~`[\]<!]/g;
 /** A wider table is shown as it was written. */
@@ -29,19 +32,18 @@ const MAX_TABLE_WIDTH = 100;
  * so. Never throws: what cannot be read so is one code part, as it was written.
  */
 export async function readMarkdown(text: string, allowLink: AllowLink): Promise<Part[]> {
-  const lines = text.split("\n").length;
-  if (text.length > MAX_CHARS || lines > MAX_LINES || DEEPLY_NESTED.test(text)) {
-    return asWritten(text);
-  }
   try {
-    return readSource(await parse(text), text, allowLink);
+    const blocks = await tryParse(text);
+    return blocks === undefined ? asWritten(text) : readSource(blocks, text, allowLink);
   } catch {
     return asWritten(text);
   }
 }
 
-/** Running text that would take too long is one piece of plain text. */
-async function parse(source: string): Promise<Token[]> {
+/** Undefined for what is long or built to be slow. Running text that would take too long is one piece of plain text. */
+export async function tryParse(source: string): Promise<Token[] | undefined> {
+  const isTooMuch = source.length > MAX_CHARS || source.split("\n").length > MAX_LINES;
+  if (isTooMuch || DEEPLY_NESTED.test(source)) return undefined;
   const { Lexer } = await import("marked");
   const lexer = new Lexer();
   lexer.blockTokens(source, lexer.tokens);
@@ -71,7 +73,9 @@ function readSource(blocks: readonly Token[], source: string, allowLink: AllowLi
     if (!source.startsWith(block.raw, end)) return asWritten(source);
     end += block.raw.length;
     const read = readBlock(block, { allowLink, depth: 0 });
-    parts.push(...(holdsAll(read, block.raw) ? read : asWritten(block.raw)));
+    const shown = read.map(textOf).join("\n");
+    const isWhole = holdsAll(shown, block.raw.replaceAll(LANGUAGE, "$1"));
+    parts.push(...(isWhole ? read : asWritten(block.raw)));
   }
   return end < source.length ? asWritten(source) : parts;
 }
@@ -82,11 +86,10 @@ const MARKUP = /[\s*_`#>[\]()!|\-+=~:<\\"'.]/u;
 const LANGUAGE =
   /^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,})[ \t]*)[\w+#.-]{1,20}[ \t]*$/gm;
 
-/** True when the parts have every character of `raw`, in its order, but for white space, markup and languages. */
-function holdsAll(parts: readonly Part[], raw: string): boolean {
-  const shown = parts.map(textOf).join("\n");
+/** True when `shown` has every character of `raw`, in its order, but for white space and markup. */
+export function holdsAll(shown: string, raw: string): boolean {
   let at = 0;
-  for (const char of raw.replaceAll(LANGUAGE, "$1")) {
+  for (const char of raw) {
     if (MARKUP.test(char)) continue;
     at = shown.indexOf(char, at);
     if (at < 0) return false;
@@ -105,7 +108,8 @@ const BLOCKS = "heading code blockquote list table hr text paragraph".split(" ")
 type BlockType = "heading" | "code" | "blockquote" | "list" | "table" | "hr" | "text" | "paragraph";
 type Block = Extract<MarkedToken, { type: BlockType }>;
 
-function isBlock(token: Token): token is Block {
+/** True for what is neither white space, HTML nor a definition. */
+export function isBlock(token: Token): token is Block {
   return BLOCKS.includes(token.type);
 }
 

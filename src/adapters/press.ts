@@ -1,6 +1,6 @@
-import { exactText } from "../core/display.ts";
 import type { Choice, JsonObject } from "../core/entry.ts";
 import type { ActionCard } from "./adapter.ts";
+import { exactLines } from "./words.ts";
 
 export interface Button {
   /** At most 100 characters, the shorter limit of the platforms (Discord's custom_id); no two of a message are alike. */
@@ -161,7 +161,7 @@ export function formOf(
 
 /** JSON with line breaks where it fits so, in which nothing is invisible. */
 function editable({ args, canonical }: ActionCard): string {
-  const pretty = JSON.stringify(args, undefined, 2).split("\n").map(exactText).join("\n");
+  const pretty = exactLines(JSON.stringify(args, undefined, 2));
   return pretty.length <= MAX_ARGS ? pretty : canonical.slice(0, MAX_ARGS);
 }
 

@@ -2,6 +2,7 @@ import { exactText } from "../core/display.ts";
 import type { ActionCard } from "./adapter.ts";
 import { type Button, cardButtons, detailsButton } from "./press.ts";
 import { type Part, plainSpans, type Span } from "./prose.ts";
+import { byApprovers, exactLines, isSettled, standingOf, voteLines, votesSoFar } from "./words.ts";
 
 /** What one or more messages say, on any platform. */
 export interface Told {
@@ -44,9 +45,9 @@ export function tellCard(card: ActionCard): Told {
   const { length } = card.canonical.replaceAll("```", "``\\u0060");
   const room = MAX_WEIGHT - length - weightOf(title) - weightOf(SHORTENED) - 10;
   if (card.phase !== "open") {
-    const outcome = clip(standingOf(card), Math.min(room - 20, 600));
+    const outcome = clip(markedStanding(card), Math.min(room - 20, 600));
     const parts: Part[] = [heading(title), exact, { kind: "text", spans: inert(outcome) }];
-    const summary = summaryOf(`${card.action} ${card.tool}: ${standingOf(card)}`);
+    const summary = summaryOf(`${card.action} ${card.tool}: ${markedStanding(card)}`);
     return { parts, buttons: [detailsButton(card.action)], summary };
   }
   const expiry = expiresRow(card);
@@ -69,15 +70,11 @@ export function tellCard(card: ActionCard): Told {
 
 /** Everything that is known of an action: nothing is shortened, so it may be several messages. */
 export function tellDetails(card: ActionCard): Told {
-  const votes = card.votes.map(({ name, approve, reason }) => {
-    const because = reason === undefined ? "" : `: ${reason}`;
-    return `${name} ${approve ? "approved" : "denied"}${because}`;
-  });
   const rows: Row[] = [
-    { label: "State", text: standingOf(card) },
+    { label: "State", text: markedStanding(card) },
     { label: "May approve", text: card.approvers },
     { label: "Needed", text: String(card.quorum) },
-    { label: "Votes", text: votes.length === 0 ? "none" : votes.join("\n") },
+    { label: "Votes", text: voteLines(card) },
     { label: "Revision", text: String(card.revision) },
   ];
   const codes: Span[] = [
@@ -125,11 +122,6 @@ function consequences({ preview }: ActionCard): Row[] {
   ];
 }
 
-function votesSoFar({ quorum, votes }: ActionCard): string {
-  const names = votes.filter((vote) => vote.approve).map((vote) => vote.name);
-  return `${quorum} needed, ${names.length === 0 ? "none yet" : `approved by ${names.join(", ")}`}`;
-}
-
 function expiresRow({ expiresAt }: ActionCard): Span[] {
   return [
     { text: "Expires: ", strong: true },
@@ -156,11 +148,10 @@ function rowSpans({ label, text }: Row): Span[] {
 function readableArgs({ args }: ActionCard): Part[] {
   return Object.entries(args).flatMap(([name, value]): Part[] => {
     if (typeof value !== "string" || !value.includes("\n")) return [];
-    const lines = value.split("\n").map(exactText).join("\n");
     const spans: Span[] = [{ text: `${exactText(name)}, with its line breaks:` }];
     return [
       { kind: "text", spans },
-      { kind: "code", text: lines },
+      { kind: "code", text: exactLines(value) },
     ];
   });
 }
@@ -249,49 +240,23 @@ export function summaryOf(text: string): string {
   return `${line.slice(0, MAX_SUMMARY - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Where an action stands: `approved by ana · running`, `✗ denied by ana: wrong host`. */
-function standingOf(card: ActionCard): string {
-  const { phase, ending } = card;
-  const names = card.votes.filter((vote) => vote.approve).map((vote) => vote.name);
-  const by = names.length === 0 ? "" : ` by ${names.join(", ")}`;
-  switch (phase) {
-    case "open":
-      return `waits for approval · ${votesSoFar(card)}`;
-    case "approved":
-      return `approved${by}`;
-    case "running":
-      return `⏳ approved${by} · running`;
-    case "done":
-      return `✓ ${ended(phase, ending)}${by === "" ? "" : ` · approved${by}`}`;
-    case "failed":
-      return `✗ ${ended(phase, ending)}${by === "" ? "" : ` · approved${by}`}`;
-    case "denied":
-      return `– ${ended(phase, ending === undefined || ending === phase ? denial(card) : ending)}`;
-    case "unknown":
-      return unknown(ending) + (by === "" ? "" : ` · approved${by}`);
-    case "expired":
-    case "cancelled":
-    case "void":
-      return `– ${ended(phase, ending)}`;
-  }
-}
+const MARKS: Readonly<Partial<Record<ActionCard["phase"], string>>> = {
+  running: "⏳",
+  done: "✓",
+  failed: "✗",
+  unknown: "❓",
+  denied: "–",
+  expired: "–",
+  cancelled: "–",
+  void: "–",
+};
 
-function unknown(ending: string | undefined): string {
-  // A person has said what became of it.
-  if (ending?.startsWith("settled ") === true) return ending;
-  const said = ending === undefined || /^outcome unknown$/i.test(ending) ? "" : `: ${ending}`;
-  return `❓ UNKNOWN outcome${said}`;
-}
-
-function denial({ votes }: ActionCard): string | undefined {
-  const vote = votes.find((each) => !each.approve);
-  if (vote === undefined) return undefined;
-  return `by ${vote.name}${vote.reason === undefined ? "" : `: ${vote.reason}`}`;
-}
-
-/** An ending that begins with the phase's own word does not say it twice. */
-function ended(phase: string, ending: string | undefined): string {
-  if (ending === undefined || ending === "") return phase;
-  if (ending.startsWith(phase)) return ending;
-  return /^(?:by|in|after) /.test(ending) ? `${phase} ${ending}` : `${phase}: ${ending}`;
+/** Where an action stands, and who approved what was done: `✓ done in 34 ms · approved by ana`. */
+function markedStanding(card: ActionCard): string {
+  const { phase } = card;
+  const mark = isSettled(card) ? undefined : MARKS[phase];
+  const by = byApprovers(card);
+  const wasRun = phase === "done" || phase === "failed" || phase === "unknown";
+  const approved = wasRun && by !== "" ? ` · approved${by}` : "";
+  return `${mark === undefined ? "" : `${mark} `}${standingOf(card)}${approved}`;
 }

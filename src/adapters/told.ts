@@ -1,16 +1,15 @@
-import { totalTokens } from "../core/block.ts";
-import { capText, exactText } from "../core/display.ts";
-import type { Json, JsonObject, Outcome } from "../core/entry.ts";
+import { capText } from "../core/display.ts";
+import type { JsonObject, Outcome } from "../core/entry.ts";
 import type { CallResult, Outgoing, Progress } from "./adapter.ts";
 import { readMarkdown } from "./markdown.ts";
 import { type Button, cancelButton, settleButtons, STOP_BUTTON, tryAnswerButton } from "./press.ts";
 import { type AllowLink, type Part, plainSpans, type Span, textOf } from "./prose.ts";
 import { clip, summaryOf, type Told } from "./told-card.ts";
+import { type Answer, briefArgs, evidenceOf, formatMs, plainNotice, spentWords } from "./words.ts";
 
 export { type Button, type Form, formOf, type Press, readForm, readPress } from "./press.ts";
 export { tellCard, tellDetails, type Told } from "./told-card.ts";
 
-type Answer = Extract<Outgoing, { kind: "answer" }>;
 type Notice = Extract<Outgoing, { kind: "notice" }>;
 
 /** A longer result is shown in part where its whole is kept as an artifact. */
@@ -42,6 +41,11 @@ export async function tellOutgoing(message: Outgoing, allowLink: AllowLink): Pro
     : tellNotice(message, allowLink));
   const said = told.parts.map(textOf).find((text) => text.trim() !== "");
   return { ...told, summary: summaryOf(said ?? "Done.") };
+}
+
+/** A sentence of ours. */
+export function tellText(text: string, allowLink: AllowLink): Promise<Told> {
+  return tellOutgoing(plainNotice(text), allowLink);
 }
 
 type Untitled = Omit<Told, "summary">;
@@ -99,13 +103,21 @@ function signed({ status }: Answer, parts: readonly Part[]): Part[] {
   return [{ kind: "text", spans: [{ text: sign.text + status.replace("_", " ") }] }, ...parts];
 }
 
+/** A call in one line. `outcome` undefined: it runs. */
+interface Ran {
+  tool: string;
+  args: JsonObject;
+  outcome: Outcome | undefined;
+  ms: number | undefined;
+}
+
 /** `✓ http_check url=http://a/ · 34 ms`: what it was, how it ended unless well, how long it took. */
-function resultSpans({ tool, args, outcome, ms }: CallResult): Span[] {
-  const brief = clip(briefArgs(args), MAX_ARGS);
-  const how = outcome === "ok" ? "" : ` · ${outcome}`;
+function callSpans({ tool, args, outcome, ms }: Ran, room: number): Span[] {
+  const brief = clip(briefArgs(args), room);
+  const how = outcome === undefined || outcome === "ok" ? "" : ` · ${outcome}`;
   const took = ms === undefined ? "" : ` · ${formatMs(ms)}`;
   return [
-    { text: `${MARKS[outcome]} ${tool}` },
+    { text: `${outcome === undefined ? "⏳" : MARKS[outcome]} ${tool}` },
     ...(brief === "" ? [] : [{ text: " " }, { text: brief, code: true as const }]),
     { text: how + took },
   ];
@@ -124,70 +136,25 @@ function tellResult(result: CallResult, isFull: boolean): Part[] {
     ],
   }));
   return [
-    { kind: "text", spans: resultSpans(result) },
+    { kind: "text", spans: callSpans(result, MAX_ARGS) },
     ...(isFull && shown !== "" ? [{ kind: "code" as const, text: shown }] : []),
     ...kept,
   ];
 }
 
-/**
- * One small line for each result that the answer's text cites as `[T3]`, which is the call whose id ends in `.t3`, and how
- * many calls there were besides. A citation of no call has no line.
- */
-function evidence({ text, results }: Answer): Part[] {
-  const cited = new Set(text?.match(/\[T\d+\]/g));
-  const lines: Part[] = [];
-  const others: CallResult[] = [];
-  for (const result of results) {
-    const number = /\.t(\d+)$/.exec(result.call)?.[1];
-    const label = `[T${number}]`;
-    if (number === undefined || !cited.has(label)) {
-      others.push(result);
-    } else {
-      lines.push({ kind: "small", spans: [{ text: `${label} ` }, ...resultSpans(result)] });
-    }
-  }
-  if (others.length === 0) return lines;
-  const failed = others.filter(({ outcome }) => outcome !== "ok").length;
-  const calls = others.length === 1 ? "call" : "calls";
-  const how = failed === 0 ? "" : `, ${failed} without success`;
-  const rest =
-    lines.length === 0
-      ? `${others.length} ${calls}, none cited${how}`
-      : `and ${others.length} more ${calls}${how}`;
-  return [...lines, { kind: "small", spans: [{ text: rest }] }];
+/** A small line for each result that the answer's text cites, and one for the other calls. */
+function evidence(answer: Answer): Part[] {
+  const { cited, others } = evidenceOf(answer);
+  const lines = cited.map(({ label, result }): Part => ({
+    kind: "small",
+    spans: [{ text: `${label} ` }, ...callSpans(result, MAX_ARGS)],
+  }));
+  return others === undefined ? lines : [...lines, { kind: "small", spans: [{ text: others }] }];
 }
 
 /** What the answer cost. */
 function spentLine({ spent }: Answer): Part[] {
-  if (spent === undefined) return [];
-  const steps = spent.steps === 1 ? "1 step" : `${spent.steps} steps`;
-  const text = `${steps} · ${totalTokens(spent.usage)} tokens · ${formatMs(spent.workMs)}`;
-  return [{ kind: "small", spans: [{ text }] }];
-}
-
-function briefValue(value: Json): string {
-  if (typeof value === "string" && /^[^\s"']+$/.test(value)) return exactText(value);
-  return exactText(JSON.stringify(value));
-}
-
-/** Arguments as they are typed, `url=http://a/ method=GET`, for lines that say which call it was. */
-function briefArgs(args: JsonObject): string {
-  return Object.entries(args)
-    .map(([name, value]) => `${exactText(name)}=${briefValue(value)}`)
-    .join(" ");
-}
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
-/** Milliseconds as a person says them: `34 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
-function formatMs(ms: number): string {
-  if (ms < SECOND) return `${Math.round(ms)} ms`;
-  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / SECOND)} s`;
-  return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
+  return spent === undefined ? [] : [{ kind: "small", spans: [{ text: spentWords(spent) }] }];
 }
 
 /** What a run has done and is doing, for the one message that the answer replaces. */
@@ -266,14 +233,8 @@ export function createProgressLog(allowLink: AllowLink): ProgressLog {
 }
 
 function taskSpans({ tool, args, ended }: Task): Span[] {
-  const took = ended?.ms === undefined ? "" : ` · ${formatMs(ended.ms)}`;
-  const how = ended === undefined || ended.outcome === "ok" ? "" : ` · ${ended.outcome}`;
-  const brief = clip(briefArgs(args), MAX_TASK_WEIGHT);
-  return [
-    { text: `${ended === undefined ? "⏳" : MARKS[ended.outcome]} ${clip(tool, MAX_TASK_WEIGHT)}` },
-    ...(brief === "" ? [] : [{ text: " " }, { text: brief, code: true as const }]),
-    { text: how + took },
-  ];
+  const { outcome, ms } = ended ?? { outcome: undefined, ms: undefined };
+  return callSpans({ tool: clip(tool, MAX_TASK_WEIGHT), args, outcome, ms }, MAX_TASK_WEIGHT);
 }
 
 /** The end of a long draft, from a line's beginning. */

@@ -45,10 +45,14 @@ export interface Transcript {
   numbered: Set<string>;
   /** Providers' ids of calls so far. */
   ids: Set<string>;
+  /** Long results that the turns hold, by SHA-256 of the call and its text: the call that brought each first. */
+  told: Map<string, string>;
   /** SHA-256 over the turns, each chained to the one before. */
   digest: string;
 }
 
+/** A result longer than this is told once: the same call with the same outcome then refers to it, as a skill taken up twice. */
+const MAX_REPEATED_BYTES = 1_000;
 /** Of a direct command's result that the model did not ask for. */
 const MAX_ASIDE_BYTES = 4_000;
 
@@ -63,6 +67,7 @@ export function emptyTranscript(): Transcript {
     uses: 0,
     numbered: new Set(),
     ids: new Set(),
+    told: new Map(),
     digest: "",
   };
 }
@@ -229,13 +234,30 @@ function finish(transcript: Transcript, entry: Entry<"tool_finished">): void {
   }
   const waiting = transcript.open.find((each) => each.call === entry.call);
   if (waiting === undefined) return;
-  const text = cleanText(resultText(entry, call.tool, transcript.edited.get(entry.call)));
+  const shown = once(transcript, entry, call);
+  const text = cleanText(resultText(shown, call.tool, transcript.edited.get(entry.call)));
   const isError = ["error", "blocked", "unknown"].includes(entry.outcome);
   waiting.result = { id: waiting.id, text, isError, files: entry.files ?? [] };
   const results = transcript.open.flatMap(({ result }) => (result === undefined ? [] : [result]));
   if (results.length < transcript.open.length) return;
   push(transcript, { role: "tool", results });
   transcript.open = [];
+}
+
+/** The result, or, when the same call brought the very same before, where that stands. */
+function once(
+  { told }: Transcript,
+  result: Entry<"tool_finished">,
+  { tool, args }: { tool: string; args: JsonObject },
+): Entry<"tool_finished"> {
+  if (Buffer.byteLength(result.text) <= MAX_REPEATED_BYTES) return result;
+  const key = hash("sha256", JSON.stringify([tool, args, result.outcome, result.text]), "hex");
+  const first = told.get(key);
+  if (first === undefined) {
+    told.set(key, nameOf(result.call));
+    return result;
+  }
+  return { ...result, text: `The same as the result of ${first} above, to the letter.` };
 }
 
 /** Labelled with what it is, because what a tool returns may read like anything. */
@@ -277,6 +299,7 @@ function shorten(transcript: Transcript, answers: readonly string[]): void {
       (turn.role === "assistant" && !turn.content.some((block) => block.kind === "tool_use")),
   );
   transcript.turns = [];
+  transcript.told.clear();
   transcript.digest = "";
   for (const turn of kept) {
     push(

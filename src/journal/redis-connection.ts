@@ -71,6 +71,8 @@ export async function connect(address: RedisAddress): Promise<Connection> {
   /** What is known of why there is no connection. */
   let trouble = "";
   let client = start();
+  /** When the client last answered anything. */
+  let heardAt = performance.now();
 
   function start(): RedisClient {
     const made = create(address, () => opened);
@@ -83,9 +85,12 @@ export async function connect(address: RedisAddress): Promise<Connection> {
     });
   }
 
-  /** A server that took a request and never answered may be beyond a dead network: that is noticed only by a new connection. */
+  /**
+   * A server that took a request and never answered may be beyond a dead network: that is noticed only by a new connection.
+   * One that answers others is only slow; cutting it off would fail all that it is about to answer.
+   */
   function replace(silent: RedisClient): void {
-    if (closed || silent !== client) return;
+    if (closed || silent !== client || performance.now() - heardAt < ANSWER_MS) return;
     silent.destroy();
     client = start();
     client.connect().catch(() => {});
@@ -95,7 +100,9 @@ export async function connect(address: RedisAddress): Promise<Connection> {
     for (const until = performance.now() + ANSWER_MS; ;) {
       const asked = client;
       try {
-        return await within(until - performance.now(), work(asked));
+        const reply = await within(until - performance.now(), work(asked));
+        heardAt = performance.now();
+        return reply;
       } catch (error) {
         const left = until - performance.now();
         if (!(error instanceof ClientOfflineError) || closed || left <= 0) {
@@ -141,7 +148,8 @@ export async function evaluate(
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TimeoutError()), ms);
+  // When it is this process that was late, the answer has come by now: it is read before an immediate's turn.
+  const timer = setTimeout(() => setImmediate(() => reject(new TimeoutError())), ms);
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -151,8 +151,12 @@ export function viewOf({ parts, adapter, key }: Drive, name: string = MAIN_VIEW)
   throw new BotError("NOT_AVAILABLE", `${name} of ${key} is not shown by this process.`);
 }
 
-/** Tells the view what is being worked on; disposable, so whatever goes wrong with it goes no further. */
+/**
+ * Tells the view what is being worked on; disposable, so whatever goes wrong with it goes no further. Not once the lease may
+ * be another worker's, whose answer may stand there by now.
+ */
 export function progress(drive: Drive, run: string, update: Progress): void {
+  if (drive.fenced || performance.now() >= drive.leaseEndsAt) return;
   try {
     const begun = drive.thread.runs.get(run)?.begun.get(MAIN_VIEW);
     viewOf(drive).progress(update, begun?.ref);

@@ -53,8 +53,18 @@ export async function deliver(
   const isLast = begun?.seq === thread.newest;
   // The answer belongs below what was said since: the run's message goes, and a new one comes.
   if (begun !== undefined && !isLast) await view.retract(begun.ref);
-  const since = debt.kind === "notice" ? debt.notice.at : (debt.run.ended?.at ?? 0);
-  const delivery = { id: debt.id, again: again(since) };
+  if (debt.kind === "notice") {
+    const delivery = { id: debt.id, again: again(debt.notice.at) };
+    return { entry: debt.id, ref: await view.say(message, delivery) };
+  }
+  const { run } = debt;
+  const isAgain = again(run.ended?.at ?? 0);
+  const isStray = isAgain && begun === undefined && view.begin !== undefined;
+  const delivery = {
+    id: debt.id,
+    again: isAgain,
+    ...(isStray && { stray: progressIdOf(run) }),
+  };
   const ref = await view.say(message, delivery, isLast ? begun?.ref : undefined);
   return { entry: debt.id, ref };
 }
@@ -80,6 +90,11 @@ function resultOf(call: Call, encode: Encode): CallResult[] {
   const { outcome, text, artifacts = [], ms } = call.finished;
   const args = call.action?.proposal.args ?? call.started?.args ?? call.args;
   return [{ call: call.call, tool: call.tool, args, outcome, text: encode(text), artifacts, ms }];
+}
+
+/** The id of the delivery that begins a run's progress. */
+export function progressIdOf({ started }: Run): string {
+  return `begun:${started.run}`;
 }
 
 /** What a run's calls came to until now, as its progress would have been told. */

@@ -64,7 +64,8 @@ export function createQueries(journal: Journal, tools: readonly Tool[], encode: 
     },
 
     async isKnown(key) {
-      return known.has(key) || (await journal.read(key)).length > 0;
+      const { last } = known.get(key)?.thread ?? { last: 0 };
+      return last > 0 || (await journal.read(key)).length > 0;
     },
 
     async action(key, id) {

@@ -24,7 +24,7 @@ import {
   viewOf,
 } from "./drive.ts";
 import { type Owed, retryKey, type Step } from "./next.ts";
-import { cardOf, deliver, progressOf } from "./outbox.ts";
+import { cardOf, deliver, progressIdOf, progressOf } from "./outbox.ts";
 import { propose } from "./propose.ts";
 import { think } from "./think.ts";
 import { finishedDraft, recover, runTool } from "./tool-call.ts";
@@ -306,8 +306,10 @@ function showRun(
 ): Promise<() => Promise<void>> {
   const retry = retryKey(view);
   return showOn(drive, { name: view, stage: "started", retry }, signal, async (shown) => {
-    const id = `begun:${run.started.run}`;
-    const delivery = { id, again: againIn(drive)(run.started.at + drive.parts.showAfterMs) };
+    const delivery = {
+      id: progressIdOf(run),
+      again: againIn(drive)(run.started.at + drive.parts.showAfterMs),
+    };
     const ref = await shown.begin?.(delivery, progressOf(run));
     if (ref === undefined) throw new BotError("NOT_AVAILABLE", "This view shows no progress.");
     return { entry: answerIdOf(run), ref, takeBack: () => takeBack(drive, shown, undefined, ref) };

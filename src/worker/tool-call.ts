@@ -33,8 +33,7 @@ function askerOf({ key, adapter, parts, thread }: Drive, { run, call }: Call): A
     account,
     name,
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
-    // Where nobody can say who reads along, the thread is a private place of its own.
-    audience: () => adapter.audience(key).catch(() => key),
+    audience: () => adapter.audience(key),
     link: adapter.link(key),
   };
 }

@@ -7,7 +7,8 @@ import type { Entry } from "../../src/core/entry.ts";
 import { fold } from "../../src/journal/fold.ts";
 import { emptyThread } from "../../src/journal/thread.ts";
 import { imagine, interrupt, take, type Tape, write, work } from "./imagined.ts";
-import { ANSWER, call, ofKind, talking } from "./talking.ts";
+import { fakeTool } from "../fakes/stage.ts";
+import { ANSWER, call, ofKind, resultsIn, talking } from "./talking.ts";
 import { nextStep } from "../../src/worker/next.ts";
 
 /** Plays the tape; what follows it is all zeros. */
@@ -106,6 +107,29 @@ describe("whatever people, models and tools do", () => {
 });
 
 describe("the requests of a run", () => {
+  test("hold a long result once: the same call that brings the same again refers to it", async () => {
+    const text = "a skill's instructions\n".repeat(100);
+    let now = text;
+    const tool = fakeTool({ name: "look", run: async () => ({ text: now }) });
+    const stage = await talking(
+      [
+        { calls: [call("look"), call("look", "db")] },
+        { calls: [call("look")] },
+        () => {
+          now = `${text}and more`;
+          return { calls: [call("look")] };
+        },
+        ANSWER,
+      ],
+      { tools: [tool] },
+    );
+    await stage.ask("how is web?");
+    const shown = (at: number) => resultsIn(stage.model.requests[at]).map((result) => result.text);
+    expect(shown(1).every((each) => each.includes(text))).toBe(true);
+    expect(shown(2)).toEqual([expect.stringContaining("The same as the result of T1 above")]);
+    expect(shown(3)).toEqual([expect.stringContaining("and more")]);
+  });
+
   test("begin with the same bytes: system prompt, tools and every turn told before", async () => {
     const stage = await talking([
       { calls: [call("look")] },

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ActionCard, Adapter, Delivery, Outgoing, View } from "../../src/adapters/adapter.ts";
+import type { ActionCard, Adapter, Delivery, View } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
+import { answer, cardOf } from "../adapters/parts.ts";
 
 /** An adapter under test with one thread shown. */
 export interface AdapterUnderTest {
@@ -20,35 +21,15 @@ function bare(text: string): string {
   return text.replaceAll(/[\s│↵]/g, "");
 }
 
-function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {
+function restartCard(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {
   const args = { argv: ["systemctl", "restart", "shop"], note: "x".repeat(400) };
-  return {
-    key,
-    action: "a1",
-    revision: 1,
-    tool: "run_command",
-    effect: "write",
-    args,
-    canonical: JSON.stringify(args),
-    digest: "ab".repeat(32),
-    reason: undefined,
-    preview: {
-      lines: [{ label: "Program", value: "/usr/bin/systemctl" }],
-      blastRadius: "The shop is away for a moment.",
-      undo: "None.",
-    },
-    phase: "open",
-    approvers: "any full member of this thread",
-    quorum: 1,
-    votes: [],
-    expiresAt: Date.now() + 3_600_000,
-    ending: undefined,
-    ...changes,
+  const preview = {
+    lines: [{ label: "Program", value: "/usr/bin/systemctl" }],
+    blastRadius: "The shop is away for a moment.",
+    undo: "None.",
   };
-}
-
-function answer(run: string, text: string): Outgoing {
-  return { kind: "answer", run, status: "completed", text, results: [], talk: false };
+  const canonical = JSON.stringify(args);
+  return cardOf(key, { tool: "run_command", args, canonical, preview, ...changes });
 }
 
 function first(id: string): Delivery {
@@ -82,7 +63,7 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     });
 
     test("a card shows every byte of the exact action, its consequences, and who may approve it", async () => {
-      const card = cardOf(under.key);
+      const card = restartCard(under.key);
       await view.card(card, first("a1"));
       const shown = bare(under.shown());
       for (const part of [
@@ -97,21 +78,25 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     });
 
     test("an action that was changed by an edit is shown anew, whole", async () => {
-      const ref = await view.card(cardOf(under.key), first("a1"));
+      const ref = await view.card(restartCard(under.key), first("a1"));
       const args = { argv: ["systemctl", "restart", "db-primary"] };
       await view.settle(
         ref,
-        cardOf(under.key, { revision: 2, args, canonical: JSON.stringify(args) }),
+        restartCard(under.key, { revision: 2, args, canonical: JSON.stringify(args) }),
       );
       expect(bare(under.shown())).toContain(bare(JSON.stringify(args)));
     });
 
     test("how an action ended is shown, with who decided", async () => {
-      const ref = await view.card(cardOf(under.key), first("a1"));
+      const ref = await view.card(restartCard(under.key), first("a1"));
       const vote = { name: "Zoe", approve: false, reason: "peak hour" };
       await view.settle(
         ref,
-        cardOf(under.key, { phase: "denied", votes: [vote], ending: "denied by Zoe: peak hour" }),
+        restartCard(under.key, {
+          phase: "denied",
+          votes: [vote],
+          ending: "denied by Zoe: peak hour",
+        }),
       );
       expect(under.shown()).toMatch(/denied[^]*Zoe/);
     });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Adapter, Inbox, Queries } from "../../src/adapters/adapter.ts";
+import type { Adapter, ChatParts } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import type { Journal } from "../../src/journal/journal.ts";
@@ -41,7 +41,7 @@ export interface Platform {
 
 interface Connection {
   adapter: Adapter;
-  start(parts: { inbox: Inbox; queries: Queries }): Promise<void>;
+  start(parts: ChatParts): Promise<void>;
   stop(): Promise<void>;
 }
 

@@ -12,6 +12,7 @@ export interface Host {
   stage: Stage;
   inbox: Inbox;
   queries: Queries;
+  encode(text: string): string;
   /** Takes up nothing any more; the journal stays open. */
   stop(): Promise<void>;
 }
@@ -45,6 +46,7 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
       wake: (key) => wakeups.wake(key),
     }),
     queries: createQueries(journal, options.tools ?? [], encode),
+    encode,
     async stop() {
       await worker.stop(1_000);
       await running.stop();

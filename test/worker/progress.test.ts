@@ -138,6 +138,18 @@ test("what was refused comes again after the time that the platform asks for, an
   expect(chat.answers()).toHaveLength(1);
   expect(chat.deliveries).toEqual([
     { id: "ended:r1", again: false },
-    { id: "ended:r1", again: true },
+    { id: "ended:r1", again: true, stray: "begun:r1" },
   ]);
+});
+
+test("an answer by a worker that takes over names the progress message which its predecessor may have left unrecorded", async () => {
+  const { stage, chat } = await slowStage({
+    tools: [fakeTool({ name: "quick" })],
+    showAfterMs: 5_000,
+  });
+  await stage.say("run quick name=x");
+  expect(await stage.journal.lease(KEY, 1)).toBeDefined();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await stage.settle();
+  expect(chat.deliveries).toEqual([{ id: "ended:r1", again: true, stray: "begun:r1" }]);
 });

@@ -4,7 +4,7 @@ import { platformError } from "./failures.ts";
 export const API_URL = "https://discord.com/api";
 
 /** What is not answered by then may still be carried out: whoever repeats it looks first. */
-export const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 /** Of one request with its waiting for those before it in the same channel. */
 const WHOLE_MS = 18_000;
 /** A limit of a few seconds is waited for: a long answer is several messages, and five may be sent in 5 s. */

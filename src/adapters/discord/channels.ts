@@ -8,10 +8,11 @@ import {
   RESTJSONErrorCodes as Code,
   Routes,
 } from "discord.js";
+import { remember } from "../../core/recent.ts";
+import { isBotError } from "../../core/errors.ts";
 import type { Api } from "./api.ts";
 import { isCode } from "./failures.ts";
 import { keyOf, type Place } from "./place.ts";
-import { remember } from "./remember.ts";
 
 /** SAFETY: who may decide is asked again at the latest after this. */
 export const TTL_MS = 60_000;
@@ -94,9 +95,10 @@ export function createChannels(api: Api): Channels {
         const isOwn = found.type === ChannelType.PrivateThread || !isThread(found);
         const shared = isOwn ? undefined : found.parent_id;
         return keyOf({ guild: place.guild, channel: shared ?? place.channel });
-      } catch {
-        // Whatever is not known to be public is private, to this thread alone.
-        return keyOf(place);
+      } catch (error) {
+        // What the bot may not see is private, to this thread alone; what cannot be asked now is neither.
+        if (isBotError(error, "PLATFORM_REFUSED")) return keyOf(place);
+        throw error;
       }
     },
   };

@@ -17,6 +17,9 @@ import type { Heard, Said } from "./messages.ts";
 /** Logging in waits for the gateway, and after it is away for one that comes back, for as long as this. */
 const LOGIN_MS = 30_000;
 
+/** In vain, half a second apart: Discord asks for a new connection now and then, which is worth no line. */
+const NOTABLE_ATTEMPTS = 20;
+
 /** What is kept of people, who are asked for anew each time. */
 const MAX_KEPT = 200;
 
@@ -99,8 +102,21 @@ function listen(client: Client, listener: Listener, log: Logger): void {
   client.ws.on(Dispatch.InteractionCreate, (interaction: APIInteraction) => {
     listener.onInteraction(interaction);
   });
-  client.on(Events.ShardReady, () => listener.onSession());
-  client.on(Events.ShardReconnecting, () => log.debug("connecting to Discord again"));
+  let attempts = 0;
+  const isBack = () => {
+    if (attempts >= NOTABLE_ATTEMPTS) log.info("connected to Discord again");
+    attempts = 0;
+  };
+  client.on(Events.ShardReady, () => {
+    isBack();
+    listener.onSession();
+  });
+  client.on(Events.ShardResume, isBack);
+  client.on(Events.ShardReconnecting, () => {
+    attempts += 1;
+    const level = attempts % NOTABLE_ATTEMPTS === 0 ? "warn" : "debug";
+    log[level]({ attempts }, "connecting to Discord again");
+  });
   client.on(Events.ShardError, (error) => log.debug({ err: error }, "the connection had an error"));
   client.on(Events.Error, (error) => log.warn({ err: error }, "the library had an error"));
 }

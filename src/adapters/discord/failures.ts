@@ -43,6 +43,12 @@ const LIMITS: Readonly<Partial<Record<number, number>>> = {
 };
 
 /**
+ * How long what was refused is left alone: it needs a person. 10 000 refusals in ten minutes get the whole address banned
+ * (discord.com/developers/docs/topics/rate-limits, "Invalid Request Limit").
+ */
+export const REFUSED_MS = 60_000;
+
+/**
  * What a failed request becomes. Only whoever asks knows if it may be repeated: what could not be reached may have been
  * carried out.
  */
@@ -66,7 +72,7 @@ export function platformError(error: unknown, what: string): BotError {
     if (waitMs !== undefined) return limited(waitMs);
     const words = status === 401 && code === 0 ? BAD_TOKEN : REFUSALS[Number(code)];
     const text = `Discord refused ${what} (${code}): ${words ?? `${error.message.split("\n")[0]}.`}`;
-    return new BotError("PLATFORM_REFUSED", text, cause);
+    return new BotError("PLATFORM_REFUSED", text, { ...cause, retryAfterMs: REFUSED_MS });
   }
   const isLate = error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name);
   return away(isLate ? "it took too long" : messageOf(error));

@@ -1,14 +1,15 @@
 import { type GatewayMessageCreateDispatchData, MessageType } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
+import { putNewest } from "../../core/recent.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
+import type { ReadFiles } from "../inbound-files.ts";
 import { type Channels, isThreadType } from "./channels.ts";
-import type { ReadFiles } from "./files.ts";
+import { attachedFile } from "./files.ts";
 import { createLanes } from "./lanes.ts";
 import { nameIn } from "./people.ts";
 import { accountOf, keyOf, type Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
-import { put } from "./remember.ts";
 import type { Say } from "./say.ts";
 import { beginsWithOther, mentions, type Names, readDiscordText, threadName } from "./text.ts";
 import type { OpenThread } from "./threads.ts";
@@ -38,6 +39,7 @@ export interface MessageParts {
   say: Say;
   inbox: Inbox;
   queries: Queries;
+  encode(text: string): string;
   readFiles: ReadFiles;
   heard: Heard;
   log: Logger;
@@ -64,13 +66,15 @@ export function createMessages(parts: MessageParts): Messages {
   /** A job that takes one message, made to be run again while the store is away. */
   function taking(said: Said): () => Promise<void> {
     let place: Place | undefined;
-    let text: Text | undefined;
+    let hasFailed = false;
     let notice: string | undefined;
     return async () => {
       place ??= await placeOf(said);
       if (place === undefined) return;
-      text ??= await reader.read(said);
       const key = keyOf(place);
+      // Files wait where they are, not in memory, until the store can be asked again.
+      if (hasFailed) await parts.queries.isKnown(key);
+      const text = await reader.read(said);
       try {
         await inbox.post(key, `msg:${said.id}`, text);
       } catch (error) {
@@ -81,6 +85,7 @@ export function createMessages(parts: MessageParts): Messages {
           return;
         }
         log.warn({ err: error, key }, "a message is not recorded yet");
+        hasFailed = true;
         notice ??= await say(place, NOT_RECORDED, { id: `unrecorded:${said.id}`, again: false });
         throw error;
       }
@@ -144,7 +149,7 @@ function createReader({ bot, heard, readFiles }: MessageParts): Reader {
   return {
     text: textOf,
     async read(said) {
-      const { files, notes } = await readFiles(said.attachments);
+      const { files, notes } = await readFiles(said.attachments.map(attachedFile));
       const text = [textOf(said), ...notes].filter((line) => line !== "").join("\n");
       const name = nameIn(said.author, said.member?.nick);
       return {
@@ -166,7 +171,7 @@ function createPlacer(parts: MessageParts, reader: Reader) {
     const key = keyOf(place);
     if (ours.has(key)) return true;
     if (!heard.isOwnThread(place.channel) && !(await queries.isKnown(key))) return false;
-    put(ours, key, true, MAX_THREADS);
+    putNewest(ours, key, true, MAX_THREADS);
     return true;
   }
 
@@ -177,7 +182,10 @@ function createPlacer(parts: MessageParts, reader: Reader) {
     if (!mentions(said.mentions, bot)) return (await isOurs(place)) ? place : undefined;
     const kind = kindIn(said, heard) ?? (await channels.channel(channel)).type;
     if (isThreadType(kind)) return place;
-    const name = threadName(reader.text(said), nameIn(said.author, said.member?.nick));
+    const name = threadName(
+      parts.encode(reader.text(said)),
+      nameIn(said.author, said.member?.nick),
+    );
     return openThread({ guild, channel, message: id, kind, name });
   };
 }

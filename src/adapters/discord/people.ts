@@ -6,12 +6,12 @@ import {
   Routes,
 } from "discord.js";
 import { BotError } from "../../core/errors.ts";
+import { remember } from "../../core/recent.ts";
 import type { People, Standing } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import { type Channels, TTL_MS } from "./channels.ts";
 import { isCode } from "./failures.ts";
 import { accountOf, type Place, tryPlace, tryRole, tryUser } from "./place.ts";
-import { remember } from "./remember.ts";
 
 const MAX_MEMBERS = 5_000;
 /** 1 000 is what Discord gives at once at the most; a server with more pages than these is not listed. */

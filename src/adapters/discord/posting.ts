@@ -5,7 +5,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { Delivery, MessageRef } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import type { DiscordMessage } from "./components.ts";
-import { isCode } from "./failures.ts";
+import { isCode, REFUSED_MS } from "./failures.ts";
 import { keyOf, type Place } from "./place.ts";
 
 /** Messages among which an earlier attempt's is looked for: what Discord gives at once at the most. */
@@ -95,38 +95,48 @@ export function createPosting(api: Api, bot: string): Posting {
     }
   }
 
-  /** Which of the marked messages stand among the thread's newest, by their number. */
-  async function find({ channel }: Place, marks: readonly Mark[]): Promise<Map<number, string>> {
-    const query = { limit: SEARCHED };
-    const newest = await api.ask<APIMessage[]>("get", Routes.channelMessages(channel), { query });
-    const found = new Map<number, string>();
-    for (const { id, author, components } of newest) {
-      const part = marks.findIndex((mark) => components?.[0]?.id === mark.id);
-      if (part >= 0 && author.id === bot) found.set(part, id);
-    }
-    return found;
-  }
-
   return {
     edit,
     remove,
 
-    async put(place, messages, { id, again }, begun) {
-      const marks = messages.map((_, part) => markOf(keyOf(place), id, part));
-      const there = again ? await find(place, marks) : new Map<number, string>();
+    async put(place, messages, { id, again, stray }, begun) {
+      const left = stray === undefined ? [] : [markOf(keyOf(place), stray, 0)];
+      for (const message of (await find(api, bot, place, left)).values())
+        await remove(place, message);
+      const marked = messages.map((message, part) => {
+        const mark = markOf(keyOf(place), id, part);
+        return { mark, message: withMark(message, mark) };
+      });
+      const marks = marked.map(({ mark }) => mark);
+      const there = await find(api, bot, place, again ? marks : []);
       if (begun !== undefined) there.set(0, begun);
       const refs: string[] = [];
-      for (const [part, message] of messages.entries()) {
-        const mark = marks[part];
-        if (mark === undefined) continue;
-        const marked = withMark(message, mark);
+      for (const [part, { mark, message }] of marked.entries()) {
         const earlier = there.get(part);
-        const stands = earlier !== undefined && (await replace(place, earlier, marked));
-        refs.push(stands ? earlier : await post(place, marked, mark));
+        const stands = earlier !== undefined && (await replace(place, earlier, message));
+        refs.push(stands ? earlier : await post(place, message, mark));
       }
       return refs.join(",");
     },
   };
+}
+
+/** Which of the marked messages stand among the thread's newest, by their number. */
+async function find(
+  api: Api,
+  bot: string,
+  { channel }: Place,
+  marks: readonly Mark[],
+): Promise<Map<number, string>> {
+  const found = new Map<number, string>();
+  if (marks.length === 0) return found;
+  const query = { limit: SEARCHED };
+  const newest = await api.ask<APIMessage[]>("get", Routes.channelMessages(channel), { query });
+  for (const { id, author, components } of newest) {
+    const part = marks.findIndex((mark) => components?.[0]?.id === mark.id);
+    if (part >= 0 && author.id === bot) found.set(part, id);
+  }
+  return found;
 }
 
 /** How a part of a delivery is known again: by Discord for some minutes, by us in the message itself. */
@@ -155,6 +165,6 @@ function refusedToReopen(error: unknown): unknown {
   return new BotError(
     "PLATFORM_REFUSED",
     "The thread is archived and locked; a moderator can unlock it, or ask again elsewhere.",
-    { cause: error },
+    { cause: error, retryAfterMs: REFUSED_MS },
   );
 }

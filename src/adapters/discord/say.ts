@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { Delivery, MessageRef, Outgoing } from "../adapter.ts";
-import { type Told, tellOutgoing } from "../told.ts";
+import type { Delivery, MessageRef } from "../adapter.ts";
+import { tellText, type Told } from "../told.ts";
 import { discordMessages } from "./components.ts";
 import { addressOf, keyOf, type Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
@@ -12,8 +12,7 @@ export function isWithin({ guild }: Place): (url: string) => boolean {
 
 /** A sentence of ours as a message. */
 export function noticeOf(text: string, place: Place): Promise<Told> {
-  const notice: Outgoing = { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
-  return tellOutgoing(notice, isWithin(place));
+  return tellText(text, isWithin(place));
 }
 
 /** Posts a sentence of ours. Never fails: undefined when that is not possible. */

@@ -1,28 +1,31 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type APIUser, Routes } from "discord.js";
 import type { Logger } from "pino";
-import type { Inbox, Queries } from "../adapter.ts";
+import type { ChatParts } from "../adapter.ts";
+import { createProgressBoard, type ProgressBoard } from "../progress-board.ts";
 import { createAcks } from "./acks.ts";
 import type { Api } from "./api.ts";
 import type { Channels } from "./channels.ts";
 import { discordMessages } from "./components.ts";
 import { type Connection, createConnection } from "./connection.ts";
-import { createFileReader } from "./files.ts";
+import { createDiscordFiles } from "./files.ts";
 import { createInteractions } from "./interactions.ts";
 import { createMessages } from "./messages.ts";
 import { hearMissed } from "./missed.ts";
+import { keyOf, type Place } from "./place.ts";
 import { createPosting, type Posting } from "./posting.ts";
-import { createProgressBoard, type ProgressBoard } from "./progress.ts";
-import { createSay } from "./say.ts";
+import { createSay, isWithin } from "./say.ts";
 import { createThreadOpener } from "./threads.ts";
 import { createWhispers, type Whispers } from "./whispers.ts";
 
-export interface SessionParts {
+/** What is being taken when it ends has this long; Discord would not wait longer for a click's answer. */
+const STOP_MS = 3_000;
+
+export interface SessionParts extends ChatParts {
   token: string;
   apiUrl: string | undefined;
   api: Api;
   channels: Channels;
-  inbox: Inbox;
-  queries: Queries;
   log: Logger;
 }
 
@@ -30,26 +33,29 @@ export interface SessionParts {
 export interface Session {
   posting: Posting;
   whispers: Whispers;
-  board: ProgressBoard;
+  board: ProgressBoard<Place>;
   connection: Connection;
-  /** No more events; what was taken is kept first. */
+  /** No more events; what was taken is kept first, for up to 3 s. */
   close(): Promise<void>;
 }
 
 /** Resolves once events arrive. @throws BotError PLATFORM_REFUSED, PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED */
 export async function openSession(parts: SessionParts): Promise<Session> {
-  const { token, apiUrl, api, channels, inbox, queries, log } = parts;
+  const { token, apiUrl, api, channels, inbox, queries, encode, log } = parts;
   // A bad token is told apart here; at the gateway much else looks the same.
   const { id: bot } = await api.ask<APIUser>("get", Routes.user());
   const connection = createConnection({ token, apiUrl, bot, log });
   const posting = createPosting(api, bot);
   const whispers = createWhispers(api);
   const say = createSay(posting, log);
-  const board = createProgressBoard({
+  const board = createProgressBoard<Place>({
     async show(place, ref, told) {
       const [message] = discordMessages(told);
       if (message !== undefined) await posting.edit(place, ref, message);
     },
+    threadOf: keyOf,
+    allowLink: isWithin,
+    postCounts: true,
     log,
   });
   const messages = createMessages({
@@ -60,7 +66,8 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     say,
     inbox,
     queries,
-    readFiles: createFileReader(apiUrl, log),
+    encode,
+    readFiles: createDiscordFiles(apiUrl, log),
     heard: connection,
     log,
   });
@@ -84,10 +91,10 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     board,
     connection,
     async close() {
-      await connection.close();
-      await messages.stop();
-      await Promise.all(pending);
       board.stop();
+      await connection.close();
+      const ended = Promise.all([messages.stop(), ...pending]);
+      await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
     },
   };
 }

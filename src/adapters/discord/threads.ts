@@ -1,11 +1,11 @@
 import { type APIChannel, ChannelType, RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError, messageOf } from "../../core/errors.ts";
+import { putNewest } from "../../core/recent.ts";
 import type { Api } from "./api.ts";
 import { type Channels, missingAmong } from "./channels.ts";
 import { isCode } from "./failures.ts";
 import type { Place } from "./place.ts";
-import { put } from "./remember.ts";
 import type { Say } from "./say.ts";
 
 /** How long a channel is not told again that threads cannot be opened in it. */
@@ -71,7 +71,7 @@ export function createThreadOpener({
     const { guild, channel, message, kind } = root;
     const last = toldAt.get(channel);
     if (last !== undefined && performance.now() - last < TOLD_MS) return;
-    put(toldAt, channel, performance.now(), MAX_CHANNELS);
+    putNewest(toldAt, channel, performance.now(), MAX_CHANNELS);
     const text = HAVE_THREADS.has(kind)
       ? `I cannot open a thread here: ${await whyNot(root, error)}`
       : "I answer in threads, and this kind of channel has none. Ask in a text channel.";

@@ -2,6 +2,7 @@ import { RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { View } from "../adapter.ts";
+import type { ProgressBoard } from "../progress-board.ts";
 import { type Told, tellCard, tellOutgoing } from "../told.ts";
 import type { Api } from "./api.ts";
 import { discordMessages } from "./components.ts";
@@ -9,7 +10,6 @@ import { isCode } from "./failures.ts";
 import type { DiscordPeople } from "./people.ts";
 import { accountOf, addressOf, type Place, tryUser } from "./place.ts";
 import { messagesOf, type Posting } from "./posting.ts";
-import type { ProgressBoard } from "./progress.ts";
 import { isWithin, noticeOf } from "./say.ts";
 import type { Whispers } from "./whispers.ts";
 
@@ -17,7 +17,7 @@ export interface ViewParts {
   api: Api;
   posting: Posting;
   whispers: Whispers;
-  board: ProgressBoard;
+  board: ProgressBoard<Place>;
   people: DiscordPeople;
   log: Logger;
 }
@@ -36,12 +36,10 @@ export function createView(place: Place, parts: ViewParts): View {
   return {
     async begin(delivery, soFar) {
       type();
-      const progress = await board.begin(place, soFar);
-      // Progress is one message, whatever it holds.
-      const messages = discordMessages(progress.told).slice(0, 1);
-      const ref = await posting.put(place, messages, delivery);
-      board.begun(place, ref, progress.log);
-      return ref;
+      return board.begin(place, soFar, (told) =>
+        // Progress is one message, whatever it holds.
+        posting.put(place, discordMessages(told).slice(0, 1), delivery),
+      );
     },
 
     progress(update, begun) {

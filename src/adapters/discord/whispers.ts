@@ -1,11 +1,11 @@
 import { MessageFlags, Routes } from "discord.js";
 import { isBotError } from "../../core/errors.ts";
+import { putNewest, remember } from "../../core/recent.ts";
 import type { MessageRef } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import type { DiscordMessage } from "./components.ts";
 import { keyOf, type Place } from "./place.ts";
 import { bodyOf, EPHEMERAL } from "./posting.ts";
-import { put, remember } from "./remember.ts";
 
 /** An interaction's token lives 15 min; what is said with it must get there before. */
 const TOKEN_MS = 14 * 60_000;
@@ -74,7 +74,7 @@ export function createWhispers(api: Api): Whispers {
 
   return {
     clicked(place, user, click) {
-      put(clicks, `${keyOf(place)} ${user}`, { ...click, at: performance.now() }, MAX_KEPT);
+      putNewest(clicks, `${keyOf(place)} ${user}`, { ...click, at: performance.now() }, MAX_KEPT);
     },
 
     async say(place, user, { here, elsewhere }) {

@@ -68,6 +68,9 @@ const TROUBLE: ReadonlySet<string> = new Set([
   "team_added_to_org",
 ]);
 
+/** How long what was refused is left alone: it needs a person, such as one who invites the bot or unarchives a channel. */
+export const REFUSED_MS = 60_000;
+
 const LIMITED: ReadonlySet<string> = new Set(["ratelimited", "rate_limited"]);
 
 /**
@@ -77,6 +80,8 @@ const LIMITED: ReadonlySet<string> = new Set(["ratelimited", "rate_limited"]);
 export function platformError(error: unknown, method: string, token: string): BotError {
   if (error instanceof BotError) return error;
   const cause = { cause: error };
+  const refused = (text: string) =>
+    new BotError("PLATFORM_REFUSED", text, { ...cause, retryAfterMs: REFUSED_MS });
   const away = (why: string) =>
     new BotError("PLATFORM_UNREACHABLE", `Slack did not answer ${method}: ${why}.`, cause);
   if (error instanceof webApi.WebAPIRateLimitedError) {
@@ -85,8 +90,7 @@ export function platformError(error: unknown, method: string, token: string): Bo
   if (error instanceof webApi.WebAPIHTTPError) {
     const { statusCode } = error;
     if (statusCode >= 500 || statusCode === 408) return away(`HTTP ${statusCode}`);
-    const text = `Slack refused ${method}: HTTP ${statusCode}; look at SLACK_API_URL.`;
-    return new BotError("PLATFORM_REFUSED", text, cause);
+    return refused(`Slack refused ${method}: HTTP ${statusCode}; look at SLACK_API_URL.`);
   }
   if (error instanceof webApi.WebAPIPlatformError) {
     const { error: code } = error.data;
@@ -94,13 +98,24 @@ export function platformError(error: unknown, method: string, token: string): Bo
     // Not a code but a page, such as a proxy's.
     if (!/^[a-z0-9_]{1,100}$/.test(code)) return away("its answer was no JSON");
     if (TROUBLE.has(code)) return away(code);
-    return new BotError("PLATFORM_REFUSED", refusalText(code, error.data, method, token), cause);
+    return refused(refusalText(code, error.data, method, token));
   }
   // The library throws a plain Error for a 429 that does not say how long to wait.
   if (error instanceof Error && error.message.startsWith("Retry header")) {
     return limited(method, cause);
   }
-  return away(messageOf(error));
+  return away(messageOf(rootOf(error)));
+}
+
+/** Below "fetch failed" is what failed: a name, a port, a certificate. */
+function rootOf(error: unknown): unknown {
+  let root = error;
+  for (let depth = 0; depth < 5 && root instanceof Error; depth += 1) {
+    const next = root instanceof webApi.WebAPIRequestError ? root.original : root.cause;
+    if (!(next instanceof Error) || next.message === "") break;
+    root = next;
+  }
+  return root;
 }
 
 function limited(method: string, options: ErrorOptions & { retryAfterMs?: number }): BotError {

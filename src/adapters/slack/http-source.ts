@@ -13,6 +13,8 @@ export interface HttpSourceOptions {
 }
 
 const PATH = "/slack/events";
+/** Anybody may send requests here: not each that is refused is worth a line. */
+const QUIET_MS = 60_000;
 
 /**
  * Events by HTTP. A request is answered when its event was taken; 500 makes Slack send it again. What is not signed by Slack
@@ -24,7 +26,7 @@ export function createHttpSource({ signingSecret, port, log }: HttpSourceOptions
     signingSecret,
     endpoints: [PATH],
     processBeforeResponse: true,
-    logger: createSdkLogger(log),
+    logger: createRequestLogger(log),
     customRoutes: [
       { path: "/healthz", method: ["GET"], handler: (_request, response) => response.end("ok\n") },
     ],
@@ -62,6 +64,22 @@ export function createHttpSource({ signingSecret, port, log }: HttpSourceOptions
       const address = server?.address();
       const open = typeof address === "object" ? address?.port : undefined;
       return `Slack sends events by HTTP to port ${open ?? port}, path ${PATH}.`;
+    },
+  };
+}
+
+/** What bolt warns of is a request that it refused; with a wrong secret or clock those are Slack's own. */
+function createRequestLogger(log: Logger) {
+  let quietUntil = 0;
+  return {
+    ...createSdkLogger(log),
+    warn(...parts: unknown[]) {
+      if (performance.now() < quietUntil) return;
+      quietUntil = performance.now() + QUIET_MS;
+      const why = parts.map(String).join(" ").slice(0, 300);
+      log.warn(
+        `A request was refused: ${why}. If it was Slack's, compare SLACK_SIGNING_SECRET and this machine's clock.`,
+      );
     },
   };
 }

@@ -1,13 +1,14 @@
 import type { Logger } from "pino";
 import * as z from "zod";
-import { isBotError } from "../../core/errors.ts";
+import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
+import { createRecent, remember } from "../../core/recent.ts";
 import type { Inbox, Queries } from "../adapter.ts";
+import type { ReadFiles } from "../inbound-files.ts";
 import { type Api, within } from "./api.ts";
-import { type ReadFiles, slackFile } from "./files.ts";
+import { slackFile } from "./files.ts";
 import type { SlackPeople } from "./people.ts";
 import { keyOf, type Place, type Workspace } from "./place.ts";
-import { createRecent, remember } from "./recent.ts";
 import { beginsWithOther, mentions, readSlackText } from "./text.ts";
 
 /** What a mention, a message event and a message read back have in common. */
@@ -36,6 +37,7 @@ const DAY_MS = 86_400_000;
 const FOREIGN_MS = 5 * 60_000;
 /** An event must be acknowledged within 3 s, and be kept before that. */
 const ROOT_MS = 1_500;
+const PAUSED = "Slack asks to wait before threads are looked at.";
 
 export interface MessageParts {
   workspace: Workspace;
@@ -62,6 +64,8 @@ export function createMessages(parts: MessageParts): Messages {
   const { workspace, api, people, inbox, queries, log } = parts;
   const { team, botUser } = workspace;
   const ours = createRecent({ ttlMs: DAY_MS, max: MAX_THREADS });
+  /** Every reply in other people's threads would else be a request, of a kind that answers need too. */
+  let pausedUntil = 0;
   const rootOf = remember(readRoot, { ttlMs: FOREIGN_MS, max: MAX_THREADS });
 
   async function isOurs(key: JournalKey): Promise<boolean> {
@@ -74,6 +78,7 @@ export function createMessages(parts: MessageParts): Messages {
   /** What a thread hangs from, if it is for the bot: then this event came before the root's own, or that one never did. */
   async function readRoot(thread: string): Promise<Said | undefined> {
     const [channel = "", ts = ""] = thread.split(" ");
+    if (performance.now() < pausedUntil) throw new BotError("PLATFORM_RATE_LIMITED", PAUSED);
     try {
       const answer = await api.ask("conversations.replies", (client) =>
         client.conversations.replies({ channel, ts, limit: 1 }),
@@ -85,6 +90,8 @@ export function createMessages(parts: MessageParts): Messages {
     } catch (error) {
       // The message is gone, or the bot may not see it.
       if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
+      const waitMs = isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
+      pausedUntil = performance.now() + waitMs;
       throw error;
     }
   }

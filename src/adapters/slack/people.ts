@@ -1,10 +1,10 @@
 import type { webApi } from "@slack/bolt";
 import type { Actor } from "../../core/entry.ts";
+import { remember } from "../../core/recent.ts";
 import type { People, Standing } from "../adapter.ts";
 import { type Api, within } from "./api.ts";
 import { refusalCode } from "./failures.ts";
 import { accountOf, type Place, tryAccount, tryGroup, tryPlace, type Workspace } from "./place.ts";
-import { remember } from "./recent.ts";
 
 /** SAFETY: who may decide is asked again at the latest after this. */
 const TTL_MS = 60_000;
@@ -22,11 +22,14 @@ type Profile = NonNullable<webApi.UsersInfoResponse["user"]>;
 
 /** Who there is in the workspace, and what else of a channel decides who sees it. */
 export interface SlackPeople extends People {
-  /** A person as entries name them. `team` is what the event says; who cannot be looked up quickly is named by id. */
+  /**
+   * A person as entries name them. `team` is what the event says; who cannot be looked up quickly is named by id.
+   * @throws BotError of one from another workspace what `Api.ask` throws
+   */
   actor(user: string, team: string | undefined): Promise<Actor>;
   /** Undefined when it cannot be had quickly. */
   nameOf(user: string): Promise<string | undefined>;
-  /** True for a public channel of the workspace. */
+  /** True for a public channel of the workspace, false for one that the bot may not see. Throws while that cannot be asked. */
   isPublic(channel: string): Promise<boolean>;
 }
 
@@ -85,8 +88,10 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
       return found?.tz || undefined;
     },
     async actor(user, said) {
-      const found = await quickly(user);
-      const isOurs = said === undefined || said === team || (found !== undefined && isHome(found));
+      const isLocal = said === undefined || said === team;
+      // One person has one account. Of who comes from elsewhere only their profile says if they belong here too.
+      const found = isLocal ? await quickly(user) : await within(NAME_MS, profileOf(user));
+      const isOurs = isLocal || (found !== undefined && isHome(found));
       return { account: accountOf(isOurs ? team : said, user), name: shownName(found) ?? user };
     },
     nameOf: async (user) => shownName(await quickly(user)),
@@ -143,9 +148,14 @@ async function listGroup(api: Api, usergroup: string): Promise<string[] | undefi
 }
 
 async function askPublic(api: Api, channel: string): Promise<boolean> {
-  const { channel: found } = await api.ask("conversations.info", (client) =>
-    client.conversations.info({ channel }),
-  );
+  let found: webApi.ConversationsInfoResponse["channel"];
+  try {
+    ({ channel: found } = await api.ask("conversations.info", (client) =>
+      client.conversations.info({ channel }),
+    ));
+  } catch (error) {
+    if (!isCode(error, "channel_not_found")) throw error;
+  }
   // Whatever is not said to be open is private.
   return found?.is_private === false && found.is_im !== true && found.is_mpim !== true;
 }

@@ -1,10 +1,11 @@
 import type { webApi } from "@slack/bolt";
-import { BotError } from "../../core/errors.ts";
+import { BotError, isBotError } from "../../core/errors.ts";
+import { putNewest } from "../../core/recent.ts";
 import type { Delivery, MessageRef } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import type { SlackMessage } from "./blocks.ts";
 import { findEarlier, markOf } from "./earlier.ts";
-import { refusalCode } from "./failures.ts";
+import { REFUSED_MS, refusalCode } from "./failures.ts";
 import type { Place, Workspace } from "./place.ts";
 
 /** The message stands no more, or not for us. */
@@ -28,10 +29,17 @@ export interface Posting {
   ): Promise<MessageRef>;
   /** False when the message is gone or may not be edited any more. */
   edit(place: Place, ts: string, message: SlackMessage): Promise<boolean>;
-  /** Not there any more is as good as deleted. */
+  /** Not there any more is as good as deleted; where Slack deletes nothing, it stays with other words. */
   remove(place: Place, ref: MessageRef): Promise<void>;
-  /** Seen by this person only: in the thread, or as a direct message when they are not in its channel. */
-  whisper(place: Place, user: string, messages: readonly SlackMessage[]): Promise<MessageRef>;
+  /**
+   * Seen by this person only: in the thread, or as a direct message when they are not in its channel. Undefined when Slack
+   * refuses that one.
+   */
+  whisper(
+    place: Place,
+    user: string,
+    messages: readonly SlackMessage[],
+  ): Promise<MessageRef | undefined>;
 }
 
 /** A reference to several messages names them all. */
@@ -42,7 +50,44 @@ export function timestampsOf(ref: MessageRef): string[] {
 /** Nothing that we post pings, unfurls, or is read as markup. */
 const QUIET = { unfurl_links: false, unfurl_media: false, mrkdwn: false } as const;
 
-export function createPosting(api: Api, workspace: Workspace): Posting {
+/** A setting of the workspace keeps messages. */
+const KEPT: ReadonlySet<string> = new Set([
+  "cant_delete_message",
+  "compliance_exports_prevent_deletion",
+]);
+
+/** What stands where a message was that Slack does not delete. */
+const TAKEN_BACK: SlackMessage = {
+  text: "(taken back)",
+  blocks: [
+    {
+      type: "rich_text",
+      elements: [{ type: "rich_text_section", elements: [{ type: "text", text: "(taken back)" }] }],
+    },
+  ],
+};
+
+const ROOT_GONE =
+  "The message that the thread hangs from was deleted, so nothing can be shown there. Ask again in a new thread.";
+
+/** Threads whose first message is known to be gone, and for how long that is not tried again. */
+const MAX_GONE = 1_000;
+const GONE_MS = 600_000;
+
+/** One message at a time. */
+function createSender(api: Api) {
+  /** By thread without its first message, when that was seen, and what came into the channel and has yet to go. */
+  const gone = new Map<string, { at: number; stray: string | undefined }>();
+
+  /** @throws BotError PLATFORM_REFUSED when the thread is known to have lost its first message */
+  async function checkRoot(channel: string, root: string): Promise<void> {
+    const seen = gone.get(`${channel} ${root}`);
+    if (seen === undefined || performance.now() - seen.at > GONE_MS) return;
+    if (seen.stray !== undefined) await remove(channel, seen.stray);
+    seen.stray = undefined;
+    throw new BotError("PLATFORM_REFUSED", ROOT_GONE, { retryAfterMs: REFUSED_MS });
+  }
+
   async function post(
     channel: string,
     message: SlackMessage,
@@ -54,18 +99,20 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
     const ts = posted.ts ?? "";
     if (where.thread_ts === undefined || posted.message?.thread_ts === where.thread_ts) return ts;
     // Slack posts a reply into the channel, for all to see, when the message that the thread hangs from is gone.
-    await remove(channel, ts);
-    throw new BotError(
-      "PLATFORM_REFUSED",
-      "The message that the thread hangs from was deleted, so nothing can be shown there. Ask again in a new thread.",
-    );
+    const seen = { at: performance.now(), stray: ts };
+    putNewest(gone, `${channel} ${where.thread_ts}`, seen, MAX_GONE);
+    await checkRoot(channel, where.thread_ts);
+    return ts;
   }
 
   async function remove(channel: string, ts: string): Promise<void> {
     try {
       await api.ask("chat.delete", (client) => client.chat.delete({ channel, ts }));
     } catch (error) {
-      if (refusalCode(error) !== "message_not_found") throw error;
+      if (refusalCode(error) === "message_not_found") return;
+      if (!KEPT.has(refusalCode(error) ?? "")) throw error;
+      // What comes after it must not wait for ever.
+      await api.ask("chat.update", (client) => client.chat.update({ channel, ts, ...TAKEN_BACK }));
     }
   }
 
@@ -79,6 +126,72 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
     }
   }
 
+  return { checkRoot, post, remove, edit };
+}
+
+export function createPosting(api: Api, workspace: Workspace): Posting {
+  const { checkRoot, post, remove, edit } = createSender(api);
+  const inTurn = createTurns();
+
+  async function putNow(
+    ...[place, messages, { id, again, stray }, begun]: Parameters<Posting["put"]>
+  ) {
+    await checkRoot(place.channel, place.root);
+    if (stray !== undefined) {
+      const left = await findEarlier(api, workspace, place, stray);
+      for (const ts of left.values()) await remove(place.channel, ts);
+    }
+    const there = again ? await findEarlier(api, workspace, place, id) : new Map<number, string>();
+    if (begun !== undefined) there.set(0, begun);
+    const refs: string[] = [];
+    for (const [part, message] of messages.entries()) {
+      const ts = there.get(part);
+      const stands = ts !== undefined && (await edit(place, ts, message));
+      const where = { thread_ts: place.root, metadata: markOf(id, part) };
+      refs.push(stands ? ts : await post(place.channel, message, where));
+    }
+    return refs.join(",");
+  }
+
+  return {
+    edit,
+
+    put: (place, messages, delivery, begun) =>
+      inTurn(`${place.channel} ${place.root} ${delivery.id}`, (isLater) =>
+        putNow(place, messages, { ...delivery, again: delivery.again || isLater }, begun),
+      ),
+
+    async remove({ channel }, ref) {
+      for (const ts of timestampsOf(ref)) await remove(channel, ts);
+    },
+
+    whisper: createWhisper(api, post),
+  };
+}
+
+function unlessRefused(error: unknown): undefined {
+  if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
+}
+
+/** Attempts at one delivery follow each other: one that was given up on may still post. */
+function createTurns() {
+  const underway = new Map<string, Promise<MessageRef>>();
+  return async (name: string, attempt: (isLater: boolean) => Promise<MessageRef>) => {
+    const earlier = underway.get(name)?.catch(() => {});
+    const mine = Promise.resolve(earlier).then(() => attempt(earlier !== undefined));
+    underway.set(name, mine);
+    try {
+      return await mine;
+    } finally {
+      if (underway.get(name) === mine) underway.delete(name);
+    }
+  };
+}
+
+function createWhisper(
+  api: Api,
+  post: (channel: string, message: SlackMessage) => Promise<string>,
+): Posting["whisper"] {
   /** Undefined when the person is not in the channel. */
   async function postTo(
     place: Place,
@@ -97,38 +210,17 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
     }
   }
 
-  return {
-    edit,
-
-    async put(place, messages, { id, again }, begun) {
-      const there = again
-        ? await findEarlier(api, workspace, place, id)
-        : new Map<number, string>();
-      if (begun !== undefined) there.set(0, begun);
-      const refs: string[] = [];
-      for (const [part, message] of messages.entries()) {
-        const ts = there.get(part);
-        const stands = ts !== undefined && (await edit(place, ts, message));
-        const where = { thread_ts: place.root, metadata: markOf(id, part) };
-        refs.push(stands ? ts : await post(place.channel, message, where));
-      }
-      return refs.join(",");
-    },
-
-    async remove({ channel }, ref) {
-      for (const ts of timestampsOf(ref)) await remove(channel, ts);
-    },
-
-    async whisper(place, user, messages) {
-      const refs: string[] = [];
-      let isThere = true;
-      for (const message of messages) {
-        const ref: string | undefined = isThere ? await postTo(place, user, message) : undefined;
-        isThere = ref !== undefined;
-        // Slack takes a person for the direct messages with them.
-        refs.push(ref ?? (await post(user, message)));
-      }
-      return refs.join(",");
-    },
+  return async (place, user, messages) => {
+    const refs: string[] = [];
+    let isThere = true;
+    for (const message of messages) {
+      const ref: string | undefined = isThere ? await postTo(place, user, message) : undefined;
+      isThere = ref !== undefined;
+      // Slack takes a person for the direct messages with them.
+      const sent = ref ?? (await post(user, message).catch(unlessRefused));
+      if (sent === undefined) return undefined;
+      refs.push(sent);
+    }
+    return refs.join(",");
   };
 }

@@ -2,18 +2,18 @@ import { App } from "@slack/bolt";
 import type { Logger } from "pino";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ChatAdapter, Inbox, Outgoing, Queries, View } from "../adapter.ts";
-import { tellOutgoing } from "../told.ts";
+import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
+import { createProgressBoard } from "../progress-board.ts";
+import { tellText } from "../told.ts";
 import { type Api, clientOptions, createApi, within } from "./api.ts";
 import { slackMessages } from "./blocks.ts";
-import { createFileReader } from "./files.ts";
+import { createSlackFiles } from "./files.ts";
 import { createHttpSource } from "./http-source.ts";
 import { createMessages, type Messages } from "./messages.ts";
 import { createPeople, type SlackPeople } from "./people.ts";
-import { audienceOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
+import { audienceOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
 import { createPosting } from "./posting.ts";
 import { createPresses, type Presses, type PressParts } from "./presses.ts";
-import { createProgressBoard } from "./progress.ts";
 import type { EventSource } from "./receiver.ts";
 import { createSdkLogger } from "./sdk-log.ts";
 import { createSocketSource } from "./socket-source.ts";
@@ -95,11 +95,9 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       return place && connected?.viewOf(place);
     },
     async audience(key) {
-      const place = placeOf(key);
-      const isPublic =
-        place && (await connected?.people.isPublic(place.channel).catch(() => false));
-      // What cannot be looked up now is private.
-      return isPublic === true ? undefined : audienceOf(key);
+      const { people, workspace } = here();
+      const place = tryPlace(key, workspace.team);
+      return place && (await people.isPublic(place.channel)) ? undefined : audienceOf(key);
     },
     link(key) {
       const place = placeOf(key);
@@ -160,12 +158,14 @@ function connect(
   const people = createPeople(api, workspace);
   const posting = createPosting(api, workspace);
   const allowLink = (url: string) => url.startsWith(`${workspace.url}archives/`);
-  const board = createProgressBoard({
+  const board = createProgressBoard<Place>({
     async show(place, ref, told) {
       const [message] = slackMessages(told);
       if (message !== undefined) await posting.edit(place, ref, message);
     },
-    allowLink,
+    threadOf: (place) => keyOf(workspace.team, place),
+    allowLink: () => allowLink,
+    postCounts: false,
     log,
   });
   const status = createStatus(api, log);
@@ -178,17 +178,18 @@ function connect(
     }
   };
   const tell: PressParts["tell"] = async (place, user, text) =>
-    show(place, user, slackMessages(await tellOutgoing(plainNotice(text), allowLink)));
+    show(place, user, slackMessages(await tellText(text, allowLink)));
 
   const shared = { workspace, api, people, inbox, queries, tell, log };
-  const readFiles = createFileReader({ botToken, apiUrl, log });
+  const readFiles = createSlackFiles({ botToken, apiUrl, log });
   const app = createApp(workspace, source, parts);
   listen(app, createMessages({ ...shared, readFiles }), createPresses({ ...shared, show }), log);
   return {
     workspace,
     people,
     source,
-    viewOf: (place) => createView(place, { posting, board, status, allowLink, log }),
+    viewOf: (place) =>
+      createView(place, { posting, board, status, allowLink, nameOf: people.nameOf, log }),
     async stop() {
       board.stop();
       await source.stop();
@@ -274,8 +275,4 @@ async function examineSocket(api: Api): Promise<{ ok: boolean; text: string }> {
     if (!isBotError(error)) throw error;
     return { ok: false, text: error.message };
   }
-}
-
-function plainNotice(text: string): Outgoing {
-  return { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
 }

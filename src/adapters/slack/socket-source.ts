@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type App, type Receiver, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "pino";
-import { BotError, isBotError } from "../../core/errors.ts";
+import { isBotError } from "../../core/errors.ts";
 import { clientOptions, within } from "./api.ts";
 import { platformError } from "./failures.ts";
 import { type EventSource, STOP_MS } from "./receiver.ts";
@@ -74,6 +74,8 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
   let app: App | undefined;
   let isUp = false;
   let upAt = 0;
+  /** In a row. */
+  let failures = 0;
   let reconnecting: Promise<void> | undefined;
 
   async function connect(): Promise<void> {
@@ -94,7 +96,7 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
   }
 
   async function reconnect(): Promise<void> {
-    let failures = performance.now() - upAt < LIVED_MS ? 1 : 0;
+    failures = performance.now() - upAt < LIVED_MS ? failures + 1 : 0;
     let waitMs = 0;
     while (!stopping.signal.aborted) {
       const backoffMs = Math.min(MAX_BACKOFF_MS, failures === 0 ? 0 : 250 * 2 ** failures);
@@ -106,7 +108,7 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
       } catch (error) {
         if (stopping.signal.aborted) return;
         failures += 1;
-        waitMs = error instanceof BotError ? (error.retryAfterMs ?? 0) : 0;
+        waitMs = isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
         const level = isBotError(error, "PLATFORM_REFUSED") ? "error" : "warn";
         log[level]({ err: error }, "no connection to Slack; it is tried again");
       }

@@ -1,17 +1,19 @@
 import type { Logger } from "pino";
 import type { Outgoing, View } from "../adapter.ts";
-import { createProgressLog, tellCard, tellOutgoing } from "../told.ts";
+import type { ProgressBoard } from "../progress-board.ts";
+import { tellCard, tellOutgoing, tellText } from "../told.ts";
 import { slackMessages } from "./blocks.ts";
 import { type Place, tryAccount } from "./place.ts";
 import { type Posting, timestampsOf } from "./posting.ts";
-import type { ProgressBoard } from "./progress.ts";
 import type { SessionStatus } from "./status.ts";
 
 export interface ViewParts {
   posting: Posting;
-  board: ProgressBoard;
+  board: ProgressBoard<Place>;
   status(place: Place, status: SessionStatus): void;
   allowLink(url: string): boolean;
+  /** The display name, or undefined when it cannot be had quickly. */
+  nameOf(user: string): Promise<string | undefined>;
   log: Logger;
 }
 
@@ -19,14 +21,14 @@ export interface ViewParts {
 export function createView(place: Place, parts: ViewParts): View {
   const { posting, board, status, allowLink } = parts;
 
+  const noticeOf = async (text: string) => slackMessages(await tellText(text, allowLink));
+
   return {
     async begin(delivery, soFar) {
-      const log = createProgressLog(allowLink);
-      for (const update of soFar) log.note(update);
-      const messages = slackMessages(await log.told());
-      // Progress is one message, whatever it holds.
-      const ref = await posting.put(place, messages.slice(0, 1), delivery);
-      board.begin(place, ref, log);
+      const ref = await board.begin(place, soFar, (told) =>
+        // Progress is one message, whatever it holds.
+        posting.put(place, slackMessages(told).slice(0, 1), delivery),
+      );
       status(place, "processing");
       return ref;
     },
@@ -45,16 +47,14 @@ export function createView(place: Place, parts: ViewParts): View {
     },
 
     async whisper(account, text) {
-      const notice: Outgoing = {
-        kind: "notice",
-        text,
-        settles: undefined,
-        asks: undefined,
-        holds: [],
-      };
-      const messages = slackMessages(await tellOutgoing(notice, allowLink));
       const user = tryAccount(account)?.user ?? account;
-      return posting.whisper(place, user, messages);
+      const whispered = await posting.whisper(place, user, await noticeOf(text));
+      if (whispered !== undefined) return whispered;
+      // What comes after it must not wait for ever for a person who cannot be written to.
+      const aloud = `${(await parts.nameOf(user)) ?? user}: ${text}`;
+      // Not twice at the same moment; said again later, it is meant to be.
+      const id = `aloud:${account}:${Math.floor(Date.now() / 10_000)}`.slice(0, 200);
+      return posting.put(place, await noticeOf(aloud), { id, again: false });
     },
 
     async card(card, delivery) {

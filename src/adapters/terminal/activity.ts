@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/entry.ts";
 import type { Outgoing, Progress } from "../adapter.ts";
-import { briefArgs } from "./args.ts";
+import { briefArgs } from "../words.ts";
 import type { Turn } from "./model-turn.ts";
 import { createModelTurn } from "./model-turn.ts";
 import type { Look } from "./paint.ts";

@@ -1,13 +1,9 @@
-import { totalTokens } from "../../core/block.ts";
 import type { Outcome } from "../../core/entry.ts";
-import type { CallResult, Outgoing } from "../adapter.ts";
-import { briefArgs } from "./args.ts";
+import type { CallResult } from "../adapter.ts";
+import { type Answer, briefArgs, evidenceOf, formatMs, spentWords } from "../words.ts";
 import { renderMarkdown } from "./markdown.ts";
 import type { Look, Paint, Style } from "./paint.ts";
-import { formatMs } from "./time.ts";
 import { clip } from "./wrap.ts";
-
-export type Answer = Extract<Outgoing, { kind: "answer" }>;
 
 const MARKS: Readonly<Record<Outcome, [style: Style | undefined, mark: string]>> = {
   ok: ["green", "✓"],
@@ -80,10 +76,7 @@ async function renderTalk(answer: Answer, text: string, look: Look): Promise<str
 
 /** What the answer cost. */
 function spentLine({ spent }: Answer, { paint }: Look): string[] {
-  if (spent === undefined) return [];
-  const steps = spent.steps === 1 ? "1 step" : `${spent.steps} steps`;
-  const parts = [steps, `${totalTokens(spent.usage)} tokens`, formatMs(spent.workMs)];
-  return [paint("dim", parts.join(" · "))];
+  return spent === undefined ? [] : [paint("dim", spentWords(spent))];
 }
 
 async function renderRich(text: string, sign: string, look: Look): Promise<string> {
@@ -93,31 +86,12 @@ async function renderRich(text: string, sign: string, look: Look): Promise<strin
   return [sign + first, ...rest.map((line) => indent(line, margin))].join("\n");
 }
 
-/**
- * One line for each result that the answer's text cites as `[T3]`, which is the call whose id ends in `.t3`, and how
- * many calls there were besides. A citation of no call has no line.
- */
-export function evidenceLines({ text, results }: Answer, look: Look): string[] {
-  const cited = new Set(text?.match(/\[T\d+\]/g));
-  const lines: string[] = [];
-  const others: CallResult[] = [];
-  for (const result of results) {
-    const number = /\.t(\d+)$/.exec(result.call)?.[1];
-    const label = `[T${number}]`;
-    if (number === undefined || !cited.has(label)) {
-      others.push(result);
-      continue;
-    }
+/** A line for each result that the answer's text cites, and one for the other calls. */
+export function evidenceLines(answer: Answer, look: Look): string[] {
+  const { cited, others } = evidenceOf(answer);
+  const lines = cited.map(({ label, result }) => {
     const columns = look.columns - label.length - 1;
-    lines.push(`${look.paint("cyan", label)} ${resultLine(result, { ...look, columns })}`);
-  }
-  if (others.length === 0) return lines;
-  const failed = others.filter(({ outcome }) => outcome !== "ok").length;
-  const calls = others.length === 1 ? "call" : "calls";
-  const how = failed === 0 ? "" : `, ${failed} without success`;
-  const rest =
-    lines.length === 0
-      ? `${others.length} ${calls}, none cited${how}`
-      : `and ${others.length} more ${calls}${how}`;
-  return [...lines, look.paint("dim", rest)];
+    return `${look.paint("cyan", label)} ${resultLine(result, { ...look, columns })}`;
+  });
+  return others === undefined ? lines : [...lines, look.paint("dim", others)];
 }

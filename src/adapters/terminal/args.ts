@@ -1,17 +1,6 @@
 import { exactText } from "../../core/display.ts";
-import type { Json, JsonObject } from "../../core/entry.ts";
-
-function briefValue(value: Json): string {
-  if (typeof value === "string" && /^[^\s"']+$/.test(value)) return exactText(value);
-  return exactText(JSON.stringify(value));
-}
-
-/** Arguments as they are typed, `url=http://a/ method=GET`, for lines that say which call it was. */
-export function briefArgs(args: JsonObject): string {
-  return Object.entries(args)
-    .map(([name, value]) => `${exactText(name)}=${briefValue(value)}`)
-    .join(" ");
-}
+import type { JsonObject } from "../../core/entry.ts";
+import { exactLines } from "../words.ts";
 
 /** The JSON object that `text` is, or why it is none, in words for whoever typed it. */
 export function readArgs(text: string): { args: JsonObject } | { why: string } {
@@ -38,9 +27,6 @@ export function readableArgs(canonical: string): { name: string; value: string }
   if ("why" in read) return [];
   return Object.entries(read.args).map(([name, value]) => ({
     name: exactText(name),
-    value:
-      typeof value === "string"
-        ? value.split("\n").map(exactText).join("\n")
-        : exactText(JSON.stringify(value)),
+    value: typeof value === "string" ? exactLines(value) : exactText(JSON.stringify(value)),
   }));
 }

@@ -5,7 +5,7 @@ import type { Actor } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Adapter, Inbound, Outgoing, Queries } from "../adapter.ts";
-import type { Answer } from "./answer.ts";
+import { type Answer, plainNotice } from "../words.ts";
 import { evidenceLines } from "./answer.ts";
 import { readAttachments } from "./attachments.ts";
 import type { Board } from "./board.ts";
@@ -18,7 +18,7 @@ import { DELIVERED_TWICE, renderOutgoing, tryRenderProgress } from "./render.ts"
 import type { Output } from "./screen.ts";
 import { DEFAULT_COLUMNS, goneError } from "./screen.ts";
 import { createPeople } from "./people.ts";
-import { noteNotice, plainNotice, type TerminalView } from "./view.ts";
+import { noteNotice, type TerminalView } from "./view.ts";
 
 export interface AskOptions {
   /** The thread in which the question is asked. */

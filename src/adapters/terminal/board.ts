@@ -1,7 +1,8 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard } from "../adapter.ts";
+import { isSettled } from "../words.ts";
 import type { Manner } from "./card.ts";
-import { isSettled, renderStanding } from "./card.ts";
+import { renderStanding } from "./card.ts";
 import type { Answerable } from "./input.ts";
 import { createPaint } from "./paint.ts";
 

@@ -1,5 +1,6 @@
 import type { Effect } from "../../core/entry.ts";
 import type { ActionCard } from "../adapter.ts";
+import { isSettled, standingOf, voteLines, votesSoFar } from "../words.ts";
 import { readableArgs } from "./args.ts";
 import type { Look, Paint, Style } from "./paint.ts";
 import { formatExpiry } from "./time.ts";
@@ -31,12 +32,6 @@ function effectName(effect: Effect, paint: Paint): string {
 export function replyLine(action: string | undefined): string {
   const to = action === undefined ? "" : ` ${action}`;
   return `y${to} approve · n${to} deny · n${to} because … · e${to} edit · c${to} cancel · d${to} details`;
-}
-
-function votesSoFar(card: ActionCard): string {
-  const names = card.votes.filter((vote) => vote.approve).map((vote) => vote.name);
-  const so = names.length === 0 ? "none yet" : `approved by ${names.join(", ")}`;
-  return `${card.quorum} needed, ${so}`;
 }
 
 /** The canonical form whole, and, when that is hard to read, each argument once more with its line breaks. */
@@ -77,13 +72,9 @@ function cardRows(card: ActionCard, look: Look): Row[] {
 }
 
 function detailRows(card: ActionCard, description: string | undefined): Row[] {
-  const votes = card.votes.map((vote) => {
-    const reason = vote.reason === undefined ? "" : `: ${vote.reason}`;
-    return `${vote.name} ${vote.approve ? "approved" : "denied"}${reason}`;
-  });
   return [
     { label: "Tool", text: description ?? card.tool, gap: true },
-    { label: "Votes", text: votes.length === 0 ? "none" : votes.join("\n") },
+    { label: "Votes", text: voteLines(card) },
     { label: "Revision", text: String(card.revision) },
     { label: "Digest", text: card.digest, exact: true },
     { label: "Thread", text: card.key, exact: true },
@@ -158,39 +149,13 @@ export function renderStanding(card: ActionCard, paint: Paint, manner: Manner = 
   return `${name} ${standing(card, paint)}`;
 }
 
+const STYLES: Readonly<Partial<Record<ActionCard["phase"], Style>>> = {
+  done: "green",
+  failed: "red",
+  unknown: "destructive",
+};
+
 function standing(card: ActionCard, paint: Paint): string {
-  const { phase, ending } = card;
-  const approvers = card.votes.filter((vote) => vote.approve).map((vote) => vote.name);
-  const by = approvers.length === 0 ? "" : ` by ${approvers.join(", ")}`;
-  if (phase === "open") return `waits for approval · ${votesSoFar(card)}`;
-  if (phase === "approved") return `approved${by}`;
-  if (phase === "running") return `approved${by} · running`;
-  if (phase === "done") return paint("green", ended(phase, ending));
-  if (phase === "failed") return paint("red", ended(phase, ending));
-  if (phase === "denied") return ended(phase, ending ?? denial(card));
-  if (phase !== "unknown") return ended(phase, ending);
-  return isSettled(card) ? String(ending) : paint("destructive", unknown(ending));
-}
-
-/** True once a person has said what became of an unknown outcome; the card then stays `unknown` and ends so. */
-export function isSettled(card: ActionCard): boolean {
-  return card.phase === "unknown" && card.ending?.startsWith("settled ") === true;
-}
-
-function unknown(ending: string | undefined): string {
-  const said = ending === undefined || /^outcome unknown$/i.test(ending) ? "" : `: ${ending}`;
-  return `UNKNOWN outcome${said}`;
-}
-
-function denial(card: ActionCard): string | undefined {
-  const vote = card.votes.find((each) => !each.approve);
-  if (vote === undefined) return undefined;
-  return `by ${vote.name}${vote.reason === undefined ? "" : `: ${vote.reason}`}`;
-}
-
-/** An ending that begins with the phase's own word does not say it twice. */
-function ended(phase: string, ending: string | undefined): string {
-  if (ending === undefined || ending === "") return phase;
-  if (ending.startsWith(phase)) return ending;
-  return /^(?:by|in|after) /.test(ending) ? `${phase} ${ending}` : `${phase}: ${ending}`;
+  const style = isSettled(card) ? undefined : STYLES[card.phase];
+  return style === undefined ? standingOf(card) : paint(style, standingOf(card));
 }

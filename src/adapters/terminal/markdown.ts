@@ -1,22 +1,11 @@
 import { stripVTControlCharacters } from "node:util";
-import type { MarkedToken, Token, Tokens } from "marked";
+import type { Token, Tokens } from "marked";
+import { holdsAll, isBlock, tryParse } from "../markdown.ts";
 import type { Span } from "./inline.ts";
 import { inlineSpans, spansWidth, wrapSpans } from "./inline.ts";
 import type { Look } from "./paint.ts";
 import { wrapWords } from "./wrap.ts";
 
-/** Longer texts are shown as they were written; answers have a tenth of it. */
-const MAX_CHARS = 16 * 1024;
-/** Lists are parsed in time with the square of their lines. */
-const MAX_LINES = 1_000;
-/** A line that opens more lists and quotes than people nest is built to be slow. */
-const DEEPLY_NESTED = /^(?:[ \t]*(?:>|[-*+]|\d+[.)])){20}/m;
-/**
- * The parser's work on running text grows with its length times its marks; nothing else happens meanwhile. So much was
- * done in 0.25 s on one slow core, where 16 KiB made to be slow (`_é!_é!`) took 4 s; an answer of a page needs a tenth.
- */
-const MAX_WORK = 2_000_000;
-const MARKS = /[*_~`[\]<!]/g;
 /** Narrower than this, deeply nested text would be one character a line. */
 const MIN_COLUMNS = 16;
 const MAX_RULE = 40;
@@ -28,28 +17,8 @@ const CODE_INDENT = "  ";
  * colours. A part that cannot be shown so is shown as it was written.
  */
 export async function renderMarkdown(source: string, look: Look): Promise<string[]> {
-  const asWritten = source.split("\n");
-  const isTooMuch = source.length > MAX_CHARS || asWritten.length > MAX_LINES;
-  if (isTooMuch || DEEPLY_NESTED.test(source)) return asWritten;
-  return renderBlocks(await parse(source), source, look);
-}
-
-/** Running text that would take too long is one piece of plain text. */
-async function parse(source: string): Promise<Token[]> {
-  const { Lexer } = await import("marked");
-  const lexer = new Lexer();
-  lexer.blockTokens(source, lexer.tokens);
-  let left = MAX_WORK;
-  for (const { src, tokens } of lexer.inlineQueue) {
-    const work = src.length * (src.match(MARKS)?.length ?? 0);
-    if (work > left) {
-      tokens.push({ type: "text", raw: src, text: src });
-    } else {
-      lexer.inlineTokens(src, tokens);
-      left -= work;
-    }
-  }
-  return lexer.tokens;
+  const blocks = await tryParse(source);
+  return blocks === undefined ? source.split("\n") : renderBlocks(blocks, source, look);
 }
 
 /** The top level, where nothing of `source` may get lost: neither between the blocks nor in one. */
@@ -60,7 +29,8 @@ function renderBlocks(blocks: readonly Token[], source: string, look: Look): str
     if (!source.startsWith(block.raw, end)) return source.split("\n");
     end += block.raw.length;
     const rendered = renderTokens([block], look);
-    lines.push(...(holdsAll(rendered.join("\n"), block.raw) ? rendered : written(block.raw)));
+    const shown = stripVTControlCharacters(rendered.join("\n"));
+    lines.push(...(holdsAll(shown, block.raw) ? rendered : written(block.raw)));
     if (endsParagraph(block) && lines.at(-1) !== "") lines.push("");
   }
   if (end < source.length) return source.split("\n");
@@ -77,22 +47,6 @@ function endsParagraph({ type, raw }: Token): boolean {
   return type === "space" || /\n[ \t]*\n$/.test(raw);
 }
 
-/** What Markdown's own marks are made of; everything else has to stay. */
-const MARKUP = /[\s*_`#>[\]()!|\-+=~:<\\"'.]/u;
-
-/** True when `rendered` has every character of `raw`, in its order, but for white space and markup. */
-function holdsAll(rendered: string, raw: string): boolean {
-  const shown = stripVTControlCharacters(rendered);
-  let at = 0;
-  for (const char of raw) {
-    if (MARKUP.test(char)) continue;
-    at = shown.indexOf(char, at);
-    if (at < 0) return false;
-    at += char.length;
-  }
-  return true;
-}
-
 function renderTokens(tokens: readonly Token[], look: Look): string[] {
   const lines: string[] = [];
   for (const token of tokens) {
@@ -100,22 +54,6 @@ function renderTokens(tokens: readonly Token[], look: Look): string[] {
     if (endsParagraph(token) && token !== tokens.at(-1) && lines.at(-1) !== "") lines.push("");
   }
   return lines;
-}
-
-const BLOCKS = [
-  "heading",
-  "code",
-  "blockquote",
-  "list",
-  "table",
-  "hr",
-  "text",
-  "paragraph",
-] as const;
-type Block = Extract<MarkedToken, { type: (typeof BLOCKS)[number] }>;
-
-function isBlock(token: Token): token is Block {
-  return BLOCKS.some((type) => type === token.type);
 }
 
 function renderBlock(token: Token, look: Look): string[] {

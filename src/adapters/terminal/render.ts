@@ -1,10 +1,10 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, HistoryItem, Outgoing, Progress, ThreadSummary } from "../adapter.ts";
+import { briefArgs, formatMs } from "../words.ts";
 import { indent, outcomeMark, renderAnswer } from "./answer.ts";
-import { briefArgs } from "./args.ts";
 import { renderStanding } from "./card.ts";
 import type { Look } from "./paint.ts";
-import { formatAge, formatClock, formatExpiry, formatMs } from "./time.ts";
+import { formatAge, formatClock, formatExpiry } from "./time.ts";
 import { clip, wrapWords } from "./wrap.ts";
 
 type Notice = Extract<Outgoing, { kind: "notice" }>;

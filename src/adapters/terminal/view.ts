@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ActionCard, MessageRef, Outgoing, View } from "../adapter.ts";
+import { plainNotice } from "../words.ts";
 import type { Activity } from "./activity.ts";
 import type { Board } from "./board.ts";
 import { renderCard, renderStanding, replyLine } from "./card.ts";
@@ -69,11 +70,6 @@ export function createView(parts: ViewParts): TerminalView {
       await print(look().paint("dim", DELIVERED_TWICE));
     },
   };
-}
-
-/** A notice that can only be read. */
-export function plainNotice(text: string): Outgoing {
-  return { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
 }
 
 /** Keeps what a notice lets people answer from here. */

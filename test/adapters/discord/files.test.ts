@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createFileReader } from "../../../src/adapters/discord/files.ts";
+import { attachedFile, createDiscordFiles } from "../../../src/adapters/discord/files.ts";
 
 const log = pino({ level: "silent" });
 let asked: string[];
@@ -24,24 +24,25 @@ afterEach(async () => {
 });
 
 function file(path: string, size = 100) {
-  return { filename: "a.txt", content_type: "text/plain", size, url: `${origin}${path}` };
+  const url = `${origin}${path}`;
+  return attachedFile({ filename: "a.txt", content_type: "text/plain", size, url });
 }
 const kept = { name: "a.txt", mediaType: "text/plain" };
 
 test("nothing is fetched but from where Discord keeps files, or the server it was pointed at", async () => {
-  const read = createFileReader(`${origin}/api`, log);
+  const read = createDiscordFiles(`${origin}/api`, log);
   expect(await read([file("/a.txt")])).toMatchObject({ files: [kept], notes: [] });
-  const closed = createFileReader("http://127.0.0.2:1/api", log);
+  const closed = createDiscordFiles("http://127.0.0.2:1/api", log);
   expect(await closed([file("/b.txt")])).toEqual({
     files: [],
     notes: ["(file a.txt not read)"],
   });
-  expect(await createFileReader(undefined, log)([file("/c.txt")])).toMatchObject({ files: [] });
+  expect(await createDiscordFiles(undefined, log)([file("/c.txt")])).toMatchObject({ files: [] });
   expect(asked).toEqual(["/a.txt"]);
 });
 
 test("a redirect is not followed, and what says that it is too large is not fetched", async () => {
-  const read = createFileReader(`${origin}/api`, log);
+  const read = createDiscordFiles(`${origin}/api`, log);
   expect(await read([file("/moved")])).toMatchObject({ files: [] });
   expect(asked).toEqual(["/moved"]);
   expect(await read([file("/a.txt", 9 * 1024 * 1024)])).toMatchObject({ files: [] });
@@ -49,7 +50,7 @@ test("a redirect is not followed, and what says that it is too large is not fetc
 });
 
 test("of many files the first eight are read", async () => {
-  const read = createFileReader(`${origin}/api`, log);
+  const read = createDiscordFiles(`${origin}/api`, log);
   const { files, notes } = await read(Array.from({ length: 10 }, () => file("/a.txt")));
   expect([files.length, notes.length]).toEqual([8, 2]);
 });

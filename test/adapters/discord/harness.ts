@@ -1,22 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
-import type {
-  ActionCard,
-  ChatAdapter,
-  Inbox,
-  Outgoing,
-  Queries,
-  View,
-} from "../../../src/adapters/adapter.ts";
+import type { ActionCard, ChatAdapter, ChatParts, View } from "../../../src/adapters/adapter.ts";
 import { createDiscord } from "../../../src/adapters/discord/discord.ts";
-import { readText } from "../../../src/commands/grammar.ts";
 import type { Entry } from "../../../src/core/entry.ts";
-import { BotError } from "../../../src/core/errors.ts";
+import type { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
-import type { Journal } from "../../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../../src/journal/sqlite.ts";
-import { createInbox } from "../../../src/worker/inbox.ts";
-import { createQueries } from "../../../src/worker/queries.ts";
 import {
   FakeDiscord,
   type FakeChannel,
@@ -25,6 +13,9 @@ import {
   type FakeMessage,
   type FakeUser,
 } from "../../fakes/discord/discord.ts";
+import { openParts, until } from "../parts.ts";
+
+export { answer, cardOf, until } from "../parts.ts";
 
 export interface BotOptions {
   discord?: FakeDiscordOptions;
@@ -37,7 +28,7 @@ export interface BotOptions {
 export interface Bot {
   discord: FakeDiscord;
   adapter: ChatAdapter;
-  parts: { inbox: Inbox; queries: Queries };
+  parts: ChatParts;
   guild: FakeGuild;
   ana: FakeUser;
   bob: FakeUser;
@@ -135,80 +126,5 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
       await journal.close();
       if (discord.pings.length > 0) throw new Error(`pinged ${JSON.stringify(discord.pings)}`);
     },
-  };
-}
-
-function openParts(journal: Journal) {
-  const cards = new Map<string, ActionCard>();
-  let broken = 0;
-  let breakage: BotError;
-  let breakingMs = 0;
-  const inbox = createInbox({ journal, read: readText, hide: (text) => text, wake: () => {} });
-  const queries = createQueries(journal, [], (text) => text);
-  const parts = {
-    inbox: {
-      async post(...args: Parameters<Inbox["post"]>) {
-        if (broken > 0) {
-          broken -= 1;
-          await sleep(breakingMs);
-          throw breakage;
-        }
-        await inbox.post(...args);
-      },
-    },
-    queries: {
-      ...queries,
-      action: async (key: JournalKey, action: string) =>
-        cards.get(action) ?? queries.action(key, action),
-    },
-  };
-  return {
-    parts,
-    cards,
-    breakStore(
-      times: number,
-      error = new BotError("STORE_UNAVAILABLE", "The store did not answer."),
-      delayMs = 0,
-    ) {
-      broken = times;
-      breakage = error;
-      breakingMs = delayMs;
-    },
-  };
-}
-
-/** Waits until it holds, for at most two seconds; then the expectation that follows says what is missing. */
-export async function until(what: () => boolean | Promise<boolean>, ms = 2_000): Promise<void> {
-  for (const end = Date.now() + ms; !(await what()) && Date.now() < end;) await sleep(5);
-}
-
-export function answer(run: string, text: string): Outgoing {
-  return { kind: "answer", run, status: "completed", text, results: [], talk: false };
-}
-
-export function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {
-  const args = { name: "web" };
-  return {
-    key,
-    action: "a1",
-    revision: 1,
-    tool: "restart_service",
-    effect: "write",
-    args,
-    canonical: JSON.stringify(args),
-    digest: "ab".repeat(32),
-    reason: undefined,
-    preview: {
-      lines: [{ label: "Unit", value: "web" }],
-      blastRadius: "Web is away.",
-      undo: "None.",
-    },
-    phase: "open",
-    approvers: "any full member of this thread",
-    quorum: 1,
-    votes: [],
-    expiresAt: Date.now() + 3_600_000,
-    ending: undefined,
-    ...changes,
   };
 }

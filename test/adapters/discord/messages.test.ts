@@ -17,6 +17,11 @@ async function settled() {
   await until(async () => (await bot.texts(marker)).length > 0);
 }
 
+test("a held secret in the question is not in the thread's name", async () => {
+  const thread = await bot.begin("why does hunter2-held not work?");
+  expect(thread.name).toBe("why does [secret] not work?");
+});
+
 test("a mention opens a thread that is named after the question, and is kept in it without the mention", async () => {
   const thread = await bot.begin("is web well?");
   expect(thread).toMatchObject({ name: "is web well?", thread: { parentId: bot.ops.id } });

@@ -202,3 +202,10 @@ test("Discord's limits only slow a long answer down", async () => {
     await limited.close();
   }
 });
+
+test("progress that a process began and died with goes when the answer comes by another", async () => {
+  await view.begin?.(first("begun:r1"), []);
+  expect(bot.shown(thread)).toHaveLength(1);
+  await view.say(answer("r1", "all is well"), { ...again("ended:r1"), stray: "begun:r1" });
+  expect(bot.shown(thread)).toEqual([expect.stringContaining("all is well")]);
+});

@@ -1,33 +1,24 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { createSlack, type SlackOptions } from "../../../src/adapters/slack/slack.ts";
-import type {
-  ActionCard,
-  ChatAdapter,
-  Inbox,
-  Outgoing,
-  Queries,
-} from "../../../src/adapters/adapter.ts";
-import { readText } from "../../../src/commands/grammar.ts";
+import type { ActionCard, ChatAdapter, ChatParts } from "../../../src/adapters/adapter.ts";
 import type { Entry } from "../../../src/core/entry.ts";
-import { BotError } from "../../../src/core/errors.ts";
+import type { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { Journal } from "../../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../../src/journal/sqlite.ts";
-import { createInbox } from "../../../src/worker/inbox.ts";
-import { createQueries } from "../../../src/worker/queries.ts";
 import {
   FakeSlack,
   type FakeChannel,
   type FakeSlackOptions,
   type FakeUser,
 } from "../../fakes/slack/slack.ts";
+import { openParts } from "../parts.ts";
+
+export { answer, cardOf, until } from "../parts.ts";
 
 export interface BotOptions {
   slack?: FakeSlackOptions;
   adapter?: Partial<SlackOptions>;
-  /** Cards that the queries know, by action. */
-  cards?: Record<string, ActionCard>;
   /** False: it is not started. */
   start?: boolean;
 }
@@ -36,12 +27,14 @@ export interface BotOptions {
 export interface Bot {
   slack: FakeSlack;
   adapter: ChatAdapter;
-  parts: { inbox: Inbox; queries: Queries };
+  parts: ChatParts;
   journal: Journal;
   ana: FakeUser;
   bob: FakeUser;
   /** With Ana, Bob and the bot. */
   ops: FakeChannel;
+  /** Cards that the queries know, by action. */
+  cards: Map<string, ActionCard>;
   /** What went to the log. */
   log: Record<string, unknown>[];
   /** The inbox throws this many times before it takes the next post. */
@@ -69,26 +62,7 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     log: pino({ level: "debug" }, { write: (line) => void log.push(JSON.parse(line)) }),
     ...options.adapter,
   });
-  let broken = 0;
-  let breakage: BotError;
-  const inbox = createInbox({ journal, read: readText, hide: (text) => text, wake: () => {} });
-  const queries = createQueries(journal, [], (text) => text);
-  const parts = {
-    inbox: {
-      async post(...args: Parameters<Inbox["post"]>) {
-        if (broken > 0) {
-          broken -= 1;
-          throw breakage;
-        }
-        await inbox.post(...args);
-      },
-    },
-    queries: {
-      ...queries,
-      action: async (key: JournalKey, action: string) =>
-        options.cards?.[action] ?? queries.action(key, action),
-    },
-  };
+  const { parts, cards, breakStore } = openParts(journal);
   if (options.start !== false) await adapter.start(parts);
   const key = (channel: FakeChannel, root: string): JournalKey =>
     `slack:${slack.team.id}:${channel.id}:${root}`;
@@ -102,11 +76,9 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     ana,
     bob,
     ops,
+    cards,
     log,
-    breakStore(times, error = new BotError("STORE_UNAVAILABLE", "The store did not answer.")) {
-      broken = times;
-      breakage = error;
-    },
+    breakStore,
     key,
     account: (user) => `slack:${user.teamId}:${user.id}`,
     entries,
@@ -148,39 +120,3 @@ export async function deliver(
 
 /** A Slack that gives up soon, for what is not to be acknowledged; long enough for a busy machine. */
 export const IMPATIENT: FakeSlackOptions = { ackWithinMs: 800, retryDelaysMs: [10, 20] };
-
-/** Waits until it holds, for at most a second; then the expectation that follows says what is missing. */
-export async function until(what: () => boolean | Promise<boolean>, ms = 1_000): Promise<void> {
-  for (const end = Date.now() + ms; !(await what()) && Date.now() < end;) await sleep(5);
-}
-
-export function answer(run: string, text: string): Outgoing {
-  return { kind: "answer", run, status: "completed", text, results: [], talk: false };
-}
-
-export function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {
-  const args = { name: "web" };
-  return {
-    key,
-    action: "a1",
-    revision: 1,
-    tool: "restart_service",
-    effect: "write",
-    args,
-    canonical: JSON.stringify(args),
-    digest: "ab".repeat(32),
-    reason: undefined,
-    preview: {
-      lines: [{ label: "Unit", value: "web" }],
-      blastRadius: "Web is away.",
-      undo: "None.",
-    },
-    phase: "open",
-    approvers: "any full member of this thread",
-    quorum: 1,
-    votes: [],
-    expiresAt: Date.now() + 3_600_000,
-    ending: undefined,
-    ...changes,
-  };
-}

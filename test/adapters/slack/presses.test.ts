@@ -10,11 +10,10 @@ let key: JournalKey;
 let view: View;
 let card: string;
 beforeEach(async () => {
-  const cards = {};
-  bot = await openBot({ cards, slack: { ackWithinMs: 1_200 } });
+  bot = await openBot({ slack: { ackWithinMs: 1_200 } });
   root = bot.slack.say(bot.ana, bot.ops, "restart web");
   key = bot.key(bot.ops, root);
-  Object.assign(cards, { a1: cardOf(key) });
+  bot.cards.set("a1", cardOf(key));
   const found = bot.adapter.view(key);
   if (found === undefined) throw new Error("the thread is not shown");
   view = found;

@@ -247,3 +247,10 @@ test("into a thread whose first message is gone nothing is posted: Slack would s
   });
   expect(bot.slack.messages(bot.ops)).toEqual([]);
 });
+
+test("progress that a process began and died with goes when the answer comes by another", async () => {
+  await view.begin?.(first("begun:r1"), []);
+  expect(shown()).toHaveLength(1);
+  await view.say(answer("r1", "all is well"), { ...again("ended:r1"), stray: "begun:r1" });
+  expect(shown()).toEqual([expect.stringContaining("all is well")]);
+});

@@ -1,3 +1,4 @@
+import { seededRandom } from "../../chaos/random.ts";
 import { applicationFlags, applicationRoutes } from "./application-routes.ts";
 import { CHANNEL_ROUTES } from "./channel-routes.ts";
 import {
@@ -24,7 +25,6 @@ import {
   type Platform,
   type Times,
 } from "./platform.ts";
-import { createRandom } from "./random.ts";
 import { buttonsOf, isWritten, textOf, type ButtonSeen } from "./reading.ts";
 import { editAs, sayAs, type SayOptions } from "./saying.ts";
 import { RestServer, type Call, type Fault } from "./server.ts";
@@ -107,7 +107,7 @@ export class FakeDiscord {
         limits: options.limits === true,
         copies: options.copies ?? 1,
         delayMs: options.delayMs ?? [0, 0],
-        random: createRandom(options.seed ?? 1),
+        random: seededRandom(options.seed ?? 1),
         newId: world.newId,
         ready: () => ({
           user: userJson(world.bot),

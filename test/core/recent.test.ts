@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRecent, remember } from "../../../src/adapters/slack/recent.ts";
+import { createRecent, remember } from "../../src/core/recent.ts";
 
 test("what was asked a minute ago is asked again, counted from the asking", async () => {
   let now = 0;

@@ -1,6 +1,6 @@
 export interface RecentOptions {
   ttlMs: number;
-  /** The ones used longest ago go first. */
+  /** The ones noted or asked for longest ago go first. */
   max: number;
   /** Ms; default: a clock that only goes forward. */
   now?: () => number;
@@ -20,9 +20,7 @@ export function createRecent({ ttlMs, max, now = () => performance.now() }: Rece
       return at !== undefined && now() - at < ttlMs;
     },
     add(key) {
-      noted.delete(key);
-      noted.set(key, now());
-      dropOldest(noted, max);
+      putNewest(noted, key, now(), max);
     },
   };
 }
@@ -40,9 +38,7 @@ export function remember<T>(
     const found = known.get(key);
     if (found !== undefined && now() - found.at < ttlMs) return found.answer;
     const asked = { at: now(), answer: load(key) };
-    known.delete(key);
-    known.set(key, asked);
-    dropOldest(known, max);
+    putNewest(known, key, asked, max);
     asked.answer.catch(() => {
       if (known.get(key) === asked) known.delete(key);
     });
@@ -50,10 +46,12 @@ export function remember<T>(
   };
 }
 
-/** Of a map whose oldest entries come first. */
-export function dropOldest(map: Map<string, unknown>, max: number): void {
-  for (const key of map.keys()) {
+/** Sets it as the newest of the map; the oldest go when there are more than `max`. */
+export function putNewest<T>(map: Map<string, T>, key: string, value: T, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
     if (map.size <= max) return;
-    map.delete(key);
+    map.delete(oldest);
   }
 }

@@ -1,0 +1,152 @@
+import { parseArgs } from "node:util";
+import { RedisServer } from "../test/fakes/redis-server.ts";
+import { runTrials, type TrialPlan, type TrialReport } from "../test/trials/trials.ts";
+import { burst, type Load, type Loaded, measureLoad, spaced } from "./chat/load.ts";
+
+const USAGE = `Usage: npm run bench -- chat [options]
+  --trials N   mentions at least in the trials on each store (1000; 0: no trials)
+  --no-load    only the trials
+  --seed S     who writes what and when processes die (default: drawn from the clock)
+`;
+
+/** The floor last, so that it does not have the machine's best minute. */
+const PROGRAMS = {
+  "ours, SQLite": (load: Load) => measureLoad("ours", load),
+  async "ours, Redis"(load: Load) {
+    const redis = await RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec");
+    try {
+      return await measureLoad("ours", load, {
+        REDIS_URL: `unix://${redis.path}`,
+        WATCHKEEPER_SECRET: "a secret of the bench, 32 long or more",
+      });
+    } finally {
+      await redis.stop();
+    }
+  },
+  "bare bolt": (load: Load) => measureLoad("floor", load),
+};
+
+type Name = keyof typeof PROGRAMS;
+
+/** What is said of each program under a load. */
+const ROWS: readonly (readonly [string, (loaded: Loaded) => number])[] = [
+  ["acknowledged, p50 ms", ({ acks }) => quantile(acks, 0.5)],
+  ["acknowledged, p99 ms", ({ acks }) => quantile(acks, 0.99)],
+  ["events not acknowledged at once", ({ late }) => late],
+  ["first thing in the thread, p50 ms", ({ first }) => quantile(first, 0.5)],
+  ["first thing in the thread, p99 ms", ({ first }) => quantile(first, 0.99)],
+  ["answer, p50 ms", ({ answered }) => quantile(answered, 0.5)],
+  ["answer, p99 ms", ({ answered }) => quantile(answered, 0.99)],
+  ["mentions answered per second", ({ answered, seconds }) => answered.length / seconds],
+  ["answers", ({ answers }) => answers],
+  ["Web API calls per answer", ({ calls, answers }) => sum(calls.values()) / answers],
+  ["Web API calls per mention", ({ calls, answered }) => sum(calls.values()) / answered.length],
+  ["peak memory, MB", ({ peakMb }) => peakMb],
+  ["event loop held up at most, ms", ({ loopMs }) => loopMs],
+];
+
+/**
+ * `npm run bench -- chat`: the chat path beside a bare bolt app, then the trials. Returns the exit code: 1 when a trial
+ * failed, 2 for arguments that it does not know.
+ */
+export async function printChat(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    allowNegative: true,
+    options: {
+      trials: { type: "string", default: "1000" },
+      load: { type: "boolean", default: true },
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    },
+  });
+  const [mentions, seed] = [Number(values.trials), Number(values.seed)];
+  if (!Number.isSafeInteger(mentions) || !Number.isSafeInteger(seed)) {
+    process.stderr.write(USAGE);
+    return 2;
+  }
+  if (values.load) {
+    await printLoad("1 000 mentions at once in 100 threads", burst);
+    await printLoad("20 mentions per second for 10 s, each in a thread of its own", spaced);
+  }
+  if (mentions === 0) return 0;
+  let failed = 0;
+  for (const store of ["SQLite", "Redis"] as const) {
+    failed += await printTrials({ mentions, store, seed, pace: 8 });
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+async function printLoad(title: string, load: Load): Promise<void> {
+  const measured = new Map<Name, Loaded>();
+  for (const name of Object.keys(PROGRAMS) as Name[]) {
+    process.stderr.write(`${name} …\n`);
+    measured.set(name, await PROGRAMS[name](load));
+  }
+  const floor = measured.get("bare bolt");
+  const rows = ROWS.map(([label, of]) => [
+    label,
+    ...[...measured.values()].map((loaded) => {
+      const [value, least] = [of(loaded), floor === undefined ? Number.NaN : of(floor)];
+      const ratio = loaded === floor || least === 0 ? "" : ` (× ${(value / least).toFixed(1)})`;
+      return `${rounded(value)}${ratio}`;
+    }),
+  ]);
+  print(`\n${title}`);
+  for (const [label = "", ...cells] of [["", ...measured.keys()], ...rows]) {
+    print(`${label.padEnd(36)}${cells.map((cell) => cell.padStart(20)).join("")}`);
+  }
+  for (const [name, { calls, answers }] of measured) {
+    const each = [...calls].map(([method, count]) => `${method} ${(count / answers).toFixed(2)}`);
+    print(`calls per answer, ${name}: ${each.join(", ")}`);
+  }
+}
+
+async function printTrials(plan: TrialPlan): Promise<number> {
+  const began = performance.now();
+  const report = await runTrials(plan);
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  const { judged, failures, evidence } = report;
+  print(`\ntrials on ${plan.store}, seed ${plan.seed}, ${seconds} s`);
+  for (const line of trialLines(report)) print(line);
+  for (const { thread, what } of failures) print(`FAILED ${thread}: ${what}`);
+  if (failures.length === 0) {
+    const bound = ((3 / judged) * 100).toFixed(2);
+    print(
+      `no failure in ${judged} mentions: fewer than ${bound} % are lost or doubled (3/N, 95 %)`,
+    );
+  } else print(evidence);
+  return failures.length;
+}
+
+function* trialLines(report: TrialReport): Iterable<string> {
+  const { judged, notAcknowledged, answers, takenBack, staleProgress, commands, people } = report;
+  const { presses, repeated, settled, nudges } = people;
+  yield `${judged} mentions acknowledged, ${notAcknowledged} not; ${answers} answers; ${report.strikes} kills`;
+  yield `answers taken back and posted again: ${takenBack}; progress left behind: ${staleProgress.length}`;
+  yield `commands: ${commands.once} carried out once, unknown ${commands.unknownDone} (done) and ${commands.unknownNotDone} (not), ${commands.notRun} not run`;
+  yield `approvals pressed ${presses} times, ${repeated} presses not acknowledged; ${settled} outcomes settled; ${nudges} threads put aside and asked again`;
+  yield `answer after ${spread(report.answeredMs)}`;
+  yield `a killed process's run answered after ${spread(report.recoveredMs)} (${report.recoveredMs.length})`;
+  yield `start to serving ${spread(report.startsMs)}`;
+  for (const [text, count] of report.warnings) yield `log, ${count} times: ${text}`;
+}
+
+function spread(values: readonly number[]): string {
+  const seconds = (share: number) => (quantile(values, share) / 1_000).toFixed(1);
+  return `p50 ${seconds(0.5)} s, p95 ${seconds(0.95)} s, most ${seconds(1)} s`;
+}
+
+const sum = (values: Iterable<number>) => [...values].reduce((all, one) => all + one, 0);
+
+function rounded(value: number): string {
+  return value >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toPrecision(3);
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

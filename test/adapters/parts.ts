@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ActionCard, ChatParts, Inbox, Outgoing } from "../../src/adapters/adapter.ts";
+import { readText } from "../../src/commands/grammar.ts";
+import { BotError } from "../../src/core/errors.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import { createInbox } from "../../src/worker/inbox.ts";
+import { createQueries } from "../../src/worker/queries.ts";
+
+/** A real inbox, which can be made to fail, and real queries, which also know `cards`, by action. */
+export function openParts(journal: Journal) {
+  const cards = new Map<string, ActionCard>();
+  let broken = 0;
+  let breakage: BotError;
+  let breakingMs = 0;
+  const inbox = createInbox({ journal, read: readText, hide: (text) => text, wake: () => {} });
+  const queries = createQueries(journal, [], (text) => text);
+  const parts: ChatParts = {
+    encode: (text) => text.replaceAll("hunter2-held", "[secret]"),
+    inbox: {
+      async post(...args: Parameters<Inbox["post"]>) {
+        if (broken > 0) {
+          broken -= 1;
+          await sleep(breakingMs);
+          throw breakage;
+        }
+        await inbox.post(...args);
+      },
+    },
+    queries: {
+      ...queries,
+      action: async (key: JournalKey, action: string) =>
+        cards.get(action) ?? queries.action(key, action),
+    },
+  };
+  return {
+    parts,
+    cards,
+    breakStore(
+      times: number,
+      error = new BotError("STORE_UNAVAILABLE", "The store did not answer."),
+      delayMs = 0,
+    ) {
+      broken = times;
+      breakage = error;
+      breakingMs = delayMs;
+    },
+  };
+}
+
+/** Waits until it holds, for at most two seconds; then the expectation that follows says what is missing. */
+export async function until(what: () => boolean | Promise<boolean>, ms = 2_000): Promise<void> {
+  for (const end = Date.now() + ms; !(await what()) && Date.now() < end;) await sleep(5);
+}
+
+export function answer(run: string, text: string): Outgoing {
+  return { kind: "answer", run, status: "completed", text, results: [], talk: false };
+}
+
+export function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {
+  const args = { name: "web" };
+  return {
+    key,
+    action: "a1",
+    revision: 1,
+    tool: "restart_service",
+    effect: "write",
+    args,
+    canonical: JSON.stringify(args),
+    digest: "ab".repeat(32),
+    reason: undefined,
+    preview: {
+      lines: [{ label: "Unit", value: "web" }],
+      blastRadius: "Web is away.",
+      undo: "None.",
+    },
+    phase: "open",
+    approvers: "any full member of this thread",
+    quorum: 1,
+    votes: [],
+    expiresAt: Date.now() + 3_600_000,
+    ending: undefined,
+    ...changes,
+  };
+}

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { View } from "../../../src/adapters/adapter.ts";
+import { answer, type Bot, deliver, IMPATIENT, openBot, until } from "./harness.ts";
+
+let bot: Bot;
+let root: string;
+let view: View;
+beforeEach(async () => {
+  bot = await openBot({ slack: IMPATIENT });
+  root = bot.slack.say(bot.ana, bot.ops, "is web well?");
+  const found = bot.adapter.view(bot.key(bot.ops, root));
+  if (found === undefined) throw new Error("the thread is not shown");
+  view = found;
+});
+afterEach(() => bot.close());
+
+const called = (method: string) => bot.slack.calls.filter((call) => call.method === method);
+const say = (again: boolean) => view.say(answer("r1", "all is well"), { id: "e1", again });
+const texts = () => bot.slack.messages(bot.ops).map((message) => bot.slack.textOf(message));
+
+test("into the channel of a deleted thread a message is posted and taken back once, not at every attempt", async () => {
+  bot.slack.remove(bot.ana, bot.ops, root);
+  for (const again of [false, true, true]) await expect(say(again)).rejects.toThrow("was deleted");
+  expect(called("chat.postMessage")).toHaveLength(1);
+  expect(texts()).toEqual([]);
+});
+
+test("what came into the channel of a deleted thread goes again, though Slack asks to wait before", async () => {
+  bot.slack.remove(bot.ana, bot.ops, root);
+  bot.slack.fail("chat.delete", { status: 429, retryAfter: 30 });
+  await expect(say(false)).rejects.toMatchObject({ retryAfterMs: 30_000 });
+  expect(texts()).toHaveLength(1);
+  await expect(say(true)).rejects.toThrow("was deleted");
+  expect(texts()).toEqual([]);
+  expect(called("chat.postMessage")).toHaveLength(1);
+});
+
+test("what Slack refuses is left alone for a minute", async () => {
+  bot.slack.archive(bot.ops);
+  await expect(say(false)).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+    retryAfterMs: 60_000,
+  });
+});
+
+test("words for one person whom Slack lets it not write to are said in the thread, so that what follows is said too", async () => {
+  const cy = bot.slack.addUser({ name: "cy" });
+  bot.slack.fail("chat.postMessage", { error: "messages_tab_disabled" });
+  await view.whisper(bot.account(cy), "You may not decide on a1.");
+  expect(texts().at(-1)).toContain("cy: You may not decide on a1.");
+  expect(bot.slack.pings).toEqual([]);
+});
+
+test("a message that a workspace does not let be deleted is emptied instead", async () => {
+  const begun = (await view.begin?.({ id: "b", again: false }, [])) ?? "";
+  bot.slack.fail("chat.delete", { error: "compliance_exports_prevent_deletion" });
+  await view.retract(begun);
+  const left = bot.slack.messages(bot.ops, root).find(({ ts }) => ts === begun);
+  expect(left && bot.slack.buttonsOf(left)).toEqual([]);
+  expect(texts().at(-1)).toBe("(taken back)");
+});
+
+test("an attempt that is given up on and the next one do not post the same part twice", async () => {
+  const long = Array.from({ length: 900 }, (_, i) => `finding number ${i} is here`).join("\n");
+  bot.slack.latencyMs = 40;
+  const both = [false, true].map((again) => view.say(answer("r1", long), { id: "e1", again }));
+  const [first, second] = await Promise.all(both);
+  expect(second).toBe(first);
+  expect(bot.slack.messages(bot.ops, root)).toHaveLength(1 + (first?.split(",").length ?? 0));
+});
+
+test("a channel that cannot be looked up now is neither public nor private: nothing is said of it", async () => {
+  bot.slack.fail("conversations.info", { status: 503 });
+  const asked = bot.adapter.audience(bot.key(bot.ops, root));
+  await expect(asked).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
+  expect(await bot.adapter.audience(bot.key(bot.ops, root))).toBeUndefined();
+});
+
+test("while Slack asks to wait, threads of other people's are not looked at again", async () => {
+  bot.slack.fail("conversations.replies", { status: 429, retryAfter: 30 });
+  const ts = bot.slack.say(bot.bob, bot.ops, "since when?", { thread: root });
+  expect(await bot.slack.acknowledged(ts)).toMatchObject([{ acknowledged: false }]);
+  const other = bot.slack.say(bot.ana, bot.ops, "lunch?");
+  bot.slack.say(bot.bob, bot.ops, "yes", { thread: other });
+  await bot.slack.idle();
+  expect(called("conversations.replies")).toHaveLength(1);
+});
+
+test("who comes from elsewhere has one account or is not heard: nobody is two people because Slack is slow", async () => {
+  const event = {
+    type: "message",
+    channel: bot.slack.openDm(bot.ana).id,
+    user: bot.ana.id,
+    user_team: "T0ELSEWHERE",
+    ts: "1795000000.000100",
+    text: "tools",
+  };
+  bot.slack.fail("users.info", { status: 503 });
+  await expect(deliver(bot, event)).rejects.toThrow("500");
+  await deliver(bot, event);
+  const key = `slack:${bot.slack.team.id}:${event.channel}:${event.ts}` as const;
+  expect(await bot.journal.read(key)).toMatchObject([{ actor: { account: bot.account(bot.ana) } }]);
+});
+
+test("the oftener Slack ends fresh connections the longer it waits before the next", async () => {
+  for (let i = 0; i < 4; i += 1) {
+    await until(() => bot.slack.connections === 1, 4_000);
+    bot.slack.disconnect();
+    await until(() => bot.slack.connections === 0);
+  }
+  await until(() => bot.slack.connections === 1, 6_000);
+  const at = called("apps.connections.open").map((call) => call.at);
+  expect((at[4] ?? 0) - (at[3] ?? 0)).toBeGreaterThan(950);
+}, 12_000);
+
+test("of a Slack that cannot be reached it is said what cannot: a name, a port", async () => {
+  const away = await openBot({ start: false, adapter: { apiUrl: "http://127.0.0.1:9/api/" } });
+  try {
+    await expect(away.adapter.examine()).rejects.toThrow(/auth\.test: (?!.*fetch failed)/);
+  } finally {
+    await away.close();
+  }
+});
+
+test("over HTTP it is said once that requests are refused, and that it may be the secret or the clock", async () => {
+  const other = await openBot({
+    adapter: { appToken: undefined, signingSecret: "another secret", port: 0 },
+  });
+  try {
+    const [, , where] = await other.adapter.examine();
+    const url = `http://127.0.0.1:${/port (\d+)/.exec(where?.text ?? "")?.[1]}/slack/events`;
+    for (const body of ["{}", '{"type":"event_callback"}']) {
+      const headers = { "content-type": "application/json", ...bot.slack.sign(body) };
+      expect((await fetch(url, { method: "POST", headers, body })).status).toBe(401);
+    }
+    const complaints = other.log.filter(({ level }) => Number(level) >= 40);
+    expect(complaints).toMatchObject([{ msg: expect.stringMatching(/SIGNING_SECRET.*clock/) }]);
+  } finally {
+    await other.close();
+  }
+});

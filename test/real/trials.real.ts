@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { runTrials } from "../trials/trials.ts";
+
+/** `npm run bench -- chat` makes a thousand of each. */
+test.each(["SQLite", "Redis"] as const)(
+  "on Slack with %s, killed again and again: every mention is answered once and every approved command run once",
+  async (store) => {
+    const report = await runTrials({ mentions: 80, store, seed: 20261122, pace: 8 });
+    expect(report.failures, report.evidence).toEqual([]);
+    expect(report.judged).toBeGreaterThan(60);
+    expect(report.strikes).toBeGreaterThan(1);
+    expect(report.commands.once).toBeGreaterThan(0);
+  },
+  180_000,
+);

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
+import { createDrive, progress } from "../../src/worker/drive.ts";
+import { createQueries } from "../../src/worker/queries.ts";
+import { createChat } from "../fakes/chat.ts";
+import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+
+test("a worker whose lease has run out shows no progress: another may have answered in that message", async () => {
+  const stage = await createStage();
+  await stage.say("help");
+  const granted = await stage.journal.lease(KEY, 60_000);
+  if (granted === undefined) throw new Error("no lease");
+  const seen: unknown[] = [];
+  const view = {
+    ...stage.chat.adapter.view(KEY),
+    progress: (update: unknown) => seen.push(update),
+  };
+  const adapter = { ...stage.chat.adapter, view: () => view } as never;
+  const drive = createDrive(stage.parts, adapter, granted, undefined, performance.now() - 60_001);
+  progress(drive, "r1", { kind: "thinking", run: "r1", step: 1 });
+  expect(seen).toEqual([]);
+  await stage.journal.close();
+});
+
+test("while a platform cannot say who reads along, a tool is told so and not given another place", async () => {
+  const chat = createChat();
+  const away = new BotError("PLATFORM_UNREACHABLE", "away");
+  const adapter = { ...chat.adapter, audience: async () => Promise.reject(away) };
+  const ask = fakeTool({
+    name: "ask",
+    run: async (_, { asker }) => ({ text: `audience ${await asker?.audience()}` }),
+  });
+  const stage = await createStage({ tools: [ask], chat, adapter });
+  await stage.say("run ask name=x");
+  await stage.settle();
+  expect(chat.answers().at(-1)?.results).toMatchObject([{ outcome: "error" }]);
+  await stage.journal.close();
+});
+
+test("asking for an action of a thread does not make the thread known", async () => {
+  const stage = await createStage();
+  const queries = createQueries(stage.journal, [], (text) => text);
+  expect(await queries.action("test:nowhere", "a1")).toBeUndefined();
+  expect(await queries.isKnown("test:nowhere")).toBe(false);
+  await stage.journal.close();
+});
