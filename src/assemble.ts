@@ -139,7 +139,7 @@ function createModels(config: Config): (id: string) => Promise<Model> {
 }
 
 /** Says what can be lived with and should not be. */
-function warn(log: Logger, { warnings }: Config, { problems }: Equipment): void {
+function logWarnings(log: Logger, { warnings }: Config, { problems }: Equipment): void {
   for (const warning of warnings) log.warn(warning);
   for (const { at, text, loaded } of problems)
     log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
@@ -158,7 +158,7 @@ export async function assemble(
   const equipment = await equip(config, () => ledger);
   const { tools } = equipment;
   checkPolicyNames(config, tools);
-  warn(log, config, equipment);
+  logWarnings(log, config, equipment);
   const journal = await openStore(config, (text) => log.warn(text));
   const redactor = createRedactor(config.secrets);
   const encode = (text: string) => encodeText(text, redactor);
