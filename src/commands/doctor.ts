@@ -1,6 +1,7 @@
 import type { ChatAdapter } from "../adapters/adapter.ts";
 import { totalTokens } from "../core/block.ts";
 import { messageOf } from "../core/errors.ts";
+import { hasWork } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Model } from "../models/model.ts";
 import type { Skill, SkillProblem } from "../skills/skill.ts";
@@ -106,10 +107,18 @@ async function* examineStore({ openJournal, storeName }: DoctorParts): AsyncIter
     const journal = await openJournal((text) => weaknesses.push(text));
     try {
       const damage = await journal.check();
-      let threads = 0;
-      for await (const _ of journal.list()) threads += 1;
+      let [threads, incidents] = [0, 0];
+      for await (const { key } of journal.list()) {
+        if (hasWork(key)) threads += 1;
+        else incidents += 1;
+      }
       if (damage !== undefined) yield { state: "broken", subject, text: damage };
-      else yield { state: "ok", subject, text: `${storeName}, ${threads} journals, intact` };
+      else
+        yield {
+          state: "ok",
+          subject,
+          text: `${storeName}, ${threads} threads and ${incidents} incidents, intact`,
+        };
     } finally {
       await journal.close();
     }
