@@ -19,6 +19,8 @@ const STYLES = { primary: 1, plain: 2, danger: 4 } as const;
 
 /** Of all text in one message of components (Discord's reference, "Components V2"). */
 const MAX_CHARS = 4_000;
+/** In UTF-8. Discord answers 500 to more than 10 170, less 12 for each text (discord-api-docs issue 8554). */
+const MAX_BYTES = 10_000;
 const BUTTONS_PER_ROW = 5;
 const MAX_INDENT = 5;
 /** Seconds that JavaScript's dates, and with them Discord's, can hold. */
@@ -26,7 +28,10 @@ const MAX_TIMESTAMP = 8_640_000_000_000;
 
 /** The messages that say it, at least one; its buttons are under the last. No text in them is Markdown but our own. */
 export function discordMessages({ parts, buttons, summary }: Told): DiscordMessage[] {
-  const messages = splitParts(parts, (some) => markdownOf(some).length <= MAX_CHARS);
+  const messages = splitParts(parts, (some) => {
+    const content = markdownOf(some);
+    return content.length <= MAX_CHARS && Buffer.byteLength(content) <= MAX_BYTES;
+  });
   return messages.map((message, at) => {
     const content = markdownOf(message);
     const isLast = at === messages.length - 1;

@@ -209,3 +209,16 @@ test("progress that a process began and died with goes when the answer comes by 
   await view.say(answer("r1", "all is well"), { ...again("ended:r1"), stray: "begun:r1" });
   expect(bot.shown(thread)).toEqual([expect.stringContaining("all is well")]);
 });
+
+test("an answer in a script of three bytes a letter is cut by its bytes, and arrives whole", async () => {
+  const line = "調査の結果、異常は見つかりませんでした。".repeat(4);
+  const text = Array.from({ length: 60 }, (_, i) => `${i} ${line}`).join("\n\n");
+  await view.say(answer("r1", text), first("ended:r1"));
+  const numbers = [
+    ...bot
+      .shown(thread)
+      .join("\n")
+      .matchAll(/^(\d+) 調査/gm),
+  ].map(([, n]) => Number(n));
+  expect(numbers).toEqual(Array.from({ length: 60 }, (_, i) => i));
+});
