@@ -17,8 +17,6 @@ export type Who = "ana" | "bob" | "cy" | "gus";
 export interface Platform {
   /** A process's connection to it, that nothing comes through yet. */
   connect(): Connection;
-  /** Where one person asks and decides, only Ana is there. */
-  crowd: boolean;
   /** Somebody asks the bot something in a new place, mentioning it where that is needed. */
   begin(who: Who, text: string): Promise<JournalKey>;
   /** Somebody writes in the thread, without a mention. */
@@ -52,7 +50,11 @@ async function until(what: () => boolean | Promise<boolean>, ms = 4_000): Promis
 }
 
 /** What people can do with the bot on any surface, with the real adapter in front of a real journal and worker. */
-export function transportContract(name: string, open: () => Promise<Platform>): void {
+export function transportContract(
+  name: string,
+  open: () => Promise<Platform>,
+  { crowd = true }: { crowd?: boolean } = {},
+): void {
   describe(`${name} carries a conversation`, () => {
     let platform: Platform;
     let journal: Journal;
@@ -137,7 +139,7 @@ export function transportContract(name: string, open: () => Promise<Platform>): 
       await run({ ...options, tools: [slow] });
       const key = await platform.begin("ana", "is web well?");
       await until(() => slow.runs.length > 0);
-      await platform.write(key, platform.crowd ? "bob" : "ana", "look at the disk too");
+      await platform.write(key, crowd ? "bob" : "ana", "look at the disk too");
       await until(async () => (await kindsOf(key)).filter((kind) => kind === "message").length > 1);
       written.resolve();
       await shows(key, "CONFIRMED");
@@ -154,9 +156,9 @@ export function transportContract(name: string, open: () => Promise<Platform>): 
       const key = await platform.begin("ana", "restart both");
       await shows(key, "a2");
       await shows(key, '{"name":"db"}');
-      await platform.press(key, platform.crowd ? "bob" : "ana", "Approve", "a2");
+      await platform.press(key, crowd ? "bob" : "ana", "Approve", "a2");
       await until(() => act.runs.length > 0);
-      await platform.press(key, platform.crowd ? "cy" : "ana", "Deny", "a1");
+      await platform.press(key, crowd ? "cy" : "ana", "Deny", "a1");
       await shows(key, "one was denied");
       expect(act.runs).toEqual(["db"]);
       const results = resultsIn(model.requests[1]).map(({ text }) => text);
@@ -164,7 +166,7 @@ export function transportContract(name: string, open: () => Promise<Platform>): 
         expect.stringContaining("Denied by"),
         expect.stringContaining("did db"),
       ]);
-      await shows(key, platform.crowd ? /denied by cy/i : /denied by/i);
+      await shows(key, crowd ? /denied by cy/i : /denied by/i);
     });
 
     test("a denial's reason is shown, and told to the model", async () => {
@@ -175,7 +177,7 @@ export function transportContract(name: string, open: () => Promise<Platform>): 
       await run(options);
       const key = await platform.begin("ana", "restart web");
       await shows(key, "a1");
-      const who = platform.crowd ? "bob" : "ana";
+      const who = crowd ? "bob" : "ana";
       await platform.denyBecause(key, who, "a1", "peak hour, wait for 18:00");
       await shows(key, "it was denied");
       await shows(key, "peak hour, wait for 18:00");
@@ -239,7 +241,7 @@ export function transportContract(name: string, open: () => Promise<Platform>): 
       await first.end();
       const second = scriptedModel([ANSWER]);
       await run({ ...options, model: second });
-      const who = platform.crowd ? "bob" : "ana";
+      const who = crowd ? "bob" : "ana";
       await platform.press(key, who, "Approve", "a1");
       await shows(key, "CONFIRMED");
       expect(act.runs).toEqual(["web"]);
@@ -277,43 +279,48 @@ export function transportContract(name: string, open: () => Promise<Platform>): 
       await shows(key, "it is up");
     });
 
-    test("whoever may not decide, or comes too late, is told so, and nobody else is", async () => {
-      if (!platform.crowd) return;
-      const { act, options } = talk([{ calls: [call("act")] }, ANSWER]);
-      await run(options);
-      const key = await platform.begin("ana", "restart web");
-      await shows(key, '{"name":"web"}');
-      await platform.press(key, "gus", "Approve", "a1");
-      await until(() => platform.told("gus") !== "");
-      expect(platform.told("gus")).toMatch(/may not decide/);
-      expect(act.runs).toEqual([]);
-      await platform.press(key, "bob", "Approve", "a1");
-      await shows(key, "CONFIRMED");
-      await platform.write(key, "cy", "approve a1");
-      await until(() => platform.told("cy") !== "");
-      expect(platform.told("cy")).toMatch(/Too late: a1 was approved by bob/i);
-      expect(platform.shown(key)).not.toMatch(/may not decide|Too late/);
-      expect(act.runs).toEqual(["web"]);
-    });
+    // Where one person asks and decides, only Ana is there, and nothing comes twice.
+    describe.each(crowd ? ["several people"] : [])("with %s", () => {
+      test("whoever may not decide, or comes too late, is told so, and nobody else is", async () => {
+        const { act, options } = talk([{ calls: [call("act")] }, ANSWER]);
+        await run(options);
+        const key = await platform.begin("ana", "restart web");
+        await shows(key, '{"name":"web"}');
+        await platform.press(key, "gus", "Approve", "a1");
+        await until(() => platform.told("gus") !== "");
+        expect(platform.told("gus")).toMatch(/may not decide/);
+        expect(act.runs).toEqual([]);
+        await platform.press(key, "bob", "Approve", "a1");
+        await shows(key, "CONFIRMED");
+        await platform.write(key, "cy", "approve a1");
+        await until(() => platform.told("cy") !== "");
+        expect(platform.told("cy")).toMatch(/Too late: a1 was approved by bob/i);
+        expect(platform.shown(key)).not.toMatch(/may not decide|Too late/);
+        expect(act.runs).toEqual(["web"]);
+      });
 
-    test("events that come several times and out of order are one conversation", async () => {
-      if (platform.scramble === undefined) return;
-      platform.scramble();
-      const { act, options } = talk([{ calls: [call("act")] }, ANSWER, { text: "That was all." }]);
-      await run(options);
-      const key = await platform.begin("ana", "restart web");
-      await shows(key, '{"name":"web"}');
-      await platform.press(key, "bob", "Approve", "a1");
-      await shows(key, "CONFIRMED");
-      await platform.write(key, "cy", "anything else?");
-      await shows(key, "That was all.");
-      const kinds = await kindsOf(key);
-      const count = (kind: string) => kinds.filter((each) => each === kind).length;
-      expect([count("message"), count("run_ended"), count("vote")]).toEqual([2, 2, 1]);
-      expect(act.runs).toEqual(["web"]);
-      const shown = platform.shown(key);
-      expect(shown.split("That was all.")).toHaveLength(2);
-      expect(shown.split("CONFIRMED")).toHaveLength(2);
+      test("events that come several times and out of order are one conversation", async () => {
+        platform.scramble?.();
+        const { act, options } = talk([
+          { calls: [call("act")] },
+          ANSWER,
+          { text: "That was all." },
+        ]);
+        await run(options);
+        const key = await platform.begin("ana", "restart web");
+        await shows(key, '{"name":"web"}');
+        await platform.press(key, "bob", "Approve", "a1");
+        await shows(key, "CONFIRMED");
+        await platform.write(key, "cy", "anything else?");
+        await shows(key, "That was all.");
+        const kinds = await kindsOf(key);
+        const count = (kind: string) => kinds.filter((each) => each === kind).length;
+        expect([count("message"), count("run_ended"), count("vote")]).toEqual([2, 2, 1]);
+        expect(act.runs).toEqual(["web"]);
+        const shown = platform.shown(key);
+        expect(shown.split("That was all.")).toHaveLength(2);
+        expect(shown.split("CONFIRMED")).toHaveLength(2);
+      });
     });
   });
 }

@@ -42,7 +42,6 @@ export async function openGuild(): Promise<Platform & { discord: FakeDiscord }> 
 
   return {
     discord,
-    crowd: true,
     connect() {
       const adapter = createDiscord({
         token: discord.token,

@@ -40,7 +40,6 @@ export async function openWorkspace(): Promise<Platform & { slack: FakeSlack }> 
 
   return {
     slack,
-    crowd: true,
     connect() {
       const adapter = createSlack({
         botToken: slack.botToken,

@@ -18,7 +18,6 @@ async function openDesk(): Promise<Platform> {
   let talk: (() => void) | undefined;
   const type = async (text: string) => void input.write(`${text}\n`);
   return {
-    crowd: false,
     connect() {
       input = new PassThrough();
       const output = Object.assign(new PassThrough(), { columns: COLUMNS, rows: 40 });
@@ -74,4 +73,4 @@ async function openDesk(): Promise<Platform> {
   };
 }
 
-transportContract("the terminal", openDesk);
+transportContract("the terminal", openDesk, { crowd: false });
