@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -157,6 +158,19 @@ describe("a conversation", { timeout: 20_000 }, () => {
     child.kill(signal);
     await closed;
     expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  test("npm start hands a SIGTERM on, as a container's or service's first process gets it", async () => {
+    const { folder } = begin();
+    const env = { ...process.env, DATA_DIR: join(folder, "data"), npm_config_loglevel: "silent" };
+    const child = spawn("npm", ["start"], { cwd: join(import.meta.dirname, ".."), env });
+    const said = collect(child.stdout);
+    child.stdin.write("run disk_usage\n");
+    await expect.poll(said, { timeout: 15_000 }).toContain("✓ disk_usage");
+    const closed = once(child, "close"); // once the program has let go of the output, too
+    child.kill("SIGTERM");
+    await closed;
+    expect(child.exitCode).toBe(143);
   });
 
   test("what it stores is its owner's alone to read", async () => {
