@@ -122,6 +122,7 @@ test("what was refused comes again after the time that the platform asks for, an
   let now = Date.parse("2026-11-22T03:00:00Z");
   const { stage, chat } = await slowStage({
     tools: [fakeTool({ name: "quick" })],
+    showAfterMs: 5_000,
     now: () => now,
     refuse: (what) => {
       if (what !== "say" || refusals-- <= 0) return;
