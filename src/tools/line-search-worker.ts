@@ -20,6 +20,4 @@ async function search(asked: LineSearch): Promise<LineSearchAnswer> {
     return { problem: error.message };
   }
 }
-
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
 parentPort?.postMessage(await search(workerData));

@@ -86,6 +86,15 @@ test("who is not in the channel decides only where a rule names them", async () 
   await open.settle();
   expect(open.act.runs).toEqual([]);
   expect(open.chat.whispers().join()).toContain('"outsider"');
+  const chat = crowd();
+  chat.standings["discord:9"] = "outsider";
+  const named = await asked({
+    approvals: { rules: [{ match: { tool: "act" }, decide: "ask", approvers: ["discord:9"] }] },
+    chat,
+  });
+  await named.click("a1", { kind: "approve" }, "discord:9");
+  await named.settle();
+  expect(named.act.runs).toEqual(["web"]);
 });
 
 test("who asked for an action may think better of it", async () => {

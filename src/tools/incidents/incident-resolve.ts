@@ -1,16 +1,8 @@
 import * as z from "zod";
 import type { Ledger } from "../../incidents/incident.ts";
-import { defineTool, type Tool } from "../tool.ts";
-import {
-  askedIn,
-  changeFields,
-  changeOf,
-  idField,
-  previewOf,
-  readBack,
-  resolvedAtField,
-} from "./asked.ts";
-import { headline, recordText } from "./record-text.ts";
+import type { Tool } from "../tool.ts";
+import { changeFields, idField, resolvedAtField } from "./asked.ts";
+import { createSayingTool } from "./saying-tool.ts";
 
 const { cause, actions, note } = changeFields;
 const input = z.strictObject({
@@ -26,21 +18,12 @@ type Input = z.infer<typeof input>;
 
 /** Ends an incident. */
 export function createIncidentResolve(ledger: () => Ledger): Tool<Input> {
-  return defineTool<Input>({
+  return createSayingTool<Input>(ledger, {
     name: "incident_resolve",
     description:
       "Records that an incident is over, when a person says so or a check shows it: when, the cause if it is known, what is to be done about it.",
     input,
-    effect: "write",
-    own: true,
-    timeoutMs: 15_000,
-    resource: ({ id }) => `incident ${id}`,
-    preview: async (fields) => previewOf(fields),
-    verify: ({ id }, ctx, startedAt) => readBack(ledger(), ctx, startedAt, id),
-    async run({ id, ...fields }, ctx) {
-      const { saying, here } = await askedIn(ctx);
-      const incident = await ledger().resolve(saying, id, await changeOf(fields, here));
-      return { text: `Recorded: ${headline(incident)}.\n${recordText(incident, here.zone)}` };
-    },
+    done: "Recorded:",
+    say: (...words) => ledger().resolve(...words),
   });
 }

@@ -1,17 +1,8 @@
 import * as z from "zod";
 import type { Ledger } from "../../incidents/incident.ts";
-import { defineTool, type Tool } from "../tool.ts";
-import {
-  askedIn,
-  changeFields,
-  changeOf,
-  idField,
-  previewOf,
-  readBack,
-  resolvedAtField,
-  titleField,
-} from "./asked.ts";
-import { headline, recordText } from "./record-text.ts";
+import type { Tool } from "../tool.ts";
+import { changeFields, idField, resolvedAtField, titleField } from "./asked.ts";
+import { createSayingTool } from "./saying-tool.ts";
 
 const input = z.strictObject({
   id: idField,
@@ -26,21 +17,12 @@ type Input = z.infer<typeof input>;
 
 /** Adds to an incident's record, or corrects it. */
 export function createIncidentUpdate(ledger: () => Ledger): Tool<Input> {
-  return defineTool<Input>({
+  return createSayingTool<Input>(ledger, {
     name: "incident_update",
     description:
       "Adds to the record of an incident or corrects it: a note for the timeline, severity, services, times, cause, actions. What was recorded before stays in its history. To end an incident use incident_resolve.",
     input,
-    effect: "write",
-    own: true,
-    timeoutMs: 15_000,
-    resource: ({ id }) => `incident ${id}`,
-    preview: async (fields) => previewOf(fields),
-    verify: ({ id }, ctx, startedAt) => readBack(ledger(), ctx, startedAt, id),
-    async run({ id, ...fields }, ctx) {
-      const { saying, here } = await askedIn(ctx);
-      const incident = await ledger().update(saying, id, await changeOf(fields, here));
-      return { text: `Updated ${headline(incident)}.\n${recordText(incident, here.zone)}` };
-    },
+    done: "Updated",
+    say: (...words) => ledger().update(...words),
   });
 }

@@ -69,7 +69,6 @@ test("the token goes to Slack's hosts and to no other, whatever a file's address
     response.end(PNG);
   });
   await new Promise<void>((resolve) => thief.listen(0, "127.0.0.1", resolve));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
   const { port } = thief.address() as AddressInfo;
   try {
     const { slack, ops, ana } = bot;

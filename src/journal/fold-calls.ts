@@ -1,0 +1,182 @@
+import { hearMessage, hearResult, type Talk } from "../agent/talk.ts";
+import { type Action, close, count, isOpen, openAction, revise } from "../approvals/action.ts";
+import { estimateTokens } from "../core/block.ts";
+import type { Entry } from "../core/entry.ts";
+import type { Call, Run, Thread } from "./thread.ts";
+
+/** The message instructs the run that goes on; where an open action holds it up, its author is told. */
+export function joinRun(thread: Thread, run: Run, talk: Talk, message: Entry<"message">): void {
+  const { account } = message.actor;
+  hearMessage(talk, message, run.started.principals.includes(account));
+  run.principals.add(account);
+  const holds = openActions(thread, run);
+  if (holds.length > 0) tellHeld(thread, message.id, holds);
+}
+
+function openActions({ live }: Thread, { started }: Run): string[] {
+  return [...live].flatMap((action) =>
+    isOpen(action) && action.run === started.run ? [action.action] : [],
+  );
+}
+
+function tellHeld(thread: Thread, id: string, holds: string[]): void {
+  const text = `What you wrote waits until ${holds.join(", ")} is decided. Cancel it to have that answered now.`;
+  thread.words.set(id, { id, text, holds });
+}
+
+/** A call that was asked for and has no result yet. */
+export function addCall(
+  run: Run,
+  { call, tool, args, problem }: Pick<Call, "call" | "tool" | "args" | "problem">,
+): void {
+  const added: Call = {
+    run: run.started.run,
+    call,
+    tool,
+    args,
+    problem,
+    asked: undefined,
+    reply: undefined,
+    action: undefined,
+    started: undefined,
+    finished: undefined,
+    word: undefined,
+    settled: undefined,
+  };
+  run.calls.set(call, added);
+  run.open.set(call, added);
+}
+
+/** An action is proposed or revised, voted on, or closed. */
+export function advanceAction(
+  thread: Thread,
+  entry: Entry<"action_proposed"> | Entry<"vote"> | Entry<"action_closed">,
+): void {
+  let action = thread.actions.get(entry.action);
+  if (entry.kind === "action_proposed") {
+    const editor = thread.clicks.get(entry.click ?? "")?.actor.account;
+    if (entry.click !== undefined) forget(thread, entry.click);
+    if (action === undefined) {
+      action = openAction(entry);
+      thread.actions.set(entry.action, action);
+      thread.counts.actions += 1;
+      const run = thread.runs.get(entry.run);
+      const call = run?.calls.get(entry.call);
+      if (call !== undefined) call.action = action;
+      // What was written while the model still thought waits from here on.
+      const unseen = run?.talk?.unseen.at(-1);
+      const isHeldAnew = run !== undefined && openActions(thread, run).length === 0;
+      if (unseen !== undefined && isHeldAnew) {
+        tellHeld(thread, `${unseen.id}@${entry.action}`, [entry.action]);
+      }
+    } else revise(action, entry, editor);
+  } else if (action === undefined) return;
+  else if (entry.kind === "vote") {
+    forget(thread, entry.click);
+    count(action, entry);
+  } else {
+    if (entry.click !== undefined) forget(thread, entry.click);
+    close(action, entry.outcome, entry.by, entry.reason);
+    if (action.closed !== undefined) action.closed.recorded = true;
+    const call = thread.runs.get(action.run)?.calls.get(action.call);
+    // Void: what was approved is no longer what would run. The call is asked about anew, by another action.
+    if (entry.outcome === "void" && call?.action === action) call.action = undefined;
+  }
+  touch(thread, action, entry);
+}
+
+/** A call is started, ends, or is settled by a person. */
+export function advanceCall(
+  thread: Thread,
+  entry: Entry<"tool_started"> | Entry<"tool_finished"> | Entry<"settled">,
+): void {
+  const call = findCall(thread, entry.call);
+  if (call === undefined) return;
+  if (entry.kind === "tool_started") {
+    call.started = entry;
+    thread.counts.calls += 1;
+  } else if (entry.kind === "tool_finished") {
+    finish(thread, call, entry);
+    if (entry.outcome === "unknown") {
+      thread.unknown.set(call.call, call);
+      if (call.word !== undefined) tellWord(thread, call, call.word);
+    }
+  } else {
+    forget(thread, entry.click);
+    call.settled = entry;
+    // With an action its card shows it.
+    if (call.action === undefined) {
+      const word = entry.happened ? "it happened" : "it did not happen";
+      thread.words.set(entry.id, {
+        id: entry.id,
+        text: `${call.call} settled by ${entry.name}: ${word}.`,
+      });
+    }
+  }
+  if (call.action === undefined) return;
+  if (entry.kind === "tool_started") call.action.started = true;
+  else if (entry.kind === "tool_finished") call.action.finished = entry;
+  else call.action.settled = entry;
+  touch(thread, call.action, entry);
+}
+
+function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void {
+  call.finished = entry;
+  thread.counts.toolMs += entry.ms ?? 0;
+  const run = thread.runs.get(call.run);
+  run?.open.delete(call.call);
+  if (entry.answers !== undefined) {
+    // Who answers a question instructs what follows from it.
+    const { actor } = thread.clicks.get(entry.answers) ?? call.reply ?? {};
+    if (actor !== undefined) run?.principals.add(actor.account);
+    forget(thread, entry.answers);
+  }
+  // A reply that a click overtook is a message like any other: it instructs the run.
+  if (run?.talk !== undefined && call.reply !== undefined && call.reply.id !== entry.answers) {
+    joinRun(thread, run, run.talk, call.reply);
+  }
+  if (run?.talk === undefined) return;
+  const { tool, args, action, started } = call;
+  const { outcome, text } = entry;
+  if (outcome === "ok" || outcome === "error" || outcome === "unknown") {
+    const changed = outcome === "ok" && started !== undefined && started.effect !== "read";
+    thread.evidence.set(Number(call.call.slice(call.call.lastIndexOf(".t") + 2)), changed);
+  }
+  thread.requestTokens += estimateTokens(text);
+  const shown = action?.proposal.args;
+  hearResult(run.talk, { tool, args, shown, outcome, text }, entry.ms ?? 0);
+}
+
+/** Also a call whose run is over, as long as its outcome is unknown. */
+export function findCall(thread: Thread, call: string): Call | undefined {
+  return (
+    thread.runs.get(call.slice(0, call.indexOf(".")))?.calls.get(call) ?? thread.unknown.get(call)
+  );
+}
+
+/** A late word counts only for an outcome that is, or is then declared, unknown. */
+export function hearLate(thread: Thread, word: Entry<"signal">): void {
+  const call = findCall(thread, word.call);
+  if (call === undefined || call.started === undefined) return;
+  call.word = word;
+  if (call.finished?.outcome === "unknown") tellWord(thread, call, word);
+}
+
+function tellWord(thread: Thread, call: Call, { id, outcome, text }: Entry<"signal">): void {
+  const ref = call.action?.action ?? call.call;
+  const said = `Late word on ${ref} from the worker that ran it: ${outcome}. ${text}`;
+  const settles = call.settled === undefined ? { settles: ref } : {};
+  thread.words.set(id, { id, text: said, ...settles });
+}
+
+/** A click or late word has had its answer. */
+export function forget(thread: Thread, id: string): void {
+  thread.clicks.delete(id);
+  thread.words.delete(id);
+}
+
+/** What the card shows has changed: every view is owed it anew. */
+export function touch(thread: Thread, action: Action, { seq }: Entry): void {
+  action.touched = seq;
+  thread.live.add(action);
+}
