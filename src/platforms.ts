@@ -9,22 +9,16 @@ export async function loadPlatforms(
   { slack, discord, port }: Config,
   log: Logger,
 ): Promise<ChatAdapter[]> {
-  return Promise.all([
-    ...(slack === undefined
-      ? []
-      : [
-          import("./adapters/slack/slack.ts").then(({ createSlack }) =>
-            createSlack({ ...slack, port, log: log.child({ platform: "slack" }) }),
-          ),
-        ]),
-    ...(discord === undefined
-      ? []
-      : [
-          import("./adapters/discord/discord.ts").then(({ createDiscord }) =>
-            createDiscord({ ...discord, log: log.child({ platform: "discord" }) }),
-          ),
-        ]),
-  ]);
+  const platforms: ChatAdapter[] = [];
+  if (slack !== undefined) {
+    const { createSlack } = await import("./adapters/slack/slack.ts");
+    platforms.push(createSlack({ ...slack, port, log: log.child({ platform: "slack" }) }));
+  }
+  if (discord !== undefined) {
+    const { createDiscord } = await import("./adapters/discord/discord.ts");
+    platforms.push(createDiscord({ ...discord, log: log.child({ platform: "discord" }) }));
+  }
+  return platforms;
 }
 
 /**

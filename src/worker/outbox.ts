@@ -3,6 +3,7 @@ import type {
   ActionCard,
   ActionPhase,
   CallResult,
+  Delivery,
   MessageRef,
   Outgoing,
   Progress,
@@ -49,22 +50,19 @@ export async function deliver(
     return { entry: debt.id, ref: await view.whisper(debt.notice.to, encode(debt.notice.text)) };
   }
   const message = outgoingOf(debt, encode);
-  const begun = debt.kind === "answer" ? debt.run.begun.get(viewName) : undefined;
-  const isLast = begun?.seq === thread.newest;
-  // The answer belongs below what was said since: the run's message goes, and a new one comes.
-  if (begun !== undefined && !isLast) await view.retract(begun.ref);
   if (debt.kind === "notice") {
     const delivery = { id: debt.id, again: again(debt.notice.at) };
     return { entry: debt.id, ref: await view.say(message, delivery) };
   }
   const { run } = debt;
-  const isAgain = again(run.ended?.at ?? 0);
-  const isStray = isAgain && begun === undefined && view.begin !== undefined;
-  const delivery = {
-    id: debt.id,
-    again: isAgain,
-    ...(isStray && { stray: progressIdOf(run) }),
-  };
+  const begun = run.begun.get(viewName);
+  const isLast = begun?.seq === thread.newest;
+  // The answer belongs below what was said since: the run's message goes, and a new one comes.
+  if (begun !== undefined && !isLast) await view.retract(begun.ref);
+  const delivery: Delivery = { id: debt.id, again: again(run.ended?.at ?? 0) };
+  if (delivery.again && begun === undefined && view.begin !== undefined) {
+    delivery.stray = progressIdOf(run);
+  }
   const ref = await view.say(message, delivery, isLast ? begun?.ref : undefined);
   return { entry: debt.id, ref };
 }
