@@ -23,6 +23,11 @@ export interface Call {
   settled: Entry<"settled"> | undefined;
 }
 
+/** The arguments a call has: the ones its action shows, else those written down at its start, else those asked for. */
+export function argsOf({ action, started, args }: Call): JsonObject {
+  return action?.proposal.args ?? started?.args ?? args;
+}
+
 export interface Run {
   readonly started: Entry<"run_started">;
   readonly calls: Map<string, Call>;

@@ -13,7 +13,7 @@ import { type Action, isApproved } from "../approvals/action.ts";
 import { exactText } from "../core/display.ts";
 import type { Approvers } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { Call, Debt, Run, Thread } from "../journal/thread.ts";
+import { argsOf, type Call, type Debt, type Run, type Thread } from "../journal/thread.ts";
 import type { Owed } from "./next.ts";
 
 /** The one encoder that every outgoing text passes: no control characters, no secrets. */
@@ -86,7 +86,7 @@ export function outgoingOf(debt: Debt, encode: Encode): Outgoing {
 function resultOf(call: Call, encode: Encode): CallResult[] {
   if (call.finished === undefined) return [];
   const { outcome, text, artifacts = [], ms } = call.finished;
-  const args = call.action?.proposal.args ?? call.started?.args ?? call.args;
+  const args = argsOf(call);
   return [{ call: call.call, tool: call.tool, args, outcome, text: encode(text), artifacts, ms }];
 }
 
@@ -97,10 +97,10 @@ export function progressIdOf({ started }: Run): string {
 
 /** What a run's calls came to until now, as its progress would have been told. */
 export function progressOf({ calls }: Run): Progress[] {
-  return [...calls.values()].flatMap(({ call, tool, args, started, finished }): Progress[] => {
+  return [...calls.values()].flatMap((each): Progress[] => {
+    const { call, tool, started, finished } = each;
     if (started === undefined) return [];
-    const shown = started.args ?? args;
-    const begun: Progress = { kind: "tool_started", call, tool, args: shown };
+    const begun: Progress = { kind: "tool_started", call, tool, args: argsOf(each) };
     if (finished === undefined) return [begun];
     const { outcome, ms } = finished;
     return [begun, { kind: "tool_finished", call, tool, outcome, ms }];

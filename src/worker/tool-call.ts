@@ -1,6 +1,6 @@
 import { denies } from "../approvals/policy.ts";
 import type { AppendKind, Draft, Outcome } from "../core/entry.ts";
-import type { Call } from "../journal/thread.ts";
+import { argsOf, type Call } from "../journal/thread.ts";
 import type { Finished } from "../tools/dispatch.ts";
 import type { Asker } from "../tools/tool.ts";
 import { begin, decide, type Drive, ensureLive, postLate, progress, storeNow } from "./drive.ts";
@@ -16,11 +16,6 @@ export function finishedDraft(
 
 function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {
   return { ...finishedDraft(call, outcome, text), recovered: true };
-}
-
-/** What is executed: the displayed arguments of an action, else the ones written down at the start. */
-function argsOf(call: Call) {
-  return call.action?.proposal.args ?? call.started?.args ?? call.args;
 }
 
 /** Who the call is made for: whoever began its run. */

@@ -158,3 +158,29 @@ test("an answer by a worker that takes over names the progress message which its
   await stage.settle();
   expect(chat.deliveries).toEqual([{ id: "ended:r1", again: true, stray: "begun:r1" }]);
 });
+
+test("a message begun after an edit shows the arguments that run, not those first asked for", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const act = fakeTool({
+    name: "act",
+    effect: "write",
+    run: async () => {
+      await promise;
+      return { text: "acted" };
+    },
+  });
+  const { stage, chat } = await slowStage({ tools: [act] });
+  await stage.say("run act name=web");
+  await stage.settle();
+  await stage.click("a1", { kind: "edit", args: { name: "db" } }, "test:bob");
+  await stage.settle();
+  await stage.click("a1", { kind: "approve" }, "test:cy", 2);
+  const work = stage.settle();
+  const begun = () => chat.shown.find((each) => each.kind === "begun");
+  await until(() => begun() !== undefined);
+  const shown = begun();
+  resolve();
+  await work;
+  expect(shown).toMatchObject({ soFar: [{ kind: "tool_started", args: { name: "db" } }] });
+  expect(act.runs).toEqual(["db"]);
+});
