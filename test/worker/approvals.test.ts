@@ -132,6 +132,30 @@ describe("an approval", () => {
     ]);
   });
 
+  test.each(["test:ana", "test:bob"])(
+    "counts at dispatch only while every voter is still an approver: %s, who left right after the vote, is asked about again",
+    async (leaver) => {
+      const chat = createChat();
+      const { standing } = chat.adapter.people;
+      let looks = 0;
+      chat.adapter.people.standing = async (account, key) => {
+        const isGone = account === leaver && ++looks > 1;
+        return isGone ? "deactivated" : standing(account, key);
+      };
+      const { act, click, settle, entries } = await asked({ chat, approvals: TWO });
+      looks = 0; // those that were asked while the card was proposed are not meant
+      await click("a1", { kind: "approve" }, "test:ana");
+      await click("a1", { kind: "approve" }, "test:bob");
+      await settle();
+      expect(act.runs).toEqual([]);
+      const votes = (await entries()).filter((entry) => entry.kind === "vote");
+      expect(votes.map((vote) => vote.account)).toEqual(["test:ana", "test:bob"]);
+      const name = leaver.replace("test:", "");
+      const ending = expect.stringContaining(`${name}'s approval no longer counts`);
+      expect(chat.cards()[0]).toMatchObject({ action: "a1", phase: "void", ending });
+    },
+  );
+
   test("comes too late after the expiry, and the asker is told", async () => {
     const { act, chat, click, settle, clock } = await asked();
     clock.now += 61 * MINUTE;
