@@ -176,12 +176,6 @@ export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
   };
 }
 
-/** Why the call may not be made whoever approved it, or undefined. Asked again last thing before dispatch. */
-export function denies(policy: ApprovalPolicy, call: PolicyCall): string | undefined {
-  const decision = decide(policy, call);
-  return decision.kind === "deny" ? decision.why : undefined;
-}
-
 /** Something a policy names that only the tools can confirm: a tool (`arg` undefined), or an argument of `tools`. */
 export interface Mention {
   /** Tool names or globs, as written; empty: any tool. */

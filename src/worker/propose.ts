@@ -1,11 +1,5 @@
 import { type Electorate, countEligible, fixApprovers } from "../approvals/eligibility.ts";
 import type { Action } from "../approvals/action.ts";
-import {
-  type ApprovalPolicy,
-  decide as decidePolicy,
-  type Decision,
-  denies,
-} from "../approvals/policy.ts";
 import { refusalOf } from "../agent/run.ts";
 import type { Talk } from "../agent/talk.ts";
 import { capText, exactText } from "../core/display.ts";
@@ -14,6 +8,7 @@ import { messageOf } from "../core/errors.ts";
 import type { Call } from "../journal/thread.ts";
 import type { Prepared } from "../tools/dispatch.ts";
 import { type Drive, placeOf, storeNow } from "./drive.ts";
+import { type Permission, permit } from "./permission.ts";
 
 export type Proposal =
   | { kind: "blocked"; text: string }
@@ -26,21 +21,21 @@ const MAX_SHOWN_BYTES = 3_000;
 /** A reason is a few sentences; it stands below the action, which must not be pushed out of sight. */
 const MAX_REASON_BYTES = 600;
 
-type Asked = Extract<Decision, { kind: "ask" }>;
+type Asked = Extract<Permission, { kind: "ask" }>;
 
 /**
- * What becomes of a call: policy is asked once, on the checked and pinned arguments. Whatever goes wrong on the way blocks
- * the call with the reason; nothing is ever run because something could not be checked.
+ * What becomes of a call: what is denied as it was asked for is not looked at further; what the checked and pinned arguments
+ * come to decides. Whatever goes wrong on the way blocks the call with the reason; nothing is ever run because something
+ * could not be checked.
  */
 export async function propose(drive: Drive, call: Call, signal: AbortSignal): Promise<Proposal> {
-  const { dispatcher, policy, encode } = drive.parts;
+  const { dispatcher, encode } = drive.parts;
   try {
     const run = drive.thread.runs.get(call.run);
     const refusal = run === undefined ? undefined : refusalOf(call, run, drive.parts.run.talk);
     if (refusal !== undefined) return { kind: "blocked", text: refusal };
-    const effect = dispatcher.find(call.tool)?.effect ?? "destructive";
-    const denied = denies(policy, { tool: call.tool, effect, args: call.args });
-    if (denied !== undefined) return { kind: "blocked", text: `Policy denies it: ${denied}` };
+    const asIs = await permit(drive, call);
+    if (asIs.kind === "deny") return { kind: "blocked", text: asIs.why };
     const prepared = await dispatcher.prepare(call.tool, call.args, signal);
     // Denied before in other words, such as with a default written out.
     const again =
@@ -48,14 +43,8 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
         ? undefined
         : refusalOf({ ...call, args: prepared.args }, run, drive.parts.run.talk);
     if (again !== undefined) return { kind: "blocked", text: again };
-    const decision = decidePolicy(policyOf(drive), {
-      tool: call.tool,
-      effect,
-      args: prepared.args,
-      own: prepared.tool.own,
-    });
-    if (decision.kind === "deny")
-      return { kind: "blocked", text: `Policy denies it: ${decision.why}` };
+    const decision = await permit(drive, { ...call, args: prepared.args });
+    if (decision.kind === "deny") return { kind: "blocked", text: decision.why };
     const { question } = prepared.tool;
     if (question !== undefined) {
       const draft = questionDraft(call, question(prepared.args), encode);
@@ -112,13 +101,8 @@ export async function revise(
   const { effect } = previous;
   try {
     const prepared = await dispatcher.prepare(call.tool, edit.args, signal);
-    const decision = decidePolicy(policyOf(drive), {
-      tool: call.tool,
-      effect,
-      args: prepared.args,
-      own: prepared.tool.own,
-    });
-    if (decision.kind === "deny") return `policy denies the edited action: ${decision.why}`;
+    const decision = await permit(drive, { ...call, effect, args: prepared.args });
+    if (decision.kind === "deny") return decision.why;
     const preview = await dispatcher.preview(prepared, signal);
     const principals = drive.thread.runs.get(call.run)?.principals ?? [];
     const requesters = [...principals, ...editors, edit.click.actor.account];
@@ -143,12 +127,6 @@ export async function revise(
   } catch (error) {
     return encode(messageOf(error));
   }
-}
-
-/** The policy where this thread is: a place with a single operator lets them approve their own requests. */
-function policyOf({ parts, adapter }: Drive): ApprovalPolicy {
-  const singleOperator = parts.policy.singleOperator || adapter.singleOperator;
-  return { ...parts.policy, singleOperator };
 }
 
 async function electorateOf(drive: Drive, asked: Asked, requesters: string[]): Promise<Electorate> {

@@ -2,7 +2,6 @@ import type { MessageRef, View } from "../adapters/adapter.ts";
 import { beginRun, endRun } from "../agent/run.ts";
 import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
-import { denies } from "../approvals/policy.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { fold } from "../journal/fold.ts";
@@ -25,6 +24,7 @@ import {
 } from "./drive.ts";
 import { type Owed, retryKey, type Step } from "./next.ts";
 import { cardOf, deliver, progressIdOf, progressOf } from "./outbox.ts";
+import { permit } from "./permission.ts";
 import { propose } from "./propose.ts";
 import { think } from "./think.ts";
 import { finishedDraft, recover, runTool } from "./tool-call.ts";
@@ -270,11 +270,11 @@ async function whyNot(
   action: Action,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { policy, dispatcher, encode } = drive.parts;
-  const { tool, effect, args, digest } = action.proposal;
+  const { dispatcher, encode } = drive.parts;
+  const { tool, args, digest } = action.proposal;
   try {
-    const denied = denies(policy, { tool, effect, args });
-    if (denied !== undefined) return `policy denies it: ${denied}`;
+    const permission = await permit(drive, action.proposal);
+    if (permission.kind === "deny") return permission.why;
     for (const vote of action.votes) {
       const still = await checkEligible(vote.account, action.proposal, placeOf(drive));
       if (!still.eligible) return `${vote.name}'s approval no longer counts: ${still.why}`;

@@ -1,9 +1,9 @@
-import { denies } from "../approvals/policy.ts";
-import type { AppendKind, Draft, Outcome } from "../core/entry.ts";
+import type { AppendKind, Draft, Effect, Outcome } from "../core/entry.ts";
 import { argsOf, type Call } from "../journal/thread.ts";
 import type { Finished } from "../tools/dispatch.ts";
 import type { Asker } from "../tools/tool.ts";
 import { begin, decide, type Drive, ensureLive, postLate, progress, storeNow } from "./drive.ts";
+import { permit } from "./permission.ts";
 
 /** A call's result, from whoever knows it. */
 export function finishedDraft(
@@ -96,17 +96,10 @@ async function record(drive: Drive, call: Call, finished: Finished): Promise<voi
 export function recover(drive: Drive, key: string, call: Call): void {
   const { started } = call;
   if (started === undefined) return;
-  const { dispatcher, policy } = drive.parts;
+  const { dispatcher } = drive.parts;
   const args = argsOf(call);
   if (started.effect === "read" && call.action === undefined) {
-    const denied = denies(policy, { tool: call.tool, effect: started.effect, args });
-    const isStopped = drive.thread.runs.get(call.run)?.stopped === true;
-    if (!isStopped && denied === undefined) {
-      runTool(drive, call);
-      return;
-    }
-    const text = isStopped ? "Interrupted, then stopped." : `Policy denies it by now: ${denied}`;
-    conclude(drive, key, call, [recoveredDraft(call, isStopped ? "cancelled" : "blocked", text)]);
+    begin(drive, { key, run: call.run, kept: true }, () => again(drive, call, started.effect));
     return;
   }
   begin(drive, { key, run: call.run, kept: true }, async (signal) => {
@@ -120,12 +113,19 @@ export function recover(drive: Drive, key: string, call: Call): void {
   });
 }
 
-function conclude(drive: Drive, key: string, call: Call, drafts: Draft<AppendKind>[]): void {
-  begin(
-    drive,
-    { key, run: call.run, kept: true },
-    async () => () => decide(drive, () => (call.finished === undefined ? drafts : undefined)),
-  );
+/** Runs an interrupted read again, or says why not. */
+async function again(drive: Drive, call: Call, effect: Effect): Promise<() => Promise<void>> {
+  const permission = await permit(drive, { ...call, effect, args: argsOf(call) });
+  const end = (outcome: Outcome, text: string) =>
+    decide(drive, () =>
+      call.finished === undefined ? [recoveredDraft(call, outcome, text)] : undefined,
+    );
+  return async () => {
+    if (drive.thread.runs.get(call.run)?.stopped === true)
+      await end("cancelled", "Interrupted, then stopped.");
+    else if (permission.kind === "deny") await end("blocked", permission.why);
+    else if (!drive.over && !drive.fenced && !drive.draining) runTool(drive, call);
+  };
 }
 
 function recovered(

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  type ApprovalPolicy,
   type PolicyCall,
   approvalPolicy,
   decide,
-  denies,
   globMatches,
   isGroup,
   mentions,
@@ -17,6 +17,12 @@ function policyOf(...rules: unknown[]) {
 
 function run(argv: Json, effect: Effect = "write"): PolicyCall {
   return { tool: "run_command", effect, args: { argv } };
+}
+
+/** Why the call is denied, if it is. */
+function denies(policy: ApprovalPolicy, call: PolicyCall): string | undefined {
+  const decision = decide(policy, call);
+  return decision.kind === "deny" ? decision.why : undefined;
 }
 
 function isRule(candidate: unknown): boolean {

@@ -287,7 +287,7 @@ describe("what changed while an action waited", () => {
     await settle();
     expect(act.runs).toEqual([]);
     expect(chat.cards()).toMatchObject([
-      { phase: "void", ending: expect.stringContaining("policy denies it") },
+      { phase: "void", ending: expect.stringContaining("Policy denies it") },
     ]);
   });
 

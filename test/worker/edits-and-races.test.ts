@@ -98,7 +98,7 @@ describe("an edited action", () => {
     expect(chat.cards()).toMatchObject([{ revision: 1, canonical: '{"name":"web"}' }]);
     expect(chat.whispers()).toEqual([
       expect.stringMatching(/stays as it was: .*name/s),
-      expect.stringMatching(/stays as it was: policy denies/),
+      expect.stringMatching(/stays as it was: Policy denies/),
     ]);
   });
 });
