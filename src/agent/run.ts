@@ -214,11 +214,18 @@ function conclude(run: Run, talk: Talk, last: Entry<"assistant">): Move {
   const sentBack = (gate: Entry<"gate">["gate"]) =>
     !mayAskAgain || talk.gates.some((each) => each.gate === gate);
   const isCut = last.stop === "max_tokens";
-  if ((isCut || text === "") && !sentBack("cut")) {
+  const isMalformed = last.stop === "malformed_call";
+  if ((isCut || isMalformed || text === "") && !sentBack("cut")) {
     const why = isCut
       ? "Your answer was cut off at the output limit. Write it again, shorter."
-      : "Your turn was empty. Write the answer.";
+      : isMalformed
+        ? "Your call was refused: it is not a valid call of a listed tool. Call it again with arguments that fit its schema, or answer."
+        : "Your turn was empty. Write the answer.";
     return write(gateDraft(run, talk, "cut", why));
+  }
+  if (isMalformed) {
+    const why = "The model called tools in a form that its server could not read, twice.";
+    return write(endDraft(name, "failed", report(run, why)));
   }
   if (text === "") return write(endDraft(name, "failed", report(run, "The model gave no answer.")));
   const { problems, marked } = checkAnswer(text, run, talk);

@@ -22,7 +22,10 @@ export const assistantBlock = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("thinking"), wire: z.json() }),
 ]);
 
-/** Why a model stopped. `pause`: it wants to be asked to go on. */
+/**
+ * Why a model stopped. `pause`: it wants to be asked to go on. `malformed_call`: its server found no valid call in what it
+ * wrote, which stands as the turn's text.
+ */
 export const stopReason = z.enum([
   "end_turn",
   "tool_use",
@@ -30,6 +33,7 @@ export const stopReason = z.enum([
   "refusal",
   "content_filter",
   "pause",
+  "malformed_call",
 ]);
 
 /** Tokens, as the provider counted them. `input` does not include what was read from or written to its cache. */

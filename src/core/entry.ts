@@ -312,6 +312,7 @@ const versions: Partial<Record<Kind, number>> = {
   command: 2,
   click: 2,
   run_started: 2,
+  assistant: 2,
   action_closed: 2,
   tool_finished: 2,
   notice: 2,

@@ -132,17 +132,36 @@ function reportOf(error: unknown): Report | undefined {
   if (error["status"] === undefined && headers === undefined) return undefined;
   const outer = error["error"];
   const body = isRecord(outer) && isRecord(outer["error"]) ? outer["error"] : outer;
-  const { code, type, message } = isRecord(body) ? body : { message: body };
+  const { code, type, message, metadata } = isRecord(body) ? body : { message: body };
   // OpenRouter tells an error within a stream by the status that it would have had.
   const told = typeof code === "number" && code >= 400 ? code : undefined;
   const status = typeof error["status"] === "number" ? error["status"] : told;
   const fallback = String(error["message"]).replace(/^\d{3} (?:status code \(no body\))?/, "");
+  const said = typeof message === "string" ? message : fallback;
+  const reason = upstreamReason(metadata);
   return {
     status,
     headers,
     kind: [type, code].filter((word) => typeof word === "string").join(" "),
-    message: typeof message === "string" ? message : fallback,
+    message: reason === undefined || reason === said ? said : `${said}: ${reason}`,
   };
+}
+
+/** OpenRouter says only "Provider returned error"; what that provider said is in `error.metadata.raw`, mostly JSON. */
+function upstreamReason(metadata: unknown): string | undefined {
+  const raw = isRecord(metadata) ? metadata["raw"] : undefined;
+  const read = typeof raw === "string" ? parsed(raw) : raw;
+  const error = isRecord(read) && isRecord(read["error"]) ? read["error"] : read;
+  if (isRecord(error) && typeof error["message"] === "string") return error["message"];
+  return typeof raw === "string" && raw.trim() !== "" ? raw : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a provider or a system says, fit for a message of ours: one short line without tags and keys. */

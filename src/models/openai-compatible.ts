@@ -1,14 +1,13 @@
 import OpenAI from "openai";
-import * as z from "zod";
-import type { AssistantBlock, StopReason } from "../core/block.ts";
+import { Stream } from "openai/streaming";
+import type { AssistantBlock } from "../core/block.ts";
+import { type Chunk, createReader, failedCall, watchDone } from "./compatible-reader.ts";
 import { exchange, type Fetch, watchedFetch } from "./exchange.ts";
-import { type Caller, failure } from "./failures.ts";
 import {
   type FileBlock,
   type Model,
   ModelError,
   type ModelRequest,
-  type ModelResponse,
   type TextBlock,
   type ToolResultBlock,
   type Turn,
@@ -20,15 +19,12 @@ import {
   isBlank,
   isRecord,
   resultText,
-  tokens,
   turnsFor,
 } from "./turns.ts";
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam;
-type Part = OpenAI.Chat.ChatCompletionContentPartText | OpenAI.Chat.ChatCompletionContentPartImage;
-
-/** Where servers put reasoning, which some of them want back under the same name (DeepSeek, Moonshot, vLLM). */
-const REASONING = ["reasoning_content", "reasoning"] as const;
+type TextPart = OpenAI.Chat.ChatCompletionContentPartText;
+type Part = TextPart | OpenAI.Chat.ChatCompletionContentPartImage;
 
 export interface CompatibleOptions {
   /** As the server names it; may contain slashes. */
@@ -71,10 +67,20 @@ export function createCompatibleModel(options: CompatibleOptions): Model {
         stream_options: { include_usage: true },
       };
       return exchange(caller, async () => {
-        const stream = await client.chat.completions.create({ ...body, stream: true }, { signal });
         const reader = createReader(onDelta);
-        for await (const chunk of stream) reader.take(chunk);
-        return reader.finish(caller);
+        try {
+          const response = await client.chat.completions
+            .create({ ...body, stream: true }, { signal })
+            .asResponse();
+          const { watched, sawDone } = watchDone(response);
+          const stream = Stream.fromSSEResponse<Chunk>(watched, new AbortController(), client);
+          for await (const chunk of stream) reader.take(chunk);
+          return reader.finish(caller, sawDone());
+        } catch (error) {
+          const attempted = failedCall(error);
+          if (attempted === undefined) throw error;
+          return reader.finishMalformed(attempted);
+        }
       });
     },
   };
@@ -122,14 +128,19 @@ function assistantMessage(content: readonly AssistantBlock[]): Message[] {
   const thoughts = content.flatMap((block) =>
     block.kind === "thinking" && isRecord(block.wire) ? [block.wire] : [],
   );
-  return [
-    {
-      ...Object.fromEntries(thoughts.flatMap((thought) => Object.entries(thought))),
-      role: "assistant",
-      content: text === "" ? null : text,
-      ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    },
-  ];
+  const { content: parts, ...reasoning } = Object.fromEntries(
+    thoughts.flatMap((thought) => Object.entries(thought)),
+  );
+  const message: Message = {
+    ...reasoning,
+    role: "assistant",
+    content: text === "" ? null : text,
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+  if (!Array.isArray(parts)) return [message];
+  // Mistral wants its thoughts back where they stood: as parts of the content, before the text.
+  const written = text === "" ? [] : [{ type: "text", text }];
+  return [Object.assign(message, { content: [...parts, ...written] })];
 }
 
 /** Servers that parse the arguments refuse the whole request when they are malformed; others get them unchanged. */
@@ -165,115 +176,4 @@ function imagesOf(results: readonly ToolResultBlock[]): Message[] {
     ]),
   );
   return content.length === 0 ? [] : [{ role: "user", content }];
-}
-
-/** A call on its way. `place` is the server's index of it. */
-interface BuildingCall {
-  place: number;
-  id: string;
-  name: string;
-  input: string;
-  extras: Record<string, unknown>;
-}
-
-function createReader(onDelta: ((text: string) => void) | undefined) {
-  const calls: BuildingCall[] = [];
-  const thoughts: Record<string, string> = {};
-  let text = "";
-  let reason: string | undefined;
-  let isRefusal = false;
-  let usage: OpenAI.CompletionUsage | null | undefined;
-
-  function take(chunk: OpenAI.Chat.ChatCompletionChunk): void {
-    usage = chunk.usage ?? usage;
-    const choice = chunk.choices?.[0];
-    if (choice === undefined) return;
-    reason = choice.finish_reason ?? reason;
-    const delta = choice.delta ?? {};
-    const said = (delta.content ?? "") + (delta.refusal ?? "");
-    if (delta.refusal) isRefusal = true;
-    if (said !== "") {
-      text += said;
-      onDelta?.(said);
-    }
-    for (const [key, value] of Object.entries(delta)) {
-      if (REASONING.some((name) => name === key) && typeof value === "string" && value !== "") {
-        thoughts[key] = (thoughts[key] ?? "") + value;
-      }
-    }
-    for (const piece of delta.tool_calls ?? []) add(piece);
-  }
-
-  /** By its index; servers that send none send each call whole, or its pieces after an id of their own. */
-  function add(piece: OpenAI.Chat.ChatCompletionChunk.Choice.Delta.ToolCall): void {
-    const { index, id, function: written, type: _type, custom: _custom, ...extras } = piece;
-    // Ollama gives each of several calls the index 0, others none: then a new id is a new call.
-    const last = calls.findLast(({ place }) => index === undefined || place === index);
-    const isOther = last !== undefined && Boolean(id) && last.id !== "" && id !== last.id;
-    let call = isOther ? undefined : last;
-    const place = index ?? calls.length;
-    if (call === undefined) {
-      call = { place, id: "", name: "", input: "", extras: {} };
-      calls.push(call);
-    }
-    call.id ||= id ?? "";
-    call.name ||= written?.name ?? "";
-    call.input += written?.arguments ?? "";
-    Object.assign(call.extras, extras);
-  }
-
-  function finish(caller: Caller): ModelResponse {
-    if (reason === undefined) throw failure("MODEL_CUT", "no finish_reason", caller);
-    if (reason === "content_filter" && text === "" && calls.length === 0) {
-      throw failure("MODEL_FILTERED", reason, caller);
-    }
-    const cacheRead = tokens(usage?.prompt_tokens_details?.cached_tokens);
-    return {
-      content: contentOf(thoughts, text, calls),
-      stop: stopOf(reason, isRefusal, calls.length > 0),
-      usage: {
-        input: tokens(tokens(usage?.prompt_tokens) - cacheRead),
-        output: tokens(usage?.completion_tokens),
-        cacheRead,
-        cacheWrite: 0,
-      },
-    };
-  }
-
-  return { take, finish };
-}
-
-function stopOf(reason: string, isRefusal: boolean, hasCalls: boolean): StopReason {
-  switch (reason) {
-    case "stop":
-    case "tool_calls":
-    case "function_call":
-      if (hasCalls) return "tool_use";
-      return isRefusal ? "refusal" : "end_turn";
-    case "content_filter":
-      return "content_filter";
-    default:
-      // `length`, and the careful reading of a reason that is not known here.
-      return "max_tokens";
-  }
-}
-
-function contentOf(
-  thoughts: Record<string, string>,
-  text: string,
-  calls: readonly BuildingCall[],
-): AssistantBlock[] {
-  const content: AssistantBlock[] = [];
-  if (Object.keys(thoughts).length > 0) content.push({ kind: "thinking", wire: thoughts });
-  if (text !== "") content.push({ kind: "text", text });
-  const ids = new Set<string>();
-  for (const { id: given, name, input, extras } of calls) {
-    const base = given === "" ? `call_${ids.size}` : given;
-    let id = base;
-    for (let n = 2; ids.has(id); n += 1) id = `${base}_${n}`;
-    ids.add(id);
-    const wire = Object.keys(extras).length === 0 ? {} : { wire: z.json().parse(extras) };
-    content.push({ kind: "tool_use", id, name, input, ...wire });
-  }
-  return content;
 }

@@ -148,6 +148,23 @@ describe("an answer", () => {
     expect(performance.now() - began).toBeLessThan(2_000);
   });
 
+  test("that its server could not read as a call is sent back once, as the model's mistake", async () => {
+    const mistake = {
+      text: "<function=look>{name: web}</function>",
+      stop: "malformed_call",
+    } as const;
+    const stage = await talking([mistake, LOOK, ANSWER]);
+    await stage.ask("why?");
+    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("not a valid call");
+    expect(stage.chat.answers()).toMatchObject([{ status: "completed", text: ANSWER.text }]);
+
+    const again = await talking([mistake, mistake]);
+    await again.ask("why?");
+    expect(again.chat.answers()).toMatchObject([
+      { status: "failed", text: expect.stringContaining("could not read, twice") as string },
+    ]);
+  });
+
   test("that was cut off is asked for once more, shorter, then shown as cut", async () => {
     const cut = { text: "CONFIRMED [T1]: and so on and", stop: "max_tokens" as const };
     const stage = await talking([LOOK, cut, cut]);

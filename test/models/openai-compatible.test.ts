@@ -109,6 +109,129 @@ describe("the Chat Completions of other servers", () => {
     ]);
   });
 
+  test("OpenRouter's reasoning details are put together and sent back as they came", async () => {
+    const part = (fields: object) => ({ reasoning_details: [{ index: 0, ...fields }] });
+    const { content } = await generate(
+      chunks([
+        part({ type: "reasoning.text", text: "Is it ", format: "x-v1", signature: null }),
+        part({ type: "reasoning.text", text: "full?", signature: null }),
+        part({ type: "reasoning.text", signature: "c2ln" }),
+        part({ type: "reasoning.encrypted", index: 1, data: "AAAA" }),
+        part({ type: "reasoning.encrypted", index: 1, data: "BBBB" }),
+        call({ index: 0, id: "x" }, "a", "{}"),
+      ]),
+    );
+    const { messages } = await sent([
+      said("a"),
+      { role: "assistant", content, model: model.id },
+      { role: "tool", results: [{ id: "x", text: "ok", isError: false, files: [] }] },
+    ]);
+    expect(messages[2]?.["reasoning_details"]).toEqual([
+      { type: "reasoning.text", index: 0, text: "Is it full?", format: "x-v1", signature: "c2ln" },
+      { type: "reasoning.encrypted", index: 1, data: "AAAA" },
+      { type: "reasoning.encrypted", index: 1, data: "BBBB" },
+    ]);
+  });
+
+  test("a content that is a list is read by its parts, and its thoughts are sent back before the text", async () => {
+    const thought = (text: string) => ({ type: "thinking", thinking: [{ type: "text", text }] });
+    const { content, stop } = await generate(
+      chunks(
+        [
+          { content: [thought("Is it ")] },
+          { content: [thought("full?")] },
+          { content: [{ type: "text", text: "It is " }] },
+          {
+            content: [
+              { type: "reference", reference_ids: [1] },
+              { type: "text", text: "full." },
+            ],
+          },
+          { content: " Really." },
+        ],
+        "stop",
+      ),
+    );
+    expect(stop).toBe("end_turn");
+    expect(content).toMatchObject([
+      { kind: "thinking" },
+      { kind: "text", text: "It is full. Really." },
+    ]);
+    const { messages } = await sent([
+      said("a"),
+      { role: "assistant", content, model: model.id },
+      said("b"),
+    ]);
+    expect(messages[2]?.["content"]).toEqual([
+      thought("Is it full?"),
+      { type: "text", text: "It is full. Really." },
+    ]);
+  });
+
+  test("a stream with [DONE] and no finish_reason is complete; without either it is cut", async () => {
+    const pieces = chunks([{ content: "It is " }, { content: "full." }]).filter(
+      (piece) => !piece.includes("finish_reason"),
+    );
+    expect(await generate(pieces)).toMatchObject({
+      content: [{ kind: "text", text: "It is full." }],
+      stop: "end_turn",
+    });
+    const called = chunks([call({ index: 0, id: "x" }, "a", "{}")]).filter(
+      (piece) => !piece.includes("finish_reason"),
+    );
+    expect(await generate(called)).toMatchObject({ stop: "tool_use" });
+    expect((await failureOf(generate(pieces.slice(0, -1)))).code).toBe("MODEL_CUT");
+    expect((await failureOf(generate(["data: [DONE]\n\n"]))).code).toBe("MODEL_CUT");
+    const quoted = chunks([{ content: "data: [DONE]" }]).slice(0, 1);
+    expect((await failureOf(generate(quoted))).code).toBe("MODEL_CUT");
+  });
+
+  test.each([
+    ["at once", 400],
+    ["within the stream", 200],
+  ])("a call that the server could not read (%s) is the model's turn", async (_when, status) => {
+    const error = {
+      message: "Failed to call a function. Please adjust your prompt.",
+      type: "invalid_request_error",
+      code: "tool_use_failed",
+      failed_generation: "<function=a>{n: 1}</function>",
+    };
+    const body = JSON.stringify({ error });
+    server.answer({ status, pieces: [status === 200 ? `event: error\ndata: ${body}\n\n` : body] });
+    const response = await model.generate(requestOf([said("a")]), { signal });
+    expect(response).toMatchObject({
+      content: [{ kind: "text", text: error.failed_generation }],
+      stop: "malformed_call",
+    });
+  });
+
+  test("the reason that OpenRouter hands on from its provider is shown, and decides", async () => {
+    const raw = JSON.stringify({ error: { message: "prompt is too long: 9 tokens > 8 maximum" } });
+    for (const [metadata, code, words] of [
+      [{ raw, provider_name: "P" }, "MODEL_CONTEXT_TOO_LONG", "prompt is too long"],
+      [{ raw: "no such tokenizer" }, "MODEL_REQUEST_INVALID", "no such tokenizer"],
+      [{ raw: { message: "no such voice" } }, "MODEL_REQUEST_INVALID", "no such voice"],
+      [{}, "MODEL_REQUEST_INVALID", "Provider returned error"],
+    ] as const) {
+      const error = { code: 400, message: "Provider returned error", metadata };
+      server.answer({ status: 400, pieces: [JSON.stringify({ error })] });
+      const failed = await failureOf(model.generate(requestOf([said("a")]), { signal }));
+      expect(failed.code).toBe(code);
+      expect(failed.message).toContain(words);
+    }
+  });
+
+  test("fields that are null are absent ones", async () => {
+    const empty = { content: null, refusal: null, reasoning: null, reasoning_details: null };
+    const pieces = [
+      { choices: null },
+      { choices: [{ index: 0, delta: null }] },
+      { choices: [{ index: 0, delta: { ...empty, tool_calls: null } }], usage: null },
+      { choices: [{ index: 0, delta: { content: "ok" }, finish_reason: "stop" }] },
+    ].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
+    expect(await generate(pieces)).toMatchObject({ content: [{ kind: "text", text: "ok" }] });
+  });
+
   test("arguments are sent back unchanged, unless a server that parses them would refuse them", async () => {
     const inputs = [
       ['{ "a" : 1 }', '{ "a" : 1 }'],
