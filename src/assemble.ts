@@ -8,11 +8,12 @@ import { answerCommand } from "./commands/answers.ts";
 import { readText } from "./commands/grammar.ts";
 import { checkPolicyNames, type Config } from "./config.ts";
 import { encodeText } from "./core/display.ts";
-import { transportOf } from "./core/journal-key.ts";
+import { type JournalKey, transportOf } from "./core/journal-key.ts";
 import { createRedactor } from "./core/secrets.ts";
 import type { Ledger } from "./incidents/incident.ts";
 import { createLedger } from "./incidents/ledger.ts";
-import type { Journal } from "./journal/journal.ts";
+import { startBeating } from "./journal/heartbeat.ts";
+import type { Journal, Stoppable } from "./journal/journal.ts";
 import { showAddress } from "./journal/redis-address.ts";
 import { openSqliteJournal } from "./journal/sqlite.ts";
 import { contextWindowOf, loadModel, modelProblem } from "./models/load.ts";
@@ -145,6 +146,17 @@ function logWarnings(log: Logger, { warnings }: Config, { problems }: Equipment)
     log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
 }
 
+/** What this process can work on of what is due. */
+async function* dueHere(
+  journal: Journal,
+  host: string,
+  adapters: ReadonlyMap<string, Adapter>,
+): AsyncIterable<JournalKey> {
+  for await (const key of journal.due(host)) {
+    if (adapters.get(transportOf(key))?.view(key) !== undefined) yield key;
+  }
+}
+
 /**
  * Joins the parts. Nothing runs until `start`. `local`: this machine is the asker's own, so its tools may connect to
  * loopback and private networks.
@@ -168,11 +180,7 @@ export async function assemble(
   const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
   const adapters = new Map<string, Adapter>();
   const looks: InProcessOptions = {
-    due: async function* dueHere() {
-      for await (const key of journal.due()) {
-        if (adapters.get(transportOf(key))?.view(key) !== undefined) yield key;
-      }
-    },
+    due: () => dueHere(journal, config.host, adapters),
     onError: (error, key) =>
       log.error({ err: error, key }, "work on a thread failed; it is tried again"),
   };
@@ -199,6 +207,7 @@ export async function assemble(
     showAfterMs: SHOW_AFTER_MS,
     personOf: createPersonOf(config.people),
     timezone: config.timezone,
+    host: config.host,
     wakeAt: (key, at) => wakeups.wake(key, at),
     adapterOf: (transport) => adapters.get(transport),
   });
@@ -208,14 +217,14 @@ export async function assemble(
     hide,
     wake: (key) => wakeups.wake(key),
   });
-  let running: ReturnType<typeof wakeups.start> | undefined;
+  const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;
 
   async function stop(): Promise<void> {
     await worker.stop(config.drainMs);
     // Until now they could still show what was owed; what they took meanwhile is in the journal.
     await Promise.allSettled([...adapters.values()].map(async (adapter) => adapter.stop?.()));
-    await running?.stop();
+    for (const each of started) await each.stop();
     await journal.close();
   }
 
@@ -227,7 +236,8 @@ export async function assemble(
     tools,
     start(...served) {
       for (const adapter of served) adapters.set(adapter.transport, adapter);
-      running = wakeups.start((key) => worker.work(key));
+      started.push(wakeups.start((key) => worker.work(key)));
+      started.push(startBeating(journal, config.host, log));
     },
     stop: () => (stopped ??= stop()),
   };

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { REDIS_URL_FORM, type RedisAddress, tryRedisAddress } from "./journal/redis-address.ts";
 import { suggest } from "./tools/arguments.ts";
 
@@ -21,6 +22,7 @@ export const VARIABLES = {
   DATA_DIR: "./data",
   REDIS_URL: "",
   WATCHKEEPER_SECRET: "",
+  WATCHKEEPER_HOST: "",
   SLACK_BOT_TOKEN: "",
   SLACK_APP_TOKEN: "",
   SLACK_SIGNING_SECRET: "",
@@ -95,7 +97,8 @@ export function readVariables(env: Environment, mistakes: string[]) {
   const model = readModel(env, mistakes);
   for (const name of Object.keys(env)) {
     const known = Object.keys({ ...VARIABLES, ...LATER_VARIABLES });
-    const meant = name.startsWith("WATCHKEEPER_") ? suggest(name, known) : undefined;
+    const isOurs = name.startsWith("WATCHKEEPER_") && !SERVICE_LINK.test(name);
+    const meant = isOurs ? suggest(name, known) : undefined;
     if (meant !== undefined && !known.includes(name) && isSet(env[name])) {
       mistakes.push(`${name}: no such variable; did you mean ${meant}?`);
     }
@@ -109,6 +112,7 @@ export function readVariables(env: Environment, mistakes: string[]) {
   return {
     dataDir: read("DATA_DIR"),
     redis,
+    host: readHost(env, mistakes),
     slack: readSlack(env, mistakes),
     discord: readDiscord(env, mistakes),
     port,
@@ -119,6 +123,26 @@ export function readVariables(env: Environment, mistakes: string[]) {
     model,
   };
 }
+
+/** The machine as people and other processes are to know it. */
+function readHost(env: Environment, mistakes: string[]): string {
+  const given = env["WATCHKEEPER_HOST"]?.trim() ?? "";
+  if (given !== "" && !/^[\w][\w.-]{0,62}$/.test(given)) {
+    mistakes.push(
+      "WATCHKEEPER_HOST: expected a name of at most 63 letters, digits, dots, hyphens and underscores, such as web-1",
+    );
+  }
+  return (
+    given ||
+    hostname()
+      .replaceAll(/[^\w.-]/g, "-")
+      .slice(0, 63) ||
+    "localhost"
+  );
+}
+
+/** Kubernetes sets these in every container when a service has our name. */
+const SERVICE_LINK = /^WATCHKEEPER_(?:PORT|SERVICE)(?:_|$)/;
 
 /** Shorter ones can be guessed by whoever can read what they sign. */
 const MIN_SIGNING_SECRET = 32;

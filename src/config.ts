@@ -30,6 +30,8 @@ export interface Config {
   readonly dataDir: string;
   /** The shared store. Undefined: the embedded one. */
   readonly redis: RedisSettings | undefined;
+  /** The machine that this process runs on, as people and the processes of other machines know it. */
+  readonly host: string;
   /** Undefined: no Slack. */
   readonly slack: SlackSettings | undefined;
   /** Undefined: no Discord. */
@@ -206,6 +208,7 @@ export async function loadConfig(
     discord: variables.discord,
     port: variables.port,
     logLevel: variables.logLevel,
+    host: variables.host,
     drainMs: variables.drainMs,
     file: file?.path,
     terminal: { color: !variables.noColor, dumb: env["TERM"] === "dumb" },

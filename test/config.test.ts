@@ -1,5 +1,5 @@
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -53,6 +53,7 @@ describe("without any configuration", () => {
   it("everything has its default", async () => {
     expect(await load(undefined)).toEqual({
       dataDir: join(cwd, "data"),
+      host: hostname(),
       redis: undefined,
       slack: undefined,
       discord: undefined,

@@ -97,6 +97,7 @@ function partsOf(
   const same = (text: string) => text;
   return {
     journal,
+    host: "bench",
     dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: same }),
     policy: approvalPolicy.parse({}),
     run: {

@@ -119,6 +119,11 @@ async function* examineStore({ openJournal, storeName }: DoctorParts): AsyncIter
           subject,
           text: `${storeName}, ${threads} threads and ${incidents} incidents, intact`,
         };
+      for (const { host, beatAt, gone } of await journal.hosts()) {
+        const at = new Date(beatAt).toISOString().slice(0, 19).replace("T", " ");
+        const text = `${host}, last heard of at ${at} UTC`;
+        yield { state: gone ? "absent" : "ok", subject: "host", text };
+      }
     } finally {
       await journal.close();
     }

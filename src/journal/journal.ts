@@ -44,6 +44,15 @@ export interface Reservation {
   readonly amount: number;
 }
 
+/** The machine that processes run on, as far as the store has heard of it. */
+export interface HostBeat {
+  readonly host: string;
+  /** The store's clock, ms since 1970. */
+  readonly beatAt: number;
+  /** No beat for `HOST_GONE_MS`: what waits for it is due for everybody. */
+  readonly gone: boolean;
+}
+
 export interface Stoppable {
   stop(): Promise<void> | void;
 }
@@ -78,16 +87,27 @@ export interface Journal {
     entries: readonly Draft<AppendKind>[],
     options?: { before?: number },
   ): Promise<AppendReply>;
-  /** Forgets the token and says when the journal is next due; refused while there are entries after `after`. */
+  /**
+   * Forgets the token and says when the journal is next due; refused while there are entries after `after`. With `host` it
+   * is due at once for that host's processes, and for all others from `dueAt`, from the next post, or once that host is gone.
+   */
   release(
     lease: Lease,
     after: number,
     dueAt?: number,
+    host?: string,
   ): Promise<{ kind: "ok" } | { kind: "unseen"; unseen: StoredEntry[] } | { kind: "fenced" }>;
   /** Calls `onChange` with the last entry's number within a second of any write to the journal, by whichever process. */
   watch(key: JournalKey, onChange: (last: number) => void): Stoppable;
-  /** Journals on which work is owed now: due and unleased, or leased past the lease's end. */
-  due(): AsyncIterable<JournalKey>;
+  /**
+   * Journals on which work is owed now: due and unleased, or leased past the lease's end. One that was released for a host
+   * is among them for `host` alone, and for everybody once that host is gone.
+   */
+  due(host?: string): AsyncIterable<JournalKey>;
+  /** A process of that host is at work here. */
+  beat(host: string): Promise<void>;
+  /** Hosts that have beaten, by name. One that is not among them is gone. */
+  hosts(): Promise<HostBeat[]>;
   /** Newest first; `prefix` limits to keys that begin with it. */
   list(filter?: { prefix?: string }): AsyncIterable<JournalSummary>;
   /** @throws BotError ARTIFACT_TOO_LARGE above `MAX_ARTIFACT_BYTES` */
@@ -113,6 +133,17 @@ export interface Journal {
   /** What is damaged in the store, or undefined. Reads all of it. */
   check(): Promise<string | undefined>;
   close(): Promise<void>;
+}
+
+/** How often a process beats, in ms: a host that lives is never near being gone. */
+export const BEAT_MS = 15_000;
+
+/** 10 minutes, in ms: longer than a restart, an upgrade or a long stall takes. */
+export const HOST_GONE_MS = 600_000;
+
+/** `now` is the store's clock. */
+export function beatOf(host: string, beatAt: number, now: number): HostBeat {
+  return { host, beatAt, gone: beatAt <= now - HOST_GONE_MS };
 }
 
 /** 40 days, in ms: longer than any budget runs. */

@@ -11,14 +11,15 @@ function script(text: string): Script {
 }
 
 /**
- * How every journal script begins. KEYS: the journal's hash, its entries, their ids, and its partition's two indexes.
+ * How every journal script begins. KEYS: the journal's hash, its entries, their ids, and its partition's
+ * three indexes: when which journal is due, all of them, and those that wait for a host.
  * ARGV: the time in ms, empty for the server's clock; the journal's key. While a token is stored, `dueAt` is the lease's end.
  *
  * Redis refuses a script's first write when memory or disk is full and none after it, so all of a script is done or
  * nothing (redis.io/docs/latest/develop/programmability/eval-intro). Numbers are written as `%.0f`: Lua's own form loses digits.
  */
 const BEGIN = `
-local journal, entries, ids, due, list = unpack(KEYS)
+local journal, entries, ids, due, list, hosts = unpack(KEYS)
 local key = ARGV[2]
 local function text(number) return string.format('%.0f', number) end
 local row = redis.call('HMGET', journal, 'last', 'lastAt', 'token', 'dueAt', 'attempts')
@@ -40,7 +41,8 @@ local function write(id, payload)
   redis.call('ZADD', list, text(at), key)
 end
 
-local function hold(newToken, newDueAt, newAttempts)
+local function hold(newToken, newDueAt, newAttempts, newHost)
+  if newHost then redis.call('HSET', hosts, key, newHost) else redis.call('HDEL', hosts, key) end
   redis.call('HSET', journal, 'attempts', text(newAttempts))
   if newToken then redis.call('HSET', journal, 'token', newToken)
   else redis.call('HDEL', journal, 'token') end
@@ -108,13 +110,13 @@ end
 return {'ok', text(at), unseen(after)}
 `);
 
-/** ARGV: …, token, after, time when it is next due or empty. Returns `ok`, `fenced`, `lost` or `unseen` with entries. */
+/** ARGV: …, token, after, time when it is next due or empty, the host it waits for or empty. Returns `ok`, `fenced`, `lost` or `unseen` with entries. */
 export const RELEASE = script(`${BEGIN}
 local after = tonumber(ARGV[4])
 if token ~= ARGV[3] then return {'fenced'} end
 if after > last then return {'lost', text(last)} end
 if last > after then return {'unseen', '', unseen(after)} end
-hold(false, tonumber(ARGV[5]), 0)
+hold(false, tonumber(ARGV[5]), 0, ARGV[6] ~= '' and ARGV[6])
 return {'ok'}
 `);
 
@@ -127,6 +129,21 @@ return differs('the number of entries', redis.call('LLEN', entries), last)
   or differs('the number of ids', redis.call('HLEN', ids), last)
   or differs('the time in the list', tonumber(redis.call('ZSCORE', list, key) or nil), lastAt)
   or differs('the time in the due index', tonumber(redis.call('ZSCORE', due, key) or nil), dueAt)
+`);
+
+/** KEYS: the hosts by their last beat. ARGV: the time in ms or empty, the host or empty, ms until forgotten. Returns time, then hosts and beats. */
+export const BEAT = script(`
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function text(number) return string.format('%.0f', number) end
+if ARGV[2] ~= '' then
+  redis.call('ZADD', KEYS[1], text(now), ARGV[2])
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. text(now - tonumber(ARGV[3])))
+end
+return {text(now), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}
 `);
 
 /** KEYS: counter, reservation. ARGV: amount, limit, ms until forgotten. Returns 1 when set aside, else 0. */

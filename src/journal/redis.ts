@@ -1,5 +1,4 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { crc32 } from "node:zlib";
 import { RESP_TYPES } from "redis";
 import type { AppendKind, ArtifactRef, Draft, PostKind } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
@@ -9,7 +8,6 @@ import {
   type AppendReply,
   type Granted,
   type Journal,
-  type JournalSummary,
   type Lease,
   MAX_ARTIFACT_BYTES,
   MAX_IDLE_MS,
@@ -18,17 +16,15 @@ import {
 import { type RedisAddress, showAddress } from "./redis-address.ts";
 import { type Connection, connect, evaluate, type RedisClient } from "./redis-connection.ts";
 import { createSigner, decodeElements, encodePayload, type Signer } from "./redis-entries.ts";
+import { beats, due, list, PAGE } from "./redis-index.ts";
+import { artifactOf, countersOf, entriesOf, hashOf, keysOf } from "./redis-layout.ts";
 import * as scripts from "./redis-scripts.ts";
 import { examineServer, replicasIn } from "./redis-server.ts";
 import { createWatchers } from "./redis-watchers.ts";
 
-/** What is in one partition has one Redis Cluster slot, and so may be changed by one script. */
-const PARTITIONS = 64;
 /** Says whose store it is and how it is laid out: `<version> <signature>`. */
 const MARKER = "wk:store";
 const STORE_VERSION = 1;
-/** Journals whose rows are asked for at a time. */
-const PAGE = 64;
 /** How long a replica may take to confirm what must not be lost with the primary. */
 const REPLICA_MS = 1_000;
 
@@ -105,29 +101,6 @@ async function claim(client: RedisClient, name: string, signer: Signer): Promise
       `WATCHKEEPER_SECRET is not the one that the store was begun with (${name}); set that one in every process.`,
     );
   }
-}
-
-function tagOf(name: string): string {
-  return `{wk${crc32(name) % PARTITIONS}}`;
-}
-
-const TAGS = Array.from({ length: PARTITIONS }, (_, i) => `{wk${i}}`);
-
-const hashOf = (key: JournalKey) => `${tagOf(key)}:journal:${key}`;
-const entriesOf = (key: JournalKey) => `${tagOf(key)}:entries:${key}`;
-const artifactOf = (key: JournalKey, id: string) => `${tagOf(key)}:artifact:${id}:${key}`;
-const dueIn = (tag: string) => `${tag}:due`;
-const listIn = (tag: string) => `${tag}:list`;
-
-/** The KEYS of every journal script, in its order. */
-function keysOf(key: JournalKey): string[] {
-  const tag = tagOf(key);
-  return [hashOf(key), entriesOf(key), `${tag}:ids:${key}`, dueIn(tag), listIn(tag)];
-}
-
-function countersOf({ counter, id }: Pick<Reservation, "counter" | "id">): string[] {
-  const tag = tagOf(counter);
-  return [`${tag}:counter:${counter}`, `${tag}:reservation:${id}`];
 }
 
 async function lastOf(main: Connection, keys: readonly JournalKey[]): Promise<number[]> {
@@ -234,8 +207,9 @@ async function release(
   { key, token }: Lease,
   after: number,
   dueAt: number | undefined,
+  host = "",
 ): ReturnType<Journal["release"]> {
-  const reply = await run(store, scripts.RELEASE, key, token, after, dueAt ?? "");
+  const reply = await run(store, scripts.RELEASE, key, token, after, dueAt ?? "", host);
   const [kind, , elements] = reply ?? [];
   if (kind === "lost") throw lost(key);
   if (kind !== "unseen") return { kind: kind === "ok" ? "ok" : "fenced" };
@@ -248,47 +222,6 @@ function lost(key: JournalKey): BotError {
     "STORE_CORRUPT",
     `Redis no longer has the newest entries of ${key}, though it had acknowledged them; the thread goes on from what is left. See that Redis keeps its data.`,
   );
-}
-
-async function clock({ main, time }: Store): Promise<number> {
-  const given = time();
-  if (given !== "") return Number(given);
-  const [seconds, micros] = await main.ask((client) => client.time());
-  return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
-}
-
-async function* due(store: Store): AsyncIterable<JournalKey> {
-  const now = await clock(store);
-  const found = await store.main.ask((client) =>
-    Promise.all(
-      TAGS.map((tag) => client.zRangeWithScores(dueIn(tag), "-inf", now, { BY: "SCORE" })),
-    ),
-  );
-  const oldestFirst = found.flat().toSorted((a, b) => a.score - b.score);
-  for (const { value } of oldestFirst) yield value as JournalKey;
-}
-
-async function* list(store: Store, prefix: string): AsyncIterable<JournalSummary> {
-  const found = await store.main.ask((client) =>
-    Promise.all(TAGS.map((tag) => client.zRangeWithScores(listIn(tag), 0, -1))),
-  );
-  const newestFirst = found
-    .flat()
-    .filter(({ value }) => value.startsWith(prefix))
-    .toSorted((a, b) => b.score - a.score);
-  const now = await clock(store);
-  for (let i = 0; i < newestFirst.length; i += PAGE) {
-    const page = newestFirst.slice(i, i + PAGE).map(({ value }) => value as JournalKey);
-    const rows = await store.main.ask((client) =>
-      Promise.all(page.map((key) => client.hGetAll(hashOf(key)))),
-    );
-    for (const [j, key] of page.entries()) {
-      const { last, lastAt, dueAt, token } = rows[j] ?? {};
-      const at = dueAt === undefined ? undefined : Number(dueAt);
-      const leased = token !== undefined && at !== undefined && now < at;
-      yield { key, last: Number(last ?? 0), lastAt: Number(lastAt ?? 0), dueAt: at, leased };
-    }
-  }
 }
 
 async function putArtifact(
@@ -358,9 +291,11 @@ function createJournal(store: Store): Journal {
     lease: (key, ttlMs) => lease(store, key, ttlMs),
     renew: (held) => renew(store, held),
     append: (held, after, drafts, { before } = {}) => append(store, held, after, drafts, before),
-    release: (held, after, dueAt) => release(store, held, after, dueAt),
+    release: (held, after, dueAt, host) => release(store, held, after, dueAt, host),
     watch: (key, onChange) => watchers.add(key, onChange),
-    due: () => due(store),
+    due: (host) => due(store, host),
+    beat: async (host) => void (await beats(store, host)),
+    hosts: async () => (await beats(store)).hosts,
     list: ({ prefix = "" } = {}) => list(store, prefix),
     putArtifact: (key, bytes) => putArtifact(store, key, bytes),
     readArtifact: (key, id, range = { start: 0, end: MAX_ARTIFACT_BYTES }) =>

@@ -34,6 +34,11 @@ const STEPS = [
     id TEXT PRIMARY KEY, counter TEXT NOT NULL, amount INTEGER NOT NULL, at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 `,
+  `
+  ALTER TABLE journal ADD COLUMN host TEXT;
+  CREATE INDEX journal_host ON journal (host) WHERE host IS NOT NULL;
+  CREATE TABLE host (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`,
 ];
 const SCHEMA_VERSION = STEPS.length;
 

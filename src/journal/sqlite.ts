@@ -13,11 +13,14 @@ import { hasWork, type JournalKey } from "../core/journal-key.ts";
 import { areFacts, decodeRow, type EntryRow } from "./entries.ts";
 import {
   type AppendReply,
+  beatOf,
   type Granted,
   type Journal,
   type JournalSummary,
   type Lease,
+  HOST_GONE_MS,
   MAX_ARTIFACT_BYTES,
+  MAX_IDLE_MS,
   type StoredEntry,
 } from "./journal.ts";
 import { createCounters } from "./sqlite-counters.ts";
@@ -62,7 +65,9 @@ function prepare(db: DatabaseSync) {
     row: db.prepare("SELECT * FROM journal WHERE key = ?"),
     create: db.prepare("INSERT INTO journal (key, last, last_at) VALUES (?, 0, ?) RETURNING *"),
     advance: db.prepare("UPDATE journal SET last = ?, last_at = ? WHERE id = ?"),
-    hold: db.prepare("UPDATE journal SET token = ?, due_at = ?, attempts = ? WHERE id = ?"),
+    hold: db.prepare(
+      "UPDATE journal SET token = ?, due_at = ?, attempts = ?, host = ? WHERE id = ?",
+    ),
     insert: db.prepare(
       "INSERT INTO entry (journal, seq, id, at, kind, version, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
     ),
@@ -70,7 +75,17 @@ function prepare(db: DatabaseSync) {
     after: db.prepare(
       `SELECT ${entryColumns} FROM entry WHERE journal = ? AND seq > ? ORDER BY seq`,
     ),
-    due: db.prepare("SELECT key FROM journal WHERE due_at <= ? ORDER BY due_at"),
+    due: db.prepare(
+      `SELECT key, due_at AS at FROM journal WHERE due_at <= ?1
+       UNION SELECT key, NULL FROM journal WHERE host IS NOT NULL AND ifnull(due_at > ?1, TRUE)
+         AND (host = ?2 OR host NOT IN (SELECT name FROM host WHERE at > ?1 - ${HOST_GONE_MS}))
+       ORDER BY at`,
+    ),
+    beat: db.prepare(
+      "INSERT INTO host (name, at) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET at = ?2",
+    ),
+    hosts: db.prepare("SELECT name, at FROM host ORDER BY name"),
+    forgetHosts: db.prepare("DELETE FROM host WHERE at < ?"),
     list: db.prepare(
       "SELECT * FROM journal WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY last_at DESC, id DESC",
     ),
@@ -125,13 +140,13 @@ function write(store: Store, row: JournalRow, drafts: readonly Draft[]): Entry[]
   return drafts.map((draft, i) => ({ seq: row.last + 1 + i, at, ...draft }));
 }
 
-/** Who holds the journal, and when it is next due; while it is held that is the lease's end. */
+/** Who holds the journal, and when it is next due, for which host; while it is held that is the lease's end. */
 function hold(
   { sql }: Store,
   row: JournalRow,
-  held: { token: string | null; dueAt: number | null; attempts: number },
+  held: { token: string | null; dueAt: number | null; attempts: number; host?: string },
 ): void {
-  sql.hold.run(held.token, held.dueAt, held.attempts, row.id);
+  sql.hold.run(held.token, held.dueAt, held.attempts, held.host ?? null, row.id);
 }
 
 function postNow(store: Store, key: JournalKey, draft: Draft<PostKind>): Posted {
@@ -199,11 +214,17 @@ function releaseNow(
   lease: Lease,
   after: number,
   dueAt: number | undefined,
+  host: string | undefined,
 ): Awaited<ReturnType<Journal["release"]>> {
   const row = heldBy(store, lease);
   if (row === undefined) return { kind: "fenced" };
   if (row.last !== after) return { kind: "unseen", unseen: readAfter(store, row, after) };
-  hold(store, row, { token: null, dueAt: dueAt ?? null, attempts: 0 });
+  hold(store, row, {
+    token: null,
+    dueAt: dueAt ?? null,
+    attempts: 0,
+    ...(host !== undefined && { host }),
+  });
   return { kind: "ok" };
 }
 
@@ -255,10 +276,20 @@ function createJournal(store: Store): Journal {
       if (last !== undefined) watchers.notify(lease.key, last);
       return reply;
     },
-    release: (lease, after, dueAt) => change(() => releaseNow(store, lease, after, dueAt)),
+    release: (lease, after, dueAt, host) =>
+      change(() => releaseNow(store, lease, after, dueAt, host)),
     watch: (key, onChange) => watchers.add(key, onChange),
-    async *due() {
-      for (const row of await look(() => sql.due.all(now()))) yield row["key"] as JournalKey;
+    async *due(host = "") {
+      for (const row of await look(() => sql.due.all(now(), host))) yield row["key"] as JournalKey;
+    },
+    beat: (host) =>
+      change(() => {
+        sql.beat.run(host, now());
+        sql.forgetHosts.run(now() - MAX_IDLE_MS);
+      }),
+    async hosts() {
+      const rows = await look(() => sql.hosts.all() as unknown as { name: string; at: number }[]);
+      return rows.map(({ name, at }) => beatOf(name, at, now()));
     },
     async *list({ prefix = "" } = {}) {
       const rows = await look(() => sql.list.all(prefix) as unknown as JournalRow[]);

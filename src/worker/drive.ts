@@ -34,6 +34,8 @@ export interface WorkerParts {
   timezone: string | undefined;
   /** Who is behind an account. */
   personOf(account: string): string;
+  /** The machine that this process runs on, as others know it. */
+  host: string;
   /** A run that takes longer gets a message that shows its progress, a quicker one only its answer. In ms. */
   showAfterMs: number;
   /** How long a lease lives unless renewed, which happens every third of it. Default 6 s. */

@@ -32,8 +32,8 @@ export type Step =
   | { do: "write"; draft: Extract<Move, { do: "write" }>["draft"] }
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
-  /** Nothing now; `until`: when time alone makes something due. */
-  | { do: "wait"; until: number | undefined };
+  /** Nothing now, or only what `host` can do; `until`: when time alone makes something due, for everybody. */
+  | { do: "wait"; until: number | undefined; host?: string };
 
 export interface Situation {
   /** The store's clock, ms since 1970. */

@@ -148,7 +148,7 @@ async function loop(drive: Drive): Promise<void> {
     else if (drive.busy.size > 0) {
       const ms = step.until === undefined ? undefined : step.until - storeNow(drive);
       await bell.rung(ms === undefined ? undefined : Math.max(ms, MIN_SLEEP_MS));
-    } else if (await release(drive, step.until)) return;
+    } else if (await release(drive, step)) return;
   }
 }
 
@@ -165,7 +165,7 @@ function stepOf(drive: Drive): Step {
     showAfterMs: showAfterMs(drive),
   });
   if (step.do !== "wait" || drive.deferred.size === 0) return step;
-  return { do: "wait", until: Math.min(step.until ?? Infinity, ...drive.deferred.values()) };
+  return { ...step, until: Math.min(step.until ?? Infinity, ...drive.deferred.values()) };
 }
 
 /** When a run's progress gets a message here, if it does. */
@@ -186,8 +186,11 @@ async function park(drive: Drive): Promise<void> {
   ]);
 }
 
-/** Gives the lease back and says when something is next owed. False when there is more to look at first. */
-async function release(drive: Drive, until: number | undefined): Promise<boolean> {
+/** Gives the lease back and says when something is next owed, and to which host: its processes find it by themselves. False when there is more to look at first. */
+async function release(
+  drive: Drive,
+  { until, host }: Extract<Step, { do: "wait" }>,
+): Promise<boolean> {
   const { thread, parts, lease } = drive;
   const left = drive.draining
     ? nextStep(thread, {
@@ -198,7 +201,7 @@ async function release(drive: Drive, until: number | undefined): Promise<boolean
       })
     : undefined;
   const dueAt = left !== undefined && left.do !== "wait" ? storeNow(drive) : until;
-  const reply = await persist(drive, () => parts.journal.release(lease, thread.last, dueAt));
+  const reply = await persist(drive, () => parts.journal.release(lease, thread.last, dueAt, host));
   if (reply.kind === "unseen") {
     drive.heard = reply.unseen.at(-1)?.seq ?? drive.heard;
     await absorb(drive);

@@ -140,6 +140,7 @@ async function main(setup: Setup): Promise<void> {
   });
   const worker = createWorker({
     journal,
+    host: "chaos",
     dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: (text) => text }),
     policy: chaosPolicy(),
     run: {

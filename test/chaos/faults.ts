@@ -56,9 +56,9 @@ export function trapJournal(journal: Journal, cross: Cross, witness: Witness): J
       if (reply.kind === "fenced") witness.see({ what: "fenced", key: lease.key });
       return reply;
     },
-    async release(lease, after, dueAt) {
+    async release(lease, after, dueAt, host) {
       cross("before:release");
-      const reply = await journal.release(lease, after, dueAt);
+      const reply = await journal.release(lease, after, dueAt, host);
       if (reply.kind === "ok") witness.see({ what: "dropped", key: lease.key });
       if (reply.kind === "fenced") witness.see({ what: "fenced", key: lease.key });
       cross("after:release");
@@ -85,7 +85,7 @@ export function loseSome(journal: Journal, share: number, random: Random): Journ
     renew: (lease) => maybe(() => journal.renew(lease)),
     append: (lease, after, drafts, options) =>
       maybe(() => journal.append(lease, after, drafts, options)),
-    release: (lease, after, dueAt) => maybe(() => journal.release(lease, after, dueAt)),
+    release: (lease, after, dueAt, host) => maybe(() => journal.release(lease, after, dueAt, host)),
     putArtifact: (key, bytes) => maybe(() => journal.putArtifact(key, bytes)),
     reserve: (counter, amount, limit) => maybe(() => journal.reserve(counter, amount, limit)),
     settle: (reservation, actual) => maybe(() => journal.settle(reservation, actual)),

@@ -7,6 +7,7 @@ import { fold } from "../../src/journal/fold.ts";
 import { emptyThread } from "../../src/journal/thread.ts";
 import { type Granted, type Journal, MAX_ARTIFACT_BYTES } from "../../src/journal/journal.ts";
 import { countersContract } from "./counters.ts";
+import { hostsContract } from "./hosts.ts";
 import type { JournalUnderTest } from "./journal-under-test.ts";
 
 const KEY: JournalKey = "test:contract";
@@ -31,6 +32,7 @@ const fact = (id: string): Draft<"delivered"> => ({
 /** What every journal store promises. `open` starts from nothing each time. */
 export function journalContract(name: string, open: () => Promise<JournalUnderTest>): void {
   countersContract(name, open);
+  hostsContract(name, open);
   describe(`${name} keeps the journal's promises`, () => {
     let under: JournalUnderTest;
     let journal: Journal;

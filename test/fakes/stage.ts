@@ -58,6 +58,8 @@ export interface StageOptions {
   now?: () => number;
   leaseMs?: number;
   showAfterMs?: number;
+  /** The machine that it runs on. Default: `stage`. */
+  host?: string;
   /** What answers plain language; without it nothing does. */
   model?: Model;
   talk?: Partial<TalkTerms>;
@@ -126,6 +128,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     leaseMs: options.leaseMs ?? 2_000,
     showAfterMs: options.showAfterMs ?? 500,
     timezone: undefined,
+    host: options.host ?? "stage",
     wakeAt: () => {},
     adapterOf: () => options.adapter ?? chat.adapter,
     personOf: createPersonOf(options.people ?? []),

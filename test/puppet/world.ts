@@ -264,6 +264,7 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
   const lookup = createLookup();
   const worker = createWorker({
     journal,
+    host: "puppet",
     dispatcher: createDispatcher({
       tools,
       exec: createExec({ tmpDir: folder }),
