@@ -12,7 +12,8 @@ import type { JournalKey } from "../core/journal-key.ts";
 
 /** What an adapter saw: a typed text, a click on a card, a Stop. The inbox reads typed commands out of texts. */
 export type Inbound =
-  | { kind: "text"; actor: Actor; text: string; files?: InboundFile[] }
+  /** `pasted`: some of it was not typed by the actor, so it may be a message or a command and never decides anything. */
+  | { kind: "text"; actor: Actor; text: string; files?: InboundFile[]; pasted?: boolean }
   | {
       kind: "click";
       actor: Actor;

@@ -83,6 +83,9 @@ function contentOf(inbound: Inbound, read: InboxParts["read"], hide: InboxParts[
     case "stop":
       return { kind: "stop", actor };
     case "click": {
+      if (inbound.pasted === true) {
+        throw new BotError("USAGE", "Pasted text decides nothing, so nothing was sent. Type it.");
+      }
       const { action, revision, choice } = reading;
       return { kind: "click", actor, action, revision, choice, via: "typed" };
     }

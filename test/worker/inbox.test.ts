@@ -47,6 +47,18 @@ test.each([
   },
 );
 
+test.each(["approve a3.2", "deny a3 because no", "settle a3 happened", "cancel a3"])(
+  "%j in a paste decides nothing, and whoever pasted it is told",
+  async (text) => {
+    const { post, posted } = create();
+    const paste = { kind: "text", actor: ACTOR, text, pasted: true } as const;
+    await expect(post(paste)).rejects.toThrow(/Pasted text decides nothing/);
+    expect(posted).toEqual([]);
+    await post({ ...paste, text: `Why did they write:\n${text}` });
+    expect(posted).toMatchObject([{ kind: "message" }]);
+  },
+);
+
 test("a held secret is taken out of texts, commands, reasons and edits before anything is stored", async () => {
   const { post, posted } = create();
   const click = { kind: "click", actor: ACTOR, action: "a1", revision: 1, via: "button" } as const;

@@ -2,6 +2,7 @@ import * as readline from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { BotError } from "../../core/errors.ts";
 import type { Answerable } from "./input.ts";
+import { type Keys, type Paste, PASTE_OFF, PASTE_ON, readKeys } from "./paste.ts";
 
 /** Where text goes; a terminal knows its size. */
 export type Output = Writable & { columns?: number; rows?: number };
@@ -10,6 +11,8 @@ export type Output = Writable & { columns?: number; rows?: number };
 export interface Line {
   text: string;
   seen: Answerable | undefined;
+  /** Some of it was pasted: it may be words of anyone's, so it decides nothing. */
+  pasted: boolean;
 }
 
 export interface ScreenOptions {
@@ -22,6 +25,8 @@ export interface ScreenOptions {
 /** For outputs that do not say how wide they are. */
 export const DEFAULT_COLUMNS = 80;
 const MAX_LIVE_LINES = 10;
+/** A paste of one line and no more characters stands in the line as it is; any other by a word in brackets. */
+const MAX_INLINE_PASTE = 200;
 /** Entered lines that may wait to be read before a pipe is asked to wait. */
 const MAX_WAITING_LINES = 100;
 
@@ -37,11 +42,15 @@ export class Screen {
   complete: (line: string) => string[] = () => [];
 
   readonly #input: Readable;
+  readonly #keys: Keys | undefined;
   readonly #output: Output;
   readonly #interactive: boolean;
   readonly #editor: readline.Interface;
   readonly #lines: Line[] = [];
   #seen: Answerable | undefined;
+  #pasted = false;
+  /** What was pasted, by the word that stands for it in the line. */
+  readonly #pastes = new Map<string, string>();
   #live: string[] = [];
   #waiting: ((line: Line | undefined) => void) | undefined;
   #ended = false;
@@ -52,15 +61,18 @@ export class Screen {
   constructor(options: ScreenOptions) {
     this.#output = options.output;
     this.#interactive = options.interactive;
+    this.#keys = this.#interactive
+      ? readKeys(options.input, (paste) => this.#paste(paste))
+      : undefined;
+    this.#input = this.#keys ?? options.input;
     this.#editor = readline.createInterface({
-      input: options.input,
+      input: this.#input,
       ...(this.#interactive ? { output: options.output } : {}),
       terminal: this.#interactive,
       crlfDelay: Number.POSITIVE_INFINITY,
       removeHistoryDuplicates: true,
       completer: (line: string) => [completion(line, this.complete(line)), line],
     });
-    this.#input = options.input;
     // Before the editor's own listener: it must see the line as it was before the key.
     if (this.#interactive) this.#input.prependListener("keypress", this.#key);
     this.#editor.on("line", (text) => this.#entered(text));
@@ -75,7 +87,8 @@ export class Screen {
       this.#broken = true;
       this.#end();
     });
-    options.input.on("error", () => this.#end());
+    this.#input.on("error", () => this.#end());
+    if (this.#interactive) this.#output.write(PASTE_ON);
   }
 
   get columns(): number {
@@ -153,17 +166,50 @@ export class Screen {
   }
 
   readonly #key = (_text: unknown, key: { name?: string } | undefined): void => {
-    if (this.#editor.line === "") this.#seen = this.answerable();
+    if (this.#editor.line === "") this.#begin();
     if (this.#drawn) this.#setEditorRow(this.#editor.getCursorPos().rows);
     const entering = key?.name === "return" || key?.name === "enter";
     // What is entered stays on the screen as it is. The live lines above it must not; they come back with their next tick.
     if (entering && this.#live.length > 0) this.#redraw(() => (this.#live = []));
   };
 
+  #begin(): void {
+    this.#seen = this.answerable();
+    this.#pasted = false;
+  }
+
+  /** Puts a paste into the line, which only Enter sends. */
+  #paste({ text, isCut }: Paste): void {
+    if (this.#ended || text === "") return;
+    if (this.#editor.line === "") this.#begin();
+    this.#pasted = true;
+    const whole = text.replaceAll(/\r\n?/g, "\n");
+    const isPlain = whole.length <= MAX_INLINE_PASTE && !/\p{Cc}/u.test(whole);
+    this.#editor.write(isPlain ? whole : this.#wordFor(whole, isCut));
+  }
+
+  #wordFor(text: string, isCut: boolean): string {
+    const lines = text.replace(/\n$/, "").split("\n").length;
+    const cut = isCut ? ", cut" : "";
+    const word = `[pasted ${this.#pastes.size + 1}: ${lines} ${lines === 1 ? "line" : "lines"}${cut}]`;
+    this.#pastes.set(word, text);
+    return word;
+  }
+
+  /** The line with what was pasted into it. */
+  #whole(line: string): string {
+    const words = /\[pasted \d+: \d+ lines?(?:, cut)?\]/g;
+    return line.replaceAll(words, (word) => this.#pastes.get(word) ?? word);
+  }
+
   #entered(text: string): void {
-    if (!this.#interactive) this.#seen = this.answerable();
+    if (!this.#interactive) this.#begin();
     this.#drawn = false;
-    this.#lines.push({ text, seen: this.#seen });
+    const whole = this.#whole(text);
+    // Also a line recalled from the history.
+    const pasted = this.#pasted || whole !== text;
+    this.#pasted = false;
+    this.#lines.push({ text: whole, seen: this.#seen, pasted });
     if (this.#lines.length > MAX_WAITING_LINES) this.#editor.pause();
     this.#redraw(() => {});
     this.#deliver();
@@ -180,9 +226,11 @@ export class Screen {
     if (this.#ended) return;
     if (this.#drawn && !this.#broken) this.#output.write(this.#erasure());
     this.#ended = true;
+    if (this.#interactive && !this.#broken) this.#output.write(PASTE_OFF);
     this.#input.off("keypress", this.#key);
     this.#deliver();
     this.#editor.close();
+    this.#keys?.destroy();
   }
 
   /** Takes the cursor to where the live lines begin, and everything below it away. */

@@ -52,6 +52,8 @@ const HISTORY_ITEMS = 20;
 const PIPE_POLL_MS = 100;
 const SPINNER_POLL_MS = 1_000;
 
+const PASTED = "Pasted text decides nothing, so nothing was sent. Type your answer.";
+
 /** One thread on the screen, from its history until the person leaves or goes to another. */
 export class Session {
   readonly view: TerminalView;
@@ -149,7 +151,7 @@ export class Session {
     this.#warned = false;
     try {
       if (looksLikeChoice(line.text)) await this.#dropAnswered();
-      return await this.#act(this.#read(line), line.text);
+      return await this.#act(this.#read(line), line);
     } catch (error) {
       if (this.#parts.screen.broken) return "leave";
       await this.#say(`${this.#parts.paint("red", "✗")} ${messageOf(error)}`);
@@ -170,11 +172,13 @@ export class Session {
       const shown = this.#board.answerable();
       // A line begun in another thread was not meant for this one's cards.
       const seen = line.seen?.thread === shown.thread ? line.seen : undefined;
-      return readLine(
+      const reply = readLine(
         line.text,
         seen ?? { ...shown, open: new Map(), unsettled: new Map(), questions: new Map() },
         shown,
       );
+      const decides = reply.kind === "click" || reply.kind === "edit";
+      return line.pasted && decides ? { kind: "refused", why: PASTED } : reply;
     }
     this.#editing = undefined;
     if (line.text.trim() === "" || line.text === editing.text) {
@@ -185,10 +189,10 @@ export class Session {
     return reply;
   }
 
-  async #act(reply: Reply, typed: string): Promise<Step> {
+  async #act(reply: Reply, { text: typed, pasted }: Line): Promise<Step> {
     const { actor } = this.#parts;
     if (reply.kind === "command") return this.#command(reply.name, reply.rest, typed);
-    if (reply.kind === "text") await this.#send(reply.text, typed);
+    if (reply.kind === "text") await this.#send(reply.text, typed, pasted);
     if (reply.kind === "details") {
       await this.#say(await describeAction(this.#commands, reply.action));
     }
@@ -205,7 +209,7 @@ export class Session {
   }
 
   /** A text with the files that it names; it is not sent without one of them. */
-  async #send(text: string, typed: string): Promise<void> {
+  async #send(text: string, typed: string, pasted: boolean): Promise<void> {
     const { actor } = this.#parts;
     const read = await readAttachments(text, this.#parts.folder);
     if ("why" in read) {
@@ -214,7 +218,7 @@ export class Session {
       return;
     }
     const files = read.files.length === 0 ? {} : { files: read.files };
-    await this.#post({ kind: "text", actor, text, ...files }, typed);
+    await this.#post({ kind: "text", actor, text, ...files, ...(pasted && { pasted }) }, typed);
   }
 
   /** Into the line again, unless something else is being typed. */

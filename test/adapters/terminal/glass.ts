@@ -6,7 +6,10 @@ export interface Glass {
 }
 
 const ESC = "\u001b";
-const TOKEN = new RegExp(String.raw`${ESC}\[([0-9;]*)([A-Za-z])|${ESC}([78])|[^]`, "gu");
+const TOKEN = new RegExp(
+  String.raw`${ESC}\[\?2004[hl]|${ESC}\[([0-9;]*)([A-Za-z])|${ESC}([78])|[^]`,
+  "gu",
+);
 
 /** Understands what this program and Node's line editor write, and fails on anything else. */
 export function createGlass(columns: number): Glass {
@@ -50,6 +53,7 @@ export function createGlass(columns: number): Glass {
       raw += text;
       for (const [token, digits, letter, keep] of text.matchAll(TOKEN)) {
         if (letter !== undefined) control(Number(digits?.split(";")[0] ?? 0), letter);
+        else if (token.startsWith(`${ESC}[?`)) continue; // pastes are marked, or no longer
         else if (keep === "7") saved = { row, column };
         else if (keep === "8") ({ row, column } = saved);
         else if (token === "\r") column = 0;
