@@ -22,9 +22,6 @@ type Locate = (path: readonly PropertyKey[]) => { at: string; found: boolean };
 /** 1 MiB: a hundred times what a long policy takes. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Promised in the documents, and not read yet. */
-const LATER_KEYS: readonly string[] = ["access"];
-
 /**
  * Reads `named`, or, when that is empty, `watchkeeper.yaml` if there is one. Every mistake is added to `mistakes` as
  * `file:line:column: key: what is wrong and what is expected`. Undefined: no file was read.
@@ -162,9 +159,7 @@ function fileMistakes(schema: z.ZodType, issue: z.core.$ZodIssue, locate: Locate
   const known = keysAt(schema, issue.path);
   return issue.keys.map((key) => {
     const path = [...issue.path, key];
-    const later = issue.path.length === 0 && LATER_KEYS.includes(key);
-    const what = later ? "this version does not have it yet" : unknownName(key, known);
-    return `${locate(path).at}: ${pathText(path)}: ${what}`;
+    return `${locate(path).at}: ${pathText(path)}: ${unknownName(key, known)}`;
   });
 }
 

@@ -1,13 +1,9 @@
 import { isAbsolute, normalize, resolve } from "node:path";
 import * as z from "zod";
 import type { KnownPerson } from "./approvals/people.ts";
-import {
-  accountForm,
-  approvalPolicy,
-  globMatches,
-  mentions,
-  type ApprovalPolicy,
-} from "./approvals/policy.ts";
+import { type AccessPolicy, accessPolicy, toolsIn } from "./approvals/access.ts";
+import { approvalPolicy, globMatches, mentions, type ApprovalPolicy } from "./approvals/policy.ts";
+import { accountForm } from "./approvals/requester.ts";
 import { readConfigFile } from "./config-file.ts";
 import { BotError } from "./core/errors.ts";
 import {
@@ -50,6 +46,7 @@ export interface Config {
     readonly dumb: boolean;
   };
   readonly approvals: ApprovalPolicy;
+  readonly access: AccessPolicy;
   /** Accounts that are one human's. */
   readonly people: readonly KnownPerson[];
   /** IANA name of the zone that "last week" is meant in. Undefined: the asker's own, else UTC. */
@@ -81,6 +78,12 @@ export interface Config {
     readonly minutesPerRun: number;
     /** All threads of the store together. */
     readonly tokensPerDay: number;
+    /** What one full member's words may use up. */
+    readonly tokensPerPersonDay: number;
+    /** What the threads of one channel may use up. */
+    readonly tokensPerPlaceDay: number;
+    /** What the words of anybody else may use up, each. */
+    readonly tokensPerGuestDay: number;
   };
   readonly logs: {
     /** Folders below which log files may be read; absolute, without `..` and without a slash at the end. */
@@ -90,7 +93,7 @@ export interface Config {
     /** Folders in which skills are found besides the program's own; absolute. A later one's skill wins. */
     readonly folders: readonly string[];
   };
-  /** The tools and arguments that `approvals` names, for `checkPolicyNames`; `at` such as `watchkeeper.yaml:7:14`. */
+  /** The tools and arguments that `approvals` and `access` name, for `checkPolicyNames`; `at` such as `watchkeeper.yaml:7:14`. */
   readonly policyNames: readonly PolicyName[];
   /** What is set and has no effect in this version, a sentence each. */
   readonly warnings: readonly string[];
@@ -147,6 +150,9 @@ const budgets = z.strictObject({
   tokensPerRun: z.int().min(1_000).default(400_000),
   minutesPerRun: z.number().min(0.1).max(1_440).default(15),
   tokensPerDay: z.int().min(1_000).default(5_000_000),
+  tokensPerPersonDay: z.int().min(0).optional(),
+  tokensPerPlaceDay: z.int().min(0).optional(),
+  tokensPerGuestDay: z.int().min(0).optional(),
 });
 
 const people = z
@@ -177,6 +183,7 @@ const timezone = z
 /** `watchkeeper.yaml`. `docs/configuration.md` lists its keys, held equal by a test. */
 export const configSchema = z.strictObject({
   approvals: approvalPolicy.prefault({}),
+  access: accessPolicy.prefault({}),
   people: people.default([]),
   timezone: timezone.optional(),
   network: z.strictObject({ allow: z.array(allowEntry).default([]) }).prefault({}),
@@ -215,18 +222,26 @@ export async function loadConfig(
     ...settings,
     timezone: settings.timezone,
     model: modelOf(variables.model, settings.model),
-    policyNames: mentions(settings.approvals).map(({ tools, arg, path }) => ({
-      tools,
-      arg,
-      at: file?.at(["approvals", ...path]) ?? "",
-    })),
+    budgets: budgetsOf(settings.budgets),
+    policyNames: [
+      ...mentions(settings.approvals).map(({ tools, arg, path }) => ({
+        tools,
+        arg,
+        at: file?.at(["approvals", ...path]) ?? "",
+      })),
+      ...toolsIn(settings.access).map(({ tool, path }) => ({
+        tools: [tool],
+        arg: undefined,
+        at: file?.at(["access", ...path]) ?? "",
+      })),
+    ],
     warnings: laterWarnings(env),
     secrets: secretsIn(env),
   });
 }
 
 /**
- * Checks that the tools and arguments named in `approvals` exist: a rule with a slip of the pen would silently cover
+ * Checks that the tools and arguments named in `approvals` and `access` exist: a rule with a slip of the pen would silently cover
  * nothing. A glob must meet some tool, an argument must be one of some tool that its rule covers.
  * @throws BotError CONFIG_INVALID with every mistake and its line
  */
@@ -275,6 +290,17 @@ function modelOf(
   { effort, contextWindow, maxOutputTokens }: z.infer<typeof modelSettings>,
 ): Config["model"] {
   return { ...variables, effort, contextWindow, maxOutputTokens };
+}
+
+/** A tenth of the day for one person, half of it for one channel, a hundredth for one guest, unless they are set. */
+function budgetsOf(set: z.infer<typeof budgets>): Config["budgets"] {
+  const { tokensPerDay } = set;
+  return {
+    ...set,
+    tokensPerPersonDay: set.tokensPerPersonDay ?? Math.floor(tokensPerDay / 10),
+    tokensPerPlaceDay: set.tokensPerPlaceDay ?? Math.floor(tokensPerDay / 2),
+    tokensPerGuestDay: set.tokensPerGuestDay ?? Math.floor(tokensPerDay / 100),
+  };
 }
 
 function freeze<T extends object>(value: T): T {

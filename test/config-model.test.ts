@@ -118,6 +118,15 @@ budgets: { stepsPerRun: 5, tokensPerRun: 9000, minutesPerRun: 0.5, tokensPerDay:
       tokensPerRun: 9_000,
       minutesPerRun: 0.5,
       tokensPerDay: 100_000,
+      tokensPerPersonDay: 10_000,
+      tokensPerPlaceDay: 50_000,
+      tokensPerGuestDay: 1_000,
+    });
+    const own = await load("budgets: { tokensPerPersonDay: 9, tokensPerGuestDay: 0 }");
+    expect(own.budgets).toMatchObject({
+      tokensPerPersonDay: 9,
+      tokensPerPlaceDay: 2_500_000,
+      tokensPerGuestDay: 0,
     });
     for (const yaml of [
       "model: { contextWindow: 8192 }",

@@ -69,6 +69,7 @@ describe("without any configuration", () => {
         rules: [],
         singleOperator: false,
       },
+      access: { rules: [] },
       network: { allow: [] },
       skills: { folders: [] },
       logs: { roots: ["/var/log"] },
@@ -85,6 +86,9 @@ describe("without any configuration", () => {
         tokensPerRun: 400_000,
         minutesPerRun: 15,
         tokensPerDay: 5_000_000,
+        tokensPerPersonDay: 500_000,
+        tokensPerPlaceDay: 2_500_000,
+        tokensPerGuestDay: 50_000,
       },
       policyNames: [],
       warnings: [],
@@ -162,7 +166,7 @@ logs: { roots: [/srv/logs/, /var/log/../log/app] }
 describe("mistakes", () => {
   it("are reported all at once, each with its place, what is wrong and what is expected", async () => {
     const yaml = `aprovals: {}
-access: {}
+access: { rules: [{ who: stranger, channels: "#ops", decide: allow }, { who: [], tools: x }] }
 approvals:
   default: { destructive: allow }
   rules:
@@ -198,6 +202,14 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
       "watchkeeper.yaml:6:16: approvals.rules[0].match.tol: unknown; did you mean tool?",
       'watchkeeper.yaml:7:7: approvals.rules[0].decide: expected one of "allow"|"ask"|"deny"',
       'watchkeeper.yaml:8:7: approvals.rules[1].decide: missing; expected one of "allow"|"ask"|"deny"',
+      expect.stringMatching(
+        /^watchkeeper\.yaml:2:21: access\.rules\[0\]\.who: expected "slack:group:<id>".* or a standing: member, /,
+      ),
+      expect.stringMatching(
+        /^watchkeeper\.yaml:2:36: access\.rules\[0\]\.channels: expected "slack/,
+      ),
+      "watchkeeper.yaml:2:73: access.rules[1].who: is empty, so the rule could never match",
+      'watchkeeper.yaml:2:71: access.rules[1].decide: missing; expected one of "allow"|"ask"|"deny"',
       expect.stringMatching(/^watchkeeper\.yaml:10:11: network\.allow\[0\]: expected an address/),
       "watchkeeper.yaml:12:11: logs.roots[0]: expected an absolute path such as /var/log",
       expect.stringMatching(/^watchkeeper\.yaml:12:20: logs\.roots\[1\]: expected a folder/),
@@ -207,7 +219,6 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
       expect.stringMatching(/^watchkeeper\.yaml:14:12: budgets\.stepsPerRun: /),
       expect.stringMatching(/^watchkeeper\.yaml:14:28: budgets\.tokensPerWeek: unknown/),
       "watchkeeper.yaml:1:1: aprovals: unknown; did you mean approvals?",
-      "watchkeeper.yaml:2:1: access: this version does not have it yet",
     ]);
     expect(found.join()).not.toContain("hidden-value");
   });
@@ -304,6 +315,8 @@ describe("tools and arguments that the policy names", () => {
       decide: deny
     - { match: { args: { argv: x, url: y, host: z } }, decide: deny }
     - { match: { tool: run_command, args: { argv: x } }, decide: deny }
+access:
+  rules: [{ who: guest, tools: [run_command, http_chek], decide: deny }]
 `);
     const error = await Promise.resolve()
       .then(() => checkPolicyNames(config, tools))
@@ -314,6 +327,7 @@ describe("tools and arguments that the policy names", () => {
       "watchkeeper.yaml:6:17: argument ulr: unknown; did you mean url?",
       "watchkeeper.yaml:6:25: argument pinned: unknown; known are url",
       "watchkeeper.yaml:8:43: argument host: unknown; known are url, argv",
+      "watchkeeper.yaml:11:46: http_chek: no tool has this name; did you mean http_check?",
     ]);
   });
 });

@@ -2,7 +2,7 @@ import type { People } from "../adapters/adapter.ts";
 import type { Approvers, Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { countPeople, mayBeSame } from "./people.ts";
-import { isGroup } from "./policy.ts";
+import { isGroup } from "./requester.ts";
 
 /** What of a proposal says who may decide on it. */
 export type Electorate = Pick<Entry<"action_proposed">, "approvers" | "barred" | "quorum">;

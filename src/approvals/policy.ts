@@ -1,5 +1,13 @@
 import * as z from "zod";
 import type { Effect, Json, JsonObject } from "../core/entry.ts";
+import {
+  approverForm,
+  isGroup,
+  isNamed,
+  type Requester,
+  REQUESTERS,
+  requesterForm,
+} from "./requester.ts";
 
 /**
  * Which call needs whom: the `approvals` part of watchkeeper.yaml, and the pure decision over it. `docs/configuration.md`
@@ -24,21 +32,6 @@ const pattern = z.union([scalar, z.array(scalar).min(1)], {
   error:
     'expected a text such as "git log *", a number, true or false, or a list of these, one per element; none of them empty',
 });
-/** One account, as keys and entries name it. */
-export const accountForm = z
-  .string()
-  .regex(
-    /^(?:slack:[TE][A-Z0-9]*:[UW][A-Z0-9]*|discord:\d+|terminal:[^\s:]+)$/,
-    'expected "slack:<team>:<user>", "discord:<user>" or "terminal:<name>", with ids, not names',
-  );
-
-const approver = z
-  .string()
-  .regex(
-    /^(?:slack:(?:group:[A-Z0-9]+|[TE][A-Z0-9]*:[UW][A-Z0-9]*)|discord:(?:role:)?\d+|terminal:[^\s:]+)$/,
-    'expected "slack:group:<id>", "slack:<team>:<user>", "discord:role:<id>", "discord:<user>" or "terminal:<name>", with ids, not names; leave approvers out to let every full member of the channel approve',
-  );
-
 const match = z
   .strictObject({
     /** Globs over tool names; several: any of them. */
@@ -48,6 +41,15 @@ const match = z
       })
       .optional(),
     effect: effect.optional(),
+    /** Accounts, groups and standings; several: any of them. */
+    requester: z
+      .union(
+        [requesterForm, z.array(requesterForm).min(1, "is empty; leave it out for everybody")],
+        {
+          error: `${REQUESTERS}; or a list of these`,
+        },
+      )
+      .optional(),
     /** All of them must match. */
     args: z
       .record(z.string(), pattern)
@@ -65,7 +67,7 @@ const rule = z
     decide: z.enum(["allow", "ask", "deny"]),
     /** Accounts and groups, any of which may approve; left out: every full member of the thread. */
     approvers: z
-      .array(approver)
+      .array(approverForm)
       .min(1, "is empty, so nobody could ever approve; leave it out to let every full member")
       .optional(),
     quorum: z.int().min(1).optional(),
@@ -129,6 +131,8 @@ export interface PolicyCall {
   args: JsonObject;
   /** It changes only this program's own records (`Tool.own`). */
   own?: boolean | undefined;
+  /** Whose words it follows from; of a call that is asked for by people unknown, a rule's `requester` holds it up only. */
+  requesters?: readonly Requester[] | undefined;
 }
 
 export type Decision =
@@ -201,9 +205,9 @@ export function mentions(policy: ApprovalPolicy): Mention[] {
   });
 }
 
-/** True for a reference to many people: who they are is asked when a card is made and again at each vote. */
-export function isGroup(reference: string): boolean {
-  return /^[a-z]+:(?:group|role):/.test(reference);
+/** The groups that rules name as requesters. */
+export function requesterGroupsIn({ rules }: ApprovalPolicy): string[] {
+  return rules.flatMap((one) => [one.match.requester ?? []].flat().filter(isGroup));
 }
 
 /**
@@ -241,12 +245,24 @@ function covers(one: Rule, call: PolicyCall): boolean {
   }
   return (
     (wanted === undefined || wanted === call.effect) &&
+    requesterMatches(one, call) &&
     (globs.length === 0 || globs.some((glob) => globMatches(glob, call.tool))) &&
     Object.entries(args).every(([name, wantedValue]) => {
       const value = Object.hasOwn(call.args, name) ? call.args[name] : undefined;
       return value !== undefined && argumentMatches(one.decide, wantedValue, value);
     })
   );
+}
+
+/** What lets a call through has to name everybody who asks; what holds it up, one of them. */
+function requesterMatches(
+  { decide: decision, match: { requester } }: Rule,
+  { requesters = [] }: PolicyCall,
+): boolean {
+  if (requester === undefined) return true;
+  const isMeant = (each: Requester) => isNamed([requester].flat(), each);
+  if (decision !== "allow") return requesters.length === 0 || requesters.some(isMeant);
+  return requesters.length > 0 && requesters.every(isMeant);
 }
 
 /**

@@ -6,9 +6,9 @@ import {
   approvalPolicy,
   decide,
   globMatches,
-  isGroup,
   mentions,
 } from "../../src/approvals/policy.ts";
+import { isGroup } from "../../src/approvals/requester.ts";
 import type { Effect, Json } from "../../src/core/entry.ts";
 
 function policyOf(...rules: unknown[]) {

@@ -38,7 +38,9 @@ describe("the pages on configuration", () => {
     const documented = rows.map(([name = ""]) => name.replaceAll("`", ""));
     const known = keysOf(z.toJSONSchema(configSchema, { io: "input" }));
     // A list of objects is documented as itself and by each of its keys.
-    expect(documented.toSorted()).toEqual([...known, "approvals.rules", "people"].toSorted());
+    expect(documented.toSorted()).toEqual(
+      [...known, "approvals.rules", "access.rules", "people"].toSorted(),
+    );
   });
 
   it("the example in docs/configuration.md loads", async () => {

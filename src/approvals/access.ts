@@ -1,0 +1,139 @@
+import * as z from "zod";
+import type { Effect } from "../core/entry.ts";
+import { globMatches } from "./policy.ts";
+import { isGroup, isNamed, type Requester, REQUESTERS, requesterForm } from "./requester.ts";
+
+/**
+ * Who may ask for what, and where: the `access` part of watchkeeper.yaml, and the pure decision over it. It widens or
+ * narrows what is built in; whether a call that may be asked for needs approval is `approvals`' to say.
+ * `docs/configuration.md` explains the rules to operators.
+ */
+
+const CHANNELS =
+  'expected "slack:<team>:<channel>", "slack:<team>", "discord:<server>:<channel>", "discord:<server>", "discord:dm", "terminal" or "*", with ids, not names';
+
+/** A channel as its threads' keys begin. */
+const channelForm = z
+  .string()
+  .regex(
+    /^(?:\*|slack:[TE][A-Z0-9]*(?::[A-Z0-9]+)?|discord:(?:\d+|dm)(?::\d+)?|terminal)$/,
+    CHANNELS,
+  );
+const toolForm = z.string().regex(/\S/, "expected a text that is not empty");
+const effectForm = z.enum(["read", "write", "destructive"]);
+
+/** One of a form, or a list. */
+const oneOrMore = <T extends z.ZodType>(item: T, expected: string) =>
+  z.union([item, z.array(item).min(1, "is empty, so the rule could never match")], {
+    error: `${expected}; or a list of these`,
+  });
+
+const rule = z.strictObject({
+  /** Accounts, groups and standings; `*`: everybody. */
+  who: oneOrMore(z.union([z.literal("*"), requesterForm], REQUESTERS), REQUESTERS),
+  channels: oneOrMore(channelForm, CHANNELS).default("*"),
+  /** Globs over tool names. */
+  tools: oneOrMore(toolForm, "expected a tool's name or a glob such as kubernetes_*").default("*"),
+  effects: oneOrMore(effectForm, "expected read, write or destructive").default([
+    ...effectForm.options,
+  ]),
+  decide: z.enum(["allow", "ask", "deny"]),
+});
+
+/** The yaml's `access` part. Without rules full members may ask for everything, others for what is public. */
+export const accessPolicy = z.strictObject({ rules: z.array(rule).default([]) });
+
+export type AccessPolicy = z.infer<typeof accessPolicy>;
+type AccessRule = AccessPolicy["rules"][number];
+
+/** A call, for whom, and where. */
+export interface AccessCall {
+  tool: string;
+  effect: Effect;
+  /** It changes only this program's own records (`Tool.own`). */
+  own?: boolean | undefined;
+  /** It tells only what everybody here may know (`Tool.open`). */
+  open?: boolean | undefined;
+  /** The channel of the thread it is asked for in, such as `slack:T1:C1`. */
+  channel: string;
+}
+
+/** `ask`: only with approval, also where `approvals` would not ask. A denial's `why` is a sentence for people. */
+export type Access = { kind: "allow" } | { kind: "ask" } | { kind: "deny"; why: string };
+
+/**
+ * What the call's requesters may, all of them: the least that any of them may. For each the first rule that matches decides,
+ * else what is built in. A call that is made for nobody is denied.
+ */
+export function decideAccess(
+  policy: AccessPolicy,
+  call: AccessCall,
+  requesters: readonly Requester[],
+): Access {
+  const each = requesters.map((requester) => decideFor(policy, call, requester));
+  const denied = each.find(({ kind }) => kind === "deny");
+  if (denied !== undefined) return denied;
+  if (each.length === 0) return { kind: "deny", why: "Nobody who may ask for it asked for it." };
+  return each.some(({ kind }) => kind === "ask") ? { kind: "ask" } : { kind: "allow" };
+}
+
+/** The tools that rules name, and where each stands below `access`. */
+export function toolsIn({ rules }: AccessPolicy): { tool: string; path: (string | number)[] }[] {
+  return rules.flatMap(({ tools }, index) =>
+    [tools].flat().map((tool, i) => ({
+      tool,
+      path: ["rules", index, "tools", ...(Array.isArray(tools) ? [i] : [])],
+    })),
+  );
+}
+
+/** The groups that rules name. */
+export function groupsIn({ rules }: AccessPolicy): string[] {
+  return rules.flatMap(({ who }) => [who].flat().filter(isGroup));
+}
+
+function decideFor({ rules }: AccessPolicy, call: AccessCall, requester: Requester): Access {
+  const index = rules.findIndex((one) => covers(one, call, requester));
+  const decision = rules[index]?.decide;
+  if (decision === "deny") {
+    const why = `Rule ${index + 1} of access.rules denies ${call.tool} here to who asked for it.`;
+    return { kind: "deny", why };
+  }
+  if (decision !== undefined) return { kind: decision };
+  if (requester.standing === "member" || call.open === true) return { kind: "allow" };
+  return { kind: "deny", why: refusalOf(call, requester) };
+}
+
+function covers(
+  { who, channels, tools, effects }: AccessRule,
+  call: AccessCall,
+  requester: Requester,
+): boolean {
+  const people = [who].flat();
+  return (
+    (people.includes("*") || isNamed(people, requester)) &&
+    [channels].flat().some((one) => isIn(call.channel, one)) &&
+    [tools].flat().some((glob) => globMatches(glob, call.tool)) &&
+    [effects].flat().includes(call.effect)
+  );
+}
+
+/** A rule's channel names the channel, or the workspace or server that it is in. */
+function isIn(channel: string, named: string): boolean {
+  return named === "*" || channel === named || channel.startsWith(`${named}:`);
+}
+
+const KINDS: Readonly<Record<Requester["standing"], string>> = {
+  member: "You",
+  guest: "Guests",
+  outsider: "People who aren't in this channel",
+  bot: "Bots",
+  deactivated: "Deactivated accounts",
+  unknown: "People from outside this team",
+};
+
+function refusalOf({ effect, own }: AccessCall, { standing }: Requester): string {
+  const what =
+    own === true ? "change records" : effect === "read" ? "run checks" : "ask for actions";
+  return `${KINDS[standing]} can't ${what} here. Ask a full member of this channel.`;
+}

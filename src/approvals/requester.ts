@@ -1,0 +1,57 @@
+import * as z from "zod";
+import type { Standing } from "../adapters/adapter.ts";
+
+/** Whom a call is made for, and how watchkeeper.yaml names such people: by account, by group, by standing. */
+
+/** Somebody whose words a call follows from, as the platform knows them now. */
+export interface Requester {
+  account: string;
+  standing: Standing;
+  /** Of the groups that the configuration names, those that the account is in. */
+  groups: readonly string[];
+}
+
+const STANDINGS = ["member", "outsider", "guest", "bot", "deactivated", "unknown"] as const;
+
+/** One account, as keys and entries name it. */
+export const accountForm = z
+  .string()
+  .regex(
+    /^(?:slack:[TE][A-Z0-9]*:[UW][A-Z0-9]*|discord:\d+|terminal:[^\s:]+)$/,
+    'expected "slack:<team>:<user>", "discord:<user>" or "terminal:<name>", with ids, not names',
+  );
+
+const ACCOUNT_OR_GROUP =
+  /^(?:slack:(?:group:[A-Z0-9]+|[TE][A-Z0-9]*:[UW][A-Z0-9]*)|discord:(?:role:)?\d+|terminal:[^\s:]+)$/;
+const ACCOUNTS_AND_GROUPS =
+  '"slack:group:<id>", "slack:<team>:<user>", "discord:role:<id>", "discord:<user>" or "terminal:<name>", with ids, not names';
+
+/** An account or a group that may approve. */
+export const approverForm = z
+  .string()
+  .regex(
+    ACCOUNT_OR_GROUP,
+    `expected ${ACCOUNTS_AND_GROUPS}; leave approvers out to let every full member of the channel approve`,
+  );
+
+/** What names requesters, for mistakes in configuration. */
+export const REQUESTERS = `expected ${ACCOUNTS_AND_GROUPS}; or a standing: ${STANDINGS.join(", ")}`;
+
+/** An account, a group or a standing. */
+export const requesterForm = z.union(
+  [z.enum(STANDINGS), z.string().regex(ACCOUNT_OR_GROUP, REQUESTERS)],
+  REQUESTERS,
+);
+
+/** True for a reference to many people: who they are is asked when a card is made and again at each vote. */
+export function isGroup(reference: string): boolean {
+  return /^[a-z]+:(?:group|role):/.test(reference);
+}
+
+/** True when one of the references names this person, their group or their standing. */
+export function isNamed(
+  references: readonly string[],
+  { account, standing, groups }: Requester,
+): boolean {
+  return references.some((one) => one === account || one === standing || groups.includes(one));
+}
