@@ -39,7 +39,11 @@ export async function fixApprovers(
   return { kind: "listed", accounts };
 }
 
-/** May this account decide on the proposal now? Asked at the vote and again at dispatch. Fails closed. */
+/**
+ * May this account decide on the proposal now? Asked at the vote and again at dispatch. What the proposal itself answers
+ * needs no look-up.
+ * @throws what a look-up throws: that is neither yes nor no, so whoever asks waits and asks again
+ */
 export async function checkEligible(
   account: string,
   { approvers, barred }: Electorate,
@@ -55,14 +59,15 @@ export async function checkEligible(
       "who asked may be the same person on another platform; `people:` in watchkeeper.yaml tells them apart",
     );
   }
-  const standing = await people.standing(account, key).catch(() => "unknown" as const);
   const isListed = approvers.kind === "listed";
+  const listed = isListed ? approvers.accounts.find((each) => each.account === account) : undefined;
+  if (isListed && listed === undefined)
+    return no("this account was not among the approvers when it was asked");
+  const standing = await people.standing(account, key);
   if (standing !== "member" && !(isListed && standing === "outsider")) {
     return no(`this account's standing is "${standing}", not "member"`);
   }
-  if (!isListed) return { eligible: true, basis: "member" };
-  const listed = approvers.accounts.find((each) => each.account === account);
-  if (listed === undefined) return no("this account was not among the approvers when it was asked");
+  if (listed === undefined) return { eligible: true, basis: "member" };
   if (listed.groups === undefined) return { eligible: true, basis: "named" };
   for (const group of listed.groups) {
     if ((await people.members(group))?.includes(account)) return { eligible: true, basis: group };
@@ -73,6 +78,7 @@ export async function checkEligible(
 /**
  * How many different people could approve it now; undefined when the thread's people cannot be listed. Counted up to the
  * quorum: a large channel is not asked about one by one.
+ * @throws what a look-up throws that was needed to reach the quorum
  */
 export async function countEligible(
   electorate: Electorate,
@@ -85,10 +91,16 @@ export async function countEligible(
       : await place.people.everyone(place.key);
   if (accounts === undefined) return undefined;
   const found = new Set<string>();
+  const failures: unknown[] = [];
   for (const account of accounts) {
-    if (countPeople(found) >= electorate.quorum) break;
-    const { eligible } = await checkEligible(account, electorate, place);
-    if (eligible) found.add(place.personOf(account));
+    if (countPeople(found) >= electorate.quorum) return countPeople(found);
+    const checked = await checkEligible(account, electorate, place).catch((error: unknown) => {
+      failures.push(error);
+      return { eligible: false };
+    });
+    if (checked.eligible) found.add(place.personOf(account));
   }
+  // Too few, but somebody could not be looked up.
+  if (countPeople(found) < electorate.quorum && failures.length > 0) throw failures[0];
   return countPeople(found);
 }

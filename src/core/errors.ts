@@ -43,6 +43,7 @@ export const ERROR_CODES = {
   PLATFORM_REFUSED: "Slack or Discord refused the token, its rights or a request for good.",
   PLATFORM_RATE_LIMITED: "Slack or Discord asks to wait before the next request.",
   PLATFORM_UNREACHABLE: "Slack or Discord could not be reached or did not answer in time.",
+  PEOPLE_UNAVAILABLE: "The platform could not say who somebody is; nothing was decided.",
   BUDGET_EXHAUSTED: "The day's budget of model tokens is used up.",
 } as const;
 

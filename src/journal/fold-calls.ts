@@ -28,12 +28,14 @@ function tellHeld(thread: Thread, id: string, holds: string[]): void {
 export function addCall(
   run: Run,
   { call, tool, args, problem }: Pick<Call, "call" | "tool" | "args" | "problem">,
+  askedAt: number,
 ): void {
   const added: Call = {
     run: run.started.run,
     call,
     tool,
     args,
+    askedAt,
     problem,
     asked: undefined,
     reply: undefined,

@@ -207,7 +207,7 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
     stopped,
     ended: undefined,
   };
-  for (const asked of started.calls) addCall(run, { ...asked, problem: undefined });
+  for (const asked of started.calls) addCall(run, { ...asked, problem: undefined }, started.at);
   thread.runs.set(started.run, run);
   thread.counts.runs += 1;
   if (started.talk?.brief === true) thread.tooMuch = false;
@@ -218,7 +218,7 @@ function answerBy(thread: Thread, entry: Entry<"assistant">): void {
   const run = thread.runs.get(entry.run);
   if (run?.talk === undefined || run.ended !== undefined) return;
   hearAssistant(run.talk, entry);
-  for (const use of run.talk.turn) addCall(run, use);
+  for (const use of run.talk.turn) addCall(run, use, entry.at);
   thread.counts.uses = run.talk.uses;
 }
 

@@ -10,6 +10,8 @@ export interface Call {
   readonly tool: string;
   /** As asked for; what is executed is the action's or `tool_started`'s. */
   readonly args: JsonObject;
+  /** When it was asked for, ms since 1970. */
+  readonly askedAt: number;
   /** Why it can never be run, such as arguments that were cut off. */
   readonly problem: string | undefined;
   /** A question: it was put to the thread, and what was written next is its answer. */

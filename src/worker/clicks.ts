@@ -2,64 +2,118 @@ import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import type { Call, Thread } from "../journal/thread.ts";
-import { type Drive, placeOf } from "./drive.ts";
+import { decide, type Drive, putOff, storeNow } from "./drive.ts";
+import { placeOf } from "./look-up.ts";
+import { putOffKey } from "./next.ts";
 import { revise } from "./propose.ts";
 import { finishedDraft } from "./tool-call.ts";
 
-type Drafts = () => Draft<AppendKind>[];
+/** What to write, made from the fold as it is then; undefined: nothing yet. */
+type Drafts = () => Draft<AppendKind>[] | undefined;
+
+/** A click whose author cannot be looked up is not waited for any longer than this. */
+const JUDGE_LIMIT_MS = 5 * 60_000;
 
 /**
- * Judges one click: whose it is, whether they may, what it changes. Returns what to write, made from the fold as it is
- * when written: a vote, a new revision, a settlement, or a private word about why it changes nothing.
+ * Judges one click: whose it is, whether they may, what it changes. Writes what that comes to, made from the fold as it is
+ * when written: a vote, a new revision, a settlement, or a private word about why it changes nothing. A click that could
+ * not be judged stays, holds back every dispatch and is tried again.
  */
-export async function judge(
+export async function judgeClick(
   drive: Drive,
   click: Entry<"click">,
   signal: AbortSignal,
-): Promise<Drafts> {
-  if (click.choice.kind === "settle") return settle(drive, click, click.choice);
-  if (click.choice.kind === "answer") return answer(drive, click, click.choice.text);
+): Promise<() => Promise<void>> {
+  const { clicks } = drive.thread;
+  const drafts = await judge(drive, click, signal).catch((error: unknown) => {
+    if (storeNow(drive) - click.at >= JUDGE_LIMIT_MS) return unjudged(drive, click);
+    drive.parts.log.warn({ err: error, key: drive.key }, "a click could not be judged yet");
+    return () => {
+      // Those before it were tried before it: they wait as long, so that the ones behind have their turn.
+      for (const { id, at } of clicks.values()) {
+        putOff(drive, putOffKey(id), error, at + JUDGE_LIMIT_MS);
+        if (id === click.id) break;
+      }
+      return undefined;
+    };
+  });
+  // Cut short by a shutdown it was not judged at all; the next start does it.
+  const open = () => clicks.has(click.id) && !signal.aborted;
+  return () => decide(drive, () => (open() ? drafts() : undefined));
+}
+
+/** What a click comes to, from look-ups that may fail. */
+async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): Promise<Drafts> {
+  if (click.choice.kind === "settle") return settle(drive, click, click.choice, signal);
+  if (click.choice.kind === "answer") return answer(drive, click, click.choice.text, signal);
   const action = drive.thread.actions.get(click.action);
   if (action === undefined)
     return () => [privateWord(click, `There is no action ${click.action} here.`)];
+  const word = lateWord(action, click);
+  if (word !== undefined) return () => [privateWord(click, word)];
   if (click.choice.kind === "edit") return edit(drive, action, click, click.choice.args, signal);
-  if (click.choice.kind === "cancel") return cancel(drive, action, click);
-  const { approve, reason } =
-    click.choice.kind === "deny"
-      ? { approve: false, reason: click.choice.reason }
-      : { approve: true, reason: undefined };
+  if (click.choice.kind === "cancel") return cancel(drive, action, click, signal);
+  const approve = click.choice.kind !== "deny";
   const { proposal } = action;
   // Whoever asked may not approve, but think better of it.
   const electorate = approve ? proposal : { ...proposal, barred: [] };
-  const allowed = await checkEligible(click.actor.account, electorate, placeOf(drive));
+  const { account } = click.actor;
+  const allowed = await checkEligible(account, electorate, placeOf(drive, signal));
   return () => {
-    const late = tooLate(action, click);
+    const late = lateWord(action, click);
     if (late !== undefined) return [privateWord(click, late)];
     if (!allowed.eligible)
       return [privateWord(click, `You may not decide on ${action.action}: ${allowed.why}.`)];
-    const person = drive.parts.personOf(click.actor.account);
+    const person = drive.parts.personOf(account);
     if (approve && action.votes.some((vote) => vote.approve && vote.person === person)) {
       const missing = `it needs ${action.proposal.quorum} different people`;
       return [privateWord(click, `You have already approved ${action.action}; ${missing}.`)];
     }
-    const vote: Draft<"vote"> = {
-      id: `vote:${click.id}`,
-      kind: "vote",
-      action: action.action,
-      revision: click.revision,
-      click: click.id,
-      account: click.actor.account,
-      person,
-      name: click.actor.name,
-      approve,
-      basis: `${click.via}, ${allowed.basis}`,
-      ...(reason !== undefined && { reason }),
-    };
-    return [vote];
+    return [voteOf(drive, click, allowed.basis)];
   };
 }
 
-/** Why a click on this action changes nothing any more, or undefined. */
+function voteOf(drive: Drive, click: Entry<"click">, basis: string): Draft<"vote"> {
+  const { choice, actor } = click;
+  const reason = choice.kind === "deny" ? choice.reason : undefined;
+  return {
+    id: `vote:${click.id}`,
+    kind: "vote",
+    action: click.action,
+    revision: click.revision,
+    click: click.id,
+    account: actor.account,
+    person: drive.parts.personOf(actor.account),
+    name: actor.name,
+    approve: choice.kind === "approve",
+    basis: `${click.via}, ${basis}`,
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+/** The platform did not say for too long who clicked: a no counts, since it is the safe one; a yes is handed back. */
+function unjudged(drive: Drive, click: Entry<"click">): Drafts {
+  const minutes = JUDGE_LIMIT_MS / 60_000;
+  return () => {
+    const action = drive.thread.actions.get(click.action);
+    const late = action && lateWord(action, click);
+    if (late !== undefined) return [privateWord(click, late)];
+    const { kind } = click.choice;
+    if (action !== undefined && kind === "deny") {
+      return [voteOf(drive, click, `not looked up for ${minutes} minutes: a deny counts`)];
+    }
+    if (action !== undefined && kind === "cancel") return cancelDrafts(action, click);
+    const text = `I could not look you up for ${minutes} minutes, so your click on ${click.action} did not count. Please click again.`;
+    return [privateWord(click, text)];
+  };
+}
+
+/** Why a click changes nothing any more, or undefined. A cancel means every revision. */
+function lateWord(action: Action, click: Entry<"click">): string | undefined {
+  return click.choice.kind === "cancel" ? decided(action, click) : tooLate(action, click);
+}
+
+/** Why a click on this revision changes nothing any more, or undefined. */
 function tooLate(action: Action, click: Entry<"click">): string | undefined {
   const { proposal } = action;
   const late = decided(action, click);
@@ -94,7 +148,7 @@ async function edit(
   const { proposal } = action;
   const call = drive.thread.runs.get(action.run)?.calls.get(action.call);
   const open = { ...proposal, barred: [] };
-  const allowed = await checkEligible(click.actor.account, open, placeOf(drive));
+  const allowed = await checkEligible(click.actor.account, open, placeOf(drive, signal));
   const revised =
     allowed.eligible && call !== undefined && isOpen(action)
       ? await revise(drive, call, action, { args, click }, signal)
@@ -111,52 +165,95 @@ async function edit(
 }
 
 /** Takes an action back: whoever asked for it may, and whoever could deny it. */
-async function cancel(drive: Drive, action: Action, click: Entry<"click">): Promise<Drafts> {
-  const { account, name } = click.actor;
+async function cancel(
+  drive: Drive,
+  action: Action,
+  click: Entry<"click">,
+  signal: AbortSignal,
+): Promise<Drafts> {
+  const { account } = click.actor;
   const asked = drive.thread.runs.get(action.run)?.principals.has(account) === true;
-  const allowed = await checkEligible(account, action.proposal, placeOf(drive));
+  const allowed = asked
+    ? { eligible: true as const }
+    : await checkEligible(account, action.proposal, placeOf(drive, signal));
   return () => {
     const late = decided(action, click);
     if (late !== undefined) return [privateWord(click, late)];
-    if (!asked && !allowed.eligible)
+    if (!allowed.eligible)
       return [privateWord(click, `You may not cancel ${action.action}: ${allowed.why}.`)];
-    const closed: Draft<"action_closed"> = {
-      id: `closed:${action.action}`,
-      kind: "action_closed",
-      action: action.action,
-      outcome: "cancelled",
-      by: name,
-      click: click.id,
-    };
-    const text = `Cancelled by ${name}. The tool was not executed.`;
-    return [closed, finishedDraft(action, "cancelled", text)];
+    return cancelDrafts(action, click);
   };
 }
 
+function cancelDrafts(action: Action, click: Entry<"click">): Draft<AppendKind>[] {
+  const { name } = click.actor;
+  const closed: Draft<"action_closed"> = {
+    id: `closed:${action.action}`,
+    kind: "action_closed",
+    action: action.action,
+    outcome: "cancelled",
+    by: name,
+    click: click.id,
+  };
+  const text = `Cancelled by ${name}. The tool was not executed.`;
+  return [closed, finishedDraft(action, "cancelled", text)];
+}
+
 /** The answer to a question, by a click on one of its choices. */
-async function answer(drive: Drive, click: Entry<"click">, text: string): Promise<Drafts> {
+async function answer(
+  drive: Drive,
+  click: Entry<"click">,
+  text: string,
+  signal: AbortSignal,
+): Promise<Drafts> {
   const call = openQuestion(drive.thread, click.action);
-  const allowed = await checkEligible(click.actor.account, OPEN_TO_ALL, placeOf(drive));
+  const none = `${click.action} is no question that waits for an answer.`;
+  if (call === undefined) return () => [privateWord(click, none)];
+  const place = placeOf(drive, signal);
+  const allowed = await checkEligible(click.actor.account, OPEN_TO_ALL, place);
   return () => {
-    if (call === undefined || call.finished !== undefined)
-      return [privateWord(click, `${click.action} is no question that waits for an answer.`)];
+    if (call.finished !== undefined) return [privateWord(click, none)];
     if (!allowed.eligible)
       return [privateWord(click, `You may not answer for this thread: ${allowed.why}.`)];
     return [answerDraft(call, click, text)];
   };
 }
 
-/** The answer to a question, as the message that came next; undefined while its author may not give one. */
-export async function replyDrafts(
+/**
+ * The answer to a question, as the message that came next, or a word to who may not give one. Undefined while its author
+ * could not be looked up; it stays then and is tried again.
+ */
+export async function judgeReply(
+  drive: Drive,
+  key: string,
+  call: Call,
+  reply: Entry<"message">,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const drafts = await replyDrafts(drive, call, reply, signal).catch((error: unknown) => {
+    const limit = reply.at + JUDGE_LIMIT_MS;
+    if (storeNow(drive) >= limit) {
+      const text = `I could not look you up for ${JUDGE_LIMIT_MS / 60_000} minutes, so this did not count as the answer. Please write it again.`;
+      return [privateWord(reply, text)];
+    }
+    drive.parts.log.warn({ err: error, key: drive.key }, "an answer could not be judged yet");
+    putOff(drive, key, error, limit);
+    return undefined;
+  });
+  const open = () => call.finished === undefined && !signal.aborted;
+  return () => decide(drive, () => (open() ? drafts : undefined));
+}
+
+async function replyDrafts(
   drive: Drive,
   call: Call,
   reply: Entry<"message">,
+  signal: AbortSignal,
 ): Promise<Draft<AppendKind>[]> {
-  const { account } = reply.actor;
-  const allowed = await checkEligible(account, OPEN_TO_ALL, placeOf(drive));
+  const allowed = await checkEligible(reply.actor.account, OPEN_TO_ALL, placeOf(drive, signal));
   if (allowed.eligible) return [answerDraft(call, reply, reply.text)];
   const text = `The question waits for a full member of this thread: ${allowed.why}.`;
-  return [{ id: `word:${reply.id}`, kind: "notice", text, to: account, answers: reply.id }];
+  return [privateWord(reply, text)];
 }
 
 function answerDraft(
@@ -182,15 +279,17 @@ async function settle(
   drive: Drive,
   click: Entry<"click">,
   { happened, reason }: { happened: boolean; reason?: string | undefined },
+  signal: AbortSignal,
 ): Promise<Drafts> {
   const call = unknownCall(drive.thread, click.action);
+  const none = `${click.action} has no unknown outcome to settle.`;
+  if (call === undefined) return () => [privateWord(click, none)];
   // Settling says what happened in the world; it permits nothing, so who asked for the action may do it.
-  const electorate = { ...(call?.action?.proposal ?? ANYONE), barred: [] };
-  const allowed = await checkEligible(click.actor.account, electorate, placeOf(drive));
+  const electorate = { ...(call.action?.proposal ?? ANYONE), barred: [] };
+  const place = placeOf(drive, signal);
+  const allowed = await checkEligible(click.actor.account, electorate, place);
   return () => {
-    if (call === undefined || call.settled !== undefined) {
-      return [privateWord(click, `${click.action} has no unknown outcome to settle.`)];
-    }
+    if (call.settled !== undefined) return [privateWord(click, none)];
     if (!allowed.eligible)
       return [privateWord(click, `You may not settle ${click.action}: ${allowed.why}.`)];
     const settled: Draft<"settled"> = {
@@ -217,13 +316,10 @@ function unknownCall(thread: Thread, ref: string): Call | undefined {
   return undefined;
 }
 
-/** A private word to whoever clicked. */
-export function privateWord(click: Entry<"click">, text: string): Draft<"notice"> {
-  return {
-    id: `word:${click.id}`,
-    kind: "notice",
-    text,
-    to: click.actor.account,
-    answers: click.id,
-  };
+/** A private word to whoever clicked or wrote. */
+function privateWord(
+  { id, actor }: Entry<"click"> | Entry<"message">,
+  text: string,
+): Draft<"notice"> {
+  return { id: `word:${id}`, kind: "notice", text, to: actor.account, answers: id };
 }

@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import type { Adapter, Progress, View } from "../adapters/adapter.ts";
 import type { RunParts } from "../agent/run.ts";
 import { emptyTranscript, foldTranscript, type Transcript } from "../agent/transcript.ts";
-import type { Place } from "../approvals/eligibility.ts";
 import type { ApprovalPolicy } from "../approvals/policy.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
@@ -38,6 +37,8 @@ export interface WorkerParts {
   host: string;
   /** A run that takes longer gets a message that shows its progress, a quicker one only its answer. In ms. */
   showAfterMs: number;
+  /** How long one look-up of people on the platform may take, in ms. Default 10 s. */
+  lookUpMs?: number;
   /** How long a lease lives unless renewed, which happens every third of it. Default 6 s. */
   leaseMs: number;
 }
@@ -69,7 +70,7 @@ export interface Drive {
   transcript: Transcript | undefined;
   /** Per resource, the end of the writes on it so far. */
   readonly writes: Map<string, Promise<void>>;
-  /** Views to leave alone until then, because the platform refused; store's clock. */
+  /** Work to leave alone until then, by step key, because the platform refused or did not answer; store's clock. */
   readonly deferred: Map<string, number>;
   /** How often the lease was taken without a release: from the third time on, its work has crashed twice. */
   readonly attempts: number;
@@ -93,6 +94,8 @@ export interface Drive {
 
 /** An absence that people are told of when it is over. */
 const NOTABLE_ABSENCE_MS = 2_000;
+/** When to try again what the platform refused without saying when. */
+const RETRY_MS = 5_000;
 /** How long a fenced worker tries to post an outcome that only it knows. */
 const LATE_WORD_MS = 60_000;
 
@@ -129,11 +132,6 @@ export function createDrive(
   };
 }
 
-/** The thread as a place where people decide. */
-export function placeOf({ key, adapter, parts }: Drive): Place {
-  return { key, people: adapter.people, personOf: parts.personOf };
-}
-
 /** The store's clock now, ms since 1970. */
 export function storeNow({ heardNow }: Drive): number {
   return heardNow.store + Math.floor(performance.now() - heardNow.at);
@@ -165,6 +163,12 @@ export function progress(drive: Drive, run: string, update: Progress): void {
   } catch (error) {
     drive.parts.log.debug({ err: error, key: drive.key }, "progress could not be shown");
   }
+}
+
+/** Leaves work alone for as long as the platform asks, else 5 s; at most until `latest` on the store's clock. */
+export function putOff(drive: Drive, key: string, error: unknown, latest = Infinity): void {
+  const retryMs = (isBotError(error) ? error.retryAfterMs : undefined) ?? RETRY_MS;
+  drive.deferred.set(key, Math.min(storeNow(drive) + retryMs, latest));
 }
 
 /** Reads what was not seen yet. */

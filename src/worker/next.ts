@@ -38,7 +38,7 @@ export type Step =
 export interface Situation {
   /** The store's clock, ms since 1970. */
   now: number;
-  /** Work of this worker's in progress, by step key, and calls whose tool it is running, as `call:<id>`. */
+  /** Work of this worker's in progress or put off, by step key, and calls whose tool it is running, as `call:<id>`. */
   busy: ReadonlySet<string>;
   /** Shutting down: no tool is begun and no run, as in a parked thread. */
   draining: boolean;
@@ -58,8 +58,9 @@ export function nextStep(thread: Thread, situation: Situation): Step {
     recoverStep(thread, situation) ??
     deliverStep(thread, situation) ??
     showStep(thread, situation) ??
+    expiryStep(thread, situation) ??
     (situation.draining ? undefined : clickStep(thread, situation)) ??
-    endingStep(thread, situation) ??
+    endingStep(thread) ??
     (isResting(thread, situation) ? undefined : workStep(thread, situation)) ?? {
       do: "wait",
       until: nextTime(thread, situation),
@@ -151,19 +152,34 @@ function owedTo(thread: Thread, view: string): Owed | undefined {
   return oldest?.owed;
 }
 
-/** Clicks are judged in the order they were posted, one at a time. */
+/** Comes before clicks are judged: one whose author cannot be looked up must not keep an action open. */
+function expiryStep({ live }: Thread, { now }: Situation): Step | undefined {
+  for (const action of live) {
+    if (isOpen(action) && now >= action.proposal.expiresAt) return { do: "expire", action };
+  }
+  return undefined;
+}
+
+/**
+ * Clicks are judged in the order they were posted, one at a time. One that is put off is passed over: a deny further down
+ * must not wait for it.
+ */
 function clickStep(thread: Thread, { busy }: Situation): Step | undefined {
-  for (const click of thread.clicks.values()) {
-    return busy.has("judge") ? undefined : { do: "judge", key: "judge", click };
+  for (const click of busy.has("judge") ? [] : thread.clicks.values()) {
+    if (!busy.has(putOffKey(click.id))) return { do: "judge", key: "judge", click };
   }
   for (const word of thread.words.values()) return { do: "tell", word };
   return undefined;
 }
 
-/** What is over but not yet written down: expired and closed actions, calls of a stopped run, runs with nothing left to do. */
-function endingStep(thread: Thread, { now }: Situation): Step | undefined {
+/** Names what is put off when a click's author could not be looked up. */
+export function putOffKey(click: string): string {
+  return `judge:${click}`;
+}
+
+/** What is over but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */
+function endingStep(thread: Thread): Step | undefined {
   for (const action of thread.live) {
-    if (isOpen(action) && now >= action.proposal.expiresAt) return { do: "expire", action };
     if (action.closed !== undefined && !action.closed.recorded) return { do: "close", action };
   }
   for (const run of thread.runs.values()) {

@@ -1,23 +1,33 @@
-import { type Electorate, countEligible, fixApprovers } from "../approvals/eligibility.ts";
+import {
+  type Electorate,
+  countEligible,
+  fixApprovers,
+  type Place,
+} from "../approvals/eligibility.ts";
 import type { Action } from "../approvals/action.ts";
 import { refusalOf } from "../agent/run.ts";
 import type { Talk } from "../agent/talk.ts";
 import { capText, exactText } from "../core/display.ts";
 import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
-import { messageOf } from "../core/errors.ts";
+import { type BotError, messageOf } from "../core/errors.ts";
 import type { Call } from "../journal/thread.ts";
 import type { Prepared } from "../tools/dispatch.ts";
-import { type Drive, placeOf, storeNow } from "./drive.ts";
+import { type Drive, storeNow } from "./drive.ts";
+import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
 import { type Permission, permit } from "./permission.ts";
 
 export type Proposal =
   | { kind: "blocked"; text: string }
+  /** Nobody can say yet who could approve it. */
+  | { kind: "later"; error: BotError }
   | { kind: "allow"; prepared: Prepared }
   | { kind: "ask"; draft(): Draft<"action_proposed"> }
   | { kind: "question"; draft(): Draft<"notice"> };
 
 /** More than this cannot be shown whole on a card of any platform, so it cannot be approved. */
 const MAX_SHOWN_BYTES = 3_000;
+/** As long as an action waits for people: who could approve one is not looked up for longer. */
+const LOOK_UP_LIMIT_MS = 60 * 60_000;
 /** A reason is a few sentences; it stands below the action, which must not be pushed out of sight. */
 const MAX_REASON_BYTES = 600;
 
@@ -26,7 +36,7 @@ type Asked = Extract<Permission, { kind: "ask" }>;
 /**
  * What becomes of a call: what is denied as it was asked for is not looked at further; what the checked and pinned arguments
  * come to decides. Whatever goes wrong on the way blocks the call with the reason; nothing is ever run because something
- * could not be checked.
+ * could not be checked. A look-up of people that failed is no answer: it is tried again for an hour.
  */
 export async function propose(drive: Drive, call: Call, signal: AbortSignal): Promise<Proposal> {
   const { dispatcher, encode } = drive.parts;
@@ -53,8 +63,9 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     if (decision.kind === "allow") return { kind: "allow", prepared };
     const preview = await dispatcher.preview(prepared, signal);
     const requesters = [...(run?.principals ?? [])];
-    const electorate = await electorateOf(drive, decision, requesters);
-    const obstacle = (await tooFew(drive, electorate, decision)) ?? tooLong(prepared.args);
+    const place = placeOf(drive, signal);
+    const electorate = await electorateOf(place, decision, requesters);
+    const obstacle = (await tooFew(place, electorate, decision)) ?? tooLong(prepared.args);
     if (obstacle !== undefined) return { kind: "blocked", text: obstacle };
     const reason = reasonOf(run?.talk);
     const expiresAt = storeNow(drive) + decision.expiresInMinutes * 60_000;
@@ -67,6 +78,10 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
       },
     };
   } catch (error) {
+    const mayAnswer = isLookUpFailure(error) && !isForGood(error);
+    if (mayAnswer && storeNow(drive) < call.askedAt + LOOK_UP_LIMIT_MS) {
+      return { kind: "later", error };
+    }
     return { kind: "blocked", text: encode(messageOf(error)) };
   }
 }
@@ -89,6 +104,7 @@ function reasonOf(talk: Talk | undefined): string | undefined {
 /**
  * The next revision of an open action with other arguments, or why there cannot be one. Its expiry stays; who edited
  * counts as a requester too.
+ * @throws BotError PEOPLE_UNAVAILABLE
  */
 export async function revise(
   drive: Drive,
@@ -108,10 +124,11 @@ export async function revise(
     const requesters = [...principals, ...editors, edit.click.actor.account];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
     const asked = decision.kind === "ask" ? decision : undefined;
+    const place = placeOf(drive, signal);
     const electorate = asked
-      ? await electorateOf(drive, asked, requesters)
+      ? await electorateOf(place, asked, requesters)
       : { ...previous, barred: previous.barred.length === 0 ? [] : requesters };
-    const obstacle = (asked && (await tooFew(drive, electorate, asked))) ?? tooLong(prepared.args);
+    const obstacle = (asked && (await tooFew(place, electorate, asked))) ?? tooLong(prepared.args);
     if (obstacle !== undefined) return obstacle;
     const revision = previous.revision + 1;
     const draft = draftOf(
@@ -125,12 +142,16 @@ export async function revise(
     );
     return { ...draft, click: edit.click.id };
   } catch (error) {
+    if (isLookUpFailure(error)) throw error;
     return encode(messageOf(error));
   }
 }
 
-async function electorateOf(drive: Drive, asked: Asked, requesters: string[]): Promise<Electorate> {
-  const { people, personOf } = placeOf(drive);
+async function electorateOf(
+  { people, personOf }: Place,
+  asked: Asked,
+  requesters: string[],
+): Promise<Electorate> {
   return {
     approvers: await fixApprovers(asked.approvers, people),
     barred: asked.requesterMayApprove ? [] : [...new Set(requesters.map(personOf))],
@@ -139,11 +160,11 @@ async function electorateOf(drive: Drive, asked: Asked, requesters: string[]): P
 }
 
 async function tooFew(
-  drive: Drive,
+  place: Place,
   electorate: Electorate,
   asked: Asked,
 ): Promise<string | undefined> {
-  const able = await countEligible(electorate, placeOf(drive));
+  const able = await countEligible(electorate, place);
   if (able === undefined || able >= electorate.quorum) return undefined;
   const whom =
     asked.escalation === undefined

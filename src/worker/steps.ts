@@ -1,14 +1,11 @@
-import type { MessageRef, View } from "../adapters/adapter.ts";
 import { beginRun, endRun } from "../agent/run.ts";
 import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
-import { BotError, isBotError, messageOf } from "../core/errors.ts";
-import { fold } from "../journal/fold.ts";
-import { answerIdOf, type Call, emptyThread, type Word } from "../journal/thread.ts";
-import { within } from "../tools/time-limit.ts";
+import { type BotError, messageOf } from "../core/errors.ts";
+import type { Call, Word } from "../journal/thread.ts";
 
-import { judge, privateWord, replyDrafts } from "./clicks.ts";
+import { judgeClick, judgeReply } from "./clicks.ts";
 import {
   absorb,
   append,
@@ -17,23 +14,20 @@ import {
   decide,
   type Drive,
   persist,
-  placeOf,
   progress,
+  putOff,
   storeNow,
-  viewOf,
 } from "./drive.ts";
-import { type Owed, retryKey, type Step } from "./next.ts";
-import { cardOf, deliver, progressIdOf, progressOf } from "./outbox.ts";
+import { isLookUpFailure, placeOf } from "./look-up.ts";
+import type { Step } from "./next.ts";
 import { permit } from "./permission.ts";
 import { propose } from "./propose.ts";
+import { show, showRun } from "./show.ts";
 import { think } from "./think.ts";
 import { finishedDraft, recover, runTool } from "./tool-call.ts";
 
-/** How long a platform may take to show one thing, and how long it is left alone after it refused. */
-const DELIVERY_MS = 20_000;
-const DELIVERY_RETRY_MS = 5_000;
-/** What is shown later than this after it was written down may have been shown by an attempt that was cut short. */
-const FIRST_ATTEMPT_MS = 2_000;
+/** Who waits longer than this for a card is told why. */
+const NOTABLE_LOOK_UP_MS = 30_000;
 
 /** Takes one step: either writes entries now, or begins work that will. */
 export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>): Promise<void> {
@@ -49,15 +43,7 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       begin(drive, { key: step.key, kept: true }, (signal) => showRun(drive, step, signal));
       return;
     case "judge":
-      begin(drive, { key: step.key }, async (signal) => {
-        const drafts = await judge(drive, step.click, signal).catch((error: unknown) => {
-          const text = `That could not be judged: ${parts.encode(messageOf(error))}. Please try again.`;
-          return () => [privateWord(step.click, text)];
-        });
-        // Cut short by a shutdown it was not judged at all; the next start does it.
-        const open = () => thread.clicks.has(step.click.id) && !signal.aborted;
-        return () => decide(drive, () => (open() ? drafts() : undefined));
-      });
+      begin(drive, { key: step.key }, (signal) => judgeClick(drive, step.click, signal));
       return;
     case "tell":
       await append(drive, [wordNotice(step.word)]);
@@ -73,12 +59,12 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       return;
     case "prepare":
       begin(drive, { key: step.key, run: step.call.run }, (signal) =>
-        prepare(drive, step.call, signal),
+        prepare(drive, step.key, step.call, signal),
       );
       return;
     case "dispatch":
       begin(drive, { key: step.key, run: step.call.run }, (signal) =>
-        dispatch(drive, step.call, step.action, signal),
+        dispatch(drive, step, signal),
       );
       return;
     case "think":
@@ -87,10 +73,9 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       );
       return;
     case "reply":
-      begin(drive, { key: step.key, run: step.call.run }, async () => {
-        const drafts = await replyDrafts(drive, step.call, step.reply);
-        return () => decide(drive, () => (step.call.finished === undefined ? drafts : undefined));
-      });
+      begin(drive, { key: step.key, run: step.call.run }, (signal) =>
+        judgeReply(drive, step.key, step.call, step.reply, signal),
+      );
       return;
     case "write":
       await append(drive, [step.draft]);
@@ -151,6 +136,7 @@ function mayAct({ over, fenced, draining, thread }: Drive): boolean {
 /** Decides what becomes of a call nobody was asked about yet: blocked, run at once, or proposed. */
 async function prepare(
   drive: Drive,
+  key: string,
   call: Call,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
@@ -162,6 +148,13 @@ async function prepare(
     call.asked === undefined &&
     run()?.stopped === false &&
     mayAct(drive);
+  if (proposal.kind === "later") {
+    return async () => {
+      putOff(drive, key, proposal.error);
+      const isLong = storeNow(drive) - call.askedAt >= NOTABLE_LOOK_UP_MS;
+      if (isLong) await decide(drive, () => (stillAsked() ? [lookingUp(call)] : undefined));
+    };
+  }
   if (proposal.kind === "blocked") {
     return () =>
       decide(drive, () =>
@@ -182,6 +175,11 @@ async function prepare(
       runTool(drive, call, done);
     else done();
   };
+}
+
+function lookingUp({ call, tool }: Call): Draft<"notice"> {
+  const text = `I can't look up who may approve ${tool}: the platform does not say. I'll keep trying for an hour.`;
+  return { id: `looking:${call}`, kind: "notice", text };
 }
 
 function started(
@@ -211,8 +209,7 @@ function started(
  */
 async function dispatch(
   drive: Drive,
-  call: Call,
-  action: Action,
+  { key, call, action }: Extract<Step, { do: "dispatch" }>,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const { proposal } = action;
@@ -223,6 +220,8 @@ async function dispatch(
     // A click that is not judged yet may be a deny: it comes first, and then this is looked at again.
     if (!isOpen(action) || action.proposal !== proposal || drive.thread.clicks.size > 0) return;
     if (!mayAct(drive)) return;
+    // Nobody said no: it stays approved and is looked at again, until it expires.
+    if (isLookUpFailure(drift)) return putOff(drive, key, drift, proposal.expiresAt);
     if (drift !== undefined) {
       await append(drive, [closedDraft(action, "void", undefined, drift)]);
       return;
@@ -265,105 +264,25 @@ async function claimFor(drive: Drive, tool: string, args: JsonObject): Promise<(
   return claim(drive, dispatcher.resourceOf(tool, args));
 }
 
+/** Why an approved action may not run after all, or that who approved it could not be looked up. */
 async function whyNot(
   drive: Drive,
   action: Action,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<string | BotError | undefined> {
   const { dispatcher, encode } = drive.parts;
   const { tool, args, digest } = action.proposal;
+  const place = placeOf(drive, signal);
   try {
     const permission = await permit(drive, action.proposal);
     if (permission.kind === "deny") return permission.why;
     for (const vote of action.votes) {
-      const still = await checkEligible(vote.account, action.proposal, placeOf(drive));
+      const still = await checkEligible(vote.account, action.proposal, place);
       if (!still.eligible) return `${vote.name}'s approval no longer counts: ${still.why}`;
     }
     return await dispatcher.drift(tool, args, digest, signal);
   } catch (error) {
+    if (isLookUpFailure(error)) return error;
     return `it could not be checked again: ${encode(messageOf(error))}`;
   }
-}
-
-/** Shows one owed thing; a platform that refuses is left alone for a while, the debt stays. */
-function show(
-  drive: Drive,
-  { key, view, owed }: Extract<Step, { do: "deliver" }>,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
-  return showOn(drive, { name: view, stage: "final", retry: key }, signal, async (shown) => {
-    const context = { key: drive.key, thread: drive.thread, again: againIn(drive) };
-    const { entry, ref } = await deliver(shown, view, context, owed, drive.parts.encode);
-    return { entry, ref, takeBack: () => takeBack(drive, shown, owed, ref) };
-  });
-}
-
-/** Posts the message in which people see the run's progress. */
-function showRun(
-  drive: Drive,
-  { view, run }: Extract<Step, { do: "show" }>,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
-  const retry = retryKey(view);
-  return showOn(drive, { name: view, stage: "started", retry }, signal, async (shown) => {
-    const delivery = {
-      id: progressIdOf(run),
-      again: againIn(drive)(run.started.at + drive.parts.showAfterMs),
-    };
-    const ref = await shown.begin?.(delivery, progressOf(run));
-    if (ref === undefined) throw new BotError("NOT_AVAILABLE", "This view shows no progress.");
-    return { entry: answerIdOf(run), ref, takeBack: () => takeBack(drive, shown, undefined, ref) };
-  });
-}
-
-/** An attempt that began right after what it shows was written down is the first one. */
-function againIn(drive: Drive): (since: number) => boolean {
-  return (since) => drive.attempts > 1 || storeNow(drive) - since > FIRST_ATTEMPT_MS;
-}
-
-async function showOn(
-  drive: Drive,
-  { name, stage, retry }: { name: string; stage: "started" | "final"; retry: string },
-  signal: AbortSignal,
-  send: (view: View) => Promise<{ entry: string; ref: MessageRef; takeBack(): Promise<void> }>,
-): Promise<() => Promise<void>> {
-  const { parts } = drive;
-  try {
-    const view = viewOf(drive, name);
-    const sent = await within(DELIVERY_MS, signal, () => send(view), 0);
-    const { entry, ref } = sent;
-    const id = `delivered:${name}:${entry}:${stage}`;
-    const draft = { id, kind: "delivered", view: name, entry, stage, ref } as const;
-    return async () => {
-      if ((await append(drive, [draft])) === "fenced") await sent.takeBack();
-    };
-  } catch (error) {
-    return async () => {
-      parts.log.warn({ err: error, key: drive.key, view: name }, "a delivery was refused");
-      const retryMs = (isBotError(error) ? error.retryAfterMs : undefined) ?? DELIVERY_RETRY_MS;
-      drive.deferred.set(retry, storeNow(drive) + retryMs);
-    };
-  }
-}
-
-/** Another worker serves this thread now, and what this one showed may be a second copy, or out of date. */
-async function takeBack(
-  drive: Drive,
-  view: View,
-  owed: Owed | undefined,
-  ref: MessageRef,
-): Promise<void> {
-  const { parts, key } = drive;
-  const entries = await persist(drive, () => parts.journal.read(key));
-  if (owed?.kind === "card") {
-    const action = fold(emptyThread(), entries).actions.get(owed.action.action);
-    if (action !== undefined) await view.settle(ref, cardOf(key, action, parts.encode));
-    return;
-  }
-  if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
-  parts.log.warn(
-    { key, entry: owed?.debt.id },
-    "a message was sent twice; this copy is taken back",
-  );
-  await view.retract(ref);
 }

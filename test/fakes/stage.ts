@@ -57,6 +57,7 @@ export interface StageOptions {
   journal?: Journal;
   now?: () => number;
   leaseMs?: number;
+  lookUpMs?: number;
   showAfterMs?: number;
   /** The machine that it runs on. Default: `stage`. */
   host?: string;
@@ -126,6 +127,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     },
     log: pino({ level: "silent" }),
     leaseMs: options.leaseMs ?? 2_000,
+    ...(options.lookUpMs !== undefined && { lookUpMs: options.lookUpMs }),
     showAfterMs: options.showAfterMs ?? 500,
     timezone: undefined,
     host: options.host ?? "stage",

@@ -7,6 +7,7 @@ export interface Folded {
 export type Next =
   | { do: "append"; entry: string }
   | { do: "start" | "recover" | "expire" }
+  | { do: "judge"; clicks: string[] }
   | { do: "send"; answer: number }
   | { do: "release"; at: string };
 export function createFold(

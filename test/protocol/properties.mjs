@@ -4,8 +4,14 @@ import { next } from "./fold.mjs";
 
 const count = (text, letter) => text.split(letter).length - 1;
 
-/** Looked at when `me`, who has folded `view`, is about to write `entry` after `j.entries`. */
-export function brokenAppend(j, me, entry, view, { quorum }) {
+/** Looked at when `me`, who has folded `view`, is about to write `entry` after the journal's entries. */
+export function brokenAppend(
+  { journal: j, left, workers, gone, lostOnce, base, sent },
+  me,
+  entry,
+  view,
+  { quorum, judge, hosts, loses },
+) {
   const has = (letters) => [...j.entries].some((other) => letters.includes(other));
   if (j.winner !== me) return `P6 ${KIND[entry]} was appended by a worker whose token was replaced`;
   if ("FUN".includes(entry) && has("FUN")) return "P4 two results for one call";
@@ -19,9 +25,49 @@ export function brokenAppend(j, me, entry, view, { quorum }) {
     if (messages.some((other) => !view.includes(other)))
       return "P3 a message counts as answered, though who answered had not seen it";
   }
+  if ("FUN".includes(entry) && !has("S"))
+    return "P4 the result of a call that this journal never started";
+  if (entry === "D" && !has("R")) return "P5 recorded as delivered what this journal never said";
+  const out = (name) => left.includes(name);
+  if ("efg".includes(entry) && !out(entry === "g" ? "Bob" : "Ana") && !waited(j, entry))
+    return "P2 an approve was used up though nobody said no";
+  if (entry === "h" && !out("Bob"))
+    return "P2 a deny was thrown away though nobody said that Bob may not";
+  if (
+    entry === "V" &&
+    judge &&
+    !["Ana", "Bob"].some((name) => out(name) && has(name === "Ana" ? "AC" : "B"))
+  )
+    return "P2 an approved action was dropped though nobody said no";
+  if (entry === "V" && hosts && !gone) return "P11 dropped as if its host were gone";
   if (entry !== "S") return undefined;
+  if (hosts && me !== 1) return "P11 an action ran on another host than its card says";
+  const { looked } = workers[me - 1];
+  for (const [name, votes] of judge
+    ? [
+        ["Ana", "AC"],
+        ["Bob", "B"],
+      ]
+    : [])
+    if (has(votes) && !looked.includes(name))
+      return `P2 tool_started, and nobody looked again whether ${name} may approve`;
+  if (
+    lostOnce &&
+    loses === "restore" &&
+    quorum === 0 &&
+    ![...j.entries].some((other) => "mn".includes(other) && !sent.includes(other))
+  )
+    return "P1 a write that nobody was asked about, on the word of messages from before the restore";
+  if (
+    lostOnce &&
+    loses === "restore" &&
+    quorum > 0 &&
+    [..."PABC"].some((letter) => has(letter) && j.entries.indexOf(letter) < base)
+  )
+    return "P1 a write on a card or votes from before the restore";
+  if (has("l")) return "P2 tool_started after a late word said that it had happened";
   if (has("S")) return "P1 two tool_started for one action";
-  if (has("d")) return "P2 tool_started after a deny was posted";
+  if (has("d") && !has("h")) return "P2 tool_started after a deny was posted";
   if (has("s")) return "P2 tool_started after a Stop was posted";
   if (has("t")) return "P2 tool_started after the expiry was posted";
   if (j.lateAt >= 0) return "P2 tool_started after the expiry by the store's clock";
@@ -34,16 +80,48 @@ export function brokenAppend(j, me, entry, view, { quorum }) {
   return undefined;
 }
 
+/** Has the click that this word takes out waited past the limit? */
+function waited(j, word) {
+  return [{ e: "a", f: "c", g: "b" }[word], word === "e" ? "z" : ""].some(
+    (click) => click && j.entries.includes(click) && j.entries.indexOf(click) < j.tiredAt,
+  );
+}
+
+/** Looked at when the store loses everything after `kept`: what others rely on must be in it. (A restore cannot promise that.) */
+export function brokenLoss({ acked, effects, cards, told, complete }, kept) {
+  if ([...acked].some((post) => !kept.includes(post))) return "P9 an acknowledged post is lost";
+  if (effects && !kept.includes("S")) return "P1 tool_started is lost, its effect happened";
+  if (cards && !kept.includes("P"))
+    return "P10 a card is shown whose action the journal does not know";
+  if ([...told].some((vote) => !kept.includes(vote)))
+    return "P10 a vote is shown that the journal does not know";
+  for (let answer = 0; complete >> answer; answer++)
+    if (complete & (1 << answer) && count(kept, "R") <= answer)
+      return "P10 an answer is shown that the journal never gave";
+  return undefined;
+}
+
 /** Must hold in every state. */
-export function brokenState({ journal: j, effects }, { scenario, rules, fold }) {
-  if (effects > 1) return "P1 the effect happened twice";
-  if (effects && !j.entries.includes("S") && rules.writeAhead)
+export function brokenState(
+  { journal: j, effects, begun, left, gone, lostOnce },
+  { scenario, rules, fold },
+) {
+  if (effects > (scenario.loses === "restore" && lostOnce ? Math.max(begun, 1) : 1))
+    return "P1 the effect happened twice";
+  if (effects && !j.entries.includes("S") && rules.writeAhead && scenario.loses !== "restore")
     return "P1 an effect without tool_started";
   if (effects && j.entries.includes("N"))
     return "P4 said 'not done' of an effect that then happened";
-  if (j.holder === NOBODY && !isDue(j) && !j.unindexed) {
-    const todo = next(fold(j.entries, j.lateAt), j.lateAt >= 0, scenario, rules);
-    const waits = todo.do === "release" && (todo.at === "never" || todo.at === j.dueAt);
+  if (j.holder !== NOBODY) return undefined;
+  const folded = fold(j.entries, j.lateAt, rules.epoch ? j.epoch : -1, j.early);
+  const todo = next(folded, j.lateAt >= 0, scenario, rules);
+  const waits = todo.do === "release" && (todo.at === "never" || todo.at === j.dueAt);
+  for (const host of scenario.hosts ?? []) {
+    const may = host === 1 || gone || todo.do !== "start";
+    if (!waits && may && !isDue(j, host, gone))
+      return `P8 work is owed (${todo.do}) that host ${host} may do, and due() does not show it there`;
+  }
+  if (!isDue(j) && !j.unindexed) {
     if (!waits)
       return `P8 work is owed (${todo.do} ${KIND[todo.entry] ?? todo.at ?? ""}), nobody has the lease, and due() does not show it`;
   }
@@ -51,8 +129,13 @@ export function brokenState({ journal: j, effects }, { scenario, rules, fold }) 
 }
 
 /** Must hold wherever the system, left alone, comes to rest. */
-export function unsettled({ journal: j, effects, stray, lost, complete, forgot }, { fold }) {
-  const f = fold(j.entries, j.lateAt);
+export function unsettled(
+  { journal: j, effects, stray, lost, complete, forgot, lostOnce, acked, lastGone },
+  { fold, scenario, rules },
+) {
+  const f = fold(j.entries, j.lateAt, rules.epoch ? j.epoch : -1, j.early);
+  if (f.restored)
+    return "P12 at rest after a restore, with open work of before, and the thread was not told";
   if (f.unanswered || f.delivered < f.answers)
     return "P3 at rest, with a post unanswered or an answer undelivered";
   if (j.holder !== NOBODY) return "P3 at rest, with a dead worker's lease";
@@ -60,7 +143,17 @@ export function unsettled({ journal: j, effects, stray, lost, complete, forgot }
     return "P4 at rest, with a started call whose outcome nobody declared";
   if (f.outcome === "U" && effects && !forgot && !j.entries.includes("l"))
     return "P4 a worker that is alive knew the outcome, and it was thrown away";
-  if (complete !== (1 << f.answers) - 1)
+  if (
+    scenario.loses === "restore" &&
+    lostOnce &&
+    effects > Number(j.entries.includes("S")) &&
+    lastGone.includes("S") &&
+    !forgot &&
+    !j.entries.includes("l")
+  )
+    return "P4 a worker that is alive knew the outcome of a call that the restore took back, and it was thrown away";
+  const all = (1 << f.answers) - 1;
+  if ((complete & all) !== all || (complete !== all && scenario.loses !== "restore"))
     return "P5 an answer recorded as delivered is only half there";
   if (lost & ~stray) return "P5 an answer recorded as delivered is not in the chat";
   return undefined;

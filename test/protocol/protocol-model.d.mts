@@ -4,6 +4,10 @@ export interface Scenario {
   quorum: number;
   action: boolean;
   workers?: number;
+  /** Who clicked has to be looked up, which fails now and then, or for ever. */
+  judge?: "flaky" | "away";
+  /** Who may stop being an approver. */
+  leaves?: string[];
 }
 export interface State {
   journal: { entries: string; lateAt: number };

@@ -246,17 +246,6 @@ test("a view whose progress fails takes nothing with it", async () => {
   expect(chat.answers()).toMatchObject([{ status: "completed" }]);
 });
 
-test("whose standing cannot be looked up decides nothing, and is told", async () => {
-  const chat = createChat();
-  chat.adapter.people.standing = () => Promise.reject(new Error("directory down"));
-  const act = fakeTool({ name: "act", effect: "write" });
-  const stage = await createStage({ tools: [act], chat });
-  await stage.say("run act name=web");
-  await stage.settle();
-  expect(act.runs).toEqual([]);
-  expect(chat.answers()).toMatchObject([{ results: [{ outcome: "blocked" }] }]);
-});
-
 describe("a chat that refuses", () => {
   test("is tried again later, and nothing owed is forgotten", async () => {
     let down = true;

@@ -1,0 +1,95 @@
+import type { MessageRef, View } from "../adapters/adapter.ts";
+import { BotError } from "../core/errors.ts";
+import { fold } from "../journal/fold.ts";
+import { answerIdOf, emptyThread } from "../journal/thread.ts";
+import { within } from "../tools/time-limit.ts";
+import { append, type Drive, persist, putOff, storeNow, viewOf } from "./drive.ts";
+import { type Owed, retryKey, type Step } from "./next.ts";
+import { cardOf, deliver, progressIdOf, progressOf } from "./outbox.ts";
+
+/** How long a platform may take to show one thing. */
+const DELIVERY_MS = 20_000;
+/** What is shown later than this after it was written down may have been shown by an attempt that was cut short. */
+const FIRST_ATTEMPT_MS = 2_000;
+
+/** Shows one owed thing; a platform that refuses is left alone for a while, the debt stays. */
+export function show(
+  drive: Drive,
+  { key, view, owed }: Extract<Step, { do: "deliver" }>,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  return showOn(drive, { name: view, stage: "final", retry: key }, signal, async (shown) => {
+    const context = { key: drive.key, thread: drive.thread, again: againIn(drive) };
+    const { entry, ref } = await deliver(shown, view, context, owed, drive.parts.encode);
+    return { entry, ref, takeBack: () => takeBack(drive, shown, owed, ref) };
+  });
+}
+
+/** Posts the message in which people see the run's progress. */
+export function showRun(
+  drive: Drive,
+  { view, run }: Extract<Step, { do: "show" }>,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const retry = retryKey(view);
+  return showOn(drive, { name: view, stage: "started", retry }, signal, async (shown) => {
+    const delivery = {
+      id: progressIdOf(run),
+      again: againIn(drive)(run.started.at + drive.parts.showAfterMs),
+    };
+    const ref = await shown.begin?.(delivery, progressOf(run));
+    if (ref === undefined) throw new BotError("NOT_AVAILABLE", "This view shows no progress.");
+    return { entry: answerIdOf(run), ref, takeBack: () => takeBack(drive, shown, undefined, ref) };
+  });
+}
+
+/** An attempt that began right after what it shows was written down is the first one. */
+function againIn(drive: Drive): (since: number) => boolean {
+  return (since) => drive.attempts > 1 || storeNow(drive) - since > FIRST_ATTEMPT_MS;
+}
+
+async function showOn(
+  drive: Drive,
+  { name, stage, retry }: { name: string; stage: "started" | "final"; retry: string },
+  signal: AbortSignal,
+  send: (view: View) => Promise<{ entry: string; ref: MessageRef; takeBack(): Promise<void> }>,
+): Promise<() => Promise<void>> {
+  const { parts } = drive;
+  try {
+    const view = viewOf(drive, name);
+    const sent = await within(DELIVERY_MS, signal, () => send(view), 0);
+    const { entry, ref } = sent;
+    const id = `delivered:${name}:${entry}:${stage}`;
+    const draft = { id, kind: "delivered", view: name, entry, stage, ref } as const;
+    return async () => {
+      if ((await append(drive, [draft])) === "fenced") await sent.takeBack();
+    };
+  } catch (error) {
+    return async () => {
+      parts.log.warn({ err: error, key: drive.key, view: name }, "a delivery was refused");
+      putOff(drive, retry, error);
+    };
+  }
+}
+
+/** Another worker serves this thread now, and what this one showed may be a second copy, or out of date. */
+async function takeBack(
+  drive: Drive,
+  view: View,
+  owed: Owed | undefined,
+  ref: MessageRef,
+): Promise<void> {
+  const { parts, key } = drive;
+  const entries = await persist(drive, () => parts.journal.read(key));
+  if (owed?.kind === "card") {
+    const action = fold(emptyThread(), entries).actions.get(owed.action.action);
+    if (action !== undefined) await view.settle(ref, cardOf(key, action, parts.encode));
+    return;
+  }
+  if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
+  parts.log.warn(
+    { key, entry: owed?.debt.id },
+    "a message was sent twice; this copy is taken back",
+  );
+  await view.retract(ref);
+}
