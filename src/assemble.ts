@@ -97,15 +97,20 @@ export interface Equipment extends Skills {
 /**
  * Loads the skills, a configured folder's before the program's own of the same name, and makes the tools. `ledger` is asked
  * when a tool needs it; left out where none is run.
+ * @throws BotError CONFIG_INVALID when policy names a tool or an argument that does not exist
  */
-export async function equip(
-  { logs, secrets, skills: { folders } }: Config,
-  ledger?: () => Ledger,
-): Promise<Equipment> {
+export async function equip(config: Config, ledger?: () => Ledger): Promise<Equipment> {
+  const {
+    logs,
+    secrets,
+    skills: { folders },
+  } = config;
   const redactor = createRedactor(secrets);
   const encode = (text: string) => encodeText(text, redactor);
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
-  return { skills, problems, tools: createTools({ logRoots: logs.roots, skills, ledger }) };
+  const tools = createTools({ logRoots: logs.roots, skills, ledger });
+  checkPolicyNames(config, tools);
+  return { skills, problems, tools };
 }
 
 /** What every model's run is made of; undefined where no model is configured. */
@@ -169,7 +174,6 @@ export async function assemble(
 ): Promise<Bot> {
   const equipment = await equip(config, () => ledger);
   const { tools } = equipment;
-  checkPolicyNames(config, tools);
   logWarnings(log, config, equipment);
   const journal = await openStore(config, (text) => log.warn(text));
   const redactor = createRedactor(config.secrets);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
@@ -185,6 +185,7 @@ export async function doctor(config: Config): Promise<number> {
   let broken = false;
   const parts = {
     nodeVersion: process.version,
+    envFile: envFile(),
     storeName: storeName(config),
     warnings: config.warnings,
     openJournal: (warn: (text: string) => void) => openStore(config, warn),
@@ -197,6 +198,12 @@ export async function doctor(config: Config): Promise<number> {
     broken ||= state === "broken";
   }
   return broken ? 1 : 0;
+}
+
+/** What `--env-file-if-exists` of Node's names, as `npm start` does, if it exists. */
+function envFile(): string | undefined {
+  const [, file] = /^--env-file(?:-if-exists)?=(.+)$/m.exec(process.execArgv.join("\n")) ?? [];
+  return file !== undefined && existsSync(file) ? file : undefined;
 }
 
 export async function trace(config: Config, thread: string): Promise<number> {

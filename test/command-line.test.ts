@@ -77,9 +77,9 @@ describe("ask", { timeout: 20_000 }, () => {
     });
   });
 
-  test("without a model says in one line that none is configured, and points to tools", async () => {
+  test("without a model says in one line that none is configured, points to tools, and exits with 1", async () => {
     const { code, out } = await begin().run(["ask", "is the disk of the shop full?"]);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(lines(out)[0]).toMatch(/No model is configured.*MODEL=/);
     expect(out).toContain("run disk_usage");
   });
@@ -227,6 +227,38 @@ describe("looking at what happened", { timeout: 20_000 }, () => {
     expect(lines((await program.run(["audit", "--since", "1h"])).out)).toHaveLength(4);
     expect((await program.run(["audit", "--since", "2999-01-01"])).out).toBe("");
     expect(await program.run(["audit", "--since", "yesterday"])).toMatchObject({ code: 2 });
+  });
+
+  test("doctor refuses a policy that npm start refuses, in the same words", async () => {
+    const file = join(begin().folder, "watchkeeper.yaml");
+    writeFileSync(
+      file,
+      "approvals: { rules: [{ match: { tool: restart_servce }, decide: deny }] }",
+    );
+    for (const command of [["doctor"], ["ask", "tools"], []]) {
+      expect(await program.run(command)).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/yaml:1:\d+.*did you mean restart_service/),
+      });
+    }
+  });
+
+  test("npm start reads .env, and doctor says so; a variable that is set outside wins", async () => {
+    const { scripts } = JSON.parse(
+      readFileSync(join(import.meta.dirname, "../package.json"), "utf8"),
+    ) as { scripts: { start: string } };
+    const flags = scripts.start.split(" ").filter((word) => word.startsWith("--"));
+    begin({ MODEL: "", PORT: "3001" });
+    writeFileSync(join(program.folder, ".env"), "LOG_LEVEL=loud\nPORT=none\n");
+    expect(await program.run(["doctor"], "", flags)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^(?![^]*PORT)[^]*LOG_LEVEL/),
+    });
+    writeFileSync(join(program.folder, ".env"), "LOG_LEVEL=warn\n");
+    expect((await program.run(["doctor"], "", flags)).out).toMatch(
+      /ok +environment +\.env was read/,
+    );
+    expect((await program.run(["doctor"])).out).toMatch(/absent +environment +no \.env/);
   });
 
   test("doctor says what works, and fails when the store is damaged", async () => {

@@ -60,7 +60,7 @@ export function beginRun({ entry, stopped }: Pending, thread: Thread, parts: Run
   if (stopped) return answer("cancelled", "Stopped before it began.");
   if (entry.kind === "message") {
     const { talk } = parts;
-    if (talk === undefined) return answer("completed", parts.plain(entry.text));
+    if (talk === undefined) return answer("failed", parts.plain(entry.text));
     const waiting = [...thread.pending.values()].flatMap((each) =>
       each.entry.kind === "message" && !each.stopped ? [each.entry] : [],
     );

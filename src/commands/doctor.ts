@@ -16,6 +16,8 @@ export interface Finding {
 
 export interface DoctorParts {
   nodeVersion: string;
+  /** The file that Node read variables from, or undefined. */
+  envFile: string | undefined;
   /** Where the store is. */
   storeName: string;
   warnings: readonly string[];
@@ -39,6 +41,7 @@ const MODEL_TOKENS = 1_024;
 /** Looks at everything a start depends on, and goes on after what is broken. */
 export async function* examine(parts: DoctorParts): AsyncIterable<Finding> {
   yield { state: "ok", subject: "node", text: parts.nodeVersion };
+  yield examineEnvironment(parts);
   yield* examineStore(parts);
   for (const text of parts.warnings) yield { state: "absent", subject: "configuration", text };
   yield await examineModel(parts);
@@ -53,6 +56,12 @@ export async function* examine(parts: DoctorParts): AsyncIterable<Finding> {
   for (const { at, text, loaded } of parts.problems) {
     yield { state: loaded ? "ok" : "absent", subject: "skill", text: `${at}: ${text}` };
   }
+}
+
+function examineEnvironment({ envFile }: DoctorParts): Finding {
+  const subject = "environment";
+  if (envFile === undefined) return { state: "absent", subject, text: "no .env file was read" };
+  return { state: "ok", subject, text: `${envFile} was read; a variable set outside of it wins` };
 }
 
 /** Asks it for a word: the key, the name and the way there are right if it comes. */

@@ -22,15 +22,19 @@ export class Program {
   }
 
   start(...args: string[]): ChildProcessWithoutNullStreams {
-    const child = spawn(process.execPath, [MAIN, ...args], { env: this.#env, cwd: this.folder });
+    return this.#spawn([MAIN, ...args]);
+  }
+
+  #spawn(args: readonly string[]): ChildProcessWithoutNullStreams {
+    const child = spawn(process.execPath, args, { env: this.#env, cwd: this.folder });
     this.#running.add(child);
     child.on("close", () => this.#running.delete(child));
     return child;
   }
 
-  /** Runs it to its end with this standard input. */
-  async run(args: string[], input = ""): Promise<Ended> {
-    const child = this.start(...args);
+  /** Runs it to its end with this standard input and these flags of Node's. */
+  async run(args: string[], input = "", flags: readonly string[] = []): Promise<Ended> {
+    const child = this.#spawn([...flags, MAIN, ...args]);
     child.stdin.end(input);
     const [out, err] = [collect(child.stdout), collect(child.stderr)];
     const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
