@@ -7,9 +7,8 @@ import { createPersonOf } from "./approvals/people.ts";
 import { answerCommand } from "./commands/answers.ts";
 import { readText } from "./commands/grammar.ts";
 import { checkPolicyNames, type Config } from "./config.ts";
-import { encodeText } from "./core/display.ts";
+import { createEncoder } from "./core/encoder.ts";
 import { type JournalKey, transportOf } from "./core/journal-key.ts";
-import { createRedactor } from "./core/secrets.ts";
 import type { Ledger } from "./incidents/incident.ts";
 import { createLedger } from "./incidents/ledger.ts";
 import { startBeating } from "./journal/heartbeat.ts";
@@ -105,8 +104,7 @@ export async function equip(config: Config, ledger?: () => Ledger): Promise<Equi
     secrets,
     skills: { folders },
   } = config;
-  const redactor = createRedactor(secrets);
-  const encode = (text: string) => encodeText(text, redactor);
+  const { encode } = createEncoder(secrets);
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
   const tools = createTools({ logRoots: logs.roots, skills, ledger });
   checkPolicyNames(config, tools);
@@ -176,9 +174,8 @@ export async function assemble(
   const { tools } = equipment;
   logWarnings(log, config, equipment);
   const journal = await openStore(config, (text) => log.warn(text));
-  const redactor = createRedactor(config.secrets);
-  const encode = (text: string) => encodeText(text, redactor);
-  const hide = (text: string) => redactor.redact(text);
+  const encoder = createEncoder(config.secrets);
+  const { encode, hide } = encoder;
   const ledger = createLedger(journal, encode);
   const talk = talkTerms(config, equipment);
   const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
@@ -193,9 +190,9 @@ export async function assemble(
     journal,
     dispatcher: createDispatcher({
       tools,
-      exec: createExec(),
+      exec: createExec({ encoder }),
       dial: createDial({ allow: config.network.allow, local }),
-      encode,
+      encoder,
     }),
     policy: config.approvals,
     run: {

@@ -19,6 +19,7 @@ import type { Tool } from "../../src/tools/tool.ts";
 import type { WorkerParts } from "../../src/worker/drive.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { ABOUT, bytesOf, INPUT, type Peer, QUESTION, type Script, type World } from "./peer.ts";
+import { encoderOf } from "../../test/fakes/encoder.ts";
 
 const MODEL = "bench/script";
 /** `journal`, `seq`, `at` and `version` of an entry's row, 8 bytes each though SQLite packs them. */
@@ -98,7 +99,7 @@ function partsOf(
   return {
     journal,
     host: "bench",
-    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: same }),
+    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encoder: encoderOf(same) }),
     policy: approvalPolicy.parse({}),
     run: {
       direct: () => ({ kind: "text", text: "", failed: true }),

@@ -10,6 +10,8 @@ export interface Redactor {
    * Redacting twice is redacting once. It never throws.
    */
   redact(text: string): string;
+  /** What `redact` leaves of the text between two places; a placeholder that lies across one of them is part of it. */
+  redactWithin(text: string, from: number, to: number): string;
   /** The names of what `redact` removes, each once. */
   find(text: string): string[];
   /** Names of held values that are too short to look for: they would be found in ordinary words. */
@@ -61,15 +63,16 @@ export function createRedactor(held: readonly HeldSecret[]): Redactor {
     }
   }
 
-  function redactAsIs(text: string): string {
-    let result = text;
+  function redactWithin(text: string, from: number, to: number): string {
+    let part: Part = { text, from, to };
     for (let pass = 0; pass < MAX_PASSES; pass += 1) {
-      const found = findings(result);
+      const found = findings(part.text);
       if (found.length === 0) break;
-      result = replace(result, found);
+      part = replace(part, found);
     }
-    return result;
+    return part.text.slice(part.from, part.to);
   }
+  const redactAsIs = (text: string): string => redactWithin(text, 0, text.length);
 
   return {
     redact(text) {
@@ -78,6 +81,7 @@ export function createRedactor(held: readonly HeldSecret[]): Redactor {
       const redacted = clean === text ? text : redactAsIs(clean);
       return redacted === clean ? redactAsIs(text) : redacted;
     },
+    redactWithin,
     find: (text) => [...new Set(findings(text).map(({ name }) => name))],
     ignored: [...new Set(values.filter((secret) => !isLong(secret)).map(({ name }) => name))],
   };
@@ -123,14 +127,30 @@ function merge(findings: Finding[]): Finding[] {
   return merged;
 }
 
-function replace(text: string, findings: Finding[]): string {
-  let result = "";
+/** A text and two places in it. */
+interface Part {
+  text: string;
+  from: number;
+  to: number;
+}
+
+/** With a placeholder for each finding. A place within a finding moves to that end of it with which more is in between. */
+function replace({ text, from, to }: Part, findings: Finding[]): Part {
+  const result = { text: "", from, to };
   let at = 0;
   for (const { start, end, name } of findings) {
-    result += `${text.slice(at, start)}[secret:${name}]`;
+    result.text += text.slice(at, start);
+    const began = result.text.length;
+    result.text += `[secret:${name}]`;
+    const shift = result.text.length - end;
+    if (end <= from) result.from = from + shift;
+    else if (start < from) result.from = began;
+    if (end <= to) result.to = to + shift;
+    else if (start < to) result.to = result.text.length;
     at = end;
   }
-  return result + text.slice(at);
+  result.text += text.slice(at);
+  return result;
 }
 
 const SECRET_KEY =

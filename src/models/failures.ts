@@ -1,4 +1,4 @@
-import { cleanText } from "../core/display.ts";
+import { cleanText, headOf } from "../core/display.ts";
 import { BotError } from "../core/errors.ts";
 import { ModelError } from "./model.ts";
 import { isRecord } from "./turns.ts";
@@ -172,7 +172,7 @@ function brief(text: string, { apiKey }: Caller): string {
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
-  return line.length > 200 ? `${line.slice(0, 200).toWellFormed()}…` : line;
+  return line.length > 200 ? `${headOf(line, 200).toWellFormed()}…` : line;
 }
 
 /** What happened and what to do, by code, in the words of the provider's two settings. */

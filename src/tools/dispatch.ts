@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { ArtifactRef, FileRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { capText } from "../core/display.ts";
+import type { Encoder } from "../core/encoder.ts";
 import { checkArguments, type InputForm, inputForm, suggest } from "./arguments.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 import { keepImages } from "./images.ts";
@@ -58,8 +59,8 @@ export interface DispatchParts {
     options: ExecOptions & { signal: AbortSignal },
   ): Promise<ExecResult>;
   dial(host: string, port: number, options: { signal: AbortSignal }): Promise<Dialed>;
-  /** The encoder that every stored and shown text passes. */
-  encode(text: string): string;
+  /** What every stored and shown text passes. */
+  encoder: Encoder;
   /**
    * The clock that broken tools are left alone by, in ms, never running backwards. Default: since the process began.
    */
@@ -122,7 +123,8 @@ function digestOf(tool: Tool, args: JsonObject, { schemaHash }: InputForm): stri
 }
 
 export function createDispatcher(parts: DispatchParts): Dispatcher {
-  const { tools, encode } = parts;
+  const { tools } = parts;
+  const { encode } = parts.encoder;
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const breaker = createBreaker(parts.now);
   const forms = new Map<Tool["input"], InputForm>();
@@ -234,6 +236,7 @@ function contextOf(
     signal,
     exec: (argv, options = {}) => parts.exec(argv, { ...options, signal }),
     dial: (host, port) => parts.dial(host, port, { signal }),
+    encoder: parts.encoder,
     readArtifact,
     asker,
   };
@@ -280,7 +283,7 @@ async function verify(
     asker,
   }: Pick<RunOptions, "startedAt" | "signal"> & { asker?: Asker | undefined },
 ): Promise<Verdict> {
-  const { encode } = parts;
+  const { encode } = parts.encoder;
   try {
     const read = async (inner: AbortSignal) =>
       tool.verify?.(args, contextOf(parts, inner, startedBy(asker, startedAt)), startedAt);

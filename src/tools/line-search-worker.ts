@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { RE2JS, RE2JSException } from "re2js";
+import { createEncoder } from "../core/encoder.ts";
 import type { LineSearch, LineSearchAnswer } from "./line-search.ts";
 import { findLines, matchLines } from "./lines.ts";
 
@@ -12,7 +13,7 @@ async function search(asked: LineSearch): Promise<LineSearchAnswer> {
     const matches = (line: string) => regex.test(line);
     const found =
       "file" in asked
-        ? await findLines(asked.file, wanted, { matches })
+        ? await findLines(asked.file, wanted, { encoder: createEncoder(asked.held), matches })
         : matchLines(asked.lines, wanted, matches);
     return { found };
   } catch (error) {

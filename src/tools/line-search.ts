@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import type { Encoder } from "../core/encoder.ts";
 import { BotError } from "../core/errors.ts";
+import type { HeldSecret } from "../core/secrets.ts";
 import type { FoundLines, MatchingLines } from "./lines.ts";
 
 /** What to search for: an RE2 pattern, and how many lines of it. */
@@ -12,28 +14,31 @@ export interface Pattern {
 
 /** What the thread is given. */
 export type LineSearch = Pattern &
-  ({ file: { fd: number; bytes: number } } | { lines: readonly string[] });
+  (
+    | { file: { fd: number; bytes: number }; held: readonly HeldSecret[] }
+    | { lines: readonly string[] }
+  );
 
 /** What the thread answers; a problem is one of the pattern. */
 export type LineSearchAnswer<T = FoundLines | MatchingLines> = { found: T } | { problem: string };
 
-/** When a pattern is so slow that a search does not notice that its 5 s are over. */
-const GIVE_UP_MS = 10_000;
+/** When a pattern is so slow that a search does not notice that its 10 s are over. */
+const GIVE_UP_MS = 15_000;
 
 /**
- * The newest lines of an open file that match.
+ * The newest lines of an open file that match once they are encoded.
  * @throws as `inThread`
  */
 export function searchFile(
   file: { fd: number; bytes: number },
   pattern: Pattern,
-  signal: AbortSignal,
+  { signal, encoder }: { signal: AbortSignal; encoder: Encoder },
 ): Promise<FoundLines> {
-  return inThread({ ...pattern, file }, signal);
+  return inThread({ ...pattern, file, held: encoder.held }, signal);
 }
 
 /**
- * The first of these lines that match.
+ * The first of these lines that match. They have been encoded as one text.
  * @throws as `inThread`
  */
 export function searchLines(

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Encoder } from "../core/encoder.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { DEFAULT_PATH, resolveExecutable } from "./host/executable.ts";
 import type { ExecOptions, ExecResult } from "./tool.ts";
@@ -57,12 +58,13 @@ exit 0`;
  * Everything the program started ends with the call, also when this process is killed; only what made a session of
  * its own, as daemons do, lives on. When the call is stopped or its time is up the program gets SIGTERM, 2 s later
  * SIGKILL. Of each output stream the first and the last half of `maxBytes` are kept, with a line between them that
- * says how much is missing.
+ * says how much is missing; where they were cut they are encoded, with what `encoder` may need to see left out.
  *
  * A call throws BotError COMMAND_UNKNOWN; INPUT_INVALID for arguments that no program can be given; NOT_AVAILABLE
  * when the system does not start the program; TIMEOUT or ABORTED as the signal's reason says.
  */
-export function createExec(options: { path?: string; tmpDir?: string } = {}): Exec {
+export function createExec(options: { encoder: Encoder; path?: string; tmpDir?: string }): Exec {
+  const { encoder } = options;
   const path = options.path ?? DEFAULT_PATH;
   return async (argv, { timeoutMs, maxBytes = MAX_BYTES, ...call }) => {
     const signal =
@@ -73,9 +75,10 @@ export function createExec(options: { path?: string; tmpDir?: string } = {}): Ex
     const program = await resolveExecutable(name, path);
     const home = await mkdtemp(join(options.tmpDir ?? tmpdir(), "watchkeeper-"));
     try {
-      if (signal.aborted) throw stopped(program, signal.reason, 0, "");
+      if (signal.aborted) throw stopped(program, signal.reason, 0);
       const env = { PATH: path, LANG: "C.UTF-8", HOME: home };
-      return await supervise([program, ...args], { env, cwd: call.cwd ?? home, maxBytes, signal });
+      const setting = { env, cwd: call.cwd ?? home, maxBytes, signal, encoder };
+      return await supervise([program, ...args], setting);
     } finally {
       // A daemon that lives on may be writing here; that is no reason to fail the call.
       await rm(home, { recursive: true, force: true }).catch(() => {});
@@ -88,10 +91,11 @@ interface Setting {
   cwd: string;
   maxBytes: number;
   signal: AbortSignal;
+  encoder: Encoder;
 }
 
 async function supervise(argv: readonly string[], setting: Setting): Promise<ExecResult> {
-  const { signal } = setting;
+  const { signal, encoder } = setting;
   const startedAt = performance.now();
   const { child, pid, out, err, exited, release } = await startWatched(argv, setting);
   const exit = await unlessAborted(exited, signal);
@@ -107,7 +111,8 @@ async function supervise(argv: readonly string[], setting: Setting): Promise<Exe
   child.stderr?.destroy();
   child.unref();
   if (exit === undefined) {
-    const printed = `${out.text()}\n${err.text()}`.trim();
+    // Encoded before `stopped` cuts it.
+    const printed = encoder.encode(`${out.text()}\n${err.text()}`.trim());
     throw stopped(argv[0] ?? "", signal.reason, performance.now() - startedAt, printed);
   }
   return {
@@ -119,7 +124,7 @@ async function supervise(argv: readonly string[], setting: Setting): Promise<Exe
 }
 
 /** The program, running, and `release`, which ends everything of it that is left. */
-async function startWatched(argv: readonly string[], { cwd, env, maxBytes }: Setting) {
+async function startWatched(argv: readonly string[], { cwd, env, maxBytes, encoder }: Setting) {
   const child = start(argv, cwd, env);
   const watcher = spawn("/bin/sh", ["-c", WATCH], {
     cwd: "/",
@@ -130,7 +135,8 @@ async function startWatched(argv: readonly string[], { cwd, env, maxBytes }: Set
   const gate = quiet(child.stdio[3]);
   const leash = quiet(watcher.stdin);
   // Listened for before it starts: what nobody listens for when a program exits is lost.
-  const [out, err] = [capture(child.stdout, maxBytes), capture(child.stderr, maxBytes)];
+  const out = capture(child.stdout, maxBytes, encoder);
+  const err = capture(child.stderr, maxBytes, encoder);
   const [exited, swept] = [outcome(child), outcome(watcher)];
   const pid = child.pid ?? Number.NaN;
   try {
@@ -239,7 +245,7 @@ function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 /** Keeps the first and the last half of `maxBytes` of what a stream says, in memory that does not grow. */
-function capture(stream: Readable | null, maxBytes: number) {
+function capture(stream: Readable | null, maxBytes: number, encoder: Encoder) {
   const head = Buffer.alloc(Math.ceil(maxBytes / 2));
   /** A ring: what comes after the head overwrites its own oldest bytes. */
   const tail = Buffer.alloc(maxBytes - head.length);
@@ -269,12 +275,15 @@ function capture(stream: Readable | null, maxBytes: number) {
     if (filled <= tail.length) return Buffer.concat([head, tail.subarray(0, filled)]).toString();
     const seam = filled % tail.length;
     const end = Buffer.concat([tail.subarray(seam), tail.subarray(0, seam)]);
-    return `${head.toString()}\n[… ${dropped()} bytes left out …]\n${end.toString()}`;
+    const first = encoder.encodeCut(head.toString(), { before: false, behind: true });
+    const last = encoder.encodeCut(end.toString(), { before: true, behind: false });
+    const given = Math.min(head.length, encoder.reach) + Math.min(tail.length, encoder.reach);
+    return `${first}\n[… ${dropped() + given} bytes left out …]\n${last}`;
   };
   return { closed, dropped, text };
 }
 
-function stopped(program: string, reason: unknown, ms: number, printed: string): BotError {
+function stopped(program: string, reason: unknown, ms: number, printed = ""): BotError {
   const isTimeout =
     isBotError(reason, "TIMEOUT") || (reason instanceof Error && reason.name === "TimeoutError");
   const how = isTimeout ? "was ended because its time was up" : "was stopped";

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type * as z from "zod";
+import type { Encoder } from "../core/encoder.ts";
 import type { Effect, Preview } from "../core/entry.ts";
 import type { ImageType } from "../core/image-type.ts";
 import type { JournalKey } from "../core/journal-key.ts";
@@ -73,6 +74,11 @@ export interface ToolContext {
    * @throws BotError ADDRESS_REFUSED, ADDRESS_UNKNOWN, CONNECTION_FAILED, ABORTED
    */
   dial(host: string, port: number): Promise<Dialed>;
+  /**
+   * What raw text passes before it is cut, matched against what somebody asked for, or counted. A result's text as a
+   * whole passes it anyway.
+   */
+  encoder: Encoder;
   /**
    * The bytes of an artifact of the thread that asked, of no other. Only while the tool is run.
    * @throws BotError ARTIFACT_UNKNOWN; NOT_AVAILABLE in a pin, preview, precheck or read-back

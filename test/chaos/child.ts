@@ -17,6 +17,7 @@ import type { Trap } from "./plan.ts";
 import { seededRandom } from "./random.ts";
 import { chaosPolicy, input, witnessTools } from "./tools.ts";
 import { openWitness, type Witness } from "./witness.ts";
+import { encoderOf } from "../fakes/encoder.ts";
 
 /** One worker process, as `crew.ts` starts it: the product's own store, wake-ups, worker and dispatcher. */
 export interface Setup {
@@ -141,7 +142,12 @@ async function main(setup: Setup): Promise<void> {
   const worker = createWorker({
     journal,
     host: "chaos",
-    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode: (text) => text }),
+    dispatcher: createDispatcher({
+      tools,
+      exec: nowhere,
+      dial: nowhere,
+      encoder: encoderOf((text) => text),
+    }),
     policy: chaosPolicy(),
     run: {
       direct: (command, thread) =>

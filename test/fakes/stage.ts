@@ -21,6 +21,7 @@ import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import type { WorkerParts } from "../../src/worker/drive.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
 import { type Chat, createChat } from "./chat.ts";
+import { encoderOf } from "./encoder.ts";
 
 export const KEY: JournalKey = "test:thread";
 
@@ -111,7 +112,12 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
   const parts: WorkerParts = {
     journal,
-    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encode }),
+    dispatcher: createDispatcher({
+      tools,
+      exec: nowhere,
+      dial: nowhere,
+      encoder: encoderOf(encode),
+    }),
     policy: approvalPolicy.parse(options.approvals ?? {}),
     run: {
       direct: (command, thread) =>

@@ -12,6 +12,7 @@ import { approvalPolicy } from "../../src/approvals/policy.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { encodeText } from "../../src/core/display.ts";
+import { createEncoder, type Encoder } from "../../src/core/encoder.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { createRedactor } from "../../src/core/secrets.ts";
 import type { Journal } from "../../src/journal/journal.ts";
@@ -237,6 +238,11 @@ interface Joined {
   effects: Effect[];
 }
 
+const UNREDACTED: Pick<Encoder, "encodeWithin" | "encodeCut"> = {
+  encodeWithin: (text, from, to) => text.slice(from, to),
+  encodeCut: (text) => text,
+};
+
 /** As `assemble.ts` joins them, but for the model and the adapter. */
 function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effects }: Joined) {
   const tools = [
@@ -248,6 +254,12 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
   const hide = (text: string) => redactor.redact(text);
   const encode = (text: string) =>
     fault === "nothing is cleaned" ? hide(text) : encodeText(text, redactor);
+  const encoder = {
+    ...createEncoder(HELD),
+    ...(fault === "nothing is redacted" && UNREDACTED),
+    encode,
+    hide,
+  };
   const offered = tools.filter(
     ({ name }) => fault === "every tool is offered" || name !== NOT_OFFERED,
   );
@@ -267,12 +279,12 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
     host: "puppet",
     dispatcher: createDispatcher({
       tools,
-      exec: createExec({ tmpDir: folder }),
+      exec: createExec({ encoder, tmpDir: folder }),
       dial:
         fault === "any address is dialed"
           ? dialUnchecked(lookup)
           : createDial({ allow: [`${PUBLIC}/32`], local: false }, { lookup }),
-      encode,
+      encoder,
     }),
     policy: approvalPolicy.parse(
       fault === "policy allows everything"

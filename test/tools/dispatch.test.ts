@@ -6,6 +6,7 @@ import { BotError, type ErrorCode } from "../../src/core/errors.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { ASKER } from "../fakes/asker.ts";
+import { encoderOf } from "../fakes/encoder.ts";
 
 const input = z.strictObject({ name: z.string() });
 type Input = z.infer<typeof input>;
@@ -29,7 +30,7 @@ function stage(changes: Changes, encode = (text: string) => text) {
     tools: [tool],
     exec: nowhere,
     dial: nowhere,
-    encode,
+    encoder: encoderOf(encode),
     now: () => clock.now,
   });
   const { signal } = new AbortController();
@@ -166,7 +167,7 @@ describe("a tool that fails five times in a row", () => {
     });
     const nowhere = () => Promise.reject(new Error("nowhere"));
     const fine = { ...broken, name: "fine", run: async () => ({ text: "" }) };
-    const parts = { exec: nowhere, dial: nowhere, encode: (text: string) => text };
+    const parts = { exec: nowhere, dial: nowhere, encoder: encoderOf((text) => text) };
     const dispatcher = createDispatcher({ ...parts, tools: [broken, fine] });
     const { signal } = new AbortController();
     const options = {

@@ -1,9 +1,10 @@
 import { createExec } from "../../src/tools/process.ts";
+import { nothingHeld } from "../fakes/encoder.ts";
 
 /** Runs a tree of processes again and again under the given folder until somebody kills this process. */
 
 const [tmpDir = ""] = process.argv.slice(2);
-const exec = createExec({ tmpDir });
+const exec = createExec({ encoder: nothingHeld, tmpDir });
 const { signal } = new AbortController();
 
 const TREE = `

@@ -76,13 +76,13 @@ async function binaryFormat({ handle }: Opened): Promise<string | undefined> {
 async function readLines(
   { handle, path, bytes }: Opened,
   { lines: wanted, grep, ignoreCase }: Omit<Input, "path">,
-  { signal }: ToolContext,
+  { signal, encoder }: ToolContext,
 ): Promise<ToolOutput> {
   const file = { fd: handle.fd, bytes };
   const { lines, ...found } =
     grep === undefined
-      ? await findLines(file, wanted, { signal })
-      : await searchFile(file, { pattern: grep, ignoreCase, wanted }, signal);
+      ? await findLines(file, wanted, { signal, encoder })
+      : await searchFile(file, { pattern: grep, ignoreCase, wanted }, { signal, encoder });
   const name = `${path} (${formatBytes(bytes)})`;
   const why = found.limit === undefined ? "" : `: ${found.limit}`;
   const scope = found.isAll

@@ -1,4 +1,5 @@
 import { cleanText, headOf } from "../../core/display.ts";
+import type { Encoder } from "../../core/encoder.ts";
 
 /**
  * Other people's text on one line of a report: control characters and bytes that are no text are written out (`\x00`),
@@ -7,6 +8,19 @@ import { cleanText, headOf } from "../../core/display.ts";
 export function printable(text: string, maxLength: number): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapeCharacter);
   return line.length > maxLength ? `${headOf(line, maxLength)}…` : line;
+}
+
+/**
+ * The first `maxLength` characters of other people's text on one line, as `printable`. A secret in it, or across its
+ * end, is taken out: `text` has to go on for the encoder's reach, unless that is all of it.
+ */
+export function printablePart(text: string, maxLength: number, encoder: Encoder): string {
+  const clean = cleanText(text);
+  const safe = encoder.encodeWithin(clean, 0, maxLength);
+  // Only where there is no secret in it: between written-out characters none would be found any more.
+  const isPlain = safe === clean.slice(0, maxLength);
+  const part = printable(isPlain ? text.slice(0, maxLength) : safe, Number.POSITIVE_INFINITY);
+  return text.length > maxLength ? `${part}…` : part;
 }
 
 /** Other people's text as lines that cannot be taken for the report's own. */

@@ -55,6 +55,6 @@ export const httpCheck = defineTool({
   async run(args, ctx) {
     // node:http takes tens of milliseconds to load, which a start without a check should not pay.
     const { visit } = await import("./http-visit.ts");
-    return { text: renderVisit(await visit(args, ctx), args) };
+    return { text: renderVisit(await visit(args, ctx), args, ctx.encoder) };
   },
 });

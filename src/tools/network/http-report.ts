@@ -1,7 +1,8 @@
 import { headOf } from "../../core/display.ts";
+import type { Encoder } from "../../core/encoder.ts";
 import type { Body } from "./http-body.ts";
 import type { Answer, Exchange } from "./http-exchange.ts";
-import { formatBytes, formatMs, formatTimes, printable, quoted } from "./format.ts";
+import { formatBytes, formatMs, formatTimes, printablePart, quoted } from "./format.ts";
 import { shownUrl } from "./http-url.ts";
 import type { Visit } from "./http-visit.ts";
 
@@ -34,18 +35,37 @@ const SHOWN_HEADERS = [
   "strict-transport-security",
 ] as const;
 
-/** The conclusion in the first line, then what else to notice, then each hop with its evidence. */
-export function renderVisit(visit: Visit, expected: Expectations): string {
-  const { hops } = visit;
+/**
+ * The conclusion in the first line, then what else to notice, then each hop with its evidence. Bodies are encoded before
+ * they are searched or cut: whether a secret is in one cannot be asked.
+ */
+export function renderVisit(
+  { hops: visited, stuck }: Visit,
+  expected: Expectations,
+  encoder: Encoder,
+): string {
+  const hops = visited.map((hop) => withoutSecrets(hop, encoder));
   const numbered = hops.length > 1;
   return [
-    conclude(visit, expected),
+    conclude({ hops, stuck }, expected),
     ...noteworthy(hops).map((note) => `Note: ${note}.`),
     ...hops.flatMap((hop, index) => {
       const title = `${numbered ? `${index + 1}. ` : ""}${renderTitle(hop)}`;
-      return ["", title, ...renderHop(hop, index === hops.length - 1).map((line) => `   ${line}`)];
+      return [
+        "",
+        title,
+        ...renderHop(hop, index === hops.length - 1, encoder).map((line) => `   ${line}`),
+      ];
     }),
   ].join("\n");
+}
+
+function withoutSecrets(hop: Exchange, encoder: Encoder): Exchange {
+  const { answer } = hop;
+  if (answer === undefined) return hop;
+  const { body } = answer;
+  const text = encoder.encodeCut(body.text, { before: false, behind: !body.isWhole });
+  return { ...hop, answer: { ...answer, body: { ...body, text } } };
 }
 
 /** DOWN: no HTTP answer. UNHEALTHY: an answer that clients cannot use or nobody wants. */
@@ -101,14 +121,16 @@ function renderTitle({ method, url, answer }: Exchange): string {
   return `${method} ${shownUrl(url)} → ${answer?.statusLine ?? "no answer"}`;
 }
 
-function renderHop(hop: Exchange, isLast: boolean): string[] {
+function renderHop(hop: Exchange, isLast: boolean, encoder: Encoder): string[] {
   const { answer } = hop;
   return [
     ...(hop.at === undefined ? [] : [`address: ${hop.at}`]),
     `times: ${renderTimes(hop)}`,
     ...SHOWN_HEADERS.flatMap((name) => {
       const value = answer?.headers[name];
-      return value === undefined ? [] : [`${name}: ${printable(String(value), MAX_HEADER_LENGTH)}`];
+      return value === undefined
+        ? []
+        : [`${name}: ${printablePart(String(value), MAX_HEADER_LENGTH, encoder)}`];
     }),
     ...(hop.certificate?.lines ?? []),
     ...(isLast && hop.method === "GET" && answer !== undefined ? renderBody(answer.body) : []),

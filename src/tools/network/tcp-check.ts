@@ -2,10 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { addAbortListener } from "node:events";
 import type { Duplex } from "node:stream";
 import * as z from "zod";
+import type { Encoder } from "../../core/encoder.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import { defineTool, type Dialed, type ToolContext } from "../tool.ts";
 import { dialWithin, limitTime, secure, type TimeLimit } from "./connection.ts";
-import { formatAddress, formatTimes, printable } from "./format.ts";
+import { formatAddress, formatTimes, printable, printablePart } from "./format.ts";
 
 /** The longest that one check may take, in seconds. */
 const MAX_SECONDS = 60;
@@ -56,7 +57,7 @@ async function check(args: Input, ctx: ToolContext): Promise<string> {
   let dialed: Dialed | undefined;
   try {
     dialed = await dialWithin(ctx, args.host, args.port, limit);
-    return await inspect(dialed, args, limit);
+    return await inspect(dialed, args, limit, ctx.encoder);
   } catch (error) {
     if (isBotError(error, "ADDRESS_UNKNOWN", "CONNECTION_FAILED")) {
       const took = formatTimes([["total", performance.now() - started]]);
@@ -70,7 +71,12 @@ async function check(args: Input, ctx: ToolContext): Promise<string> {
 }
 
 /** Reports on an open port. */
-async function inspect(dialed: Dialed, args: Input, limit: TimeLimit): Promise<string> {
+async function inspect(
+  dialed: Dialed,
+  args: Input,
+  limit: TimeLimit,
+  encoder: Encoder,
+): Promise<string> {
   let conclusion = `OPEN: ${printable(formatAddress(args.host, args.port), 300)} accepts connections`;
   // An address was not looked up.
   const times: [string, number | undefined][] = [
@@ -90,7 +96,7 @@ async function inspect(dialed: Dialed, args: Input, limit: TimeLimit): Promise<s
         conclusion += `, but clients refuse its certificate: ${certificate.problem}`;
       } else if (certificate.warning !== undefined) conclusion += `; ${certificate.warning}`;
     }
-    details.push(`greeting: ${await readGreeting(stream, limit)}`);
+    details.push(`greeting: ${await readGreeting(stream, limit, encoder)}`);
   } catch (error) {
     conclusion += `, but ${limit.signal.aborted ? `the TLS handshake did not end within ${limit.seconds} s` : messageOf(error)}`;
   }
@@ -100,14 +106,15 @@ async function inspect(dialed: Dialed, args: Input, limit: TimeLimit): Promise<s
 }
 
 /** What a server says by itself within a second, up to its first line's end. */
-async function readGreeting(stream: Duplex, limit: TimeLimit): Promise<string> {
+async function readGreeting(stream: Duplex, limit: TimeLimit, encoder: Encoder): Promise<string> {
+  const enough = MAX_GREETING_BYTES + encoder.reach;
   const wait = AbortSignal.any([limit.signal, AbortSignal.timeout(GREETING_WAIT_MS)]);
   const listener = addAbortListener(wait, () => stream.destroy());
   let bytes = Buffer.alloc(0);
   try {
     for await (const chunk of stream) {
-      bytes = Buffer.concat([bytes, chunk]).subarray(0, MAX_GREETING_BYTES);
-      if (bytes.includes("\n") || bytes.length === MAX_GREETING_BYTES) break;
+      bytes = Buffer.concat([bytes, chunk]).subarray(0, enough);
+      if (bytes.includes("\n") || bytes.length === enough) break;
     }
   } catch {
     // Cut by the server or by the wait; which one it was shows below.
@@ -122,5 +129,5 @@ async function readGreeting(stream: Duplex, limit: TimeLimit): Promise<string> {
   const text = bytes.toString(isUtf8(bytes) ? "utf8" : "latin1");
   // In a binary greeting (MySQL's holds the version) a line feed is a byte like any other.
   const line = text.includes("\0") ? text : (text.split(/\r?\n/, 1)[0] ?? "");
-  return printable(line, MAX_GREETING_BYTES);
+  return printablePart(line, MAX_GREETING_BYTES, encoder);
 }

@@ -5,6 +5,8 @@ import { onTestFinished } from "vitest";
 import { DEFAULT_PATH } from "../../../src/tools/host/executable.ts";
 import { createExec } from "../../../src/tools/process.ts";
 import type { ToolContext } from "../../../src/tools/tool.ts";
+import { nothingHeld } from "../../fakes/encoder.ts";
+import type { Encoder } from "../../../src/core/encoder.ts";
 
 /** A new folder that goes with the test. */
 export async function makeFolder(): Promise<string> {
@@ -14,10 +16,15 @@ export async function makeFolder(): Promise<string> {
 }
 
 /** What a tool gets, with the real supervisor; `programs`, a folder, comes first on its search path. */
-export function hostContext(programs?: string, signal = new AbortController().signal): ToolContext {
-  const exec = createExec({ path: searchPath(programs) });
+export function hostContext(
+  programs?: string,
+  signal = new AbortController().signal,
+  encoder: Encoder = nothingHeld,
+): ToolContext {
+  const exec = createExec({ encoder, path: searchPath(programs) });
   return {
     signal,
+    encoder,
     exec: (argv, options) => exec(argv, { ...options, signal }),
     dial: () => Promise.reject(new Error("A host tool dialed.")),
     readArtifact: () => Promise.reject(new Error("A host tool read an artifact.")),

@@ -10,6 +10,7 @@ import { readArguments } from "../../../src/tools/arguments.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { createTools } from "../../../src/tools/registry.ts";
 import type { Asker } from "../../../src/tools/tool.ts";
+import { encoderOf, nothingHeld } from "../../fakes/encoder.ts";
 
 const MINUTE = 60_000;
 const ID = /inc-\d{8}-[a-z2-7]{4}/;
@@ -23,7 +24,12 @@ async function createStage() {
   const ledger = createLedger(journal, encode);
   const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
   const tools = createTools({ logRoots: [], ledger: () => ledger });
-  const dispatcher = createDispatcher({ tools, exec: nowhere, dial: nowhere, encode });
+  const dispatcher = createDispatcher({
+    tools,
+    exec: nowhere,
+    dial: nowhere,
+    encoder: encoderOf(encode),
+  });
   const { signal } = new AbortController();
   let calls = 0;
   const asker = (changes: Partial<Asker> = {}): Asker => ({
@@ -322,7 +328,13 @@ describe("as calls", () => {
     const get = tools.find(({ name }) => name === "incident_get");
     const { asker, signal } = await createStage();
     const nowhere = () => Promise.reject(new Error("nowhere"));
-    const ctx = { signal, exec: nowhere, dial: nowhere, readArtifact: nowhere };
+    const ctx = {
+      signal,
+      exec: nowhere,
+      dial: nowhere,
+      encoder: nothingHeld,
+      readArtifact: nowhere,
+    };
     const asking = { ...asker(), startedAt: 0 };
     await expect(get?.run({ id: "x" }, { ...ctx, asker: asking })).rejects.toMatchObject({
       code: "NOT_AVAILABLE",

@@ -5,6 +5,8 @@ import net from "node:net";
 import { expect, onTestFinished } from "vitest";
 import { createDial } from "../../../src/tools/dial.ts";
 import type { Tool, ToolContext } from "../../../src/tools/tool.ts";
+import type { Encoder } from "../../../src/core/encoder.ts";
+import { nothingHeld } from "../../fakes/encoder.ts";
 
 type Rules = Parameters<typeof createDial>[0];
 type Dialing = Parameters<typeof createDial>[1];
@@ -12,12 +14,13 @@ export type Certificate = "valid" | "self-signed" | "expired" | "not-yet-valid" 
 
 /** What a tool gets: the real connector, by default with the terminal's rules. */
 export function toolContext(
-  options: { rules?: Rules; dialing?: Dialing; signal?: AbortSignal } = {},
+  options: { rules?: Rules; dialing?: Dialing; signal?: AbortSignal; encoder?: Encoder } = {},
 ): ToolContext {
   const { rules = { allow: [], local: true }, signal = new AbortController().signal } = options;
   const dial = createDial(rules, options.dialing);
   return {
     signal,
+    encoder: options.encoder ?? nothingHeld,
     exec: () => Promise.reject(new Error("A network tool starts no programs.")),
     dial: (host, port) => dial(host, port, { signal }),
     readArtifact: () => Promise.reject(new Error("A network tool read an artifact.")),

@@ -32,7 +32,7 @@ describe("an open port", () => {
       "J\\x00\\x00\\x00\\x0a8.0.36\\x00\\x08ÿ",
     ],
     ["hostile", "\x1b[2J\u202eOPEN: all is well\n", "\\x1b[2J\\u{202e}OPEN: all is well"],
-    ["long", `${"x".repeat(300)}\n`, "x".repeat(256)],
+    ["long", `${"x".repeat(300)}\n`, `${"x".repeat(256)}…`],
   ])("shows a %s greeting as data on one line", async (_, bytes, expected) => {
     const text = await check({ host: "127.0.0.1", port: await greeting(bytes) });
     expect(text.split("\n").at(-1)).toBe(`   greeting: ${expected}`);

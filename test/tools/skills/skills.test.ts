@@ -16,6 +16,7 @@ import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { createTools } from "../../../src/tools/registry.ts";
 import { expectPaired, lastAnswer, ofKind, resultsIn, talking } from "../../agent/talking.ts";
 import { folderWith, plain, skillText } from "../../skills/folder.ts";
+import { encoderOf } from "../../fakes/encoder.ts";
 
 const nowhere = () => Promise.reject(new Error("It only reads skills."));
 
@@ -23,7 +24,12 @@ const nowhere = () => Promise.reject(new Error("It only reads skills."));
 async function toolsOf(folder: string, encode: (text: string) => string = plain) {
   const { skills } = await loadSkills([folder], plain);
   const tools = createTools({ logRoots: [], skills }).filter(({ name }) => /skill/.test(name));
-  const dispatcher = createDispatcher({ tools, exec: nowhere, dial: nowhere, encode });
+  const dispatcher = createDispatcher({
+    tools,
+    exec: nowhere,
+    dial: nowhere,
+    encoder: encoderOf(encode),
+  });
   const { signal } = new AbortController();
   const keep = async (bytes: Uint8Array) => ({ id: "whole", bytes: bytes.byteLength });
   const call = async (tool: string, args: Record<string, string>) => {

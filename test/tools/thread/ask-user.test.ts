@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { checkArguments } from "../../../src/tools/arguments.ts";
 import { askUser } from "../../../src/tools/thread/ask-user.ts";
+import { nothingHeld } from "../../fakes/encoder.ts";
 
 const check = (args: Parameters<typeof checkArguments>[1]) => checkArguments(askUser, args).ok;
 
@@ -18,6 +19,6 @@ test("a question is put to people and never run", async () => {
   expect(askUser.question?.(input)).toEqual({ text: "Which cluster?", choices: [] });
   const nowhere = () => Promise.reject(new Error("nowhere"));
   const { signal } = new AbortController();
-  const ctx = { signal, exec: nowhere, dial: nowhere, readArtifact: nowhere };
+  const ctx = { signal, exec: nowhere, dial: nowhere, encoder: nothingHeld, readArtifact: nowhere };
   await expect(askUser.run(input, ctx)).rejects.toMatchObject({ code: "NOT_AVAILABLE" });
 });

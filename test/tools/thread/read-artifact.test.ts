@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import { BotError } from "../../../src/core/errors.ts";
 import { readArtifact } from "../../../src/tools/thread/read-artifact.ts";
 import type { ToolContext } from "../../../src/tools/tool.ts";
+import { nothingHeld } from "../../fakes/encoder.ts";
 
 function contextOf(artifacts: Record<string, string | Uint8Array>): ToolContext {
   const nowhere = () => Promise.reject(new Error("It only reads artifacts."));
   return {
     signal: new AbortController().signal,
     exec: nowhere,
+    encoder: nothingHeld,
     dial: nowhere,
     async readArtifact(id) {
       const found = artifacts[id];

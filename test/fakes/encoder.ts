@@ -1,0 +1,9 @@
+import { createEncoder, type Encoder } from "../../src/core/encoder.ts";
+
+/** Holds nothing: it takes out what has a secret's shape. */
+export const nothingHeld: Encoder = createEncoder([]);
+
+/** One that does this to whole texts. */
+export function encoderOf(encode: (text: string) => string): Encoder {
+  return { ...nothingHeld, encode };
+}
