@@ -17,11 +17,23 @@ function shownOf(value: string, text: string): number {
 
 /** Values as issuers and people make them, over letters that the text around them has not. */
 const held = fc.oneof(
-  fc.string({ unit: fc.constantFrom(..."abcdef0123456789"), minLength: 8, maxLength: 200 }),
-  fc.string({ unit: fc.constantFrom(..."AbCdEf/+-_= 12"), minLength: 8, maxLength: 80 }),
+  fc.string({
+    unit: fc.constantFrom(...Array.from("abcdef0123456789")),
+    minLength: 8,
+    maxLength: 200,
+  }),
+  fc.string({
+    unit: fc.constantFrom(...Array.from("AbCdEf/+-_= 12")),
+    minLength: 8,
+    maxLength: 80,
+  }),
   fc
     .array(
-      fc.string({ unit: fc.constantFrom(..."ABCDEFabcdef12"), minLength: 64, maxLength: 64 }),
+      fc.string({
+        unit: fc.constantFrom(...Array.from("ABCDEFabcdef12")),
+        minLength: 64,
+        maxLength: 64,
+      }),
       {
         minLength: 2,
         maxLength: 8,
