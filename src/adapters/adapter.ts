@@ -8,6 +8,7 @@ import type {
   Outcome,
   Preview,
 } from "../core/entry.ts";
+import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 
 /** What an adapter saw: a typed text, a click on a card, a Stop. The inbox reads typed commands out of texts. */
@@ -256,6 +257,10 @@ export interface Queries {
   isKnown(key: JournalKey): Promise<boolean>;
   /** Undefined when the thread has no such action, or no longer knows it. */
   action(key: JournalKey, action: string): Promise<ActionCard | undefined>;
+  /** The form in which an action's arguments are edited. Undefined as `action`, and when its tool is gone. */
+  editForm(key: JournalKey, action: string): Promise<EditForm | undefined>;
+  /** Holds against the tool what was written in the form, before anything is sent. Takes at most about a second. */
+  checkEdit(key: JournalKey, edit: Edit): Promise<CheckedEdit>;
   /** The last `limit` things said, and every open card. Empty for an unknown thread. */
   history(key: JournalKey, limit: number): Promise<HistoryItem[]>;
   openActions(transport: string): Promise<ActionCard[]>;

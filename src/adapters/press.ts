@@ -1,6 +1,5 @@
-import type { Choice, JsonObject } from "../core/entry.ts";
+import type { Choice } from "../core/entry.ts";
 import type { ActionCard } from "./adapter.ts";
-import { exactLines } from "./words.ts";
 
 export interface Button {
   /** At most 100 characters, the shorter limit of the platforms (Discord's custom_id); no two of a message are alike. */
@@ -20,10 +19,10 @@ interface Click {
   choice: Choice;
 }
 
-/** What a pressed button means. */
+/** What a pressed button means. The form `again` is an edit that had mistakes. */
 export type Press =
   | Click
-  | { kind: "form"; form: "deny" | "edit"; action: string; revision: number }
+  | { kind: "form"; form: "deny" | "edit" | "again"; action: string; revision: number }
   | { kind: "details"; action: string }
   | { kind: "stop" };
 
@@ -42,6 +41,7 @@ const REVISED: Readonly<Record<string, (action: string, revision: number) => Pre
   deny: (action, revision) => clickOf(action, revision, { kind: "deny" }),
   because: (action, revision) => ({ kind: "form", form: "deny", action, revision }),
   edit: (action, revision) => ({ kind: "form", form: "edit", action, revision }),
+  again: (action, revision) => ({ kind: "form", form: "again", action, revision }),
 };
 
 function clickOf(action: string, revision: number, choice: Choice): Click {
@@ -86,6 +86,11 @@ export function detailsButton(action: string): Button {
   return { id: `wk:details:${action}`, label: "Details", style: "plain" };
 }
 
+/** Opens the edit form once more, with what was written in it. */
+export function againButton(action: string, revision: number): Button {
+  return { id: `wk:again:${action}:${revision}`, label: "Edit again…", style: "primary" };
+}
+
 export function settleButtons(ref: string): Button[] {
   return [
     { id: `wk:happened:${ref}`, label: "It happened", style: "plain" },
@@ -111,89 +116,4 @@ function labelOf(text: string): string {
   return line.length <= MAX_LABEL
     ? line
     : `${line.slice(0, MAX_LABEL - 1).replace(/[\ud800-\udbff]$/, "")}…`;
-}
-
-/** A form with one text field. */
-export interface Form {
-  /** Says the action and its revision; for `readForm`. */
-  id: string;
-  /** At most 24 characters (Slack). */
-  title: string;
-  /** At most 45 characters (Discord). */
-  label: string;
-  /** At most 100 characters (Discord). */
-  hint: string;
-  value: string;
-  maxLength: number;
-  optional: boolean;
-}
-
-/** As long as a text field may be on Slack; an action's canonical form is no longer. */
-const MAX_ARGS = 3_000;
-const MAX_REASON = 500;
-
-/** The form that a press opens: why it is denied, or the arguments as JSON to be edited. */
-export function formOf(
-  { form, action, revision }: Extract<Press, { kind: "form" }>,
-  card: ActionCard,
-): Form {
-  if (form === "deny") {
-    return {
-      id: `wk:because:${action}:${revision}`,
-      title: `Deny ${action}`.slice(0, 24),
-      label: "Reason",
-      hint: "Everybody in the thread sees it, the model too.",
-      value: "",
-      maxLength: MAX_REASON,
-      optional: true,
-    };
-  }
-  return {
-    id: `wk:edit:${action}:${revision}`,
-    title: `Edit ${action}`.slice(0, 24),
-    label: "All arguments as one JSON object",
-    hint: "It becomes a new revision, which has to be approved anew.",
-    value: editable(card),
-    maxLength: MAX_ARGS,
-    optional: false,
-  };
-}
-
-/** JSON with line breaks where it fits so, in which nothing is invisible. */
-function editable({ args, canonical }: ActionCard): string {
-  const pretty = exactLines(JSON.stringify(args, undefined, 2));
-  return pretty.length <= MAX_ARGS ? pretty : canonical.slice(0, MAX_ARGS);
-}
-
-/** What a sent form says. A text that is none is a problem, in words for whoever sent it; undefined for a foreign id. */
-export function readForm(
-  id: string,
-  text: string,
-): Click | { kind: "problem"; text: string } | undefined {
-  const press = readPress(id);
-  if (press?.kind !== "form") return undefined;
-  const { form, action, revision } = press;
-  if (form === "deny") {
-    const reason = text.trim();
-    return clickOf(action, revision, { kind: "deny", ...(reason !== "" && { reason }) });
-  }
-  const args = tryArgs(text);
-  if (args !== undefined) return clickOf(action, revision, { kind: "edit", args });
-  const curly = /[“”„]/.test(text) ? ' It has curly quotes (“); JSON needs straight ones (").' : "";
-  const problem = `This is not one JSON object such as {"name": "value"}; please correct it.${curly}`;
-  return { kind: "problem", text: problem };
-}
-
-function tryArgs(text: string): JsonObject | undefined {
-  try {
-    const args: unknown = JSON.parse(text);
-    return isJsonObject(args) ? args : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** True for what JSON.parse gave and that is neither a list nor a bare value. */
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,8 @@ import { type AllowLink, type Part, plainSpans, type Span, textOf } from "./pros
 import { clip, summaryOf, type Told } from "./told-card.ts";
 import { type Answer, briefArgs, evidenceOf, formatMs, plainNotice, spentWords } from "./words.ts";
 
-export { type Button, type Form, formOf, type Press, readForm, readPress } from "./press.ts";
+export { denyForm, editFormOf, type Form, type FormField, readForm } from "./form.ts";
+export { againButton, type Button, type Press, readPress } from "./press.ts";
 export { tellCard, tellDetails, type Told } from "./told-card.ts";
 
 type Notice = Extract<Outgoing, { kind: "notice" }>;

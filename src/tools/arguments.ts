@@ -21,8 +21,20 @@ interface Field {
   internal: boolean;
 }
 
-/** Checked arguments with defaults filled in, or what to tell whoever gave them: every mistake, the form, an example. */
-export type CheckedArguments = { ok: true; args: JsonObject } | { ok: false; problem: string };
+/**
+ * Checked arguments with defaults filled in, or what to tell whoever gave them: every mistake, the form, an example; and
+ * the mistakes alone, each with the argument it is in.
+ */
+export type CheckedArguments =
+  | { ok: true; args: JsonObject }
+  | { ok: false; problem: string; mistakes: ArgumentMistake[] };
+
+/** `argument` undefined: it is in all of them together. `where` also says which part of it, as in `argv[2]`. */
+export interface ArgumentMistake {
+  argument: string | undefined;
+  where: string;
+  text: string;
+}
 
 /**
  * Reads typed arguments: each text as it is where the schema takes it, else as JSON, so that `port=443`,
@@ -56,28 +68,35 @@ export function checkArguments(
   by: "person" | "bot" = "person",
   { fields, open } = inputForm(tool),
 ): CheckedArguments {
-  const problems: string[] = [];
+  const mistakes: ArgumentMistake[] = [];
   if (!isJson(args)) {
-    return { ok: false, problem: explain(tool, fields, [`they nest deeper than ${MAX_DEPTH}`]) };
+    const text = `they nest deeper than ${MAX_DEPTH}`;
+    mistakes.push({ argument: undefined, where: "arguments", text });
+    return { ok: false, problem: explain(tool, fields, mistakes), mistakes };
   }
   const offered = [...fields].filter(([, field]) => !field.internal).map(([name]) => name);
   for (const name of Object.keys(args)) {
     const field = fields.get(name);
-    if (!field && !open) problems.push(`${name}: ${unknownName(name, offered)}`);
+    const mistake = { argument: name, where: name };
+    if (!field && !open) mistakes.push({ ...mistake, text: unknownName(name, offered) });
     else if (field?.internal && by === "person") {
-      problems.push(`${name}: the bot fills this in itself; leave it out`);
+      mistakes.push({ ...mistake, text: "the bot fills this in itself; leave it out" });
     }
   }
   const result = tool.input.safeParse(args);
   for (const issue of result.error?.issues ?? []) {
     if (issue.code === "unrecognized_keys" && issue.path.length === 0) continue;
     const missing = issue.path.length === 1 && !Object.hasOwn(args, String(issue.path[0]));
-    problems.push(`${pathText(issue.path) || "arguments"}: ${issueText(issue, missing)}`);
+    mistakes.push({
+      argument: issue.path.length === 0 ? undefined : String(issue.path[0]),
+      where: pathText(issue.path) || "arguments",
+      text: issueText(issue, missing),
+    });
   }
-  if (result.success && problems.length === 0 && isJsonObject(result.data)) {
+  if (result.success && mistakes.length === 0 && isJsonObject(result.data)) {
     return { ok: true, args: result.data };
   }
-  return { ok: false, problem: explain(tool, fields, problems) };
+  return { ok: false, problem: explain(tool, fields, mistakes), mistakes };
 }
 
 /** One line for people: `http_check url=<url> [method=GET|HEAD]`; what is in brackets may be left out. */
@@ -233,11 +252,15 @@ export function inputForm(tool: Tool): InputForm {
   return { fields, open, schemaHash: hash("sha256", canonicalize(schema) ?? "", "hex") };
 }
 
-function explain(tool: Tool, fields: Map<string, Field>, problems: string[]): string {
+function explain(
+  tool: Tool,
+  fields: Map<string, Field>,
+  mistakes: readonly ArgumentMistake[],
+): string {
   const example = exampleOf(fields);
   return [
     `${tool.name} cannot take these arguments:`,
-    ...problems.map((problem) => `- ${problem}`),
+    ...mistakes.map(({ where, text }) => `- ${where}: ${text}`),
     `Form: run ${form(tool.name, fields)}`,
     ...(example ? [`Example: ${commandLine(tool.name, example)}`] : []),
   ].join("\n");
