@@ -29,6 +29,7 @@ import type { Tool } from "./tools/tool.ts";
 import { createInProcessWakeups, type InProcessOptions } from "./wakeups/in-process.ts";
 import type { Wakeups } from "./wakeups/wakeups.ts";
 import { createInbox } from "./worker/inbox.ts";
+import { whyNotPrepared } from "./worker/edits.ts";
 import { createQueries } from "./worker/queries.ts";
 import { createWorker } from "./worker/worker.ts";
 
@@ -186,14 +187,15 @@ export async function assemble(
       log.error({ err: error, key }, "work on a thread failed; it is tried again"),
   };
   const wakeups = await createWakeups(config, looks, () => adapters.keys());
+  const dispatcher = createDispatcher({
+    tools,
+    exec: createExec({ encoder }),
+    dial: createDial({ allow: config.network.allow, local }),
+    encoder,
+  });
   const worker = createWorker({
     journal,
-    dispatcher: createDispatcher({
-      tools,
-      exec: createExec({ encoder }),
-      dial: createDial({ allow: config.network.allow, local }),
-      encoder,
-    }),
+    dispatcher,
     policy: config.approvals,
     run: {
       direct: (command, thread) => answerCommand(command, thread, commands),
@@ -231,7 +233,7 @@ export async function assemble(
 
   return {
     inbox,
-    queries: createQueries(journal, tools, encode),
+    queries: createQueries(journal, tools, encode, whyNotPrepared(dispatcher, encode)),
     encode,
     journal,
     tools,

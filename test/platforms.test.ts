@@ -39,6 +39,8 @@ const PARTS = {
     thread: nowhere,
     isKnown: nowhere,
     action: nowhere,
+    editForm: nowhere,
+    checkEdit: nowhere,
     history: nowhere,
     openActions: nowhere,
     tools: () => [],

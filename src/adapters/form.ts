@@ -1,7 +1,14 @@
 import type { Choice } from "../core/entry.ts";
-import { type Edit, type EditField, type EditForm, WHOLE_FIELD } from "../core/edit.ts";
-import type { ActionCard } from "./adapter.ts";
-import { readPress } from "./press.ts";
+import {
+  type Edit,
+  type EditField,
+  type EditForm,
+  type Mistake,
+  WHOLE_FIELD,
+} from "../core/edit.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import type { ActionCard, Queries } from "./adapter.ts";
+import { type Press, readPress } from "./press.ts";
 
 /** One input of a form. */
 export interface FormField {
@@ -20,7 +27,7 @@ export interface FormField {
 }
 
 export interface Form {
-  /** Says the action and its revision; for `readForm`. */
+  /** Says the action and its revision; for `sentForm`. */
   id: string;
   /** At most 24 characters (Slack). */
   title: string;
@@ -39,7 +46,7 @@ const MAX_CHOICE = 75;
 const MAX_LINE = 60;
 
 /** The form that asks why an action is denied. */
-export function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">): Form {
+function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">): Form {
   const field: FormField = {
     name: "text",
     label: "Reason",
@@ -59,7 +66,7 @@ export function denyForm({ action, revision }: Pick<ActionCard, "action" | "revi
  * `maxFields`, or a name does not fit. `written` is what stands in it instead of the arguments as they are; left out
  * where it was written for other fields.
  */
-export function editFormOf(
+function editFormOf(
   { action, revision, fields }: EditForm,
   maxFields: number,
   written: Edit["written"] = {},
@@ -135,19 +142,44 @@ function jsonOf({ kind, value, choices }: EditField): string {
   return choices.includes("true") && choices.includes("false") ? value : JSON.stringify(value);
 }
 
-/** What a sent form means: a denial, or an edit that has to be checked. Undefined for a foreign id. */
-export function readForm(
+type Looking = Pick<Queries, "action" | "editForm" | "checkEdit">;
+type Asking = Extract<Press, { kind: "form" }>;
+
+/** The form that a press opens, as the action stands now; undefined when there is no such action any more. */
+export async function openedForm(
+  queries: Looking,
+  key: JournalKey,
+  press: Asking,
+  { maxFields, written }: { maxFields: number; written?: Edit["written"] | undefined },
+): Promise<Form | undefined> {
+  if (press.form === "deny") {
+    const card = await queries.action(key, press.action);
+    return card && denyForm(press);
+  }
+  const form = await queries.editForm(key, press.action);
+  return form && editFormOf(form, maxFields, written);
+}
+
+type Click = { kind: "click"; action: string; revision: number; choice: Choice };
+type Mistaken = { kind: "mistaken"; action: string; revision: number; mistakes: Mistake[] };
+
+/** What a sent form says, an edit checked before it is sent on. Undefined for a foreign id. */
+export async function sentForm(
+  queries: Looking,
+  key: JournalKey,
   id: string,
   written: Edit["written"],
-):
-  | { kind: "click"; action: string; revision: number; choice: Choice }
-  | ({ kind: "edit" } & Edit)
-  | undefined {
+): Promise<Click | Mistaken | undefined> {
   const press = readPress(id);
   if (press?.kind !== "form" || press.form === "again") return undefined;
   const { form, action, revision } = press;
-  if (form === "edit") return { kind: "edit", action, revision, written };
-  const reason = Object.values(written).join("\n").trim();
-  const choice: Choice = { kind: "deny", ...(reason !== "" && { reason }) };
-  return { kind: "click", action, revision, choice };
+  const which = { action, revision };
+  if (form === "deny") {
+    const reason = Object.values(written).join("\n").trim();
+    const choice: Choice = { kind: "deny", ...(reason !== "" && { reason }) };
+    return { kind: "click", ...which, choice };
+  }
+  const checked = await queries.checkEdit(key, { ...which, written });
+  if (!checked.ok) return { kind: "mistaken", ...which, mistakes: [...checked.mistakes] };
+  return { kind: "click", ...which, choice: { kind: "edit", args: checked.args } };
 }

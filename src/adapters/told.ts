@@ -7,7 +7,7 @@ import { type AllowLink, type Part, plainSpans, type Span, textOf } from "./pros
 import { clip, summaryOf, type Told } from "./told-card.ts";
 import { type Answer, briefArgs, evidenceOf, formatMs, plainNotice, spentWords } from "./words.ts";
 
-export { denyForm, editFormOf, type Form, type FormField, readForm } from "./form.ts";
+export { type Form, type FormField, openedForm, sentForm } from "./form.ts";
 export { againButton, type Button, type Press, readPress } from "./press.ts";
 export { tellCard, tellDetails, type Told } from "./told-card.ts";
 

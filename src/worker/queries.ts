@@ -13,6 +13,7 @@ import { fold } from "../journal/fold.ts";
 import { emptyThread, type Thread } from "../journal/thread.ts";
 import type { Journal, JournalSummary } from "../journal/journal.ts";
 import type { Tool } from "../tools/tool.ts";
+import { checkEditOf, editFormFor, type WhyNot } from "./edits.ts";
 import { nextStep } from "./next.ts";
 import { cardOf, type Encode, outgoingOf } from "./outbox.ts";
 
@@ -28,8 +29,13 @@ interface Known {
   title: string;
 }
 
-/** What adapters may look up: folds of the journals, read on at every question. */
-export function createQueries(journal: Journal, tools: readonly Tool[], encode: Encode): Queries {
+/** What adapters may look up: folds of the journals, read on at every question. `whyNot` looks at edits before they are sent. */
+export function createQueries(
+  journal: Journal,
+  tools: readonly Tool[],
+  encode: Encode,
+  whyNot?: WhyNot,
+): Queries {
   const known = new Map<JournalKey, Known>();
 
   async function look(key: JournalKey): Promise<Known> {
@@ -71,6 +77,16 @@ export function createQueries(journal: Journal, tools: readonly Tool[], encode: 
     async action(key, id) {
       const action = (await look(key)).thread.actions.get(id);
       return action && cardOf(key, action, encode);
+    },
+
+    async editForm(key, id) {
+      const action = (await look(key)).thread.actions.get(id);
+      return action && editFormFor(tools, action);
+    },
+
+    async checkEdit(key, edit) {
+      const action = (await look(key)).thread.actions.get(edit.action);
+      return checkEditOf(tools, action, edit, whyNot);
     },
 
     async history(key, limit) {

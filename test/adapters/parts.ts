@@ -1,11 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
 import type { ActionCard, ChatParts, Inbox, Outgoing } from "../../src/adapters/adapter.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { BotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";
+import type { Edit } from "../../src/core/edit.ts";
+import { editFields, readEdit } from "../../src/tools/edit-form.ts";
+import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
 import { createQueries } from "../../src/worker/queries.ts";
+
+/** What the cards are of. */
+const RESTART = defineTool({
+  name: "restart_service",
+  description: "Restarts a service.",
+  input: z.strictObject({ name: z.string().regex(/^[a-z-]+$/, "expected a service's name") }),
+  effect: "write",
+  timeoutMs: 1_000,
+  run: async () => ({ text: "" }),
+}) as Tool;
 
 /** A real inbox, which can be made to fail, and real queries, which also know `cards`, by action. */
 export function openParts(journal: Journal) {
@@ -31,6 +45,16 @@ export function openParts(journal: Journal) {
       ...queries,
       action: async (key: JournalKey, action: string) =>
         cards.get(action) ?? queries.action(key, action),
+      editForm: async (key: JournalKey, action: string) => {
+        const card = cards.get(action);
+        if (card === undefined) return queries.editForm(key, action);
+        return { action, revision: card.revision, fields: editFields(RESTART, card.args) };
+      },
+      checkEdit: async (key: JournalKey, edit: Edit) => {
+        const card = cards.get(edit.action);
+        if (card === undefined) return queries.checkEdit(key, edit);
+        return readEdit(RESTART, editFields(RESTART, card.args), edit.written);
+      },
     },
   };
   return {

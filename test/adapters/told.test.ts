@@ -4,9 +4,7 @@ import type { Outgoing } from "../../src/adapters/adapter.ts";
 import { type Part, textOf } from "../../src/adapters/prose.ts";
 import {
   createProgressLog,
-  formOf,
   type Press,
-  readForm,
   readPress,
   tellCard,
   tellDetails,
@@ -298,58 +296,5 @@ describe("what is pressed and sent", () => {
     "other:approve:a1:1",
   ])("%j is no button of ours", (id) => {
     expect(readPress(id)).toBeUndefined();
-    expect(readForm(id, "{}")).toBeUndefined();
-  });
-
-  test("a denial may have a reason", () => {
-    const press = { kind: "form", form: "deny", action: "a1", revision: 2 } as const;
-    const form = formOf(press, killCard());
-    expect(readPress(form.id)).toEqual(press);
-    expect(form.optional).toBe(true);
-    const click = { kind: "click", action: "a1", revision: 2 };
-    expect(readForm(form.id, " wrong host\n")).toEqual({
-      ...click,
-      choice: { kind: "deny", reason: "wrong host" },
-    });
-    expect(readForm(form.id, "  ")).toEqual({ ...click, choice: { kind: "deny" } });
-  });
-
-  test("an edit begins with the arguments as they are, in which nothing is invisible", () => {
-    const args = { script: "a\u202eb\n", list: [1, { x: null }] };
-    const press = { kind: "form", form: "edit", action: "a1", revision: 1 } as const;
-    const form = formOf(press, killCard({ args }));
-    expect(form.value).toContain('\n  "script": "a\\u202eb\\n",');
-    expect(readForm(form.id, form.value)).toEqual({
-      kind: "click",
-      action: "a1",
-      revision: 1,
-      choice: { kind: "edit", args },
-    });
-    for (const { title, label, hint, id } of [
-      form,
-      formOf({ ...press, form: "deny" }, killCard()),
-    ]) {
-      expect([
-        title.length <= 24,
-        label.length <= 45,
-        hint.length <= 100,
-        id.length <= 100,
-      ]).toEqual([true, true, true, true]);
-    }
-  });
-
-  test("arguments that are too long to be laid out are on one line", () => {
-    const args = { list: Array.from({ length: 600 }, (_, at) => at) };
-    const press = { kind: "form", form: "edit", action: "a1", revision: 1 } as const;
-    const form = formOf(press, killCard({ args }));
-    expect(form.value).toBe(JSON.stringify(args));
-    expect(form.value.length).toBeLessThanOrEqual(form.maxLength);
-  });
-
-  test.each(["", "{", "[1]", "null", '"x"', "{“a”: 1}"])("%j is no set of arguments", (text) => {
-    const read = readForm("wk:edit:a1:1", text);
-    expect(read?.kind).toBe("problem");
-    expect(read?.kind === "problem" && read.text).toMatch(/JSON object such as/);
-    expect(read?.kind === "problem" && read.text.includes("curly")).toBe(text.includes("“"));
   });
 });

@@ -4,6 +4,7 @@ import { encodeText } from "../../src/core/display.ts";
 import { transportOf } from "../../src/core/journal-key.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
+import { whyNotPrepared } from "../../src/worker/edits.ts";
 import { createQueries } from "../../src/worker/queries.ts";
 import { createStage, type Stage, type StageOptions } from "./stage.ts";
 
@@ -45,7 +46,12 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
       hide: stage.parts.hide,
       wake: (key) => wakeups.wake(key),
     }),
-    queries: createQueries(journal, options.tools ?? [], encode),
+    queries: createQueries(
+      journal,
+      options.tools ?? [],
+      encode,
+      whyNotPrepared(stage.parts.dispatcher, encode),
+    ),
     encode,
     async stop() {
       await worker.stop(1_000);

@@ -1,27 +1,22 @@
 import {
   type APIInteraction,
   type APIMessageComponentInteraction,
-  type APIModalInteractionResponseCallbackData,
   type APIModalSubmitInteraction,
-  ComponentType,
   InteractionType,
-  TextInputStyle,
 } from "discord.js";
 import type { Logger } from "pino";
 import type { Actor } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
-import { type Form, formOf, type Press, readForm, readPress, tellDetails } from "../told.ts";
+import { openedForm, type Press, readPress, sentForm, tellDetails } from "../told.ts";
 import { type Acks, placeIn, type Pressed, userIn } from "./acks.ts";
+import { keptIn, MAX_FIELDS, modalOf, tellMistakes, writtenIn } from "./forms.ts";
 import { nameIn } from "./people.ts";
 import { accountOf, keyOf } from "./place.ts";
 import type { Whispers } from "./whispers.ts";
 
 /** Discord waits 3 s for the first answer: what is not kept by then is said not to be. */
 const KEEP_MS = 2_000;
-
-/** The one field of a form. */
-const FIELD = "text";
 
 export interface InteractionParts {
   acks: Acks;
@@ -56,9 +51,12 @@ export function createInteractions(parts: InteractionParts): Interactions {
     pressed: APIMessageComponentInteraction,
     meant: Extract<Press, { kind: "form" }>,
   ): Promise<void> {
-    const card = await lookUp(pressed, meant.action);
-    if (card === undefined) return acks.say(pressed, UNKNOWN);
-    return acks.form(pressed, modalOf(formOf(meant, card)));
+    const key = keyOf(placeIn(pressed));
+    const written = meant.form === "again" ? keptIn(pressed.message) : undefined;
+    const options = { maxFields: MAX_FIELDS, written };
+    const form = await within(KEEP_MS, openedForm(queries, key, meant, options));
+    if (form === undefined) return acks.say(pressed, UNKNOWN);
+    return acks.form(pressed, modalOf(form));
   }
 
   async function showDetails(pressed: Pressed, action: string): Promise<void> {
@@ -84,11 +82,13 @@ export function createInteractions(parts: InteractionParts): Interactions {
   }
 
   async function submit(pressed: APIModalSubmitInteraction): Promise<void> {
-    const meant = readForm(pressed.data.custom_id, writtenIn(pressed));
-    if (meant === undefined) return acks.say(pressed, UNKNOWN);
-    if (meant.kind === "problem") return acks.say(pressed, meant.text);
+    const { custom_id: id } = pressed.data;
+    const written = writtenIn(pressed);
+    const sent = await within(KEEP_MS, sentForm(queries, keyOf(placeIn(pressed)), id, written));
+    if (sent === undefined) return acks.say(pressed, UNKNOWN);
+    if (sent.kind === "mistaken") return acks.reply(pressed, tellMistakes(sent, written));
     const actor = actorIn(pressed);
-    return keep(pressed, `form:${pressed.id}`, { ...meant, actor, via: "button" });
+    return keep(pressed, `form:${pressed.id}`, { ...sent, actor, via: "button" });
   }
 
   async function handle(pressed: Pressed): Promise<void> {
@@ -119,32 +119,6 @@ const NO_STORE = "The store does not answer. Press again in a moment.";
 function actorIn(pressed: Pressed): Actor {
   const user = userIn(pressed);
   return { account: accountOf(user.id), name: nameIn(user, pressed.member?.nick) };
-}
-
-function modalOf(form: Form): APIModalInteractionResponseCallbackData {
-  const input = {
-    type: ComponentType.TextInput,
-    custom_id: FIELD,
-    style: TextInputStyle.Paragraph,
-    max_length: form.maxLength,
-    required: !form.optional,
-    ...(form.value !== "" && { value: form.value }),
-  } as const;
-  const label = {
-    type: ComponentType.Label,
-    label: form.label,
-    ...(form.hint !== "" && { description: form.hint }),
-    component: input,
-  } as const;
-  return { custom_id: form.id, title: form.title, components: [label] };
-}
-
-function writtenIn({ data }: APIModalSubmitInteraction): string {
-  for (const row of data.components) {
-    const field = "component" in row ? row.component : undefined;
-    if (field?.type === ComponentType.TextInput && field.custom_id === FIELD) return field.value;
-  }
-  return "";
 }
 
 /** @throws BotError STORE_UNAVAILABLE when the answer does not come within `ms`; what is asked goes on by itself */

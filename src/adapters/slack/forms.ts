@@ -1,14 +1,19 @@
 import type { types } from "@slack/bolt";
 import * as z from "zod";
-import type { Form } from "../told.ts";
+import type { Form, FormField } from "../told.ts";
 import type { Place } from "./place.ts";
 
-/** Names the one field of a form. */
-export const FIELD = "text";
-/** A text field's in Slack (docs.slack.dev, plain-text input). */
-export const MAX_FIELD = 3_000;
+/** Names the input inside of a form's block; the block has the field's name. */
+const INPUT = "input";
+/** Blocks of one form (docs.slack.dev, modals); fields beyond it are edited as JSON. */
+export const MAX_FIELDS = 90;
 
 const placeSchema = z.strictObject({ channel: z.string(), root: z.string() });
+
+const fieldSchema = z.object({
+  value: z.string().nullish(),
+  selected_option: z.object({ value: z.string() }).nullish(),
+});
 
 /** What is taken of a `view_submission` payload. */
 const submitSchema = z.object({
@@ -18,45 +23,83 @@ const submitSchema = z.object({
     callback_id: z.string(),
     private_metadata: z.string(),
     state: z.object({
-      values: z.record(z.string(), z.record(z.string(), z.object({ value: z.string().nullish() }))),
+      values: z.record(z.string(), z.record(z.string(), fieldSchema)),
     }),
   }),
 });
 
-/** A form with one field. It remembers the thread it was opened in, which is the one that it is sent to. */
-export function formView(form: Form, place: Place): types.ModalView {
-  const { id, title, label, hint, value, maxLength, optional } = form;
+/** The form as Slack shows it. It remembers the thread it was opened in, which is the one that it is sent to. */
+export function formView({ id, title, fields }: Form, place: Place): types.ModalView {
   return {
     type: "modal",
     callback_id: id,
     // Nobody but us can write it.
     private_metadata: JSON.stringify(place),
-    title: { type: "plain_text", text: title },
-    submit: { type: "plain_text", text: "Send" },
-    close: { type: "plain_text", text: "Back" },
-    blocks: [
-      {
-        type: "input",
-        block_id: FIELD,
-        optional,
-        label: { type: "plain_text", text: label },
-        ...(hint !== "" && { hint: { type: "plain_text", text: hint } }),
-        element: {
-          type: "plain_text_input",
-          action_id: FIELD,
-          multiline: true,
-          max_length: Math.min(maxLength, MAX_FIELD),
-          ...(value !== "" && { initial_value: value }),
-        },
-      },
-    ],
+    title: plain(title),
+    submit: plain("Send"),
+    close: plain("Back"),
+    blocks: fields.map(inputOf),
   };
+}
+
+function inputOf(field: FormField): types.InputBlock {
+  const { name, label, hint, optional } = field;
+  return {
+    type: "input",
+    block_id: name,
+    optional,
+    label: plain(label),
+    ...(hint !== "" && { hint: plain(hint) }),
+    element: field.kind === "choice" ? selectOf(field) : textInputOf(field),
+  };
+}
+
+function textInputOf({ kind, value, maxLength }: FormField): types.PlainTextInput {
+  return {
+    type: "plain_text_input",
+    action_id: INPUT,
+    multiline: kind === "paragraph",
+    max_length: maxLength,
+    ...(value !== "" && { initial_value: value }),
+  };
+}
+
+function selectOf({ choices, value }: FormField): types.StaticSelect {
+  const optionOf = (choice: string) => ({ text: plain(choice), value: choice });
+  return {
+    type: "static_select",
+    action_id: INPUT,
+    options: choices.map(optionOf),
+    ...(choices.includes(value) && { initial_option: optionOf(value) }),
+  };
+}
+
+function plain(text: string): types.PlainTextElement {
+  return { type: "plain_text", text };
 }
 
 /** What was sent, and where. @throws z.ZodError or SyntaxError when it is no form of ours */
 export function readSubmit(body: unknown) {
   const { user, view } = submitSchema.parse(body);
   const place = placeSchema.parse(JSON.parse(view.private_metadata));
-  const text = view.state.values[FIELD]?.[FIELD]?.value ?? "";
-  return { user, place, view: view.id, form: view.callback_id, text };
+  const texts = Object.entries(view.state.values).map(([name, block]) => {
+    const { value, selected_option } = block[INPUT] ?? {};
+    return [name, value ?? selected_option?.value ?? ""] as const;
+  });
+  return { user, place, view: view.id, form: view.callback_id, written: Object.fromEntries(texts) };
+}
+
+/** What keeps a form open: each mistake under its field, those of the whole under the first. */
+export function errorsOf(
+  written: Readonly<Record<string, string>>,
+  mistakes: readonly { field: string | undefined; text: string }[],
+): { response_action: "errors"; errors: Record<string, string> } {
+  const [first = ""] = Object.keys(written);
+  const errors: Record<string, string> = {};
+  for (const { field = first, text } of mistakes) {
+    const under = Object.hasOwn(written, field) ? field : first;
+    const before = errors[under] === undefined ? "" : `${errors[under]}; `;
+    errors[under] = before + text;
+  }
+  return { response_action: "errors", errors };
 }

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
-import { formOf, type Press, readForm, readPress, tellDetails } from "../told.ts";
+import { openedForm, type Press, readPress, sentForm, tellDetails } from "../told.ts";
 import type { Api } from "./api.ts";
 import { type SlackMessage, slackMessages } from "./blocks.ts";
-import { FIELD, formView, MAX_FIELD, readSubmit } from "./forms.ts";
+import { errorsOf, formView, MAX_FIELDS, readSubmit } from "./forms.ts";
 import type { SlackPeople } from "./people.ts";
 import { keyOf, type Place, type Workspace } from "./place.ts";
 
@@ -116,15 +116,12 @@ export function createPresses(parts: PressParts): Presses {
     },
 
     async submit(body) {
-      const { user: by, place, view, form, text } = readSubmit(body);
-      const refuse = (why: string): FormAnswer => ({
-        response_action: "errors",
-        errors: { [FIELD]: why },
-      });
-      const read = readForm(form, text);
-      if (read === undefined) return refuse("This form is from another version of Watchkeeper.");
-      if (read.kind === "problem") return refuse(read.text);
-      const problem = await post(place, `form:${view}`, by, { ...read, via: "button" });
+      const { user: by, place, view, form, written } = readSubmit(body);
+      const refuse = (text: string): FormAnswer => errorsOf(written, [{ field: undefined, text }]);
+      const sent = await sentForm(parts.queries, keyOf(team, place), form, written);
+      if (sent === undefined) return refuse("This form is from another version of Watchkeeper.");
+      if (sent.kind === "mistaken") return errorsOf(written, sent.mistakes);
+      const problem = await post(place, `form:${view}`, by, { ...sent, via: "button" });
       return problem === undefined ? undefined : refuse(problem);
     },
 
@@ -143,11 +140,10 @@ async function openForm(
   trigger_id: string,
   place: Place,
 ): Promise<string | undefined> {
-  const card = await queries.action(keyOf(workspace.team, place), press.action);
-  if (card === undefined) return `${press.action} is not known in this thread any more.`;
-  const form = formOf(press, card);
+  const key = keyOf(workspace.team, place);
+  const form = await openedForm(queries, key, press, { maxFields: MAX_FIELDS });
+  if (form === undefined) return `${press.action} is not known in this thread any more.`;
   const typed = `Type it instead: ${press.form} ${press.action} …`;
-  if (form.value.length > MAX_FIELD) return `The form does not hold so much. ${typed}`;
   try {
     const view = formView(form, place);
     await api.ask("views.open", (client) => client.views.open({ trigger_id, view }));

@@ -1,6 +1,5 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Inbound } from "../adapter.ts";
-import { readArgs } from "./args.ts";
 
 /** What can be answered on this screen: open cards, outcomes that nobody knows and somebody may settle, questions. */
 export interface Answerable {
@@ -22,8 +21,8 @@ export type Reply =
   | { kind: "text"; text: string }
   | { kind: "command"; name: LocalCommand; rest: string }
   | { kind: "click"; click: Click }
-  /** Wants the card's arguments in the line editor. */
-  | { kind: "edit"; card: ActionCard }
+  /** Wants the card's arguments in the line editor, or has typed them all as JSON. */
+  | { kind: "edit"; card: ActionCard; json: string | undefined }
   | { kind: "details"; action: string }
   /** Meant for a card, but not clear or not safe to guess. */
   | Refusal;
@@ -124,7 +123,7 @@ function tryReply(text: string, seen: Answerable, shown: Answerable): Reply | un
     if (verb === "y") return click(id, card.revision, { kind: "approve" });
     if (verb === "c") return click(id, card.revision, { kind: "cancel" });
     if (verb === "n") return click(id, card.revision, { kind: "deny", ...because });
-    return json === undefined ? { kind: "edit", card } : readEdit(card, json);
+    return { kind: "edit", card, json };
   });
 }
 
@@ -156,11 +155,4 @@ function pick<T>(
 
 function click(action: string, revision: number, choice: Click["choice"]): Reply {
   return { kind: "click", click: { kind: "click", action, revision, choice, via: "typed" } };
-}
-
-/** Edited arguments as a click on the revision they were made from, or why they are none. */
-export function readEdit(card: ActionCard, json: string): Reply {
-  const read = readArgs(json);
-  if ("why" in read) return { kind: "refused", why: `${read.why} Nothing was sent.` };
-  return click(card.action, card.revision, { kind: "edit", args: read.args });
 }

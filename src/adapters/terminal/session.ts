@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { exactText } from "../../core/display.ts";
+import { type Edit, type Mistake, WHOLE_FIELD } from "../../core/edit.ts";
 import type { Actor } from "../../core/entry.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
@@ -19,8 +20,9 @@ import {
   listThreads,
   newThreadKey,
 } from "./commands.ts";
+import { createEditing, type Editing } from "./editing.ts";
 import type { LocalCommand, Reply } from "./input.ts";
-import { looksLikeChoice, readEdit, readLine } from "./input.ts";
+import { looksLikeChoice, readLine } from "./input.ts";
 import type { Look, Paint } from "./paint.ts";
 import { isQuiet } from "./quiet.ts";
 import { renderPast, shortKey } from "./render.ts";
@@ -53,6 +55,15 @@ const PIPE_POLL_MS = 100;
 const SPINNER_POLL_MS = 1_000;
 
 const PASTED = "Pasted text decides nothing, so nothing was sent. Type your answer.";
+const EDIT_HINT =
+  "Enter takes each argument as it stands. In a list an empty line takes an element out, and at the end it ends the list. Ctrl-C leaves everything as it was.";
+
+function mistakesText(mistakes: readonly Mistake[]): string {
+  const said = mistakes.map(({ field, text }) =>
+    field === undefined ? text : `${field}: ${text}`,
+  );
+  return exactText(said.join("; ").replace(/([^.!?])$/, "$1."));
+}
 
 /** One thread on the screen, from its history until the person leaves or goes to another. */
 export class Session {
@@ -63,7 +74,7 @@ export class Session {
   readonly #answered = new Set<string>();
   readonly #ready = Promise.withResolvers<void>();
   readonly #commands: CommandParts;
-  #editing: { card: ActionCard; text: string } | undefined;
+  #editing: Editing | undefined;
   #stopping = false;
   #warned = false;
   #over = false;
@@ -150,6 +161,10 @@ export class Session {
   async #take(line: Line): Promise<Step> {
     this.#warned = false;
     try {
+      if (this.#editing !== undefined) {
+        await this.#enter(this.#editing, line.text);
+        return "stay";
+      }
       if (looksLikeChoice(line.text)) await this.#dropAnswered();
       return await this.#act(this.#read(line), line);
     } catch (error) {
@@ -167,26 +182,16 @@ export class Session {
   }
 
   #read(line: Line): Reply {
-    const editing = this.#editing;
-    if (editing === undefined) {
-      const shown = this.#board.answerable();
-      // A line begun in another thread was not meant for this one's cards.
-      const seen = line.seen?.thread === shown.thread ? line.seen : undefined;
-      const reply = readLine(
-        line.text,
-        seen ?? { ...shown, open: new Map(), unsettled: new Map(), questions: new Map() },
-        shown,
-      );
-      const decides = reply.kind === "click" || reply.kind === "edit";
-      return line.pasted && decides ? { kind: "refused", why: PASTED } : reply;
-    }
-    this.#editing = undefined;
-    if (line.text.trim() === "" || line.text === editing.text) {
-      return { kind: "refused", why: "Nothing was changed; nothing was sent." };
-    }
-    const reply = readEdit(editing.card, line.text);
-    if (reply.kind === "refused") this.#editing = { card: editing.card, text: line.text };
-    return reply;
+    const shown = this.#board.answerable();
+    // A line begun in another thread was not meant for this one's cards.
+    const seen = line.seen?.thread === shown.thread ? line.seen : undefined;
+    const reply = readLine(
+      line.text,
+      seen ?? { ...shown, open: new Map(), unsettled: new Map(), questions: new Map() },
+      shown,
+    );
+    const decides = reply.kind === "click" || reply.kind === "edit";
+    return line.pasted && decides ? { kind: "refused", why: PASTED } : reply;
   }
 
   async #act(reply: Reply, { text: typed, pasted }: Line): Promise<Step> {
@@ -196,7 +201,16 @@ export class Session {
     if (reply.kind === "details") {
       await this.#say(await describeAction(this.#commands, reply.action));
     }
-    if (reply.kind === "edit") await this.#edit(reply.card);
+    if (reply.kind === "edit" && reply.json === undefined) await this.#edit(reply.card);
+    if (reply.kind === "edit" && reply.json !== undefined) {
+      const { action, revision } = reply.card;
+      const why = await this.#sendEdit({
+        action,
+        revision,
+        written: { [WHOLE_FIELD]: reply.json },
+      });
+      if (why !== undefined) await this.#hint(`${mistakesText(why)} Nothing was sent.`);
+    }
     if (reply.kind === "refused") {
       await this.#hint(exactText(reply.why));
       this.#prompt();
@@ -278,14 +292,54 @@ export class Session {
       .catch(() => undefined);
   }
 
+  /** Asks for the arguments one by one, each filled in as it is. */
   async #edit(card: ActionCard): Promise<void> {
-    if (!this.#parts.interactive) {
+    const { interactive, queries, key } = this.#parts;
+    if (!interactive) {
       await this.#hint(`Without a terminal, type the arguments too: e ${card.action} {…}`);
       return;
     }
-    this.#editing = { card, text: card.canonical };
-    await this.#hint("Edit the arguments; Enter sends them, Ctrl-C leaves them as they are.");
+    const form = await queries.editForm(key, card.action);
+    if (form === undefined || form.fields.length === 0) {
+      await this.#hint(`${card.action} can't be edited here.`);
+      return;
+    }
+    this.#editing = createEditing(form);
+    await this.#hint(EDIT_HINT);
     this.#prompt();
+  }
+
+  /** A line of an edit. What is wrong with the whole is said, and the edit goes on at the first mistake. */
+  async #enter(editing: Editing, line: string): Promise<void> {
+    if (editing.enter(line)) {
+      this.#prompt();
+      return;
+    }
+    this.#editing = undefined;
+    if (!editing.changed()) {
+      await this.#hint("Nothing was changed; nothing was sent.");
+      this.#prompt();
+      return;
+    }
+    const { action, revision } = editing.form;
+    const mistakes = await this.#sendEdit({ action, revision, written: editing.written() });
+    if (mistakes !== undefined) {
+      editing.again(mistakes.find(({ field }) => field !== undefined)?.field);
+      this.#editing = editing;
+      await this.#hint(`${mistakesText(mistakes)} Correct it; Ctrl-C leaves everything as it was.`);
+    }
+    this.#prompt();
+  }
+
+  /** Returns what is wrong with it, in which case nothing was sent. */
+  async #sendEdit(edit: Edit): Promise<readonly Mistake[] | undefined> {
+    const { queries, key, actor } = this.#parts;
+    const checked = await queries.checkEdit(key, edit);
+    if (!checked.ok) return checked.mistakes;
+    const { action, revision } = edit;
+    const choice = { kind: "edit" as const, args: checked.args };
+    await this.#post({ kind: "click", action, revision, choice, via: "typed", actor }, "");
+    return undefined;
   }
 
   /** Ctrl-C: ends the smallest thing that there is to end. */
@@ -316,7 +370,10 @@ export class Session {
     const { screen, paint } = this.#parts;
     const editing = this.#editing;
     if (editing === undefined) screen.prompt(`${paint("cyan", "›")} `, text);
-    else screen.prompt(`edit ${editing.card.action} ${paint("cyan", "›")} `, editing.text);
+    else {
+      const { label, text: value } = editing.asks();
+      screen.prompt(`edit ${editing.form.action} ${label} ${paint("cyan", "›")} `, value);
+    }
   }
 
   /** Until everything asked is answered or waits for a person, or `enough` says so. */

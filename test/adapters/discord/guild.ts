@@ -1,11 +1,13 @@
 import { pino } from "pino";
 import { createDiscord } from "../../../src/adapters/discord/discord.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
-import type { Platform, Who } from "../../contracts/transport.ts";
+import { tryJson } from "../../../src/tools/arguments.ts";
+import type { EditingPlatform, Sent } from "../../contracts/edit-form.ts";
+import type { Who } from "../../contracts/transport.ts";
 import { FakeDiscord } from "../../fakes/discord/discord.ts";
 
 /** A fake guild in which the bot, Ana, Bob, Cy and Gus, who has yet to accept its rules, share a channel. */
-export async function openGuild(): Promise<Platform & { discord: FakeDiscord }> {
+export async function openGuild(): Promise<EditingPlatform & { discord: FakeDiscord }> {
   // Discord sends an event once to each client; more often it comes only through several clients and after a resume.
   const discord = await FakeDiscord.start({ copies: 3, seed: 7, delayMs: [0, 20] });
   const guild = discord.addGuild();
@@ -40,8 +42,30 @@ export async function openGuild(): Promise<Platform & { discord: FakeDiscord }> 
     await discord.press(users[who], message.id, button.customId);
   };
 
+  /** Sends the form that came up before Bob last. With a form of JSON, the changes go into the JSON. */
+  async function send(changes: Record<string, string>): Promise<Sent> {
+    const modal = discord.modals(users.bob).at(-1);
+    if (modal === undefined) throw new Error("no form came up");
+    const fields = Object.fromEntries(modal.inputs.map(({ customId, value }) => [customId, value]));
+    const told = discord.ephemerals(users.bob).length;
+    const outcome = await discord.submit(users.bob, modal, withChanges(fields, changes));
+    const said = discord.ephemerals(users.bob).slice(told);
+    return { fields, errors: outcome.kind === "failed" ? "failed" : said.map(textOf).join("\n") };
+  }
+
   return {
     discord,
+    async edit(key, { on }, changes) {
+      await press(key, "bob", "Edit…", on);
+      return send(changes);
+    },
+    async correct(_key, changes) {
+      const message = discord.ephemerals(users.bob).at(-1);
+      const button = message && discord.buttonsOf(message).find(({ label }) => /again/.test(label));
+      if (message === undefined || button === undefined) throw new Error("no way to correct it");
+      await discord.press(users.bob, message.id, button.customId);
+      return send(changes);
+    },
     connect() {
       const adapter = createDiscord({
         token: discord.token,
@@ -79,6 +103,16 @@ export async function openGuild(): Promise<Platform & { discord: FakeDiscord }> 
     scramble() {},
     end: () => discord.stop(),
   };
+}
+
+function withChanges(
+  fields: Record<string, string>,
+  changes: Record<string, string>,
+): Record<string, string> {
+  const whole = fields["{}"];
+  if (whole === undefined) return changes;
+  const values = Object.entries(changes).map(([name, text]) => [name, tryJson(text) ?? text]);
+  return { "{}": JSON.stringify({ ...JSON.parse(whole), ...Object.fromEntries(values) }) };
 }
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 10));

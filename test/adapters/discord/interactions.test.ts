@@ -94,19 +94,23 @@ test("a denial's reason is asked for in a form, and kept with it", async () => {
   ]);
 });
 
-test("an edit comes filled in; what is no JSON is said to be, and nothing is kept", async () => {
+test("an edit comes filled in; what does not fit is said, kept, and can be corrected from there", async () => {
   await press("Edit…");
   const [modal] = bot.discord.modals(bot.bob);
   const [input] = modal?.inputs ?? [];
   if (modal === undefined || input === undefined) throw new Error("no form");
-  expect(JSON.parse(input.value)).toEqual({ name: "web" });
-  await bot.discord.submit(bot.bob, modal, { [input.customId]: "{name: db" });
-  expect(told()).toEqual([expect.stringContaining("not one JSON object")]);
+  expect(input).toMatchObject({ label: "name", value: "web" });
+  await bot.discord.submit(bot.bob, modal, { [input.customId]: "No ``` Service" });
+  expect(told()).toEqual([expect.stringContaining("name: expected a service's name")]);
   expect(await clicks()).toEqual([]);
-  await press("Edit…");
+  const message = bot.discord.ephemerals(bot.bob).at(-1);
+  const [button] = message === undefined ? [] : bot.discord.buttonsOf(message);
+  expect(button?.label).toBe("Edit again…");
+  await bot.discord.press(bot.bob, message?.id ?? "", button?.customId ?? "");
   const again = bot.discord.modals(bot.bob).at(-1);
   if (again === undefined) throw new Error("no form");
-  await bot.discord.submit(bot.bob, again, { [input.customId]: '{"name":"db"}' });
+  expect(again.inputs[0]?.value).toBe("No ``` Service");
+  await bot.discord.submit(bot.bob, again, { [input.customId]: "db" });
   expect(await clicks()).toMatchObject([{ choice: { kind: "edit", args: { name: "db" } } }]);
 });
 

@@ -1,11 +1,13 @@
 import { pino } from "pino";
+import * as z from "zod";
 import { createSlack } from "../../../src/adapters/slack/slack.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
-import type { Platform, Who } from "../../contracts/transport.ts";
+import type { EditingPlatform, Sent } from "../../contracts/edit-form.ts";
+import type { Who } from "../../contracts/transport.ts";
 import { FakeSlack, type FakeMessage, typed } from "../../fakes/slack/slack.ts";
 
 /** A fake workspace in which the bot, Ana, Bob, Cy and the guest Gus share a channel. */
-export async function openWorkspace(): Promise<Platform & { slack: FakeSlack }> {
+export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSlack }> {
   const slack = await FakeSlack.start();
   const users = {
     ana: slack.addUser({ name: "ana" }),
@@ -38,8 +40,29 @@ export async function openWorkspace(): Promise<Platform & { slack: FakeSlack }> 
       .map((message) => slack.textOf(message))
       .join("\n");
 
+  /** Sends the form that is open before Bob. */
+  async function send(changes: Record<string, string>): Promise<Sent> {
+    const view = slack.views(users.bob).at(-1);
+    if (view === undefined) throw new Error("no form came up");
+    const fields = Object.fromEntries(inputsOf(view.view).map(({ name, value }) => [name, value]));
+    const given = { ...fields, ...(view.id === written?.id && written.values), ...changes };
+    const filled = Object.entries(given).filter(([, text]) => text !== "");
+    const values = filled.map(([name, text]) => [name, { input: text }]);
+    await slack.submit(users.bob, view.id, Object.fromEntries(values));
+    written = { id: view.id, values: given };
+    const isOpen = slack.views(users.bob).some(({ id }) => id === view.id);
+    const errors = isOpen ? Object.values(view.errors).join("\n") : "";
+    return { fields: given, errors };
+  }
+  let written: { id: string; values: Record<string, string> } | undefined;
+
   return {
     slack,
+    async edit(key, { on }, changes) {
+      await press(key, "bob", "Edit…", on);
+      return send(changes);
+    },
+    correct: (_key, changes) => send(changes),
     connect() {
       const adapter = createSlack({
         botToken: slack.botToken,
@@ -79,6 +102,25 @@ export async function openWorkspace(): Promise<Platform & { slack: FakeSlack }> 
     },
     end: () => slack.stop(),
   };
+}
+
+const inputSchema = z.object({
+  block_id: z.string(),
+  element: z.object({
+    initial_value: z.string().optional(),
+    initial_option: z.object({ value: z.string() }).optional(),
+  }),
+});
+
+/** The form's fields as they stand when it comes up. */
+function inputsOf(view: Record<string, unknown>): { name: string; value: string }[] {
+  return z
+    .array(inputSchema)
+    .parse(view["blocks"])
+    .map(({ block_id: name, element }) => ({
+      name,
+      value: element.initial_value ?? element.initial_option?.value ?? "",
+    }));
 }
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 10));

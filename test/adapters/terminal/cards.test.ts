@@ -75,24 +75,53 @@ describe("cards", () => {
     await left;
   });
 
-  test("e puts the exact arguments into the line; what is no JSON stays there to be mended", async () => {
+  test("e asks for each argument as it is; what does not fit stays there to be mended", async () => {
     const person = sitDown();
     const left = person.open();
     await person.view().card(killCard());
     person.type("e\r");
-    await until(() => person.see().endsWith('edit a1 › {"pid":4242,"signal":"SIGTERM"}'));
+    await until(() => person.see().endsWith("edit a1 pid › 4242"));
     person.type("x\r");
-    await until(() => person.see().includes("That is not JSON"));
-    await until(() => person.see().endsWith('edit a1 › {"pid":4242,"signal":"SIGTERM"}x'));
+    await until(() => person.see().endsWith("edit a1 signal (SIGTERM|SIGKILL) › SIGTERM"));
+    person.type("\r");
+    await until(() => person.see().endsWith("edit a1 force (true|false) ›"));
+    person.type("true\r");
+    await until(() => person.see().endsWith("edit a1 tags 1 ›"));
+    person.type("\r");
+    await until(() => person.see().includes("pid: write a number such as 30."));
+    await until(() => person.see().endsWith("edit a1 pid › 4242x"));
     expect(person.posts).toEqual([]);
-    person.type('\u007f\u007f,"force":true}\r');
+    person.type("\u007f\r");
+    await until(() => person.see().endsWith("signal (SIGTERM|SIGKILL) › SIGTERM"));
+    person.type("\r");
+    await until(() => person.see().endsWith("edit a1 force (true|false) › true"));
+    person.type("\r");
+    await until(() => person.see().endsWith("edit a1 tags 1 ›"));
+    person.type("slow one\r");
+    await until(() => person.see().endsWith("edit a1 tags 2 ›"));
+    person.type("\r");
     await until(() => person.clicks().length === 1);
     expect(person.clicks()[0]).toMatchObject({
       action: "a1",
       revision: 1,
-      choice: { kind: "edit", args: { pid: 4242, signal: "SIGTERM", force: true } },
+      choice: {
+        kind: "edit",
+        args: { pid: 4242, signal: "SIGTERM", force: true, tags: ["slow one"] },
+      },
     });
     await until(() => person.see().endsWith("\n›"));
+    person.type(LEAVE);
+    await left;
+  });
+
+  test("e with arguments that are no JSON says so and sends nothing", async () => {
+    const person = sitDown();
+    const left = person.open();
+    await person.view().card(killCard());
+    person.type("e {pid: 1}\r");
+    await until(() => person.see().includes("not one JSON object"));
+    expect(person.see()).toContain("Nothing was sent.");
+    expect(person.posts).toEqual([]);
     person.type(LEAVE);
     await left;
   });
@@ -100,13 +129,17 @@ describe("cards", () => {
   test("an edit that changes nothing, or is given up, sends nothing", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().card(killCard());
+    const card = killCard({ args: { pid: 4242 } });
+    person.world.open = [card];
+    await person.view().card(card);
     person.type("e\r");
-    await until(() => person.see().includes("edit a1 › {"));
-    person.type("\r");
+    for (const field of ["pid", "signal", "force", "tags"]) {
+      await until(() => (person.see().split("\n").at(-1) ?? "").startsWith(`edit a1 ${field}`));
+      person.type("\r");
+    }
     await until(() => person.see().includes("Nothing was changed"));
     person.type("e\r");
-    await until(() => person.see().endsWith('"SIGTERM"}'));
+    await until(() => person.see().endsWith("edit a1 pid › 4242"));
     person.type(CTRL_C);
     await until(() => person.see().endsWith("\n›"));
     person.type("hello\r");

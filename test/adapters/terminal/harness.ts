@@ -1,4 +1,5 @@
 import { PassThrough } from "node:stream";
+import * as z from "zod";
 import type {
   ActionCard,
   HistoryItem,
@@ -10,6 +11,8 @@ import type {
 import type { TerminalView } from "../../../src/adapters/terminal/view.ts";
 import { createTerminal } from "../../../src/adapters/terminal/terminal.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
+import { editFields, readEdit } from "../../../src/tools/edit-form.ts";
+import { defineTool, type Tool } from "../../../src/tools/tool.ts";
 import { createGlass } from "./glass.ts";
 
 type Answer = Extract<Outgoing, { kind: "answer" }>;
@@ -104,6 +107,22 @@ interface World {
   looks?: number;
 }
 
+/** What the killing card is of. */
+const KILL = defineTool({
+  name: "kill_process",
+  description: "Sends a signal to a process.",
+  input: z.strictObject({
+    pid: z.int().min(1),
+    signal: z.enum(["SIGTERM", "SIGKILL"]).default("SIGTERM"),
+    force: z.boolean().optional(),
+    tags: z.array(z.string()).optional(),
+    started: z.string().optional().meta({ internal: true }),
+  }),
+  effect: "destructive",
+  timeoutMs: 1_000,
+  run: async () => ({ text: "" }),
+}) as Tool;
+
 export function queriesOf(world: World): Queries {
   return {
     async threads() {
@@ -116,6 +135,14 @@ export function queriesOf(world: World): Queries {
     },
     isKnown: async (key) => world.threads.some((each) => each.key === key),
     action: async (_key, action) => world.open.find((each) => each.action === action),
+    editForm: async (_key, action) => {
+      const card = world.open.find((each) => each.action === action) ?? killCard();
+      return { action, revision: card.revision, fields: editFields(KILL, card.args) };
+    },
+    checkEdit: async (_key, { action, written }) => {
+      const card = world.open.find((each) => each.action === action) ?? killCard();
+      return readEdit(KILL, editFields(KILL, card.args), written);
+    },
     history: async (key) => world.history.get(key) ?? [],
     openActions: async () => world.open,
     tools: () => [

@@ -27,6 +27,9 @@ const lost = screen([], ["a1"]);
 const asked = screen([], [], { q1: ["yes", "no"], q2: ["eu", "us", "2"] });
 
 function choiceOf(reply: Reply): unknown {
+  if (reply.kind === "edit" && reply.json !== undefined) {
+    return { edit: reply.card.action, json: reply.json };
+  }
   return reply.kind === "click" ? { ...reply.click.choice, to: reply.click.action } : reply.kind;
 }
 
@@ -40,10 +43,10 @@ describe("a typed line", () => {
     ["n a2 because not now", two, { kind: "deny", reason: "not now", to: "a2" }],
     ["y a2", two, { kind: "approve", to: "a2" }],
     ["e", one, "edit"],
-    ['e {"pid":1}', one, { kind: "edit", args: { pid: 1 }, to: "a1" }],
-    ['e a1{"pid":1}', one, { kind: "edit", args: { pid: 1 }, to: "a1" }],
-    ["e {broken", one, "refused"],
-    ["e {} x", one, "refused"],
+    ['e {"pid":1}', one, { edit: "a1", json: '{"pid":1}' }],
+    ['e a1{"pid":1}', one, { edit: "a1", json: '{"pid":1}' }],
+    ["e {broken", one, { edit: "a1", json: "{broken" }],
+    ["e {} x", one, { edit: "a1", json: "{} x" }],
     ["d", one, "details"],
     ["h", lost, { kind: "settle", happened: true, to: "a1" }],
     [

@@ -21,6 +21,8 @@ interface ModalInput {
   minLength: number;
   maxLength: number;
   style: "short" | "paragraph";
+  /** Of a select. */
+  choices?: string[];
 }
 
 const MAX_INPUT = 4_000;
@@ -36,6 +38,38 @@ function lengthOf(
   if (typeof value === "number" && value >= least && value <= MAX_INPUT) return value;
   const said = `int value should be between ${least} and ${MAX_INPUT}.`;
   throw invalidForm(`${path}.${key}`, "NUMBER_TYPE_MAX", said);
+}
+
+/** A select in a label (Discord's reference, "String Select"): "required" is true unless it says otherwise. */
+function readSelect(select: Body, path: string, taken: Set<string>): ModalInput {
+  customIdOf(select, path, taken);
+  const options = select["options"];
+  if (!Array.isArray(options) || options.length < 1 || options.length > 25) {
+    const said = "Must be between 1 and 25 in length.";
+    throw invalidForm(`${path}.options`, "BASE_TYPE_BAD_LENGTH", said);
+  }
+  const values = (options as Body[]).map((option, index) => {
+    stringOf(option, "label", `${path}.options.${index}`, [1, 100]);
+    return stringOf(option, "value", `${path}.options.${index}`, [1, 100]);
+  });
+  const required = select["required"] !== false;
+  const least = select["min_values"] ?? 1;
+  if (required && least === 0) {
+    const said = "min_values must be at least 1 when required is true.";
+    throw invalidForm(`${path}.min_values`, "BASE_TYPE_MIN_LENGTH", said);
+  }
+  const chosen = (options as Body[]).findIndex((option) => option["default"] === true);
+  return {
+    customId: String(select["custom_id"]),
+    label: "",
+    description: "",
+    value: values[chosen] ?? "",
+    required,
+    minLength: 0,
+    maxLength: 100,
+    style: "short",
+    choices: values,
+  };
 }
 
 /** `own` tells that the label stands in the input itself, as in an ActionRow. */
@@ -93,7 +127,10 @@ export function readModal(id: string, data: unknown): OpenModal {
       if (!isBody(inner)) {
         throw invalidForm(`${path}.component`, "BASE_TYPE_REQUIRED", "This field is required");
       }
-      inputs.push({ ...readInput(inner, `${path}.component`, taken, false), label, description });
+      const at = `${path}.component`;
+      const isSelect = inner["type"] === COMPONENT.stringSelect;
+      const input = isSelect ? readSelect(inner, at, taken) : readInput(inner, at, taken, false);
+      inputs.push({ ...input, label, description });
     } else if (component["type"] === COMPONENT.text) {
       stringOf(component, "content", path, [1, MAX_INPUT]);
     } else {
@@ -114,6 +151,13 @@ export function filledIn(modal: OpenModal, values: Record<string, string>): Body
     const known = modal.inputs.find((each) => each.customId === input["custom_id"]);
     if (known === undefined) return input;
     const value = values[known.customId] ?? known.value;
+    if (known.choices !== undefined) {
+      if (value === "" ? known.required : !known.choices.includes(value)) {
+        throw new Error(`${known.label} offers ${known.choices.join(", ")}, not ${value}`);
+      }
+      const chosen = value === "" ? [] : [value];
+      return { type: COMPONENT.stringSelect, custom_id: known.customId, values: chosen, id: 2 };
+    }
     const least = Math.max(known.minLength, known.required ? 1 : 0);
     if (value.length < least || value.length > known.maxLength) {
       throw new Error(`${known.label} takes ${least} to ${known.maxLength} characters`);

@@ -3,17 +3,26 @@ import { viewProblems } from "./blocks.ts";
 import type { Acknowledgement, Data, FakeView } from "./types.ts";
 import { invalid, withBlockIds, type World } from "./world.ts";
 
+const option = z.looseObject({ value: z.string() });
 const input = z.looseObject({
   type: z.literal("input"),
   block_id: z.string(),
   optional: z.boolean().default(false),
-  element: z.looseObject({
-    type: z.literal("plain_text_input"),
-    action_id: z.string(),
-    initial_value: z.string().optional(),
-    min_length: z.int().default(0),
-    max_length: z.int().default(3_000),
-  }),
+  element: z.discriminatedUnion("type", [
+    z.looseObject({
+      type: z.literal("plain_text_input"),
+      action_id: z.string(),
+      initial_value: z.string().optional(),
+      min_length: z.int().default(0),
+      max_length: z.int().default(3_000),
+    }),
+    z.looseObject({
+      type: z.literal("static_select"),
+      action_id: z.string(),
+      options: z.array(option),
+      initial_option: option.optional(),
+    }),
+  ]),
 });
 
 function inputsOf(view: Data): z.infer<typeof input>[] {
@@ -36,6 +45,17 @@ export function filledIn(
   const filled: Record<string, Record<string, Data>> = {};
   for (const { block_id: block, optional, element } of inputs) {
     const given = typeof values === "string" ? values : values[block]?.[element.action_id];
+    if (element.type === "static_select") {
+      const chosen = given ?? element.initial_option?.value;
+      const selected = element.options.find(({ value }) => value === chosen);
+      if (selected === undefined && (chosen !== undefined || !optional)) {
+        throw new Error(`the form does not offer ${chosen ?? "nothing"} in ${block}`);
+      }
+      filled[block] = {
+        [element.action_id]: { type: "static_select", selected_option: selected ?? null },
+      };
+      continue;
+    }
     const value = given ?? element.initial_value ?? "";
     const isLeftOut = value === "" && optional;
     if (

@@ -1,0 +1,118 @@
+import {
+  type APILabelComponent,
+  type APIMessage,
+  type APIModalInteractionResponseCallbackData,
+  type APIModalSubmitInteraction,
+  ComponentType,
+  TextInputStyle,
+} from "discord.js";
+import type { Mistake } from "../../core/edit.ts";
+import { exactText } from "../../core/display.ts";
+import { againButton, type Form, type FormField, type Told } from "../told.ts";
+
+/** Inputs of one form (Discord's reference, "Modal"). */
+export const MAX_FIELDS = 5;
+
+/** The form as Discord shows it. */
+export function modalOf({ id, title, fields }: Form): APIModalInteractionResponseCallbackData {
+  return { custom_id: id, title, components: fields.map(labelOf) };
+}
+
+function labelOf(field: FormField): APILabelComponent {
+  return {
+    type: ComponentType.Label,
+    label: field.label,
+    ...(field.hint !== "" && { description: field.hint }),
+    component: field.kind === "choice" ? selectOf(field) : textInputOf(field),
+  };
+}
+
+function selectOf({ name, choices, value, optional }: FormField) {
+  return {
+    type: ComponentType.StringSelect,
+    custom_id: name,
+    required: !optional,
+    min_values: optional ? 0 : 1,
+    max_values: 1,
+    options: choices.map((choice) => ({
+      label: choice,
+      value: choice,
+      ...(choice === value && { default: true }),
+    })),
+  } as const;
+}
+
+function textInputOf({ name, kind, value, maxLength, optional }: FormField) {
+  return {
+    type: ComponentType.TextInput,
+    custom_id: name,
+    style: kind === "line" ? TextInputStyle.Short : TextInputStyle.Paragraph,
+    max_length: maxLength,
+    required: !optional,
+    ...(value !== "" && { value }),
+  } as const;
+}
+
+/** What was written in a form that was sent, by field. */
+export function writtenIn({ data }: APIModalSubmitInteraction): Record<string, string> {
+  const written: Record<string, string> = {};
+  for (const row of data.components) {
+    const field = "component" in row ? row.component : undefined;
+    if (field?.type === ComponentType.TextInput) written[field.custom_id] = field.value;
+    else if (field?.type === ComponentType.StringSelect) {
+      written[field.custom_id] = field.values[0] ?? "";
+    }
+  }
+  return written;
+}
+
+/**
+ * Says what is wrong with what was written, which a form of Discord's cannot show itself, and offers the form again. What
+ * was written stands in the message whole, so that any process can put it into the form again (`keptIn`).
+ */
+export function tellMistakes(
+  { action, revision, mistakes }: { action: string; revision: number; mistakes: Mistake[] },
+  written: Readonly<Record<string, string>>,
+): Told {
+  const lines = mistakes.map(({ field, text }) =>
+    field === undefined ? text : `${field}: ${text}`,
+  );
+  const kept = exactText(JSON.stringify(written));
+  const head = `Nothing was sent. ${action} stays as it was.`;
+  return {
+    summary: head,
+    parts: [
+      { kind: "text", spans: [{ text: [head, ...lines].join("\n") }] },
+      { kind: "small", spans: [{ text: "What you wrote:" }] },
+      { kind: kept.length <= MAX_KEPT ? "exact" : "code", text: kept },
+    ],
+    buttons: [againButton(action, revision)],
+  };
+}
+
+/** With the mistakes it fits into one message of 4,000 characters. A longer text is shown and not put into the form again. */
+const MAX_KEPT = 3_000;
+const KEPT = /```\n(\{.*\})\n```/s;
+
+/** What `tellMistakes` keeps in its message. Undefined where it does not stand there whole. */
+export function keptIn({ components = [] }: APIMessage): Record<string, string> | undefined {
+  for (const component of components) {
+    if (component.type !== ComponentType.TextDisplay) continue;
+    const written = tryWritten(KEPT.exec(component.content)?.[1] ?? "");
+    if (written !== undefined) return written;
+  }
+  return undefined;
+}
+
+function tryWritten(text: string): Record<string, string> | undefined {
+  try {
+    const read: unknown = JSON.parse(text);
+    if (typeof read !== "object" || read === null) return undefined;
+    const texts = Object.entries(read).filter(
+      (each): each is [string, string] => typeof each[1] === "string",
+    );
+    return Object.fromEntries(texts);
+  } catch {
+    return undefined;
+  }
+}
