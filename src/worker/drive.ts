@@ -72,6 +72,10 @@ export interface Drive {
   readonly writes: Map<string, Promise<void>>;
   /** Work to leave alone until then, by step key, because the platform refused or did not answer; store's clock. */
   readonly deferred: Map<string, number>;
+  /** Ids of entries that this drive has written and that are shown. */
+  readonly wrote: Set<string>;
+  /** Of those, what it has tried to show: `<view> <id>`. */
+  readonly tried: Set<string>;
   /** How often the lease was taken without a release: from the third time on, its work has crashed twice. */
   readonly attempts: number;
   /** The newest entry that was heard of; a hint that there is more to read. */
@@ -119,6 +123,8 @@ export function createDrive(
     transcript: undefined,
     writes: new Map(),
     deferred: new Map(),
+    wrote: new Set(),
+    tried: new Set(),
     attempts,
     heard: 0,
     fenced: false,
@@ -232,9 +238,24 @@ export async function append(
   }
   hear(drive, reply.now);
   if (reply.kind !== "late") foldIn(drive, reply.unseen);
-  if (reply.kind === "ok") for (const draft of drafts) note(drive, draft);
+  if (reply.kind === "ok") {
+    // One that was there before may have been shown by whoever wrote it.
+    const written = new Set(reply.unseen.map(({ id }) => id));
+    for (const draft of drafts) {
+      if (SHOWN.has(draft.kind) && written.has(draft.id)) drive.wrote.add(draft.id);
+      note(drive, draft);
+    }
+  }
   return reply.kind;
 }
+
+/** Kinds that views show in a message of their own. */
+const SHOWN: ReadonlySet<AppendKind> = new Set([
+  "run_started",
+  "run_ended",
+  "notice",
+  "action_proposed",
+]);
 
 /** The log's lines: a run's beginning and end, and in between each entry that was written. */
 function note({ parts, key }: Drive, draft: Draft<AppendKind>): void {

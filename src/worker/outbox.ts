@@ -25,11 +25,19 @@ export interface Delivered {
   ref: MessageRef;
 }
 
+/** What is known of earlier attempts to show an entry in a view. */
+export interface Attempts {
+  /** Nobody has tried yet. */
+  isUntried(entry: string): boolean;
+  /** An earlier attempt may have come through. From then on one has been made. */
+  again(entry: string): boolean;
+}
+
 /** Shows one owed thing in a view. Throws what the platform throws; the debt then stays. */
 export async function deliver(
   view: View,
   viewName: string,
-  { key, thread, again }: { key: JournalKey; thread: Thread; again: (since: number) => boolean },
+  { key, thread, isUntried, again }: { key: JournalKey; thread: Thread } & Attempts,
   owed: Owed,
   encode: Encode,
 ): Promise<Delivered> {
@@ -39,7 +47,7 @@ export async function deliver(
     const card = cardOf(key, action, encode);
     const shown = action.shown.get(viewName);
     if (shown === undefined) {
-      const delivery = { id: action.action, again: again(action.proposal.at) };
+      const delivery = { id: action.action, again: again(action.proposal.id) };
       return { entry, ref: await view.card(card, delivery) };
     }
     await view.settle(shown.ref, card);
@@ -51,7 +59,7 @@ export async function deliver(
   }
   const message = outgoingOf(debt, encode);
   if (debt.kind === "notice") {
-    const delivery = { id: debt.id, again: again(debt.notice.at) };
+    const delivery = { id: debt.id, again: again(debt.id) };
     return { entry: debt.id, ref: await view.say(message, delivery) };
   }
   const { run } = debt;
@@ -59,8 +67,9 @@ export async function deliver(
   const isLast = begun?.seq === thread.newest;
   // The answer belongs below what was said since: the run's message goes, and a new one comes.
   if (begun !== undefined && !isLast) await view.retract(begun.ref);
-  const delivery: Delivery = { id: debt.id, again: again(run.ended?.at ?? 0) };
-  if (delivery.again && begun === undefined && view.begin !== undefined) {
+  const delivery: Delivery = { id: debt.id, again: again(debt.id) };
+  const isBegunUnseen = begun === undefined && !isUntried(run.started.id);
+  if (isBegunUnseen && view.begin !== undefined) {
     delivery.stray = progressIdOf(run);
   }
   const ref = await view.say(message, delivery, isLast ? begun?.ref : undefined);

@@ -3,14 +3,12 @@ import { BotError } from "../core/errors.ts";
 import { fold } from "../journal/fold.ts";
 import { answerIdOf, emptyThread } from "../journal/thread.ts";
 import { within } from "../tools/time-limit.ts";
-import { append, type Drive, persist, putOff, storeNow, viewOf } from "./drive.ts";
+import { append, type Drive, persist, putOff, viewOf } from "./drive.ts";
 import { type Owed, retryKey, type Step } from "./next.ts";
-import { cardOf, deliver, progressIdOf, progressOf } from "./outbox.ts";
+import { type Attempts, cardOf, deliver, progressIdOf, progressOf } from "./outbox.ts";
 
 /** How long a platform may take to show one thing. */
 const DELIVERY_MS = 20_000;
-/** What is shown later than this after it was written down may have been shown by an attempt that was cut short. */
-const FIRST_ATTEMPT_MS = 2_000;
 
 /** Shows one owed thing; a platform that refuses is left alone for a while, the debt stays. */
 export function show(
@@ -19,7 +17,7 @@ export function show(
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   return showOn(drive, { name: view, stage: "final", retry: key }, signal, async (shown) => {
-    const context = { key: drive.key, thread: drive.thread, again: againIn(drive) };
+    const context = { key: drive.key, thread: drive.thread, ...attemptsAt(drive, view) };
     const { entry, ref } = await deliver(shown, view, context, owed, drive.parts.encode);
     return { entry, ref, takeBack: () => takeBack(drive, shown, owed, ref) };
   });
@@ -33,19 +31,25 @@ export function showRun(
 ): Promise<() => Promise<void>> {
   const retry = retryKey(view);
   return showOn(drive, { name: view, stage: "started", retry }, signal, async (shown) => {
-    const delivery = {
-      id: progressIdOf(run),
-      again: againIn(drive)(run.started.at + drive.parts.showAfterMs),
-    };
+    const { again } = attemptsAt(drive, view);
+    const delivery = { id: progressIdOf(run), again: again(run.started.id) };
     const ref = await shown.begin?.(delivery, progressOf(run));
     if (ref === undefined) throw new BotError("NOT_AVAILABLE", "This view shows no progress.");
     return { entry: answerIdOf(run), ref, takeBack: () => takeBack(drive, shown, undefined, ref) };
   });
 }
 
-/** An attempt that began right after what it shows was written down is the first one. */
-function againIn(drive: Drive): (since: number) => boolean {
-  return (since) => drive.attempts > 1 || storeNow(drive) - since > FIRST_ATTEMPT_MS;
+/** Only who wrote an entry down knows that nobody has tried to show what it says; and that only once. */
+function attemptsAt({ wrote, tried }: Drive, view: string): Attempts {
+  const isUntried = (entry: string) => wrote.has(entry) && !tried.has(`${view} ${entry}`);
+  return {
+    isUntried,
+    again(entry) {
+      const again = !isUntried(entry);
+      tried.add(`${view} ${entry}`);
+      return again;
+    },
+  };
 }
 
 async function showOn(

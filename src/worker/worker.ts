@@ -20,6 +20,8 @@ const NEWER_RETRY_MS = 60_000;
 const PARK_AFTER = 2;
 /** Something may be due that only work in progress lets happen; it rings when it ends. */
 const MIN_SLEEP_MS = 50;
+/** Between two leases of a journal to which nobody has posted. */
+const MIN_LEASE_GAP_MS = 250;
 /** Threads whose folds are kept in memory, some KB each. */
 const KNOWN_THREADS = 256;
 /** Kept of the drain for writing down what could not be waited for. */
@@ -186,7 +188,10 @@ async function park(drive: Drive): Promise<void> {
   ]);
 }
 
-/** Gives the lease back and says when something is next owed, and to which host: its processes find it by themselves. False when there is more to look at first. */
+/**
+ * Gives the lease back and says when something is next owed, and to which host: its processes find it by themselves. False
+ * when there is more to look at first.
+ */
 async function release(
   drive: Drive,
   { until, host }: Extract<Step, { do: "wait" }>,
@@ -200,14 +205,19 @@ async function release(
         showAfterMs: undefined,
       })
     : undefined;
-  const dueAt = left !== undefined && left.do !== "wait" ? storeNow(drive) : until;
+  const now = storeNow(drive);
+  const isOwed = left !== undefined && left.do !== "wait";
+  // Left over for another process: at once. Else not sooner than the floor, however often this wakes up too early.
+  const floor = until === undefined ? undefined : Math.max(until, now + MIN_LEASE_GAP_MS);
+  const dueAt = isOwed ? now : floor;
   const reply = await persist(drive, () => parts.journal.release(lease, thread.last, dueAt, host));
   if (reply.kind === "unseen") {
     drive.heard = reply.unseen.at(-1)?.seq ?? drive.heard;
     await absorb(drive);
     return false;
   }
-  if (dueAt !== undefined) parts.wakeAt(drive.key, dueAt);
+  // The wake-ups' timers go by this process's clock, `dueAt` by the store's.
+  if (dueAt !== undefined) parts.wakeAt(drive.key, Date.now() + (dueAt - now));
   return true;
 }
 

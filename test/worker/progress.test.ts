@@ -152,11 +152,57 @@ test("an answer by a worker that takes over names the progress message which its
     tools: [fakeTool({ name: "quick" })],
     showAfterMs: 5_000,
   });
-  await stage.say("run quick name=x");
-  expect(await stage.journal.lease(KEY, 1)).toBeDefined();
+  const asked = await stage.say("run quick name=x");
+  const taken = await stage.journal.lease(KEY, 1);
+  const calls = [{ call: "r1.t1", tool: "quick", args: { name: "x" } }];
+  const begun = { run: "r1", answers: [asked], principals: ["test:ana"], calls };
+  expect(taken).toBeDefined();
+  if (taken !== undefined) {
+    await stage.journal.append(taken.lease, 1, [{ id: "run:r1", kind: "run_started", ...begun }]);
+  }
   await new Promise((resolve) => setTimeout(resolve, 5));
   await stage.settle();
-  expect(chat.deliveries).toEqual([{ id: "ended:r1", again: true, stray: "begun:r1" }]);
+  expect(chat.deliveries).toEqual([{ id: "ended:r1", again: false, stray: "begun:r1" }]);
+});
+
+test("what a platform took without saying so is looked for, also right after, when somebody writes", async () => {
+  const chat = createChat();
+  const view = chat.adapter.view(KEY);
+  const again: boolean[] = [];
+  let isFirst = true;
+  const forgetful: typeof view = view && {
+    ...view,
+    async say(message, delivery, begun) {
+      again.push(delivery.again);
+      const ref = await view.say(message, delivery, begun);
+      if (!isFirst) return ref;
+      isFirst = false;
+      throw new Error("ECONNRESET after the request was sent");
+    },
+  };
+  chat.adapter.view = () => forgetful;
+  const { stage } = await slowStage({ tools: [fakeTool({ name: "quick" })], chat });
+  await stage.say("run quick name=x");
+  await stage.settle();
+  await stage.say("tools");
+  await stage.settle();
+  expect(chat.deliveries.map(({ id }) => id)).toEqual(["ended:r1", "ended:r1", "ended:r2"]);
+  expect(again).toEqual([false, true, false]);
+});
+
+test("an answer that a stopped worker wrote down and did not show is looked for by the next one", async () => {
+  const chat = createChat({
+    refuse: () => {
+      throw new Error("down");
+    },
+  });
+  const { stage } = await slowStage({ tools: [fakeTool({ name: "quick" })], chat });
+  await stage.say("run quick name=x");
+  await stage.settle();
+  const calm = createChat();
+  const next = await createStage({ journal: stage.journal, chat: calm });
+  await next.settle();
+  expect(calm.deliveries).toMatchObject([{ id: "ended:r1", again: true }]);
 });
 
 test("a message begun after an edit shows the arguments that run, not those first asked for", async () => {

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
+import { createWorker } from "../../src/worker/worker.ts";
+import { createChat } from "../fakes/chat.ts";
+import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+
+/** A chat that asks to wait, and what the worker then asks of its wake-ups: for how long, by this process's clock. */
+async function refused(retryAfterMs: number, storeAheadMs: number) {
+  const chat = createChat({
+    refuse: () => {
+      throw new BotError("PLATFORM_RATE_LIMITED", "429", { retryAfterMs });
+    },
+  });
+  const now = () => Date.now() + storeAheadMs;
+  const stage = await createStage({ chat, now, tools: [fakeTool({ name: "look" })] });
+  const wakes: number[] = [];
+  const wakeAt = (_key: string, at: number) => void wakes.push(at);
+  const worker = createWorker({ ...stage.parts, wakeAt });
+  await stage.say("run look name=web");
+  const from = Date.now();
+  await worker.work(KEY);
+  const to = Date.now();
+  expect(wakes).toHaveLength(1);
+  return { at: wakes[0] ?? 0, from, to, stage };
+}
+
+test.each([0, -10_000, 3_600_000])(
+  "a journal is woken when it is due by the store's clock, which is %d ms ahead of this process's",
+  async (aheadMs) => {
+    const { at, from, to } = await refused(8_000, aheadMs);
+    expect(at).toBeGreaterThanOrEqual(from + 7_990);
+    expect(at).toBeLessThanOrEqual(to + 8_010);
+  },
+);
+
+test("a journal to which nobody has posted is not taken up again within 250 ms", async () => {
+  const { at, from, stage } = await refused(1, 0);
+  expect(at).toBeGreaterThanOrEqual(from + 240);
+  for await (const { dueAt } of stage.journal.list({ prefix: KEY })) {
+    expect(dueAt).toBeGreaterThanOrEqual(from + 240);
+  }
+  await stage.say("tools");
+  for await (const { dueAt } of stage.journal.list({ prefix: KEY })) {
+    expect(dueAt).toBeLessThanOrEqual(Date.now());
+  }
+});
