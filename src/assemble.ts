@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { Adapter, Inbox, Queries } from "./adapters/adapter.ts";
+import type { Adapter, Inbox, Queries, Tenants } from "./adapters/adapter.ts";
 import { SYSTEM_PROMPT } from "./agent/prompt.ts";
 import { sealTerms, type TalkTerms } from "./agent/run.ts";
 import { createPersonOf } from "./approvals/people.ts";
@@ -31,6 +31,7 @@ import type { Wakeups } from "./wakeups/wakeups.ts";
 import { createInbox } from "./worker/inbox.ts";
 import { whyNotPrepared } from "./worker/edits.ts";
 import { createQueries } from "./worker/queries.ts";
+import { createTenants } from "./worker/tenants.ts";
 import { createWorker } from "./worker/worker.ts";
 
 /** A lease's life unless renewed, which happens every third of it: after it another process may take over what a dead one left. */
@@ -43,6 +44,7 @@ const SHOW_AFTER_MS = 500;
 export interface Bot {
   inbox: Inbox;
   queries: Queries;
+  tenants: Tenants;
   /** What every outgoing text passes: no control characters, no held secrets. */
   encode(text: string): string;
   journal: Journal;
@@ -234,6 +236,7 @@ export async function assemble(
   return {
     inbox,
     queries: createQueries(journal, tools, encode, whyNotPrepared(dispatcher, encode)),
+    tenants: createTenants(journal),
     encode,
     journal,
     tools,

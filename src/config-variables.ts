@@ -28,6 +28,7 @@ export const VARIABLES = {
   SLACK_SIGNING_SECRET: "",
   SLACK_API_URL: "",
   DISCORD_TOKEN: "",
+  DISCORD_GUILDS: "",
   DISCORD_API_URL: "",
   PORT: "3000",
   LOG_LEVEL: "info",
@@ -59,6 +60,8 @@ export interface SlackSettings {
 
 export interface DiscordSettings {
   readonly token: string;
+  /** Ids of the servers that are served. Undefined: the one that the bot is in at its first start. */
+  readonly guilds: readonly string[] | undefined;
   /** Without a slash at its end. Undefined: Discord's own. */
   readonly apiUrl: string | undefined;
 }
@@ -105,6 +108,7 @@ export function readVariables(env: Environment, mistakes: string[]) {
   }
   const file = read("WATCHKEEPER_CONFIG");
   const redis = readRedis(env, mistakes);
+  const guilds = readGuilds(env, mistakes);
   const port = Number(read("PORT"));
   if (!/^\d{1,5}$/.test(read("PORT")) || port < 1 || port > 65_535) {
     mistakes.push("PORT: expected a number from 1 to 65535");
@@ -114,7 +118,8 @@ export function readVariables(env: Environment, mistakes: string[]) {
     redis,
     host: readHost(env, mistakes),
     slack: readSlack(env, mistakes),
-    discord: readDiscord(env, mistakes),
+    discord: readDiscord(env, guilds, mistakes),
+    guilds,
     port,
     logLevel: logLevel ?? "info",
     drainMs,
@@ -230,7 +235,11 @@ function readSlack(env: Environment, mistakes: string[]): SlackSettings | undefi
   return { botToken, appToken, signingSecret, apiUrl: apiUrl?.replace(/\/*$/, "/") };
 }
 
-function readDiscord(env: Environment, mistakes: string[]): DiscordSettings | undefined {
+function readDiscord(
+  env: Environment,
+  guilds: readonly string[] | undefined,
+  mistakes: string[],
+): DiscordSettings | undefined {
   const token = readToken(
     env,
     "DISCORD_TOKEN",
@@ -239,7 +248,22 @@ function readDiscord(env: Environment, mistakes: string[]): DiscordSettings | un
     mistakes,
   );
   const apiUrl = readUrl(env, "DISCORD_API_URL", mistakes);
-  return token === undefined ? undefined : { token, apiUrl: apiUrl?.replace(/\/+$/, "") };
+  return token === undefined ? undefined : { token, guilds, apiUrl: apiUrl?.replace(/\/+$/, "") };
+}
+
+/** A Discord id as it is copied from the client. */
+export const DISCORD_ID = /^\d{1,20}$/;
+
+function readGuilds(env: Environment, mistakes: string[]): readonly string[] | undefined {
+  const text = env["DISCORD_GUILDS"];
+  if (!isSet(text)) return undefined;
+  const ids = text.split(",").map((id) => id.trim());
+  if (!ids.every((id) => DISCORD_ID.test(id))) {
+    mistakes.push(
+      "DISCORD_GUILDS: expected the ids of servers with commas between, such as 1122,3344",
+    );
+  }
+  return [...new Set(ids)];
 }
 
 /** What each wire cannot do without. A compatible server may be one without keys, such as Ollama on this machine. */

@@ -7,6 +7,7 @@ import { accountForm } from "./approvals/requester.ts";
 import { readConfigFile } from "./config-file.ts";
 import { BotError } from "./core/errors.ts";
 import {
+  DISCORD_ID,
   type DiscordSettings,
   laterWarnings,
   type LogLevel,
@@ -176,6 +177,17 @@ const people = z
     }
   });
 
+const discord = z.strictObject({
+  guilds: z
+    .array(
+      z
+        .string()
+        .regex(DISCORD_ID, 'expected the id of a server in quotes, such as "1122", not its name'),
+    )
+    .min(1, "is empty; name the servers that are served, or leave it out")
+    .optional(),
+});
+
 const timezone = z
   .string()
   .refine(isTimezone, "expected a zone's IANA name such as Europe/Madrid or UTC");
@@ -185,6 +197,7 @@ export const configSchema = z.strictObject({
   approvals: approvalPolicy.prefault({}),
   access: accessPolicy.prefault({}),
   people: people.default([]),
+  discord: discord.prefault({}),
   timezone: timezone.optional(),
   network: z.strictObject({ allow: z.array(allowEntry).default([]) }).prefault({}),
   logs: z.strictObject({ roots: z.array(logRoot).default(["/var/log"]) }).prefault({}),
@@ -207,12 +220,16 @@ export async function loadConfig(
   const variables = readVariables(env, mistakes);
   const file = await readConfigFile(configSchema, variables.file, cwd, mistakes);
   const settings = file?.settings ?? configSchema.parse({});
+  const { guilds } = settings.discord;
+  if (guilds !== undefined && variables.guilds !== undefined) {
+    const at = file?.at(["discord", "guilds"]) ?? "";
+    mistakes.push(`${at}: discord.guilds: DISCORD_GUILDS is set too; set one of the two`);
+  }
   refuse(mistakes);
   return freeze({
     dataDir: resolve(cwd, variables.dataDir),
     redis: variables.redis,
     slack: variables.slack,
-    discord: variables.discord,
     port: variables.port,
     logLevel: variables.logLevel,
     host: variables.host,
@@ -220,6 +237,10 @@ export async function loadConfig(
     file: file?.path,
     terminal: { color: !variables.noColor, dumb: env["TERM"] === "dumb" },
     ...settings,
+    discord: variables.discord && {
+      ...variables.discord,
+      guilds: variables.discord.guilds ?? guilds,
+    },
     timezone: settings.timezone,
     model: modelOf(variables.model, settings.model),
     budgets: budgetsOf(settings.budgets),

@@ -45,6 +45,7 @@ const PARTS = {
     openActions: nowhere,
     tools: () => [],
   },
+  tenants: { kept: nowhere, keep: nowhere },
   encode: (text: string) => text,
 };
 const connect = (adapters: ChatAdapter[], signal = new AbortController().signal) =>

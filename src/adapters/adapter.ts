@@ -205,12 +205,28 @@ export interface Adapter {
   stop?(): Promise<void>;
 }
 
+/** Whom a platform serves where no configuration says so: settled once, for every process of the store and for ever. */
+export interface Tenants {
+  /** Such as `discord:1122`; undefined: nothing is settled yet. @throws BotError STORE_UNAVAILABLE */
+  kept(transport: string): Promise<string | undefined>;
+  /** Settles it unless it is; returns what is settled. @throws BotError STORE_UNAVAILABLE, STORE_FULL */
+  keep(transport: string, tenant: string): Promise<string>;
+}
+
 /** What a chat adapter stands in front of. */
 export interface ChatParts {
   inbox: Inbox;
+  tenants: Tenants;
   queries: Queries;
   /** What a text that the adapter makes of people's words passes before it is shown, such as a thread's name. */
   encode(text: string): string;
+}
+
+/** A sentence of `doctor`'s. `weak`: it works, and should not be left so. */
+export interface PlatformFinding {
+  ok: boolean;
+  weak?: true;
+  text: string;
 }
 
 /** A platform with servers of its own, which send events from `start` until `stop`. */
@@ -221,8 +237,11 @@ export interface ChatAdapter extends Adapter {
    */
   start(parts: ChatParts): Promise<void>;
   stop(): Promise<void>;
-  /** What is connected and what its settings lack, a sentence each; for `doctor`. @throws as `start` */
-  examine(): Promise<{ ok: boolean; text: string }[]>;
+  /**
+   * What is connected and what its settings lack, a sentence each; for `doctor`. `kept`: what `Tenants` has of this
+   * platform. @throws as `start`
+   */
+  examine(kept?: string): Promise<PlatformFinding[]>;
 }
 
 /** A thread as lists show it. */

@@ -165,6 +165,7 @@ function advance(transcript: Transcript, entry: Entry): void {
     case "notice":
     case "delivered":
     case "incident":
+    case "tenant":
       return;
   }
 }

@@ -1,11 +1,12 @@
 import type { ChatAdapter } from "../adapters/adapter.ts";
 import { totalTokens } from "../core/block.ts";
 import { messageOf } from "../core/errors.ts";
-import { hasWork } from "../core/journal-key.ts";
+import { hasWork, transportOf } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Model } from "../models/model.ts";
 import type { Skill, SkillProblem } from "../skills/skill.ts";
 import type { Tool } from "../tools/tool.ts";
+import { createTenants } from "../worker/tenants.ts";
 
 /** One thing that was looked at. `absent`: not here, and only what needs it will not work. */
 export interface Finding {
@@ -42,10 +43,11 @@ const MODEL_TOKENS = 1_024;
 export async function* examine(parts: DoctorParts): AsyncIterable<Finding> {
   yield { state: "ok", subject: "node", text: parts.nodeVersion };
   yield examineEnvironment(parts);
-  yield* examineStore(parts);
+  const kept = new Map<string, string>();
+  yield* examineStore(parts, kept);
   for (const text of parts.warnings) yield { state: "absent", subject: "configuration", text };
   yield await examineModel(parts);
-  yield* examinePlatforms(parts);
+  yield* examinePlatforms(parts, kept);
   for (const tool of parts.tools) {
     const missing = await tool.unavailable?.();
     const state = missing === undefined ? "ok" : "absent";
@@ -91,7 +93,10 @@ async function examineModel({ loadModel }: DoctorParts): Promise<Finding> {
   }
 }
 
-async function* examinePlatforms({ platforms }: DoctorParts): AsyncIterable<Finding> {
+async function* examinePlatforms(
+  { platforms }: DoctorParts,
+  kept: ReadonlyMap<string, string>,
+): AsyncIterable<Finding> {
   if (platforms.length === 0) {
     const text =
       "neither Slack nor Discord is configured: npm start is a conversation in the terminal";
@@ -100,8 +105,8 @@ async function* examinePlatforms({ platforms }: DoctorParts): AsyncIterable<Find
   for (const platform of platforms) {
     const subject = platform.transport;
     try {
-      for (const { ok, text } of await platform.examine()) {
-        yield { state: ok ? "ok" : "broken", subject, text };
+      for (const { ok, weak, text } of await platform.examine(kept.get(subject))) {
+        yield { state: ok ? (weak === true ? "absent" : "ok") : "broken", subject, text };
       }
     } catch (error) {
       yield { state: "broken", subject, text: messageOf(error) };
@@ -109,7 +114,11 @@ async function* examinePlatforms({ platforms }: DoctorParts): AsyncIterable<Find
   }
 }
 
-async function* examineStore({ openJournal, storeName }: DoctorParts): AsyncIterable<Finding> {
+/** Notes in `kept` what the store has of whom each platform serves. */
+async function* examineStore(
+  { openJournal, storeName, platforms }: DoctorParts,
+  kept: Map<string, string>,
+): AsyncIterable<Finding> {
   const subject = "store";
   const weaknesses: string[] = [];
   try {
@@ -119,7 +128,11 @@ async function* examineStore({ openJournal, storeName }: DoctorParts): AsyncIter
       let [threads, incidents] = [0, 0];
       for await (const { key } of journal.list()) {
         if (hasWork(key)) threads += 1;
-        else incidents += 1;
+        else if (transportOf(key) === "incident") incidents += 1;
+      }
+      for (const { transport } of platforms) {
+        const tenant = await createTenants(journal).kept(transport);
+        if (tenant !== undefined) kept.set(transport, tenant);
       }
       if (damage !== undefined) yield { state: "broken", subject, text: damage };
       else

@@ -94,6 +94,8 @@ const posts = {
   timer: z.strictObject({ action: z.string() }),
   /** A fenced worker's word on how a call of its own really ended. */
   signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),
+  /** In `team:<platform>`: what is served there from the first start on, such as `discord:1122`; the first one counts. */
+  tenant: z.strictObject({ tenant: z.string() }),
   /** What was said of an incident, in its own journal; the first one opens it. Times are ms since 1970. */
   incident: z.strictObject({
     actor,

@@ -1,5 +1,5 @@
 /**
- * Names one journal: `terminal:<uuid>` here, later also `slack:…`, `discord:…`, `incident:…`. The part before the first
+ * Names one journal: `terminal:<uuid>` here, also `slack:…`, `discord:…`, `incident:…`, `team:…`. The part before the first
  * colon is the transport whose view shows it.
  */
 export type JournalKey = `${string}:${string}`;
@@ -9,12 +9,23 @@ export function tryJournalKey(text: string): JournalKey | undefined {
   return /^[a-z]+:[^\s]+$/.test(text) ? (text as JournalKey) : undefined;
 }
 
+const RECORDS: ReadonlySet<string> = new Set(["incident", "team"]);
+
 /**
- * False for journals that are records only, `incident:…`: no worker takes them up, so a post does not make them due and
- * no sweep looks at them. Both stores go by it.
+ * False for journals that are records only, `incident:…` and `team:…`: no worker takes them up, so a post does not make
+ * them due and no sweep looks at them. Both stores go by it.
  */
 export function hasWork(key: JournalKey): boolean {
-  return transportOf(key) !== "incident";
+  return !RECORDS.has(transportOf(key));
+}
+
+/**
+ * The tenant that a thread belongs to, whoever writes in it: `slack:<team>`, `discord:<guild>` or `terminal`. Undefined for a
+ * direct message on Discord, which is in no guild, and for what is no thread.
+ */
+export function tenantOf(key: string): string | undefined {
+  if (key.startsWith("terminal:")) return "terminal";
+  return /^(?:slack:[A-Z0-9]+|discord:\d+)(?=:)/.exec(key)?.[0];
 }
 
 /** The transport whose view shows this journal, such as `terminal`. */

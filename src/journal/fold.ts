@@ -73,7 +73,8 @@ function advance(thread: Thread, entry: Entry): void {
       return;
     }
     case "incident":
-      return; // in the ledger's journals, which are no threads
+    case "tenant":
+      return; // in journals that are no threads
     case "view_added":
       if (!thread.views.includes(entry.view)) thread.views.push(entry.view);
       return;

@@ -10,6 +10,7 @@ import { editFields, readEdit } from "../../src/tools/edit-form.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
 import { createQueries } from "../../src/worker/queries.ts";
+import { createTenants } from "../../src/worker/tenants.ts";
 
 /** What the cards are of. */
 const RESTART = defineTool({
@@ -30,6 +31,7 @@ export function openParts(journal: Journal) {
   const inbox = createInbox({ journal, read: readText, hide: (text) => text, wake: () => {} });
   const queries = createQueries(journal, [], (text) => text);
   const parts: ChatParts = {
+    tenants: createTenants(journal),
     encode: (text) => text.replaceAll("hunter2-held", "[secret]"),
     inbox: {
       async post(...args: Parameters<Inbox["post"]>) {

@@ -66,6 +66,7 @@ test("posts, facts and decisions are told apart", () => {
     "timer",
     "signal",
     "incident",
+    "tenant",
   ]);
   const finished = { id: "f", kind: "tool_finished", run: "r1", call: "r1.t1", text: "" } as const;
   expect(isFact({ ...finished, outcome: "ok" })).toBe(true);

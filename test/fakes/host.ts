@@ -1,4 +1,4 @@
-import type { Adapter, Inbox, Queries } from "../../src/adapters/adapter.ts";
+import type { Adapter, Inbox, Queries, Tenants } from "../../src/adapters/adapter.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { encodeText } from "../../src/core/display.ts";
 import { transportOf } from "../../src/core/journal-key.ts";
@@ -6,6 +6,7 @@ import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
 import { whyNotPrepared } from "../../src/worker/edits.ts";
 import { createQueries } from "../../src/worker/queries.ts";
+import { createTenants } from "../../src/worker/tenants.ts";
 import { createStage, type Stage, type StageOptions } from "./stage.ts";
 
 /** A process of the bot behind a real adapter: its inbox, its queries, and a worker that is woken. */
@@ -13,6 +14,7 @@ export interface Host {
   stage: Stage;
   inbox: Inbox;
   queries: Queries;
+  tenants: Tenants;
   encode(text: string): string;
   /** Takes up nothing any more; the journal stays open. */
   stop(): Promise<void>;
@@ -52,6 +54,7 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
       encode,
       whyNotPrepared(stage.parts.dispatcher, encode),
     ),
+    tenants: createTenants(journal),
     encode,
     async stop() {
       await worker.stop(1_000);

@@ -1,24 +1,18 @@
 import {
-  type APIMessageComponentInteraction,
   type APIModalInteractionResponseCallbackData,
-  type APIModalSubmitInteraction,
-  type APIUser,
   InteractionResponseType as Response,
+  InteractionType,
   RESTJSONErrorCodes as Code,
   Routes,
 } from "discord.js";
 import type { Logger } from "pino";
-import { BotError } from "../../core/errors.ts";
-import type { Told } from "../told.ts";
+import { tellText, type Told } from "../told.ts";
 import type { Api } from "./api.ts";
 import { discordMessages } from "./components.ts";
 import { isCode } from "./failures.ts";
-import type { Place } from "./place.ts";
+import type { Asked, Pressed } from "./payloads.ts";
 import { noticeOf } from "./say.ts";
 import { ephemeral } from "./whispers.ts";
-
-/** A pressed button or a sent form. */
-export type Pressed = APIMessageComponentInteraction | APIModalSubmitInteraction;
 
 /**
  * The first answers to what was pressed; Discord shows "This interaction failed" without one within 3 s. Of several
@@ -33,23 +27,15 @@ export interface Acks {
   reply(pressed: Pressed, told: Told): Promise<void>;
   /** A sentence to this person alone. */
   say(pressed: Pressed, text: string): Promise<void>;
+  /** The same for what is no press, or none that can be read. */
+  refuse(asked: Asked, text: string): Promise<void>;
 }
 
-/** The thread comes from the event and never from the button. */
-export function placeIn({ guild_id, channel, channel_id }: Pressed): Place {
-  return { guild: guild_id, channel: channel?.id ?? channel_id ?? "" };
-}
-
-/** @throws BotError USAGE, which Discord gives no reason for */
-export function userIn({ member, user }: Pressed): APIUser {
-  const found = member?.user ?? user;
-  if (found === undefined) throw new BotError("USAGE", "The click names nobody.");
-  return found;
-}
+const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
 
 export function createAcks(api: Api, log: Logger): Acks {
   /** False when it is not this process's any more to say more. */
-  async function answer(pressed: Pressed, type: Response, data?: unknown): Promise<boolean> {
+  async function answer(pressed: Asked, type: Response, data?: unknown): Promise<boolean> {
     const { id, token } = pressed;
     try {
       const body = { type, ...(data !== undefined && { data }) };
@@ -89,7 +75,15 @@ export function createAcks(api: Api, log: Logger): Acks {
       await answer(pressed, Response.Modal, form);
     },
     async say(pressed, text) {
-      await reply(pressed, await noticeOf(text, placeIn(pressed)));
+      await reply(pressed, await noticeOf(text, pressed.place));
+    },
+    async refuse(asked, text) {
+      if (asked.type === AUTOCOMPLETE) {
+        await answer(asked, Response.ApplicationCommandAutocompleteResult, { choices: [] });
+        return;
+      }
+      const [message] = discordMessages(await tellText(text, () => false)).map(ephemeral);
+      await answer(asked, Response.ChannelMessageWithSource, message);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { REST, type RouteLike } from "discord.js";
+import { BotError } from "../../core/errors.ts";
 import { platformError } from "./failures.ts";
 
 export const API_URL = "https://discord.com/api";
@@ -74,4 +75,20 @@ function toQuery(query: NonNullable<Request["query"]>): URLSearchParams {
 /** An interaction's token answers for the bot. */
 function withoutToken(route: string): string {
   return route.replace(/^(\/(?:webhooks|interactions)\/\d+)\/[^/]+/, "$1/…");
+}
+
+/**
+ * The answer, if it comes within `ms`; what is asked goes on by itself.
+ * @throws BotError STORE_UNAVAILABLE when it does not
+ */
+export async function within<T>(ms: number, asked: Promise<T>, whom: string): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new BotError("STORE_UNAVAILABLE", `${whom} did not answer within ${ms} ms.`));
+  }, ms);
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

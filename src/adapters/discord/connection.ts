@@ -1,5 +1,4 @@
 import {
-  type APIInteraction,
   Client,
   Events,
   GatewayCloseCodes as Close,
@@ -12,7 +11,10 @@ import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
 import { API_URL, REST_OPTIONS } from "./api.ts";
 import { platformError } from "./failures.ts";
-import type { Heard, Said } from "./messages.ts";
+import { createQuietLog, type QuietLog } from "../quiet-log.ts";
+import type { Heard } from "./messages.ts";
+import { ShieldedStrategy, shieldEvents } from "./shield.ts";
+import type { Guild } from "./tenants.ts";
 
 /** Logging in waits for the gateway, and after it is away for one that comes back, for as long as this. */
 const LOGIN_MS = 30_000;
@@ -25,8 +27,10 @@ const MAX_KEPT = 200;
 
 /** What comes in. */
 interface Listener {
-  onMessage(said: Said): void;
-  onInteraction(interaction: APIInteraction): void;
+  onMessage(event: unknown): void;
+  onInteraction(event: unknown): void;
+  /** The bot was added to a server. */
+  onJoined(guild: Guild): void;
   /** A session has begun that is not an earlier one resumed: events before it may have been missed. */
   onSession(): void;
 }
@@ -50,7 +54,9 @@ export interface ConnectionParts {
 }
 
 export function createConnection({ token, apiUrl, bot, log }: ConnectionParts): Connection {
-  const client = createClient(apiUrl);
+  const quietly = createQuietLog(log);
+  const client = createClient(apiUrl, quietly);
+  shieldEvents(client, quietly);
   const { channels, guilds } = client;
   const guildOf = (role: string) => guilds.cache.find(({ roles }) => roles.cache.has(role));
 
@@ -98,10 +104,9 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts): 
 function listen(client: Client, listener: Listener, log: Logger): void {
   // The events as they are, not as the library's objects: those need every thread to be known beforehand, and an
   // archived one that is written in again is not.
-  client.ws.on(Dispatch.MessageCreate, (said: Said) => listener.onMessage(said));
-  client.ws.on(Dispatch.InteractionCreate, (interaction: APIInteraction) => {
-    listener.onInteraction(interaction);
-  });
+  client.ws.on(Dispatch.MessageCreate, (event: unknown) => listener.onMessage(event));
+  client.ws.on(Dispatch.InteractionCreate, (event: unknown) => listener.onInteraction(event));
+  client.on(Events.GuildCreate, ({ id, name }) => listener.onJoined({ id, name }));
   let attempts = 0;
   const isBack = () => {
     if (attempts >= NOTABLE_ATTEMPTS) log.info("connected to Discord again");
@@ -121,7 +126,7 @@ function listen(client: Client, listener: Listener, log: Logger): void {
   client.on(Events.Error, (error) => log.warn({ err: error }, "the library had an error"));
 }
 
-function createClient(apiUrl: string | undefined): Client {
+function createClient(apiUrl: string | undefined, quietly: QuietLog): Client {
   return new Client({
     intents: [
       Intents.Guilds,
@@ -131,6 +136,7 @@ function createClient(apiUrl: string | undefined): Client {
     ],
     partials: [Partials.Channel],
     shards: "auto",
+    ws: { buildStrategy: (manager) => new ShieldedStrategy(manager, quietly) },
     allowedMentions: { parse: [], repliedUser: false },
     rest: { ...REST_OPTIONS, api: apiUrl ?? API_URL },
     makeCache: Options.cacheWithLimits({

@@ -5,6 +5,7 @@ import { createChannels } from "./channels.ts";
 import { createPeople } from "./people.ts";
 import { addressOf, tryPlace } from "./place.ts";
 import { openSession, type Session } from "./session.ts";
+import { NOTHING } from "./tenants.ts";
 import { createView } from "./view.ts";
 
 export interface DiscordOptions {
@@ -12,19 +13,23 @@ export interface DiscordOptions {
   token: string;
   /** Without the version and a slash at its end. Default: Discord's own. */
   apiUrl?: string | undefined;
+  /** Ids of the servers that are served. Default: the one that the bot is in at its first start, for ever. */
+  guilds?: readonly string[] | undefined;
   log: Logger;
 }
 
 /** Discord by its gateway and API version 10, as one bot; it needs no port. Nothing is asked of it before `start`. */
-export function createDiscord({ token, apiUrl, log }: DiscordOptions): ChatAdapter {
+export function createDiscord({ token, apiUrl, guilds, log }: DiscordOptions): ChatAdapter {
   const api = createApi(token, apiUrl);
   const channels = createChannels(api);
   let session: Session | undefined;
+  let served = NOTHING;
   let stopped = false;
   const people = createPeople({
     api,
     channels,
     guildOfRole: (role) => session?.connection.guildOfRole(role),
+    served: () => served,
   });
 
   return {
@@ -35,6 +40,7 @@ export function createDiscord({ token, apiUrl, log }: DiscordOptions): ChatAdapt
     view(key) {
       const place = tryPlace(key);
       if (place === undefined || session === undefined) return undefined;
+      if (place.guild !== undefined && !served.has(place.guild)) return undefined;
       const { posting, whispers, board } = session;
       return createView(place, { api, posting, whispers, board, people, log });
     },
@@ -50,7 +56,17 @@ export function createDiscord({ token, apiUrl, log }: DiscordOptions): ChatAdapt
     },
 
     async start(parts) {
-      const opened = await openSession({ ...parts, token, apiUrl, api, channels, log });
+      const opened = await openSession({
+        ...parts,
+        token,
+        apiUrl,
+        api,
+        channels,
+        people,
+        guilds,
+        onServed: (found) => (served = found),
+        log,
+      });
       session = opened;
       // Told to stop while it was connecting.
       if (stopped) await opened.close();
@@ -62,9 +78,9 @@ export function createDiscord({ token, apiUrl, log }: DiscordOptions): ChatAdapt
       api.stop();
     },
 
-    async examine() {
+    async examine(kept) {
       const { examine } = await import("./examine.ts");
-      return examine(api);
+      return examine(api, { configured: guilds, kept });
     },
   };
 }

@@ -6,23 +6,27 @@ import {
   Routes,
 } from "discord.js";
 import { messageOf } from "../../core/errors.ts";
+import type { PlatformFinding as Finding } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import { NEEDED_BITS } from "./channels.ts";
+import { type Guild, guildOf, listGuilds, severalText } from "./tenants.ts";
 
 const GATEWAY_MS = 5_000;
 
 const PORTAL = "under Bot, Privileged Gateway Intents, at discord.com/developers/applications";
 
-interface Finding {
-  ok: boolean;
-  text: string;
+/** What says which servers are served. */
+interface Serving {
+  configured: readonly string[] | undefined;
+  /** What the store has of it. */
+  kept: string | undefined;
 }
 
 /** What Discord says of the token, the application and its settings. @throws BotError what `Api.ask` throws */
-export async function examine(api: Api): Promise<Finding[]> {
+export async function examine(api: Api, serving: Serving): Promise<Finding[]> {
   const user = await api.ask<APIUser>("get", Routes.user());
   const application = await api.ask<APIApplication>("get", Routes.currentApplication());
-  const guilds = await api.ask<{ name: string }[]>("get", Routes.userGuilds());
+  const guilds = await listGuilds(api);
   const { flags, id } = application;
   const hasContent = has(flags, Flags.GatewayMessageContent | Flags.GatewayMessageContentLimited);
   const hasMembers = has(flags, Flags.GatewayGuildMembers | Flags.GatewayGuildMembersLimited);
@@ -45,7 +49,40 @@ export async function examine(api: Api): Promise<Finding[]> {
       ok: guilds.length > 0,
       text: `The bot is in ${guilds.length === 1 ? "1 server" : `${guilds.length} servers`}. Invite it with ${inviteLink(id)}`,
     },
+    ...examineGuilds(guilds, serving),
+    examinePublic(application),
   ];
+}
+
+function examineGuilds(guilds: readonly Guild[], { configured, kept }: Serving): Finding[] {
+  const ids = configured ?? (kept === undefined ? undefined : [guildOf(kept)]);
+  if (ids === undefined) {
+    const [only, another] = guilds;
+    if (only === undefined) return [];
+    return another === undefined
+      ? [{ ok: true, text: `It will serve ${only.name} (${only.id}) and no other server.` }]
+      : [{ ok: false, text: severalText(guilds) }];
+  }
+  const served = guilds.filter(({ id }) => ids.includes(id));
+  const missing = ids.filter((id) => !served.some((guild) => guild.id === id));
+  const names = served.map(({ id, name }) => `${name} (${id})`).join(", ");
+  return [
+    { ok: served.length > 0, text: `It serves ${names || "none of the servers that it is in"}.` },
+    ...(missing.length === 0
+      ? []
+      : [{ ok: false, text: `It is not in ${missing.join(", ")}, which it is to serve.` }]),
+  ];
+}
+
+/** Whoever knows its id, which is no secret, can add a public bot to a server of their own. */
+function examinePublic({ bot_public }: Pick<APIApplication, "bot_public">): Finding {
+  return bot_public
+    ? {
+        ok: true,
+        weak: true,
+        text: 'Anybody can add the bot to a server of theirs. What comes from there is refused; still, switch off "Public Bot" (Bot, at discord.com/developers/applications; before that set Installation, Install Link to None).',
+      }
+    : { ok: true, text: "Only its owner can add the bot to servers." };
 }
 
 /** Bits may be several; one is enough. */

@@ -1,11 +1,14 @@
-import type { APIAttachment } from "discord.js";
 import type { Logger } from "pino";
 import { type AttachedFile, createFileReader, type ReadFiles } from "../inbound-files.ts";
-
-type Attachment = Pick<APIAttachment, "filename" | "content_type" | "size" | "url">;
+import type { Said } from "./payloads.ts";
 
 /** An attachment as the reader takes it. */
-export function attachedFile({ filename, content_type, size, url }: Attachment): AttachedFile {
+export function attachedFile({
+  filename,
+  content_type,
+  size,
+  url,
+}: Said["attachments"][number]): AttachedFile {
   return { name: filename, type: content_type, size, url };
 }
 

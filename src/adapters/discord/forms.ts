@@ -1,13 +1,12 @@
 import {
   type APILabelComponent,
-  type APIMessage,
   type APIModalInteractionResponseCallbackData,
-  type APIModalSubmitInteraction,
   ComponentType,
   TextInputStyle,
 } from "discord.js";
 import type { Mistake } from "../../core/edit.ts";
 import { exactText } from "../../core/display.ts";
+import type { Pressed } from "./payloads.ts";
 import { againButton, type Form, type FormField, type Told } from "../told.ts";
 
 /** Inputs of one form (Discord's reference, "Modal"). */
@@ -54,17 +53,19 @@ function textInputOf({ name, kind, value, maxLength, optional }: FormField) {
 }
 
 /** What was written in a form that was sent, by field. */
-export function writtenIn({ data }: APIModalSubmitInteraction): Record<string, string> {
+export function writtenIn({ data }: Pressed): Record<string, string> {
   const written: Record<string, string> = {};
-  for (const row of data.components) {
-    const field = "component" in row ? row.component : undefined;
-    if (field?.type === ComponentType.TextInput) written[field.custom_id] = field.value;
-    else if (field?.type === ComponentType.StringSelect) {
-      written[field.custom_id] = field.values[0] ?? "";
-    }
+  for (const { component: field } of data.components) {
+    if (field === undefined) continue;
+    if (field.type === TEXT_INPUT) written[field.custom_id] = field.value;
+    else if (field.type === STRING_SELECT) written[field.custom_id] = field.values[0] ?? "";
   }
   return written;
 }
+
+const TEXT_INPUT: number = ComponentType.TextInput;
+const STRING_SELECT: number = ComponentType.StringSelect;
+const TEXT_DISPLAY: number = ComponentType.TextDisplay;
 
 /**
  * Says what is wrong with what was written, which a form of Discord's cannot show itself, and offers the form again. What
@@ -95,10 +96,10 @@ const MAX_KEPT = 3_000;
 const KEPT = /```\n(\{.*\})\n```/s;
 
 /** What `tellMistakes` keeps in its message. Undefined where it does not stand there whole. */
-export function keptIn({ components = [] }: APIMessage): Record<string, string> | undefined {
-  for (const component of components) {
-    if (component.type !== ComponentType.TextDisplay) continue;
-    const written = tryWritten(KEPT.exec(component.content)?.[1] ?? "");
+export function keptIn({ message }: Pressed): Record<string, string> | undefined {
+  for (const { type, content } of message?.components ?? []) {
+    if (type !== TEXT_DISPLAY) continue;
+    const written = tryWritten(KEPT.exec(content)?.[1] ?? "");
     if (written !== undefined) return written;
   }
   return undefined;

@@ -1,16 +1,13 @@
-import {
-  type APIInteraction,
-  type APIMessageComponentInteraction,
-  type APIModalSubmitInteraction,
-  InteractionType,
-} from "discord.js";
+import { InteractionType } from "discord.js";
 import type { Logger } from "pino";
 import type { Actor } from "../../core/entry.ts";
-import { BotError, isBotError } from "../../core/errors.ts";
+import { isBotError } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
 import { openedForm, type Press, readPress, sentForm, tellDetails } from "../told.ts";
-import { type Acks, placeIn, type Pressed, userIn } from "./acks.ts";
+import type { Acks } from "./acks.ts";
+import { within } from "./api.ts";
 import { keptIn, MAX_FIELDS, modalOf, tellMistakes, writtenIn } from "./forms.ts";
+import type { Pressed } from "./payloads.ts";
 import { nameIn } from "./people.ts";
 import { accountOf, keyOf } from "./place.ts";
 import type { Whispers } from "./whispers.ts";
@@ -27,15 +24,15 @@ export interface InteractionParts {
 }
 
 /** Takes what is pressed: first into the journal, then it is acknowledged. Never fails. */
-export type Interactions = (interaction: APIInteraction) => Promise<void>;
+export type Interactions = (pressed: Pressed) => Promise<void>;
 
 export function createInteractions(parts: InteractionParts): Interactions {
   const { acks, whispers, inbox, queries, log } = parts;
 
   async function keep(pressed: Pressed, id: string, inbound: Inbound): Promise<void> {
-    const key = keyOf(placeIn(pressed));
+    const key = keyOf(pressed.place);
     try {
-      await within(KEEP_MS, inbox.post(key, id, inbound));
+      await inTime(inbox.post(key, id, inbound));
     } catch (error) {
       log.warn({ err: error, key, id }, "a click could not be kept");
       return acks.say(pressed, isBotError(error, "USAGE") ? error.message : NOT_RECORDED);
@@ -44,17 +41,17 @@ export function createInteractions(parts: InteractionParts): Interactions {
   }
 
   async function lookUp(pressed: Pressed, action: string) {
-    return within(KEEP_MS, queries.action(keyOf(placeIn(pressed)), action));
+    return inTime(queries.action(keyOf(pressed.place), action));
   }
 
   async function openForm(
-    pressed: APIMessageComponentInteraction,
+    pressed: Pressed,
     meant: Extract<Press, { kind: "form" }>,
   ): Promise<void> {
-    const key = keyOf(placeIn(pressed));
-    const written = meant.form === "again" ? keptIn(pressed.message) : undefined;
+    const key = keyOf(pressed.place);
+    const written = meant.form === "again" ? keptIn(pressed) : undefined;
     const options = { maxFields: MAX_FIELDS, written };
-    const form = await within(KEEP_MS, openedForm(queries, key, meant, options));
+    const form = await inTime(openedForm(queries, key, meant, options));
     if (form === undefined) return acks.say(pressed, UNKNOWN);
     return acks.form(pressed, modalOf(form));
   }
@@ -64,7 +61,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
     return card === undefined ? acks.say(pressed, UNKNOWN) : acks.reply(pressed, tellDetails(card));
   }
 
-  async function press(pressed: APIMessageComponentInteraction): Promise<void> {
+  async function press(pressed: Pressed): Promise<void> {
     const meant = readPress(pressed.data.custom_id);
     const actor = actorIn(pressed);
     switch (meant?.kind) {
@@ -81,10 +78,10 @@ export function createInteractions(parts: InteractionParts): Interactions {
     }
   }
 
-  async function submit(pressed: APIModalSubmitInteraction): Promise<void> {
+  async function submit(pressed: Pressed): Promise<void> {
     const { custom_id: id } = pressed.data;
     const written = writtenIn(pressed);
-    const sent = await within(KEEP_MS, sentForm(queries, keyOf(placeIn(pressed)), id, written));
+    const sent = await inTime(sentForm(queries, keyOf(pressed.place), id, written));
     if (sent === undefined) return acks.say(pressed, UNKNOWN);
     if (sent.kind === "mistaken") return acks.reply(pressed, tellMistakes(sent, written));
     const actor = actorIn(pressed);
@@ -92,7 +89,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
   }
 
   async function handle(pressed: Pressed): Promise<void> {
-    const isForm = pressed.type === InteractionType.ModalSubmit;
+    const isForm = pressed.type === FORM;
     try {
       await (isForm ? submit(pressed) : press(pressed));
     } catch (error) {
@@ -101,35 +98,26 @@ export function createInteractions(parts: InteractionParts): Interactions {
     }
   }
 
-  return async (interaction) => {
-    const { type, application_id: application, token } = interaction;
-    if (type !== InteractionType.ModalSubmit && type !== InteractionType.MessageComponent) return;
-    const answered = handle(interaction);
-    const click = { application, token, answered };
-    whispers.clicked(placeIn(interaction), userIn(interaction).id, click);
+  return async (pressed) => {
+    const { application_id: application, token } = pressed;
+    const answered = handle(pressed);
+    whispers.clicked(pressed.place, pressed.user.id, { application, token, answered });
     await answered;
   };
 }
 
-const UNKNOWN = "There is nothing to this button any more.";
+const FORM: number = InteractionType.ModalSubmit;
+
+export const UNKNOWN = "There is nothing to this button any more.";
 const NOT_RECORDED =
   "Not recorded: the store did not answer in time. Press again; twice does not count twice.";
 const NO_STORE = "The store does not answer. Press again in a moment.";
 
 function actorIn(pressed: Pressed): Actor {
-  const user = userIn(pressed);
-  return { account: accountOf(user.id), name: nameIn(user, pressed.member?.nick) };
+  const { user, nick } = pressed;
+  return { account: accountOf(user.id), name: nameIn(user, nick) };
 }
 
-/** @throws BotError STORE_UNAVAILABLE when the answer does not come within `ms`; what is asked goes on by itself */
-async function within<T>(ms: number, asked: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new BotError("STORE_UNAVAILABLE", `The store did not answer within ${ms} ms.`));
-  }, ms);
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function inTime<T>(asked: Promise<T>): Promise<T> {
+  return within(KEEP_MS, asked, "The store");
 }

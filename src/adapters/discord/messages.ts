@@ -1,4 +1,4 @@
-import { type GatewayMessageCreateDispatchData, MessageType } from "discord.js";
+import { MessageType } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import { putNewest } from "../../core/recent.ts";
@@ -6,16 +6,17 @@ import type { Inbound, Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../inbound-files.ts";
 import { type Channels, isThreadType } from "./channels.ts";
 import { attachedFile } from "./files.ts";
+import { NOT_SERVED } from "./entrance.ts";
 import { createLanes } from "./lanes.ts";
-import { nameIn } from "./people.ts";
+import { readSaid, type Said } from "./payloads.ts";
+import { type DiscordPeople, nameIn } from "./people.ts";
 import { accountOf, keyOf, type Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
+import type { QuietLog } from "../quiet-log.ts";
 import type { Say } from "./say.ts";
+import type { Served } from "./tenants.ts";
 import { beginsWithOther, mentions, type Names, readDiscordText, threadName } from "./text.ts";
 import type { OpenThread } from "./threads.ts";
-
-/** A message event as it came over the gateway, or the same read back. */
-export type Said = GatewayMessageCreateDispatchData;
 
 /** Messages that wait in memory for a store that is away. */
 const MAX_WAITING = 1_000;
@@ -42,12 +43,16 @@ export interface MessageParts {
   encode(text: string): string;
   readFiles: ReadFiles;
   heard: Heard;
+  served: Served;
+  people: Pick<DiscordPeople, "standing">;
   log: Logger;
+  quietly: QuietLog;
 }
 
 /** Takes what people write. Discord sends a message once and waits for nothing: until it is kept it is ours to keep. */
 export interface Messages {
-  hear(said: Said): void;
+  /** Takes a message event; whatever else it is, and what is not for the bot, is dropped. */
+  hear(event: unknown): void;
   /** Lets what is being kept end; what still waits is lost, and counted in the log. */
   stop(): Promise<void>;
 }
@@ -55,7 +60,7 @@ export interface Messages {
 type Text = Extract<Inbound, { kind: "text" }>;
 
 export function createMessages(parts: MessageParts): Messages {
-  const { bot, inbox, say, heard, log } = parts;
+  const { bot, inbox, say, heard, served, log, quietly } = parts;
   const reader = createReader(parts);
   const placeOf = createPlacer(parts, reader);
   const lanes = createLanes({
@@ -97,10 +102,15 @@ export function createMessages(parts: MessageParts): Messages {
   }
 
   return {
-    hear(said) {
+    hear(event) {
+      const said = readSaid(event);
+      if (said === undefined) return quietly("a message of an unknown form was dropped", "message");
       const { id, guild_id: guild, channel_id: channel } = said;
       const kind = kindIn(said, heard);
       if (!isWritten(said)) return;
+      if (guild !== undefined && !served.has(guild)) {
+        return quietly("a message from a server that is not served was refused", guild);
+      }
       const isAddressed = guild === undefined || mentions(said.mentions, bot);
       const isOpen = guild === undefined || kind === undefined || isThreadType(kind);
       // A channel has no conversation of its own, and in a thread people also talk to each other.
@@ -164,7 +174,7 @@ function createReader({ bot, heard, readFiles }: MessageParts): Reader {
 
 /** Says where a message belongs, if it is for the bot; its thread is opened if there is none. */
 function createPlacer(parts: MessageParts, reader: Reader) {
-  const { bot, channels, queries, heard, openThread } = parts;
+  const { bot, channels, queries, heard, people, say, openThread, quietly } = parts;
   const ours = new Map<string, true>();
 
   async function isOurs(place: Place): Promise<boolean> {
@@ -175,10 +185,19 @@ function createPlacer(parts: MessageParts, reader: Reader) {
     return true;
   }
 
+  /** A direct message makes nobody a member: it is taken of those who are one somewhere that is served. */
+  async function admitted(place: Place, { id, author }: Said): Promise<Place | undefined> {
+    const account = accountOf(author.id);
+    if ((await people.standing(account, keyOf(place))) !== "unknown") return place;
+    quietly("a direct message of somebody in no server that is served was refused", account);
+    await say(place, NOT_SERVED, { id: `refused:${id}`, again: false });
+    return undefined;
+  }
+
   return async (said: Said): Promise<Place | undefined> => {
     const { id, guild_id: guild, channel_id: channel } = said;
     const place = { guild, channel };
-    if (guild === undefined) return place;
+    if (guild === undefined) return admitted(place, said);
     if (!mentions(said.mentions, bot)) return (await isOurs(place)) ? place : undefined;
     const kind = kindIn(said, heard) ?? (await channels.channel(channel)).type;
     if (isThreadType(kind)) return place;

@@ -2,7 +2,6 @@ import { type APIMessage, Routes } from "discord.js";
 import type { Logger } from "pino";
 import type { Api } from "./api.ts";
 import type { Connection } from "./connection.ts";
-import type { Said } from "./messages.ts";
 import { firstIdAt, timeOf } from "./place.ts";
 
 /** Each thread costs a request; those written in last come first. */
@@ -14,7 +13,7 @@ const MAX_AGE_MS = 12 * 3_600_000;
 export interface MissedParts {
   api: Api;
   ownThreads: Connection["ownThreads"];
-  hear(said: Said): void;
+  hear(event: unknown): void;
   log: Logger;
 }
 

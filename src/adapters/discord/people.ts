@@ -5,13 +5,16 @@ import {
   RESTJSONErrorCodes as Code,
   Routes,
 } from "discord.js";
-import { BotError } from "../../core/errors.ts";
+import { BotError, isBotError } from "../../core/errors.ts";
 import { remember } from "../../core/recent.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
 import type { People, Standing } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import { type Channels, TTL_MS } from "./channels.ts";
 import { isCode } from "./failures.ts";
+import type { User } from "./payloads.ts";
 import { accountOf, type Place, tryPlace, tryRole, tryUser } from "./place.ts";
+import type { Served } from "./tenants.ts";
 
 const MAX_MEMBERS = 5_000;
 /** 1 000 is what Discord gives at once at the most; a server with more pages than these is not listed. */
@@ -22,6 +25,8 @@ const MAX_PAGES = 10;
 export interface DiscordPeople extends People {
   /** How a person is called in a place. */
   nameOf(user: string, place: Place): Promise<string>;
+  /** The servers whose members' records may be shown to an account in a place: its own, in a direct message theirs. */
+  guildsOf(account: string, key: JournalKey): Promise<string[]>;
 }
 
 export interface PeopleParts {
@@ -29,10 +34,11 @@ export interface PeopleParts {
   channels: Channels;
   /** The server that has this role, as the gateway tells; undefined: none that the bot is in. */
   guildOfRole(role: string): string | undefined;
+  served(): Served;
 }
 
 /** Everything is asked of Discord and forgotten after 60 s. */
-export function createPeople({ api, channels, guildOfRole }: PeopleParts): DiscordPeople {
+export function createPeople({ api, channels, guildOfRole, served }: PeopleParts): DiscordPeople {
   const kept = { ttlMs: TTL_MS, max: MAX_MEMBERS };
   const memberOf = remember(async (id) => {
     const [guild = "", user = ""] = id.split(" ");
@@ -40,10 +46,22 @@ export function createPeople({ api, channels, guildOfRole }: PeopleParts): Disco
   }, kept);
   const membersOf = remember((guild) => listMembers(api, guild), kept);
 
+  /** What a server says of a person by itself, whatever the channel. */
+  async function standingIn(guild: string, user: string): Promise<Standing> {
+    const member = await memberOf(`${guild} ${user}`);
+    if (member === undefined) return "unknown";
+    if (member.user.bot === true) return "bot";
+    return member.pending === true ? "guest" : "member";
+  }
+
+  /** A direct message gives nobody anything: it is what the servers that are served say, the best of it. */
   async function standingInDm(user: string, channel: string): Promise<Standing> {
-    const recipient = (await recipientsOf(channels, channel)).find(({ id }) => id === user);
-    if (recipient === undefined) return "unknown";
-    return recipient.bot === true ? "bot" : "member";
+    const { ids } = served();
+    const found = new Set(await Promise.all(ids.map((guild) => standingIn(guild, user))));
+    const best = BEST.find((each) => found.has(each)) ?? "unknown";
+    if (best !== "member") return best;
+    const recipients = await recipientsOf(channels, channel);
+    return recipients.some(({ id }) => id === user) ? "member" : "outsider";
   }
 
   return {
@@ -52,19 +70,18 @@ export function createPeople({ api, channels, guildOfRole }: PeopleParts): Disco
       const place = tryPlace(key);
       if (user === undefined || place === undefined) return "unknown";
       if (place.guild === undefined) return standingInDm(user, place.channel);
-      const member = await memberOf(`${place.guild} ${user}`);
-      if (member === undefined) return "unknown";
-      if (member.user.bot === true) return "bot";
-      if (member.pending === true) return "guest";
-      const viewer = { user, roles: member.roles };
-      const isIn = await channels.mayView(place.guild, place.channel, viewer);
+      if (!served().has(place.guild)) return "unknown";
+      const standing = await standingIn(place.guild, user);
+      if (standing !== "member") return standing;
+      const roles = (await memberOf(`${place.guild} ${user}`))?.roles ?? [];
+      const isIn = await channels.mayView(place.guild, place.channel, { user, roles });
       return isIn ? "member" : "outsider";
     },
 
     async members(reference) {
       const role = tryRole(reference);
       const guild = role === undefined ? undefined : guildOfRole(role);
-      if (role === undefined || guild === undefined) return undefined;
+      if (role === undefined || guild === undefined || !served().has(guild)) return undefined;
       const all = await membersOf(guild);
       return all.filter(({ roles }) => roles.includes(role) || role === guild).map(accountIn);
     },
@@ -74,23 +91,12 @@ export function createPeople({ api, channels, guildOfRole }: PeopleParts): Disco
       if (place === undefined) return undefined;
       const { guild, channel } = place;
       if (guild === undefined) {
-        return (await recipientsOf(channels, channel)).map(({ id }) => accountOf(id));
+        const recipients = (await recipientsOf(channels, channel)).map(({ id }) => id);
+        const standings = await Promise.all(recipients.map((id) => standingInDm(id, channel)));
+        return recipients.filter((_, i) => standings[i] === "member").map(accountOf);
       }
-      let all: APIGuildMember[];
-      try {
-        all = await membersOf(guild);
-      } catch (error) {
-        if (error instanceof BotError && error.code === "PLATFORM_REFUSED") return undefined;
-        throw error;
-      }
-      const { type } = await channels.channel(channel);
-      // The members of a private thread are not worth one request each.
-      if (type === ChannelType.PrivateThread) return undefined;
-      const people = all.filter(({ user, pending }) => user.bot !== true && pending !== true);
-      const views = await Promise.all(
-        people.map(({ user, roles }) => channels.mayView(guild, channel, { user: user.id, roles })),
-      );
-      return people.filter((_, i) => views[i] === true).map(accountIn);
+      if (!served().has(guild)) return [];
+      return listViewers(channels, membersOf, guild, channel);
     },
 
     // Discord tells bots nobody's.
@@ -105,12 +111,49 @@ export function createPeople({ api, channels, guildOfRole }: PeopleParts): Disco
       const recipient = (await recipientsOf(channels, channel)).find(({ id }) => id === user);
       return recipient === undefined ? user : nameIn(recipient, undefined);
     },
+
+    async guildsOf(account, key) {
+      const place = tryPlace(key);
+      const { ids, has } = served();
+      if (place?.guild !== undefined) return has(place.guild) ? [place.guild] : [];
+      const user = tryUser(account);
+      if (place === undefined || user === undefined) return [];
+      const standings = await Promise.all(ids.map((guild) => standingIn(guild, user)));
+      return ids.filter((_, i) => standings[i] === "member");
+    },
   };
 }
 
+/** Undefined when they cannot be listed. */
+async function listViewers(
+  channels: Channels,
+  membersOf: (guild: string) => Promise<APIGuildMember[]>,
+  guild: string,
+  channel: string,
+): Promise<string[] | undefined> {
+  let all: APIGuildMember[];
+  try {
+    all = await membersOf(guild);
+  } catch (error) {
+    if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
+    throw error;
+  }
+  const { type } = await channels.channel(channel);
+  // The members of a private thread are not worth one request each.
+  if (type === ChannelType.PrivateThread) return undefined;
+  const people = all.filter(({ user, pending }) => user.bot !== true && pending !== true);
+  const views = await Promise.all(
+    people.map(({ user, roles }) => channels.mayView(guild, channel, { user: user.id, roles })),
+  );
+  return people.filter((_, i) => views[i] === true).map(accountIn);
+}
+
+/** Of several servers' words about one person the one that counts. */
+const BEST: readonly Standing[] = ["member", "guest", "bot"];
+
 /** How a person is called: their name in the server, else everywhere, else their account's. */
 export function nameIn(
-  { username, global_name }: Pick<APIUser, "username" | "global_name">,
+  { username, global_name }: Pick<User, "username"> & { global_name?: string | null | undefined },
   nick: string | null | undefined,
 ): string {
   return nick || global_name || username;
@@ -125,11 +168,14 @@ async function recipientsOf(channels: Channels, id: string): Promise<APIUser[]> 
   return ("recipients" in channel && channel.recipients) || [];
 }
 
+/** The person is in no such server, or the bot is not. */
+const NO_MEMBER = [Code.UnknownMember, Code.UnknownUser, Code.UnknownGuild, Code.MissingAccess];
+
 async function unlessUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (isCode(error, Code.UnknownMember, Code.UnknownUser)) return undefined;
+    if (isCode(error, ...NO_MEMBER)) return undefined;
     throw error;
   }
 }

@@ -8,6 +8,7 @@ import type { Api } from "./api.ts";
 import type { Channels } from "./channels.ts";
 import { discordMessages } from "./components.ts";
 import { type Connection, createConnection } from "./connection.ts";
+import { createEntrance } from "./entrance.ts";
 import { createDiscordFiles } from "./files.ts";
 import { createInteractions } from "./interactions.ts";
 import { createMessages } from "./messages.ts";
@@ -16,6 +17,9 @@ import { keyOf, type Place } from "./place.ts";
 import { createPosting, type Posting } from "./posting.ts";
 import { createSay, isWithin } from "./say.ts";
 import { createThreadOpener } from "./threads.ts";
+import { createQuietLog } from "../quiet-log.ts";
+import type { DiscordPeople } from "./people.ts";
+import { onJoined, type Served, settleServed } from "./tenants.ts";
 import { createWhispers, type Whispers } from "./whispers.ts";
 
 /** What is being taken when it ends has this long; Discord would not wait longer for a click's answer. */
@@ -26,6 +30,11 @@ export interface SessionParts extends ChatParts {
   apiUrl: string | undefined;
   api: Api;
   channels: Channels;
+  people: DiscordPeople;
+  /** Ids of the servers that are served, where they are configured. */
+  guilds: readonly string[] | undefined;
+  /** Told before the first event. */
+  onServed(served: Served): void;
   log: Logger;
 }
 
@@ -41,9 +50,12 @@ export interface Session {
 
 /** Resolves once events arrive. @throws BotError PLATFORM_REFUSED, PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED */
 export async function openSession(parts: SessionParts): Promise<Session> {
-  const { token, apiUrl, api, channels, inbox, queries, encode, log } = parts;
+  const { token, apiUrl, api, channels, people, inbox, queries, encode, log } = parts;
   // A bad token is told apart here; at the gateway much else looks the same.
   const { id: bot } = await api.ask<APIUser>("get", Routes.user());
+  const served = await settleServed({ ...parts, configured: parts.guilds });
+  parts.onServed(served);
+  const quietly = createQuietLog(log);
   const connection = createConnection({ token, apiUrl, bot, log });
   const posting = createPosting(api, bot);
   const whispers = createWhispers(api);
@@ -69,10 +81,14 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     encode,
     readFiles: createDiscordFiles(apiUrl, log),
     heard: connection,
+    served,
+    people,
     log,
+    quietly,
   });
   const acks = createAcks(api, log);
   const interact = createInteractions({ acks, whispers, inbox, queries, log });
+  const enter = createEntrance({ interact, acks, served, people, log, quietly });
   const pending = new Set<Promise<void>>();
   const during = (work: Promise<void>) => {
     const failed = (error: unknown) => log.error({ err: error }, "an event could not be taken");
@@ -80,10 +96,12 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     pending.add(ended);
   };
   const { hear } = messages;
+  const ownThreads = () => connection.ownThreads().filter(({ guild }) => served.has(guild));
   await connection.open({
     onMessage: hear,
-    onInteraction: (interaction) => during(interact(interaction)),
-    onSession: () => during(hearMissed({ api, ownThreads: connection.ownThreads, hear, log })),
+    onInteraction: (event) => during(enter(event)),
+    onJoined: (guild) => during(onJoined(served, { api, log }, guild)),
+    onSession: () => during(hearMissed({ api, ownThreads, hear, log })),
   });
   return {
     posting,

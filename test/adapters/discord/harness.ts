@@ -20,6 +20,8 @@ export { answer, cardOf, until } from "../parts.ts";
 export interface BotOptions {
   discord?: FakeDiscordOptions;
   token?: string;
+  /** Ids of the servers that are served, as configured. */
+  guilds?: (discord: FakeDiscord, own: FakeGuild) => string[];
   /** False: it is not started. */
   start?: boolean;
 }
@@ -67,7 +69,12 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: "debug" }, { write: (line) => void log.push(JSON.parse(line)) });
   const create = () =>
-    createDiscord({ token: options.token ?? discord.token, apiUrl: discord.apiUrl, log: logger });
+    createDiscord({
+      token: options.token ?? discord.token,
+      apiUrl: discord.apiUrl,
+      guilds: options.guilds?.(discord, guild),
+      log: logger,
+    });
   const adapters = [create()];
   const [adapter = create()] = adapters;
   const { parts, cards, breakStore } = openParts(journal);

@@ -87,7 +87,7 @@ test("in a private thread only its members and those who manage threads take par
 test("a direct message has one person", async () => {
   const opened = await open();
   const dm = opened.discord.openDm(opened.people.ana);
-  expect(await standings(opened, dm)).toMatchObject({ ana: "member", bob: "unknown" });
+  expect(await standings(opened, dm)).toMatchObject({ ana: "member", bob: "outsider" });
   expect(await opened.adapter.people.everyone(opened.key(dm))).toEqual([
     `discord:${opened.people.ana.id}`,
   ]);

@@ -26,7 +26,7 @@ function applicationJson(platform: Platform, flags: number): Body {
     description: "",
     summary: "",
     type: null,
-    bot_public: false,
+    bot_public: platform.isPublic,
     bot_require_code_grant: false,
     verify_key: "0".repeat(64),
     flags,

@@ -50,6 +50,8 @@ export interface FakeDiscordOptions {
   privileged?: readonly Privileged[];
   /** Real 429s: 5 messages per channel and window, 50 requests a second; one identify per 5 s. Default: false. */
   limits?: boolean;
+  /** "Public Bot" is on. Default: false. */
+  isPublic?: boolean;
   times?: Partial<Times>;
   /** Every event reaches each client so often; the copies come later, in any order. Default: 1. */
   copies?: number;
@@ -126,6 +128,7 @@ export class FakeDiscord {
       world,
       gateway,
       times,
+      isPublic: options.isPublic === true,
       hasContent: privileged.includes("MessageContent"),
       hasMembers: privileged.includes("GuildMembers"),
       oldEdits: options.oldEdits ?? 3,
@@ -368,6 +371,16 @@ export class FakeDiscord {
   /** Breaks every connection off; with `resumable: false` the sessions are forgotten too. */
   dropConnections(options: { resumable?: boolean } = {}): void {
     this.#platform.gateway.drop(options.resumable === false);
+  }
+
+  /** An event to every client, with whatever as its data. */
+  send(event: string, data: unknown): void {
+    this.#platform.gateway.dispatch(event, () => data ?? null);
+  }
+
+  /** A whole frame to every client, whatever it is. */
+  sendFrame(frame: unknown): void {
+    this.#platform.gateway.sendFrame(frame);
   }
 
   /** Op 7. */

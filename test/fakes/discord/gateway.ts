@@ -134,6 +134,11 @@ export class Gateway {
     }
   }
 
+  /** Sends a frame as it stands to every connection. */
+  sendFrame(frame: unknown): void {
+    for (const { socket } of this.#sessions.values()) socket?.send(JSON.stringify(frame));
+  }
+
   drop(forget: boolean): void {
     if (forget) this.#sessions.clear();
     for (const socket of this.#sockets) socket.terminate();

@@ -1,3 +1,4 @@
+import { leaveGuild } from "./furnishing.ts";
 import { INTENTS } from "./gateway.ts";
 import {
   channelJson,
@@ -125,6 +126,14 @@ export const GUILD_ROUTES: readonly Route[] = [
         permissions: "0",
         features: [],
       })),
+  },
+  {
+    method: "DELETE",
+    pattern: "/users/@me/guilds/:guild",
+    run: (asked) => {
+      leaveGuild(asked.platform, guildFor(asked));
+      return undefined;
+    },
   },
   { method: "POST", pattern: "/users/@me/channels", run: openDm },
   {

@@ -55,6 +55,8 @@ export interface Platform {
   readonly world: World;
   readonly gateway: Gateway;
   readonly times: Times;
+  /** "Public Bot" is on. */
+  readonly isPublic: boolean;
   /** The application has the intent MessageContent; without it REST blanks texts too. */
   readonly hasContent: boolean;
   readonly hasMembers: boolean;

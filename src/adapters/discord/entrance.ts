@@ -1,0 +1,81 @@
+import { InteractionType } from "discord.js";
+import type { Logger } from "pino";
+import type { QuietLog } from "../quiet-log.ts";
+import { readPress } from "../told.ts";
+import type { Acks } from "./acks.ts";
+import { within } from "./api.ts";
+import { type Interactions, UNKNOWN } from "./interactions.ts";
+import { type Asked, type Pressed, readAsked, readPressed } from "./payloads.ts";
+import type { DiscordPeople } from "./people.ts";
+import { accountOf, keyOf } from "./place.ts";
+import type { Served } from "./tenants.ts";
+
+/** Discord waits 3 s for the first answer. */
+const LOOK_UP_MS = 2_000;
+
+const PING: number = InteractionType.Ping;
+const PRESSES: ReadonlySet<number> = new Set([
+  InteractionType.ModalSubmit,
+  InteractionType.MessageComponent,
+]);
+
+export const NOT_SERVED = "I only answer members of the servers that I serve.";
+const NO_COMMANDS =
+  "I have no slash commands. Mention me and write what you want; `help` lists how.";
+const NOT_LOOKED_UP = "Discord does not say at the moment who you are. Press again.";
+
+export interface EntranceParts {
+  /** What takes presses that are for the bot. */
+  interact: Interactions;
+  acks: Acks;
+  served: Served;
+  people: Pick<DiscordPeople, "standing">;
+  log: Logger;
+  quietly: QuietLog;
+}
+
+/**
+ * What stands before everything that is pressed, sent or typed as a command: what is not for the bot, whatever it is, is
+ * refused in words where Discord waits for an answer, and logged. Never fails.
+ */
+export type Entrance = (interaction: unknown) => Promise<void>;
+
+export function createEntrance(parts: EntranceParts): Entrance {
+  const { interact, acks, served, people, log, quietly } = parts;
+
+  /** In a server that is not served, or by nobody of those that are; only what shows something has to know that here. */
+  async function isForeign({ place, user, data }: Pressed): Promise<boolean> {
+    if (place.guild !== undefined) return !served.has(place.guild);
+    const kind = readPress(data.custom_id)?.kind;
+    if (kind === "click" || kind === "stop") return false;
+    const standing = people.standing(accountOf(user.id), keyOf(place));
+    return (await within(LOOK_UP_MS, standing, "Discord")) === "unknown";
+  }
+
+  async function refuse(asked: Asked, text: string, where: string): Promise<void> {
+    quietly("an interaction was refused", `type ${asked.type} ${where}`);
+    await acks.refuse(asked, text);
+  }
+
+  async function take(pressed: Pressed): Promise<void> {
+    try {
+      if (await isForeign(pressed)) return await refuse(pressed, NOT_SERVED, keyOf(pressed.place));
+    } catch (error) {
+      log.debug({ err: error }, "who pressed could not be looked up");
+      return acks.refuse(pressed, NOT_LOOKED_UP);
+    }
+    return interact(pressed);
+  }
+
+  return async (interaction) => {
+    const asked = readAsked(interaction);
+    if (asked === undefined || asked.type === PING) {
+      quietly("an interaction that cannot be answered was dropped", `type ${asked?.type}`);
+      return;
+    }
+    const isPress = PRESSES.has(asked.type);
+    const pressed = isPress ? readPressed(interaction) : undefined;
+    if (pressed !== undefined) return take(pressed);
+    return refuse(asked, isPress ? UNKNOWN : NO_COMMANDS, "");
+  };
+}

@@ -1,0 +1,102 @@
+import * as z from "zod";
+import { withoutNulls } from "../payload.ts";
+
+/** What is taken of what Discord sends; the rest is dropped, and what is not of this form is not taken at all. */
+
+const id = z.string().regex(/^\d{1,20}$/);
+const text = z.string().optional();
+
+const user = z.object({
+  id,
+  username: z.string().default(""),
+  global_name: text,
+  bot: z.boolean().optional(),
+});
+export type User = z.infer<typeof user>;
+
+const member = z.object({ nick: text });
+
+const attachment = z.object({
+  filename: z.string().default(""),
+  content_type: text,
+  size: z.number().nonnegative().default(0),
+  url: text,
+});
+
+const message = z.object({
+  id,
+  channel_id: id,
+  guild_id: id.optional(),
+  channel_type: z.number().optional(),
+  type: z.number().default(0),
+  webhook_id: text,
+  author: user,
+  member: member.optional(),
+  content: z.string().default(""),
+  mentions: z.array(user.extend({ member: member.optional() })).default([]),
+  mention_roles: z.array(z.string()).default([]),
+  attachments: z.array(attachment).default([]),
+});
+
+/** A message event as it came over the gateway, or the same read back. */
+export type Said = z.infer<typeof message>;
+
+/** Undefined for what is no message. */
+export function readSaid(event: unknown): Said | undefined {
+  return message.safeParse(withoutNulls(event)).data;
+}
+
+/** What every interaction can be answered by. */
+const asked = z.object({ id, token: z.string().min(1), type: z.number() });
+export type Asked = z.infer<typeof asked>;
+
+/** An input of a form that was sent. */
+const field = z.object({
+  type: z.number(),
+  custom_id: z.string(),
+  value: z.string().default(""),
+  values: z.array(z.string()).default([]),
+});
+
+/** A part of the message that the pressed button is under. */
+const shown = z.object({ type: z.number(), content: z.string().default("") });
+
+/** A pressed button or a sent form. */
+const pressed = asked
+  .extend({
+    application_id: z.string(),
+    guild_id: id.optional(),
+    channel: z.object({ id }).optional(),
+    channel_id: id.optional(),
+    member: member.extend({ user: user.optional() }).optional(),
+    user: user.optional(),
+    message: z
+      .object({ components: z.array(shown.catch({ type: 0, content: "" })).default([]) })
+      .optional()
+      .catch(undefined),
+    data: z.object({
+      custom_id: z.string(),
+      components: z.array(z.object({ component: field.optional() }).catch({})).default([]),
+    }),
+  })
+  .transform(({ channel, channel_id, member: by, user: alone, guild_id: guild, ...rest }, ctx) => {
+    const who = by?.user ?? alone;
+    const where = channel?.id ?? channel_id;
+    if (who !== undefined && where !== undefined) {
+      // The thread comes from the event and never from the button.
+      return { ...rest, user: who, nick: by?.nick, place: { guild, channel: where } };
+    }
+    ctx.addIssue({ code: "custom", message: "names nobody, or no place" });
+    return z.NEVER;
+  });
+export type Pressed = z.infer<typeof pressed>;
+
+/** Undefined for what nobody could answer. */
+export function readAsked(event: unknown): Asked | undefined {
+  return asked.safeParse(withoutNulls(event)).data;
+}
+
+/** Undefined for what is no press of a button and no form. */
+export function readPressed(event: unknown): Pressed | undefined {
+  return pressed.safeParse(withoutNulls(event)).data;
+}

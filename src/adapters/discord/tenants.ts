@@ -1,0 +1,123 @@
+import { Routes } from "discord.js";
+import type { Logger } from "pino";
+import { BotError, isBotError } from "../../core/errors.ts";
+import type { Tenants } from "../adapter.ts";
+import type { Api } from "./api.ts";
+
+/** A server that the bot is in. */
+export interface Guild {
+  id: string;
+  name: string;
+}
+
+/** 200 is what Discord gives at once; more than two are only named. */
+const PAGE = 200;
+const MAX_NAMED = 10;
+
+const NAME_ONE =
+  "Name those that are served, by their ids with commas between, in DISCORD_GUILDS, or in discord.guilds of watchkeeper.yaml";
+
+/** The servers that are served. Nobody and nothing of any other one is heard, answered, shown or asked. */
+export interface Served {
+  has(guild: string): boolean;
+  readonly ids: readonly string[];
+}
+
+/** What is served before that is known. */
+export const NOTHING: Served = { has: () => false, ids: [] };
+
+export interface ServedParts {
+  api: Api;
+  /** As configured; undefined: the one that the bot is in at its first start, for ever. */
+  configured: readonly string[] | undefined;
+  tenants: Tenants;
+  log: Logger;
+}
+
+/** Every server that the bot is in, up to 200. @throws BotError what `Api.ask` throws */
+export async function listGuilds(api: Api): Promise<Guild[]> {
+  return api.ask<Guild[]>("get", Routes.userGuilds(), { query: { limit: PAGE } });
+}
+
+/**
+ * Says which servers are served; leaves those that the bot was added to after that was settled.
+ * @throws BotError PLATFORM_REFUSED when nothing says it and the bot is in several; else what `Api.ask` and the store throw
+ */
+export async function settleServed(parts: ServedParts): Promise<Served> {
+  const { api, configured, tenants, log } = parts;
+  const guilds = await listGuilds(api);
+  const ids = configured ?? (await settled(guilds, tenants));
+  if (ids.length === 0) {
+    log.warn("the bot is in no server yet, and serves none. Invite it, then start it again");
+    return NOTHING;
+  }
+  const known = new Set(ids);
+  const others = guilds.filter(({ id }) => !known.has(id));
+  if (!guilds.some(({ id }) => known.has(id))) {
+    log.warn({ served: ids }, "the bot is in none of the servers that are served");
+  }
+  for (const guild of others) {
+    if (configured === undefined) await leaveGuild(parts, guild);
+    // A slip in the list must not throw the bot out.
+    else
+      log.warn(
+        { guild: guild.id, name: guild.name },
+        "a server is not served; what it sends is refused",
+      );
+  }
+  return { has: (id) => known.has(id), ids };
+}
+
+/** Empty: the bot is in no server, so there is nothing to be settled. */
+async function settled(guilds: readonly Guild[], tenants: Tenants): Promise<string[]> {
+  const kept = await tenants.kept("discord");
+  if (kept !== undefined) return [guildOf(kept)];
+  const [only, ...more] = guilds;
+  if (only === undefined) return [];
+  if (more.length > 0) throw new BotError("PLATFORM_REFUSED", severalText(guilds));
+  return [guildOf(await tenants.keep("discord", `discord:${only.id}`))];
+}
+
+/** What is said of several servers while nothing says which are served. */
+export function severalText(guilds: readonly Guild[]): string {
+  const named = guilds.slice(0, MAX_NAMED).map(({ id, name }) => `${name} (${id})`);
+  const rest = guilds.length > MAX_NAMED ? ", and others" : "";
+  return `The bot is in ${guilds.length} servers: ${named.join(", ")}${rest}. ${NAME_ONE}.`;
+}
+
+/** The id in what `Tenants` keeps. */
+export function guildOf(tenant: string): string {
+  return tenant.slice("discord:".length);
+}
+
+/**
+ * What becomes of a server that the bot was added to while it runs: one that is not served is left. While nothing is settled
+ * it stays, for the next start. Never fails: what it sends is refused all the same.
+ */
+export async function onJoined(
+  served: Served,
+  parts: Pick<ServedParts, "api" | "log">,
+  guild: Guild,
+): Promise<void> {
+  if (served.has(guild.id)) return;
+  if (served.ids.length > 0) return leaveGuild(parts, guild);
+  const about = { guild: guild.id, name: guild.name };
+  parts.log.warn(about, "the bot was added to a server; start it again to have it served");
+}
+
+async function leaveGuild(
+  { api, log }: Pick<ServedParts, "api" | "log">,
+  { id, name }: Guild,
+): Promise<void> {
+  log.warn(
+    { guild: id, name },
+    `the bot was added to a server that is not served, and leaves it. ${NAME_ONE}`,
+  );
+  try {
+    await api.ask("delete", Routes.userGuild(id));
+  } catch (error) {
+    // Another process of the bot may have been faster.
+    const level = isBotError(error, "PLATFORM_REFUSED") ? "debug" : "warn";
+    log[level]({ err: error, guild: id }, "a server could not be left");
+  }
+}

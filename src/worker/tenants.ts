@@ -1,0 +1,31 @@
+import type { Tenants } from "../adapters/adapter.ts";
+import { BotError } from "../core/errors.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import type { Journal, StoredEntry } from "../journal/journal.ts";
+
+/** The store writes an id once: of several processes that settle it at the same moment one does. */
+const ID = "tenant";
+
+/** What is served is settled by the first entry of `team:<platform>`. */
+export function createTenants(journal: Pick<Journal, "read" | "post">): Tenants {
+  return {
+    async kept(transport) {
+      const [first] = await journal.read(keyOf(transport));
+      return first && tenantIn(first);
+    },
+    async keep(transport, tenant) {
+      const { entry } = await journal.post(keyOf(transport), { id: ID, kind: "tenant", tenant });
+      return tenantIn(entry);
+    },
+  };
+}
+
+function keyOf(transport: string): JournalKey {
+  return `team:${transport}`;
+}
+
+function tenantIn(entry: StoredEntry): string {
+  if (entry.kind === "tenant") return entry.tenant;
+  const text = "What is served was settled by a newer version of this program; start that version.";
+  throw new BotError("STORE_NEWER", text);
+}
