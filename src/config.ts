@@ -1,8 +1,9 @@
 import { isAbsolute, normalize, resolve } from "node:path";
 import * as z from "zod";
+import { allowProblem, globMatches, type Pattern } from "./approvals/matching.ts";
 import type { KnownPerson } from "./approvals/people.ts";
 import { type AccessPolicy, accessPolicy, toolsIn } from "./approvals/access.ts";
-import { approvalPolicy, globMatches, mentions, type ApprovalPolicy } from "./approvals/policy.ts";
+import { approvalPolicy, mentions, type ApprovalPolicy } from "./approvals/policy.ts";
 import { accountForm } from "./approvals/requester.ts";
 import { readConfigFile } from "./config-file.ts";
 import { BotError } from "./core/errors.ts";
@@ -107,6 +108,8 @@ interface PolicyName {
   readonly tools: readonly string[];
   /** Undefined: it is the tool itself that is named. */
   readonly arg: string | undefined;
+  /** The pattern by which an allow rule lets the argument through. */
+  readonly allows: Pattern | undefined;
   readonly at: string;
 }
 
@@ -245,14 +248,16 @@ export async function loadConfig(
     model: modelOf(variables.model, settings.model),
     budgets: budgetsOf(settings.budgets),
     policyNames: [
-      ...mentions(settings.approvals).map(({ tools, arg, path }) => ({
+      ...mentions(settings.approvals).map(({ tools, arg, allows, path }) => ({
         tools,
         arg,
+        allows,
         at: file?.at(["approvals", ...path]) ?? "",
       })),
       ...toolsIn(settings.access).map(({ tool, path }) => ({
         tools: [tool],
         arg: undefined,
+        allows: undefined,
         at: file?.at(["access", ...path]) ?? "",
       })),
     ],
@@ -263,13 +268,14 @@ export async function loadConfig(
 
 /**
  * Checks that the tools and arguments named in `approvals` and `access` exist: a rule with a slip of the pen would silently cover
- * nothing. A glob must meet some tool, an argument must be one of some tool that its rule covers.
+ * nothing. A glob must meet some tool, an argument must be one of some tool that its rule covers, an allowed URL must say
+ * whose it is.
  * @throws BotError CONFIG_INVALID with every mistake and its line
  */
 export function checkPolicyNames(config: Config, tools: readonly Tool[]): void {
   const names = tools.map((tool) => tool.name);
   const mistakes: string[] = [];
-  for (const { tools: globs, arg, at } of config.policyNames) {
+  for (const { tools: globs, arg, allows, at } of config.policyNames) {
     const covered = tools.filter(
       ({ name }) => globs.length === 0 || globs.some((glob) => globMatches(glob, name)),
     );
@@ -278,6 +284,10 @@ export function checkPolicyNames(config: Config, tools: readonly Tool[]): void {
     } else if (covered.length > 0) {
       const known = [...new Set(covered.flatMap((tool) => argumentNames(tool)))];
       if (!known.includes(arg)) mistakes.push(`${at}: argument ${arg}: ${unknownName(arg, known)}`);
+      const problems = covered.map(({ kinds }) => allows && allowProblem(kinds?.[arg], allows));
+      for (const problem of problems.filter((one) => one !== undefined && one !== false)) {
+        mistakes.push(`${at}: argument ${arg}: ${problem}`);
+      }
     }
   }
   refuse(mistakes);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Effect } from "../core/entry.ts";
-import { globMatches } from "./policy.ts";
+import { globMatches } from "./matching.ts";
 import { isGroup, isNamed, type Requester, REQUESTERS, requesterForm } from "./requester.ts";
 
 /**

@@ -1,5 +1,7 @@
 import * as z from "zod";
-import type { Effect, Json, JsonObject } from "../core/entry.ts";
+import type { ArgumentKind } from "../core/canonical.ts";
+import type { Effect, JsonObject } from "../core/entry.ts";
+import { argumentMatches, globMatches, namesPlace, type Pattern } from "./matching.ts";
 import {
   approverForm,
   isGroup,
@@ -121,8 +123,6 @@ export const approvalPolicy = z.strictObject({
 
 export type ApprovalPolicy = z.infer<typeof approvalPolicy>;
 type Rule = z.infer<typeof rule>;
-type Pattern = z.infer<typeof pattern>;
-type Scalar = z.infer<typeof scalar>;
 
 /** A call with its checked arguments, defaults filled in. */
 export interface PolicyCall {
@@ -133,11 +133,17 @@ export interface PolicyCall {
   own?: boolean | undefined;
   /** Whose words it follows from; of a call that is asked for by people unknown, a rule's `requester` holds it up only. */
   requesters?: readonly Requester[] | undefined;
+  /** What the arguments name (`Tool.kinds`): rules hold for every spelling of it. */
+  kinds?: Kinds | undefined;
+  /** The arguments as this machine reads them (`Tool.meant`), in every way in which a rule may name it. */
+  meant?: readonly JsonObject[] | undefined;
 }
 
+type Kinds = Readonly<Record<string, ArgumentKind>>;
+
 export type Decision =
-  /** `rule` names what allowed it, for the record. */
-  | { kind: "allow"; rule: string }
+  /** `rule` names what allowed it, for the record; `named`: it names the very place, a URL's or a host. */
+  | { kind: "allow"; rule: string; named?: true }
   | { kind: "deny"; why: string }
   | {
       kind: "ask";
@@ -167,7 +173,10 @@ export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
   const name = found
     ? `rule ${index + 1} of approvals.rules`
     : `approvals.default.${call.effect} (no rule matches${isOwn ? "; it changes only our own records" : ""})`;
-  if (decision === "allow") return { kind: "allow", rule: name };
+  if (decision === "allow") {
+    const named = found !== undefined && namesItsPlace(found, call.kinds ?? {});
+    return { kind: "allow", rule: name, ...(named && { named }) };
+  }
   if (decision === "deny") return { kind: "deny", why: `${name} denies this call of ${call.tool}` };
   return {
     kind: "ask",
@@ -185,6 +194,8 @@ export interface Mention {
   /** Tool names or globs, as written; empty: any tool. */
   tools: string[];
   arg: string | undefined;
+  /** The pattern by which an allow rule lets the argument through. */
+  allows?: Pattern;
   /** Where it stands, below `approvals`. */
   path: (string | number)[];
 }
@@ -196,10 +207,11 @@ export function mentions(policy: ApprovalPolicy): Mention[] {
     const tools = globsOf(one);
     return [
       ...tools.map((tool) => ({ tools: [tool], arg: undefined, path: [...path, "tool"] })),
-      ...Object.keys(one.match.args ?? {}).map((arg) => ({
+      ...Object.entries(one.match.args ?? {}).map(([arg, wanted]) => ({
         tools,
         arg,
         path: [...path, "args", arg],
+        ...(one.decide === "allow" && { allows: wanted }),
       })),
     ];
   });
@@ -208,25 +220,6 @@ export function mentions(policy: ApprovalPolicy): Mention[] {
 /** The groups that rules name as requesters. */
 export function requesterGroupsIn({ rules }: ApprovalPolicy): string[] {
   return rules.flatMap((one) => [one.match.requester ?? []].flat().filter(isGroup));
-}
-
-/**
- * True when `text` is `glob`, in which `*` stands for any run of characters, none included. There is no way to write a
- * literal star. Linear in the text: no regular expression is made of what people write.
- */
-export function globMatches(glob: string, text: string): boolean {
-  const [head = "", ...rest] = glob.split("*");
-  const tail = rest.pop();
-  if (tail === undefined) return text === glob;
-  const end = text.length - tail.length;
-  if (end < head.length || !text.startsWith(head) || !text.endsWith(tail)) return false;
-  let from = head.length;
-  for (const part of rest) {
-    const at = text.indexOf(part, from);
-    if (at < 0 || at + part.length > end) return false;
-    from = at + part.length;
-  }
-  return true;
 }
 
 function quorumOf(fields: { quorum?: number | undefined } | undefined): number {
@@ -239,7 +232,7 @@ function globsOf(one: Pick<Rule, "match">): string[] {
 
 function covers(one: Rule, call: PolicyCall): boolean {
   const globs = globsOf(one);
-  const { effect: wanted, args = {} } = one.match;
+  const { effect: wanted } = one.match;
   if (one.decide === "allow" && call.effect === "destructive" && !globs.includes(call.tool)) {
     return false;
   }
@@ -247,10 +240,7 @@ function covers(one: Rule, call: PolicyCall): boolean {
     (wanted === undefined || wanted === call.effect) &&
     requesterMatches(one, call) &&
     (globs.length === 0 || globs.some((glob) => globMatches(glob, call.tool))) &&
-    Object.entries(args).every(([name, wantedValue]) => {
-      const value = Object.hasOwn(call.args, name) ? call.args[name] : undefined;
-      return value !== undefined && argumentMatches(one.decide, wantedValue, value);
-    })
+    argumentsMatch(one, call)
   );
 }
 
@@ -266,76 +256,23 @@ function requesterMatches(
 }
 
 /**
- * Holds a pattern against an argument. What lets a call through is read strictly, what holds it up liberally: a wrong
- * guess must end in a question.
+ * What holds a call up may match what was written or what it means. What lets it through matches what it means where that
+ * is known of an argument with a kind, such as a path: the file, not the link to it.
  */
-function argumentMatches(decision: Rule["decide"], wanted: Pattern, value: Json): boolean {
+function argumentsMatch({ decide: decision, match }: Rule, call: PolicyCall): boolean {
+  const { args, kinds = {}, meant = [] } = call;
   const strict = decision === "allow";
-  if (Array.isArray(value)) {
-    const globs = Array.isArray(wanted) ? wanted.map(String) : String(wanted).trim().split(/\s+/);
-    if (strict) return strictlyMatches(globs, value);
-    const words = value.map((element) => textOf(element));
-    return decision === "deny" ? anywhere(globs, words) : liberallyMatches(globs, words, 0);
-  }
-  if (strict) return !Array.isArray(wanted) && !isObject(value) && strictGlob(wanted, value);
-  return [wanted].flat().some((one) => liberalGlob(String(one), textOf(value)));
-}
-
-/** As many elements as patterns; nothing that looks like a flag passes for anything but a pattern that is written as one. */
-function strictlyMatches(globs: string[], elements: Json[]): boolean {
-  return (
-    globs.length === elements.length &&
-    elements.every((element, index) => {
-      const glob = globs[index] ?? "";
-      if (isObject(element) || !strictGlob(glob, element)) return false;
-      return glob.startsWith("-") || !String(element).startsWith("-");
-    })
-  );
-}
-
-/** From `start` on: a last `*` matches any rest; the first element, a program, also by its name without folders. */
-function liberallyMatches(globs: string[], words: string[], start: number): boolean {
-  const open = globs.at(-1) === "*";
-  const fixed = open ? globs.slice(0, -1) : globs;
-  const count = words.length - start;
-  if (open ? count < fixed.length : count !== fixed.length) return false;
-  return fixed.every((glob, index) => {
-    const word = words[start + index] ?? "";
-    const name = word.slice(word.lastIndexOf("/") + 1);
-    return liberalGlob(glob, word) || (index === 0 && liberalGlob(glob, name));
+  return Object.entries(match.args ?? {}).every(([name, wanted]) => {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    const isKnown = meant.length > 0 && kind !== undefined;
+    const given = strict ? (isKnown ? meant : [args]) : [args, ...meant];
+    return given.some((one) => {
+      const value = Object.hasOwn(one, name) ? one[name] : undefined;
+      return value !== undefined && argumentMatches(decision, wanted, value, kind);
+    });
   });
 }
 
-/**
- * At every suffix of the list, so that `env rm -rf /` meets `rm *`; and in every command inside an element, so that
- * `sh -c "cd / && rm -rf *"` does. It stops mistakes, not an adversary with a shell: that is what asking is for.
- */
-function anywhere(globs: string[], words: string[]): boolean {
-  const inner = words
-    .filter((word) => /[\s;|&()`]/.test(word))
-    .flatMap((word) => word.split(/[;|&()`\n]/))
-    .map((command) => command.split(/[\s"'$]+/).filter((part) => part !== ""));
-  return [words, ...inner].some((list) =>
-    (list.length === 0 ? [""] : list).some((_, start) => liberallyMatches(globs, list, start)),
-  );
-}
-
-const CLIMBS = /(?:^|\/)\.\.(?:\/|$)/;
-
-/** A star does not climb out of the folder it stands in: `/var/log/*` is not `/var/log/../../etc/shadow`. */
-function strictGlob(glob: Scalar, value: Scalar | null): boolean {
-  const [written, text] = [String(glob), String(value)];
-  return globMatches(written, text) && (!CLIMBS.test(text) || CLIMBS.test(written));
-}
-
-function liberalGlob(glob: string, text: string): boolean {
-  return globMatches(glob.toLowerCase(), text.toLowerCase());
-}
-
-function isObject(value: Json): value is Exclude<Json, string | number | boolean | null> {
-  return typeof value === "object" && value !== null;
-}
-
-function textOf(value: Json): string {
-  return isObject(value) ? JSON.stringify(value) : String(value);
+function namesItsPlace({ match: { args = {} } }: Rule, kinds: Kinds): boolean {
+  return Object.entries(args).some(([name, wanted]) => namesPlace(kinds[name], wanted));
 }

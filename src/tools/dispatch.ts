@@ -75,6 +75,8 @@ interface RunOptions {
   artifact(id: string): Promise<Uint8Array>;
   startedAt: number;
   asker: Asker;
+  /** Why the call may not go on with these arguments instead, or undefined. Left out: it never may. */
+  permit?(args: JsonObject): Promise<string | undefined>;
 }
 
 /** The only place where tools are run. It does not judge whether they may be: that is policy's, asked before. */
@@ -85,6 +87,8 @@ export interface Dispatcher {
    * throws.
    */
   resourceOf(tool: string, args: JsonObject): string;
+  /** The arguments as this machine reads them (`Tool.meant`). Never throws. */
+  meant(tool: string, args: JsonObject): Promise<JsonObject[]>;
   /**
    * Checks the arguments and fixes what they point to. The breaker is asked here and in `drift`, not in `run`: by
    * then the call is written down as started. A call that it refuses is "blocked", whatever its effect.
@@ -143,6 +147,11 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       } catch {
         return WHOLE_MACHINE;
       }
+    },
+
+    async meant(name, args) {
+      const tool = byName.get(name);
+      return tool?.meant === undefined ? [] : meantBy(tool, args, formOf(tool));
     },
 
     async prepare(name, asked, signal) {
@@ -208,6 +217,11 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
   };
 }
 
+async function meantBy(tool: Tool, args: JsonObject, form: InputForm): Promise<JsonObject[]> {
+  const checked = checkArguments(tool, args, "bot", form);
+  return checked.ok ? ((await tool.meant?.(checked.args)) ?? []).map(jsonObject) : [];
+}
+
 function unknownTool(name: string, tools: readonly Tool[]): BotError {
   const near = suggest(
     name,
@@ -230,7 +244,11 @@ function contextOf(
   parts: DispatchParts,
   signal: AbortSignal,
   asker?: Asking,
-  readArtifact: ToolContext["readArtifact"] = noArtifact,
+  {
+    artifact: readArtifact = noArtifact,
+    permit = unpermitted,
+    args = {},
+  }: Partial<Pick<RunOptions, "artifact" | "permit"> & { args: JsonObject }> = {},
 ): ToolContext {
   return {
     signal,
@@ -238,8 +256,13 @@ function contextOf(
     dial: (host, port) => parts.dial(host, port, { signal }),
     encoder: parts.encoder,
     readArtifact,
+    permit: (changes) => permit({ ...args, ...changes }),
     asker,
   };
+}
+
+async function unpermitted(): Promise<string> {
+  return "Nobody can be asked here whether it may.";
 }
 
 function startedBy(asker: Asker | undefined, startedAt: number): Asking | undefined {
@@ -303,11 +326,11 @@ async function attempt(
   args: JsonObject,
   options: RunOptions,
 ): Promise<Ended> {
-  const { signal, startedAt, artifact } = options;
+  const { signal, startedAt } = options;
   const asker = startedBy(options.asker, startedAt);
   try {
     const output = await within(tool.timeoutMs, signal, (inner) => {
-      const work = async () => tool.run(args, contextOf(parts, inner, asker, artifact));
+      const work = async () => tool.run(args, contextOf(parts, inner, asker, { ...options, args }));
       return tool.effect === "read" ? retryConnection(inner, work) : work();
     });
     breaker.succeeded(tool.name);

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { type Address, meanings, readAddress } from "../core/canonical.ts";
 import { BotError } from "../core/errors.ts";
 
 /** Which addresses may be connected to, beyond public ones. */
@@ -19,7 +20,6 @@ type AddressCheck =
   /** `reason` names the address, the rule and, where one exists, the setting that allows it. */
   | { kind: "refused"; reason: string };
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
 /** These hold other machines' and this machine's own services: allowed only locally or by `network.allow`. */
@@ -55,11 +55,6 @@ const METADATA_NETWORKS: readonly Network[] = [
 
 /** All of IPv6 that was ever handed out for the public internet (IANA). */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
-/** RFC 4291, 2.5.5.1: `::127.0.0.1`. Deprecated, and some systems still connect to the IPv4 address. */
-const IPV4_COMPATIBLE = ipaddr.parseCIDR("::/96");
-/** RFC 8215: NAT64 with a layout of the network's own choice, so what it embeds cannot be known. */
-const LOCAL_NAT64 = ipaddr.parseCIDR("64:ff9b:1::/48");
-
 /**
  * True for what `network.allow` may hold: an address, a CIDR (`10.20.0.0/16`), a host name, or `*.` and a domain, which
  * stands for every name below it at any depth. A `*` anywhere else is none of these.
@@ -106,7 +101,7 @@ export function createAddressCheck(
     if (isIP(text) === 0 || text.includes("%")) {
       return { kind: "refused", reason: `${text} is not an IP address without a zone` };
     }
-    const address = unwrap(ipaddr.process(text));
+    const address = readAddress(text);
     const granted = rules.local || (name !== undefined && isNamed(withoutDot(name), names));
     for (const meant of meanings(address)) {
       const problem = judge(meant, granted, networks);
@@ -136,32 +131,6 @@ function judge(
     return undefined;
   }
   return `${FORBIDDEN_RANGES[range] ?? "a reserved address"}; ${never}`;
-}
-
-/** The addresses that traffic to `address` can end up at. */
-function meanings(address: Address): Address[] {
-  if (address.kind() === "ipv4" || isIn(address, [LOCAL_NAT64])) return [address];
-  const bytes = address.toByteArray();
-  const embedded = (start: number): ipaddr.IPv4 => new ipaddr.IPv4(bytes.slice(start, start + 4));
-  // ipaddr.js knows more ranges than its types do.
-  const range: string = address.range();
-  switch (range) {
-    case "rfc6145": // IPv4-translated, ::ffff:0:1.2.3.4
-    case "rfc6052": // NAT64, 64:ff9b::1.2.3.4
-      return [embedded(12)];
-    case "6to4":
-      return [embedded(2)];
-    case "teredo": // the relay, and the client with its bits inverted (RFC 4380, 4)
-      return [embedded(4), new ipaddr.IPv4(bytes.slice(12).map((byte) => 255 - byte))];
-    default:
-      return [address];
-  }
-}
-
-/** `ipaddr.process` unwraps IPv4-mapped addresses; this does the same with IPv4-compatible ones. */
-function unwrap(address: Address): Address {
-  const compatible = address.range() === "unicast" && isIn(address, [IPV4_COMPATIBLE]);
-  return compatible ? new ipaddr.IPv4(address.toByteArray().slice(12)) : address;
 }
 
 function isIn(address: Address, networks: readonly Network[]): boolean {

@@ -1,7 +1,8 @@
 import type { Duplex } from "node:stream";
 import type * as z from "zod";
+import type { ArgumentKind } from "../core/canonical.ts";
 import type { Encoder } from "../core/encoder.ts";
-import type { Effect, Preview } from "../core/entry.ts";
+import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import type { ImageType } from "../core/image-type.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 
@@ -84,6 +85,11 @@ export interface ToolContext {
    * @throws BotError ARTIFACT_UNKNOWN; NOT_AVAILABLE in a pin, preview, precheck or read-back
    */
   readArtifact(id: string): Promise<Uint8Array>;
+  /**
+   * Why the call may not go on with other arguments than those that were permitted, such as where a redirect leads;
+   * undefined: it may. `changes`: the ones that are other. What would have to be asked about is refused: nobody was shown it.
+   */
+  permit(changes: JsonObject): Promise<string | undefined>;
   /** There while the tool is run, and in a read-back by a worker that knows it; never in a pin, preview or precheck. */
   asker?: Asking | undefined;
 }
@@ -132,6 +138,8 @@ export interface Tool<I = unknown> {
   readonly input: z.ZodType<I>;
   readonly effect: Effect;
   readonly timeoutMs: number;
+  /** Arguments that name a URL, a host, a path or a unit: rules then hold for every spelling of it. */
+  readonly kinds?: Readonly<Record<string, ArgumentKind>>;
   /**
    * A write that changes only this program's own records: policy's default lets it run without asking. Rules apply to it,
    * and it is written down like any other.
@@ -146,6 +154,11 @@ export interface Tool<I = unknown> {
   question?(input: I): Question;
   /** Why it cannot work on this machine, or undefined. */
   unavailable?(): Promise<string | undefined>;
+  /**
+   * The arguments as this machine reads them, such as the program that a link leads to, in every way in which a rule may
+   * name it. None: there is no more to them than their spelling. Never throws.
+   */
+  meant?(input: I): Promise<I[]>;
   /** Fixes what the arguments point to (a digest, a start time), so that what is approved is what is run. */
   pin?(input: I, ctx: ToolContext): Promise<I>;
   /** What the card shows of the consequences; required of everything that is not a read. */

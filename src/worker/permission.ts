@@ -32,8 +32,21 @@ export async function permit(drive: Drive, wanted: Wanted): Promise<Permission> 
       effect: wanted.effect ?? tool?.effect ?? "destructive",
       args: wanted.args,
       own: tool?.own,
+      kinds: tool?.kinds,
+      meant: await parts.dispatcher.meant(wanted.tool, wanted.args),
     },
   );
   if (decision.kind !== "deny") return decision;
   return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
+}
+
+/**
+ * Why a call that is under way may not go on with other arguments, such as where a redirect leads, or undefined. What would
+ * have to be asked about is refused: nobody was shown it.
+ */
+export async function permitStep(drive: Drive, wanted: Wanted): Promise<string | undefined> {
+  const decision = await permit(drive, wanted);
+  if (decision.kind === "allow") return undefined;
+  if (decision.kind === "deny") return decision.why;
+  return "That needs an approval of its own: it can be asked for in another call.";
 }

@@ -3,7 +3,7 @@ import { argsOf, type Call } from "../journal/thread.ts";
 import type { Finished } from "../tools/dispatch.ts";
 import type { Asker } from "../tools/tool.ts";
 import { begin, decide, type Drive, ensureLive, postLate, progress, storeNow } from "./drive.ts";
-import { permit } from "./permission.ts";
+import { permit, permitStep } from "./permission.ts";
 
 /** A call's result, from whoever knows it. */
 export function finishedDraft(
@@ -49,6 +49,7 @@ export function runTool(drive: Drive, call: Call, done: () => void = () => {}): 
         asker: askerOf(drive, call),
         keep: (bytes) => drive.parts.journal.putArtifact(drive.key, bytes),
         artifact: (id) => drive.parts.journal.readArtifact(drive.key, id),
+        permit: (other) => permitStep(drive, { ...call, args: other }),
       });
       const { outcome, ms } = finished;
       progress(drive, call.run, { kind: "tool_finished", call: call.call, tool, outcome, ms });

@@ -5,9 +5,9 @@ import {
   type PolicyCall,
   approvalPolicy,
   decide,
-  globMatches,
   mentions,
 } from "../../src/approvals/policy.ts";
+import { globMatches } from "../../src/approvals/matching.ts";
 import { isGroup } from "../../src/approvals/requester.ts";
 import type { Effect, Json } from "../../src/core/entry.ts";
 

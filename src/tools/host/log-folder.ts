@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
-import { isAbsolute, join, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
+import { canonicalPaths } from "../../core/canonical.ts";
 import { BotError } from "../../core/errors.ts";
 import { formatBytes, formatMoment } from "./units.ts";
 
@@ -19,19 +20,52 @@ export interface Opened {
  * @throws BotError PATH_REFUSED, which for a path outside does not tell whether it exists
  */
 export async function openInside(path: string, roots: readonly string[]): Promise<Opened> {
-  const realRoots = (await Promise.all(roots.map((root) => tryRealpath(root)))).filter(isPresent);
-  const candidates = path.includes("\0")
-    ? []
-    : isAbsolute(path)
-      ? [resolve(path)]
-      : roots.map((root) => resolve(root, path));
-  for (const candidate of candidates) {
-    const real = await tryRealpath(candidate);
-    if (real === undefined || !isInside(real, realRoots)) continue;
-    return openReal(real, realRoots, () => refuse(path, roots));
-  }
+  const realRoots = await realpaths(roots);
+  const candidates = candidatesOf(path, roots);
+  const real = await firstInside(candidates, realRoots);
+  if (real !== undefined) return openReal(real, realRoots, () => refuse(path, roots));
   const named = candidates.some((candidate) => isInside(candidate, [...roots, ...realRoots]));
   throw named ? missing(path, roots) : refuse(path, roots);
+}
+
+/** Where a path leads now, links followed, or undefined when that is not below one of `roots`. */
+export async function realInside(
+  path: string,
+  roots: readonly string[],
+): Promise<string | undefined> {
+  return firstInside(candidatesOf(path, roots), await realpaths(roots));
+}
+
+/** A real path, and the same below each root as the root is written, which may be a link itself. */
+export async function namesOf(real: string, roots: readonly string[]): Promise<string[]> {
+  const names = await Promise.all(
+    roots.map(async (root) => {
+      const at = await tryRealpath(root);
+      return at !== undefined && isInside(real, [at])
+        ? resolve(root, relative(at, real))
+        : undefined;
+    }),
+  );
+  return [...new Set([real, ...names.filter(isPresent)])];
+}
+
+function candidatesOf(path: string, roots: readonly string[]): string[] {
+  return path.includes("\0") ? [] : canonicalPaths(path, roots);
+}
+
+async function firstInside(
+  candidates: readonly string[],
+  realRoots: readonly string[],
+): Promise<string | undefined> {
+  for (const candidate of candidates) {
+    const real = await tryRealpath(candidate);
+    if (real !== undefined && isInside(real, realRoots)) return real;
+  }
+  return undefined;
+}
+
+async function realpaths(paths: readonly string[]): Promise<string[]> {
+  return (await Promise.all(paths.map((path) => tryRealpath(path)))).filter(isPresent);
 }
 
 async function openReal(real: string, roots: string[], refusal: () => BotError): Promise<Opened> {
@@ -50,6 +84,7 @@ async function openReal(real: string, roots: string[], refusal: () => BotError):
     const actual = await whereIs(handle, real);
     if (actual === undefined || !isInside(actual, roots)) throw refusal();
     if (!info.isFile() && !info.isDirectory()) throw irregular(real);
+    if (info.isFile() && info.nlink > 1) throw linked(real, info.nlink);
     const kind = info.isFile() ? "file" : "folder";
     return { handle, kind, path: actual, bytes: info.size };
   } catch (error) {
@@ -74,7 +109,7 @@ const MAX_LISTED = 200;
 
 /** The files and folders in an opened folder that can be read with this tool, newest first, as lines. */
 export async function listFolder(folder: Opened, roots: readonly string[]): Promise<string[]> {
-  const realRoots = (await Promise.all(roots.map((root) => tryRealpath(root)))).filter(isPresent);
+  const realRoots = await realpaths(roots);
   const names = await readdir(folder.path);
   const entries = await Promise.all(
     names.map(async (name) => {
@@ -110,6 +145,14 @@ async function tryRealpath(path: string): Promise<string | undefined> {
 
 function irregular(path: string): BotError {
   return new BotError("PATH_REFUSED", `${path} is neither a regular file nor a folder.`);
+}
+
+/** Another name may be of a file that is none of the logs: who may write to a log folder can link any file into it. */
+function linked(path: string, names: number): BotError {
+  return new BotError(
+    "PATH_REFUSED",
+    `${path} has ${names} names (hard links), so it may be another file than a log; it was not read.`,
+  );
 }
 
 function refuse(path: string, roots: readonly string[]): BotError {

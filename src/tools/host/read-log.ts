@@ -1,8 +1,9 @@
 import * as z from "zod";
+import { BotError } from "../../core/errors.ts";
 import { searchFile } from "../line-search.ts";
 import { findLines } from "../lines.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from "../tool.ts";
-import { listFolder, type Opened, openInside } from "./log-folder.ts";
+import { listFolder, namesOf, type Opened, openInside, realInside } from "./log-folder.ts";
 import { formatBytes } from "./units.ts";
 
 const input = z.strictObject({
@@ -40,13 +41,28 @@ export function createReadLog({ roots }: { roots: readonly string[] }): Tool<Inp
     description: `Reads the newest lines of a log file, or the newest that match an expression; lists a folder's files. Log folders: ${roots.join(", ")}.`,
     input,
     effect: "read",
+    kinds: { path: { paths: roots } },
     timeoutMs: 20_000,
     async unavailable() {
       return roots.length === 0 ? "No log folder is configured." : undefined;
     },
+    async meant(given) {
+      const real = await realInside(given.path, roots);
+      return (real === undefined ? [] : await namesOf(real, roots)).map((path) => ({
+        ...given,
+        path,
+      }));
+    },
+    // What is shown and approved is the file, not the link to it.
+    pin: async (given) => ({ ...given, path: (await realInside(given.path, roots)) ?? given.path }),
     async run({ path, ...wanted }, ctx) {
       const opened = await openInside(path, roots);
       try {
+        const refusal = opened.path === path ? undefined : await ctx.permit({ path: opened.path });
+        if (refusal !== undefined) {
+          const text = `${JSON.stringify(path)} leads to ${opened.path}, which was not read. ${refusal}`;
+          throw new BotError("PATH_REFUSED", text);
+        }
         if (opened.kind === "folder") {
           const files = await listFolder(opened, roots);
           return { text: [`${opened.path} holds ${files.length} entries:`, ...files].join("\n") };

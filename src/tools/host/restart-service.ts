@@ -20,6 +20,7 @@ export function createRestartService(options: ServiceOptions = {}): Tool<z.infer
       "Restarts a service of this machine (systemd or SysV init); its open connections are lost.",
     input,
     effect: "destructive",
+    kinds: { name: "unit" },
     // systemd waits 90 s for the stop and 90 s for the start before it gives up (DefaultTimeoutStopSec, …StartSec).
     timeoutMs: 200_000,
     unavailable: () => missingServiceManager(options),

@@ -3,6 +3,7 @@ import { hostname, userInfo } from "node:os";
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { defineTool, type ExecResult, type Tool, type ToolOutput } from "../tool.ts";
+import { resolveExecutable } from "./executable.ts";
 import { findChange, pinCommand } from "./pinned-files.ts";
 import { formatDuration } from "./units.ts";
 
@@ -49,6 +50,13 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
     input,
     effect: "write",
     timeoutMs: 615_000,
+    async meant(given) {
+      const [name = "", ...rest] = given.argv;
+      const program = await resolveExecutable(name, path)
+        .then(realpath)
+        .catch(() => undefined);
+      return program === undefined ? [] : [{ ...given, argv: [program, ...rest] }];
+    },
     async pin(given) {
       return { ...given, pinned: (await pinCommand(given.argv, path)).pinned };
     },

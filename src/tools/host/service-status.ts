@@ -20,6 +20,7 @@ export function createServiceStatus(options: ServiceOptions = {}): Tool<z.infer<
       "Tells whether a service of this machine (systemd or SysV init) runs, since when, and what it logged last.",
     input,
     effect: "read",
+    kinds: { name: "unit" },
     timeoutMs: 20_000,
     unavailable: () => missingServiceManager(options),
     async run({ name }, ctx) {

@@ -50,6 +50,7 @@ export const httpCheck = defineTool({
     "Requests a URL and reports status, redirects, times (DNS, connect, TLS, first byte), certificate, key headers and the beginning of the body. Use it to see whether a site or API is up, healthy or slow, and if not, why.",
   input,
   effect: "read",
+  kinds: { url: "url" },
   // The check ends by itself; what is left is for closing.
   timeoutMs: (MAX_SECONDS + 5) * 1_000,
   async run(args, ctx) {

@@ -27,7 +27,8 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Requests a URL and follows its redirects. Each hop is dialed anew, so the network rules hold for each.
+ * Requests a URL and follows its redirects. Each hop is permitted and dialed anew, so policy and the network rules hold for
+ * each.
  * @throws BotError ADDRESS_REFUSED, telling which redirect led there; ABORTED
  */
 export async function visit(request: VisitRequest, ctx: ToolContext): Promise<Visit> {
@@ -48,6 +49,13 @@ export async function visit(request: VisitRequest, ctx: ToolContext): Promise<Vi
     }
     const next = nextUrl(answer.headers.location, url, hops);
     if (typeof next === "string") return { hops, stuck: next };
+    const refusal = await ctx.permit({ url: next.href });
+    if (refusal !== undefined) {
+      return {
+        hops,
+        stuck: `it redirects to ${shownUrl(next)}, which was not requested. ${refusal}`,
+      };
+    }
     url = next;
   }
 }

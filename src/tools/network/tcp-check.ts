@@ -42,6 +42,7 @@ export const tcpCheck = defineTool({
     "Connects to a host and port and reports whether it is open, refused, silent (filtered) or unreachable, with times, the server's greeting and, with tls, its certificate. Use it for databases, brokers, mail, SSH: whatever does not speak HTTP.",
   input,
   effect: "read",
+  kinds: { host: "host" },
   // The check ends by itself; what is left is for closing.
   timeoutMs: (MAX_SECONDS + 5) * 1_000,
   async run(args, ctx) {

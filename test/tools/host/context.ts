@@ -25,6 +25,7 @@ export function hostContext(
   return {
     signal,
     encoder,
+    permit: async () => undefined,
     exec: (argv, options) => exec(argv, { ...options, signal }),
     dial: () => Promise.reject(new Error("A host tool dialed.")),
     readArtifact: () => Promise.reject(new Error("A host tool read an artifact.")),

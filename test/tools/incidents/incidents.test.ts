@@ -333,6 +333,7 @@ describe("as calls", () => {
       exec: nowhere,
       dial: nowhere,
       encoder: nothingHeld,
+      permit: nowhere,
       readArtifact: nowhere,
     };
     const asking = { ...asker(), startedAt: 0 };

@@ -14,13 +14,20 @@ export type Certificate = "valid" | "self-signed" | "expired" | "not-yet-valid" 
 
 /** What a tool gets: the real connector, by default with the terminal's rules. */
 export function toolContext(
-  options: { rules?: Rules; dialing?: Dialing; signal?: AbortSignal; encoder?: Encoder } = {},
+  options: {
+    rules?: Rules;
+    dialing?: Dialing;
+    signal?: AbortSignal;
+    permit?: ToolContext["permit"];
+    encoder?: Encoder;
+  } = {},
 ): ToolContext {
   const { rules = { allow: [], local: true }, signal = new AbortController().signal } = options;
   const dial = createDial(rules, options.dialing);
   return {
     signal,
     encoder: options.encoder ?? nothingHeld,
+    permit: options.permit ?? (async () => undefined),
     exec: () => Promise.reject(new Error("A network tool starts no programs.")),
     dial: (host, port) => dial(host, port, { signal }),
     readArtifact: () => Promise.reject(new Error("A network tool read an artifact.")),

@@ -19,6 +19,13 @@ test("a question is put to people and never run", async () => {
   expect(askUser.question?.(input)).toEqual({ text: "Which cluster?", choices: [] });
   const nowhere = () => Promise.reject(new Error("nowhere"));
   const { signal } = new AbortController();
-  const ctx = { signal, exec: nowhere, dial: nowhere, encoder: nothingHeld, readArtifact: nowhere };
+  const ctx = {
+    signal,
+    exec: nowhere,
+    dial: nowhere,
+    encoder: nothingHeld,
+    permit: nowhere,
+    readArtifact: nowhere,
+  };
   await expect(askUser.run(input, ctx)).rejects.toMatchObject({ code: "NOT_AVAILABLE" });
 });

@@ -12,6 +12,7 @@ function contextOf(artifacts: Record<string, string | Uint8Array>): ToolContext 
     exec: nowhere,
     encoder: nothingHeld,
     dial: nowhere,
+    permit: async () => undefined,
     async readArtifact(id) {
       const found = artifacts[id];
       if (found === undefined) throw new BotError("ARTIFACT_UNKNOWN", `no ${id}`);
