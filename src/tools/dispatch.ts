@@ -33,6 +33,9 @@ const LOOK_MS = 15_000;
 /** What a tool that does not say what it changes may change. */
 const WHOLE_MACHINE = "this machine";
 
+/** The consequences of a read, where its card has nothing more to say. */
+const READS_ONLY = { blastRadius: "It only reads.", undo: "There is nothing to undo." };
+
 /** A call that passed its schema: what is shown, voted on and executed. */
 export interface Prepared {
   tool: Tool;
@@ -174,6 +177,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
     async preview({ tool, args }, signal) {
       const preview = await look(parts, signal, async (ctx) => tool.preview?.(args, ctx));
       if (preview !== undefined) return encodePreview(preview, encode);
+      if (tool.effect === "read") return { lines: [], ...READS_ONLY };
       const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;
       throw new BotError("NOT_AVAILABLE", text);
     },

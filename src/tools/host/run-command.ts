@@ -52,9 +52,7 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
     timeoutMs: 615_000,
     async meant(given) {
       const [name = "", ...rest] = given.argv;
-      const program = await resolveExecutable(name, path)
-        .then(realpath)
-        .catch(() => undefined);
+      const program = await programOf(name, path);
       return program === undefined ? [] : [{ ...given, argv: [program, ...rest] }];
     },
     async pin(given) {
@@ -98,6 +96,15 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
       return render(await ctx.exec(argv, limits));
     },
   });
+}
+
+/** The program itself where `name` is a link to it. */
+async function programOf(name: string, path: string | undefined): Promise<string | undefined> {
+  try {
+    return await realpath(await resolveExecutable(name, path));
+  } catch {
+    return undefined;
+  }
 }
 
 function render({ exitCode, signal, stdout, stderr }: ExecResult): ToolOutput {
