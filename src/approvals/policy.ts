@@ -259,16 +259,16 @@ function requesterMatches(
  * What holds a call up may match what was written or what it means. What lets it through matches what it means where that
  * is known of an argument with a kind, such as a path: the file, not the link to it.
  */
-function argumentsMatch({ decide: decision, match }: Rule, call: PolicyCall): boolean {
+function argumentsMatch(one: Rule, call: PolicyCall): boolean {
   const { args, kinds = {}, meant = [] } = call;
-  const strict = decision === "allow";
-  return Object.entries(match.args ?? {}).every(([name, wanted]) => {
+  const strict = one.decide === "allow";
+  return Object.entries(one.match.args ?? {}).every(([name, wanted]) => {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
     const isKnown = meant.length > 0 && kind !== undefined;
     const given = strict ? (isKnown ? meant : [args]) : [args, ...meant];
-    return given.some((one) => {
-      const value = Object.hasOwn(one, name) ? one[name] : undefined;
-      return value !== undefined && argumentMatches(decision, wanted, value, kind);
+    return given.some((each) => {
+      const value = Object.hasOwn(each, name) ? each[name] : undefined;
+      return value !== undefined && argumentMatches(one.decide, wanted, value, kind);
     });
   });
 }

@@ -174,13 +174,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       return { tool, args: pinned, digest };
     },
 
-    async preview({ tool, args }, signal) {
-      const preview = await look(parts, signal, async (ctx) => tool.preview?.(args, ctx));
-      if (preview !== undefined) return encodePreview(preview, encode);
-      if (tool.effect === "read") return { lines: [], ...READS_ONLY };
-      const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;
-      throw new BotError("NOT_AVAILABLE", text);
-    },
+    preview: (prepared, signal) => previewOf(parts, prepared, signal),
 
     async drift(name, args, digest, signal) {
       try {
@@ -219,6 +213,18 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       return { verdict: "unknown", evidence: `there is no tool ${name} any more` };
     },
   };
+}
+
+async function previewOf(
+  parts: DispatchParts,
+  { tool, args }: Prepared,
+  signal: AbortSignal,
+): Promise<Preview> {
+  const preview = await look(parts, signal, async (ctx) => tool.preview?.(args, ctx));
+  if (preview !== undefined) return encodePreview(preview, parts.encode);
+  if (tool.effect === "read") return { lines: [], ...READS_ONLY };
+  const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;
+  throw new BotError("NOT_AVAILABLE", text);
 }
 
 async function meantBy(tool: Tool, args: JsonObject, form: InputForm): Promise<JsonObject[]> {

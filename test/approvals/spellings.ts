@@ -3,12 +3,12 @@ import { type Seeded, seeded } from "../core/seeded.ts";
 /** Other ways to write the same thing, each as some system reads it. */
 
 const shuffledCase = (text: string, random: Seeded): string =>
-  [...text].map((c) => (random.int(2) === 0 ? c.toUpperCase() : c.toLowerCase())).join("");
+  text.replaceAll(/./g, (c) => (random.int(2) === 0 ? c.toUpperCase() : c.toLowerCase()));
 const fullwidth = (text: string): string =>
   text.replaceAll(/[a-z0-9]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0));
 const percent = (c: string): string => `%${c.charCodeAt(0).toString(16).padStart(2, "0")}`;
 const somePercent = (text: string, random: Seeded): string =>
-  [...text].map((c) => (random.int(3) === 0 && c !== "/" ? percent(c) : c)).join("");
+  text.replaceAll(/[^/]/g, (c) => (random.int(3) === 0 ? percent(c) : c));
 
 type Respell = (text: string, random: Seeded) => string;
 
