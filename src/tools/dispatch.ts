@@ -221,7 +221,7 @@ async function previewOf(
   signal: AbortSignal,
 ): Promise<Preview> {
   const preview = await look(parts, signal, async (ctx) => tool.preview?.(args, ctx));
-  if (preview !== undefined) return encodePreview(preview, parts.encode);
+  if (preview !== undefined) return encodePreview(preview, parts.encoder.encode);
   if (tool.effect === "read") return { lines: [], ...READS_ONLY };
   const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;
   throw new BotError("NOT_AVAILABLE", text);
