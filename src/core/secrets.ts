@@ -1,5 +1,6 @@
 import { cleanText, encodeText } from "./display.ts";
 import type { Json } from "./entry.ts";
+import { createDressFinder } from "./secret-dress.ts";
 import { createValueFinder, literal } from "./secret-encodings.ts";
 import { rulesFor, SECRET_RULES } from "./secret-rules.ts";
 
@@ -39,8 +40,8 @@ interface Finding {
 
 /**
  * A redactor that knows these values and the shapes in `SECRET_RULES`.
- * What it cannot find: part of a value (so cut text only after redacting), a value disguised on purpose (spaces between
- * the letters, reversed, other ciphers), a weak password without a name beside it.
+ * What it cannot find: part of a value (so cut with an `Encoder`), a value disguised on purpose (reversed, ciphered,
+ * compressed), a weak password without a name beside it.
  */
 export function createRedactor(held: readonly HeldSecret[]): Redactor {
   const values = held.flatMap(valuesOf);
@@ -49,6 +50,7 @@ export function createRedactor(held: readonly HeldSecret[]): Redactor {
     name,
     find: createValueFinder(value),
   }));
+  const findDressed = createDressFinder(values.filter(isLong));
   const names = [...values, ...SECRET_RULES].map(({ name }) => literal(name)).concat(UNCHECKED);
   const placeholder = new RegExp(String.raw`\[secret:(?:${[...new Set(names)].join("|")})\]`, "g");
 
@@ -57,6 +59,12 @@ export function createRedactor(held: readonly HeldSecret[]): Redactor {
       const all = [...finders, ...rulesFor(text)].flatMap(({ name, find }) =>
         find(text).map(([start, end]) => ({ start, end, name })),
       );
+      const dressed = findDressed(text).map(({ name, range: [start, end] }) => ({
+        start,
+        end,
+        name,
+      }));
+      all.unshift(...dressed);
       return all.length === 0 ? [] : merge(outside(all, text, placeholder));
     } catch {
       return [{ start: 0, end: text.length, name: UNCHECKED }];

@@ -66,6 +66,26 @@ export const ENCODINGS: Record<string, (value: string, random: Seeded) => string
   "base64 in lines": (value, random) => wrapped(framed(value, random).toString("base64"), 11, "\n"),
   "base64 in lines, in JSON": (value, random) =>
     JSON.stringify(wrapped(framed(value, random).toString("base64"), 13, "\r\n")),
+  "base64 of base64": (value, random) => twice(framed(value, random), "base64", "base64"),
+  "base64 of hexadecimal": (value, random) => twice(framed(value, random), "hex", "base64"),
+  "hexadecimal of base64": (value, random) => twice(framed(value, random), "base64", "hex"),
+  base32: (value, random) => base32(framed(value, random)),
+  "base32 in lines": (value, random) => wrapped(base32(framed(value, random)), 16, "\n"),
+  "a list of bytes": (value) => `[${bytesOf(value).join(", ")}]`,
+  "bytes as numbers with spaces": (value) => bytesOf(value).join(" "),
+  "bytes in octal": (value) =>
+    bytesOf(value)
+      .map((byte) => `0${byte.toString(8)}`)
+      .join(", "),
+  "octal escapes as short as they can be": (value) =>
+    bytesOf(value)
+      .map((byte) => `\\${byte.toString(8)}`)
+      .join(""),
+  "xxd's dump": (value, random) => dumped(framed(value, random), xxdLine),
+  "hexdump's canonical dump": (value, random) => dumped(framed(value, random), canonicalLine),
+  "od -c": (value, random) => dumped(framed(value, random), odCharacters),
+  "od -x": (value, random) => dumped(framed(value, random), odWords),
+  "od -tx1": (value, random) => dumped(framed(value, random), odBytes),
   fullwidth: (value) =>
     value.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
 };
@@ -74,4 +94,76 @@ function framed(value: string, random: Seeded): Buffer {
   return Buffer.from(
     `${random.text("user:", random.int(4))}${value}${random.text(" end", random.int(4))}`,
   );
+}
+
+function twice(bytes: Buffer, first: "base64" | "hex", second: "base64" | "hex"): string {
+  return Buffer.from(bytes.toString(first)).toString(second);
+}
+
+function base32(bytes: Buffer): string {
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
+  const groups = bits.match(/.{1,5}/g) ?? [];
+  const letters = groups.map((group) =>
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".charAt(Number.parseInt(group.padEnd(5, "0"), 2)),
+  );
+  return letters.join("").padEnd(Math.ceil(letters.length / 8) * 8, "=");
+}
+
+/** Sixteen bytes in each line, and the lines' own offset. */
+function dumped(bytes: Buffer, line: (bytes: number[], offset: number) => string): string {
+  const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, i) =>
+    line([...bytes.subarray(16 * i, 16 * i + 16)], 16 * i),
+  );
+  return `\n${lines.join("\n")}\n`;
+}
+
+const glyphs = (bytes: number[]): string =>
+  bytes.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : ".")).join("");
+
+const octalOffset = (offset: number): string => offset.toString(8).padStart(7, "0");
+
+function xxdLine(bytes: number[], offset: number): string {
+  const words =
+    bytes
+      .map(hex)
+      .join("")
+      .match(/.{1,4}/g) ?? [];
+  return `${offset.toString(16).padStart(8, "0")}: ${words.join(" ").padEnd(39)}  ${glyphs(bytes)}`;
+}
+
+function canonicalLine(bytes: number[], offset: number): string {
+  const halves = [bytes.slice(0, 8), bytes.slice(8)].map((half) =>
+    half.map(hex).join(" ").padEnd(23),
+  );
+  return `${offset.toString(16).padStart(8, "0")}  ${halves.join("  ")}  |${glyphs(bytes)}|`;
+}
+
+const OD_ESCAPES: Record<number, string> = {
+  0: String.raw`\0`,
+  7: String.raw`\a`,
+  8: String.raw`\b`,
+  9: String.raw`\t`,
+  10: String.raw`\n`,
+  11: String.raw`\v`,
+  12: String.raw`\f`,
+  13: String.raw`\r`,
+};
+
+function odCharacters(bytes: number[], offset: number): string {
+  const cells = bytes.map((byte) => {
+    const shown = byte >= 32 && byte < 127 ? String.fromCharCode(byte) : byte.toString(8);
+    return (OD_ESCAPES[byte] ?? (shown.length > 1 ? shown.padStart(3, "0") : shown)).padStart(4);
+  });
+  return `${octalOffset(offset)}${cells.join("")}`;
+}
+
+function odWords(bytes: number[], offset: number): string {
+  const words = Array.from({ length: Math.ceil(bytes.length / 2) }, (_, i) =>
+    [bytes[2 * i + 1] ?? 0, bytes[2 * i] ?? 0].map(hex).join(""),
+  );
+  return `${octalOffset(offset)} ${words.join(" ")}`;
+}
+
+function odBytes(bytes: number[], offset: number): string {
+  return `${octalOffset(offset)} ${bytes.map(hex).join(" ")}`;
 }

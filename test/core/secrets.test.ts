@@ -1,5 +1,10 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { cleanText, encodeText } from "../../src/core/display.ts";
 import { createRedactor, redactObject } from "../../src/core/secrets.ts";
 import { ENCODINGS } from "./encodings.ts";
@@ -78,6 +83,38 @@ describe("held secrets", () => {
     expect(redactor.redact(`<${Buffer.from(key).toString("base64")}>`)).toMatch(
       /^<\[secret:KEY\]\w?=*>$/,
     );
+  });
+
+  test("a value is found in another case, and letter by letter with space between", () => {
+    const value = "Zt9-qLw27_xKfPz4RbNcTy83HmVd";
+    const redactor = createRedactor([{ name: "KEY", value }]);
+    for (const text of [
+      value.toUpperCase(),
+      value.toLowerCase(),
+      Array.from(value).join(" "),
+      Array.from(value).join("\n"),
+    ]) {
+      expect(redactor.redact(`a ${text} b`)).toBe("a [secret:KEY] b");
+    }
+    const short = createRedactor([{ name: "WORD", value: "Summer" }]);
+    expect(short.redact("in summer, SUMMER, Sum mer")).toBe("in summer, SUMMER, Sum mer");
+  });
+
+  test("od's own dumps of a file show nothing of a value, in the columns of text neither", async () => {
+    const value = "Zt9-qLw27_xKfPz4RbNcTy83HmVdSa6EjUoGi1Qls";
+    const folder = await mkdtemp(join(tmpdir(), "dumps-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, "env");
+    await writeFile(file, `MODE=prod\nX=${value}\nNEXT=1\n`);
+    const redactor = createRedactor([{ name: "KEY", value }]);
+    for (const options of [["-c"], ["-x"], ["-tx1"], ["-tx1z"], ["-b"], [], ["-An", "-tu1"]]) {
+      const { stdout } = await promisify(execFile)("od", [...options, file]);
+      const shown = redactor.redact(stdout);
+      const rest = shown.replaceAll(/\[secret:KEY\]/g, "");
+      expect(rest.length, shown).toBeLessThan(stdout.length / 2 + 60);
+      expect(shown.match(/\[secret:KEY\]/g)?.length ?? 0).toBeGreaterThan(0);
+      expect(rest).not.toMatch(/qLw27|RbNcTy|q {3}L {3}w|71 4c|4c71|161 114/);
+    }
   });
 
   test("a value too short to look for is named instead", () => {
