@@ -66,6 +66,12 @@ export const ENCODINGS: Record<string, (value: string, random: Seeded) => string
   "base64 in lines": (value, random) => wrapped(framed(value, random).toString("base64"), 11, "\n"),
   "base64 in lines, in JSON": (value, random) =>
     JSON.stringify(wrapped(framed(value, random).toString("base64"), 13, "\r\n")),
+  fullwidth: (value) =>
+    value.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
+};
+
+/** What else becomes of a value when somebody encodes it again or has the bytes of a file dumped. */
+export const DRESSES: typeof ENCODINGS = {
   "base64 of base64": (value, random) => twice(framed(value, random), "base64", "base64"),
   "base64 of hexadecimal": (value, random) => twice(framed(value, random), "hex", "base64"),
   "hexadecimal of base64": (value, random) => twice(framed(value, random), "base64", "hex"),
@@ -86,8 +92,6 @@ export const ENCODINGS: Record<string, (value: string, random: Seeded) => string
   "od -c": (value, random) => dumped(framed(value, random), odCharacters),
   "od -x": (value, random) => dumped(framed(value, random), odWords),
   "od -tx1": (value, random) => dumped(framed(value, random), odBytes),
-  fullwidth: (value) =>
-    value.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
 };
 
 function framed(value: string, random: Seeded): Buffer {

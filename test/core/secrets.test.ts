@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { cleanText, encodeText } from "../../src/core/display.ts";
 import { createRedactor, redactObject } from "../../src/core/secrets.ts";
-import { ENCODINGS } from "./encodings.ts";
+import { DRESSES, ENCODINGS } from "./encodings.ts";
 import { ORDINARY_LINES } from "./log-lines.ts";
 import {
   NAMED_CARRIERS,
@@ -47,7 +47,7 @@ const heldValue = fc
   .filter((value) => value.length >= 6 && !"[secret:DB_KEY]".includes(value));
 
 describe("held secrets", () => {
-  test.each(Object.entries(ENCODINGS))(
+  test.each(Object.entries({ ...ENCODINGS, ...DRESSES }))(
     "a held value is found %s",
     (_name, encode) => {
       const random = seeded(1);
