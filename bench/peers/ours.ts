@@ -51,6 +51,7 @@ export async function openOurs(world: World, where: "memory" | "file"): Promise<
         singleOperator: false,
         view,
         audience: async () => undefined,
+        tenants: async () => "all",
         link: () => undefined,
       }),
     });

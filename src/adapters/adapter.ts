@@ -199,6 +199,11 @@ export interface Adapter {
    * `slack:T1:C7`, the same for all its threads.
    */
   audience(key: JournalKey): Promise<string | undefined>;
+  /**
+   * The tenants whose public records may be shown to an account in a thread: its own (`tenantOf`), or for a direct message
+   * that belongs to none those that the account is a member of. `all`: to whoever has the store anyway.
+   */
+  tenants(key: JournalKey, account: string): Promise<readonly string[] | "all">;
   /** The thread's address for people, or undefined where threads have none. */
   link(key: JournalKey): string | undefined;
   /** Takes no more events and ends the connections. What was taken is in the journal. */

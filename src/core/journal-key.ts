@@ -20,12 +20,13 @@ export function hasWork(key: JournalKey): boolean {
 }
 
 /**
- * The tenant that a thread belongs to, whoever writes in it: `slack:<team>`, `discord:<guild>` or `terminal`. Undefined for a
- * direct message on Discord, which is in no guild, and for what is no thread.
+ * The tenant that a thread belongs to, whoever writes in it: `slack:<team>`, `discord:<guild>`, and of a transport without
+ * tenants itself, such as `terminal`. Undefined for a direct message on Discord, which is in no guild.
  */
 export function tenantOf(key: string): string | undefined {
-  if (key.startsWith("terminal:")) return "terminal";
-  return /^(?:slack:[A-Z0-9]+|discord:\d+)(?=:)/.exec(key)?.[0];
+  const [transport = "", tenant = ""] = key.split(":");
+  if (transport !== "slack" && transport !== "discord") return transport;
+  return transport === "discord" && tenant === "dm" ? undefined : `${transport}:${tenant}`;
 }
 
 /** The transport whose view shows this journal, such as `terminal`. */

@@ -1,5 +1,6 @@
 import type { Content } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
+import { tenantOf } from "../core/journal-key.ts";
 import type { Change, Incident } from "./incident.ts";
 
 /** What was said, and when, on the store's clock. */
@@ -42,7 +43,7 @@ export function advance(incident: Incident | undefined, id: string, post: Post):
   return after;
 }
 
-function opening(id: string, { change, at, link, audience }: Post): Incident {
+function opening(id: string, { change, at, link, audience, thread }: Post): Incident {
   const { title = "", status = "open", resolvedAt } = change;
   if (title === "") throw new BotError("INPUT_INVALID", "An incident needs a title.");
   if (status !== "open" || resolvedAt !== undefined) {
@@ -51,6 +52,7 @@ function opening(id: string, { change, at, link, audience }: Post): Incident {
   return {
     id,
     audience,
+    tenant: tenantOf(thread),
     link,
     title,
     severity: undefined,

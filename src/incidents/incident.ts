@@ -16,8 +16,10 @@ export interface Said {
 /** One incident as its journal tells it. Times are ms since 1970. */
 export interface Incident {
   id: string;
-  /** The private place whose incident it is; undefined: everyone may read it. Fixed by its opening. */
+  /** The private place whose incident it is; undefined: everyone of its tenant may read it. Fixed by its opening. */
   audience: string | undefined;
+  /** Where it was opened (`tenantOf`); undefined: in a place of no tenant, which is private. */
+  tenant: string | undefined;
   /** The address of the thread it was opened in. */
   link: string | undefined;
   title: string;
@@ -35,19 +37,19 @@ export interface Incident {
   history: Said[];
 }
 
-/** Who looks: sees public incidents and those of exactly this private place. */
+/** Who looks: sees the public incidents of these tenants, and those of exactly this private place. */
 export interface Viewer {
   audience: string | undefined;
+  tenants: readonly string[] | "all";
 }
 
 /** Which call says it, and from where. */
-export interface Saying {
+export interface Saying extends Viewer {
   actor: Actor;
   /** The thread's journal key, and the call's id in it: together they name what is said, however often it is said. */
   thread: string;
   call: string;
   link: string | undefined;
-  audience: string | undefined;
   /** When the call was started on the store's clock, ms since 1970; the same in every repetition. */
   at: number;
 }

@@ -96,7 +96,7 @@ export function createLedger(
     },
     async search(text, viewer) {
       const visible = newestFirst(await visibleTo(viewer));
-      const scores = await records.search(text, viewer.audience);
+      const scores = await records.search(text, viewer);
       const scoreOf = ({ id }: Incident) => scores.get(id) ?? 0;
       return visible.filter(({ id }) => scores.has(id)).toSorted((a, b) => scoreOf(b) - scoreOf(a));
     },
@@ -109,8 +109,10 @@ interface Found {
   incident: Incident;
 }
 
-function isVisible({ audience }: Incident, viewer: Viewer): boolean {
-  return audience === undefined || audience === viewer.audience;
+function isVisible({ audience, tenant }: Incident, viewer: Viewer): boolean {
+  if (audience !== undefined) return audience === viewer.audience;
+  // Nobody but whoever has the store sees what is public in a place of no tenant.
+  return viewer.tenants === "all" || (tenant !== undefined && viewer.tenants.includes(tenant));
 }
 
 /** The post is part of the record. */

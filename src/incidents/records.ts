@@ -3,7 +3,7 @@ import { BotError, isBotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Journal, StoredEntry } from "../journal/journal.ts";
 import { advance } from "./fold.ts";
-import type { Incident } from "./incident.ts";
+import type { Incident, Viewer } from "./incident.ts";
 import { createSearchIndex } from "./search.ts";
 
 const PREFIX = "incident:";
@@ -27,8 +27,8 @@ export interface Records {
   read(id: string): Promise<ReadRecord>;
   /** All of them, as they are now, whoever may see them. */
   incidents(): Promise<Incident[]>;
-  /** Scores by id among what was last read of what this audience may see. */
-  search(text: string, audience: string | undefined): Promise<ReadonlyMap<string, number>>;
+  /** Scores by id among what was last read of what this viewer may see. */
+  search(text: string, viewer: Viewer): Promise<ReadonlyMap<string, number>>;
 }
 
 export function keyOf(id: string): JournalKey {
@@ -100,9 +100,9 @@ export function createRecords(journal: Pick<Journal, "read" | "list">): Records 
       await inTurn(readAll);
       return [...records.values()].flatMap(({ incident }) => incident ?? []);
     },
-    async search(text, audience) {
+    async search(text, viewer) {
       await inTurn(updateIndex);
-      return new Map(index.find(text, audience).map(({ id, score }) => [id, score]));
+      return new Map(index.find(text, viewer).map(({ id, score }) => [id, score]));
     },
   };
 }

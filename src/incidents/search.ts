@@ -1,5 +1,5 @@
 import type MiniSearch from "minisearch";
-import type { Incident } from "./incident.ts";
+import type { Incident, Viewer } from "./incident.ts";
 
 const FIELDS = ["id", "title", "severity", "services", "cause", "actions", "notes"] as const;
 type Document = Record<(typeof FIELDS)[number], string>;
@@ -9,15 +9,15 @@ export interface SearchIndex {
   put(incident: Incident): Promise<void>;
   remove(id: string): void;
   /** Ids with their scores, in no order. */
-  find(text: string, audience: string | undefined): { id: string; score: number }[];
+  find(text: string, viewer: Viewer): { id: string; score: number }[];
 }
 
 /**
- * An index per audience: how often a word occurs in one place's incidents must not show in the order of anyone else's
- * results.
+ * An index for each private place, and one for what is public in each tenant: how often a word occurs in one's incidents
+ * must not show in the order of anyone else's results.
  */
 export function createSearchIndex(): SearchIndex {
-  const indexes = new Map<string | undefined, MiniSearch<Document>>();
+  const indexes = new Map<string, MiniSearch<Document>>();
   const taken = new Map<string, { index: MiniSearch<Document>; document: Document }>();
 
   function remove(id: string): void {
@@ -26,24 +26,24 @@ export function createSearchIndex(): SearchIndex {
     taken.delete(id);
   }
 
-  async function indexOf(audience: string | undefined): Promise<MiniSearch<Document>> {
+  async function indexOf(place: string): Promise<MiniSearch<Document>> {
     const { default: Index } = await import("minisearch");
-    const index = indexes.get(audience) ?? new Index<Document>({ fields: [...FIELDS] });
-    indexes.set(audience, index);
+    const index = indexes.get(place) ?? new Index<Document>({ fields: [...FIELDS] });
+    indexes.set(place, index);
     return index;
   }
 
   return {
     async put(incident) {
-      const index = await indexOf(incident.audience);
+      const index = await indexOf(placeOf(incident));
       remove(incident.id);
       const document = documentOf(incident);
       index.add(document);
       taken.set(incident.id, { index, document });
     },
     remove,
-    find(text, audience) {
-      const readable = new Set([undefined, audience]);
+    find(text, viewer) {
+      const readable = placesOf(viewer, indexes.keys());
       const options = {
         combineWith: "AND",
         prefix: true,
@@ -58,6 +58,20 @@ export function createSearchIndex(): SearchIndex {
       );
     },
   };
+}
+
+const PUBLIC = "public ";
+
+function placeOf({ audience, tenant = "" }: Incident): string {
+  return audience ?? PUBLIC + tenant;
+}
+
+function placesOf({ audience, tenants }: Viewer, known: Iterable<string>): Set<string> {
+  const places =
+    tenants === "all"
+      ? [...known].filter((place) => place.startsWith(PUBLIC))
+      : tenants.map((tenant) => PUBLIC + tenant);
+  return new Set(audience === undefined ? places : [...places, audience]);
 }
 
 function documentOf(incident: Incident): Document {

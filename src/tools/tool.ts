@@ -50,6 +50,8 @@ export interface Asker {
   timezone(): Promise<string>;
   /** Who may read the thread along (`Adapter.audience`): undefined for everyone, else the name of the private place. */
   audience(): Promise<string | undefined>;
+  /** Whose public records may be shown to them here (`Adapter.tenants`). */
+  tenants(): Promise<readonly string[] | "all">;
   /** The thread's address for people, where it has one. */
   link: string | undefined;
 }

@@ -29,6 +29,7 @@ function askerOf({ key, adapter, parts, thread }: Drive, { run, call }: Call): A
     name,
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
     audience: () => adapter.audience(key),
+    tenants: () => adapter.tenants(key, account),
     link: adapter.link(key),
   };
 }

@@ -102,6 +102,7 @@ function chatAdapter(witness: Witness, cross: Cross): Adapter {
     singleOperator: false,
     view: (key) => chatView(key, witness, cross),
     audience: async () => undefined,
+    tenants: async () => "all",
     link: () => undefined,
   };
 }

@@ -8,5 +8,6 @@ export const ASKER: Asker = {
   name: "ana",
   timezone: async () => "UTC",
   audience: async () => undefined,
+  tenants: async () => ["test"],
   link: undefined,
 };

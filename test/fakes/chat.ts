@@ -103,6 +103,7 @@ export function createChat(options: ChatOptions = {}): Chat {
       singleOperator: options.singleOperator ?? false,
       view: (key) => (key.startsWith("test:") ? view : undefined),
       audience: async () => undefined,
+      tenants: async () => "all",
       link: () => undefined,
     },
     shown,

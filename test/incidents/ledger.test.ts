@@ -6,7 +6,7 @@ import { createLedger } from "../../src/incidents/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { createStage, MINUTE, START } from "./stage.ts";
 
-const EVERYONE = { audience: undefined };
+const EVERYONE = { audience: undefined, tenants: ["test"] };
 const PLACE = "slack:T1:C7";
 
 describe("an incident's record", () => {
@@ -228,6 +228,52 @@ describe("what does not fit is refused, says why, and leaves nothing behind", ()
   });
 });
 
+describe("what is public", () => {
+  const ACME = { thread: "slack:T1:C1:1.1", tenants: ["slack:T1"] };
+  const GUILD = { thread: "discord:1122:33", tenants: ["discord:1122"] };
+  const ids = (found: readonly { id: string }[]) => found.map(({ id }) => id);
+
+  test("is so within its tenant: elsewhere it is in no list, number, search or suggestion", async () => {
+    const { ledger, saying, open } = await createStage();
+    const acme = await open("Checkout leaks", {}, ACME);
+    const guild = await open("Checkout slow", {}, GUILD);
+    const period = { from: START - MINUTE, to: START + MINUTE, zone: "UTC", name: "now" };
+    for (const [from, own, other] of [
+      [ACME, acme, guild],
+      [GUILD, guild, acme],
+    ] as const) {
+      const viewer = { audience: undefined, tenants: from.tenants };
+      expect(ids(await ledger.list({}, viewer))).toEqual([own]);
+      expect(ids(await ledger.search("checkout", viewer))).toEqual([own]);
+      expect(ids((await ledger.stats(period, viewer)).opened)).toEqual([own]);
+      await expect(ledger.get(other, viewer)).rejects.toThrow(`The newest: ${own}.`);
+      const update = ledger.update(saying(from), other, { note: "psst" });
+      await expect(update).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    }
+  });
+
+  test("is all of it the operator's, whose own records are seen in the terminal alone", async () => {
+    const { ledger, open } = await createStage();
+    const acme = await open("Checkout leaks", {}, ACME);
+    const own = await open("Checkout of the machine", {}, { thread: "terminal:1" });
+    const everything = { audience: undefined, tenants: "all" } as const;
+    expect(new Set(ids(await ledger.search("checkout", everything)))).toEqual(new Set([acme, own]));
+    const there = { audience: undefined, tenants: ACME.tenants };
+    expect(ids(await ledger.list({}, there))).toEqual([acme]);
+  });
+
+  test("in a direct message is what is public in the tenants of whoever asks, beside its own", async () => {
+    const { ledger, open } = await createStage();
+    const guild = await open("Checkout slow", {}, GUILD);
+    await open("Checkout leaks", {}, ACME);
+    const DM = "discord:dm:44";
+    const own = await open("Checkout of mine", {}, { thread: DM, audience: DM });
+    const asker = { audience: DM, tenants: GUILD.tenants };
+    expect(new Set(ids(await ledger.list({}, asker)))).toEqual(new Set([guild, own]));
+    expect(ids(await ledger.list({}, { audience: DM, tenants: [] }))).toEqual([own]);
+  });
+});
+
 describe("what is private", () => {
   test("never enters a public record, nor another place's, and the refusal says where to say it", async () => {
     const { ledger, saying, open } = await createStage();
@@ -246,7 +292,7 @@ describe("what is private", () => {
       await expect(refused).rejects.toThrow(`The newest: ${shared}.`);
     }
     expect((await ledger.get(shared, EVERYONE)).history).toHaveLength(1);
-    expect((await ledger.get(own, { audience: PLACE })).history).toHaveLength(2);
+    expect((await ledger.get(own, { audience: PLACE, tenants: ["test"] })).history).toHaveLength(2);
   });
 
   test("a post from another place that is in the journal all the same is no part of the record", async () => {
@@ -274,7 +320,7 @@ describe("finding", () => {
     for (let i = 0; i < 20; i++) await open("disk broken", {}, { audience: PLACE });
     const found = await ledger.search("dis", EVERYONE);
     expect(found.map(({ id }) => id)).toEqual([disk, disc]);
-    expect(await ledger.search("dis", { audience: PLACE })).toHaveLength(22);
+    expect(await ledger.search("dis", { audience: PLACE, tenants: ["test"] })).toHaveLength(22);
   });
 
   test("by words of any of its texts, their beginnings and misspellings, the best first", async () => {

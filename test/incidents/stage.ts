@@ -31,6 +31,7 @@ export async function createStage(encode = (text: string) => text): Promise<Stag
     call: `r1.t${++calls}`,
     link: undefined,
     audience: undefined,
+    tenants: ["test"],
     at: clock.now,
     ...changes,
   });

@@ -50,6 +50,9 @@ export function createDiscord({ token, apiUrl, guilds, log }: DiscordOptions): C
       return place === undefined ? key : channels.audience(place);
     },
 
+    tenants: async (key, account) =>
+      (await people.guildsOf(account, key)).map((guild) => `discord:${guild}`),
+
     link(key) {
       const place = tryPlace(key);
       return place && `${addressOf(place.guild)}${place.channel}`;

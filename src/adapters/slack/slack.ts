@@ -99,6 +99,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       const place = tryPlace(key, workspace.team);
       return place && (await people.isPublic(place.channel)) ? undefined : audienceOf(key);
     },
+    tenants: async () => [`slack:${here().workspace.team}`],
     link(key) {
       const place = placeOf(key);
       return place && connected && linkOf(connected.workspace, place);

@@ -155,6 +155,8 @@ export function createAsk(options: AskOptions): Ask {
     singleOperator: true,
     view: (wanted) => (wanted === key ? view : undefined),
     audience: async () => undefined,
+    // Whoever sits here has the store.
+    tenants: async () => "all",
     link: () => undefined,
     finished,
   };

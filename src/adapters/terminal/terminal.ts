@@ -49,6 +49,8 @@ export function createTerminal(options: TerminalOptions): Terminal {
     singleOperator: true,
     view: (key) => (open?.key === key ? open.session.view : undefined),
     audience: async () => undefined,
+    // Whoever sits here has the store.
+    tenants: async () => "all",
     link: () => undefined,
     async open(key, { inbox, queries }) {
       screen ??= new Screen(options);

@@ -64,10 +64,14 @@ export async function askedIn({ asker }: ToolContext): Promise<Asked> {
     throw new BotError("NOT_AVAILABLE", "Incidents can be looked at only while the tool is run.");
   }
   const { key, call, account, name, link, startedAt } = asker;
-  const [zone, audience] = await Promise.all([asker.timezone(), asker.audience()]);
+  const [zone, audience, tenants] = await Promise.all([
+    asker.timezone(),
+    asker.audience(),
+    asker.tenants(),
+  ]);
   const actor = { account, name };
   return {
-    saying: { actor, thread: key, call, link, audience, at: startedAt },
+    saying: { actor, thread: key, call, link, audience, tenants, at: startedAt },
     here: { zone, now: startedAt },
   };
 }

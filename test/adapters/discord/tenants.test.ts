@@ -139,6 +139,17 @@ describe("a direct message makes nobody a member", () => {
     expect(everyone).toEqual([]);
   });
 
+  test("shows what is public in the servers that its writer is a member of, a thread what is in its own", async () => {
+    const bot = await opened();
+    const stranger = bot.discord.addUser({ name: "stranger" });
+    const dm = bot.key(bot.discord.openDm(bot.ana));
+    const own = [`discord:${bot.guild.id}`];
+    expect(await bot.adapter.tenants(dm, `discord:${bot.ana.id}`)).toEqual(own);
+    expect(await bot.adapter.tenants(dm, `discord:${stranger.id}`)).toEqual([]);
+    expect(await bot.adapter.tenants(bot.key(bot.ops), `discord:${stranger.id}`)).toEqual(own);
+    expect(await bot.adapter.tenants("discord:1:2", `discord:${bot.ana.id}`)).toEqual([]);
+  });
+
   test("while Discord does not say who somebody is, the message waits; it is neither taken nor refused", async () => {
     const bot = await opened();
     const dm = bot.discord.openDm(bot.ana);

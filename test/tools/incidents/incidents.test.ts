@@ -39,6 +39,7 @@ async function createStage() {
     name: "Ana",
     timezone: async () => "Europe/Madrid",
     audience: async () => undefined,
+    tenants: async () => ["test"],
     link: "https://chat.example/C1/p1",
     ...changes,
   });
@@ -256,7 +257,7 @@ describe("a private place", () => {
     const lost = { audience: () => Promise.reject(new Error("the platform is down")) };
     expect(await say("incident open T", lost)).toBe("error: the platform is down");
     expect(await say("incidents", lost)).toBe("error: the platform is down");
-    expect(await ledger.list({}, { audience: undefined })).toEqual([]);
+    expect(await ledger.list({}, { audience: undefined, tenants: ["test"] })).toEqual([]);
   });
 });
 
