@@ -7,7 +7,7 @@ import type { Range } from "./secret-encodings.ts";
 
 /** Whatever is assigned to one of these is a secret, unless it says that it is none. */
 const STRONG = [
-  String.raw`password|(?<![/(])passwd|passwort|kennwort|contrase(?:ñ|n)a|pass(?:phrase|code)|pwd|(?<![a-z])psk`,
+  String.raw`password|(?<![/(])passwd|passwort|kennwort|contrase(?:ñ|n)a|pass(?:phrase|code)|pwd|(?<![a-z])(?:psk|pw)`,
   String.raw`(?<=_|-|db|user|admin|root|smtp|redis|mysql|pg|store|key)pass`,
 ].join("|");
 
@@ -25,6 +25,12 @@ const WEAK = [
 const SUFFIX =
   "(?:[ _-]?(?:old|new|current|prod|dev|test|value|base|b64|base64|text|hash|[0-9]{1,2}))?";
 
+/** After a name for a password nearly anything: `_PRIMARY`, `_V2`, `-eu-west`. */
+const LONG_SUFFIX = "(?:[_-]{1,2}[a-z0-9]{1,20}){1,4}";
+/** But these make it the name of something about the password. */
+const ABOUT =
+  /[_-](?:file|path|dir|polic|min|max|len|age|expir|chang|last|set|reset|ur[li]|hint|field|input|label|algorithm|attempt|count|id|type|format|enabled|disabled|required|days|at|ts|time|version|name|prompt|history|strength|rule|encoder|manager|store|provider|auth|grant|regex|pattern|placeholder|env|var|ref|arn|check|protect|valid|verif)/i;
+
 const QUOTE = String.raw`\\{0,7}["']?`;
 /** What stands between the name and the value. */
 const BETWEEN = {
@@ -40,7 +46,7 @@ const BETWEEN = {
 };
 
 const NAME = new RegExp(
-  String.raw`(?<flag>(?<![\w-])--?(?!no-)[a-z0-9-]{0,40}?)?(?:(?<strong>${STRONG})|(?:${WEAK}))${SUFFIX}(?:${Object.entries(
+  String.raw`(?<flag>(?<![\w-])--?(?!no-)[a-z0-9-]{0,40}?)?(?:(?<strong>${STRONG})(?:${SUFFIX}|(?<suffix>${LONG_SUFFIX}))|(?:${WEAK})${SUFFIX})(?:${Object.entries(
     BETWEEN,
   )
     .map(([form, pattern]) => `(?<${form}>${pattern})`)
@@ -109,9 +115,21 @@ const VARIABLE = /^\$[A-Z_][A-Z0-9_]*$/;
 const SENTENCE = /\s(?:is|was|has|be|must|should|cannot|not|too|for|from|the|required|invalid)\s/;
 const PATH =
   /^(?:file:|~\/|\.{1,2}\/|[A-Za-z]:\\|\/(?:etc|var|run|home|root|usr|opt|mnt|tmp|app|data|secrets?|srv|dev|proc)\b)/;
-/** Names of Kubernetes objects, hosts and files, URLs, ARNs: lower case words with `-`, `.`, `/` or `:` between; no UUIDs. */
-const OBJECT_NAME =
-  /^(?![0-9a-f]{8}-[0-9a-f]{4}-)(?:[a-z][a-z0-9+]*:\/\/|arn:|[a-z0-9]+(?:[-./:][a-z0-9]+)+$)/;
+/** URLs, ARNs; names of Kubernetes objects, hosts and files: lower case words with `-`, `.`, `/` or `:` between; no UUIDs. */
+const ADDRESS = /^(?:[a-z][a-z0-9+]*:\/\/|arn:)/;
+const WORDS = /^(?![0-9a-f]{8}-[0-9a-f]{4}-)[a-z0-9]+(?:[-./:][a-z0-9]+)+$/;
+
+/** Nobody names an object by a word such as `3f9a0c1be27d4483`. */
+function isObjectName(value: string): boolean {
+  if (ADDRESS.test(value)) return true;
+  return WORDS.test(value) && !value.split(/[-./:]/).some(isRandomWord);
+}
+
+function isRandomWord(word: string): boolean {
+  if (!/[a-z]/.test(word)) return false;
+  const digits = word.replaceAll(/\D/g, "").length;
+  return (word.length >= 12 && digits >= 3) || /^(?=.*\d)[0-9a-f]{16,}$/.test(word);
+}
 
 /** What a program's source assigns: a longer name, an element, a call. */
 const EXPRESSION = /^[A-Za-z_$]+(?:\.[A-Za-z_$]+)+$|^[\w.$]+[[(]/;
@@ -125,14 +143,14 @@ export function isGiven(value: string): boolean {
 /** True of what a generator makes: at least eight characters, digits among letters or a long mix of cases; no name, path or URL. */
 export function looksRandom(value: string): boolean {
   if (value.length < 8 || PATH.test(value)) return false;
-  if (OBJECT_NAME.test(value) || EXPRESSION.test(value)) return false;
+  if (isObjectName(value) || EXPRESSION.test(value)) return false;
   if (/\d/.test(value)) return /[A-Za-z]/.test(value);
   return value.length >= 20 && /[a-z]/.test(value) && /[A-Z]/.test(value);
 }
 
 /** True of what people type as a password and do not write in sentences: letters with digits, signs or capitals among them. */
 function looksTyped(value: string): boolean {
-  if (value.length < 6 || /[\\()[\]<>:,;]/.test(value) || OBJECT_NAME.test(value)) return false;
+  if (value.length < 6 || /[\\()[\]<>:,;]/.test(value) || isObjectName(value)) return false;
   return /[A-Za-z]/.test(value) && /[\d!#$%^&*~+=]|@(?![\w-]+\.)|[a-z][A-Z]/.test(value);
 }
 
@@ -143,6 +161,10 @@ function isSecret(text: string, value: Value, groups: Groups): boolean {
   if (isApart && given.startsWith("-")) return false;
   if (given.length > LONGEST_WORD) return true;
   if (!isGiven(given) || PATH.test(given)) return false;
+  const { suffix } = groups;
+  if (suffix !== undefined && (ABOUT.test(suffix) || !(looksTyped(given) || looksRandom(given)))) {
+    return false;
+  }
   if (isApart && groups["flag"] === undefined) {
     const isArgument = value.isQuoted && !given.includes("*");
     if (groups["next"] !== undefined && !isArgument) return false;

@@ -1,4 +1,5 @@
 import { findAssignments, isGiven, looksRandom } from "./secret-assignments.ts";
+import { type SecretShape, SECRET_SHAPES } from "./secret-shapes.ts";
 import { literal, type Range } from "./secret-encodings.ts";
 
 /** One shape of secret. `find` takes linear time and never throws. */
@@ -23,6 +24,21 @@ function rule(
       return [match.index + kept, match.index + match[0].length];
     }).filter(([start, end]) => accept(text.slice(start, end)));
   return { name, clues: clues.split(" "), find };
+}
+
+function shapeRule({ name, marks, rest }: SecretShape): SecretRule {
+  const all = marks.split(" ").map(literal).join("|");
+  const isMark = /^\w/.test(marks) ? "(?<![A-Za-z0-9])" : "";
+  const pattern = new RegExp(`${isMark}(?:${all})(?:${rest})(?![A-Za-z0-9])`, "g");
+  return rule(name, marks.toLowerCase(), pattern);
+}
+
+/** A value that a program compares with a password, before the password's name. */
+const COMPARED =
+  /(?<keep>["'])[^"'\s]{4,128}(?=["']\s{0,4}[!=]==?\s{0,4}[\w.$]{0,40}(?:password|passwd|passphrase|pwd|secret|token|api_?key)\b)/gi;
+
+function comparedRange({ 0: found, index }: RegExpExecArray): Range[] {
+  return isGiven(found.slice(1)) ? [[index + 1, index + found.length]] : [];
 }
 
 /**
@@ -288,18 +304,29 @@ export const SECRET_RULES: readonly SecretRule[] = [
   rule("doppler-token", "dp.", /\bdp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{36,}/g),
   rule("planetscale-token", "pscale_", /\bpscale_(?:tkn|oauth|pw)_[\w.=-]{30,}/g),
   rule("sentry-token", "sntry", /\bsntry[su]_[\w+/=]{40,}/g),
-  rule("artifactory-key", "akcp cmvmd", /\bAKCp[A-Za-z0-9]{60,}|\bcmVmdGtu[A-Za-z0-9]{50,}/g),
-  rule("alibaba-key-id", "ltai", /\bLTAI[A-Za-z0-9]{12,24}\b/g, looksRandom),
   rule("cloudflare-key", "v1.0-", /\bv1\.0-[0-9a-f]{24}-[0-9a-f]{100,}/g),
   rule("heroku-key", "hrku-", /\bHRKU-[\w-]{30,}/g),
-  rule(
-    "other-token",
-    "lin_api_ ntn_ figd_ sbp_ pul- gsk_ xai- pplx- r8_ lsv2_ bkua_ ccipat_ ops_eyj",
-    /\b(?:lin_api_|ntn_|figd_|sbp_|pul-|gsk_|xai-|pplx-|r8_|lsv2_|bkua_|CCIPAT_|ops_eyJ)[\w-]{32,}/g,
-    looksRandom,
-  ),
   rule("notion-token", "secret_", /\bsecret_[A-Za-z0-9]{43}\b/g),
 
+  // Marks that do not stand at the beginning.
+  rule(
+    "azure-client-secret",
+    "q~",
+    /(?<![\w~.-])[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![\w~.-])/g,
+  ),
+  rule("maxmind-key", "_mmk", /(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)/g),
+  rule(
+    "teams-webhook",
+    "webhookb2",
+    /(?<keep>\.webhook\.office\.com\\?\/webhookb2\\?\/)[\w@/\\-]{60,}/g,
+  ),
+  ...SECRET_SHAPES.map(shapeRule),
+
+  {
+    name: "named",
+    clues: ["=="],
+    find: (text) => Array.from(text.matchAll(COMPARED)).flatMap(comparedRange),
+  },
   { name: "named", clues: [""], find: findAssignments },
 ];
 
