@@ -76,7 +76,7 @@ export async function openOurs(world: World, where: "memory" | "file"): Promise<
           const actor = person();
           const choice = { kind: "approve" as const };
           const click = { kind: "click" as const, action: "a1", revision: 1, choice };
-          await journal.post(key, { id: `c:${actor.name}`, actor, via: "button", ...click });
+          await journal.post(key, { id: `c:${actor.name}`, actor, via: "typed", ...click });
           const answer = await work(key, after);
           if (answer === undefined) throw new Error("somebody else's approval led to the answer");
           return answer;

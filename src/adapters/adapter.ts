@@ -22,6 +22,8 @@ export type Inbound =
       revision: number;
       choice: Choice;
       via: "button" | "typed";
+      /** How the digest on the card begins, `digestStart`; without it a pressed Approve does not count. */
+      digest?: string;
     }
   | { kind: "stop"; actor: Actor };
 

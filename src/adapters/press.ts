@@ -17,6 +17,7 @@ interface Click {
   action: string;
   revision: number;
   choice: Choice;
+  digest?: string;
 }
 
 /** What a pressed button means. The form `again` is an edit that had mistakes. */
@@ -37,7 +38,6 @@ const SIMPLE: Readonly<Record<string, (ref: string) => Press>> = {
 };
 
 const REVISED: Readonly<Record<string, (action: string, revision: number) => Press>> = {
-  approve: (action, revision) => clickOf(action, revision, { kind: "approve" }),
   deny: (action, revision) => clickOf(action, revision, { kind: "deny" }),
   because: (action, revision) => ({ kind: "form", form: "deny", action, revision }),
   edit: (action, revision) => ({ kind: "form", form: "edit", action, revision }),
@@ -48,9 +48,11 @@ function clickOf(action: string, revision: number, choice: Choice): Click {
   return { kind: "click", action, revision, choice };
 }
 
-/** `wk:approve:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:stop`. */
+/** `wk:approve:a1:2:<start of the digest>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:stop`. */
 const ID = /^wk:([a-z-]+)(?::([\w.-]+))?(?::([^]+))?$/;
 const REVISION = /^[1-9]\d{0,8}$/;
+/** Up to 0.3 a button said nothing of the digest. */
+const APPROVED = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
 
 /** What a pressed button means; undefined for an id that is none of ours, such as another version's. */
 export function readPress(id: string): Press | undefined {
@@ -63,18 +65,34 @@ export function readPress(id: string): Press | undefined {
       ? undefined
       : clickOf(ref, NO_REVISION, { kind: "answer", text: rest });
   }
+  if (verb === "approve") return approvalOf(ref, rest ?? "");
   if (Object.hasOwn(SIMPLE, verb)) return rest === undefined ? SIMPLE[verb]?.(ref) : undefined;
   if (!Object.hasOwn(REVISED, verb) || !REVISION.test(rest ?? "")) return undefined;
   return REVISED[verb]?.(ref, Number(rest));
 }
 
+function approvalOf(action: string, rest: string): Press | undefined {
+  const [, revision, digest] = APPROVED.exec(rest) ?? [];
+  if (revision === undefined) return undefined;
+  const click = clickOf(action, Number(revision), { kind: "approve" });
+  return digest === undefined ? click : { ...click, digest };
+}
+
+/**
+ * As much of an action's digest as an Approve carries: after the store lost entries the same number and revision may be
+ * another action's.
+ */
+export function digestStart(digest: string): string {
+  return digest.slice(0, 12);
+}
+
 export const STOP_BUTTON: Button = { id: "wk:stop", label: "Stop", style: "plain" };
 
 /** What can be done with an open card. */
-export function cardButtons({ action, revision }: ActionCard): Button[] {
+export function cardButtons({ action, revision, digest }: ActionCard): Button[] {
   const which = `${action}:${revision}`;
   return [
-    { id: `wk:approve:${which}`, label: "Approve", style: "primary" },
+    { id: `wk:approve:${which}:${digestStart(digest)}`, label: "Approve", style: "primary" },
     { id: `wk:deny:${which}`, label: "Deny", style: "danger" },
     { id: `wk:because:${which}`, label: "Deny because…", style: "plain" },
     { id: `wk:edit:${which}`, label: "Edit…", style: "plain" },

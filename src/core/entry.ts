@@ -88,6 +88,8 @@ const posts = {
     revision: count,
     choice,
     via: z.enum(["button", "typed"]),
+    /** How the digest of the action that was on the pressed card begins. */
+    digest: z.string().min(12).optional(),
   }),
   stop: z.strictObject({ actor }),
   /** Says that an action's expiry has passed; `action` names it. */
@@ -256,6 +258,8 @@ const appends = {
     asks: z.strictObject({ call: z.string(), choices: z.array(z.string()) }).optional(),
     /** Open actions that hold up what was said; cancelling them lets it be answered. */
     holds: z.array(z.string()).optional(),
+    /** The action whose card is to be shown once more, as it stands. */
+    redraws: z.string().optional(),
   }),
   delivered: z.strictObject({
     view: z.string(),
@@ -312,12 +316,12 @@ export const ENTRY_KINDS: readonly string[] = Object.keys(schemas);
 const versions: Partial<Record<Kind, number>> = {
   message: 2,
   command: 2,
-  click: 2,
+  click: 3,
   run_started: 2,
   assistant: 2,
   action_closed: 2,
   tool_finished: 2,
-  notice: 2,
+  notice: 3,
   run_ended: 2,
 };
 

@@ -80,6 +80,7 @@ function advance(thread: Thread, entry: Entry): void {
       return;
     case "notice":
       if (entry.parks === true) thread.parked = true;
+      redraw(thread, entry);
       if (entry.answers !== undefined) {
         forget(thread, entry.answers);
         refuseReply(thread, entry.answers);
@@ -129,6 +130,11 @@ function hearPerson(thread: Thread, entry: Entry<"message">): void {
     return;
   }
   joinRun(thread, run, run.talk, entry);
+}
+
+function redraw(thread: Thread, entry: Entry<"notice">): void {
+  const action = thread.actions.get(entry.redraws ?? "");
+  if (action !== undefined) touch(thread, action, entry);
 }
 
 /** Who wrote it may not answer the question; the next one who wrote since it was asked is taken at their word. */

@@ -53,6 +53,7 @@ async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): 
   if (word !== undefined) return () => [privateWord(click, word)];
   if (click.choice.kind === "edit") return edit(drive, action, click, click.choice.args, signal);
   if (click.choice.kind === "cancel") return cancel(drive, action, click, signal);
+  if (isOtherCard(action, click)) return () => [otherCardWord(action, click)];
   const approve = click.choice.kind !== "deny";
   const { proposal } = action;
   // Whoever asked may not approve, but think better of it.
@@ -62,6 +63,7 @@ async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): 
   return () => {
     const late = lateWord(action, click);
     if (late !== undefined) return [privateWord(click, late)];
+    if (isOtherCard(action, click)) return [otherCardWord(action, click)];
     if (!allowed.eligible)
       return [privateWord(click, `You may not decide on ${action.action}: ${allowed.why}.`)];
     const person = drive.parts.personOf(account);
@@ -71,6 +73,20 @@ async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): 
     }
     return [voteOf(drive, click, allowed.basis)];
   };
+}
+
+/**
+ * The card that was pressed showed something else, or does not say what it showed, as those of 0.3. After the store lost
+ * entries the same number and revision may be another action's. A deny counts all the same.
+ */
+function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click">): boolean {
+  if (choice.kind !== "approve") return false;
+  return digest === undefined ? via === "button" : !proposal.digest.startsWith(digest);
+}
+
+function otherCardWord({ action }: Action, click: Entry<"click">): Draft<"notice"> {
+  const text = `You pressed Approve on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`;
+  return { ...privateWord(click, text), redraws: action };
 }
 
 function voteOf(drive: Drive, click: Entry<"click">, basis: string): Draft<"vote"> {

@@ -164,6 +164,7 @@ describe("a card in a chat", () => {
       action: "a1",
       revision: 2,
       choice: { kind: "approve" },
+      digest: "0f0f0f0f0f0f",
     });
   });
 
@@ -279,6 +280,15 @@ describe("progress in a chat", () => {
 });
 
 describe("what is pressed and sent", () => {
+  test("an Approve of 0.3 is still read, without a digest: it will be told to look again", () => {
+    expect(readPress("wk:approve:a1:2")).toEqual({
+      kind: "click",
+      action: "a1",
+      revision: 2,
+      choice: { kind: "approve" },
+    });
+  });
+
   test.each([
     "",
     "approve",
@@ -286,6 +296,10 @@ describe("what is pressed and sent", () => {
     "wk:approve:a1:0",
     "wk:approve:a1:x",
     "wk:approve::1",
+    "wk:approve:a1:1:",
+    "wk:approve:a1:1:abab",
+    "wk:approve:a1:1:ABABABABABAB",
+    "wk:deny:a1:1:abababababab",
     "wk:details:a1:1",
     "wk:details",
     "wk:stop:a1",

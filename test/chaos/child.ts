@@ -57,8 +57,8 @@ function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
     await pause(1);
     return ref;
   }
-  const seen = ({ action, revision, phase, args }: ActionCard) => {
-    return { key, action, revision, phase, name: input.parse(args).name };
+  const seen = ({ action, revision, digest, phase, args }: ActionCard) => {
+    return { key, action, revision, digest, phase, name: input.parse(args).name };
   };
   return {
     begin: () => put("begin", (ref) => witness.see({ what: "begun", key, ref })),

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Draft, PostKind } from "../../src/core/entry.ts";
+import { digestStart } from "../../src/adapters/press.ts";
 import { isBotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { errandText } from "./errand.ts";
 import type { Account, Ask, BatchPlan, Reply } from "./plan.ts";
 import { between, seededRandom } from "./random.ts";
-import type { Line } from "./witness.ts";
+import type { CardSight, Line } from "./witness.ts";
 
 /** A post that the store has acknowledged. */
 export interface Posted {
@@ -88,18 +89,19 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
     if (againMs !== undefined) later(ms + againMs, said);
   }
 
-  const reply = (ask: Ask, planned: Reply, action: string, sinceMs: number) =>
+  const reply = (ask: Ask, planned: Reply, action: string, sinceMs: number, digest?: string) =>
     say(sinceMs + planned.afterMs, planned.againMs, {
       key: ask.key,
-      draft: draftOf(ask, planned, action),
+      draft: draftOf(ask, planned, action, digest),
     });
 
-  function react(ask: Ask, from: Reply["from"], action: string, revision = 1): void {
+  function react(ask: Ask, from: Reply["from"], action: string, card?: CardSight): void {
+    const { revision = 1, digest } = card ?? {};
     const seen = `${from} ${ask.name} ${revision}`;
     if (reacted.has(seen)) return;
     reacted.add(seen);
     for (const each of ask.replies) {
-      if (each.from === from && each.revision === revision) reply(ask, each, action, 0);
+      if (each.from === from && each.revision === revision) reply(ask, each, action, 0, digest);
     }
   }
 
@@ -124,7 +126,7 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
         const ask = asks.get(line.name);
         if (ask !== undefined) {
           carded.set(`${line.key} ${line.action}`, ask);
-          react(ask, "card", line.action, line.revision);
+          react(ask, "card", line.action, line);
         }
       }
       if (line.what !== "said" || line.kind !== "notice") return;
@@ -180,6 +182,7 @@ function draftOf(
   ask: Ask,
   { id, by, choice, revision }: Reply,
   action: string,
+  digest: string | undefined,
 ): Draft<"click" | "stop" | "message"> {
   const actor = actorOf(by);
   if (choice.kind === "stop") return { id, kind: "stop", actor };
@@ -190,5 +193,7 @@ function draftOf(
   }
   const args = { thread: ask.key, name: ask.name, ms: ask.workMs, bytes: 0, note: "edited" };
   const made = choice.kind === "edit" ? { ...choice, args } : choice;
-  return { id, kind: "click", actor, action, revision, choice: made, via: "button" };
+  const click = { id, kind: "click", actor, action, revision, choice: made } as const;
+  if (digest === undefined) return { ...click, via: "typed" };
+  return { ...click, via: "button", digest: digestStart(digest) };
 }

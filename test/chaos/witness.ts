@@ -52,12 +52,13 @@ interface Said {
 }
 
 /** A card as it was put or brought up to date. */
-interface CardSight {
+export interface CardSight {
   what: "carded" | "settled";
   key: JournalKey;
   ref: string;
   action: string;
   revision: number;
+  digest: string;
   phase: ActionPhase;
   name: string;
 }

@@ -7,6 +7,7 @@ import { approvalPolicy } from "../../src/approvals/policy.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
+import { digestStart } from "../../src/adapters/press.ts";
 import type { Adapter } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/journal/fold.ts";
@@ -164,8 +165,10 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       else await post({ id, actor, via: "typed", ...reading });
       return id;
     },
-    click: (action, choice, account = "test:ana", revision = 1) =>
-      post({
+    async click(action, choice, account = "test:ana", revision = 1) {
+      const shown = fold(emptyThread(), await journal.read(KEY)).actions.get(action)?.proposal;
+      const digest = shown?.revision === revision ? digestStart(shown.digest) : undefined;
+      await post({
         id: `click:${++posts}`,
         kind: "click",
         actor: actorOf(account),
@@ -173,7 +176,9 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
         revision,
         choice,
         via: "button",
-      }),
+        ...(digest !== undefined && { digest }),
+      });
+    },
     settle: () => worker.work(KEY),
     kinds: async () => (await entries()).map((entry) => entry.kind),
     thread: async () => fold(emptyThread(), await journal.read(KEY)),

@@ -55,7 +55,7 @@ describe("two workers on one Redis", () => {
           action: "a1",
           revision: 1,
           choice: { kind: "approve" },
-          via: "button",
+          via: "typed",
         });
         await Promise.all([worker.work(KEY), other.worker.work(KEY)]);
       }),

@@ -11,6 +11,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ActionCard } from "../../src/adapters/adapter.ts";
+import { digestStart } from "../../src/adapters/press.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { type Seeded, seeded } from "../core/seeded.ts";
 import { type Attack, ATTACKS, type Target } from "./attacks.ts";
@@ -225,15 +226,18 @@ function createScene(world: World, key: JournalKey, mark: string): Stage {
     },
     say: (text, actor = ANA, files = []) =>
       inbox.post(key, `m${++posts}`, { kind: "text", actor, text, files }),
-    click: (action, choice, actor = BOB, revision) =>
-      inbox.post(key, `m${++posts}`, {
+    click(action, choice, actor = BOB, revision) {
+      const card = chat.cards().find((each) => each.action === action);
+      return inbox.post(key, `m${++posts}`, {
         kind: "click",
         actor,
         action,
-        revision: revision ?? chat.cards().find((card) => card.action === action)?.revision ?? 1,
+        revision: revision ?? card?.revision ?? 1,
         choice,
         via: "button",
-      }),
+        ...(card !== undefined && { digest: digestStart(card.digest) }),
+      });
+    },
     async approve() {
       const { action, tool, canonical } = newest();
       own.add(action);

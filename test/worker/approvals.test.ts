@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { cardButtons, readPress } from "../../src/adapters/press.ts";
 import { BotError } from "../../src/core/errors.ts";
 import { createChat } from "../fakes/chat.ts";
 import { asked, TWO } from "../fakes/asked.ts";
@@ -214,6 +215,56 @@ describe("an approval", () => {
     expect(act.runs).toEqual([]);
     expect(await kinds()).not.toContain("vote");
     await say("approve a1", "test:bob");
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+  });
+});
+
+describe("an Approve that was pressed", () => {
+  const pressed = {
+    id: "click:old",
+    kind: "click",
+    actor: { account: "test:bob", name: "bob" },
+    action: "a1",
+    revision: 1,
+    choice: { kind: "approve" },
+    via: "button",
+  } as const;
+
+  test.each([
+    ["a card that showed something else, as after the store lost entries", "0123456789ab"],
+    ["a card of 0.3, which does not say what it showed", undefined],
+  ])("on %s does not count; its card is drawn again", async (_, digest) => {
+    const { act, chat, post, click, settle, entries } = await asked();
+    const cardsShown = async () =>
+      (await entries()).filter(({ id }) => id.startsWith("delivered:main:a1@")).length;
+    expect(await cardsShown()).toBe(1);
+    await post({ ...pressed, ...(digest !== undefined && { digest }) });
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect(chat.whispers()).toEqual([expect.stringContaining("The card was drawn again")]);
+    expect(await cardsShown()).toBe(2);
+    expect(chat.cards()).toMatchObject([{ action: "a1", phase: "open", votes: [] }]);
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+  });
+
+  test("does not count there, but a deny does", async () => {
+    const { act, chat, post, settle } = await asked();
+    await post({ ...pressed, choice: { kind: "deny" } });
+    await settle();
+    expect(chat.cards()).toMatchObject([{ phase: "denied", ending: "denied by bob" }]);
+    expect(act.runs).toEqual([]);
+  });
+
+  test("carries the beginning of its action's digest", async () => {
+    const { act, chat, post, settle } = await asked();
+    const [card] = chat.cards();
+    const [approve] = card === undefined ? [] : cardButtons(card);
+    const press = readPress(approve?.id ?? "");
+    expect(approve?.id).toBe(`wk:approve:a1:1:${card?.digest.slice(0, 12)}`);
+    if (press?.kind === "click") await post({ ...pressed, ...press });
     await settle();
     expect(act.runs).toEqual(["web"]);
   });

@@ -1,5 +1,6 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Inbound } from "../adapter.ts";
+import { digestStart } from "../press.ts";
 
 /** What can be answered on this screen: open cards, outcomes that nobody knows and somebody may settle, questions. */
 export interface Answerable {
@@ -120,7 +121,7 @@ function tryReply(text: string, seen: Answerable, shown: Answerable): Reply | un
   }
   return pick(verb, action, seen.open, shown.open, (id, card) => {
     if (verb === "d") return { kind: "details", action: id };
-    if (verb === "y") return click(id, card.revision, { kind: "approve" });
+    if (verb === "y") return approval(card);
     if (verb === "c") return click(id, card.revision, { kind: "cancel" });
     if (verb === "n") return click(id, card.revision, { kind: "deny", ...because });
     return { kind: "edit", card, json };
@@ -151,6 +152,13 @@ function pick<T>(
   // "n idea", "d oh": words, unless it looks like an action.
   if (!/^a\d+$/u.test(id)) return undefined;
   return { kind: "refused", why: `${id} does not wait for this answer here.` };
+}
+
+/** It means the card on the screen, whatever has that number by now. */
+function approval({ action, revision, digest }: ActionCard): Reply {
+  const choice = { kind: "approve" } as const;
+  const meant = { action, revision, choice, digest: digestStart(digest) };
+  return { kind: "click", click: { kind: "click", via: "typed", ...meant } };
 }
 
 function click(action: string, revision: number, choice: Click["choice"]): Reply {

@@ -71,7 +71,7 @@ describe("a message on Discord", () => {
     expect(message?.components[1]).toEqual({
       type: 1,
       components: [
-        { type: 2, custom_id: "wk:approve:a1:1", label: "Approve", style: 1 },
+        { type: 2, custom_id: "wk:approve:a1:1:0f0f0f0f0f0f", label: "Approve", style: 1 },
         { type: 2, custom_id: "wk:deny:a1:1", label: "Deny", style: 4 },
         { type: 2, custom_id: "wk:because:a1:1", label: "Deny because…", style: 2 },
         { type: 2, custom_id: "wk:edit:a1:1", label: "Edit…", style: 2 },

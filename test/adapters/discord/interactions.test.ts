@@ -36,6 +36,7 @@ test("a click is kept as that person's, in the thread it was made in, before it 
       revision: 1,
       choice: { kind: "approve" },
       via: "button",
+      digest: "abababababab",
     },
   ]);
 });
@@ -179,7 +180,7 @@ test("a click that Discord gave up on is kept all the same, once and without ala
     const key = hasty.key(other);
     const on = await hasty.view(other).card(cardOf(key), { id: "a1", again: false });
     hasty.discord.latencyMs = 120;
-    expect(await hasty.discord.press(hasty.bob, on, "wk:approve:a1:1")).toMatchObject({
+    expect(await hasty.discord.press(hasty.bob, on, "wk:approve:a1:1:abababababab")).toMatchObject({
       kind: "failed",
     });
     await until(() => hasty.discord.calls.some(({ code }) => code === 10062));

@@ -136,7 +136,7 @@ describe("a message on Slack", () => {
           {
             type: "actions",
             elements: [
-              button("approve:a1:1", "Approve", "primary"),
+              button("approve:a1:1:0f0f0f0f0f0f", "Approve", "primary"),
               button("deny:a1:1", "Deny", "danger"),
               button("because:a1:1", "Deny because…"),
               button("edit:a1:1", "Edit…"),

@@ -42,6 +42,7 @@ test("a click is kept as that person's, in the thread where the card stands, bef
       revision: 1,
       choice: { kind: "approve" },
       via: "button",
+      digest: "abababababab",
     },
   ]);
 });

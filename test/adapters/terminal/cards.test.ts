@@ -18,6 +18,7 @@ describe("cards", () => {
       revision: 2,
       choice: { kind: "approve" },
       via: "typed",
+      digest: "0f0f0f0f0f0f",
     });
     person.type(LEAVE);
     await left;
