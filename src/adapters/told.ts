@@ -8,7 +8,7 @@ import { clip, summaryOf, type Told } from "./told-card.ts";
 import { type Answer, briefArgs, evidenceOf, formatMs, plainNotice, spentWords } from "./words.ts";
 
 export { type Form, type FormField, openedForm, sentForm } from "./form.ts";
-export { againButton, type Button, type Press, readPress } from "./press.ts";
+export { againButton, type Button, digestStart, type Press, readPress } from "./press.ts";
 export { tellCard, tellDetails, type Told } from "./told-card.ts";
 
 type Notice = Extract<Outgoing, { kind: "notice" }>;

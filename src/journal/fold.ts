@@ -79,23 +79,7 @@ function advance(thread: Thread, entry: Entry): void {
       if (!thread.views.includes(entry.view)) thread.views.push(entry.view);
       return;
     case "notice":
-      if (entry.parks === true) thread.parked = true;
-      redraw(thread, entry);
-      if (entry.answers !== undefined) {
-        forget(thread, entry.answers);
-        refuseReply(thread, entry.answers);
-      }
-      if (entry.asks !== undefined) {
-        const call = findCall(thread, entry.asks.call);
-        if (call !== undefined) call.asked = entry;
-      }
-      thread.debts.set(entry.id, {
-        kind: "notice",
-        id: entry.id,
-        seq: entry.seq,
-        notice: entry,
-        views: new Set(thread.views),
-      });
+      hearNotice(thread, entry);
       return;
     case "delivered":
       if (entry.stage === "final") discharge(thread, entry);
@@ -132,9 +116,25 @@ function hearPerson(thread: Thread, entry: Entry<"message">): void {
   joinRun(thread, run, run.talk, entry);
 }
 
-function redraw(thread: Thread, entry: Entry<"notice">): void {
-  const action = thread.actions.get(entry.redraws ?? "");
-  if (action !== undefined) touch(thread, action, entry);
+function hearNotice(thread: Thread, entry: Entry<"notice">): void {
+  if (entry.parks === true) thread.parked = true;
+  if (entry.answers !== undefined) {
+    forget(thread, entry.answers);
+    refuseReply(thread, entry.answers);
+  }
+  if (entry.asks !== undefined) {
+    const call = findCall(thread, entry.asks.call);
+    if (call !== undefined) call.asked = entry;
+  }
+  thread.debts.set(entry.id, {
+    kind: "notice",
+    id: entry.id,
+    seq: entry.seq,
+    notice: entry,
+    views: new Set(thread.views),
+  });
+  const redrawn = thread.actions.get(entry.redraws ?? "");
+  if (redrawn !== undefined) touch(thread, redrawn, entry);
 }
 
 /** Who wrote it may not answer the question; the next one who wrote since it was asked is taken at their word. */
