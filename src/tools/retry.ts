@@ -18,8 +18,12 @@ export async function retryConnection<T>(signal: AbortSignal, work: () => Promis
       return await work();
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !isBotError(error, "CONNECTION_FAILED")) throw error;
-      const spread = 1 - JITTER + 2 * JITTER * Math.random();
-      await sleep(FIRST_WAIT_MS * 2 ** (attempt - 1) * spread, undefined, { signal });
+      await sleep(retryWaitMs(attempt, Math.random()), undefined, { signal });
     }
   }
+}
+
+/** How long to wait after the attempt of that number, the first being 1. `random`: 0 to 1. */
+export function retryWaitMs(attempt: number, random: number): number {
+  return FIRST_WAIT_MS * 2 ** (attempt - 1) * (1 - JITTER + 2 * JITTER * random);
 }

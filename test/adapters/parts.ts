@@ -74,11 +74,6 @@ export function openParts(journal: Journal) {
   };
 }
 
-/** Waits until it holds, for at most two seconds; then the expectation that follows says what is missing. */
-export async function until(what: () => boolean | Promise<boolean>, ms = 2_000): Promise<void> {
-  for (const end = Date.now() + ms; !(await what()) && Date.now() < end;) await sleep(5);
-}
-
 export function answer(run: string, text: string): Outgoing {
   return { kind: "answer", run, status: "completed", text, results: [], talk: false };
 }

@@ -12,10 +12,10 @@ afterEach(() => {
 
 /** A board with one message; each edit fails with the next of `errors`, if there is one. */
 async function open(...errors: (BotError | undefined)[]) {
-  let shown = 0;
+  const texts: string[] = [];
   const board = createProgressBoard<string>({
-    async show() {
-      shown += 1;
+    async show(_place, _ref, told) {
+      texts.push(JSON.stringify(told));
       const error = errors.shift();
       if (error !== undefined) throw error;
     },
@@ -26,14 +26,21 @@ async function open(...errors: (BotError | undefined)[]) {
   });
   await board.begin("thread", [], async () => "m1");
   const note = (text: string) => board.note("thread", "m1", { kind: "draft", run: "r1", text });
-  return { board, note, shown: () => shown };
+  return { board, note, texts, shown: () => texts.length };
 }
 
 test("progress is shown at most every 1.2 s, the newest", async () => {
-  const { note, shown } = await open();
-  for (const text of ["a", "b", "c"]) note(text);
-  await vi.advanceTimersByTimeAsync(1_200);
-  expect(shown()).toBe(1);
+  const { note, texts } = await open();
+  for (const text of ["draft one", "draft two", "draft three"]) note(text);
+  await vi.advanceTimersByTimeAsync(1_199);
+  expect(texts).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(texts).toEqual([expect.stringContaining("draft three")]);
+  note("draft four");
+  await vi.advanceTimersByTimeAsync(1_199);
+  expect(texts).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(texts.slice(1)).toEqual([expect.stringContaining("draft four")]);
 });
 
 test("progress that a platform let wait for long is not shown over what came meanwhile, but with the next news", async () => {

@@ -1,10 +1,15 @@
 import { expect, test } from "vitest";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
+import { estimateTokens } from "../../src/core/block.ts";
+import { contextWindowOf } from "../../src/models/load.ts";
 import { createTools } from "../../src/tools/registry.ts";
 
-test("the system prompt fits a screen, and is a twentieth of the smallest window at most", () => {
+test("the system prompt fits a screen, and is a hundredth of the smallest window that a wire has at most", () => {
   expect(SYSTEM_PROMPT.split("\n").length).toBeLessThan(40);
-  expect(SYSTEM_PROMPT.length).toBeLessThan(4_500);
+  const windows = ["anthropic/a", "openai/a", "openai-compatible/a"].map((id) =>
+    contextWindowOf(id, { anthropic: {}, openai: {} }),
+  );
+  expect(estimateTokens(SYSTEM_PROMPT)).toBeLessThan(Math.min(...windows) / 100);
 });
 
 test("it says what answers are held to: the grades, the references, and where what was done must be seen", () => {

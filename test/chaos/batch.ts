@@ -92,11 +92,11 @@ export async function runBatch(plan: BatchPlan, options: BatchOptions): Promise<
   try {
     crew.start();
     const { signal } = options;
-    await until(() => lines.some(({ what }) => what === "ready"), PATIENCE_MS, signal);
+    await waitUpTo(PATIENCE_MS, () => lines.some(({ what }) => what === "ready"), signal);
     people.start();
     for (const ms of plan.bothKilledAtMs) blows.push(setTimeout(() => crew.killBoth(), ms));
     const over = () => crew.isPeaceful() && people.isQuiet();
-    await until(over, LONGEST_MS, signal);
+    await waitUpTo(LONGEST_MS, over, signal);
     const patience = performance.now() + (options.patienceMs ?? PATIENCE_MS);
     for (;;) {
       catchUp();
@@ -140,7 +140,8 @@ export async function removeFolder({ folder }: BatchRecord): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function until(condition: () => boolean, ms: number, signal?: AbortSignal): Promise<void> {
+/** Waits for a condition, so long at most: what is missing then is for the verdict. */
+async function waitUpTo(ms: number, condition: () => boolean, signal?: AbortSignal): Promise<void> {
   for (const end = performance.now() + ms; performance.now() < end; await pause(LOOK_MS)) {
     if (condition() || signal?.aborted === true) return;
   }

@@ -115,19 +115,22 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     test("progress is never in the way: it may come twice, late, or for nothing", async () => {
       const tool = { call: "r1.t1", tool: "http_check" };
       const finished = { kind: "tool_finished", ...tool, outcome: "ok", ms: 1 } as const;
-      view.progress(finished);
-      view.progress({ kind: "tool_started", ...tool, args: {} });
-      view.progress({ kind: "tool_started", ...tool, args: {} });
-      view.progress(finished);
-      view.progress(finished);
-      await view.say(answer("r1", "all is well"), first("ended:r1"));
+      const begun = await view.begin?.(first("run:r1"), []);
+      view.progress(finished, begun);
+      view.progress({ kind: "tool_started", ...tool, args: {} }, begun);
+      view.progress({ kind: "tool_started", ...tool, args: {} }, begun);
+      view.progress(finished, begun);
+      await view.say(answer("r1", "all is well"), first("ended:r1"), begun);
+      view.progress(finished, begun);
+      view.progress({ kind: "draft", run: "r9", text: "of no run" });
       expect(under.shown()).toContain("all is well");
+      expect(under.shown()).not.toContain("of no run");
     });
 
     test("taking a message back does not fail, also when it is long gone", async () => {
       const ref = await view.say(answer("r1", "said twice"), first("ended:r1"));
       await view.retract(ref);
-      await view.retract(ref);
+      await expect(view.retract(ref)).resolves.toBeUndefined();
     });
   });
 }

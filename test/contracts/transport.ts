@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Adapter, ChatParts } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
@@ -9,6 +8,7 @@ import { ANSWER, call, ofKind, resultsIn, wordsIn } from "../agent/talking.ts";
 import { type Host, type HostOptions, openHost } from "../fakes/host.ts";
 import { type Saying, scriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool } from "../fakes/stage.ts";
+import { until } from "../until.ts";
 
 /** Ana, Bob and Cy are full members of the channel, Gus is a guest in it. */
 export type Who = "ana" | "bob" | "cy" | "gus";
@@ -41,12 +41,6 @@ interface Connection {
   adapter: Adapter;
   start(parts: ChatParts): Promise<void>;
   stop(): Promise<void>;
-}
-
-async function until(what: () => boolean | Promise<boolean>, ms = 4_000): Promise<void> {
-  for (const end = Date.now() + ms; !(await what()); await sleep(10)) {
-    if (Date.now() > end) return; // the expectation that follows says what is missing
-  }
 }
 
 /** What people can do with the bot on any surface, with the real adapter in front of a real journal and worker. */
@@ -277,6 +271,7 @@ export function transportContract(
       await run({ tools: [look] });
       const key = await platform.begin("ana", "run look name=web");
       await shows(key, "it is up");
+      expect(look.runs).toEqual(["web"]);
     });
 
     // Where one person asks and decides, only Ana is there, and nothing comes twice.

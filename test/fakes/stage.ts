@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { onTestFinished } from "vitest";
 import * as z from "zod";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { sealTerms, type TalkTerms } from "../../src/agent/run.ts";
@@ -94,6 +95,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const chat = options.chat ?? createChat();
   const clock = options.now === undefined ? {} : { now: options.now };
   const journal = options.journal ?? (await openSqliteJournal({ path: ":memory:", ...clock }));
+  if (options.journal === undefined) onTestFinished(() => journal.close().catch(() => undefined));
   const tools = options.tools ?? [];
   const hide = options.hide ?? ((text) => text);
   const encode = options.encode ?? hide;

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { MAX_FILE_BYTES } from "../../src/core/block.ts";
 import { BotError, type ErrorCode } from "../../src/core/errors.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
+import { retryWaitMs } from "../../src/tools/retry.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { ASKER } from "../fakes/asker.ts";
 import { encoderOf } from "../fakes/encoder.ts";
@@ -122,7 +123,7 @@ describe("a tool that fails five times in a row", () => {
     clock.now = 30_000;
     await prepare("never run");
     clock.now = 60_000;
-    await prepare("another");
+    expect(await prepare("another")).toMatchObject({ args: { name: "another" } });
   });
 
   test("is not broken when it worked in between, or when what it did failed", async () => {
@@ -153,7 +154,7 @@ describe("a tool that fails five times in a row", () => {
     const { call } = stage({ effect: "write", run });
     for (let i = 0; i < 5; i++) await call();
     if (own) await expect(call()).rejects.toMatchObject({ code: "CIRCUIT_OPEN" });
-    else await call();
+    else expect(await call()).toMatchObject({ text: expect.stringContaining("no") as string });
   });
 
   test("does not take others with it, and a name without a tool counts for nothing", async () => {
@@ -202,7 +203,17 @@ describe("a connection that fails", () => {
     return { times, changes: { effect, run } satisfies Changes };
   };
 
-  test("is tried three times by a read, 200 and 400 ms apart, ±25 %", async () => {
+  test("is waited for 200 and 400 ms, ±25 %", () => {
+    const waits = [1, 2].map((attempt) =>
+      [0, 0.5, 1].map((random) => retryWaitMs(attempt, random)),
+    );
+    expect(waits).toEqual([
+      [150, 200, 250],
+      [300, 400, 500],
+    ]);
+  });
+
+  test("is tried three times by a read, with those waits between", async () => {
     const { times, changes } = flaky(2);
     expect(await stage(changes).run()).toMatchObject({ outcome: "ok", text: "fine" });
     const [first = 0, second = 0, third = 0] = times;

@@ -3,6 +3,7 @@ import type { Journal } from "../../src/journal/journal.ts";
 import { BotError } from "../../src/core/errors.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
+import { until } from "../until.ts";
 
 const journals = new Set<Journal>();
 afterEach(async () => {
@@ -30,10 +31,6 @@ async function slowStage(options: StageOptions & { refuse?: (what: string) => vo
 }
 
 const kindsOf = ({ shown }: { shown: { kind: string }[] }) => shown.map(({ kind }) => kind);
-
-async function until(what: () => boolean): Promise<void> {
-  while (!what()) await new Promise((resolve) => setTimeout(resolve, 2));
-}
 
 test("a run that takes a while gets a message, and its answer takes the message's place", async () => {
   const { stage, chat, slow, letGo } = await slowStage();

@@ -13,9 +13,11 @@ import {
   type FakeMessage,
   type FakeUser,
 } from "../../fakes/discord/discord.ts";
-import { openParts, until } from "../parts.ts";
+import { until } from "../../until.ts";
+import { openParts } from "../parts.ts";
 
-export { answer, cardOf, until } from "../parts.ts";
+export { answer, cardOf } from "../parts.ts";
+export { holds, until } from "../../until.ts";
 
 export interface BotOptions {
   discord?: FakeDiscordOptions;

@@ -42,7 +42,7 @@ test("a message with a file that waits for the store is kept with its file", asy
   bot.breakStore(2);
   const file = { name: "web.log", type: "text/plain", bytes: Buffer.from("it broke") };
   bot.discord.say(bot.ana, thread, "look", { attachments: [file] });
-  await until(async () => (await bot.texts(thread)).length > 1, 3_000);
+  await until(async () => (await bot.texts(thread)).length > 1);
   expect((await bot.entries(thread)).at(-1)).toMatchObject({
     text: "look",
     files: [{ name: "web.log" }],

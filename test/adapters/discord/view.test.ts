@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { View } from "../../../src/adapters/adapter.ts";
 import { type FakeChannel, PERMISSIONS } from "../../fakes/discord/discord.ts";
-import { answer, type Bot, cardOf, openBot, until } from "./harness.ts";
+import { answer, type Bot, cardOf, holds, openBot, until } from "./harness.ts";
 
 let bot: Bot;
 let thread: FakeChannel;
@@ -123,7 +123,7 @@ test("progress is edited in, the newest state, at most every 1.2 s, and never ov
   await view.say(answer("r1", "All is well."), first("ended:r1"), ref);
   view.progress({ kind: "draft", run: "r1", text: "late" }, ref);
   // One for the tools, one for the answer; the drafts' would come within 1.2 s.
-  await until(() => sent("PATCH").length > 2, 1_300);
+  await holds(() => sent("PATCH").length <= 2, 1_300);
   expect(bot.shown(thread)).toEqual(["All is well."]);
 });
 

@@ -14,7 +14,8 @@ import {
 } from "../../fakes/slack/slack.ts";
 import { openParts } from "../parts.ts";
 
-export { answer, cardOf, until } from "../parts.ts";
+export { answer, cardOf } from "../parts.ts";
+export { holds, until } from "../../until.ts";
 
 export interface BotOptions {
   slack?: FakeSlackOptions;

@@ -104,11 +104,11 @@ test("who comes from elsewhere has one account or is not heard: nobody is two pe
 
 test("the oftener Slack ends fresh connections the longer it waits before the next", async () => {
   for (let i = 0; i < 4; i += 1) {
-    await until(() => bot.slack.connections === 1, 4_000);
+    await until(() => bot.slack.connections === 1);
     bot.slack.disconnect();
     await until(() => bot.slack.connections === 0);
   }
-  await until(() => bot.slack.connections === 1, 6_000);
+  await until(() => bot.slack.connections === 1);
   const at = called("apps.connections.open").map((call) => call.at);
   expect((at[4] ?? 0) - (at[3] ?? 0)).toBeGreaterThan(950);
 }, 12_000);

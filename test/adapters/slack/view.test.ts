@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Outgoing, View } from "../../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
-import { answer, type Bot, cardOf, openBot, until } from "./harness.ts";
+import { answer, type Bot, cardOf, holds, openBot, until } from "./harness.ts";
 
 let bot: Bot;
 let root: string;
@@ -130,7 +130,7 @@ test("progress that comes after the answer is not shown", async () => {
   const begun = await view.begin?.(first("begun:r1"), []);
   await view.say(answer("r1", "all is well"), first("e1"), begun);
   view.progress({ kind: "draft", run: "r1", text: "I think" }, begun);
-  await until(() => called("chat.update").length > 1, 200);
+  await holds(() => called("chat.update").length === 1, 50);
   expect(called("chat.update")).toHaveLength(1);
 });
 
@@ -140,16 +140,16 @@ test("progress is shown at most every 1.2 s, the newest state, and pauses when S
   for (let i = 0; i < 50; i += 1) draft(`draft ${i}.`);
   await until(() => called("chat.update").length > 0);
   for (let i = 50; i < 99; i += 1) draft(`draft ${i}.`);
-  await until(() => shown()[0]?.includes("draft 98.") === true, 2_000);
+  await until(() => shown()[0]?.includes("draft 98.") === true);
   expect(shown()[0]).toContain("draft 98.");
   const [one, two, ...more] = called("chat.update");
   expect(more).toEqual([]);
   expect((two?.at ?? 0) - (one?.at ?? 0)).toBeGreaterThan(1_100);
   bot.slack.fail("chat.update", { status: 429, retryAfter: 30 });
   draft("draft 100.");
-  await until(() => called("chat.update").length > 2, 2_000);
+  await until(() => called("chat.update").length > 2);
   draft("draft 101.");
-  await until(() => called("chat.update").length > 3, 300);
+  await holds(() => called("chat.update").length === 3, 50);
   expect(called("chat.update")).toHaveLength(3);
 });
 

@@ -13,7 +13,10 @@ import { createTerminal } from "../../../src/adapters/terminal/terminal.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { editFields, readEdit } from "../../../src/tools/edit-form.ts";
 import { defineTool, type Tool } from "../../../src/tools/tool.ts";
+import { until } from "../../until.ts";
 import { createGlass } from "./glass.ts";
+
+export { until };
 
 type Answer = Extract<Outgoing, { kind: "answer" }>;
 type Notice = Extract<Outgoing, { kind: "notice" }>;
@@ -23,15 +26,6 @@ export const THERE: JournalKey = "terminal:77aa00bb-2222-4222-8222-222222222222"
 
 /** Half past two in the night, local time. */
 export const NIGHT = new Date(2026, 10, 21, 2, 30).getTime();
-
-/** Waits for a condition; fails with what it was when that takes two seconds. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 2_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`Never came true: ${condition.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 /** A destructive action that waits for approval. */
 export function killCard(changes: Partial<ActionCard> = {}): ActionCard {

@@ -105,6 +105,7 @@ describe("what a model writes, while it writes", () => {
     person.view().progress({ kind: "draft", run: "r1", text: "" });
     person.type(CTRL_C);
     await until(() => person.see().includes("Ctrl-D or /exit to leave"));
+    expect(person.posts).toEqual([]);
     person.type(LEAVE);
     await left;
   });

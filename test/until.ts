@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A machine may be slow; what has not come true by then hangs. Below the limit of a test (vitest.config.ts). */
+const PATIENCE_MS = 45_000;
+
+/** Waits for a condition. @throws Error with the condition's text when it does not come true */
+export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; !(await what()); await sleep(5)) {
+    if (performance.now() > end) throw new Error(`Never came true: ${what.toString()}`);
+  }
+}
+
+/** Watches for so long that something does not happen. @throws Error with the condition's text when it stops to hold */
+export async function holds(what: () => boolean, ms: number): Promise<void> {
+  for (const end = performance.now() + ms; performance.now() < end; await sleep(5)) {
+    if (!what()) throw new Error(`Did not hold: ${what.toString()}`);
+  }
+}
