@@ -155,7 +155,7 @@ describe("a direct message makes nobody a member", () => {
     const dm = bot.discord.openDm(bot.ana);
     bot.discord.fail("GET /guilds/:guild/members/:user", { status: 500, times: 2 });
     bot.discord.say(bot.ana, dm, "is web well?");
-    await until(async () => (await bot.texts(dm)).length === 1, 4_000);
+    await until(async () => (await bot.texts(dm)).length === 1);
     expect(await bot.texts(dm)).toEqual(["is web well?"]);
     expect(bot.shown(dm)).toEqual([]);
   });
