@@ -122,7 +122,7 @@ describe("a conversation", { timeout: 20_000 }, () => {
     await closed;
     const [first] = await audited();
     const { out } = await program.run(["--thread", first?.thread ?? ""], "y\n");
-    expect(out).toMatch(/a1 · write · run_command[^]*a1 approved by/);
+    expect(out).toMatch(/a1 · DESTRUCTIVE · run_command[^]*a1 approved by/);
     expect(existsSync(file)).toBe(true);
   });
 

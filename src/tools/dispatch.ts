@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as z from "zod";
-import type { ArtifactRef, FileRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
+import type { ArtifactRef, Effect, FileRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { capText } from "../core/display.ts";
 import type { Encoder } from "../core/encoder.ts";
@@ -39,6 +39,8 @@ const READS_ONLY = { blastRadius: "It only reads.", undo: "There is nothing to u
 /** A call that passed its schema: what is shown, voted on and executed. */
 export interface Prepared {
   tool: Tool;
+  /** What it does with these arguments. */
+  effect: Effect;
   args: JsonObject;
   /** SHA-256, hexadecimal, over the canonical form of tool, arguments and schema. */
   digest: string;
@@ -86,6 +88,11 @@ interface RunOptions {
 export interface Dispatcher {
   find(name: string): Tool | undefined;
   /**
+   * What a call with these arguments does, for policy, cards and the dispatcher alike: its tool's worst, unless they fit its
+   * schema and the tool knows that they do less. Without such a tool: destructive. Never throws.
+   */
+  effectOf(tool: string, args: JsonObject): Effect;
+  /**
    * What a call with these checked arguments changes: never two at once on the same (see `Tool.resource`). Never
    * throws.
    */
@@ -123,6 +130,16 @@ export interface Dispatcher {
   ): Promise<Verdict>;
 }
 
+function effectOf(tool: Tool, args: JsonObject): Effect {
+  if (tool.effectOf === undefined) return tool.effect;
+  try {
+    const read = tool.input.safeParse(args);
+    return read.success ? tool.effectOf(read.data) : tool.effect;
+  } catch {
+    return tool.effect;
+  }
+}
+
 /** The digest that approvals are bound to. */
 function digestOf(tool: Tool, args: JsonObject, { schemaHash }: InputForm): string {
   const canonical = canonicalize({ tool: tool.name, args, schema: schemaHash });
@@ -143,6 +160,11 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
 
   return {
     find: (name) => byName.get(name),
+
+    effectOf(name, args) {
+      const tool = byName.get(name);
+      return tool === undefined ? "destructive" : effectOf(tool, args);
+    },
 
     resourceOf(name, args) {
       try {
@@ -171,7 +193,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
           });
       const digest = digestOf(tool, pinned, formOf(tool));
       breaker.admit(tool.name, digest);
-      return { tool, args: pinned, digest };
+      return { tool, effect: effectOf(tool, pinned), args: pinned, digest };
     },
 
     preview: (prepared, signal) => previewOf(parts, prepared, signal),
@@ -341,7 +363,7 @@ async function attempt(
   try {
     const output = await within(tool.timeoutMs, signal, (inner) => {
       const work = async () => tool.run(args, contextOf(parts, inner, asker, { ...options, args }));
-      return tool.effect === "read" ? retryConnection(inner, work) : work();
+      return effectOf(tool, args) === "read" ? retryConnection(inner, work) : work();
     });
     breaker.succeeded(tool.name);
     const { text, images = [] } = output;
@@ -352,7 +374,7 @@ async function attempt(
     return { outcome: "ok", text: `${text}\n${seen}: ${evidence}`, images };
   } catch (error) {
     breaker.failed(tool.name, error);
-    return failure(tool, error, signal);
+    return failure(effectOf(tool, args), error, signal);
   }
 }
 
@@ -363,10 +385,10 @@ interface Ended {
 }
 
 /** A read that was cut failed; a write that was cut may have happened. */
-function failure(tool: Tool, error: unknown, signal: AbortSignal): Ended {
+function failure(effect: Effect, error: unknown, signal: AbortSignal): Ended {
   const text = messageOf(error);
   if (!isBotError(error, "TIMEOUT", "ABORTED")) return { outcome: "error", text };
-  if (tool.effect !== "read")
+  if (effect !== "read")
     return { outcome: "unknown", text: `${text} Whether it happened is not known.` };
   return { outcome: signal.aborted ? "cancelled" : "error", text };
 }

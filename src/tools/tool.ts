@@ -138,7 +138,10 @@ export interface Tool<I = unknown> {
   /** One or two sentences: what it tells or does, and when to use it. */
   readonly description: string;
   readonly input: z.ZodType<I>;
+  /** The worst that a call can do. */
   readonly effect: Effect;
+  /** What a call with these arguments can do, where that is less. Asked through the dispatcher only (`effectOf`). */
+  effectOf?(input: I): Effect;
   readonly timeoutMs: number;
   /** Arguments that name a URL, a host, a path or a unit: rules then hold for every spelling of it. */
   readonly kinds?: Readonly<Record<string, ArgumentKind>>;

@@ -22,18 +22,19 @@ export type Permission = Decision;
  */
 export async function permit(drive: Drive, wanted: Wanted): Promise<Permission> {
   const { parts, adapter } = drive;
-  const tool = parts.dispatcher.find(wanted.tool);
+  const { dispatcher } = parts;
+  const tool = dispatcher.find(wanted.tool);
   // Where a single person sits, they may approve what they asked for.
   const singleOperator = parts.policy.singleOperator || adapter.singleOperator;
   const decision = decidePolicy(
     { ...parts.policy, singleOperator },
     {
       tool: wanted.tool,
-      effect: wanted.effect ?? tool?.effect ?? "destructive",
+      effect: wanted.effect ?? dispatcher.effectOf(wanted.tool, wanted.args),
       args: wanted.args,
       own: tool?.own,
       kinds: tool?.kinds,
-      meant: await parts.dispatcher.meant(wanted.tool, wanted.args),
+      meant: await dispatcher.meant(wanted.tool, wanted.args),
     },
   );
   if (decision.kind !== "deny") return decision;

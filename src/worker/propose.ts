@@ -114,10 +114,9 @@ export async function revise(
   signal: AbortSignal,
 ): Promise<Draft<"action_proposed"> | string> {
   const { dispatcher, encode } = drive.parts;
-  const { effect } = previous;
   try {
     const prepared = await dispatcher.prepare(call.tool, edit.args, signal);
-    const decision = await permit(drive, { ...call, effect, args: prepared.args });
+    const decision = await permit(drive, { ...call, effect: prepared.effect, args: prepared.args });
     if (decision.kind === "deny") return decision.why;
     const preview = await dispatcher.preview(prepared, signal);
     const principals = drive.thread.runs.get(call.run)?.principals ?? [];
@@ -185,7 +184,7 @@ function draftOf(
   call: Call,
   action: string,
   revision: number,
-  { tool, args, digest }: Prepared,
+  { tool, effect, args, digest }: Prepared,
   preview: Preview,
   { approvers, quorum, barred }: Electorate,
   expiresAt: number,
@@ -198,7 +197,7 @@ function draftOf(
     action,
     revision,
     tool: tool.name,
-    effect: tool.effect,
+    effect,
     args,
     digest,
     preview,

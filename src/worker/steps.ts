@@ -185,7 +185,8 @@ function lookingUp({ call, tool }: Call): Draft<"notice"> {
 function started(
   call: Call,
   prepared: {
-    tool: { name: string; effect: Entry<"tool_started">["effect"] };
+    tool: { name: string };
+    effect: Entry<"tool_started">["effect"];
     args: JsonObject;
     digest: string;
   },
@@ -197,7 +198,7 @@ function started(
     run: call.run,
     call: call.call,
     tool: prepared.tool.name,
-    effect: prepared.tool.effect,
+    effect: prepared.effect,
     digest: prepared.digest,
     ...(!same && { args: prepared.args }),
   };
@@ -260,7 +261,7 @@ async function dispatch(
 /** Writes on one resource follow each other; a read waits for nothing. */
 async function claimFor(drive: Drive, tool: string, args: JsonObject): Promise<() => void> {
   const { dispatcher } = drive.parts;
-  if (dispatcher.find(tool)?.effect === "read") return () => {};
+  if (dispatcher.effectOf(tool, args) === "read") return () => {};
   return claim(drive, dispatcher.resourceOf(tool, args));
 }
 

@@ -5,6 +5,10 @@ import { parseEnv } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { configSchema, loadConfig } from "../../src/config.ts";
+import { decide } from "../../src/approvals/policy.ts";
+import { createEncoder } from "../../src/core/encoder.ts";
+import { createDispatcher } from "../../src/tools/dispatch.ts";
+import { createTools } from "../../src/tools/registry.ts";
 import { VARIABLES } from "../../src/config-variables.ts";
 
 let cwd: string;
@@ -51,6 +55,29 @@ describe("the pages on configuration", () => {
     expect(config.approvals.rules.map((rule) => rule.decide)).toEqual(["allow", "deny", "ask"]);
     expect(config.network.allow).toHaveLength(2);
     expect(config.logs.roots).toEqual(["/var/log", "/srv/app/logs"]);
+    // And means what it says beside each rule.
+    const tools = createTools({ logRoots: [] });
+    const dispatcher = createDispatcher({
+      tools,
+      exec: () => Promise.reject(new Error("nothing is run")),
+      dial: () => Promise.reject(new Error("nothing is dialed")),
+      encoder: createEncoder([]),
+    });
+    const decisionOn = (line: string) => {
+      const call = { tool: "run_command", args: { argv: line.split(" ") } };
+      const effect = dispatcher.effectOf(call.tool, call.args);
+      return decide(config.approvals, { ...call, effect });
+    };
+    expect(decisionOn("systemctl reload nginx").kind).toBe("allow");
+    expect(decisionOn("systemctl status nginx").kind).toBe("allow");
+    expect(decisionOn("env rm -rf /srv").kind).toBe("deny");
+    for (const line of ["systemctl restart nginx", "kill -9 1234", "kubectl delete ns prod"]) {
+      expect(decisionOn(line)).toMatchObject({
+        kind: "ask",
+        quorum: 2,
+        requesterMayApprove: false,
+      });
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { BotError } from "../../core/errors.ts";
 import { defineTool, type ExecResult, type Tool, type ToolOutput } from "../tool.ts";
 import { resolveExecutable } from "./executable.ts";
 import { findChange, pinCommand } from "./pinned-files.ts";
+import { onlyReads } from "./reading-commands.ts";
 import { formatDuration } from "./units.ts";
 
 const argument = z
@@ -48,7 +49,8 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
     description:
       "Runs one program with arguments on this machine, when no other tool does it. There is no shell: no pipes, redirections, variables, globs or quotes; each item of argv is one argument as it is. Paths must be absolute.",
     input,
-    effect: "write",
+    effect: "destructive",
+    effectOf: ({ argv }) => (onlyReads(argv) ? "read" : "destructive"),
     timeoutMs: 615_000,
     async meant(given) {
       const [name = "", ...rest] = given.argv;

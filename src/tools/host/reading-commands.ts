@@ -1,0 +1,190 @@
+/**
+ * Command lines that only read, and so need nobody's approval. Reviewed by hand against each program's manual page; what
+ * is not here is destructive, so when in doubt a line is left out. None of them
+ * - names a file, an address or another machine, so that nothing secret is read and nothing is sent anywhere;
+ * - shows other programs' arguments or environments as a whole, which may hold secrets;
+ * - runs, loads or pages through anything else: no shells, no interpreters, no wrappers, no formats of its own;
+ * - waits for more than some seconds.
+ */
+
+interface Shape {
+  program: string;
+  /** What has to be there, in this order. */
+  words: readonly string[];
+  /** What may be there, each once and anywhere; `-n:<count>` is followed by its argument. */
+  options: readonly string[];
+}
+
+/** Placeholders, each one whole argument or the part of it behind `=`. None matches what begins with `-`. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  count: String.raw`[1-9]\d{0,3}`,
+  few: "[1-9]",
+  unit: String.raw`[A-Za-z0-9][A-Za-z0-9@_:.]*(?:-[A-Za-z0-9@_:.]+)*`,
+  since: String.raw`today|yesterday|now|\d{1,5} ?(?:s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) ago|\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?`,
+  priority: "(?:[0-7]|emerg|alert|crit|err|warning|notice|info|debug)",
+  property:
+    "(?:Id|LoadState|ActiveState|SubState|Result|MainPID|NRestarts|ExecMainStatus|ExecMainStartTimestamp|ActiveEnterTimestamp|InactiveEnterTimestamp|MemoryCurrent|TasksCurrent|CPUUsageNSec|UnitFileState|FragmentPath|Requires|Wants|After|Before)",
+  // No args, cmd or environment: they show other programs' arguments.
+  fields:
+    "(?:pid|ppid|pgid|sid|tid|user|uid|group|gid|stat|state|etime|etimes|pcpu|pmem|%cpu|%mem|rss|vsz|sz|comm|nlwp|pri|ni|tty|lstart|start|time|wchan|psr|cgroup)(?:,(?:pid|ppid|pgid|sid|tid|user|uid|group|gid|stat|state|etime|etimes|pcpu|pmem|%cpu|%mem|rss|vsz|sz|comm|nlwp|pri|ni|tty|lstart|start|time|wchan|psr|cgroup))*",
+  sort: "-?(?:pid|pcpu|pmem|%cpu|%mem|rss|vsz|etime|etimes|time|start)",
+  port: String.raw`:\d{1,5}`,
+  level: "(?:emerg|alert|crit|err|warn|notice|info)(?:,(?:emerg|alert|crit|err|warn|notice|info))*",
+  package: String.raw`[a-z0-9][a-z0-9+.]*(?:-[a-z0-9+.]+)*`,
+};
+
+function shape(program: string, words = "", options = ""): Shape {
+  const split = (text: string) => text.split(" ").filter((word) => word !== "");
+  return { program, words: split(words), options: split(options) };
+}
+
+const JOURNAL_OPTIONS =
+  "--no-pager -q --utc -r --since=<since> --until=<since> -S:<since> -U:<since> -p:<priority> --priority=<priority> -b -k";
+
+/** `-{abc}` is one flag or several of these letters together. */
+const SHAPES: readonly Shape[] = [
+  shape("uptime", "", "-p -s"),
+  shape("nproc", "", "--all"),
+  shape("arch"),
+  shape("uname", "", "-{asrnvmpio}"),
+  shape("hostname", "", "-{fisdI}"),
+  shape("hostnamectl"),
+  shape("hostnamectl", "status"),
+  shape("timedatectl"),
+  shape("timedatectl", "status"),
+  shape("date", "", "-u -R -Is -Iseconds"),
+  shape("whoami"),
+  shape("id", "", "-{uGgn}"),
+  shape("who", "", "-{bruH}"),
+  shape("last", "-n <count>", "-w -F"),
+  shape("df", "", "-{hHiTlPka} --total"),
+  shape("free", "", "-{bkmghwtlv}"),
+  shape("vmstat", "", "-{asdwtn}"),
+  shape("vmstat", "<few> <few>", "-{awtn}"),
+  shape("iostat", "", "-{cdxzhkmt}"),
+  shape("iostat", "<few> <few>", "-{cdxzhkmt}"),
+  shape("mpstat", "", "-P:ALL"),
+  shape("mpstat", "<few> <few>", "-P:ALL"),
+  shape("lscpu", "", "-{ep}"),
+  shape("lsmem"),
+  shape("lsblk", "", "-{fmpatdSl}"),
+  shape("swapon", "--show"),
+  shape("lspci", "", "-{vknt}"),
+  shape("lsusb", "", "-t"),
+  shape("lsmod"),
+  shape("dmesg", "", "-{Tkux} --level=<level>"),
+  shape("top", "-b -n <few>", "-{Hi} -o:%CPU -o:%MEM"),
+  shape("top", "-bn1"),
+  shape("ps", "-e", "--sort=<sort>"),
+  shape("ps", "-A", "--sort=<sort>"),
+  shape("ps", "-eo <fields>", "--sort=<sort>"),
+  shape("ps", "-e -o <fields>", "--sort=<sort>"),
+  shape("pgrep", "-c <unit>", "-x"),
+  shape("pgrep", "<unit>", "-x"),
+  shape("pidof", "<unit>"),
+  shape("ss", "", "-{ltunap46sxoeim}"),
+  shape("netstat", "", "-{ltunap46sir}"),
+  shape("lsof", "-i", "-{nP}"),
+  shape("lsof", "-i<port>", "-{nP} -sTCP:LISTEN"),
+  shape("lsof", "-iTCP", "-{nP} -sTCP:LISTEN"),
+  shape("lsof", "-iUDP", "-{nP}"),
+  shape("ip", "addr", "-br -4 -6 -s"),
+  shape("ip", "a", "-br -4 -6 -s"),
+  shape("ip", "addr show", "-br -4 -6 -s"),
+  shape("ip", "link", "-br -s"),
+  shape("ip", "link show", "-br -s"),
+  shape("ip", "route", "-4 -6"),
+  shape("ip", "route show", "-4 -6"),
+  shape("ip", "neigh", "-4 -6"),
+  shape("ip", "rule", "-4 -6"),
+  shape("systemctl", "status <unit>", "--no-pager -l --full -n:<count> --lines=<count>"),
+  shape("systemctl", "is-active <unit>", "-q"),
+  shape("systemctl", "is-enabled <unit>", "-q"),
+  shape("systemctl", "is-failed <unit>", "-q"),
+  shape("systemctl", "is-system-running"),
+  shape("systemctl", "--failed", "--no-pager --no-legend"),
+  shape(
+    "systemctl",
+    "list-units",
+    "--no-pager --no-legend --all -a --failed --type=service --type=timer --type=socket --type=mount --state=failed --state=running",
+  ),
+  shape("systemctl", "list-timers", "--no-pager --all -a"),
+  shape("systemctl", "list-sockets", "--no-pager --all -a"),
+  shape("systemctl", "list-unit-files", "--no-pager --type=service --type=timer --state=enabled"),
+  shape("systemctl", "list-jobs", "--no-pager"),
+  shape("systemctl", "list-dependencies <unit>", "--no-pager --reverse"),
+  shape("systemctl", "show <unit> -p <property>", "--no-pager --value"),
+  shape("systemctl", "show <unit> --property=<property>", "--no-pager --value"),
+  shape("loginctl", "list-sessions", "--no-pager"),
+  // Always with a number of lines: the whole journal is no answer.
+  shape("journalctl", "-u <unit> -n <count>", JOURNAL_OPTIONS),
+  shape("journalctl", "-n <count> -u <unit>", JOURNAL_OPTIONS),
+  shape("journalctl", "--unit=<unit> -n <count>", JOURNAL_OPTIONS),
+  shape("journalctl", "-u <unit> --lines=<count>", JOURNAL_OPTIONS),
+  shape("journalctl", "-n <count>", JOURNAL_OPTIONS),
+  shape("journalctl", "-k -n <count>", "--no-pager -q --utc -r -p:<priority>"),
+  shape("journalctl", "--disk-usage"),
+  shape("journalctl", "--list-boots", "--no-pager"),
+  shape("docker", "ps", "-a -q -s"),
+  shape("docker", "images", "-a -q"),
+  shape("docker", "stats --no-stream"),
+  shape("docker", "version"),
+  shape("dpkg", "-l <package>"),
+  shape("dpkg", "-s <package>"),
+  shape("rpm", "-q <package>"),
+  shape("nginx", "-v"),
+  shape("docker", "--version"),
+];
+
+/** Where the system keeps programs; elsewhere a program of the same name may be anything. */
+const SYSTEM_FOLDERS = ["/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"];
+
+/** True when the command line is known to change nothing and to show nothing secret. */
+export function onlyReads(argv: readonly string[]): boolean {
+  const [path = "", ...rest] = argv;
+  const folder = SYSTEM_FOLDERS.find((each) => path.startsWith(each)) ?? "";
+  const program = path.slice(folder.length);
+  return SHAPES.some((each) => each.program === program && fits(each, rest));
+}
+
+function fits({ words, options }: Shape, args: readonly string[]): boolean {
+  const needed = [...words];
+  const left = new Set(options);
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? "";
+    const [next] = needed;
+    if (next !== undefined && matches(next, arg)) {
+      needed.shift();
+      continue;
+    }
+    const option = [...left].find((each) => matches(flagOf(each), arg));
+    if (option === undefined) return false;
+    left.delete(option);
+    const value = valueOf(option);
+    if (value === undefined) continue;
+    at += 1;
+    if (!matches(value, args[at] ?? "")) return false;
+  }
+  return needed.length === 0;
+}
+
+/** Of `-n:<count>` the flag and what must follow it. */
+const WITH_VALUE = /^(-[A-Za-z]):(.+)$/;
+
+function flagOf(option: string): string {
+  return WITH_VALUE.exec(option)?.[1] ?? option;
+}
+
+function valueOf(option: string): string | undefined {
+  return WITH_VALUE.exec(option)?.[2];
+}
+
+function matches(pattern: string, arg: string): boolean {
+  const parts = pattern.split(/(<[a-z]+>|\{[^}]+\})/);
+  const source = parts.map((part) => {
+    if (part.startsWith("<")) return `(?:${PLACEHOLDERS[part.slice(1, -1)]})`;
+    if (part.startsWith("{")) return `[${part.slice(1, -1)}]+`;
+    return part.replaceAll(/[^A-Za-z0-9]/g, String.raw`\$&`);
+  });
+  return new RegExp(`^${source.join("")}$`).test(arg);
+}

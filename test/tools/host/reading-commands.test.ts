@@ -1,0 +1,137 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { approvalPolicy, decide } from "../../../src/approvals/policy.ts";
+import { createDispatcher } from "../../../src/tools/dispatch.ts";
+import { onlyReads } from "../../../src/tools/host/reading-commands.ts";
+import { createRunCommand } from "../../../src/tools/host/run-command.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+import { encoderOf } from "../../fakes/encoder.ts";
+import { ESCAPE_FORMS } from "./escapes.ts";
+
+const nowhere = () => Promise.reject(new Error("nothing is run here"));
+const encode = (text: string) => text;
+const dispatcher = createDispatcher({
+  tools: [createRunCommand() as Tool],
+  exec: nowhere,
+  dial: nowhere,
+  encoder: encoderOf(encode),
+});
+const effectOf = (argv: readonly string[]) =>
+  dispatcher.effectOf("run_command", { argv: [...argv] });
+
+/** Command lines that are asked for at every incident. */
+const USUAL = [
+  "uptime",
+  "/usr/bin/uptime -p",
+  "nproc",
+  "uname -a",
+  "df -h",
+  "df -hT --total",
+  "free -m",
+  "vmstat 1 5",
+  "iostat -x 1 3",
+  "lsblk -f",
+  "dmesg -T --level=err,warn",
+  "top -b -n 1",
+  "ps -eo pid,user,etime,comm --sort=-pcpu",
+  "pgrep -x nginx",
+  "ss -tlnp",
+  "lsof -nP -i:443",
+  "lsof -nP -iTCP -sTCP:LISTEN",
+  "ip -br addr",
+  "ip route",
+  "systemctl status nginx",
+  "systemctl status --no-pager postgresql@15-main.service -n 50",
+  "systemctl is-active nginx",
+  "systemctl --failed",
+  "systemctl show nginx -p NRestarts",
+  "journalctl -u nginx -n 100",
+  "journalctl -u nginx -n 100 --no-pager --since=today -p err",
+  "journalctl -k -n 50",
+  "docker ps -a",
+  "docker stats --no-stream",
+  "dpkg -s openssl",
+];
+
+describe("run_command", () => {
+  test.each(USUAL)("%s only reads", (line) => {
+    expect(effectOf(line.split(" "))).toBe("read");
+  });
+
+  test("is destructive in every known form that starts, loads, writes or sends something: none runs unasked", () => {
+    expect(ESCAPE_FORMS.length).toBeGreaterThan(400);
+    const policy = approvalPolicy.parse({});
+    const unasked = ESCAPE_FORMS.filter((argv) => {
+      const effect = effectOf(argv);
+      const call = { tool: "run_command", effect, args: { argv: [...argv] } };
+      return effect !== "destructive" || decide(policy, call).kind !== "ask";
+    });
+    expect(unasked).toEqual([]);
+  });
+
+  test("with anything added that starts, names or addresses something is destructive", () => {
+    const added = fc.constantFrom(
+      ..."-F -D -K -M -C -N -E -- --exec --help --root=/tmp --file=/x -Hroot@x sh /etc/shadow * .. - @/x $(id) ; |".split(
+        " ",
+      ),
+      "",
+      "\n",
+      "a b",
+    );
+    const usual = fc.constantFrom(...USUAL).map((line) => line.split(" "));
+    fc.assert(
+      fc.property(usual, added, fc.nat(), (argv, word, seed) => {
+        const at = 1 + (seed % argv.length);
+        expect(onlyReads(argv.toSpliced(at, 0, word))).toBe(false);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test("without an argv that it could take is destructive", () => {
+    for (const args of [{}, { argv: "uptime" }, { argv: ["uptime"], shell: true }, { argv: [7] }]) {
+      expect(dispatcher.effectOf("run_command", args)).toBe("destructive");
+    }
+    expect(dispatcher.effectOf("no_such_tool", {})).toBe("destructive");
+  });
+});
+
+describe("the rules of the documentation", () => {
+  const decision = (rules: unknown[], argv: string[]) =>
+    decide(approvalPolicy.parse({ rules }), {
+      tool: "run_command",
+      effect: effectOf(argv),
+      args: { argv },
+    });
+
+  test("a rule of the tool's name still allows a command, and what needs two of a group needs them by run_command too", () => {
+    const rules = [
+      { match: { tool: "run_command", args: { argv: "systemctl restart *" } }, decide: "allow" },
+      {
+        match: { effect: "destructive" },
+        decide: "ask",
+        approvers: ["slack:group:S0SRE"],
+        quorum: 2,
+      },
+    ];
+    expect(decision(rules, ["systemctl", "restart", "nginx"]).kind).toBe("allow");
+    for (const line of ["kill -9 1234", "rm -rf /srv", "kubectl delete ns prod", "sh -c id"]) {
+      expect(decision(rules, line.split(" "))).toMatchObject({
+        kind: "ask",
+        quorum: 2,
+        requesterMayApprove: false,
+        approvers: ["slack:group:S0SRE"],
+      });
+    }
+    expect(decision(rules, ["df", "-h"]).kind).toBe("allow");
+  });
+
+  test("a rule that asks or denies still holds for a command that only reads", () => {
+    const asks = [{ match: { tool: "run_command" }, decide: "ask" }];
+    expect(decision(asks, ["df", "-h"]).kind).toBe("ask");
+    const denies = [
+      { match: { tool: "run_command", args: { argv: "journalctl *" } }, decide: "deny" },
+    ];
+    expect(decision(denies, ["journalctl", "-u", "nginx", "-n", "5"]).kind).toBe("deny");
+  });
+});
