@@ -130,7 +130,8 @@ export interface Dispatcher {
   ): Promise<Verdict>;
 }
 
-function effectOf(tool: Tool, args: JsonObject): Effect {
+function effectOf(tool: Tool | undefined, args: JsonObject): Effect {
+  if (tool === undefined) return "destructive";
   if (tool.effectOf === undefined) return tool.effect;
   try {
     const read = tool.input.safeParse(args);
@@ -161,10 +162,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
   return {
     find: (name) => byName.get(name),
 
-    effectOf(name, args) {
-      const tool = byName.get(name);
-      return tool === undefined ? "destructive" : effectOf(tool, args);
-    },
+    effectOf: (name, args) => effectOf(byName.get(name), args),
 
     resourceOf(name, args) {
       try {
