@@ -1,17 +1,23 @@
+import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { approvalPolicy, decide } from "../../../src/approvals/policy.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { onlyReads } from "../../../src/tools/host/reading-commands.ts";
 import { createRunCommand } from "../../../src/tools/host/run-command.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
 import { encoderOf } from "../../fakes/encoder.ts";
-import { ESCAPE_FORMS } from "./escapes.ts";
+
+const ESCAPE_FORMS = readFileSync(new URL("escapes.txt", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) =>
+    [...line.matchAll(/'([^']*)'|(\S+?)(?='|\s|$)/g)].map(([, held, plain]) => held ?? plain ?? ""),
+  );
 
 const nowhere = () => Promise.reject(new Error("nothing is run here"));
 const encode = (text: string) => text;
 const dispatcher = createDispatcher({
-  tools: [createRunCommand() as Tool],
+  tools: [createRunCommand()],
   exec: nowhere,
   dial: nowhere,
   encoder: encoderOf(encode),
