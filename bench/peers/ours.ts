@@ -165,6 +165,7 @@ function viewOf(onAnswer: (text: string) => void): () => View {
       return "m";
     },
     whisper: async () => "m",
+    async amend() {},
     card: async () => "m",
     async settle() {},
     async retract() {},

@@ -95,6 +95,22 @@ interface Spent {
   workMs: number;
 }
 
+/** A word of the program's own, and what can be pressed below it. */
+export interface Notice {
+  kind: "notice";
+  text: string;
+  /** An action or call whose unknown outcome can be settled from here. */
+  settles: string | undefined;
+  /** A question that waits: answered by a click on a choice, or in words by who was asked. */
+  asks: { call: string; choices: string[] } | undefined;
+  /** Open actions that can be withdrawn from here. */
+  holds: string[];
+  /** Open actions that the person can approve from here. */
+  approves?: ActionCard[];
+  /** The open action that can be withdrawn from here by somebody who did not ask for it, for everyone. */
+  confirms?: string;
+}
+
 export type Outgoing =
   | {
       kind: "answer";
@@ -109,16 +125,10 @@ export type Outgoing =
       /** What a model's run used up. */
       spent?: Spent;
     }
-  | {
-      kind: "notice";
-      text: string;
-      /** An action or call whose unknown outcome can be settled from here. */
-      settles: string | undefined;
-      /** A question that waits: answered by a click on a choice, or by whatever is written next. */
-      asks: { call: string; choices: string[] } | undefined;
-      /** Open actions that can be cancelled from here. */
-      holds: string[];
-    };
+  | Notice;
+
+/** What a private word lets its reader press. */
+export type Offer = Pick<Notice, "holds" | "approves" | "confirms">;
 
 /** Names a message on its platform for as long as it exists; the view that made it can change it or take it back. */
 export type MessageRef = string;
@@ -161,8 +171,13 @@ export interface View {
   progress(update: Progress, begun?: MessageRef): void;
   /** `begun`: a message of this run's that the answer takes the place of. */
   say(message: Outgoing, delivery: Delivery, begun?: MessageRef): Promise<MessageRef>;
-  /** To one person only. */
-  whisper(account: string, text: string): Promise<MessageRef>;
+  /** To one person only, with what they can press. */
+  whisper(account: string, text: string, offer?: Offer): Promise<MessageRef>;
+  /**
+   * Brings a notice that is shown up to date, one to a single person too; undefined: nothing of it holds any more, so it
+   * goes where the platform lets it.
+   */
+  amend(ref: MessageRef, notice: Notice | undefined): Promise<void>;
   card(card: ActionCard, delivery: Delivery): Promise<MessageRef>;
   /** Brings a card that is already shown up to date. */
   settle(ref: MessageRef, card: ActionCard): Promise<void>;

@@ -33,6 +33,7 @@ const NO_REVISION = 1;
 const SIMPLE: Readonly<Record<string, (ref: string) => Press>> = {
   details: (action) => ({ kind: "details", action }),
   cancel: (action) => clickOf(action, NO_REVISION, { kind: "cancel" }),
+  withdraw: (action) => clickOf(action, NO_REVISION, { kind: "cancel", sure: true }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
   "not-happened": (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: false }),
 };
@@ -88,11 +89,20 @@ export function digestStart(digest: string): string {
 
 export const STOP_BUTTON: Button = { id: "wk:stop", label: "Stop", style: "plain" };
 
+/** `label` says of a button away from its card which one it is. */
+export function approveButton(
+  { action, revision, digest }: Pick<ActionCard, "action" | "revision" | "digest">,
+  label = `Approve ${action}`,
+): Button {
+  const id = `wk:approve:${action}:${revision}:${digestStart(digest)}`;
+  return { id, label, style: "primary" };
+}
+
 /** What can be done with an open card. */
 export function cardButtons({ action, revision, digest }: ActionCard): Button[] {
   const which = `${action}:${revision}`;
   return [
-    { id: `wk:approve:${which}:${digestStart(digest)}`, label: "Approve", style: "primary" },
+    approveButton({ action, revision, digest }, "Approve"),
     { id: `wk:deny:${which}`, label: "Deny", style: "danger" },
     { id: `wk:because:${which}`, label: "Deny because…", style: "plain" },
     { id: `wk:edit:${which}`, label: "Edit…", style: "plain" },
@@ -117,7 +127,12 @@ export function settleButtons(ref: string): Button[] {
 }
 
 export function cancelButton(action: string): Button {
-  return { id: `wk:cancel:${action}`, label: `Cancel ${action} and answer me`, style: "plain" };
+  return { id: `wk:cancel:${action}`, label: `Withdraw ${action}`, style: "plain" };
+}
+
+/** For whoever did not ask for it. */
+export function withdrawButton(action: string): Button {
+  return { id: `wk:withdraw:${action}`, label: `Withdraw ${action} for everyone`, style: "danger" };
 }
 
 /** A button for a choice; undefined when its id cannot hold the choice whole, which then has to be written. */

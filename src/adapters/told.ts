@@ -1,8 +1,16 @@
 import { capText } from "../core/display.ts";
 import type { JsonObject, Outcome } from "../core/entry.ts";
-import type { CallResult, Outgoing, Progress } from "./adapter.ts";
+import type { CallResult, Notice, Offer, Outgoing, Progress } from "./adapter.ts";
 import { readMarkdown } from "./markdown.ts";
-import { type Button, cancelButton, settleButtons, STOP_BUTTON, tryAnswerButton } from "./press.ts";
+import {
+  approveButton,
+  type Button,
+  cancelButton,
+  settleButtons,
+  STOP_BUTTON,
+  tryAnswerButton,
+  withdrawButton,
+} from "./press.ts";
 import { type AllowLink, type Part, plainSpans, type Span, textOf } from "./prose.ts";
 import { clip, summaryOf, type Told } from "./told-card.ts";
 import { type Answer, briefArgs, evidenceOf, formatMs, plainNotice, spentWords } from "./words.ts";
@@ -10,8 +18,6 @@ import { type Answer, briefArgs, evidenceOf, formatMs, plainNotice, spentWords }
 export { type Form, type FormField, openedForm, sentForm } from "./form.ts";
 export { againButton, type Button, digestStart, type Press, readPress } from "./press.ts";
 export { tellCard, tellDetails, type Told } from "./told-card.ts";
-
-type Notice = Extract<Outgoing, { kind: "notice" }>;
 
 /** A longer result is shown in part where its whole is kept as an artifact. */
 const MAX_RESULT_BYTES = 2_500;
@@ -44,14 +50,15 @@ export async function tellOutgoing(message: Outgoing, allowLink: AllowLink): Pro
   return { ...told, summary: summaryOf(said ?? "Done.") };
 }
 
-/** A sentence of ours. */
-export function tellText(text: string, allowLink: AllowLink): Promise<Told> {
-  return tellOutgoing(plainNotice(text), allowLink);
+/** A sentence of ours, and what its reader can press. */
+export function tellText(text: string, allowLink: AllowLink, offer?: Offer): Promise<Told> {
+  return tellOutgoing({ ...plainNotice(text), ...offer, kind: "notice", text }, allowLink);
 }
 
 type Untitled = Omit<Told, "summary">;
 
-function tellNotice({ text, settles, asks, holds }: Notice, allowLink: AllowLink): Untitled {
+function tellNotice(notice: Notice, allowLink: AllowLink): Untitled {
+  const { text, settles, asks, holds, approves = [], confirms } = notice;
   const parts: Part[] = [{ kind: "text", spans: plainSpans(text.trimEnd(), allowLink) }];
   const buttons: Button[] = settles === undefined ? [] : settleButtons(settles);
   if (asks !== undefined) {
@@ -66,11 +73,13 @@ function tellNotice({ text, settles, asks, holds }: Notice, allowLink: AllowLink
         spans: plainSpans(choice, allowLink),
       })),
     );
-    const how = offered.length === 0 ? "Write the answer here." : "Press one, or write the answer.";
+    const how = offered.length === 0 ? "Reply with the answer." : "Press one, or reply.";
     parts.push({ kind: "small", spans: [{ text: how }] });
     buttons.push(...offered);
   }
+  buttons.push(...approves.map((card) => approveButton(card)));
   buttons.push(...[...new Set(holds)].map(cancelButton));
+  if (confirms !== undefined) buttons.push(withdrawButton(confirms));
   return { parts, buttons: buttons.slice(0, MAX_BUTTONS) };
 }
 

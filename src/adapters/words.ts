@@ -3,7 +3,7 @@
 import { totalTokens } from "../core/block.ts";
 import { exactText } from "../core/display.ts";
 import type { Json, JsonObject } from "../core/entry.ts";
-import type { ActionCard, CallResult, Outgoing } from "./adapter.ts";
+import type { ActionCard, CallResult, Notice, Outgoing } from "./adapter.ts";
 
 /** What a run ends with. */
 export type Answer = Extract<Outgoing, { kind: "answer" }>;
@@ -13,7 +13,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** A notice that can only be read. */
-export function plainNotice(text: string): Outgoing {
+export function plainNotice(text: string): Notice {
   return { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
 }
 

@@ -152,6 +152,11 @@ function advance(transcript: Transcript, entry: Entry): void {
     case "run_ended":
       end(transcript, entry);
       return;
+    case "notice":
+      // Its author was answered by the program; to the model it says nothing.
+      if (entry.instead !== undefined)
+        transcript.queue = transcript.queue.filter(({ id }) => id !== entry.instead);
+      return;
     case "stop":
       enqueue(transcript, entry, [note(`${oneLine(entry.actor)} stopped everything said so far.`)]);
       return;
@@ -162,7 +167,6 @@ function advance(transcript: Transcript, entry: Entry): void {
     case "action_closed":
     case "tool_started":
     case "view_added":
-    case "notice":
     case "delivered":
     case "incident":
     case "tenant":

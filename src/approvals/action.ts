@@ -14,6 +14,12 @@ export interface Action {
   votes: Entry<"vote">[];
   /** Accounts that edited any revision; they count as requesters. */
   editors: Set<string>;
+  /** Accounts that had asked for it when it was proposed: they may take it back without being asked again. */
+  readonly askers: ReadonlySet<string>;
+  /** Accounts that were told that what they write waits for it. */
+  readonly told: Set<string>;
+  /** The people were told that it is about to expire. */
+  warned: boolean;
   /** What ends it, once anything does; `recorded` when an `action_closed` says so. */
   closed:
     | {
@@ -27,6 +33,9 @@ export interface Action {
   finished: Entry<"tool_finished"> | undefined;
   /** A person's word on an unknown outcome. */
   settled: Entry<"settled"> | undefined;
+  /** The entry that proposed it first, and when that was, ms since 1970. */
+  readonly proposedAt: number;
+  readonly openedAt: number;
   /** The last entry that changed what its card shows. */
   touched: number;
   /** Per view: the card's message and the entry up to which it is shown. */
@@ -35,7 +44,7 @@ export interface Action {
 
 export type ClosedOutcome = Entry<"action_closed">["outcome"];
 
-export function openAction(proposal: Entry<"action_proposed">): Action {
+export function openAction(proposal: Entry<"action_proposed">, askers: Iterable<string>): Action {
   const { action, run, call } = proposal;
   return {
     action,
@@ -44,10 +53,15 @@ export function openAction(proposal: Entry<"action_proposed">): Action {
     proposal,
     votes: [],
     editors: new Set(),
+    askers: new Set(askers),
+    told: new Set(),
+    warned: false,
     closed: undefined,
     started: false,
     finished: undefined,
     settled: undefined,
+    proposedAt: proposal.seq,
+    openedAt: proposal.at,
     touched: proposal.seq,
     shown: new Map(),
   };

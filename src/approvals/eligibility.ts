@@ -1,4 +1,4 @@
-import type { People } from "../adapters/adapter.ts";
+import type { People, Standing } from "../adapters/adapter.ts";
 import type { Approvers, Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { countPeople, mayBeSame } from "./people.ts";
@@ -7,7 +7,15 @@ import { isGroup } from "./requester.ts";
 /** What of a proposal says who may decide on it. */
 export type Electorate = Pick<Entry<"action_proposed">, "approvers" | "barred" | "quorum">;
 
-export type Eligibility = { eligible: true; basis: string } | { eligible: false; why: string };
+export type Eligibility = { eligible: true; basis: string } | Refused;
+
+/** `asked`: they asked for it or edited it. `standing`: what they are here, where that is why. */
+export interface Refused {
+  eligible: false;
+  why: string;
+  asked?: true;
+  standing?: Standing;
+}
 
 /** Where a decision is asked for: the thread, who is there, and whose the accounts are. */
 export interface Place {
@@ -49,10 +57,14 @@ export async function checkEligible(
   { approvers, barred }: Electorate,
   { key, people, personOf }: Place,
 ): Promise<Eligibility> {
-  const no = (why: string): Eligibility => ({ eligible: false, why });
+  const no = (why: string, more: Partial<Refused> = {}): Refused => ({
+    eligible: false,
+    why,
+    ...more,
+  });
   const person = personOf(account);
   if (barred.includes(person)) {
-    return no("who asked for an action or edited it may not approve it");
+    return no("who asked for an action or edited it may not approve it", { asked: true });
   }
   if (barred.some((each) => mayBeSame(each, person))) {
     return no(
@@ -65,7 +77,7 @@ export async function checkEligible(
     return no("this account was not among the approvers when it was asked");
   const standing = await people.standing(account, key);
   if (standing !== "member" && !(isListed && standing === "outsider")) {
-    return no(`this account's standing is "${standing}", not "member"`);
+    return no(`this account's standing is "${standing}", not "member"`, { standing });
   }
   if (listed === undefined) return { eligible: true, basis: "member" };
   if (listed.groups === undefined) return { eligible: true, basis: "named" };

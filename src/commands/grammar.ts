@@ -24,7 +24,7 @@ export const COMMAND_FORMS = {
   deny: "deny a1 because <reason>",
   settle: "settle a1 happened, or settle a1 not-happened because <reason>",
   edit: 'edit a1 {"name": "value"} with all arguments as one JSON object',
-  cancel: "cancel a1",
+  cancel: "cancel a1 (cancel a1 for everyone, where somebody else asked for it)",
   answer: "answer r1.t2 <text>",
   incidents:
     "incidents, incidents <period> such as incidents last week, or incidents search <words>",
@@ -262,7 +262,10 @@ const CHOICES: Record<ClickWord, (rest: string) => Choice | undefined> = {
     const happened = what.toLowerCase() === "happened";
     return { kind: "settle", happened, ...(reason === undefined ? {} : { reason }) };
   },
-  cancel: (rest) => (rest === "" ? { kind: "cancel" } : undefined),
+  cancel: (rest) => {
+    if (/^for everyone[.!]?$/i.test(rest)) return { kind: "cancel", sure: true };
+    return rest === "" ? { kind: "cancel" } : undefined;
+  },
   answer: (rest) => (rest === "" ? undefined : { kind: "answer", text: rest }),
   edit: (rest) => {
     const args = tryJson(rest);

@@ -41,7 +41,8 @@ const choice = z.discriminatedUnion("kind", [
     happened: z.boolean(),
     reason: z.string().optional(),
   }),
-  z.strictObject({ kind: z.literal("cancel") }),
+  /** `sure`: whoever did not ask was told that it ends for everyone, and said so again. */
+  z.strictObject({ kind: z.literal("cancel"), sure: z.boolean().optional() }),
   z.strictObject({ kind: z.literal("answer"), text: z.string() }),
 ]);
 
@@ -73,6 +74,9 @@ const artifact = z.strictObject({ id: z.string(), bytes: count });
 /** A file that is kept as an artifact and shown to the model. */
 const file = z.strictObject({ name: z.string(), mediaType: fileType, artifact });
 
+/** A file that could not be read: its size in bytes where the platform told it, and why, in words for people. */
+const unreadFile = z.strictObject({ name: z.string(), bytes: count.optional(), why: z.string() });
+
 /** One incident's severity, the worst first. */
 const severity = z.enum(["sev1", "sev2", "sev3", "sev4"]);
 
@@ -80,7 +84,12 @@ const severity = z.enum(["sev1", "sev2", "sev3", "sev4"]);
 const outcome = z.enum(["ok", "error", "denied", "expired", "cancelled", "unknown", "blocked"]);
 
 const posts = {
-  message: z.strictObject({ actor, text: z.string(), files: z.array(file).optional() }),
+  message: z.strictObject({
+    actor,
+    text: z.string(),
+    files: z.array(file).optional(),
+    unread: z.array(unreadFile).optional(),
+  }),
   command: z.strictObject({ actor, text: z.string(), command }),
   click: z.strictObject({
     actor,
@@ -185,6 +194,8 @@ const appends = {
     /** Accounts that may not approve: requesters and editors, unless policy lets them. */
     barred: z.array(z.string()),
     expiresAt: count,
+    /** What people call the place they decide in, such as `#ops`. */
+    place: z.string().optional(),
     /** The click that edited the previous revision into this one. */
     click: z.string().optional(),
   }),
@@ -255,11 +266,26 @@ const appends = {
     /** The call whose unknown outcome a person is asked to settle. */
     settles: z.string().optional(),
     /** A question of the model's: the call that waits for the answer, and answers to choose from. */
-    asks: z.strictObject({ call: z.string(), choices: z.array(z.string()) }).optional(),
+    asks: z
+      .strictObject({
+        call: z.string(),
+        choices: z.array(z.string()),
+        /** Ms since 1970; without it an hour after it was asked. */
+        expiresAt: count.optional(),
+      })
+      .optional(),
     /** Open actions that hold up what was said; cancelling them lets it be answered. */
     holds: z.array(z.string()).optional(),
     /** The action whose card is to be shown once more, as it stands. */
     redraws: z.string().optional(),
+    /** Open actions that the person may approve, who said yes in words. */
+    approves: z.array(z.string()).optional(),
+    /** The open action that the person is asked whether to cancel for everyone. */
+    confirms: z.string().optional(),
+    /** The open action, or the question by its call, that is about to expire. */
+    warns: z.string().optional(),
+    /** The message that this word answers in place of the model, which is not told of it. */
+    instead: z.string().optional(),
   }),
   delivered: z.strictObject({
     view: z.string(),
@@ -307,6 +333,7 @@ export type Json = z.infer<typeof json>;
 export type JsonObject = Record<string, Json>;
 export type Outcome = z.infer<typeof outcome>;
 export type Preview = z.infer<typeof preview>;
+export type UnreadFile = z.infer<typeof unreadFile>;
 export type Severity = z.infer<typeof severity>;
 
 /** Every kind that this program knows. */
@@ -314,11 +341,12 @@ export const ENTRY_KINDS: readonly string[] = Object.keys(schemas);
 
 /** Kinds that have grown since their first version. What was added is optional, so older ones are read as they are. */
 const versions: Partial<Record<Kind, number>> = {
-  message: 2,
+  message: 3,
   command: 2,
   click: 3,
   run_started: 2,
   assistant: 2,
+  action_proposed: 2,
   action_closed: 2,
   tool_finished: 2,
   notice: 3,

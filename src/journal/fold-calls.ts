@@ -1,7 +1,8 @@
 import { hearMessage, hearResult, type Talk } from "../agent/talk.ts";
-import { type Action, close, count, isOpen, openAction, revise } from "../approvals/action.ts";
+import { type Action, close, count, openAction, revise } from "../approvals/action.ts";
 import { estimateTokens } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
+import { answererOf, closeQuestion, tellHeld } from "./fold-words.ts";
 import type { Call, Run, Thread } from "./thread.ts";
 
 /** The message instructs the run that goes on; where an open action holds it up, its author is told. */
@@ -9,19 +10,7 @@ export function joinRun(thread: Thread, run: Run, talk: Talk, message: Entry<"me
   const { account } = message.actor;
   hearMessage(talk, message, run.started.principals.includes(account));
   run.principals.add(account);
-  const holds = openActions(thread, run);
-  if (holds.length > 0) tellHeld(thread, message.id, holds);
-}
-
-function openActions({ live }: Thread, { started }: Run): string[] {
-  return [...live].flatMap((action) =>
-    isOpen(action) && action.run === started.run ? [action.action] : [],
-  );
-}
-
-function tellHeld(thread: Thread, id: string, holds: string[]): void {
-  const text = `What you wrote waits until ${holds.join(", ")} is decided. Cancel it to have that answered now.`;
-  thread.words.set(id, { id, text, holds });
+  tellHeld(thread, run, message, message.id);
 }
 
 /** A call that was asked for and has no result yet. */
@@ -39,6 +28,8 @@ export function addCall(
     problem,
     asked: undefined,
     reply: undefined,
+    told: new Set(),
+    warned: false,
     action: undefined,
     started: undefined,
     finished: undefined,
@@ -59,17 +50,16 @@ export function advanceAction(
     const editor = thread.clicks.get(entry.click ?? "")?.actor.account;
     if (entry.click !== undefined) forget(thread, entry.click);
     if (action === undefined) {
-      action = openAction(entry);
+      const run = thread.runs.get(entry.run);
+      action = openAction(entry, run?.principals ?? []);
       thread.actions.set(entry.action, action);
       thread.counts.actions += 1;
-      const run = thread.runs.get(entry.run);
       const call = run?.calls.get(entry.call);
       if (call !== undefined) call.action = action;
+      thread.live.add(action);
       // What was written while the model still thought waits from here on.
-      const unseen = run?.talk?.unseen.at(-1);
-      const isHeldAnew = run !== undefined && openActions(thread, run).length === 0;
-      if (unseen !== undefined && isHeldAnew) {
-        tellHeld(thread, `${unseen.id}@${entry.action}`, [entry.action]);
+      for (const message of run?.talk?.unseen ?? []) {
+        if (run !== undefined) tellHeld(thread, run, message, `${message.id}@${entry.action}`);
       }
     } else revise(action, entry, editor);
   } else if (action === undefined) return;
@@ -127,11 +117,16 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
   thread.counts.toolMs += entry.ms ?? 0;
   const run = thread.runs.get(call.run);
   run?.open.delete(call.call);
+  if (call.asked !== undefined) closeQuestion(thread, call, entry);
   if (entry.answers !== undefined) {
     // Who answers a question instructs what follows from it.
-    const { actor } = thread.clicks.get(entry.answers) ?? call.reply ?? {};
+    const { actor } = answererOf(thread, call, entry) ?? {};
     if (actor !== undefined) run?.principals.add(actor.account);
     forget(thread, entry.answers);
+    // An older version took what anybody wrote next for the answer.
+    if (run?.talk !== undefined) {
+      run.talk.unseen = run.talk.unseen.filter(({ id }) => id !== entry.answers);
+    }
   }
   // A reply that a click overtook is a message like any other: it instructs the run.
   if (run?.talk !== undefined && call.reply !== undefined && call.reply.id !== entry.answers) {

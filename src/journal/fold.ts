@@ -2,6 +2,7 @@ import { hearAssistant, hearGate, openTalk } from "../agent/talk.ts";
 import { close, isOpen, isOver } from "../approvals/action.ts";
 import { addUsage, estimateTokens, totalTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
+import { isAssent, isHolding } from "../core/phrases.ts";
 import type { StoredEntry } from "./journal.ts";
 import { answerIdOf, type Call, type Run, talkingRun, type Thread } from "./thread.ts";
 import {
@@ -14,6 +15,7 @@ import {
   forget,
   touch,
 } from "./fold-calls.ts";
+import { hearReply, keepOffer, showOffer } from "./fold-words.ts";
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -36,15 +38,18 @@ function advance(thread: Thread, entry: Entry): void {
   if (isPerson(entry)) thread.parked = false;
   switch (entry.kind) {
     case "message":
+      hearName(thread, entry);
       thread.newest = entry.seq;
       thread.requestTokens += estimateTokens(entry.text);
       hearPerson(thread, entry);
       return;
     case "command":
+      hearName(thread, entry);
       thread.newest = entry.seq;
       thread.pending.set(entry.id, { entry, stopped: false });
       return;
     case "click":
+      hearName(thread, entry);
       thread.clicks.set(entry.id, entry);
       return;
     case "stop":
@@ -98,19 +103,30 @@ function advance(thread: Thread, entry: Entry): void {
   }
 }
 
+function hearName({ names }: Thread, { actor }: { actor: Actor }): void {
+  names.set(actor.account, actor.name);
+}
+
+/** The people were told that an action or a question is about to expire. */
+function markWarned(thread: Thread, id: string): void {
+  const waiting = thread.actions.get(id) ?? findCall(thread, id);
+  if (waiting !== undefined) waiting.warned = true;
+}
+
 /**
- * A message answers the question that waits, or joins the run that goes on; else it waits for a run of its own. While an
- * action of the run is open nothing can be said to it, and people are told so.
+ * A message answers the question that waits for its author, or joins the run that goes on; else it waits for a run of its
+ * own. While an action of the run is open nothing can be said to it, and its author is told so. One that only agrees
+ * with an open action is no word to a model: its author is told what to press.
  */
 function hearPerson(thread: Thread, entry: Entry<"message">): void {
   const run = talkingRun(thread);
-  if (run?.talk === undefined || run.stopped) {
-    thread.pending.set(entry.id, { entry, stopped: false });
+  if (run !== undefined && !run.stopped && hearReply(thread, run, entry)) return;
+  if (isAssent(entry.text) && [...thread.live].some(isOpen)) {
+    thread.assents.set(entry.id, entry);
     return;
   }
-  for (const call of run.open.values()) {
-    if (call.asked === undefined || call.reply !== undefined) continue;
-    call.reply = entry;
+  if (run?.talk === undefined || run.stopped) {
+    thread.pending.set(entry.id, { entry, stopped: false });
     return;
   }
   joinRun(thread, run, run.talk, entry);
@@ -122,6 +138,9 @@ function hearNotice(thread: Thread, entry: Entry<"notice">): void {
     forget(thread, entry.answers);
     refuseReply(thread, entry.answers);
   }
+  if (entry.instead !== undefined) thread.assents.delete(entry.instead);
+  if (entry.warns !== undefined) markWarned(thread, entry.warns);
+  keepOffer(thread, entry);
   if (entry.asks !== undefined) {
     const call = findCall(thread, entry.asks.call);
     if (call !== undefined) call.asked = entry;
@@ -144,7 +163,10 @@ function refuseReply(thread: Thread, id: string): void {
     if (call.reply?.id !== id) continue;
     const since = call.asked?.seq ?? 0;
     const { talk } = run ?? {};
-    const next = talk?.unseen.find((message) => message.seq > since);
+    const next = talk?.unseen.find(
+      ({ seq, actor, text }) =>
+        seq > since && run?.askers.has(actor.account) === true && !isHolding(text),
+    );
     call.reply = next;
     if (talk !== undefined) talk.unseen = talk.unseen.filter((message) => message !== next);
   }
@@ -166,10 +188,10 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
     .flatMap((run) => [...run.open.values()])
     .filter((call) => call.started?.effect !== "read" && isRunning(call));
   if (runs.length === 0 && thread.pending.size === 0) {
-    thread.words.set(id, { id, text: "Nothing was running." });
+    thread.words.set(id, { id, text: "Nothing was running.", to: entry.actor.account });
   } else if (written.length > 0) {
     const names = written.map((call) => call.tool).join(", ");
-    const text = `Stopping. ${names} is changing something right now: it is waited for, since cut short its outcome would be unknown.`;
+    const text = `Stopping: waiting for ${names} to finish (interrupting it could leave things half-done).`;
     thread.words.set(id, { id, text });
   }
   for (const pending of thread.pending.values()) pending.stopped = true;
@@ -192,9 +214,11 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
   let stopped = false;
   let chooses: string | undefined;
   let asker: Actor | undefined;
+  const askers = new Set<string>();
   for (const id of started.answers) {
     const pending = thread.pending.get(id);
     asker ??= pending?.entry.actor;
+    if (pending !== undefined) askers.add(pending.entry.actor.account);
     stopped ||= pending?.stopped ?? false;
     const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
     if (command?.name === "model") chooses = command.model;
@@ -209,6 +233,7 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
       openTalk(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
     begun: new Map(),
     asker,
+    askers,
     principals: new Set(started.principals),
     chooses,
     stopped,
@@ -241,6 +266,8 @@ function endRun(thread: Thread, ended: Entry<"run_ended">): void {
   const run = thread.runs.get(ended.run);
   if (run === undefined || run.ended !== undefined) return;
   run.ended = ended;
+  // What it waited for is over: a word about agreeing to it would come too late.
+  thread.assents.clear();
   if (ended.status === "completed") thread.model = run.chooses ?? thread.model;
   if (ended.error !== undefined && TOO_MUCH.has(ended.error)) thread.tooMuch = true;
   // What the model has not seen is answered by the next run, unless all of it was stopped.
@@ -258,10 +285,12 @@ function beginMessage(thread: Thread, { view, entry, ref, seq }: Entry<"delivere
     if (answerIdOf(run) === entry) run.begun.set(view, { ref, seq });
 }
 
-function discharge(thread: Thread, { view, entry, ref, seq }: Entry<"delivered">): void {
+function discharge(thread: Thread, delivered: Entry<"delivered">): void {
+  const { view, entry, ref, seq } = delivered;
+  if (showOffer(thread, delivered)) return;
   const debt = thread.debts.get(entry);
   if (debt !== undefined) {
-    thread.newest = seq;
+    if (ref !== "") thread.newest = seq;
     debt.views.delete(view);
     if (debt.views.size > 0) return;
     thread.debts.delete(entry);

@@ -17,6 +17,10 @@ export interface Call {
   /** A question: it was put to the thread, and what was written next is its answer. */
   asked: Entry<"notice"> | undefined;
   reply: Entry<"message"> | undefined;
+  /** Accounts that were told that what they write waits for the answer. */
+  told: Set<string>;
+  /** People were told that the question is about to expire. */
+  warned: boolean;
   action: Action | undefined;
   started: Entry<"tool_started"> | undefined;
   finished: Entry<"tool_finished"> | undefined;
@@ -39,6 +43,8 @@ export interface Run {
   readonly talk: Talk | undefined;
   /** Whose message or command began it. */
   readonly asker: Actor | undefined;
+  /** Everyone whose messages or commands began it: a question of the run's is put to them. */
+  readonly askers: ReadonlySet<string>;
   /** Accounts whose messages instruct it, those that joined later included: its requesters. */
   readonly principals: Set<string>;
   /** It is the command that chooses this model, once it is completed. */
@@ -60,10 +66,29 @@ export interface Pending {
 export interface Word {
   id: string;
   text: string;
+  /** One person only. */
+  to?: string;
   /** The action or call that a person is asked to settle. */
   settles?: string;
   /** Open actions that hold up a message. */
   holds?: string[];
+}
+
+/** A notice that says or offers something only for so long: then it is brought up to date, or goes. */
+export interface Offer {
+  readonly notice: Entry<"notice">;
+  /** Per view, its message; empty where it was no longer worth showing. */
+  readonly shown: Map<string, string>;
+  /** The views that have yet to show it as it stays. */
+  readonly open: Set<string>;
+}
+
+/** How a question of the model's came to its end. */
+export interface QuestionEnd {
+  outcome: "answered" | "expired" | "cancelled";
+  /** The answer, and who gave it. */
+  text: string;
+  by: string | undefined;
 }
 
 /** Something that views have yet to show. */
@@ -91,6 +116,13 @@ export interface Thread {
   /** Clicks that nothing has answered yet, in the order posted. */
   clicks: Map<string, Entry<"click">>;
   words: Map<string, Word>;
+  /** Messages that only agree, written while an action was open: their authors are told that it takes a press. */
+  assents: Map<string, Entry<"message">>;
+  offers: Map<string, Offer>;
+  /** The newest questions that no longer wait, by their calls. */
+  answered: Map<string, QuestionEnd>;
+  /** How the people who wrote or pressed here are called, by account. */
+  names: Map<string, string>;
   runs: Map<string, Run>;
   actions: Map<string, Action>;
   /** The actions that are not over, or whose end some view has yet to show. */
@@ -127,6 +159,10 @@ export function emptyThread(): Thread {
     pending: new Map(),
     clicks: new Map(),
     words: new Map(),
+    assents: new Map(),
+    offers: new Map(),
+    answered: new Map(),
+    names: new Map(),
     runs: new Map(),
     actions: new Map(),
     live: new Set(),

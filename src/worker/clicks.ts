@@ -1,5 +1,6 @@
 import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
+import { refusalOf, refusalToApprove } from "../approvals/refusal.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import type { Call, Thread } from "../journal/thread.ts";
 import { decide, type Drive, putOff, storeNow } from "./drive.ts";
@@ -52,7 +53,8 @@ async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): 
   const word = lateWord(action, click);
   if (word !== undefined) return () => [privateWord(click, word)];
   if (click.choice.kind === "edit") return edit(drive, action, click, click.choice.args, signal);
-  if (click.choice.kind === "cancel") return cancel(drive, action, click, signal);
+  if (click.choice.kind === "cancel")
+    return cancel(drive, action, click, { sure: click.choice.sure === true, signal });
   if (isOtherCard(action, click)) return () => [otherCardWord(action, click)];
   const approve = click.choice.kind !== "deny";
   const { proposal } = action;
@@ -64,12 +66,16 @@ async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): 
     const late = lateWord(action, click);
     if (late !== undefined) return [privateWord(click, late)];
     if (isOtherCard(action, click)) return [otherCardWord(action, click)];
-    if (!allowed.eligible)
-      return [privateWord(click, `You may not decide on ${action.action}: ${allowed.why}.`)];
+    if (!allowed.eligible) {
+      const { place } = action.proposal;
+      const why = approve
+        ? refusalToApprove(action, account, allowed)
+        : refusalOf({ verb: "deny", what: action.action, place }, allowed);
+      return [privateWord(click, why)];
+    }
     const person = drive.parts.personOf(account);
     if (approve && action.votes.some((vote) => vote.approve && vote.person === person)) {
-      const missing = `it needs ${action.proposal.quorum} different people`;
-      return [privateWord(click, `You have already approved ${action.action}; ${missing}.`)];
+      return [privateWord(click, alreadyApproved(action))];
     }
     return [voteOf(drive, click, allowed.basis)];
   };
@@ -87,6 +93,14 @@ function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click
 function otherCardWord({ action }: Action, click: Entry<"click">): Draft<"notice"> {
   const text = `You pressed Approve on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`;
   return { ...privateWord(click, text), redraws: action };
+}
+
+function alreadyApproved({ action, proposal, votes }: Action): string {
+  const missing = proposal.quorum - votes.filter((vote) => vote.approve).length;
+  if (missing <= 0) return `You've approved ${action} already.`;
+  return missing === 1
+    ? `You've approved ${action}. One more person needs to.`
+    : `You've approved ${action}. ${missing} more people need to.`;
 }
 
 function voteOf(drive: Drive, click: Entry<"click">, basis: string): Draft<"vote"> {
@@ -114,11 +128,13 @@ function unjudged(drive: Drive, click: Entry<"click">): Drafts {
     const action = drive.thread.actions.get(click.action);
     const late = action && lateWord(action, click);
     if (late !== undefined) return [privateWord(click, late)];
-    const { kind } = click.choice;
+    const { choice } = click;
+    const { kind } = choice;
     if (action !== undefined && kind === "deny") {
       return [voteOf(drive, click, `not looked up for ${minutes} minutes: a deny counts`)];
     }
-    if (action !== undefined && kind === "cancel") return cancelDrafts(action, click);
+    if (action !== undefined && choice.kind === "cancel")
+      return cancelDrafts(drive, action, click, choice.sure === true);
     const text = `I could not look you up for ${minutes} minutes, so your click on ${click.action} did not count. Please click again.`;
     return [privateWord(click, text)];
   };
@@ -136,7 +152,7 @@ function tooLate(action: Action, click: Entry<"click">): string | undefined {
   if (late !== undefined) return late;
   // Also a click on a revision that was not shown yet: nobody approves what they have not seen.
   if (click.revision === proposal.revision && click.seq > proposal.seq) return undefined;
-  return `${action.action} was edited since; it now stands at revision ${proposal.revision}. Look at the card again.`;
+  return `${action.action} was edited after you opened it. Check revision ${proposal.revision} and decide again.`;
 }
 
 /** How the action was decided before the click, or undefined. */
@@ -146,12 +162,19 @@ function decided(action: Action, click: Entry<"click">): string | undefined {
   if (started) {
     const who = votes.map((vote) => vote.name).join(", ");
     const state = finished === undefined ? "is running" : `has ended (${finished.outcome})`;
-    return `Too late: ${id} was approved by ${who} and ${state}.`;
+    return `${who} already approved ${id}; it ${state}.`;
   }
   if (closed !== undefined) {
-    return `Too late: ${id} was ${closed.outcome}${closed.by === undefined ? "" : ` by ${closed.by}`}.`;
+    const { outcome, by } = closed;
+    if (outcome === "expired") return expired(id);
+    if (by === undefined) return `${id} was ${outcome} before you pressed.`;
+    return `${by} already ${outcome === "cancelled" ? "withdrew" : outcome} ${id}.`;
   }
-  return click.at < proposal.expiresAt ? undefined : `Too late: ${id} has expired; ask again.`;
+  return click.at < proposal.expiresAt ? undefined : expired(id);
+}
+
+function expired(action: string): string {
+  return `${action} has expired. If it's still needed, ask for it again.`;
 }
 
 async function edit(
@@ -173,36 +196,44 @@ async function edit(
     const late = tooLate(action, click);
     if (late !== undefined) return [privateWord(click, late)];
     if (!allowed.eligible)
-      return [privateWord(click, `You may not edit ${action.action}: ${allowed.why}.`)];
+      return [privateWord(click, refusalOf({ verb: "edit", what: action.action }, allowed))];
     if (typeof revised === "string")
       return [privateWord(click, `${action.action} stays as it was: ${revised}`)];
     return [revised];
   };
 }
 
-/** Takes an action back: whoever asked for it may, and whoever could deny it. */
+/**
+ * Takes an action back: whoever asked for it may, and whoever could deny it. Who did not ask is asked first whether they
+ * mean to end it for everyone.
+ */
 async function cancel(
   drive: Drive,
   action: Action,
   click: Entry<"click">,
-  signal: AbortSignal,
+  { sure, signal }: { sure: boolean; signal: AbortSignal },
 ): Promise<Drafts> {
   const { account } = click.actor;
-  const asked = drive.thread.runs.get(action.run)?.principals.has(account) === true;
-  const allowed = asked
+  const allowed = action.askers.has(account)
     ? { eligible: true as const }
     : await checkEligible(account, action.proposal, placeOf(drive, signal));
   return () => {
     const late = decided(action, click);
     if (late !== undefined) return [privateWord(click, late)];
     if (!allowed.eligible)
-      return [privateWord(click, `You may not cancel ${action.action}: ${allowed.why}.`)];
-    return cancelDrafts(action, click);
+      return [privateWord(click, refusalOf({ verb: "withdraw", what: action.action }, allowed))];
+    return cancelDrafts(drive, action, click, sure);
   };
 }
 
-function cancelDrafts(action: Action, click: Entry<"click">): Draft<AppendKind>[] {
-  const { name } = click.actor;
+function cancelDrafts(
+  drive: Drive,
+  action: Action,
+  click: Entry<"click">,
+  sure: boolean,
+): Draft<AppendKind>[] {
+  const { name, account } = click.actor;
+  if (!sure && !action.askers.has(account)) return [confirmation(drive, action, click)];
   const closed: Draft<"action_closed"> = {
     id: `closed:${action.action}`,
     kind: "action_closed",
@@ -215,6 +246,16 @@ function cancelDrafts(action: Action, click: Entry<"click">): Draft<AppendKind>[
   return [closed, finishedDraft(action, "cancelled", text)];
 }
 
+function confirmation(
+  { thread }: Drive,
+  { action, askers }: Action,
+  click: Entry<"click">,
+): Draft<"notice"> {
+  const names = [...askers].map((account) => thread.names.get(account) ?? account).join(" and ");
+  const text = `You didn't ask for ${action}${names === "" ? "" : `; ${names} did`}. To withdraw it for everyone, press the button or type: cancel ${action} for everyone`;
+  return { ...privateWord(click, text), confirms: action };
+}
+
 /** The answer to a question, by a click on one of its choices. */
 async function answer(
   drive: Drive,
@@ -223,20 +264,31 @@ async function answer(
   signal: AbortSignal,
 ): Promise<Drafts> {
   const call = openQuestion(drive.thread, click.action);
-  const none = `${click.action} is no question that waits for an answer.`;
-  if (call === undefined) return () => [privateWord(click, none)];
+  const over = () => [privateWord(click, questionOver(drive.thread, click.action))];
+  if (call === undefined) return over;
   const place = placeOf(drive, signal);
   const allowed = await checkEligible(click.actor.account, OPEN_TO_ALL, place);
   return () => {
-    if (call.finished !== undefined) return [privateWord(click, none)];
+    if (call.finished !== undefined) return over();
     if (!allowed.eligible)
-      return [privateWord(click, `You may not answer for this thread: ${allowed.why}.`)];
+      return [privateWord(click, refusalOf({ verb: "answer", what: "this question" }, allowed))];
     return [answerDraft(call, click, text)];
   };
 }
 
+/** Why nobody can answer it any more. */
+function questionOver({ answered }: Thread, call: string): string {
+  const end = answered.get(call);
+  if (end === undefined) return `There is no open question ${call} here.`;
+  const by = end.by === undefined ? "" : `${end.by}: `;
+  if (end.outcome === "answered") return `That question was already answered (${by}${end.text}).`;
+  return end.outcome === "expired"
+    ? "That question expired without an answer. Write the answer here instead."
+    : "That question was called off.";
+}
+
 /**
- * The answer to a question, as the message that came next, or a word to who may not give one. Undefined while its author
+ * The answer to a question, as the message of who was asked, or a word to who may not give one. Undefined while its author
  * could not be looked up; it stays then and is tried again.
  */
 export async function judgeReply(
@@ -268,7 +320,7 @@ async function replyDrafts(
 ): Promise<Draft<AppendKind>[]> {
   const allowed = await checkEligible(reply.actor.account, OPEN_TO_ALL, placeOf(drive, signal));
   if (allowed.eligible) return [answerDraft(call, reply, reply.text)];
-  const text = `The question waits for a full member of this thread: ${allowed.why}.`;
+  const text = refusalOf({ verb: "answer", what: "this question" }, allowed);
   return [privateWord(reply, text)];
 }
 
@@ -307,7 +359,7 @@ async function settle(
   return () => {
     if (call.settled !== undefined) return [privateWord(click, none)];
     if (!allowed.eligible)
-      return [privateWord(click, `You may not settle ${click.action}: ${allowed.why}.`)];
+      return [privateWord(click, refusalOf({ verb: "settle", what: click.action }, allowed))];
     const settled: Draft<"settled"> = {
       id: `settled:${call.call}`,
       kind: "settled",

@@ -2,9 +2,12 @@ import { moveOf, type Move } from "../agent/run.ts";
 import type { Talk } from "../agent/talk.ts";
 import { type Action, isApproved, isOpen } from "../approvals/action.ts";
 import type { Entry } from "../core/entry.ts";
+import { pastOffer } from "../journal/fold-words.ts";
+import { type Waiting, waitingIn } from "../journal/waiting.ts";
 import {
   type Call,
   type Debt,
+  type Offer,
   type Pending,
   type Run,
   talkingRun,
@@ -13,7 +16,11 @@ import {
 } from "../journal/thread.ts";
 
 /** Something a view has yet to show. */
-export type Owed = { kind: "card"; action: Action } | { kind: "debt"; debt: Debt };
+export type Owed =
+  | { kind: "card"; action: Action }
+  | { kind: "debt"; debt: Debt }
+  /** A notice that is shown and past. */
+  | { kind: "past"; offer: Offer };
 
 /** What the lease holder does next. `key` names the piece of work, so that one in progress is not begun twice. */
 export type Step =
@@ -22,6 +29,9 @@ export type Step =
   | { do: "deliver"; key: string; view: string; owed: Owed }
   | { do: "judge"; key: string; click: Entry<"click"> }
   | { do: "tell"; word: Word }
+  | { do: "hint"; key: string; message: Entry<"message"> }
+  | { do: "warn"; waiting: Waiting }
+  | { do: "lapse"; call: Call }
   | { do: "close"; action: Action }
   | { do: "begin"; pending: Pending }
   | { do: "cancel"; call: Call }
@@ -60,7 +70,7 @@ export function nextStep(thread: Thread, situation: Situation): Step {
     showStep(thread, situation) ??
     expiryStep(thread, situation) ??
     (situation.draining ? undefined : clickStep(thread, situation)) ??
-    endingStep(thread) ??
+    endingStep(thread, situation) ??
     (isResting(thread, situation) ? undefined : workStep(thread, situation)) ?? {
       do: "wait",
       until: nextTime(thread, situation),
@@ -136,8 +146,10 @@ function isAtWork({ open, talk }: Run): boolean {
 function owedTo(thread: Thread, view: string): Owed | undefined {
   let oldest: { seq: number; owed: Owed } | undefined;
   for (const action of thread.live) {
-    const seq = action.touched;
-    if ((action.shown.get(view)?.seq ?? 0) >= seq) continue;
+    const shown = action.shown.get(view)?.seq;
+    if ((shown ?? 0) >= action.touched) continue;
+    // Cards come up in the order of their actions, also when a later one is decided first.
+    const seq = shown === undefined ? action.proposedAt : action.touched;
     if (oldest === undefined || seq < oldest.seq) {
       oldest = { seq, owed: { kind: "card", action } };
     }
@@ -149,7 +161,9 @@ function owedTo(thread: Thread, view: string): Owed | undefined {
     }
     break; // debts are kept in order
   }
-  return oldest?.owed;
+  if (oldest !== undefined) return oldest.owed;
+  const offer = pastOffer(thread, view);
+  return offer && { kind: "past", offer };
 }
 
 /** Comes before clicks are judged: one whose author cannot be looked up must not keep an action open. */
@@ -169,6 +183,9 @@ function clickStep(thread: Thread, { busy }: Situation): Step | undefined {
     if (!busy.has(putOffKey(click.id))) return { do: "judge", key: "judge", click };
   }
   for (const word of thread.words.values()) return { do: "tell", word };
+  for (const message of thread.assents.values()) {
+    return busy.has("hint") ? undefined : { do: "hint", key: "hint", message };
+  }
   return undefined;
 }
 
@@ -178,7 +195,12 @@ export function putOffKey(click: string): string {
 }
 
 /** What is over but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */
-function endingStep(thread: Thread): Step | undefined {
+function endingStep(thread: Thread, { now }: Situation): Step | undefined {
+  for (const waiting of waitingIn(thread)) {
+    if (now >= waiting.expiresAt && "asked" in waiting.of) return { do: "lapse", call: waiting.of };
+    const isDue = !waiting.of.warned && now >= waiting.warnAt && now < waiting.expiresAt;
+    if (isDue) return { do: "warn", waiting };
+  }
   for (const action of thread.live) {
     if (action.closed !== undefined && !action.closed.recorded) return { do: "close", action };
   }
@@ -205,7 +227,8 @@ function workStep(thread: Thread, { busy }: Situation): Step | undefined {
   if ([...busy].filter((key) => key.startsWith("call:")).length >= MAX_CALLS) return undefined;
   for (const run of thread.runs.values()) {
     if (run.ended !== undefined || run.stopped) continue;
-    const step = talkStep(run, busy);
+    // Who said "yes" is told first what it takes: that is no word to the model.
+    const step = thread.assents.size > 0 ? undefined : talkStep(run, busy);
     if (step !== undefined) return step;
     for (const call of run.open.values()) {
       const key = `call:${call.call}`;
@@ -236,6 +259,7 @@ function nextTime(thread: Thread, situation: Situation): number | undefined {
   const open = [...thread.live].filter(isOpen);
   const times = [
     ...open.map((action) => action.proposal.expiresAt),
+    ...waitingIn(thread).map(({ of, warnAt, expiresAt }) => (of.warned ? expiresAt : warnAt)),
     ...unshown(thread, situation).map(({ at }) => at),
   ];
   return times.length === 0 ? undefined : Math.min(...times);

@@ -5,14 +5,17 @@ import type {
   CallResult,
   Delivery,
   MessageRef,
+  Notice,
   Outgoing,
   Progress,
   View,
 } from "../adapters/adapter.ts";
-import { type Action, isApproved } from "../approvals/action.ts";
+import { plainNotice } from "../adapters/words.ts";
+import { type Action, isApproved, isOpen } from "../approvals/action.ts";
 import { exactText } from "../core/display.ts";
-import type { Approvers } from "../core/entry.ts";
+import type { Approvers, Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import { isPast, pastId } from "../journal/fold-words.ts";
 import { argsOf, type Call, type Debt, type Run, type Thread } from "../journal/thread.ts";
 import type { Owed } from "./next.ts";
 
@@ -53,12 +56,23 @@ export async function deliver(
     await view.settle(shown.ref, card);
     return { entry, ref: shown.ref };
   }
-  const { debt } = owed;
-  if (debt.kind === "notice" && debt.notice.to !== undefined) {
-    return { entry: debt.id, ref: await view.whisper(debt.notice.to, encode(debt.notice.text)) };
+  if (owed.kind === "past") {
+    const { offer } = owed;
+    const ref = offer.shown.get(viewName) ?? "";
+    await view.amend(ref, pastNotice(thread, offer.notice, encode));
+    return { entry: pastId(offer), ref };
   }
-  const message = outgoingOf(debt, encode);
+  const { debt } = owed;
+  const message = outgoingOf({ key, thread }, debt, encode);
   if (debt.kind === "notice") {
+    const offer = thread.offers.get(debt.id);
+    const isPointless =
+      offer !== undefined &&
+      isPast(thread, offer) &&
+      pastNotice(thread, debt.notice, encode) === undefined;
+    if (isPointless) return { entry: debt.id, ref: "" };
+    if (debt.notice.to !== undefined && message.kind === "notice")
+      return { entry: debt.id, ref: await view.whisper(debt.notice.to, message.text, message) };
     const delivery = { id: debt.id, again: again(debt.id) };
     return { entry: debt.id, ref: await view.say(message, delivery) };
   }
@@ -77,10 +91,31 @@ export async function deliver(
 }
 
 /** A notice or an answer as a view shows it. */
-export function outgoingOf(debt: Debt, encode: Encode): Outgoing {
+export function outgoingOf(
+  { key, thread }: { key: JournalKey; thread: Thread },
+  debt: Debt,
+  encode: Encode,
+): Outgoing {
   if (debt.kind === "notice") {
-    const { text, settles, asks, holds = [] } = debt.notice;
-    return { kind: "notice", text: encode(text), settles, asks, holds };
+    const { notice } = debt;
+    const { text, settles, asks, holds = [], confirms } = notice;
+    if (isPast(thread, { notice })) {
+      const past = pastNotice(thread, notice, encode);
+      if (past !== undefined) return past;
+    }
+    const approves = (notice.approves ?? []).flatMap((id) => {
+      const action = thread.actions.get(id);
+      return action === undefined || !isOpen(action) ? [] : [cardOf(key, action, encode)];
+    });
+    return {
+      kind: "notice",
+      text: encode(text),
+      settles,
+      asks: asks && { call: asks.call, choices: asks.choices },
+      holds,
+      ...(approves.length > 0 && { approves }),
+      ...(confirms !== undefined && { confirms }),
+    };
   }
   const { started, ended, calls, talk } = debt.run;
   const text = ended?.text === undefined ? undefined : encode(ended.text);
@@ -90,6 +125,27 @@ export function outgoingOf(debt: Debt, encode: Encode): Outgoing {
   if (talk === undefined) return { ...answer, talk: false };
   const { steps, usage, workMs } = talk;
   return { ...answer, talk: true, spent: { steps, usage, workMs } };
+}
+
+/** The notice as it stays once what it is about waits no longer; undefined: it goes. */
+export function pastNotice(
+  { answered, unknown }: Thread,
+  { text, asks, settles }: Entry<"notice">,
+  encode: Encode,
+): Notice | undefined {
+  if (asks !== undefined) {
+    const end = answered.get(asks.call);
+    const by = end?.by === undefined ? "" : ` (${end.by})`;
+    const how = end?.outcome === "expired" ? "nobody answered in time" : "called off";
+    const said = end?.outcome === "answered" ? `${end.text}${by}` : how;
+    return plainNotice(encode(`${text} → ${said}`));
+  }
+  if (settles === undefined) return undefined;
+  const call = [...unknown.values()].find((each) => (each.action?.action ?? each.call) === settles);
+  const { settled } = call ?? {};
+  const word = settled?.happened === true ? "it happened" : "it did not happen";
+  const how = settled === undefined ? "" : ` → settled by ${settled.name}: ${word}`;
+  return plainNotice(encode(text + how));
 }
 
 function resultOf(call: Call, encode: Encode): CallResult[] {

@@ -11,6 +11,7 @@ import { capText, exactText } from "../core/display.ts";
 import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
 import type { Call } from "../journal/thread.ts";
+import { QUESTION_MS } from "../journal/waiting.ts";
 import type { Prepared } from "../tools/dispatch.ts";
 import { type Drive, storeNow } from "./drive.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
@@ -57,7 +58,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     if (decision.kind === "deny") return { kind: "blocked", text: decision.why };
     const { question } = prepared.tool;
     if (question !== undefined) {
-      const draft = questionDraft(call, question(prepared.args), encode);
+      const draft = questionDraft(call, question(prepared.args), encode, storeNow(drive));
       return { kind: "question", draft: () => draft };
     }
     if (decision.kind === "allow") return { kind: "allow", prepared };
@@ -90,8 +91,9 @@ function questionDraft(
   { call }: Call,
   { text, choices }: { text: string; choices: string[] },
   encode: (text: string) => string,
+  now: number,
 ): Draft<"notice"> {
-  const asks = { call, choices: choices.map(encode) };
+  const asks = { call, choices: choices.map(encode), expiresAt: now + QUESTION_MS };
   return { id: `asks:${call}`, kind: "notice", text: encode(text), asks };
 }
 

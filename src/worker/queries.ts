@@ -155,7 +155,7 @@ function historyOf(
     else if (entry.kind === "run_ended" || entry.kind === "notice") {
       const debt = thread.debts.get(entry.id);
       if (debt === undefined || (debt.kind === "notice" && debt.notice.to !== undefined)) continue;
-      items.push({ kind: "out", message: outgoingOf(debt, encode), at: entry.at });
+      items.push({ kind: "out", message: outgoingOf({ key, thread }, debt, encode), at: entry.at });
     }
   }
   const cards = [...thread.live].filter(isOpen).map((action): HistoryItem => {

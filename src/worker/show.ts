@@ -84,6 +84,8 @@ async function takeBack(
   ref: MessageRef,
 ): Promise<void> {
   const { parts, key } = drive;
+  // What is past is so for the next worker too, and what was not shown cannot be taken back.
+  if (owed?.kind === "past" || ref === "") return;
   const entries = await persist(drive, () => parts.journal.read(key));
   if (owed?.kind === "card") {
     const action = fold(emptyThread(), entries).actions.get(owed.action.action);

@@ -18,6 +18,7 @@ import {
   putOff,
   storeNow,
 } from "./drive.ts";
+import { expiredDraft, hint, lapsedDrafts, warningDraft } from "./hints.ts";
 import { isLookUpFailure, placeOf } from "./look-up.ts";
 import type { Step } from "./next.ts";
 import { permit } from "./permission.ts";
@@ -44,6 +45,15 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       return;
     case "judge":
       begin(drive, { key: step.key }, (signal) => judgeClick(drive, step.click, signal));
+      return;
+    case "hint":
+      begin(drive, { key: step.key }, (signal) => answerAssent(drive, step.message, signal));
+      return;
+    case "warn":
+      await append(drive, [warningDraft(drive, step.waiting)]);
+      return;
+    case "lapse":
+      await append(drive, lapsedDrafts(step.call));
       return;
     case "tell":
       await append(drive, [wordNotice(step.word)]);
@@ -94,8 +104,19 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
   }
 }
 
+/** Tells who agreed in words what it takes. */
+async function answerAssent(
+  drive: Drive,
+  message: Entry<"message">,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const draft = await hint(drive, message, signal);
+  const isOwed = () => drive.thread.assents.has(message.id) && !signal.aborted;
+  return () => decide(drive, () => (isOwed() ? [draft()] : undefined));
+}
+
 /** Writes down that an action has been closed, and the result of its call. */
-function closing(action: Action): Draft<"action_closed" | "tool_finished">[] {
+function closing(action: Action): Draft<"action_closed" | "tool_finished" | "notice">[] {
   const { closed } = action;
   if (closed === undefined || closed.outcome === "void") return [];
   const { outcome, by, reason } = closed;
@@ -105,6 +126,7 @@ function closing(action: Action): Draft<"action_closed" | "tool_finished">[] {
   return [
     closedDraft(action, outcome, by, reason),
     finishedDraft(action, outcome, `${word}${who}${why}. The tool was not executed.`),
+    ...(outcome === "expired" ? [expiredDraft(action)] : []),
   ];
 }
 

@@ -97,8 +97,23 @@ describe("a message in a chat", () => {
     expect(pressesOf(told)).toEqual([
       ["It happened", click("r1.t2", { kind: "settle", happened: true })],
       ["It did not happen", click("r1.t2", { kind: "settle", happened: false })],
-      ["Cancel a1 and answer me", click("a1", { kind: "cancel" })],
-      ["Cancel a2 and answer me", click("a2", { kind: "cancel" })],
+      ["Withdraw a1", click("a1", { kind: "cancel" })],
+      ["Withdraw a2", click("a2", { kind: "cancel" })],
+    ]);
+  });
+
+  test("a private word can hold a card's Approve button, and one that withdraws for everyone", async () => {
+    const offer = { approves: [killCard({ revision: 2 })], confirms: "a1" };
+    const told = await tellOutgoing(noticeOf("Sure?", offer), none);
+    expect(pressesOf(told)).toEqual([
+      [
+        "Approve a1",
+        expect.objectContaining({ action: "a1", revision: 2, choice: { kind: "approve" } }),
+      ],
+      [
+        "Withdraw a1 for everyone",
+        expect.objectContaining({ action: "a1", choice: { kind: "cancel", sure: true } }),
+      ],
     ]);
   });
 
@@ -117,7 +132,7 @@ describe("a message in a chat", () => {
       `item: • ${long}`,
       `item: • ${tooLong}`,
       "item: •  spaced",
-      "small: Press one, or write the answer.",
+      "small: Press one, or reply.",
     ]);
     expect(pressesOf(told).map(([, press]) => press?.kind === "click" && press.choice)).toEqual([
       { kind: "answer", text: "prod" },
@@ -126,7 +141,7 @@ describe("a message in a chat", () => {
     ]);
     const open = noticeOf("Why?", { asks: { call: "r1.t2", choices: [] } });
     expect(linesOf((await tellOutgoing(open, none)).parts)[1]).toBe(
-      "small: Write the answer here.",
+      "small: Reply with the answer.",
     );
   });
 

@@ -11,6 +11,7 @@ import { NO_USAGE } from "../../src/core/block.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
 import { emptyThread, type Thread } from "../../src/journal/thread.ts";
 import { fold } from "../../src/journal/fold.ts";
+import { pastId } from "../../src/journal/fold-words.ts";
 import type { Call } from "../../src/journal/thread.ts";
 import { nextStep, type Step } from "../../src/worker/next.ts";
 
@@ -82,6 +83,7 @@ export function interrupt(world: Imagined, tape: Tape): void {
   const posts: Draft<PostKind>[] = [
     ...clicks,
     { id, kind: "message", actor, text: `said ${id}` },
+    { id, kind: "message", actor, text: "LGTM, go ahead" },
     { id, kind: "message", actor, text: `long ${"x".repeat(800)}` },
     click(questions[0] ?? "r1.t1", { kind: "answer", text: "blue" }),
     { id, kind: "stop", actor },
@@ -131,12 +133,19 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
       put(endRun(step.run));
       return;
     case "tell":
-      put({
-        id: `told:${step.word.id}`,
-        kind: "notice",
-        answers: step.word.id,
-        text: step.word.text,
-      });
+      put({ ...step.word, id: `told:${step.word.id}`, kind: "notice", answers: step.word.id });
+      return;
+    case "hint":
+      put(hintDraft(step.message));
+      return;
+    case "warn": {
+      const { of } = step.waiting;
+      const warns = "proposal" in of ? of.action : of.call;
+      put({ id: `expiring:${warns}`, kind: "notice", text: "It expires.", warns });
+      return;
+    }
+    case "lapse":
+      put(finish(step.call, "expired"));
       return;
     case "cancel":
       put(finish(step.call, "cancelled"));
@@ -154,7 +163,11 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
     case "deliver": {
       const { owed, view } = step;
       const entry =
-        owed.kind === "card" ? `${owed.action.action}@${owed.action.touched}` : owed.debt.id;
+        owed.kind === "card"
+          ? `${owed.action.action}@${owed.action.touched}`
+          : owed.kind === "past"
+            ? pastId(owed.offer)
+            : owed.debt.id;
       put({
         id: `delivered:${view}:${entry}:final`,
         kind: "delivered",
@@ -202,6 +215,11 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
     case "think":
       think(world, step, tape);
   }
+}
+
+function hintDraft({ id, actor }: Entry<"message">): Draft {
+  const to = actor.account;
+  return { id: `word:${id}`, kind: "notice", text: "", to, approves: ["a1"], instead: id };
 }
 
 const parts = {

@@ -37,13 +37,13 @@ describe("a question of the model's", () => {
     expect(stage.chat.whispers()).toEqual([]);
   });
 
-  test("is answered by the next message, which is not also a message to the model", async () => {
+  test("is answered by who was asked in words, which are not also a message to the model", async () => {
     const stage = await talking([QUESTION, { text: "Then red." }], options());
     await stage.ask("fix it");
-    await stage.ask("red, the old one", "test:bob");
+    await stage.ask("red, the old one");
     expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "tool"]);
     expect(resultsIn(stage.model.requests[1])).toMatchObject([
-      { text: expect.stringContaining("bob answered: red, the old one") },
+      { text: expect.stringContaining("ana answered: red, the old one") },
     ]);
     expect(stage.chat.answers()).toHaveLength(1);
   });
@@ -57,7 +57,89 @@ describe("a question of the model's", () => {
     expect(resultsIn(stage.model.requests[1])).toMatchObject([
       { text: expect.stringContaining("blue") },
     ]);
-    expect(stage.chat.whispers()).toEqual([expect.stringContaining("no question that waits")]);
+    expect(stage.chat.whispers()).toEqual(["That question was already answered (ana: blue)."]);
+  });
+
+  test("is not answered by chatter: others are told once, alone, how to answer it", async () => {
+    const stage = await talking([QUESTION, { text: "Then green." }], options());
+    await stage.ask("fix it");
+    for (const text of ["hmm let me check", "brb", "it was me who deployed"]) {
+      await stage.ask(text, "test:bob");
+    }
+    expect(stage.model.requests).toHaveLength(1);
+    expect(stage.chat.shown.filter(({ kind }) => kind === "whisper")).toMatchObject([
+      {
+        to: "test:bob",
+        text: "I'm waiting for ana's answer to my question. To answer it yourself, press a choice or type: answer r1.t1 <text>",
+      },
+    ]);
+    await stage.ask("answer r1.t1 green", "test:bob");
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { text: expect.stringContaining("bob answered: green") },
+    ]);
+    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("it was me who deployed");
+  });
+
+  test("is not answered by who was asked saying that they need time", async () => {
+    const stage = await talking([QUESTION, { text: "Then blue." }], options());
+    await stage.ask("fix it");
+    await stage.ask("hmm let me check");
+    expect(stage.model.requests).toHaveLength(1);
+    expect(stage.chat.whispers()).toEqual([]);
+    await stage.ask("blue");
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { text: expect.stringContaining("ana answered: blue") },
+    ]);
+  });
+
+  test("that is answered shows who chose what, and has no buttons any more", async () => {
+    const stage = await talking([QUESTION, { text: "Then blue." }], options());
+    await stage.ask("fix it");
+    await stage.click("r1.t1", { kind: "answer", text: "blue" }, "test:bob");
+    await stage.settle();
+    expect(stage.chat.notices()).toEqual([
+      {
+        kind: "notice",
+        text: "Which cluster? → blue (bob)",
+        settles: undefined,
+        asks: undefined,
+        holds: [],
+      },
+    ]);
+    expect((await stage.thread()).offers.size).toBe(0);
+  });
+
+  test("that nobody answers is warned of ten minutes before, expires, and the run goes on", async () => {
+    const clock = { now: 1_000_000 };
+    const stage = await talking([QUESTION, { text: "I take blue." }, { text: "Green then." }], {
+      ...options(),
+      now: () => clock.now,
+    });
+    await stage.ask("fix it");
+    clock.now += 50 * 60_000;
+    await stage.settle();
+    expect(stage.chat.notices().at(-1)?.text).toBe(
+      "My question “Which cluster?” waits 10 minutes more; then I go on without an answer.",
+    );
+    await stage.settle();
+    clock.now += 10 * 60_000;
+    await stage.settle();
+    expect(stage.chat.notices().map(({ text, asks }) => [text, asks])).toEqual([
+      ["Which cluster? → nobody answered in time", undefined],
+      [
+        "Nobody answered “Which cluster?” within 60 minutes, so I go on without. Write the answer here whenever you have it.",
+        undefined,
+      ],
+    ]);
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { text: expect.stringContaining("Nobody answered within 60 minutes") },
+    ]);
+    expect(lastAnswer(stage)).toBe("I take blue.");
+    await stage.click("r1.t1", { kind: "answer", text: "blue" }, "test:bob");
+    await stage.settle();
+    expect(stage.chat.whispers()).toEqual([
+      "That question expired without an answer. Write the answer here instead.",
+    ]);
   });
 
   test("that is stopped gets its result, and the next message begins anew", async () => {

@@ -74,7 +74,7 @@ test("a conversation that is cut after any of its entries comes to the same end:
   await whole.settle();
   await whole.say("approve a1", "test:bob");
   await whole.settle();
-  await whole.say("since noon", "test:bob");
+  await whole.say("since noon");
   await whole.settle();
   await whole.say("thanks");
   await whole.settle();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Saying } from "../fakes/scripted-model.ts";
+import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY, type Stage } from "../fakes/stage.ts";
 import {
   ANSWER,
@@ -12,6 +13,14 @@ import {
   talking,
   wordsIn,
 } from "./talking.ts";
+
+function whispersIn({ chat }: Stage) {
+  return chat.shown.flatMap((each) => (each.kind === "whisper" ? [each] : []));
+}
+
+function destroying() {
+  return fakeTool({ name: "act", effect: "destructive" });
+}
 
 /** Says something while the model is asked, before it answers. */
 function saying(stage: () => Stage, text: string, line: object, account?: string) {
@@ -97,17 +106,95 @@ describe("what people write while a run goes on", () => {
 });
 
 describe("what people write while an approval is open", () => {
-  test("waits, and they are told until when and how to have it answered now", async () => {
+  test("waits, and each of them is told so once, alone, with the button that withdraws it", async () => {
     const stage = await talking([{ calls: [call("act", "a")] }, ANSWER]);
     await stage.ask("fix it");
-    await stage.ask("what are you doing?", "test:bob");
-    expect(stage.chat.notices()).toMatchObject([
-      { text: expect.stringMatching(/waits until a1 is decided/), holds: ["a1"] },
+    for (const text of ["p99 is falling", "who deployed 1.42?", "me", "rolling back"]) {
+      await stage.ask(text, "test:bob");
+    }
+    await stage.ask("is it safe?", "test:cy");
+    expect(stage.chat.notices()).toEqual([]);
+    const text = "I'll answer after a1 is approved or denied.";
+    expect(whispersIn(stage)).toMatchObject([
+      { to: "test:bob", text, offer: { holds: ["a1"] } },
+      { to: "test:cy", text, offer: { holds: ["a1"] } },
     ]);
     expect(stage.model.requests).toHaveLength(1);
     await stage.ask("approve a1");
     expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "tool", "user"]);
-    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("what are you doing?");
+    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("is it safe?");
+    // Nothing waits any more: the notices are gone.
+    expect(whispersIn(stage)).toEqual([]);
+    expect((await stage.thread()).offers.size).toBe(0);
+  });
+
+  test("that only agrees is no approval: who may approve gets the button, alone, and the model hears nothing", async () => {
+    const stage = await talking([{ calls: [call("act", "a"), call("act", "b")] }, ANSWER]);
+    await stage.ask("fix it");
+    await stage.ask("ok approved, go ahead", "test:bob");
+    expect(stage.act.runs).toEqual([]);
+    expect(whispersIn(stage)).toMatchObject([
+      {
+        to: "test:bob",
+        text: "Press Approve to run a1 or a2. Words in the thread don't approve anything.",
+        offer: { holds: [], approves: [{ action: "a1" }, { action: "a2" }] },
+      },
+    ]);
+    await stage.ask("approve a1", "test:bob");
+    await stage.ask("LGTM :+1:", "test:bob");
+    expect(whispersIn(stage).at(-1)?.text).toContain("Press Approve to run a2.");
+    await stage.ask("approve a2", "test:bob");
+    expect(whispersIn(stage)).toEqual([]);
+    expect(wordsIn(stage.model.requests[1]).join("\n")).not.toMatch(/go ahead|LGTM/);
+    expect((await stage.thread()).offers.size).toBe(0);
+  });
+
+  test("that agrees, from somebody who may not approve, is answered with why", async () => {
+    const approvals = { rules: [{ match: { tool: "act" }, decide: "ask" as const }] };
+    const stage = await talking([{ calls: [call("act", "a")] }, ANSWER], {
+      approvals,
+      tools: [destroying()],
+    });
+    await stage.ask("fix it");
+    await stage.ask("yes!");
+    await stage.ask("👍", "test:dee");
+    expect(stage.chat.whispers()).toEqual([
+      "You asked for a1, so someone else has to approve it. You can still deny or withdraw it.",
+      "Only full members of this thread can approve a1.",
+    ]);
+    expect(stage.chat.cards()).toMatchObject([{ phase: "open" }]);
+  });
+
+  test("that agrees is answered after a restart too, and by a worker that cannot look people up", async () => {
+    const chat = createChat();
+    const stage = await talking([{ calls: [call("act", "a")] }, ANSWER], { chat });
+    await stage.ask("fix it");
+    chat.adapter.people.standing = async () => {
+      throw new Error("no answer");
+    };
+    await stage.say("go ahead", "test:bob");
+    const { model, journal, look, act } = stage;
+    const next = await createStage({ tools: [look, act], model, journal, chat });
+    await next.settle();
+    expect(whispersIn(stage)).toMatchObject([{ to: "test:bob", text: expect.any(String) }]);
+  });
+
+  test("to withdraw what somebody else asked for takes a second word", async () => {
+    const stage = await talking([{ calls: [call("act", "a")] }, ANSWER]);
+    await stage.ask("fix it");
+    // What bob writes now does not make him one who asked.
+    await stage.ask("hm", "test:bob");
+    await stage.click("a1", { kind: "cancel" }, "test:bob");
+    await stage.settle();
+    expect(stage.chat.cards()).toMatchObject([{ phase: "open" }]);
+    expect(whispersIn(stage).at(-1)).toMatchObject({
+      to: "test:bob",
+      text: "You didn't ask for a1; ana did. To withdraw it for everyone, press the button or type: cancel a1 for everyone",
+      offer: { confirms: "a1" },
+    });
+    await stage.ask("cancel a1 for everyone", "test:bob");
+    expect(stage.chat.cards()).toMatchObject([{ phase: "cancelled" }]);
+    expect(whispersIn(stage)).toEqual([]);
   });
 
   test("is answered once the action is cancelled, with every call's result before it", async () => {
@@ -131,13 +218,12 @@ describe("what people write while an approval is open", () => {
       { text: "Very well." },
     ]);
     await stage.ask("fix it");
-    expect(stage.chat.notices()).toMatchObject([
-      { text: expect.stringContaining("waits until a1"), holds: ["a1"] },
+    expect(whispersIn(stage)).toMatchObject([
+      { text: expect.stringContaining("after a1 is approved"), offer: { holds: ["a1"] } },
     ]);
     await stage.say("cancel a1");
     await stage.ask("cancel a2");
     expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("wait, only look");
-    expect(stage.chat.notices()).toHaveLength(1);
   });
 
   test("is held for each of several open actions", async () => {
@@ -147,7 +233,9 @@ describe("what people write while an approval is open", () => {
     ]);
     await stage.ask("fix it");
     await stage.ask("hello?");
-    expect(stage.chat.notices()).toMatchObject([{ holds: ["a1", "a2"] }]);
+    expect(whispersIn(stage)).toMatchObject([
+      { text: "I'll answer after a1 and a2 are decided.", offer: { holds: ["a1", "a2"] } },
+    ]);
     await stage.ask("cancel a1");
     expect(stage.model.requests).toHaveLength(1);
     await stage.ask("cancel a2");

@@ -58,7 +58,7 @@ describe("a Stop", () => {
     await stage.ask("fix it");
     await stage.ask("approve a1");
     expect(stage.chat.notices()).toMatchObject([
-      { text: expect.stringContaining("is waited for") },
+      { text: expect.stringContaining("waiting for act to finish") },
     ]);
     expect(ofKind(await stage.entries(), "tool_finished")).toMatchObject([{ outcome: "ok" }]);
     expect(stage.chat.answers()).toMatchObject([{ status: "cancelled" }]);
@@ -72,7 +72,7 @@ describe("a Stop", () => {
     expect(stage.chat.cards()).toMatchObject([{ phase: "cancelled" }]);
     await stage.ask("approve a1");
     expect(stage.act.runs).toEqual([]);
-    expect(stage.chat.whispers()).toMatchObject([expect.stringContaining("Too late")]);
+    expect(stage.chat.whispers()).toMatchObject(["ana already withdrew a1."]);
     expect(stage.chat.answers()).toMatchObject([{ status: "cancelled" }]);
   });
 
@@ -121,10 +121,12 @@ describe("a Stop", () => {
     expect(wordsIn(stage.model.requests[1]).join("\n")).toContain("also the disk");
   });
 
-  test("with nothing running says so", async () => {
+  test("with nothing running says so, to whoever sent it alone", async () => {
     const stage = await talking([]);
-    await stage.ask("stop");
-    expect(stage.chat.notices()).toMatchObject([{ text: "Nothing was running." }]);
+    await stage.ask("stop", "test:bob");
+    expect(stage.chat.shown).toMatchObject([
+      { kind: "whisper", to: "test:bob", text: "Nothing was running." },
+    ]);
   });
 
   test("just as the model answered: either the answer or the Stop, never both, and nothing is run", async () => {

@@ -51,7 +51,7 @@ test("one human with two accounts approves once", async () => {
   await click("a1", { kind: "approve" }, "discord:2");
   await settle();
   expect(act.runs).toEqual([]);
-  expect(chat.whispers().join()).toContain("already approved");
+  expect(chat.whispers().join()).toContain("You've approved a1");
   await click("a1", { kind: "approve" }, "test:cy");
   await settle();
   expect(act.runs).toEqual(["web"]);
@@ -74,7 +74,7 @@ test("who asked cannot approve with another account, named or on another platfor
   await click("a1", { kind: "approve" }, "test:ana-phone");
   await settle();
   expect(act.runs).toEqual([]);
-  expect(chat.whispers().join()).toContain("may not approve");
+  expect(chat.whispers().join()).toContain("someone else has to approve it");
   await click("a1", { kind: "approve" }, "test:bob");
   await settle();
   expect(act.runs).toEqual(["web"]);
@@ -85,7 +85,7 @@ test("who is not in the channel decides only where a rule names them", async () 
   await open.click("a1", { kind: "approve" }, "test:out");
   await open.settle();
   expect(open.act.runs).toEqual([]);
-  expect(open.chat.whispers().join()).toContain('"outsider"');
+  expect(open.chat.whispers().join()).toContain("Only full members of this thread can approve a1.");
   const chat = crowd();
   chat.standings["discord:9"] = "outsider";
   const named = await asked({

@@ -85,6 +85,9 @@ function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
       ),
     whisper: (to, text) =>
       put("whisper", (ref) => witness.see({ what: "whispered", key, ref, to, text })),
+    amend: async (ref) => {
+      await put("amend", () => witness.see({ what: "amended", key, ref }));
+    },
     card: (card) => put("card", (ref) => witness.see({ what: "carded", ref, ...seen(card) })),
     settle: async (ref, card) => {
       await put("settle", () => witness.see({ what: "settled", ref, ...seen(card) }));

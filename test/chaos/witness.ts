@@ -19,6 +19,7 @@ export type Sight =
   | { what: "trap"; point: string; signal: "SIGKILL" | "SIGSTOP" }
   | ToolSight
   | Said
+  | { what: "amended"; key: JournalKey; ref: string }
   | { what: "whispered"; key: JournalKey; ref: string; to: string; text: string }
   | CardSight
   | { what: "begun"; key: JournalKey; ref: string }

@@ -3,6 +3,7 @@ import type {
   Adapter,
   Delivery,
   MessageRef,
+  Offer,
   Outgoing,
   People,
   Progress,
@@ -12,7 +13,7 @@ import type {
 
 type Shown =
   | { ref: MessageRef; kind: "say"; message: Outgoing }
-  | { ref: MessageRef; kind: "whisper"; to: string; text: string }
+  | { ref: MessageRef; kind: "whisper"; to: string; text: string; offer: Offer | undefined }
   | { ref: MessageRef; kind: "card"; card: ActionCard }
   | { ref: MessageRef; kind: "begun"; soFar: readonly Progress[] };
 
@@ -77,7 +78,16 @@ export function createChat(options: ChatOptions = {}): Chat {
       shown[index] = item;
       return begun;
     },
-    whisper: async (to, text) => put({ ref: ref(), kind: "whisper", to, text }),
+    whisper: async (to, text, offer) => put({ ref: ref(), kind: "whisper", to, text, offer }),
+    amend: async (known, notice) => {
+      options.refuse?.("amend");
+      const index = shown.findIndex((each) => each.ref === known);
+      const item = shown[index];
+      if (item === undefined) return;
+      if (notice === undefined) shown.splice(index, 1);
+      else if (item.kind === "say") item.message = notice;
+      else if (item.kind === "whisper") item.text = notice.text;
+    },
     card: async (card) => put({ ref: ref(), kind: "card", card }),
     settle: async (known, card) => {
       options.refuse?.("settle");

@@ -213,6 +213,10 @@ function word(step: Step): string {
     // A model's run, which the model of the protocol does not have.
     case "think":
     case "reply":
+    case "hint":
+    case "lapse":
+    // People are warned before an expiry; to the protocol that is a word like any other.
+    case "warn":
     case "write":
       return step.do;
   }

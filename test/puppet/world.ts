@@ -216,7 +216,8 @@ function recording(view: View, fault: Fault | undefined, tell: (what: unknown) =
   return {
     progress: (update) => view.progress(keep(update)),
     say: (message, delivery) => view.say(keep(message), delivery),
-    whisper: (to, text) => view.whisper(to, keep(text)),
+    whisper: (to, text, offer) => view.whisper(to, keep(text), keep(offer)),
+    amend: (ref, notice) => view.amend(ref, keep(notice)),
     card: (card, delivery) =>
       view.card(
         keep(fault === "cards show something else" ? { ...card, canonical: '{"name":"x"}' } : card),

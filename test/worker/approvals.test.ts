@@ -48,7 +48,7 @@ describe("an approval", () => {
     await several.settle();
     expect(several.act.runs).toEqual([]);
     expect(several.chat.whispers()).toEqual([
-      expect.stringMatching(/may not decide on a1: who asked/),
+      "You asked for a1, so someone else has to approve it. You can still deny or withdraw it.",
     ]);
     await several.click("a1", { kind: "approve" }, "test:bob");
     await several.settle();
@@ -69,7 +69,11 @@ describe("an approval", () => {
       await settle();
       expect(act.runs).toEqual([]);
       expect(await kinds()).not.toContain("vote");
-      expect(chat.whispers()).toEqual([expect.stringContaining("may not decide on a1")]);
+      expect(chat.whispers()).toEqual([
+        expect.stringMatching(
+          /Guests can't approve|Only full members of this thread can approve a1/,
+        ),
+      ]);
     },
   );
 
@@ -79,7 +83,7 @@ describe("an approval", () => {
     await click("a1", { kind: "approve" }, "test:ana");
     await settle();
     expect(act.runs).toEqual([]);
-    expect(chat.whispers()).toEqual([expect.stringContaining("already approved a1")]);
+    expect(chat.whispers()).toEqual(["You've approved a1. One more person needs to."]);
     await click("a1", { kind: "approve" }, "test:bob");
     await settle();
     expect(act.runs).toEqual(["web"]);
@@ -164,7 +168,7 @@ describe("an approval", () => {
     await settle();
     expect(act.runs).toEqual([]);
     expect(chat.cards()).toMatchObject([{ phase: "expired" }]);
-    expect(chat.whispers()).toEqual([expect.stringContaining("Too late")]);
+    expect(chat.whispers()).toEqual([expect.stringContaining("a1 has expired")]);
     expect(chat.answers()).toMatchObject([{ results: [{ outcome: "expired" }] }]);
   });
 
@@ -189,7 +193,7 @@ describe("an approval", () => {
     await settle();
     await click("a1", { kind: "deny" }, "test:cy");
     await settle();
-    expect(chat.whispers()).toEqual(["Too late: a1 was approved by bob and has ended (ok)."]);
+    expect(chat.whispers()).toEqual(["bob already approved a1; it has ended (ok)."]);
   });
 
   test("of something that is not there says so", async () => {

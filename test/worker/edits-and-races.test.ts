@@ -26,7 +26,7 @@ describe("an edited action", () => {
     await settle();
     expect(act.runs).toEqual([]);
     expect(chat.cards()).toMatchObject([{ revision: 2, phase: "open", votes: [] }]);
-    expect(chat.whispers()).toEqual([expect.stringContaining("Look at the card again")]);
+    expect(chat.whispers()).toEqual([expect.stringContaining("Check revision 2 and decide again")]);
     await click("a1", { kind: "approve" }, "test:cy", 2);
     await settle();
     expect(act.runs).toEqual(["prod"]);
@@ -69,7 +69,7 @@ describe("an edited action", () => {
     });
     expect(card?.digest).not.toBe(first?.digest);
     expect(card?.expiresAt).toBe(first?.expiresAt);
-    expect(chat.whispers()).toEqual([expect.stringContaining("now stands at revision 2")]);
+    expect(chat.whispers()).toEqual([expect.stringContaining("Check revision 2")]);
     await click("a1", { kind: "approve" }, "test:ana", 2);
     await click("a1", { kind: "approve" }, "test:bob", 2);
     await settle();
@@ -83,7 +83,9 @@ describe("an edited action", () => {
     await click("a1", { kind: "approve" }, "test:bob", 2);
     await settle();
     expect(act.runs).toEqual([]);
-    expect(chat.whispers()).toEqual([expect.stringContaining("edited it may not approve")]);
+    expect(chat.whispers()).toEqual([
+      "You edited a1, so someone else has to approve it. You can still deny or withdraw it.",
+    ]);
     await click("a1", { kind: "approve" }, "test:cy", 2);
     await settle();
     expect(act.runs).toEqual(["db"]);

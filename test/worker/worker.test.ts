@@ -40,7 +40,7 @@ test("a Stop that finds nothing says so", async () => {
   const stage = await createStage();
   await stage.say("stop");
   await stage.settle();
-  expect(stage.chat.notices()).toMatchObject([{ text: "Nothing was running." }]);
+  expect(stage.chat.whispers()).toEqual(["Nothing was running."]);
 });
 
 test("help, tools, approvals and cost are answered from the thread and the tools", async () => {

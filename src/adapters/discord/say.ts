@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Delivery, MessageRef } from "../adapter.ts";
+import type { Delivery, MessageRef, Offer } from "../adapter.ts";
 import { tellText, type Told } from "../told.ts";
 import { discordMessages } from "./components.ts";
 import { addressOf, keyOf, type Place } from "./place.ts";
@@ -11,8 +11,8 @@ export function isWithin({ guild }: Place): (url: string) => boolean {
 }
 
 /** A sentence of ours as a message. */
-export function noticeOf(text: string, place: Place): Promise<Told> {
-  return tellText(text, isWithin(place));
+export function noticeOf(text: string, place: Place, offer?: Offer): Promise<Told> {
+  return tellText(text, isWithin(place), offer);
 }
 
 /** Posts a sentence of ours. Never fails: undefined when that is not possible. */

@@ -1,7 +1,7 @@
 import { RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
-import type { View } from "../adapter.ts";
+import type { MessageRef, Notice, View } from "../adapter.ts";
 import type { ProgressBoard } from "../progress-board.ts";
 import { type Told, tellCard, tellOutgoing } from "../told.ts";
 import type { Api } from "./api.ts";
@@ -52,10 +52,10 @@ export function createView(place: Place, parts: ViewParts): View {
       return posting.put(place, messages, delivery, begun);
     },
 
-    async whisper(account, text) {
+    async whisper(account, text, offer) {
       const user = tryUser(account);
       if (user === undefined) return sayAloud(account);
-      const told = await noticeOf(text, place);
+      const told = await noticeOf(text, place, offer);
       const messages = {
         here: discordMessages(told),
         elsewhere: discordMessages(withOrigin(told)),
@@ -76,6 +76,8 @@ export function createView(place: Place, parts: ViewParts): View {
         return posting.put(place, aloud, { id, again: false });
       }
     },
+
+    amend: (ref, notice) => amend(place, posting, ref, notice),
 
     async card(card, delivery) {
       return posting.put(place, discordMessages(tellCard(card)), delivery);
@@ -104,5 +106,23 @@ export function createView(place: Place, parts: ViewParts): View {
   function withOrigin(told: Told): Told {
     const url = `${addressOf(place.guild)}${place.channel}`;
     return { ...told, parts: [...told.parts, { kind: "small", spans: [{ text: url, url }] }] };
+  }
+}
+
+async function amend(
+  place: Place,
+  posting: Posting,
+  ref: MessageRef,
+  notice: Notice | undefined,
+): Promise<void> {
+  if (notice === undefined) return posting.remove(place, ref);
+  const messages = discordMessages(await tellOutgoing(notice, isWithin(place)));
+  for (const [part, id] of messagesOf(ref).entries()) {
+    const message = messages[part];
+    // What one person alone sees stays as it was said.
+    if (message === undefined || id.includes("/")) continue;
+    await posting.edit(place, id, message).catch((error: unknown) => {
+      if (!isCode(error, Code.UnknownMessage)) throw error;
+    });
   }
 }

@@ -42,9 +42,17 @@ export interface Posting {
   ): Promise<MessageRef | undefined>;
 }
 
-/** A reference to several messages names them all. */
+/** A reference to several messages names them all; one that is not in the thread with where it is, as `place/ts`. */
 export function timestampsOf(ref: MessageRef): string[] {
   return ref.split(",");
+}
+
+/** In a reference, in place of the channel: Slack shows the message to one person and lets nobody change it. */
+const EPHEMERAL = "ephemeral";
+
+/** Only one person sees it. */
+export function isPrivate(ts: string): boolean {
+  return ts.includes("/");
 }
 
 /** Nothing that we post pings, unfurls, or is read as markup. */
@@ -93,16 +101,26 @@ function createSender(api: Api) {
     message: SlackMessage,
     where: Pick<webApi.ChatPostMessageArguments, "thread_ts" | "metadata"> = {},
   ): Promise<string> {
+    return (await postIn(channel, message, where)).ts;
+  }
+
+  /** Where it went too: Slack takes a person for the direct messages with them. */
+  async function postIn(
+    channel: string,
+    message: SlackMessage,
+    where: Pick<webApi.ChatPostMessageArguments, "thread_ts" | "metadata"> = {},
+  ): Promise<{ ts: string; channel: string }> {
     const posted = await api.ask("chat.postMessage", (client) =>
       client.chat.postMessage({ channel, ...message, ...QUIET, ...where }),
     );
     const ts = posted.ts ?? "";
-    if (where.thread_ts === undefined || posted.message?.thread_ts === where.thread_ts) return ts;
+    const put = { ts, channel: posted.channel ?? channel };
+    if (where.thread_ts === undefined || posted.message?.thread_ts === where.thread_ts) return put;
     // Slack posts a reply into the channel, for all to see, when the message that the thread hangs from is gone.
     const seen = { at: performance.now(), stray: ts };
     putNewest(gone, `${channel} ${where.thread_ts}`, seen, MAX_GONE);
     await checkRoot(channel, where.thread_ts);
-    return ts;
+    return put;
   }
 
   async function remove(channel: string, ts: string): Promise<void> {
@@ -126,11 +144,11 @@ function createSender(api: Api) {
     }
   }
 
-  return { checkRoot, post, remove, edit };
+  return { checkRoot, post, postIn, remove, edit };
 }
 
 export function createPosting(api: Api, workspace: Workspace): Posting {
-  const { checkRoot, post, remove, edit } = createSender(api);
+  const { checkRoot, post, postIn, remove, edit } = createSender(api);
   const inTurn = createTurns();
 
   async function putNow(
@@ -161,11 +179,14 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
         putNow(place, messages, { ...delivery, again: delivery.again || isLater }, begun),
       ),
 
-    async remove({ channel }, ref) {
-      for (const ts of timestampsOf(ref)) await remove(channel, ts);
+    async remove(place, ref) {
+      for (const each of timestampsOf(ref)) {
+        const [ts = "", channel = place.channel] = each.split("/").toReversed();
+        if (channel !== EPHEMERAL && ts !== "") await remove(channel, ts);
+      }
     },
 
-    whisper: createWhisper(api, post),
+    whisper: createWhisper(api, postIn),
   };
 }
 
@@ -190,7 +211,7 @@ function createTurns() {
 
 function createWhisper(
   api: Api,
-  post: (channel: string, message: SlackMessage) => Promise<string>,
+  post: (channel: string, message: SlackMessage) => Promise<{ ts: string; channel: string }>,
 ): Posting["whisper"] {
   /** Undefined when the person is not in the channel. */
   async function postTo(
@@ -203,7 +224,7 @@ function createWhisper(
       const shown = await api.ask("chat.postEphemeral", (client) =>
         client.chat.postEphemeral({ ...where, ...message }),
       );
-      return shown.message_ts ?? "";
+      return `${EPHEMERAL}/${shown.message_ts ?? ""}`;
     } catch (error) {
       if (refusalCode(error) === "user_not_in_channel") return undefined;
       throw error;
@@ -216,10 +237,9 @@ function createWhisper(
     for (const message of messages) {
       const ref: string | undefined = isThere ? await postTo(place, user, message) : undefined;
       isThere = ref !== undefined;
-      // Slack takes a person for the direct messages with them.
-      const sent = ref ?? (await post(user, message).catch(unlessRefused));
-      if (sent === undefined) return undefined;
-      refs.push(sent);
+      const sent = ref === undefined ? await post(user, message).catch(unlessRefused) : undefined;
+      if (ref === undefined && sent === undefined) return undefined;
+      refs.push(ref ?? `${sent?.channel}/${sent?.ts}`);
     }
     return refs.join(",");
   };

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { Outgoing, View } from "../adapter.ts";
+import type { Offer, Outgoing, View } from "../adapter.ts";
 import type { ProgressBoard } from "../progress-board.ts";
 import { tellCard, tellOutgoing, tellText } from "../told.ts";
 import { slackMessages } from "./blocks.ts";
 import { type Place, tryAccount } from "./place.ts";
-import { type Posting, timestampsOf } from "./posting.ts";
+import { isPrivate, type Posting, timestampsOf } from "./posting.ts";
 import type { SessionStatus } from "./status.ts";
 
 export interface ViewParts {
@@ -21,7 +21,8 @@ export interface ViewParts {
 export function createView(place: Place, parts: ViewParts): View {
   const { posting, board, status, allowLink } = parts;
 
-  const noticeOf = async (text: string) => slackMessages(await tellText(text, allowLink));
+  const noticeOf = async (text: string, offer?: Offer) =>
+    slackMessages(await tellText(text, allowLink, offer));
 
   return {
     async begin(delivery, soFar) {
@@ -46,15 +47,24 @@ export function createView(place: Place, parts: ViewParts): View {
       return ref;
     },
 
-    async whisper(account, text) {
+    async whisper(account, text, offer) {
       const user = tryAccount(account)?.user ?? account;
-      const whispered = await posting.whisper(place, user, await noticeOf(text));
+      const whispered = await posting.whisper(place, user, await noticeOf(text, offer));
       if (whispered !== undefined) return whispered;
       // What comes after it must not wait for ever for a person who cannot be written to.
       const aloud = `${(await parts.nameOf(user)) ?? user}: ${text}`;
       // Not twice at the same moment; said again later, it is meant to be.
       const id = `aloud:${account}:${Math.floor(Date.now() / 10_000)}`.slice(0, 200);
       return posting.put(place, await noticeOf(aloud), { id, again: false });
+    },
+
+    async amend(ref, notice) {
+      if (notice === undefined) return posting.remove(place, ref);
+      const messages = slackMessages(await tellOutgoing(notice, allowLink));
+      for (const [part, ts] of timestampsOf(ref).entries()) {
+        const message = messages[part];
+        if (message !== undefined && !isPrivate(ts)) await posting.edit(place, ts, message);
+      }
     },
 
     async card(card, delivery) {

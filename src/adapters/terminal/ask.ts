@@ -115,7 +115,7 @@ export function createAsk(options: AskOptions): Ask {
       else aside.asked.push({ ...asks, text });
       noteNotice(message, board);
       // What could be typed about it can be typed only in the thread.
-      const readable = { ...message, settles: undefined, holds: [] };
+      const readable = { ...message, settles: undefined, holds: [], approves: [] };
       await note(await renderOutgoing(readable, lookOf(options)));
     }
     return randomUUID();
@@ -139,7 +139,8 @@ export function createAsk(options: AskOptions): Ask {
       if (line !== undefined) void write(err, line).catch(() => undefined);
     },
     say,
-    whisper: (_account, text) => say(plainNotice(text)),
+    whisper: (_account, text, offer) => say({ ...plainNotice(text), ...offer }),
+    amend: async () => {},
     card: place,
     settle: async (_ref, card) => void (await place(card)),
     retract: () => note(DELIVERED_TWICE),

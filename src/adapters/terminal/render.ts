@@ -1,13 +1,18 @@
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, HistoryItem, Outgoing, Progress, ThreadSummary } from "../adapter.ts";
+import type {
+  ActionCard,
+  HistoryItem,
+  Notice,
+  Outgoing,
+  Progress,
+  ThreadSummary,
+} from "../adapter.ts";
 import { briefArgs, formatMs } from "../words.ts";
 import { indent, outcomeMark, renderAnswer } from "./answer.ts";
 import { renderStanding } from "./card.ts";
 import type { Look } from "./paint.ts";
 import { formatAge, formatClock, formatExpiry } from "./time.ts";
 import { clip, wrapWords } from "./wrap.ts";
-
-type Notice = Extract<Outgoing, { kind: "notice" }>;
 
 /** What a printed text that should be taken back is replaced by. */
 export const DELIVERED_TWICE = "The last message was delivered twice; it counts once.";
@@ -26,10 +31,12 @@ function settleLine(action: string): string {
 }
 
 function renderNotice(notice: Notice, look: Look): string {
-  const { settles, asks, holds } = notice;
+  const { settles, asks, holds, approves = [], confirms } = notice;
   const lines = hang(`${noticeSign(notice, look)} `, 2, notice.text, look);
   if (settles !== undefined) lines.push(`  ${settleLine(settles)}`);
-  for (const action of holds) lines.push(`  c ${action} cancels it and lets this be answered`);
+  for (const { action } of approves) lines.push(`  y ${action} approves it`);
+  for (const action of holds) lines.push(`  c ${action} withdraws it`);
+  if (confirms !== undefined) lines.push(`  cancel ${confirms} for everyone`);
   if (asks !== undefined) lines.push(...questionLines(asks.choices, look));
   return lines.join("\n");
 }

@@ -59,7 +59,12 @@ export function createView(parts: ViewParts): TerminalView {
       if (line !== undefined) void parts.ready.then(() => print(line)).catch(() => undefined);
     },
     say,
-    whisper: (_account, text) => say(plainNotice(text)),
+    whisper: (_account, text, offer) => say({ ...plainNotice(text), ...offer }),
+    async amend(_ref, notice) {
+      await parts.ready;
+      // What no longer holds stands above; here nothing printed can be taken away.
+      if (notice !== undefined) await print(await renderOutgoing(notice, look()));
+    },
     async card(card) {
       await showAction(card);
       return randomUUID();

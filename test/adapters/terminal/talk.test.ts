@@ -322,11 +322,7 @@ describe("words that wait for an action", () => {
     const left = person.open();
     await person.view().card(killCard({ revision: 2 }));
     await person.view().say(noticeOf("What you wrote waits for a1.", { holds: ["a1"] }));
-    expect(last(person, 3)).toEqual([
-      "• What you wrote waits for a1.",
-      "  c a1 cancels it and lets this be answered",
-      "›",
-    ]);
+    expect(last(person, 3)).toEqual(["• What you wrote waits for a1.", "  c a1 withdraws it", "›"]);
     person.type("c\rc a1\r");
     await until(() => person.clicks().length === 2);
     expect(person.clicks()).toMatchObject([

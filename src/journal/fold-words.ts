@@ -1,0 +1,135 @@
+import { isOpen } from "../approvals/action.ts";
+import type { Entry } from "../core/entry.ts";
+import { isHolding } from "../core/phrases.ts";
+import type { Call, Offer, QuestionEnd, Run, Thread } from "./thread.ts";
+
+/** Questions whose end is remembered for those who press later. */
+const MAX_ANSWERED = 50;
+
+/** The message waits for the run's open actions: its author is told alone, and once for each action. */
+export function tellHeld(thread: Thread, run: Run, { actor }: Entry<"message">, id: string): void {
+  const { account } = actor;
+  const open = [...thread.live].filter(
+    (action) => isOpen(action) && action.run === run.started.run,
+  );
+  if (open.length === 0 || open.some(({ told }) => told.has(account))) return;
+  for (const { told } of open) told.add(account);
+  const holds = open.map(({ action }) => action);
+  const decided = holds.length === 1 ? "is approved or denied" : "are decided";
+  const text = `I'll answer after ${holds.join(" and ")} ${decided}.`;
+  thread.words.set(id, { id, text, to: account, holds });
+}
+
+/**
+ * A message answers the question when who began the run wrote it, unless they only say that they need time. Others press
+ * a choice or type `answer …`; they are told so, alone and once.
+ */
+export function hearReply(thread: Thread, run: Run, message: Entry<"message">): boolean {
+  const { account } = message.actor;
+  for (const call of run.open.values()) {
+    if (call.asked === undefined || call.reply !== undefined) continue;
+    if (run.askers.has(account) && !isHolding(message.text)) {
+      call.reply = message;
+      return true;
+    }
+    if (!run.askers.has(account) && !call.told.has(account)) {
+      call.told.add(account);
+      const whom = run.asker === undefined ? "an answer" : `${run.asker.name}'s answer`;
+      const text = `I'm waiting for ${whom} to my question. To answer it yourself, press a choice or type: answer ${call.call} <text>`;
+      thread.words.set(message.id, { id: message.id, text, to: account });
+    }
+  }
+  return false;
+}
+
+/** The click or message that answered a question. */
+export function answererOf(
+  thread: Thread,
+  call: Call,
+  { answers }: Entry<"tool_finished">,
+): Entry<"click"> | Entry<"message"> | undefined {
+  const click = thread.clicks.get(answers ?? "");
+  return click ?? (call.reply?.id === answers ? call.reply : undefined);
+}
+
+/** The question waits no longer. Call it before its click is forgotten. */
+export function closeQuestion(thread: Thread, call: Call, entry: Entry<"tool_finished">): void {
+  thread.answered.set(call.call, endOf(thread, call, entry));
+  for (const oldest of thread.answered.keys()) {
+    if (thread.answered.size <= MAX_ANSWERED) return;
+    thread.answered.delete(oldest);
+  }
+}
+
+function endOf(thread: Thread, call: Call, entry: Entry<"tool_finished">): QuestionEnd {
+  const answer = answererOf(thread, call, entry);
+  if (answer === undefined) {
+    const outcome = entry.outcome === "ok" ? "answered" : entry.outcome;
+    const isKnown = outcome === "answered" || outcome === "expired";
+    return { outcome: isKnown ? outcome : "cancelled", text: entry.text, by: undefined };
+  }
+  const { choice, text } =
+    answer.kind === "click" ? { ...answer, text: "" } : { ...answer, choice: undefined };
+  const said = choice?.kind === "answer" ? choice.text : text;
+  return { outcome: "answered", text: said, by: answer.actor.name };
+}
+
+/** Keeps a notice that will have to change or go. */
+export function keepOffer({ offers, views }: Thread, notice: Entry<"notice">): void {
+  const { asks, settles, holds, approves, confirms, warns } = notice;
+  const isOffer = [asks, settles, holds, approves, confirms, warns].some((of) => of !== undefined);
+  if (isOffer) offers.set(notice.id, { notice, shown: new Map(), open: new Set(views) });
+}
+
+/** True once what the notice is about waits no longer. */
+export function isPast(
+  { actions, runs, unknown, answered }: Thread,
+  { notice }: Pick<Offer, "notice">,
+): boolean {
+  const { asks, settles, holds = [], approves = [], confirms, warns } = notice;
+  if (asks !== undefined) return answered.has(asks.call) || !isOpenCall(runs, asks.call);
+  if (settles !== undefined) {
+    return ![...unknown.values()].some(
+      (call) => call.settled === undefined && (call.action?.action ?? call.call) === settles,
+    );
+  }
+  const waits = [...holds, ...approves, confirms ?? [], warns ?? []].flat();
+  return (
+    waits.length > 0 &&
+    !waits.some((id) => {
+      const action = actions.get(id);
+      return action === undefined ? isOpenCall(runs, id) : isOpen(action);
+    })
+  );
+}
+
+function isOpenCall(runs: Thread["runs"], id: string): boolean {
+  return runs.get(id.slice(0, id.indexOf(".")))?.open.has(id) === true;
+}
+
+/** The first offer that this view shows and that is past. */
+export function pastOffer(thread: Thread, view: string): Offer | undefined {
+  for (const offer of thread.offers.values()) {
+    if (offer.shown.has(view) && offer.open.has(view) && isPast(thread, offer)) return offer;
+  }
+  return undefined;
+}
+
+/** Ends the id under which an offer's last change is recorded as delivered. */
+const UP_TO_DATE = "@past";
+
+/** Under what id it is recorded that a view shows the offer as it stays. */
+export function pastId({ notice }: Offer): string {
+  return `${notice.id}${UP_TO_DATE}`;
+}
+
+/** A view shows the notice, or shows it as it stays; false when the entry is about something else. */
+export function showOffer(thread: Thread, { view, entry, ref }: Entry<"delivered">): boolean {
+  const isLast = entry.endsWith(UP_TO_DATE);
+  const offer = thread.offers.get(isLast ? entry.slice(0, -UP_TO_DATE.length) : entry);
+  if (offer === undefined) return false;
+  if (!isLast) offer.shown.set(view, ref);
+  if (isLast || ref === "") offer.open.delete(view);
+  if (offer.open.size === 0) thread.offers.delete(offer.notice.id);
+  return isLast;
+}
