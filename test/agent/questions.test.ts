@@ -116,7 +116,7 @@ describe("a question of the model's", () => {
       now: () => clock.now,
     });
     await stage.ask("fix it");
-    clock.now += 50 * 60_000;
+    clock.now += 50 * 60_000 + 1_000;
     await stage.settle();
     expect(stage.chat.notices().at(-1)?.text).toBe(
       "My question “Which cluster?” waits 10 minutes more; then I go on without an answer.",
