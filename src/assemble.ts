@@ -199,6 +199,7 @@ export async function assemble(
     journal,
     dispatcher,
     policy: config.approvals,
+    network: config.network.allow,
     run: {
       direct: (command, thread) => answerCommand(command, thread, commands),
       plain: (text) => answerWithoutModel(text, tools, describeInput),

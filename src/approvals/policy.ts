@@ -142,8 +142,11 @@ export interface PolicyCall {
 type Kinds = Readonly<Record<string, ArgumentKind>>;
 
 export type Decision =
-  /** `rule` names what allowed it, for the record; `named`: it names the very place, a URL's or a host. */
-  | { kind: "allow"; rule: string; named?: true }
+  /**
+   * `rule` names what allowed it, for the record. `byRule`: a rule of the configuration's, not a default; `named`: one that
+   * names the very place, a URL's or a host.
+   */
+  | { kind: "allow"; rule: string; byRule?: true; named?: true }
   | { kind: "deny"; why: string }
   | {
       kind: "ask";
@@ -155,6 +158,8 @@ export type Decision =
       requesterMayApprove: boolean;
       /** Whom to turn to when too few people who may approve exist. */
       escalation: string | undefined;
+      /** Why it is asked where the rules alone would not: a sentence for the card. */
+      why?: string;
     };
 
 /**
@@ -175,7 +180,7 @@ export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
     : `approvals.default.${call.effect} (no rule matches${isOwn ? "; it changes only our own records" : ""})`;
   if (decision === "allow") {
     const named = found !== undefined && namesItsPlace(found, call.kinds ?? {});
-    return { kind: "allow", rule: name, ...(named && { named }) };
+    return { kind: "allow", rule: name, ...(found && { byRule: true }), ...(named && { named }) };
   }
   if (decision === "deny") return { kind: "deny", why: `${name} denies this call of ${call.tool}` };
   return {

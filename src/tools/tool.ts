@@ -151,6 +151,11 @@ export interface Tool<I = unknown> {
    */
   readonly own?: true;
   /**
+   * Its results are this program's own words, its skills' or an answer of people's, never text from outside: reading them
+   * makes a run no less trusted.
+   */
+  readonly ours?: true;
+  /**
    * What the call changes, such as `service nginx`: writes on the same resource never run side by side. Left out: all
    * such tools share one resource, "this machine".
    */

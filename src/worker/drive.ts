@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Adapter, Progress, View } from "../adapters/adapter.ts";
 import type { RunParts } from "../agent/run.ts";
 import { emptyTranscript, foldTranscript, type Transcript } from "../agent/transcript.ts";
+import type { Heard } from "../approvals/heard.ts";
 import type { ApprovalPolicy } from "../approvals/policy.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
@@ -19,6 +20,8 @@ export interface WorkerParts {
   journal: Journal;
   dispatcher: Dispatcher;
   policy: ApprovalPolicy;
+  /** `network.allow`: hosts that the configuration knows. Default: none. */
+  network?: readonly string[];
   run: RunParts;
   encode: Encode;
   /** Takes held secrets out of a text and leaves the rest of it byte for byte. */
@@ -68,6 +71,8 @@ export interface Drive {
   readonly ready: (() => Promise<void>)[];
   /** The thread as its model is told it, once a model was asked. */
   transcript: Transcript | undefined;
+  /** What came into the thread and from whom, once that mattered. */
+  heardFrom: Heard | undefined;
   /** Per resource, the end of the writes on it so far. */
   readonly writes: Map<string, Promise<void>>;
   /** Work to leave alone until then, by step key, because the platform refused or did not answer; store's clock. */
@@ -121,6 +126,7 @@ export function createDrive(
     busy: new Map(),
     ready: [],
     transcript: undefined,
+    heardFrom: undefined,
     writes: new Map(),
     deferred: new Map(),
     wrote: new Set(),

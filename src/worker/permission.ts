@@ -1,6 +1,7 @@
 import { type Decision, decide as decidePolicy } from "../approvals/policy.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
 import type { Drive } from "./drive.ts";
+import { askOutside } from "./outside.ts";
 
 /** A call that somebody wants made. */
 interface Wanted {
@@ -11,6 +12,8 @@ interface Wanted {
   args: JsonObject;
   /** What it was said to do when it was shown or started; left out: what the tool says of it now. */
   effect?: Effect | undefined;
+  /** They are where a call leads that was permitted with these. */
+  from?: JsonObject | undefined;
 }
 
 /** As policy decides; a denial's `why` is a sentence for people. */
@@ -37,6 +40,8 @@ export async function permit(drive: Drive, wanted: Wanted): Promise<Permission> 
       meant: await dispatcher.meant(wanted.tool, wanted.args),
     },
   );
+  if (decision.kind === "allow" && tool !== undefined)
+    return (await askOutside(drive, wanted, tool, decision)) ?? decision;
   if (decision.kind !== "deny") return decision;
   return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
 }

@@ -62,7 +62,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
       return { kind: "question", draft: () => draft };
     }
     if (decision.kind === "allow") return { kind: "allow", prepared };
-    const preview = await dispatcher.preview(prepared, signal);
+    const preview = because(await dispatcher.preview(prepared, signal), decision, encode);
     const requesters = [...(run?.principals ?? [])];
     const place = placeOf(drive, signal);
     const electorate = await electorateOf(place, decision, requesters);
@@ -85,6 +85,12 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     }
     return { kind: "blocked", text: encode(messageOf(error)) };
   }
+}
+
+/** A preview that begins with why people are asked, where the rules alone would not. */
+function because(preview: Preview, { why }: Asked, encode: (text: string) => string): Preview {
+  if (why === undefined) return preview;
+  return { ...preview, lines: [{ label: "Asked because", value: encode(why) }, ...preview.lines] };
 }
 
 function questionDraft(

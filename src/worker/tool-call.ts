@@ -50,7 +50,7 @@ export function runTool(drive: Drive, call: Call, done: () => void = () => {}): 
         asker: askerOf(drive, call),
         keep: (bytes) => drive.parts.journal.putArtifact(drive.key, bytes),
         artifact: (id) => drive.parts.journal.readArtifact(drive.key, id),
-        permit: (other) => permitStep(drive, { ...call, args: other }),
+        permit: (other) => permitStep(drive, { ...call, args: other, from: args }),
       });
       const { outcome, ms } = finished;
       progress(drive, call.run, { kind: "tool_finished", call: call.call, tool, outcome, ms });

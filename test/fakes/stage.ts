@@ -54,6 +54,8 @@ export function fakeTool(
 export interface StageOptions {
   tools?: Tool[];
   approvals?: z.input<typeof approvalPolicy>;
+  /** Hosts that the configuration knows. */
+  network?: string[];
   chat?: Chat;
   /** A real platform's, in place of the chat. */
   adapter?: Adapter;
@@ -122,6 +124,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       encoder: encoderOf(encode),
     }),
     policy: approvalPolicy.parse(options.approvals ?? {}),
+    network: options.network ?? [],
     run: {
       direct: (command, thread) =>
         answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),

@@ -18,6 +18,7 @@ export function createIncidentOpen(ledger: () => Ledger): Tool<Input> {
       "Opens the record of an incident, when people say that there is one or ask for its record; search first whether it is recorded already. Gives its id.",
     input,
     effect: "write",
+    ours: true,
     own: true,
     timeoutMs: 15_000,
     resource: () => "a new incident",

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { defineTool } from "../tool.ts";
+import { formatBytes } from "./format.ts";
 import { renderVisit } from "./http-report.ts";
 import { urlProblem } from "./http-url.ts";
 
@@ -53,9 +54,39 @@ export const httpCheck = defineTool({
   kinds: { url: "url" },
   // The check ends by itself; what is left is for closing.
   timeoutMs: (MAX_SECONDS + 5) * 1_000,
+  async preview({ url: text, method, followRedirects }) {
+    const url = new URL(text);
+    const told = `${url.pathname}${url.search}`;
+    return {
+      lines: [
+        { label: "Request", value: `${method} to ${url.host}` },
+        { label: "Tells it", value: `${told} (${formatBytes(Buffer.byteLength(told))})` },
+        ...decodedLine(told),
+        ...(followRedirects
+          ? [{ label: "Redirects", value: "followed, each one decided anew" }]
+          : []),
+      ],
+      blastRadius: `${url.host} and whoever reads its logs learn what the request says. A server may also act on a ${method}.`,
+      undo: "What was sent can't be taken back.",
+    };
+  },
   async run(args, ctx) {
     // node:http takes tens of milliseconds to load, which a start without a check should not pay.
     const { visit } = await import("./http-visit.ts");
     return { text: renderVisit(await visit(args, ctx), args, ctx.encoder) };
   },
 });
+
+/** What is written in escapes, as people read it. */
+function decodedLine(told: string): { label: string; value: string }[] {
+  const plain = unescaped(told);
+  return plain === told ? [] : [{ label: "In plain", value: plain }];
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}

@@ -45,6 +45,13 @@ export const tcpCheck = defineTool({
   kinds: { host: "host" },
   // The check ends by itself; what is left is for closing.
   timeoutMs: (MAX_SECONDS + 5) * 1_000,
+  async preview({ host, port }) {
+    return {
+      lines: [{ label: "Connects to", value: formatAddress(host, port) }],
+      blastRadius: `Whoever answers for the name ${host} learns that it was looked up. Nothing else is sent.`,
+      undo: "What was sent can't be taken back.",
+    };
+  },
   async run(args, ctx) {
     const text = await check(args, ctx);
     if (ctx.signal.aborted) throw new BotError("ABORTED", "the check was stopped");

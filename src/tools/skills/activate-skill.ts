@@ -11,6 +11,7 @@ export function createActivateSkill(skills: readonly Skill[]): Tool<{ name: stri
       "Gives a skill's instructions and the list of its files. Once in a thread is enough.",
     input: z.strictObject({ name: z.enum([...byName.keys()]) }),
     effect: "read",
+    ours: true,
     timeoutMs: 10_000,
     async run({ name }) {
       const skill = byName.get(name);

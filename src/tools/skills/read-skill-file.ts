@@ -23,6 +23,7 @@ export function createReadSkillFile(skills: readonly Skill[]): Tool<Input> {
         .meta({ examples: ["references/checks.md"] }),
     }),
     effect: "read",
+    ours: true,
     timeoutMs: 10_000,
     async run({ skill, path }) {
       const text = (await byName.get(skill)?.read(path)) ?? "";

@@ -23,6 +23,7 @@ export const askUser = defineTool<z.infer<typeof input>>({
     "Asks the people of this thread one question and waits for the answer. For what no tool can find out and the work cannot go on without; never for an approval: what needs one asks by itself.",
   input,
   effect: "read",
+  ours: true,
   timeoutMs: 1_000,
   question: ({ question, choices }) => ({ text: question, choices }),
   async run() {

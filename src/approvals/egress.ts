@@ -1,0 +1,143 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+import { type ArgumentKind, canonicalHost, hostOf, readAddress } from "../core/canonical.ts";
+import type { JsonObject } from "../core/entry.ts";
+
+/**
+ * Where a read sends its arguments, and whether that place is known. What a model read elsewhere can leave in an address, so
+ * after it read outside text a place that neither a person nor the configuration named is asked about, and so is a known one
+ * that would be told much.
+ */
+
+/** A place that a call sends something to: a host, and the URL where there is one. */
+interface Destination {
+  host: string;
+  url: URL | undefined;
+}
+
+/** What is known of places. */
+export interface KnownPlaces {
+  /** What full members of the thread wrote. */
+  words: readonly string[];
+  /** `network.allow`: addresses, networks, names, `*.domain`. */
+  network: readonly string[];
+  /** A rule that names the place allows the call. */
+  named: boolean;
+}
+
+/** Of path and query: more than most checks need, and less than a line of a log. */
+const MAX_URL_BYTES = 128;
+/** Of the labels below a known domain: a long name, and less than what a name can carry (RFC 1035: 253). */
+const MAX_LABEL_BYTES = 40;
+
+/** The places that arguments of these kinds send to. What cannot be read is no place: the tool refuses it. */
+export function destinations(
+  kinds: Readonly<Record<string, ArgumentKind>>,
+  args: JsonObject,
+): Destination[] {
+  return Object.entries(kinds).flatMap(([name, kind]): Destination[] => {
+    const text = args[name];
+    if (typeof text !== "string") return [];
+    if (kind === "url") {
+      const url = URL.parse(text);
+      return url === null ? [] : [{ host: hostOf(url), url }];
+    }
+    const host = kind === "host" ? canonicalHost(text) : undefined;
+    return host === undefined ? [] : [{ host, url: undefined }];
+  });
+}
+
+/** Why sending there has to be asked about, as a sentence, or undefined. */
+export function whyAsk({ host, url }: Destination, known: KnownPlaces): string | undefined {
+  const written = placesIn(known.words);
+  if (url !== undefined && written.urls.has(hrefOf(url))) return undefined;
+  const entry = entryFor(host, known.network);
+  if (!written.hosts.has(host) && entry === undefined && !known.named) {
+    return `Nobody here named ${host}, and the configuration doesn't know it.`;
+  }
+  if (url !== undefined && !known.named && isInner(host, entry)) {
+    return `${host} is inside the network, and nobody here wrote this very URL.`;
+  }
+  const labels = written.hosts.has(host) ? 0 : Buffer.byteLength(labelsBelow(host, entry));
+  if (labels > MAX_LABEL_BYTES) return `The name ${host} holds ${labels} bytes that nobody wrote.`;
+  const bytes = url === undefined ? 0 : unwrittenBytes(url, written.urls);
+  if (bytes <= MAX_URL_BYTES) return undefined;
+  return `The URL tells ${host} ${bytes} bytes that nobody here wrote.`;
+}
+
+interface Places {
+  hosts: ReadonlySet<string>;
+  urls: ReadonlySet<string>;
+}
+
+/** The hosts and URLs that stand in texts; a URL without its scheme counts as http and as https. */
+function placesIn(words: readonly string[]): Places {
+  const hosts = new Set<string>();
+  const urls = new Set<string>();
+  const add = (text: string) => {
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "") return;
+    hosts.add(hostOf(url));
+    urls.add(hrefOf(url));
+  };
+  for (const token of words.flatMap(tokensOf)) {
+    const text = token.replace(/^[\p{P}\p{S}]*?(?=[\p{L}\p{N}[/])/u, "");
+    for (const one of new Set([text, text.replace(/[\p{P}\p{S}]+$/u, "")])) {
+      const isUrl = one.includes("://");
+      for (const whole of isUrl ? [one] : [`http://${one}`, `https://${one}`]) add(whole);
+      const host = isUrl ? undefined : canonicalHost(one);
+      if (host !== undefined) hosts.add(host);
+    }
+  }
+  return { hosts, urls };
+}
+
+/** Words, with `url=https://…` split, and what stands in quotes or angle brackets by itself. */
+function tokensOf(text: string): string[] {
+  return text
+    .split(/[\s<>"'`|]+/)
+    .flatMap((token) => [token, token.replace(/^[\w-]+=/, "")])
+    .filter((token) => token !== "");
+}
+
+/** As it is requested: without a fragment. */
+function hrefOf(url: URL): string {
+  const plain = new URL(url);
+  plain.hash = "";
+  const host = hostOf(url);
+  return `${plain.protocol}//${host}:${plain.port}${plain.pathname}${plain.search}`;
+}
+
+/** The bytes of path and query beyond the longest beginning of them that somebody wrote. */
+function unwrittenBytes(url: URL, written: ReadonlySet<string>): number {
+  const href = hrefOf(url);
+  const begun = [...written].filter((one) => href.startsWith(one)).map((one) => one.length);
+  const from = Math.max(href.length - url.pathname.length - url.search.length, ...begun);
+  return Buffer.byteLength(href.slice(from));
+}
+
+/** The entry of `network.allow` that names the host. */
+function entryFor(host: string, network: readonly string[]): string | undefined {
+  return network.find((entry) => {
+    const isNetwork = ipaddr.isValidCIDR(entry);
+    if (isIP(host) !== 0) {
+      if (!isNetwork) return canonicalHost(entry) === host;
+      const [address, [base, bits]] = [readAddress(host), ipaddr.parseCIDR(entry)];
+      return address.kind() === base.kind() && address.match(base, bits);
+    }
+    const name = entry.toLowerCase().replace(/\.$/, "");
+    return name.startsWith("*.") ? host.endsWith(name.slice(1)) : name === host;
+  });
+}
+
+/** What of a name stands below the domain that is known. */
+function labelsBelow(host: string, entry: string | undefined): string {
+  return entry?.startsWith("*.") === true ? host.slice(0, host.length + 1 - entry.length) : "";
+}
+
+/** Not on the internet. Names need an entry of `network.allow` only where they lead to such addresses. */
+function isInner(host: string, entry: string | undefined): boolean {
+  if (isIP(host) === 0)
+    return entry !== undefined || !host.includes(".") || host.endsWith(".localhost");
+  return readAddress(host).range() !== "unicast";
+}

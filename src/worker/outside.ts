@@ -1,0 +1,102 @@
+import { destinations, whyAsk } from "../approvals/egress.ts";
+import { hear, type Heard, isOutsideHeard, nothingHeard } from "../approvals/heard.ts";
+import type { Decision } from "../approvals/policy.ts";
+import type { JsonObject } from "../core/entry.ts";
+import type { Tool } from "../tools/tool.ts";
+import { type Drive, persist } from "./drive.ts";
+
+/** What a model may do once it has read what nobody here wrote. */
+
+type Asking = Extract<Decision, { kind: "ask" }>;
+
+/** A call of a run's, with the arguments that were permitted before where these are another step of it. */
+interface Step {
+  run: string;
+  args: JsonObject;
+  from?: JsonObject | undefined;
+}
+
+/**
+ * True when the request that the run's newest calls follow from held text from outside: a result of a tool that is not the
+ * program's own word, a file, a line by somebody who is no full member. False for what a person typed as a command.
+ */
+export async function hasReadOutside(drive: Drive, run: string): Promise<boolean> {
+  const seen = drive.thread.runs.get(run)?.talk?.last?.seen;
+  if (seen === undefined) return false;
+  const heard = await heardOf(drive);
+  const members = await membersAmong(drive, heard);
+  const { dispatcher } = drive.parts;
+  return isOutsideHeard(heard, seen, {
+    isOurs: (tool) => dispatcher.find(tool)?.ours === true,
+    isMember: (account) => members.has(account),
+  });
+}
+
+/**
+ * What else has to be asked of a call that policy allows: a read that sends something to a place which nobody here and no
+ * configuration named, and a write to our own records. Undefined: nothing.
+ */
+export async function askOutside(
+  drive: Drive,
+  { run, args, from }: Step,
+  tool: Tool,
+  decision: Extract<Decision, { kind: "allow" }>,
+): Promise<Asking | undefined> {
+  const sent = tool.effect === "read" ? destinations(tool.kinds ?? {}, args) : [];
+  const isOwn = tool.own === true && tool.effect !== "read";
+  if ((sent.length === 0 && !isOwn) || !(await hasReadOutside(drive, run))) return undefined;
+  if (isOwn) return decision.byRule === true ? undefined : asking(OWN_WORDS);
+  const words = await wordsOfMembers(drive);
+  // Where the same host leads on is its own word, which it was told nothing new for.
+  const hosts = new Set(destinations(tool.kinds ?? {}, from ?? {}).map(({ host }) => host));
+  const known = { words, network: drive.parts.network ?? [], named: decision.named === true };
+  for (const place of sent.filter(({ host }) => !hosts.has(host))) {
+    const why = whyAsk(place, known);
+    if (why !== undefined) return asking(`The bot has read text from outside. ${why}`);
+  }
+  return undefined;
+}
+
+const OWN_WORDS =
+  "The bot has read text from outside, and what it writes here is read in other threads.";
+
+/** As policy asks of a write: anybody here may approve, whoever asked included. */
+function asking(why: string): Asking {
+  return {
+    kind: "ask",
+    approvers: undefined,
+    quorum: 1,
+    expiresInMinutes: 60,
+    requesterMayApprove: true,
+    escalation: undefined,
+    why,
+  };
+}
+
+async function wordsOfMembers(drive: Drive): Promise<string[]> {
+  const heard = await heardOf(drive);
+  const members = await membersAmong(drive, heard);
+  return heard.words.flatMap(({ account, text }) => (members.has(account) ? [text] : []));
+}
+
+/** Whom the platform cannot tell of just now is taken for nobody: then more is asked. */
+async function membersAmong(
+  { adapter, key }: Drive,
+  { words }: Heard,
+): Promise<ReadonlySet<string>> {
+  const accounts = [...new Set(words.map(({ account }) => account))];
+  if (adapter.singleOperator) return new Set(accounts);
+  const standings = await Promise.all(
+    accounts.map((account) => adapter.people.standing(account, key).catch(() => "unknown")),
+  );
+  return new Set(accounts.filter((_, index) => standings[index] === "member"));
+}
+
+/** Read whole once, and then what is new. */
+async function heardOf(drive: Drive): Promise<Heard> {
+  const heard = (drive.heardFrom ??= nothingHeard());
+  if (heard.last >= drive.thread.last) return heard;
+  const entries = await persist(drive, () => drive.parts.journal.read(drive.key, heard.last));
+  for (const entry of entries) if (entry.kind !== "newer") hear(heard, entry);
+  return heard;
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { destinations, type KnownPlaces, whyAsk } from "../../src/approvals/egress.ts";
+
+function ask(url: string, known: Partial<KnownPlaces> = {}): string | undefined {
+  const [place] = destinations({ url: "url" }, { url });
+  return place && whyAsk(place, { words: [], network: [], named: false, ...known });
+}
+
+function askHost(host: string, known: Partial<KnownPlaces> = {}): string | undefined {
+  const [place] = destinations({ host: "host" }, { host, port: 1 });
+  return place && whyAsk(place, { words: [], network: [], named: false, ...known });
+}
+
+const UNKNOWN = /^Nobody here named/;
+
+describe("a host is known", () => {
+  it.each([
+    "why is shop.example.com slow?",
+    "look at https://shop.example.com/cart please",
+    "(shop.example.com)",
+    "`shop.example.com`, today",
+    "run http_check url=https://shop.example.com/x",
+    "SHOP.EXAMPLE.COM.",
+    "<https://shop.example.com|shop>",
+    "shop.example.com:443/health?",
+  ])("by the words %s", (words) => {
+    expect(ask("https://shop.example.com/other", { words: [words] })).toBeUndefined();
+    expect(askHost("shop.example.com", { words: [words] })).toBeUndefined();
+  });
+
+  it.each([
+    "why is example.com slow?",
+    "why is the shop slow?",
+    "mail jane@shop.example.com",
+    "https://evil.test/shop.example.com",
+    "https://user@shop.example.com/",
+    "xshop.example.com",
+  ])("not by the words %s", (words) => {
+    expect(ask("https://shop.example.com/", { words: [words] })).toMatch(UNKNOWN);
+  });
+
+  it("by network.allow, an address by its network", () => {
+    const network = ["*.example.com", "10.20.0.0/16", "192.0.2.7"];
+    expect(askHost("db.example.com", { network })).toBeUndefined();
+    expect(askHost("10.20.1.2", { network })).toBeUndefined();
+    expect(askHost("::ffff:192.0.2.7", { network })).toBeUndefined();
+    expect(askHost("example.com", { network })).toMatch(UNKNOWN);
+    expect(askHost("10.21.1.2", { network })).toMatch(UNKNOWN);
+  });
+
+  it("by a rule that names it", () => {
+    expect(ask("https://status.example.com/", { named: true })).toBeUndefined();
+  });
+});
+
+describe("a known host is asked about", () => {
+  const words = ["see https://shop.example.com/cart?id=5 and db.example.com"];
+
+  it("when it is told more than 128 bytes that nobody wrote", () => {
+    const url = (length: number) => `https://shop.example.com/${"x".repeat(length - 1)}`;
+    expect(ask(url(128), { words })).toBeUndefined();
+    expect(ask(url(129), { words })).toBe(
+      "The URL tells shop.example.com 129 bytes that nobody here wrote.",
+    );
+    expect(ask(`https://shop.example.com/?d=${"x".repeat(130)}`, { words, named: true })).toMatch(
+      /bytes/,
+    );
+    const long = `https://shop.example.com/${"y".repeat(300)}`;
+    expect(ask(long, { words: [`look: ${long}.`] })).toBeUndefined();
+    expect(ask(`${long}&x=1`, { words: [`look: ${long}`] })).toBeUndefined();
+  });
+
+  it("when its name holds more than 40 bytes that nobody wrote", () => {
+    const network = ["*.example.com"];
+    const name = `${"a".repeat(45)}.example.com`;
+    expect(askHost(name, { network })).toBe(`The name ${name} holds 45 bytes that nobody wrote.`);
+    expect(askHost(name, { network, words: [name] })).toBeUndefined();
+    expect(askHost(`${"a".repeat(30)}.example.com`, { network })).toBeUndefined();
+  });
+
+  it("when it is inside the network, but for a URL that somebody wrote", () => {
+    const known = { words: ["10.0.0.5 hangs, and http://10.0.0.6:8080/health too"], network: [] };
+    expect(ask("http://10.0.0.5/shutdown", known)).toMatch(/inside the network/);
+    expect(ask("http://10.0.0.5/", known)).toBeUndefined();
+    expect(ask("http://10.0.0.6:8080/health", known)).toBeUndefined();
+    expect(ask("http://10.0.0.6:8080/health#x", known)).toBeUndefined();
+    expect(ask("http://10.0.0.6:8080/shutdown", known)).toMatch(/inside the network/);
+    expect(ask("http://0xa000006:8080/shutdown", known)).toMatch(/inside the network/);
+    expect(askHost("10.0.0.5", known)).toBeUndefined();
+    const network = ["*.internal.example.com"];
+    expect(ask("http://ci.internal.example.com/job/x/build", { network })).toMatch(/inside/);
+    expect(
+      ask("http://ci.internal.example.com/job/x/build", { network, named: true }),
+    ).toBeUndefined();
+    expect(ask("http://localhost:3000/", { words: ["localhost is slow"] })).toMatch(/inside/);
+  });
+});
