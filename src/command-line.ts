@@ -15,7 +15,7 @@ import {
 import type { Config } from "./config.ts";
 import { BotError } from "./core/errors.ts";
 import { createRedactor } from "./core/secrets.ts";
-import type { JournalKey } from "./core/journal-key.ts";
+import { type JournalKey, transportOf } from "./core/journal-key.ts";
 import { loadModel } from "./models/load.ts";
 
 /** The commands of `main.ts`. Each returns the process's exit code. */
@@ -122,7 +122,12 @@ async function firstThread(
 ): Promise<JournalKey> {
   if (name !== undefined) {
     const { findThread } = await import("./commands/reports.ts");
-    return findThread(bot.journal, name);
+    const key = await findThread(bot.journal, name);
+    if (transportOf(key) === "terminal") return key;
+    throw new BotError(
+      "USAGE",
+      `--thread opens the terminal's own threads. ${key} is decided where its people are; \`trace ${key}\` shows it.`,
+    );
   }
   // A pipe's lines are meant for a thread of their own.
   if (!interactive) return newThread();

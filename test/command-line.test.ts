@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { openSqliteJournal } from "../src/journal/sqlite.ts";
 import { collect, Program } from "./fakes/program.ts";
 
 let program: Program;
@@ -201,6 +202,21 @@ describe("a conversation", { timeout: 20_000 }, () => {
 });
 
 describe("looking at what happened", { timeout: 20_000 }, () => {
+  test("--thread opens the terminal's threads and no other's", async () => {
+    const path = join(begin().folder, "data/watchkeeper.db");
+    mkdirSync(join(program.folder, "data"));
+    const journal = await openSqliteJournal({ path });
+    const key = "slack:T1:C1:1.1";
+    const actor = { account: "slack:T1:U1", name: "ana" };
+    await journal.post(key, { id: "m1", kind: "message", actor, text: "restart it" });
+    await journal.close();
+    const { code, err, out } = await program.run(["--thread", key], "approve a1\n");
+    expect(code).toBe(2);
+    expect(err).toContain("--thread opens the terminal's own threads");
+    expect(out).toBe("");
+    expect((await program.run(["trace", key])).out.trim().split("\n")).toHaveLength(1);
+  });
+
   test("trace prints a thread's journal, named by its beginning", async () => {
     await begin().run(["ask", "run disk_usage"]);
     const [first] = await audited();

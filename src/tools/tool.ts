@@ -145,6 +145,8 @@ export interface Tool<I = unknown> {
   readonly timeoutMs: number;
   /** Arguments that name a URL, a host, a path or a unit: rules then hold for every spelling of it. */
   readonly kinds?: Readonly<Record<string, ArgumentKind>>;
+  /** How often it may be called; no limit of its own without. Hours are UTC's. */
+  readonly limits?: { readonly perRun: number; readonly perPersonHour: number };
   /**
    * A write that changes only this program's own records: policy's default lets it run without asking. Rules apply to it,
    * and it is written down like any other.

@@ -15,6 +15,7 @@ import { QUESTION_MS } from "../journal/waiting.ts";
 import type { Prepared } from "../tools/dispatch.ts";
 import { type Drive, storeNow } from "./drive.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
+import { whyTooMany } from "./limits.ts";
 import { type Permission, permit } from "./permission.ts";
 
 export type Proposal =
@@ -56,6 +57,8 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     if (again !== undefined) return { kind: "blocked", text: again };
     const decision = await permit(drive, { ...call, args: prepared.args });
     if (decision.kind === "deny") return { kind: "blocked", text: decision.why };
+    const tooMany = await whyTooMany(drive, call, prepared.tool);
+    if (tooMany !== undefined) return { kind: "blocked", text: tooMany };
     const { question } = prepared.tool;
     if (question !== undefined) {
       const draft = questionDraft(call, question(prepared.args), encode, storeNow(drive));

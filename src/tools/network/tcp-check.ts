@@ -43,6 +43,8 @@ export const tcpCheck = defineTool({
   input,
   effect: "read",
   kinds: { host: "host" },
+  // More than an investigation needs, and too few to scan a host's ports.
+  limits: { perRun: 20, perPersonHour: 60 },
   // The check ends by itself; what is left is for closing.
   timeoutMs: (MAX_SECONDS + 5) * 1_000,
   async preview({ host, port }) {

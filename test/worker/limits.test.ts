@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { createTools } from "../../src/tools/registry.ts";
+import { ANSWER, call } from "../agent/talking.ts";
+import { scriptedModel } from "../fakes/scripted-model.ts";
+import { createStage, fakeTool } from "../fakes/stage.ts";
+
+test("a tool with limits is called so often in a run, and so often an hour for a person", async () => {
+  const knock = fakeTool({ name: "knock", limits: { perRun: 3, perPersonHour: 5 } });
+  const turn = {
+    calls: [call("knock", "a"), call("knock", "b"), call("knock", "c"), call("knock", "d")],
+  };
+  let now = Date.UTC(2026, 10, 22, 12, 0, 0);
+  const stage = await createStage({
+    tools: [knock],
+    model: scriptedModel([turn, ANSWER]),
+    now: () => now,
+  });
+  const ask = async (text: string, account?: string) => {
+    await stage.say(text, account);
+    await stage.settle();
+    const finished = (await stage.entries()).findLast(({ kind }) => kind === "tool_finished");
+    return finished?.kind === "tool_finished" ? finished.text : "";
+  };
+  await ask("knock everywhere");
+  expect(knock.runs.toSorted()).toEqual(["a", "b", "c"]);
+  expect(await stage.entries()).toContainEqual(
+    expect.objectContaining({
+      text: "Only 3 calls of knock may be made in one run, so this one was not.",
+    }),
+  );
+  expect(await ask("run knock name=e")).toBe("did e");
+  expect(await ask("run knock name=f")).toBe("did f");
+  expect(await ask("run knock name=g")).toMatch(
+    /^Only 5 calls of knock may be made for one person/,
+  );
+  expect(await ask("run knock name=h", "test:bob")).toBe("did h");
+  now += 3_600_000;
+  expect(await ask("run knock name=i")).toBe("did i");
+  expect(knock.runs).toHaveLength(7);
+});
+
+test("tcp_check has limits", () => {
+  const tool = createTools({ logRoots: [] }).find(({ name }) => name === "tcp_check");
+  expect(tool?.limits).toEqual({ perRun: 20, perPersonHour: 60 });
+});
