@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
 import { createQueries } from "../../src/worker/queries.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
@@ -104,6 +104,8 @@ describe("while a tool runs", () => {
   });
 });
 
+const TIMERS = ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] as const;
+
 describe("a store that is away", () => {
   const away = async (ms: number) => {
     const look = fakeTool({ name: "look" });
@@ -128,6 +130,29 @@ describe("a store that is away", () => {
       { text: expect.stringMatching(/did not answer for \d s.*It is back/) },
     ]);
     expect(chat.answers()).toHaveLength(1);
+  });
+
+  test("for 20 seconds is waited for by the worker that has the thread: it is no crash", async () => {
+    vi.useFakeTimers({ toFake: [...TIMERS, "performance"] });
+    try {
+      const { settle, look, chat, journal } = await away(20_000);
+      const { lease } = journal;
+      const attempts: (number | undefined)[] = [];
+      journal.lease = async (...asked) => {
+        const granted = await lease(...asked);
+        attempts.push(granted?.attempts);
+        return granted;
+      };
+      const work = settle();
+      for (let second = 0; second < 25; second++) await vi.advanceTimersByTimeAsync(1_000);
+      await work;
+      await settle();
+      expect(attempts).toEqual([1, 1]);
+      expect(look.runs).toEqual(["web"]);
+      expect(chat.answers()).toHaveLength(1);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("does not hold up a shutdown", async () => {
