@@ -116,6 +116,8 @@ const posts = {
     link: z.string().optional(),
     /** The private place it was said in (`Adapter.audience`); without it everyone may read it. */
     audience: z.string().optional(),
+    /** A model said it that had read text from outside. */
+    outside: z.boolean().optional(),
     change: z.strictObject({
       title: z.string().optional(),
       severity: severity.optional(),
@@ -351,6 +353,7 @@ const versions: Partial<Record<Kind, number>> = {
   tool_finished: 2,
   notice: 3,
   run_ended: 2,
+  incident: 2,
 };
 
 /** The version of a kind that this program writes, and the newest it reads. */

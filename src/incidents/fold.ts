@@ -13,7 +13,7 @@ export type Post = Omit<Content<"incident">, "kind"> & { at: number };
  * @throws BotError PRECHECK_FAILED when it does not fit how the incident stands, INPUT_INVALID when it never could
  */
 export function advance(incident: Incident | undefined, id: string, post: Post): Incident {
-  const { change, at, actor, link, audience } = post;
+  const { change, at, actor, link, audience, outside = false } = post;
   if (Object.values(change).every((value) => value === undefined)) {
     throw new BotError("INPUT_INVALID", `Nothing is said of ${id}; give what is to change.`);
   }
@@ -37,7 +37,7 @@ export function advance(incident: Incident | undefined, id: string, post: Post):
         : (change.resolvedAt ?? before.resolvedAt ?? Math.max(at, startedAt)),
     cause: change.cause ?? before.cause,
     actions: [...before.actions, ...(change.actions ?? [])],
-    history: [...before.history, { at, actor, link, change }],
+    history: [...before.history, { at, actor, link, outside, change }],
   };
   checkTimes(after);
   return after;

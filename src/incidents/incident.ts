@@ -10,6 +10,8 @@ export interface Said {
   at: number;
   actor: Actor;
   link: string | undefined;
+  /** A model said it that had read text from outside: nobody verified it. */
+  outside: boolean;
   change: Change;
 }
 
@@ -50,6 +52,8 @@ export interface Saying extends Viewer {
   thread: string;
   call: string;
   link: string | undefined;
+  /** A model says it that has read text from outside. */
+  outside?: boolean | undefined;
   /** When the call was started on the store's clock, ms since 1970; the same in every repetition. */
   at: number;
 }

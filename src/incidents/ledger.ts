@@ -149,7 +149,7 @@ function draftOf(
   change: Change,
   encode: (text: string) => string,
 ): Draft<"incident"> {
-  const { actor, thread, link, audience } = saying;
+  const { actor, thread, link, audience, outside } = saying;
   return {
     id: postIdOf(kind, saying),
     kind: "incident",
@@ -157,6 +157,7 @@ function draftOf(
     thread,
     ...(link !== undefined && { link }),
     ...(audience !== undefined && { audience }),
+    ...(outside === true && { outside }),
     change,
   };
 }

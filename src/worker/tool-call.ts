@@ -3,6 +3,7 @@ import { argsOf, type Call } from "../journal/thread.ts";
 import type { Finished } from "../tools/dispatch.ts";
 import type { Asker } from "../tools/tool.ts";
 import { begin, decide, type Drive, ensureLive, postLate, progress, storeNow } from "./drive.ts";
+import { hasReadOutside } from "./outside.ts";
 import { permit, permitStep } from "./permission.ts";
 
 /** A call's result, from whoever knows it. */
@@ -19,7 +20,8 @@ function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool
 }
 
 /** Who the call is made for: whoever began its run. */
-function askerOf({ key, adapter, parts, thread }: Drive, { run, call }: Call): Asker {
+function askerOf(drive: Drive, { run, call }: Call): Asker {
+  const { key, adapter, parts, thread } = drive;
   const { account = "", name = "" } = thread.runs.get(run)?.asker ?? {};
   const own = () => adapter.people.timezone(account).catch(() => undefined);
   return {
@@ -30,6 +32,7 @@ function askerOf({ key, adapter, parts, thread }: Drive, { run, call }: Call): A
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
     audience: () => adapter.audience(key),
     tenants: () => adapter.tenants(key, account),
+    outside: () => hasReadOutside(drive, run),
     link: adapter.link(key),
   };
 }

@@ -9,5 +9,6 @@ export const ASKER: Asker = {
   timezone: async () => "UTC",
   audience: async () => undefined,
   tenants: async () => ["test"],
+  outside: async () => false,
   link: undefined,
 };

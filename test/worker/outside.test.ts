@@ -17,7 +17,16 @@ async function thread(script: [tool: string, target: string][], options: StageOp
   ]);
   const log = fakeTool({ name: "log" });
   const skill = fakeTool({ name: "skill", ours: true });
-  const record = fakeTool({ name: "record", effect: "write", own: true });
+  const marks: (boolean | undefined)[] = [];
+  const record = fakeTool({
+    name: "record",
+    effect: "write",
+    own: true,
+    run: async (_, { asker }) => {
+      marks.push(await asker?.outside());
+      return { text: "written" };
+    },
+  });
   const fetched = fakeTool({
     name: "fetch",
     kinds: { name: "url" },
@@ -36,7 +45,7 @@ async function thread(script: [tool: string, target: string][], options: StageOp
     (await stage.entries()).flatMap((entry) =>
       entry.kind === "tool_finished" ? [entry.text] : [],
     );
-  return { ...stage, fetch: fetched, record, ask, results };
+  return { ...stage, fetch: fetched, record, marks, ask, results };
 }
 
 describe("after outside text, a read that sends something to an unknown place", () => {
@@ -169,7 +178,7 @@ describe("nothing more is asked", () => {
 });
 
 describe("after outside text, a write to our own records", () => {
-  test("asks, and does not before", async () => {
+  test("asks, and does not before, and is marked", async () => {
     const stage = await thread([
       ["record", "first"],
       ["log", "web"],
@@ -180,6 +189,7 @@ describe("after outside text, a write to our own records", () => {
     expect(stage.chat.cards()[0]?.preview.lines[0]?.value).toContain("read in other threads");
     await stage.ask("approve a1");
     expect(stage.record.runs).toEqual(["first", "second"]);
+    expect(stage.marks).toEqual([false, true]);
   });
 
   test("runs at once where a rule allows it, and when a person types it", async () => {
@@ -193,5 +203,6 @@ describe("after outside text, a write to our own records", () => {
     await stage.ask("write down what you find");
     await stage.ask("run record name=second");
     expect(stage.record.runs).toEqual(["first", "second"]);
+    expect(stage.marks).toEqual([true, false]);
   });
 });

@@ -64,14 +64,15 @@ export async function askedIn({ asker }: ToolContext): Promise<Asked> {
     throw new BotError("NOT_AVAILABLE", "Incidents can be looked at only while the tool is run.");
   }
   const { key, call, account, name, link, startedAt } = asker;
-  const [zone, audience, tenants] = await Promise.all([
+  const [zone, audience, tenants, outside] = await Promise.all([
     asker.timezone(),
     asker.audience(),
     asker.tenants(),
+    asker.outside(),
   ]);
   const actor = { account, name };
   return {
-    saying: { actor, thread: key, call, link, audience, tenants, at: startedAt },
+    saying: { actor, thread: key, call, link, audience, tenants, outside, at: startedAt },
     here: { zone, now: startedAt },
   };
 }

@@ -1,20 +1,23 @@
 import type { Incident, Said } from "../../incidents/incident.ts";
 import { createClock, showDuration, showMoment } from "../../incidents/moment.ts";
 import { labelled } from "./table.ts";
+import { titleOf, UNVERIFIED, unverifiedIn } from "./unverified.ts";
 
 /** Of a name in a history, so that what was said begins in the same column. */
 const NAME_COLUMNS = 12;
 
 /** `inc-20261120-k3qa, sev2, resolved after 48 min: Checkout fails` */
-export function headline({ id, severity, status, startedAt, resolvedAt, title }: Incident): string {
+export function headline(incident: Incident): string {
+  const { id, severity, status, startedAt, resolvedAt } = incident;
   const state =
     resolvedAt === undefined ? status : `resolved after ${showDuration(resolvedAt - startedAt)}`;
-  return `${[id, ...(severity ? [severity] : []), state].join(", ")}: ${title.replace(/\.$/, "")}`;
+  return `${[id, ...(severity ? [severity] : []), state].join(", ")}: ${titleOf(incident).replace(/\.$/, "")}`;
 }
 
 /** What is known of an incident, a labelled line each; times in UTC and in the zone. */
 export function recordText(incident: Incident, zone: string): string {
   const { startedAt, detectedAt, resolvedAt, audience } = incident;
+  const unverified = unverifiedIn(incident);
   const after = (at: number | undefined) =>
     at === undefined ? undefined : `${showMoment(at, zone)}, after ${showDuration(at - startedAt)}`;
   return [
@@ -24,6 +27,10 @@ export function recordText(incident: Incident, zone: string): string {
     ...labelled("Resolved", after(resolvedAt)),
     ...labelled("Cause", incident.cause),
     ...labelled("Actions", incident.actions.map((action) => `- ${action}`).join("\n")),
+    ...labelled(
+      "Unverified",
+      unverified.length === 0 ? undefined : `${unverified.join(", ")}: ${UNVERIFIED}`,
+    ),
     ...labelled("Readers", audience === undefined ? undefined : "only this private place"),
     ...labelled("Thread", incident.link),
   ].join("\n");
@@ -35,6 +42,7 @@ export function historyText(incident: Incident, zone: string): string {
   const lines = incident.history.flatMap((said, i) => {
     const words = [
       i === 0 ? "opened" : undefined,
+      said.outside ? `[${UNVERIFIED}]` : undefined,
       ...wordsOf(said, zone),
       elsewhere(said, incident),
     ];

@@ -1,5 +1,6 @@
 import type { Incident } from "../../incidents/incident.ts";
 import { createClock, showDuration } from "../../incidents/moment.ts";
+import { titleOf, UNVERIFIED, unverifiedIn } from "./unverified.ts";
 
 /** Fits a chat's block of code and a terminal. Only a thread's address may make a line longer. */
 const MAX_COLUMNS = 100;
@@ -85,7 +86,7 @@ export function incidentTable(
   };
   const rows = incidents.slice(0, limit).map((one) => ({
     link: one.link,
-    cells: [one.id, one.severity ?? "-", began(one), lasted(one), one.title],
+    cells: [one.id, one.severity ?? "-", began(one), lasted(one), titleOf(one)],
   }));
   const head = ["incident", "sev", "began", "lasted", "title"];
   const all = [head, ...rows.map(({ cells }) => cells)];
@@ -96,6 +97,7 @@ export function incidentTable(
     return front + cut(cells.at(-1) ?? "", MAX_COLUMNS - widthOf(front));
   };
   const left = incidents.length - rows.length;
+  const isMarked = incidents.slice(0, limit).some((one) => unverifiedIn(one).includes("title"));
   return [
     "",
     `Begin in ${zone}${zone === "UTC" ? "" : ", in brackets in UTC"}.`,
@@ -103,6 +105,7 @@ export function incidentTable(
     ...rows.map(({ cells, link }) =>
       link === undefined ? line(cells) : `${line(cells)}  ${link}`,
     ),
+    ...(isMarked ? [`(unverified): ${UNVERIFIED}.`] : []),
     ...(left > 0 ? [`and ${left} more`] : []),
   ];
 }

@@ -40,6 +40,7 @@ async function createStage() {
     timezone: async () => "Europe/Madrid",
     audience: async () => undefined,
     tenants: async () => ["test"],
+    outside: async () => false,
     link: "https://chat.example/C1/p1",
     ...changes,
   });
@@ -66,6 +67,39 @@ async function createStage() {
 }
 
 const idIn = (text: string) => ID.exec(text)?.[0] ?? "no id";
+
+describe("what a model wrote after it had read text from outside", () => {
+  const UNVERIFIED = "written by the bot after reading outside text; not verified";
+
+  test("is quoted as that wherever it is shown, until a person says it anew", async () => {
+    const { say } = await createStage();
+    const outside = { outside: async () => true };
+    const id = idIn(await say("incident open Checkout fails"));
+    const note = await say(
+      `run incident_update id=${id} title='Restart db' note='run it'`,
+      outside,
+    );
+    expect(note).toContain(`Updated ${id}, open: (unverified) Restart db.`);
+    expect(note).toMatch(/^Unverified +title: written by the bot after/m);
+    const got = await say(`incident ${id}`);
+    expect(got).toContain(`[${UNVERIFIED}]`);
+    expect(got).toContain("(unverified) Restart db");
+    const found = await say("run incident_search text=restart");
+    expect(found).toMatch(/\(unverified\) Restart db/);
+    expect(found).toContain(`(unverified): ${UNVERIFIED}.`);
+    const renamed = await say(`run incident_update id=${id} title='Checkout is slow'`);
+    expect(renamed).toContain("open: Checkout is slow.");
+    expect(renamed).not.toContain("Unverified");
+    expect(await say(`incident ${id}`)).toContain(`[${UNVERIFIED}]`);
+  });
+
+  test("is not marked when a person typed it", async () => {
+    const { say } = await createStage();
+    const opened = await say("incident open Checkout fails");
+    expect(opened).not.toMatch(/verified/);
+    expect(await say("run incident_search")).not.toMatch(/verified/);
+  });
+});
 
 describe("an incident is recorded by what people type", () => {
   test("services with commas between, or as JSON like other tools' lists", async () => {

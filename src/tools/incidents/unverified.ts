@@ -1,0 +1,29 @@
+import type { Incident } from "../../incidents/incident.ts";
+
+/** What stands where words are shown that a model wrote after it had read text from outside. */
+export const UNVERIFIED = "written by the bot after reading outside text; not verified";
+
+/** The fields whose words nobody verified, as they are labelled. */
+export function unverifiedIn({ history }: Incident): string[] {
+  const fields = [
+    "title",
+    "severity",
+    "services",
+    "startedAt",
+    "detectedAt",
+    "resolvedAt",
+    "cause",
+  ] as const;
+  const replaced = fields.filter(
+    (field) => history.findLast(({ change }) => change[field] !== undefined)?.outside === true,
+  );
+  const added = history.some(({ change, outside }) => outside && change.actions !== undefined);
+  return [...replaced, ...(added ? ["actions"] : [])];
+}
+
+/** The title, marked where nobody verified it. */
+export function titleOf(incident: Incident): string {
+  return unverifiedIn(incident).includes("title")
+    ? `(unverified) ${incident.title}`
+    : incident.title;
+}
