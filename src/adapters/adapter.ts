@@ -221,6 +221,8 @@ export interface Adapter {
    * that belongs to none those that the account is a member of. `all`: to whoever has the store anyway.
    */
   tenants(key: JournalKey, account: string): Promise<readonly string[] | "all">;
+  /** What people call the place that the thread is in, such as `#ops`; undefined where it has no name. May throw. */
+  placeName?(key: JournalKey): Promise<string | undefined>;
   /** The thread's address for people, or undefined where threads have none. */
   link(key: JournalKey): string | undefined;
   /** Takes no more events and ends the connections. What was taken is in the journal. */

@@ -2,7 +2,7 @@ import { exactText } from "../core/display.ts";
 import type { ActionCard } from "./adapter.ts";
 import { type Button, cardButtons, detailsButton } from "./press.ts";
 import { type Part, plainSpans, type Span } from "./prose.ts";
-import { byApprovers, exactLines, isSettled, standingOf, voteLines, votesSoFar } from "./words.ts";
+import { byApprovers, exactLines, isSettled, neededWords, standingOf, voteLines } from "./words.ts";
 
 /** What one or more messages say, on any platform. */
 export interface Told {
@@ -27,6 +27,8 @@ const MAX_SUMMARY = 150;
 const SHORTENED = "Shortened with …; Details shows all of it.";
 /** A line keeps at least so much of its text, or is left to the details. */
 const MIN_TEXT = 16;
+/** Begins the sentence that says who may approve. */
+const NEEDS = "Needs";
 const REASON = "Reason, unverified, written by the model: ";
 
 /** Links of other people's are never made clickable on a card. */
@@ -72,8 +74,7 @@ export function tellCard(card: ActionCard): Told {
 export function tellDetails(card: ActionCard): Told {
   const rows: Row[] = [
     { label: "State", text: markedStanding(card) },
-    { label: "May approve", text: card.approvers },
-    { label: "Needed", text: String(card.quorum) },
+    { label: NEEDS, text: neededWords(card) },
     { label: "Votes", text: voteLines(card) },
     { label: "Revision", text: String(card.revision) },
   ];
@@ -141,7 +142,8 @@ function rowsPart(rows: readonly Row[]): Part {
 
 /** Only our label is bold, and a text's further lines are indented, so no text looks like another row. */
 function rowSpans({ label, text }: Row): Span[] {
-  return [{ text: `${label}: `, strong: true }, ...inert(text.replaceAll("\n", "\n      "))];
+  const name = label === NEEDS ? `${label} ` : `${label}: `;
+  return [{ text: name, strong: true }, ...inert(text.replaceAll("\n", "\n      "))];
 }
 
 /** Where the canonical form hides line breaks in a text, that text as its lines. */
@@ -167,7 +169,7 @@ function shorten(
   }));
   const after: Row[] = [
     ...consequences(card),
-    { label: "May approve", text: `${votesSoFar(card)} · ${card.approvers}` },
+    { label: NEEDS, text: neededWords(card) },
     { label: "", text: card.reason ?? "" },
   ];
   const least = (row: Row): number => weightOf(row.label) + 10 + MIN_TEXT;
@@ -187,7 +189,7 @@ function shorten(
   return {
     before: [...shown.slice(0, kept), ...[blast, undo].filter((row) => row !== undefined)],
     reason: reason?.text,
-    approvers: approvers ?? { label: "May approve", text: "…" },
+    approvers: approvers ?? { label: NEEDS, text: "…" },
     isShort,
   };
 }

@@ -80,10 +80,18 @@ export function byApprovers({ votes }: ActionCard): string {
   return names.length === 0 ? "" : ` by ${names.join(", ")}`;
 }
 
-/** `2 needed, approved by ana` */
-export function votesSoFar(card: ActionCard): string {
+/** `2 approvals from anyone in #ops except ana, who asked; approved by bob so far` */
+export function neededWords(card: ActionCard): string {
+  return `${approvals(card)} from ${card.approvers}${soFar(card)}`;
+}
+
+function approvals({ quorum }: ActionCard): string {
+  return quorum === 1 ? "1 approval" : `${quorum} approvals`;
+}
+
+function soFar(card: ActionCard): string {
   const by = byApprovers(card);
-  return `${card.quorum} needed, ${by === "" ? "none yet" : `approved${by}`}`;
+  return by === "" ? "" : `; approved${by} so far`;
 }
 
 /** A line for each vote. */
@@ -100,7 +108,7 @@ export function standingOf(card: ActionCard): string {
   const { phase, ending } = card;
   switch (phase) {
     case "open":
-      return `waits for approval · ${votesSoFar(card)}`;
+      return `waiting for ${approvals(card)}${soFar(card)}`;
     case "approved":
       return `approved${byApprovers(card)}`;
     case "running":

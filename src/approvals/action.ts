@@ -16,6 +16,8 @@ export interface Action {
   editors: Set<string>;
   /** Accounts that had asked for it when it was proposed: they may take it back without being asked again. */
   readonly askers: ReadonlySet<string>;
+  /** How those are called who may not approve the newest revision, since they asked for it or edited it. */
+  barred: string[];
   /** Accounts that were told that what they write waits for it. */
   readonly told: Set<string>;
   /** The people were told that it is about to expire. */
@@ -54,6 +56,7 @@ export function openAction(proposal: Entry<"action_proposed">, askers: Iterable<
     votes: [],
     editors: new Set(),
     askers: new Set(askers),
+    barred: [],
     told: new Set(),
     warned: false,
     closed: undefined,

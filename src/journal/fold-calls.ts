@@ -62,6 +62,7 @@ export function advanceAction(
         if (run !== undefined) tellHeld(thread, run, message, `${message.id}@${entry.action}`);
       }
     } else revise(action, entry, editor);
+    action.barred = [...new Set(entry.barred.map((person) => nameOf(thread, person)))];
   } else if (action === undefined) return;
   else if (entry.kind === "vote") {
     forget(thread, entry.click);
@@ -75,6 +76,11 @@ export function advanceAction(
     if (entry.outcome === "void" && call?.action === action) call.action = undefined;
   }
   touch(thread, action, entry);
+}
+
+/** A person that `people:` names, or an account by what it was called when it wrote here. */
+function nameOf({ names }: Thread, person: string): string {
+  return person.startsWith("person:") ? person.slice(7) : (names.get(person) ?? person);
 }
 
 /** A call is started, ends, or is settled by a person. */

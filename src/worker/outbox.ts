@@ -13,7 +13,7 @@ import type {
 import { plainNotice } from "../adapters/words.ts";
 import { type Action, isApproved, isOpen } from "../approvals/action.ts";
 import { exactText } from "../core/display.ts";
-import type { Approvers, Entry } from "../core/entry.ts";
+import type { Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { isPast, pastId } from "../journal/fold-words.ts";
 import { argsOf, type Call, type Debt, type Run, type Thread } from "../journal/thread.ts";
@@ -187,7 +187,7 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     reason: proposal.reason === undefined ? undefined : encode(proposal.reason),
     preview: proposal.preview,
     phase: phaseOf(action),
-    approvers: approversText(proposal.approvers),
+    approvers: approversText(action, encode),
     quorum: proposal.quorum,
     votes: action.votes.map((vote) => ({
       name: encode(vote.name),
@@ -227,7 +227,14 @@ function endingOf(action: Action, encode: Encode): string | undefined {
     : `${phaseOf(action)} in ${finished.ms ?? 0} ms`;
 }
 
-function approversText(approvers: Approvers): string {
-  if (approvers.kind === "anyone") return "any full member of this thread";
-  return approvers.accounts.map(({ account }) => account).join(", ");
+/** `anyone in #ops except ana, who asked`: who may approve, and who of them may not. */
+function approversText({ proposal, barred, editors }: Action, encode: Encode): string {
+  const { approvers, place = "this thread" } = proposal;
+  const who =
+    approvers.kind === "anyone"
+      ? `anyone in ${place}`
+      : approvers.accounts.map(({ account }) => account).join(", ");
+  if (barred.length === 0) return encode(who);
+  const did = editors.size === 0 ? "asked" : "asked or edited it";
+  return encode(`${who} except ${barred.join(" and ")}, who ${did}`);
 }

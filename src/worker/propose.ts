@@ -12,6 +12,7 @@ import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
 import type { Call } from "../journal/thread.ts";
 import { QUESTION_MS } from "../journal/waiting.ts";
+import { within } from "../tools/time-limit.ts";
 import type { Prepared } from "../tools/dispatch.ts";
 import { type Drive, storeNow } from "./drive.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
@@ -73,12 +74,17 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     if (obstacle !== undefined) return { kind: "blocked", text: obstacle };
     const reason = reasonOf(run?.talk);
     const expiresAt = storeNow(drive) + decision.expiresInMinutes * 60_000;
+    const placeName = await placeNameOf(drive, signal);
     return {
       kind: "ask",
       draft: () => {
         const action = `a${drive.thread.counts.actions + 1}`;
         const draft = draftOf(call, action, 1, prepared, preview, electorate, expiresAt);
-        return reason === undefined ? draft : { ...draft, reason };
+        return {
+          ...draft,
+          ...(reason !== undefined && { reason }),
+          ...(placeName !== undefined && { place: placeName }),
+        };
       },
     };
   } catch (error) {
@@ -95,6 +101,18 @@ function because(preview: Preview, { why }: Asked, encode: (text: string) => str
   if (why === undefined) return preview;
   return { ...preview, lines: [{ label: "Asked because", value: encode(why) }, ...preview.lines] };
 }
+
+/** A card without the place's name is as good: what does not come soon is left out. */
+async function placeNameOf(
+  { adapter, key, parts }: Drive,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const ask = async () => adapter.placeName?.(key);
+  const name = await within(PLACE_NAME_MS, signal, ask, 0).catch(() => undefined);
+  return name === undefined ? undefined : parts.encode(exactText(name));
+}
+
+const PLACE_NAME_MS = 2_000;
 
 function questionDraft(
   { call }: Call,
@@ -150,7 +168,8 @@ export async function revise(
       electorate,
       previous.expiresAt,
     );
-    return { ...draft, click: edit.click.id };
+    const shown = previous.place === undefined ? {} : { place: previous.place };
+    return { ...draft, ...shown, click: edit.click.id };
   } catch (error) {
     if (isLookUpFailure(error)) throw error;
     return encode(messageOf(error));

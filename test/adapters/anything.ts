@@ -137,7 +137,7 @@ export function anyCard(sample: ActionCard): fc.Arbitrary<ActionCard> {
       lines: fc.array(line, { maxLength: 30 }),
       blastRadius: anyLong(500),
       undo: anyLong(300),
-      approvers: fc.constantFrom("any full member of this thread", "slack:T1:U1, ".repeat(100)),
+      approvers: fc.constantFrom("anyone in this thread", "slack:T1:U1, ".repeat(100)),
       votes: fc.array(vote, { maxLength: 5 }),
       phase: fc.constantFrom(...PHASES) as fc.Arbitrary<ActionCard["phase"]>,
       ending: fc.option(anyLong(600), { nil: undefined }),

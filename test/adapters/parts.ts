@@ -96,7 +96,7 @@ export function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): Acti
       undo: "None.",
     },
     phase: "open",
-    approvers: "any full member of this thread",
+    approvers: "anyone in this thread",
     quorum: 1,
     votes: [],
     expiresAt: Date.now() + 3_600_000,

@@ -171,7 +171,7 @@ describe("a card in a chat", () => {
     const lines = linesOf(told.parts);
     expect(lines[0]).toBe("heading: a1 · DESTRUCTIVE · kill_process · revision 2");
     expect(lines.at(-1)).toMatch(
-      /^text: May approve: 2 needed, approved by ana · any full member of this thread\nExpires: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
+      /^text: Needs 2 approvals from anyone in this thread; approved by ana so far\nExpires: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
     );
     expect(lines.some((line) => line.includes("Reason"))).toBe(false);
     expect(pressesOf(told)[0]?.[1]).toEqual({

@@ -22,6 +22,8 @@ export interface ChatOptions {
   standings?: Record<string, Standing>;
   groups?: Record<string, string[]>;
   singleOperator?: boolean;
+  /** What people call the place. */
+  place?: string;
   /** A run's progress is shown in a message of its own, which its answer takes the place of. */
   begins?: boolean;
   /** Throws to refuse a delivery. */
@@ -115,6 +117,7 @@ export function createChat(options: ChatOptions = {}): Chat {
       audience: async () => undefined,
       tenants: async () => "all",
       link: () => undefined,
+      placeName: async () => options.place,
     },
     shown,
     progress,

@@ -7,6 +7,12 @@ import { createStage, fakeTool } from "../fakes/stage.ts";
 
 const MINUTE = 60_000;
 
+const NOT_THE_ASKER = {
+  match: { tool: "act" },
+  decide: "ask" as const,
+  requesterMayApprove: false,
+};
+
 describe("an approval", () => {
   test("shows exactly what is executed, to whom it may concern, and until when", async () => {
     const { chat } = await asked();
@@ -19,7 +25,7 @@ describe("an approval", () => {
         canonical: '{"name":"web"}',
         digest: expect.stringMatching(/^[0-9a-f]{64}$/),
         quorum: 1,
-        approvers: "any full member of this thread",
+        approvers: "anyone in this thread",
         expiresAt: expect.closeTo(1_000_000 + 60 * MINUTE, -3),
         preview: {
           lines: [{ label: "Target", value: "web" }],
@@ -160,6 +166,31 @@ describe("an approval", () => {
       expect(chat.cards()[0]).toMatchObject({ action: "a1", phase: "void", ending });
     },
   );
+
+  test("is asked for on a card that says truly who may give it", async () => {
+    const chat = createChat({ place: "#ops" });
+    const { click, settle } = await asked({ chat, approvals: { rules: [NOT_THE_ASKER] } });
+    expect(chat.cards()[0]?.approvers).toBe("anyone in #ops except ana, who asked");
+    await click("a1", { kind: "edit", args: { name: "db" } }, "test:bob");
+    await settle();
+    expect(chat.cards()[0]?.approvers).toBe(
+      "anyone in #ops except ana and bob, who asked or edited it",
+    );
+    await click("a1", { kind: "approve" }, "test:bob", 2);
+    await settle();
+    expect(chat.whispers()).toEqual([
+      "You edited a1, so someone else has to approve it. You can still deny or withdraw it.",
+    ]);
+  });
+
+  test("is asked for without the place's name while the platform does not say it", async () => {
+    const chat = createChat();
+    chat.adapter.placeName = async () => {
+      throw new Error("no answer");
+    };
+    await asked({ chat });
+    expect(chat.cards()[0]?.approvers).toBe("anyone in this thread");
+  });
 
   test("comes too late after the expiry, and the asker is told", async () => {
     const { act, chat, click, settle, clock } = await asked();

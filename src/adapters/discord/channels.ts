@@ -48,6 +48,8 @@ export interface Channels {
   permissions(guild: string, channel: string, viewer: Viewer): Promise<bigint>;
   /** True for who may read along; of a private thread its members and those who manage threads. */
   mayView(guild: string, channel: string, viewer: Viewer): Promise<boolean>;
+  /** `#ops`; of a thread, the channel that it is in. */
+  name(id: string): Promise<string | undefined>;
   /** Undefined for a thread that @everyone may read, else the private place it belongs to. */
   audience(place: Place): Promise<string | undefined>;
 }
@@ -86,6 +88,11 @@ export function createChannels(api: Api): Channels {
     guild,
     permissions,
     mayView,
+    async name(id) {
+      const found = await channel(id);
+      const parent = isThread(found) && found.parent_id ? await channel(found.parent_id) : found;
+      return parent.name ? `#${parent.name}` : undefined;
+    },
     async audience(place) {
       // A direct message is its own place, and so is a private thread: others of its channel have other members.
       if (place.guild === undefined) return keyOf(place);

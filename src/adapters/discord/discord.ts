@@ -53,6 +53,11 @@ export function createDiscord({ token, apiUrl, guilds, log }: DiscordOptions): C
     tenants: async (key, account) =>
       (await people.guildsOf(account, key)).map((guild) => `discord:${guild}`),
 
+    async placeName(key) {
+      const place = tryPlace(key);
+      return place?.guild === undefined ? undefined : channels.name(place.channel);
+    },
+
     link(key) {
       const place = tryPlace(key);
       return place && `${addressOf(place.guild)}${place.channel}`;

@@ -31,6 +31,8 @@ export interface SlackPeople extends People {
   nameOf(user: string): Promise<string | undefined>;
   /** True for a public channel of the workspace, false for one that the bot may not see. Throws while that cannot be asked. */
   isPublic(channel: string): Promise<boolean>;
+  /** Such as `#ops`; undefined for direct messages and what the bot may not see. Throws while that cannot be asked. */
+  channelName(channel: string): Promise<string | undefined>;
 }
 
 /** Everything is asked of Slack and forgotten after 60 s. */
@@ -43,7 +45,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     max: MAX_CHANNELS,
   });
   const groupOf = remember((group) => listGroup(api, group), { ...kept, max: MAX_CHANNELS });
-  const isPublic = remember((channel) => askPublic(api, channel), { ...kept, max: MAX_CHANNELS });
+  const channelOf = remember((channel) => askChannel(api, channel), { ...kept, max: MAX_CHANNELS });
   const isHome = ({ team_id, enterprise_user }: Profile) =>
     team_id === team || enterprise_user?.teams?.includes(team) === true;
 
@@ -95,7 +97,11 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
       return { account: accountOf(isOurs ? team : said, user), name: shownName(found) ?? user };
     },
     nameOf: async (user) => shownName(await quickly(user)),
-    isPublic,
+    isPublic: async (channel) => isOpenToAll(await channelOf(channel)),
+    channelName: async (channel) => {
+      const { name, is_im, is_mpim } = (await channelOf(channel)) ?? {};
+      return name === undefined || is_im === true || is_mpim === true ? undefined : `#${name}`;
+    },
   };
 }
 
@@ -147,16 +153,23 @@ async function listGroup(api: Api, usergroup: string): Promise<string[] | undefi
   }
 }
 
-async function askPublic(api: Api, channel: string): Promise<boolean> {
-  let found: webApi.ConversationsInfoResponse["channel"];
+type Channel = webApi.ConversationsInfoResponse["channel"];
+
+/** Undefined when the bot may not see it. */
+async function askChannel(api: Api, channel: string): Promise<Channel> {
   try {
-    ({ channel: found } = await api.ask("conversations.info", (client) =>
+    const asked = await api.ask("conversations.info", (client) =>
       client.conversations.info({ channel }),
-    ));
+    );
+    return asked.channel;
   } catch (error) {
-    if (!isCode(error, "channel_not_found")) throw error;
+    if (isCode(error, "channel_not_found")) return undefined;
+    throw error;
   }
-  // Whatever is not said to be open is private.
+}
+
+/** Whatever is not said to be open is private. */
+function isOpenToAll(found: Channel): boolean {
   return found?.is_private === false && found.is_im !== true && found.is_mpim !== true;
 }
 

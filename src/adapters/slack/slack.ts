@@ -100,6 +100,10 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       return place && (await people.isPublic(place.channel)) ? undefined : audienceOf(key);
     },
     tenants: async () => [`slack:${here().workspace.team}`],
+    async placeName(key) {
+      const place = placeOf(key);
+      return place && here().people.channelName(place.channel);
+    },
     link(key) {
       const place = placeOf(key);
       return place && connected && linkOf(connected.workspace, place);

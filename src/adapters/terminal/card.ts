@@ -1,6 +1,6 @@
 import type { Effect } from "../../core/entry.ts";
 import type { ActionCard } from "../adapter.ts";
-import { isSettled, standingOf, voteLines, votesSoFar } from "../words.ts";
+import { isSettled, neededWords, standingOf, voteLines } from "../words.ts";
 import { readableArgs } from "./args.ts";
 import type { Look, Paint, Style } from "./paint.ts";
 import { formatExpiry } from "./time.ts";
@@ -66,7 +66,7 @@ function cardRows(card: ActionCard, look: Look): Row[] {
     { label: "Blast radius", text: card.preview.blastRadius, gap: preview.length === 0 },
     { label: "Undo", text: card.preview.undo },
     ...reason,
-    { label: "May approve", text: `${card.approvers} · ${votesSoFar(card)}`, gap: true },
+    { label: "Needs", text: neededWords(card), gap: true },
     { label: "Expires", text: formatExpiry(card.expiresAt, look.now) },
   ];
 }

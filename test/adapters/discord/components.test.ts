@@ -64,7 +64,7 @@ describe("a message on Discord", () => {
 **Blast radius:** 2 open client connections are cut.
 **Undo:** None: a killed process does not come back by itself.
 > *Reason, unverified, written by the model:* it hangs and holds the lock
-**May approve:** 1 needed, none yet · any full member of this thread
+**Needs** 1 approval from anyone in this thread
 **Expires:** <t:${killCard().expiresAt / 1000}:R> (${utc(killCard().expiresAt)})
 `.trim(),
     );

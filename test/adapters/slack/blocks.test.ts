@@ -119,8 +119,8 @@ describe("a message on Slack", () => {
               {
                 type: "rich_text_section",
                 elements: [
-                  bold("May approve: "),
-                  plain("1 needed, none yet · any full member of this thread\n"),
+                  bold("Needs "),
+                  plain("1 approval from anyone in this thread\n"),
                   bold("Expires: "),
                   {
                     type: "date",

@@ -31,7 +31,7 @@ describe("the card of an action", () => {
 │ Undo          None: a killed process does not come back by itself.
 │ Reason        (unverified) it hangs and holds the lock
 │
-│ May approve   any full member of this thread · 1 needed, none yet
+│ Needs         1 approval from anyone in this thread
 │ Expires       03:30 (in 1 h)
 ╰─ y approve · n deny · n because … · e edit · c cancel · d details
 `.trim(),
@@ -68,9 +68,9 @@ describe("the card of an action", () => {
 │ Undo
 │   None.
 │
-│ May approve
-│   any full member of this thread ·
-│   2 needed, approved by ana
+│ Needs
+│   2 approvals from anyone in this
+│   thread; approved by ana so far
 │ Expires
 │   03:30 (in 1 h)
 ╰─ y approve · n deny · n because …
@@ -146,7 +146,7 @@ describe("where an action stands", () => {
       { phase: "unknown", ending: "settled by root: it happened" },
       "a1 settled by root: it happened",
     ],
-    [{ quorum: 2, votes: [root] }, "a1 waits for approval · 2 needed, approved by root"],
+    [{ quorum: 2, votes: [root] }, "a1 waiting for 2 approvals; approved by root so far"],
   ])("%j reads %s", (changes, line) => {
     expect(renderStanding(killCard(changes), plain)).toBe(line);
   });

@@ -49,7 +49,7 @@ export function killCard(changes: Partial<ActionCard> = {}): ActionCard {
       undo: "None: a killed process does not come back by itself.",
     },
     phase: "open",
-    approvers: "any full member of this thread",
+    approvers: "anyone in this thread",
     quorum: 1,
     votes: [],
     expiresAt: NIGHT + 60 * 60_000,
