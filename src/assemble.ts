@@ -200,6 +200,7 @@ export async function assemble(
     dispatcher,
     policy: config.approvals,
     network: config.network.allow,
+    access: config.access,
     run: {
       direct: (command, thread) => answerCommand(command, thread, commands),
       plain: (text) => answerWithoutModel(text, tools, describeInput),

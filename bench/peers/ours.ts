@@ -52,6 +52,7 @@ export async function openOurs(world: World, where: "memory" | "file"): Promise<
         view,
         audience: async () => undefined,
         tenants: async () => "all",
+        channel: async (of) => of,
         link: () => undefined,
       }),
     });
@@ -101,6 +102,7 @@ function partsOf(
     journal,
     host: "bench",
     dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encoder: encoderOf(same) }),
+    access: { rules: [] },
     policy: approvalPolicy.parse({}),
     run: {
       direct: () => ({ kind: "text", text: "", failed: true }),

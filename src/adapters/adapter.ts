@@ -223,6 +223,8 @@ export interface Adapter {
   tenants(key: JournalKey, account: string): Promise<readonly string[] | "all">;
   /** What people call the place that the thread is in, such as `#ops`; undefined where it has no name. May throw. */
   placeName?(key: JournalKey): Promise<string | undefined>;
+  /** The channel that the thread is in, such as `slack:T1:C1`; a place without channels is its own. May throw as `people`. */
+  channel(key: JournalKey): Promise<string>;
   /** The thread's address for people, or undefined where threads have none. */
   link(key: JournalKey): string | undefined;
   /** Takes no more events and ends the connections. What was taken is in the journal. */

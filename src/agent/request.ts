@@ -1,7 +1,14 @@
 import type { ModelRequest } from "../models/model.ts";
 import type { TalkTerms } from "./run.ts";
 import type { Talk } from "./talk.ts";
-import { requestHash, type ToldTurn, type Transcript, turnsOf } from "./transcript.ts";
+import {
+  requestHash,
+  type Telling,
+  toldAs,
+  type ToldTurn,
+  type Transcript,
+  turnsOf,
+} from "./transcript.ts";
 
 /** A request as the journal gives it, before its files are read. */
 export interface Asked {
@@ -13,8 +20,17 @@ export interface Asked {
   hash: string;
 }
 
-/** The request that a run makes at this point of its thread; the same entries always give the same one. */
-export function requestOf(transcript: Transcript, talk: Talk, terms: TalkTerms): Asked {
+/** Said by everybody as instructions, the thread whole. */
+const AS_SAID: Telling = { instructs: undefined, first: false, brief: false };
+
+/** The request that run `run` makes at this point of its thread; the same entries always give the same one. */
+export function requestOf(
+  whole: Transcript,
+  { run, talk }: { run: string; talk: Talk },
+  terms: TalkTerms,
+  telling: Telling = AS_SAID,
+): Asked {
+  const transcript = toldAs(whole, run, telling);
   const toolChoice = talk.toolsOff === undefined ? "auto" : "none";
   const { system, tools, maxOutputTokens } = terms;
   return {

@@ -1,11 +1,9 @@
 import { hash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
 import { capText, cleanText } from "../core/display.ts";
-import type { Actor, Entry, FileRef, JsonObject } from "../core/entry.ts";
+import type { Entry, FileRef, JsonObject } from "../core/entry.ts";
+import { type Kept, note, oneLine, type Part, quotedBut, said, shownParts } from "./said.ts";
 import { usesOf } from "./talk.ts";
-
-/** A part of a user's turn. Files are named here and read when the request is sent. */
-type Part = { kind: "text"; text: string } | { kind: "file"; file: FileRef };
 
 interface Result {
   id: string;
@@ -20,20 +18,35 @@ export type ToldTurn =
   | { role: "assistant"; content: readonly AssistantBlock[]; model: string }
   | { role: "tool"; results: readonly Result[] };
 
+/** A turn whose labels may still change. */
+type KeptTurn = Exclude<ToldTurn, { role: "user" }> | { role: "user"; content: readonly Kept[] };
+
+/** How a request tells what people said. */
+export interface Telling {
+  /** Accounts whose lines instruct; others' are quoted. Undefined: everybody's do, as versions before this told it. */
+  instructs: readonly string[] | undefined;
+  /** It is its run's first: what was said earlier is labelled anew. Within a run what was told stays the same bytes. */
+  first: boolean;
+  /** Only what people and the bot said to each other, without the calls between. */
+  brief: boolean;
+}
+
 interface TranscriptRun {
   talks: boolean;
+  /** Ids of the messages that it answers. */
+  answers: readonly string[];
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
 }
 
 /**
- * A thread as its model is told it: a fold over all entries that only ever grows at its end, so that each request begins
- * with the one before it.
+ * A thread as its model is told it: a fold over all entries. Within a run it only ever grows at its end, so that each
+ * request begins with the one before it; a run that others instruct begins with other lines quoted.
  */
 export interface Transcript {
   last: number;
-  turns: ToldTurn[];
+  turns: KeptTurn[];
   /** What no request has held yet, in order; it stands after the results of the turn that is open. */
-  queue: { seq: number; id: string; content: Part[] }[];
+  queue: { seq: number; id: string; content: readonly Kept[] }[];
   /** The newest turn's calls, by our id, while any has no result. */
   open: { call: string; id: string; result: Result | undefined }[];
   runs: Map<string, TranscriptRun>;
@@ -79,16 +92,24 @@ export function foldTranscript(transcript: Transcript, entry: Entry): void {
   advance(transcript, entry);
 }
 
+/** The transcript as a request of this run tells it; the given one stays as it is. */
+export function toldAs(transcript: Transcript, run: string, telling: Telling): Transcript {
+  const { turns, queue, told } = transcript;
+  const copy = { ...transcript, turns: [...turns], queue: [...queue], told: new Map(told) };
+  tell(copy, run, telling);
+  return copy;
+}
+
 /** The turns of a request made now: everything so far. */
 export function turnsOf({ turns, queue }: Transcript): ToldTurn[] {
   const newest = userTurn(queue);
-  return newest === undefined ? [...turns] : [...turns, newest];
+  return (newest === undefined ? turns : [...turns, newest]).map(asShown);
 }
 
 /** SHA-256, hexadecimal, over the turns of a request made now and what else it says; files count by their ids. */
 export function requestHash({ digest, queue }: Transcript, rest: string): string {
   const newest = userTurn(queue);
-  return chain(newest === undefined ? digest : chain(digest, newest), rest);
+  return chain(newest === undefined ? digest : chain(digest, asShown(newest)), rest);
 }
 
 /** The files that a turn names. */
@@ -98,7 +119,11 @@ export function filesOf(turn: ToldTurn): readonly FileRef[] {
   return turn.content.flatMap((part) => (part.kind === "file" ? [part.file] : []));
 }
 
-function userTurn(items: Transcript["queue"]): ToldTurn | undefined {
+function asShown(turn: KeptTurn): ToldTurn {
+  return turn.role === "user" ? { role: "user", content: shownParts(turn.content) } : turn;
+}
+
+function userTurn(items: Transcript["queue"]): KeptTurn | undefined {
   const content = items.flatMap((item) => item.content);
   return content.length === 0 ? undefined : { role: "user", content };
 }
@@ -107,9 +132,34 @@ function chain(digest: string, next: ToldTurn | string): string {
   return hash("sha256", digest + JSON.stringify(next), "hex");
 }
 
-function push(transcript: Transcript, turn: ToldTurn): void {
+function push(transcript: Transcript, turn: KeptTurn): void {
   transcript.turns.push(turn);
-  transcript.digest = chain(transcript.digest, turn);
+  transcript.digest = chain(transcript.digest, asShown(turn));
+}
+
+/** Puts other turns in the place of those that there are. */
+function replace(transcript: Transcript, turns: readonly KeptTurn[]): void {
+  transcript.turns = [];
+  transcript.digest = "";
+  for (const turn of turns) push(transcript, turn);
+}
+
+/** Labels what people said as this request tells it. */
+function tell(transcript: Transcript, run: string, { instructs, first, brief }: Telling): void {
+  if (first && brief) shorten(transcript, transcript.runs.get(run)?.answers ?? []);
+  if (instructs === undefined) return;
+  const names = new Set(instructs);
+  transcript.queue = transcript.queue.map((item) => ({
+    ...item,
+    content: quotedBut(item.content, names),
+  }));
+  if (!first) return;
+  const turns = transcript.turns.map((turn): KeptTurn => {
+    if (turn.role !== "user") return turn;
+    const content = quotedBut(turn.content, names);
+    return content === turn.content ? turn : { role: "user", content };
+  });
+  if (turns.some((turn, i) => turn !== transcript.turns[i])) replace(transcript, turns);
 }
 
 function advance(transcript: Transcript, entry: Entry): void {
@@ -120,6 +170,7 @@ function advance(transcript: Transcript, entry: Entry): void {
     case "run_started":
       transcript.runs.set(entry.run, {
         talks: entry.talk !== undefined,
+        answers: entry.answers,
         calls: new Map(entry.calls.map(({ call, tool, args }) => [call, { tool, args }])),
       });
       if (entry.talk?.brief === true) shorten(transcript, entry.answers);
@@ -174,30 +225,8 @@ function advance(transcript: Transcript, entry: Entry): void {
   }
 }
 
-function enqueue({ queue }: Transcript, { seq, id }: Entry, content: Part[]): void {
+function enqueue({ queue }: Transcript, { seq, id }: Entry, content: Kept[]): void {
   queue.push({ seq, id, content });
-}
-
-function note(text: string): Part {
-  return { kind: "text", text: `[watchkeeper] ${indented(cleanText(text))}` };
-}
-
-/** Only a first line begins with who speaks: no line of a log or a message can pass for another person's word. */
-function indented(text: string): string {
-  return text.replaceAll(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/g, "\n  ");
-}
-
-function said({ at, actor, text, files = [] }: Entry<"message">): Part[] {
-  const time = new Date(at).toISOString().slice(0, 16);
-  const line: Part = {
-    kind: "text",
-    text: `[${time}Z ${oneLine(actor)}] ${indented(cleanText(text))}`,
-  };
-  return [line, ...files.map((file): Part => ({ kind: "file", file }))];
-}
-
-function oneLine({ name }: Actor): string {
-  return cleanText(name).replaceAll(/[\s\]]+/g, " ");
 }
 
 /** `T3` for a model's call; a person's own is none of the evidence. */
@@ -211,9 +240,10 @@ function nameOf(call: string): string {
 }
 
 function hear(transcript: Transcript, entry: Entry<"assistant">): void {
-  const { queue, runs } = transcript;
-  const run = runs.get(entry.run);
+  const run = transcript.runs.get(entry.run);
   if (run === undefined) return; // it came after its run's end: nobody will carry out what it asks for
+  tell(transcript, entry.run, tellingOf(entry));
+  const { queue } = transcript;
   const shown = userTurn(queue.filter(({ seq }) => seq <= entry.seen));
   if (shown !== undefined) push(transcript, shown);
   transcript.queue = queue.filter(({ seq }) => seq > entry.seen);
@@ -226,6 +256,11 @@ function hear(transcript: Transcript, entry: Entry<"assistant">): void {
     transcript.numbered.add(call);
   }
   transcript.open = uses.map(({ call, id }) => ({ call, id, result: undefined }));
+}
+
+/** How the request of this turn told what people said. */
+export function tellingOf({ instructs, step, brief = false }: Entry<"assistant">): Telling {
+  return { instructs, first: step === 1, brief };
 }
 
 function finish(transcript: Transcript, entry: Entry<"tool_finished">): void {
@@ -303,21 +338,19 @@ function shorten(transcript: Transcript, answers: readonly string[]): void {
       turn.role === "user" ||
       (turn.role === "assistant" && !turn.content.some((block) => block.kind === "tool_use")),
   );
-  transcript.turns = [];
   transcript.told.clear();
-  transcript.digest = "";
-  for (const turn of kept) {
-    push(
-      transcript,
+  replace(
+    transcript,
+    kept.map((turn) =>
       turn.role === "user" ? { ...turn, content: withoutFiles(turn.content) } : turn,
-    );
-  }
-  for (const item of transcript.queue) {
-    if (!answers.includes(item.id)) item.content = withoutFiles(item.content);
-  }
+    ),
+  );
+  transcript.queue = transcript.queue.map((item) =>
+    answers.includes(item.id) ? item : { ...item, content: withoutFiles(item.content) },
+  );
 }
 
-function withoutFiles(content: readonly Part[]): Part[] {
+function withoutFiles(content: readonly Kept[]): Kept[] {
   return content.map((part) =>
     part.kind === "file"
       ? note(`File ${JSON.stringify(part.file.name)} is no longer shown.`)

@@ -1,6 +1,6 @@
 import { type Asked, requestOf } from "../agent/request.ts";
 import type { TalkTerms } from "../agent/run.ts";
-import { emptyTranscript, foldTranscript } from "../agent/transcript.ts";
+import { emptyTranscript, foldTranscript, tellingOf } from "../agent/transcript.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
 import { exactText } from "../core/display.ts";
@@ -71,7 +71,12 @@ function replay(entries: readonly Entry[], terms: TalkTerms): Replayed[] {
     const talk = thread.runs.get(answer.run)?.talk;
     if (talk === undefined) continue;
     const { prefix } = talk.terms;
-    const asked = requestOf(transcript, talk, { ...terms, prefix });
+    const asked = requestOf(
+      transcript,
+      { run: answer.run, talk },
+      { ...terms, prefix },
+      tellingOf(answer),
+    );
     replayed.push({ answer, asked, samePrefix: prefix === terms.prefix });
   }
   return replayed;

@@ -163,6 +163,10 @@ const appends = {
     step: count,
     /** The last entry that was folded when the request was made; what came later it has not seen. */
     seen: count,
+    /** Accounts whose lines the request told as instructions; everybody else's it told as quoted. */
+    instructs: z.array(z.string()).optional(),
+    /** The request told the thread in brief, because no full member of it instructs the run. */
+    brief: z.boolean().optional(),
     content: z.array(assistantBlock),
     stop: stopReason,
     usage,

@@ -9,8 +9,12 @@ import type { Call, Run, Thread } from "./thread.ts";
 export function joinRun(thread: Thread, run: Run, talk: Talk, message: Entry<"message">): void {
   const { account } = message.actor;
   hearMessage(talk, message, run.started.principals.includes(account));
-  run.principals.add(account);
   tellHeld(thread, run, message, message.id);
+}
+
+/** From here on the account's words are part of what models are told. */
+export function hearVoice({ voices }: Thread, account: string, { seq }: Entry): void {
+  if (!voices.has(account)) voices.set(account, seq);
 }
 
 /** A call that was asked for and has no result yet. */
@@ -49,6 +53,7 @@ export function advanceAction(
   if (entry.kind === "action_proposed") {
     const editor = thread.clicks.get(entry.click ?? "")?.actor.account;
     if (entry.click !== undefined) forget(thread, entry.click);
+    if (editor !== undefined) hearVoice(thread, editor, entry);
     if (action === undefined) {
       const run = thread.runs.get(entry.run);
       action = openAction(entry, run?.principals ?? []);
@@ -66,6 +71,8 @@ export function advanceAction(
   } else if (action === undefined) return;
   else if (entry.kind === "vote") {
     forget(thread, entry.click);
+    // The model is told why somebody denied.
+    if (entry.reason !== undefined) hearVoice(thread, entry.account, entry);
     count(action, entry);
   } else {
     if (entry.click !== undefined) forget(thread, entry.click);
@@ -127,7 +134,10 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
   if (entry.answers !== undefined) {
     // Who answers a question instructs what follows from it.
     const { actor } = answererOf(thread, call, entry) ?? {};
-    if (actor !== undefined) run?.principals.add(actor.account);
+    if (actor !== undefined) {
+      run?.principals.add(actor.account);
+      hearVoice(thread, actor.account, entry);
+    }
     forget(thread, entry.answers);
     // An older version took what anybody wrote next for the answer.
     if (run?.talk !== undefined) {

@@ -1,7 +1,14 @@
 import { isOpen } from "../approvals/action.ts";
 import type { Entry } from "../core/entry.ts";
 import { isHolding } from "../core/phrases.ts";
-import type { Call, Offer, QuestionEnd, Run, Thread } from "./thread.ts";
+import {
+  askerIn,
+  type Call,
+  type Offer,
+  type QuestionEnd,
+  type Run,
+  type Thread,
+} from "./thread.ts";
 
 /** Questions whose end is remembered for those who press later. */
 const MAX_ANSWERED = 50;
@@ -34,7 +41,8 @@ export function hearReply(thread: Thread, run: Run, message: Entry<"message">): 
     }
     if (!run.askers.has(account) && !call.told.has(account)) {
       call.told.add(account);
-      const whom = run.asker === undefined ? "an answer" : `${run.asker.name}'s answer`;
+      const asker = askerIn(run);
+      const whom = asker === undefined ? "an answer" : `${asker.name}'s answer`;
       const text = `I'm waiting for ${whom} to my question. To answer it yourself, press a choice or type: answer ${call.call} <text>`;
       thread.words.set(message.id, { id: message.id, text, to: account });
     }

@@ -1,4 +1,4 @@
-import { hearAssistant, hearGate, openTalk } from "../agent/talk.ts";
+import { hearAssistant, hearGate, openTalk, type Talk } from "../agent/talk.ts";
 import { close, isOpen, isOver } from "../approvals/action.ts";
 import { addUsage, estimateTokens, totalTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
@@ -6,6 +6,7 @@ import { isAssent, isHolding } from "../core/phrases.ts";
 import type { StoredEntry } from "./journal.ts";
 import { answerIdOf, type Call, type Run, talkingRun, type Thread } from "./thread.ts";
 import {
+  hearVoice,
   joinRun,
   addCall,
   advanceAction,
@@ -41,6 +42,7 @@ function advance(thread: Thread, entry: Entry): void {
       hearName(thread, entry);
       thread.newest = entry.seq;
       thread.requestTokens += estimateTokens(entry.text);
+      hearVoice(thread, entry.actor.account, entry);
       hearPerson(thread, entry);
       return;
     case "command":
@@ -213,12 +215,10 @@ function expire(thread: Thread, entry: Entry<"timer">): void {
 function startRun(thread: Thread, started: Entry<"run_started">): void {
   let stopped = false;
   let chooses: string | undefined;
-  let asker: Actor | undefined;
-  const askers = new Set<string>();
+  const authors: Actor[] = [];
   for (const id of started.answers) {
     const pending = thread.pending.get(id);
-    asker ??= pending?.entry.actor;
-    if (pending !== undefined) askers.add(pending.entry.actor.account);
+    if (pending !== undefined) authors.push(pending.entry.actor);
     stopped ||= pending?.stopped ?? false;
     const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
     if (command?.name === "model") chooses = command.model;
@@ -232,8 +232,8 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
       started.talk &&
       openTalk(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
     begun: new Map(),
-    asker,
-    askers,
+    authors,
+    askers: new Set(authors.map(({ account }) => account)),
     principals: new Set(started.principals),
     chooses,
     stopped,
@@ -249,9 +249,18 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
 function answerBy(thread: Thread, entry: Entry<"assistant">): void {
   const run = thread.runs.get(entry.run);
   if (run?.talk === undefined || run.ended !== undefined) return;
+  instructBy(run, run.talk, entry);
   hearAssistant(run.talk, entry);
   for (const use of run.talk.turn) addCall(run, use, entry.at);
   thread.counts.uses = run.talk.uses;
+}
+
+/** Those whose words the request told as instructions ask for what comes of it; versions before this one told everybody's so. */
+function instructBy({ principals }: Run, { unseen }: Talk, entry: Entry<"assistant">): void {
+  const { instructs, seen } = entry;
+  if (instructs !== undefined) principals.clear();
+  const told = unseen.flatMap(({ seq, actor }) => (seq <= seen ? [actor.account] : []));
+  for (const account of instructs ?? told) principals.add(account);
 }
 
 /** Failures whose cause may stand in the thread, where every later request would meet it again. */

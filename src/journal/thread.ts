@@ -41,11 +41,11 @@ export interface Run {
   readonly open: Map<string, Call>;
   /** A model's run, and where it stands. */
   readonly talk: Talk | undefined;
-  /** Whose message or command began it. */
-  readonly asker: Actor | undefined;
-  /** Everyone whose messages or commands began it: a question of the run's is put to them. */
+  /** Whose messages or command began it, the first one first. */
+  readonly authors: readonly Actor[];
+  /** Their accounts: a question of the run's is put to them. */
   readonly askers: ReadonlySet<string>;
-  /** Accounts whose messages instruct it, those that joined later included: its requesters. */
+  /** Accounts whose messages its model was told as instructions, those that joined later included: its requesters. */
   readonly principals: Set<string>;
   /** It is the command that chooses this model, once it is completed. */
   readonly chooses: string | undefined;
@@ -113,6 +113,8 @@ export interface Thread {
   /** Its work crashed twice, and nobody has written since. */
   parked: boolean;
   pending: Map<string, Pending>;
+  /** Accounts whose words models are told, and the entry from which on. */
+  readonly voices: Map<string, number>;
   /** Clicks that nothing has answered yet, in the order posted. */
   clicks: Map<string, Entry<"click">>;
   words: Map<string, Word>;
@@ -157,6 +159,7 @@ export function emptyThread(): Thread {
     newest: 0,
     parked: false,
     pending: new Map(),
+    voices: new Map(),
     clicks: new Map(),
     words: new Map(),
     assents: new Map(),
@@ -181,6 +184,11 @@ export function talkingRun({ runs }: Thread): Run | undefined {
   for (const run of runs.values())
     if (run.talk !== undefined && run.ended === undefined) return run;
   return undefined;
+}
+
+/** For whom the run works: the first of those who began it and instruct it. */
+export function askerIn({ authors, principals }: Run): Actor | undefined {
+  return authors.find(({ account }) => principals.has(account)) ?? authors[0];
 }
 
 /** The id of the entry that ends the run, and with it of the answer that views are owed. */

@@ -160,6 +160,11 @@ export interface Tool<I = unknown> {
    */
   readonly ours?: true;
   /**
+   * It tells nothing but what everybody who can reach the bot may know: also who may not instruct it otherwise, such as a
+   * guest, is answered by it, as if they asked in a public place.
+   */
+  readonly open?: true;
+  /**
    * What the call changes, such as `service nginx`: writes on the same resource never run side by side. Left out: all
    * such tools share one resource, "this machine".
    */

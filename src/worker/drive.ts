@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Adapter, Progress, View } from "../adapters/adapter.ts";
 import type { RunParts } from "../agent/run.ts";
 import { emptyTranscript, foldTranscript, type Transcript } from "../agent/transcript.ts";
+import type { AccessPolicy } from "../approvals/access.ts";
 import type { Heard } from "../approvals/heard.ts";
 import type { ApprovalPolicy } from "../approvals/policy.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
@@ -22,6 +23,7 @@ export interface WorkerParts {
   policy: ApprovalPolicy;
   /** `network.allow`: hosts that the configuration knows. Default: none. */
   network?: readonly string[];
+  access: AccessPolicy;
   run: RunParts;
   encode: Encode;
   /** Takes held secrets out of a text and leaves the rest of it byte for byte. */

@@ -1,4 +1,4 @@
-import type { Call } from "../journal/thread.ts";
+import { askerIn, type Call } from "../journal/thread.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type Drive, persist, storeNow } from "./drive.ts";
 
@@ -19,7 +19,7 @@ export async function whyTooMany(
   }
   const { journal } = drive.parts;
   const hour = new Date(storeNow(drive)).toISOString().slice(0, 13);
-  const counter = `calls:${tool}:${hour}:${run?.asker?.account ?? ""}`;
+  const counter = `calls:${tool}:${hour}:${(run && askerIn(run))?.account ?? ""}`;
   const set = await persist(drive, () => journal.reserve(counter, 1, limits.perPersonHour));
   if (set === undefined) {
     return `Only ${limits.perPersonHour} calls of ${tool} may be made for one person in an hour; try again in the next.`;

@@ -6,19 +6,16 @@ import type { Drive } from "./drive.ts";
 
 const LOOK_UP_MS = 10_000;
 
+/** Of what nothing cuts short but its time limit. */
+export const NEVER = new AbortController().signal;
+
 /**
  * The thread as a place where people decide. Each look-up ends within `lookUpMs` (10 s), or with `signal`.
  * Its look-ups throw BotError PEOPLE_UNAVAILABLE: that is neither yes nor no.
  */
-export function placeOf({ key, adapter, parts }: Drive, signal: AbortSignal): Place {
-  const { personOf, lookUpMs = LOOK_UP_MS } = parts;
-  const limited = async <T>(look: () => Promise<T>): Promise<T> => {
-    try {
-      return await within(lookUpMs, signal, look, 0);
-    } catch (error) {
-      throw failureOf(error);
-    }
-  };
+export function placeOf(drive: Drive, signal: AbortSignal): Place {
+  const { key, parts, adapter } = drive;
+  const limited = <T>(look: () => Promise<T>) => lookUp(drive, signal, look);
   const { people } = adapter;
   const limitedPeople: People = {
     standing: (account, place) => limited(() => people.standing(account, place)),
@@ -26,7 +23,24 @@ export function placeOf({ key, adapter, parts }: Drive, signal: AbortSignal): Pl
     everyone: (place) => limited(() => people.everyone(place)),
     timezone: (account) => limited(() => people.timezone(account)),
   };
-  return { key, people: limitedPeople, personOf };
+  return { key, people: limitedPeople, personOf: parts.personOf };
+}
+
+/** The thread's channel (`Adapter.channel`). @throws BotError PEOPLE_UNAVAILABLE */
+export function channelOf(drive: Drive, signal: AbortSignal): Promise<string> {
+  return lookUp(drive, signal, () => drive.adapter.channel(drive.key));
+}
+
+async function lookUp<T>(
+  { parts: { lookUpMs = LOOK_UP_MS } }: Drive,
+  signal: AbortSignal,
+  look: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await within(lookUpMs, signal, look, 0);
+  } catch (error) {
+    throw failureOf(error);
+  }
 }
 
 function failureOf(error: unknown): BotError {

@@ -1,11 +1,14 @@
+import { decideAccess } from "../approvals/access.ts";
 import { type Decision, decide as decidePolicy } from "../approvals/policy.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
 import type { Drive } from "./drive.ts";
+import { channelOf, NEVER } from "./look-up.ts";
 import { askOutside } from "./outside.ts";
+import { requestersOf } from "./requesters.ts";
 
 /** A call that somebody wants made. */
 interface Wanted {
-  /** The run that it is of. */
+  /** The run that it is of: those who instruct it ask for the call. */
   run: string;
   tool: string;
   /** As they are known so far: asked for, checked, pinned or edited. */
@@ -14,36 +17,59 @@ interface Wanted {
   effect?: Effect | undefined;
   /** They are where a call leads that was permitted with these. */
   from?: JsonObject | undefined;
+  /** Accounts that edited it: they ask for it too. */
+  editors?: Iterable<string> | undefined;
 }
 
-/** As policy decides; a denial's `why` is a sentence for people. */
+/** A denial's `why` is a sentence for people. */
 export type Permission = Decision;
 
+/** What access alone asks for, where approvals would not. */
+const ASKED: Extract<Decision, { kind: "ask" }> = {
+  kind: "ask",
+  approvers: undefined,
+  quorum: 1,
+  expiresInMinutes: 60,
+  requesterMayApprove: false,
+  escalation: undefined,
+};
+
 /**
- * The one answer to "may this call be made, here and now?". It is asked of the arguments as they were written and again as
- * they were pinned or edited, last thing before dispatch, and when a call is taken up after a crash.
+ * The one answer to "may this call be made, by these people, here and now?": access, which may refuse whoever asks, then
+ * approvals. It is asked of the arguments as they were written and again as they were pinned or edited, last thing before
+ * dispatch, and when a call is taken up after a crash.
+ * @throws BotError PEOPLE_UNAVAILABLE when nobody can say who asks: that is neither yes nor no
  */
-export async function permit(drive: Drive, wanted: Wanted): Promise<Permission> {
+export async function permit(
+  drive: Drive,
+  wanted: Wanted,
+  signal: AbortSignal = NEVER,
+): Promise<Permission> {
   const { parts, adapter } = drive;
   const { dispatcher } = parts;
   const tool = dispatcher.find(wanted.tool);
+  const effect = wanted.effect ?? dispatcher.effectOf(wanted.tool, wanted.args);
+  const call = { tool: wanted.tool, effect, own: tool?.own };
+  const requesters = await requestersOf(drive, wanted, signal);
+  const channel = await channelOf(drive, signal);
+  const access = decideAccess(parts.access, { ...call, open: tool?.open, channel }, requesters);
+  if (access.kind === "deny") return access;
   // Where a single person sits, they may approve what they asked for.
   const singleOperator = parts.policy.singleOperator || adapter.singleOperator;
   const decision = decidePolicy(
     { ...parts.policy, singleOperator },
     {
-      tool: wanted.tool,
-      effect: wanted.effect ?? dispatcher.effectOf(wanted.tool, wanted.args),
+      ...call,
       args: wanted.args,
-      own: tool?.own,
       kinds: tool?.kinds,
       meant: await dispatcher.meant(wanted.tool, wanted.args),
+      requesters,
     },
   );
-  if (decision.kind === "allow" && tool !== undefined)
-    return (await askOutside(drive, wanted, tool, decision)) ?? decision;
-  if (decision.kind !== "deny") return decision;
-  return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
+  if (decision.kind === "deny") return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
+  if (decision.kind === "ask") return decision;
+  if (access.kind === "ask") return ASKED;
+  return (tool && (await askOutside(drive, wanted, tool, decision))) ?? decision;
 }
 
 /**

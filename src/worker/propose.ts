@@ -18,6 +18,7 @@ import { type Drive, storeNow } from "./drive.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
 import { whyTooMany } from "./limits.ts";
 import { type Permission, permit } from "./permission.ts";
+import { voicesIn } from "./requesters.ts";
 
 export type Proposal =
   | { kind: "blocked"; text: string }
@@ -47,7 +48,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     const run = drive.thread.runs.get(call.run);
     const refusal = run === undefined ? undefined : refusalOf(call, run, drive.parts.run.talk);
     if (refusal !== undefined) return { kind: "blocked", text: refusal };
-    const asIs = await permit(drive, call);
+    const asIs = await permit(drive, call, signal);
     if (asIs.kind === "deny") return { kind: "blocked", text: asIs.why };
     const prepared = await dispatcher.prepare(call.tool, call.args, signal);
     // Denied before in other words, such as with a default written out.
@@ -56,7 +57,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
         ? undefined
         : refusalOf({ ...call, args: prepared.args }, run, drive.parts.run.talk);
     if (again !== undefined) return { kind: "blocked", text: again };
-    const decision = await permit(drive, { ...call, args: prepared.args });
+    const decision = await permit(drive, { ...call, args: prepared.args }, signal);
     if (decision.kind === "deny") return { kind: "blocked", text: decision.why };
     const tooMany = await whyTooMany(drive, call, prepared.tool);
     if (tooMany !== undefined) return { kind: "blocked", text: tooMany };
@@ -67,7 +68,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     }
     if (decision.kind === "allow") return { kind: "allow", prepared };
     const preview = because(await dispatcher.preview(prepared, signal), decision, encode);
-    const requesters = [...(run?.principals ?? [])];
+    const requesters = voicesIn(drive, call.run);
     const place = placeOf(drive, signal);
     const electorate = await electorateOf(place, decision, requesters);
     const obstacle = (await tooFew(place, electorate, decision)) ?? tooLong(prepared.args);
@@ -145,11 +146,12 @@ export async function revise(
   const { dispatcher, encode } = drive.parts;
   try {
     const prepared = await dispatcher.prepare(call.tool, edit.args, signal);
-    const decision = await permit(drive, { ...call, effect: prepared.effect, args: prepared.args });
+    const edited = [...editors, edit.click.actor.account];
+    const wanted = { ...call, effect: prepared.effect, args: prepared.args, editors: edited };
+    const decision = await permit(drive, wanted, signal);
     if (decision.kind === "deny") return decision.why;
     const preview = await dispatcher.preview(prepared, signal);
-    const principals = drive.thread.runs.get(call.run)?.principals ?? [];
-    const requesters = [...principals, ...editors, edit.click.actor.account];
+    const requesters = [...voicesIn(drive, call.run), ...edited];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
     const asked = decision.kind === "ask" ? decision : undefined;
     const place = placeOf(drive, signal);

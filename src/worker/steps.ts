@@ -79,7 +79,7 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       return;
     case "think":
       begin(drive, { key: step.key, run: step.run.started.run }, (signal) =>
-        think(drive, step.run, step.talk, signal),
+        think(drive, step.run, step.talk, { key: step.key, signal }),
       );
       return;
     case "reply":
@@ -297,12 +297,12 @@ async function whyNot(
   const { tool, args, digest } = action.proposal;
   const place = placeOf(drive, signal);
   try {
-    const permission = await permit(drive, action.proposal);
-    if (permission.kind === "deny") return permission.why;
     for (const vote of action.votes) {
       const still = await checkEligible(vote.account, action.proposal, place);
       if (!still.eligible) return `${vote.name}'s approval no longer counts: ${still.why}`;
     }
+    const permission = await permit(drive, { ...action.proposal, editors: action.editors }, signal);
+    if (permission.kind === "deny") return permission.why;
     return await dispatcher.drift(tool, args, digest, signal);
   } catch (error) {
     if (isLookUpFailure(error)) return error;

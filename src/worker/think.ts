@@ -8,7 +8,9 @@ import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import type { Run } from "../journal/thread.ts";
 import type { FileBlock, Model, ModelRequest, Turn } from "../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
-import { append, decide, type Drive, persist, progress, transcriptOf } from "./drive.ts";
+import { append, decide, type Drive, persist, progress, putOff, transcriptOf } from "./drive.ts";
+import { isLookUpFailure } from "./look-up.ts";
+import { tellingFor } from "./requesters.ts";
 
 /** For a last answer, however little of the run's minutes is left. */
 const MIN_ANSWER_MS = 60_000;
@@ -23,7 +25,7 @@ export async function think(
   drive: Drive,
   run: Run,
   talk: Talk,
-  signal: AbortSignal,
+  { key, signal }: { key: string; signal: AbortSignal },
 ): Promise<() => Promise<void>> {
   const { parts } = drive;
   const name = run.started.run;
@@ -36,7 +38,8 @@ export async function think(
     const model = await parts.model(talk.terms.model);
     progress(drive, name, { kind: "thinking", run: name, step });
     const transcript = await transcriptOf(drive);
-    const asked = requestOf(transcript, talk, terms);
+    const telling = await tellingFor(drive, run, talk, signal);
+    const asked = requestOf(transcript, { run: name, talk }, terms, telling);
     const began = performance.now();
     const response = await withinBudget(drive, terms, tokensOf(drive, talk, asked), async () => {
       const turns = await withFiles(drive, asked.turns);
@@ -52,6 +55,8 @@ export async function think(
       run: name,
       step,
       seen: asked.seen,
+      ...(telling.instructs !== undefined && { instructs: [...telling.instructs] }),
+      ...(telling.brief && { brief: true }),
       content,
       stop: response.stop,
       usage: response.usage,
@@ -64,6 +69,8 @@ export async function think(
     };
   } catch (error) {
     if (signal.aborted) return async () => {};
+    // Nobody can say now whose words these are.
+    if (isLookUpFailure(error)) return async () => putOff(drive, key, error);
     if (!isBotError(error))
       parts.log.error({ err: error, key: drive.key }, "the model could not be asked");
     return () =>

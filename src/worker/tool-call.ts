@@ -1,10 +1,21 @@
 import type { AppendKind, Draft, Effect, Outcome } from "../core/entry.ts";
-import { argsOf, type Call } from "../journal/thread.ts";
+import { argsOf, askerIn, type Call } from "../journal/thread.ts";
 import type { Finished } from "../tools/dispatch.ts";
 import type { Asker } from "../tools/tool.ts";
-import { begin, decide, type Drive, ensureLive, postLate, progress, storeNow } from "./drive.ts";
+import {
+  begin,
+  decide,
+  type Drive,
+  ensureLive,
+  postLate,
+  progress,
+  putOff,
+  storeNow,
+} from "./drive.ts";
+import { isLookUpFailure } from "./look-up.ts";
 import { hasReadOutside } from "./outside.ts";
 import { permit, permitStep } from "./permission.ts";
+import { isAmongMembers } from "./requesters.ts";
 
 /** A call's result, from whoever knows it. */
 export function finishedDraft(
@@ -20,9 +31,10 @@ function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool
 }
 
 /** Who the call is made for: whoever began its run. */
-function askerOf(drive: Drive, { run, call }: Call): Asker {
+function askerOf(drive: Drive, { run, call, tool }: Call): Asker {
   const { key, adapter, parts, thread } = drive;
-  const { account = "", name = "" } = thread.runs.get(run)?.asker ?? {};
+  const found = thread.runs.get(run);
+  const { account = "", name = "" } = (found && askerIn(found)) ?? {};
   const own = () => adapter.people.timezone(account).catch(() => undefined);
   return {
     key,
@@ -30,9 +42,13 @@ function askerOf(drive: Drive, { run, call }: Call): Asker {
     account,
     name,
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
-    audience: () => adapter.audience(key),
     tenants: () => adapter.tenants(key, account),
     outside: () => hasReadOutside(drive, run),
+    // Who is no full member of the thread is told what everybody may know.
+    audience: async () => {
+      const isOpen = parts.dispatcher.find(tool)?.open === true;
+      return isOpen && !(await isAmongMembers(drive, run)) ? undefined : adapter.audience(key);
+    },
     link: adapter.link(key),
   };
 }
@@ -104,7 +120,12 @@ export function recover(drive: Drive, key: string, call: Call): void {
   const { dispatcher } = drive.parts;
   const args = argsOf(call);
   if (started.effect === "read" && call.action === undefined) {
-    begin(drive, { key, run: call.run, kept: true }, () => again(drive, call, started.effect));
+    begin(drive, { key, run: call.run, kept: true }, (signal) =>
+      again(drive, call, started.effect, signal).catch((error: unknown) => {
+        if (!isLookUpFailure(error)) throw error;
+        return async () => putOff(drive, key, error);
+      }),
+    );
     return;
   }
   begin(drive, { key, run: call.run, kept: true }, async (signal) => {
@@ -119,8 +140,13 @@ export function recover(drive: Drive, key: string, call: Call): void {
 }
 
 /** Runs an interrupted read again, or says why not. */
-async function again(drive: Drive, call: Call, effect: Effect): Promise<() => Promise<void>> {
-  const permission = await permit(drive, { ...call, effect, args: argsOf(call) });
+async function again(
+  drive: Drive,
+  call: Call,
+  effect: Effect,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const permission = await permit(drive, { ...call, effect, args: argsOf(call) }, signal);
   const end = (outcome: Outcome, text: string) =>
     decide(drive, () =>
       call.finished === undefined ? [recoveredDraft(call, outcome, text)] : undefined,

@@ -338,7 +338,7 @@ function prepare(world: Imagined, call: Call, finish: Finish, tape: Tape): void 
 }
 
 function think(world: Imagined, { run, talk }: Extract<Step, { do: "think" }>, tape: Tape): void {
-  const asked = requestOf(world.transcript, talk, TERMS);
+  const asked = requestOf(world.transcript, { run: run.started.run, talk }, TERMS);
   checkPaired(asked.turns);
   const told = asked.turns.map((turn) => JSON.stringify(turn));
   world.told.forEach((turn, i) => {

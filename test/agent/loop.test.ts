@@ -267,7 +267,7 @@ describe("a conversation", () => {
       "user",
     ]);
     expect(wordsIn(stage.model.requests[2])).toEqual([
-      expect.stringMatching(/^\[\d{4}-\d\d-\d\dT\d\d:\d\dZ ana\] is web well\?$/),
+      expect.stringMatching(/^\[\d{4}-\d\d-\d\dT\d\d:\d\dZ ana, quoted\] is web well\?$/),
       expect.stringMatching(/ bob\] are you sure\?$/),
     ]);
     expectPaired(stage.model.requests[2] ?? { turns: [] });

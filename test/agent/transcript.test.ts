@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { requestOf } from "../../src/agent/request.ts";
-import { emptyTranscript, foldTranscript } from "../../src/agent/transcript.ts";
+import { emptyTranscript, foldTranscript, tellingOf } from "../../src/agent/transcript.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import { fold } from "../../src/journal/fold.ts";
 import { emptyThread } from "../../src/journal/thread.ts";
@@ -146,12 +146,17 @@ describe("the requests of a run", () => {
     await stage.ask("deny a1");
     await stage.ask("hello");
     expect(stage.model.left()).toBe(0);
+    const told = stage.model.requests.map(({ turns }) => JSON.stringify(turns));
+    // The next run is Ana's alone: what Bob said in the one before is quoted in it.
+    expect(told.pop()).toContain(" bob, quoted] hurry up");
+    expect(told.join()).not.toContain("quoted]");
     stage.model.requests.reduce((before, request) => {
       expect(JSON.stringify([request.system, request.tools])).toBe(
         JSON.stringify([before.system, before.tools]),
       );
       const start = JSON.stringify(before.turns).slice(0, -1);
-      expect(JSON.stringify(request.turns).startsWith(start)).toBe(true);
+      const turns = JSON.stringify(request.turns).replace(" bob, quoted] ", " bob] ");
+      expect(turns.startsWith(start)).toBe(true);
       return request;
     });
   });
@@ -172,13 +177,14 @@ describe("the requests of a run", () => {
     const turns = ofKind(entries, "assistant");
     expect(turns).toHaveLength(3);
     const terms = stage.parts.run.talk;
-    for (const { seen, request, run } of turns) {
+    for (const turn of turns) {
+      const { seen, request, run } = turn;
       const until = entries.filter(({ seq }: Entry) => seq <= seen);
       const talk = fold(emptyThread(), until).runs.get(run)?.talk;
       if (talk === undefined || terms === undefined) throw new Error("no run");
       const transcript = emptyTranscript();
       for (const entry of until) foldTranscript(transcript, entry);
-      const { hash } = requestOf(transcript, talk, terms);
+      const { hash } = requestOf(transcript, { run, talk }, terms, tellingOf(turn));
       expect(hash).toBe(request);
     }
   });

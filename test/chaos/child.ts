@@ -106,6 +106,7 @@ function chatAdapter(witness: Witness, cross: Cross): Adapter {
     view: (key) => chatView(key, witness, cross),
     audience: async () => undefined,
     tenants: async () => "all",
+    channel: async (key) => key,
     link: () => undefined,
   };
 }
@@ -152,6 +153,7 @@ async function main(setup: Setup): Promise<void> {
       dial: nowhere,
       encoder: encoderOf((text) => text),
     }),
+    access: { rules: [] },
     policy: chaosPolicy(),
     run: {
       direct: (command, thread) =>

@@ -24,6 +24,8 @@ export interface ChatOptions {
   singleOperator?: boolean;
   /** What people call the place. */
   place?: string;
+  /** The channel that its threads are in. Default: each is its own. */
+  channel?: string;
   /** A run's progress is shown in a message of its own, which its answer takes the place of. */
   begins?: boolean;
   /** Throws to refuse a delivery. */
@@ -116,6 +118,7 @@ export function createChat(options: ChatOptions = {}): Chat {
       view: (key) => (key.startsWith("test:") ? view : undefined),
       audience: async () => undefined,
       tenants: async () => "all",
+      channel: async (key) => options.channel ?? key,
       link: () => undefined,
       placeName: async () => options.place,
     },

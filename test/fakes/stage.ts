@@ -4,6 +4,7 @@ import * as z from "zod";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { sealTerms, type TalkTerms } from "../../src/agent/run.ts";
 import { createPersonOf, type KnownPerson } from "../../src/approvals/people.ts";
+import { accessPolicy } from "../../src/approvals/access.ts";
 import { approvalPolicy } from "../../src/approvals/policy.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
@@ -56,6 +57,7 @@ export interface StageOptions {
   approvals?: z.input<typeof approvalPolicy>;
   /** Hosts that the configuration knows. */
   network?: string[];
+  access?: z.input<typeof accessPolicy>;
   chat?: Chat;
   /** A real platform's, in place of the chat. */
   adapter?: Adapter;
@@ -125,6 +127,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     }),
     policy: approvalPolicy.parse(options.approvals ?? {}),
     network: options.network ?? [],
+    access: accessPolicy.parse(options.access ?? {}),
     run: {
       direct: (command, thread) =>
         answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),

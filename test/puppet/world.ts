@@ -295,6 +295,7 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
           : createDial({ allow: [`${PUBLIC}/32`], local: false }, { lookup }),
       encoder,
     }),
+    access: { rules: [] },
     policy: approvalPolicy.parse(
       fault === "policy allows everything"
         ? {

@@ -148,7 +148,7 @@ describe("an approval", () => {
     async (leaver) => {
       const chat = createChat();
       const { standing } = chat.adapter.people;
-      let looks = 0;
+      let looks = Number.NEGATIVE_INFINITY;
       chat.adapter.people.standing = async (account, key) => {
         const isGone = account === leaver && ++looks > 1;
         return isGone ? "deactivated" : standing(account, key);

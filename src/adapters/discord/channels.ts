@@ -52,6 +52,8 @@ export interface Channels {
   name(id: string): Promise<string | undefined>;
   /** Undefined for a thread that @everyone may read, else the private place it belongs to. */
   audience(place: Place): Promise<string | undefined>;
+  /** The channel that a thread is in, as a key of this platform begins; a direct message is its own. */
+  channelOf(place: Place): Promise<string>;
 }
 
 export function createChannels(api: Api): Channels {
@@ -92,6 +94,12 @@ export function createChannels(api: Api): Channels {
       const found = await channel(id);
       const parent = isThread(found) && found.parent_id ? await channel(found.parent_id) : found;
       return parent.name ? `#${parent.name}` : undefined;
+    },
+    async channelOf(place) {
+      if (place.guild === undefined) return keyOf(place);
+      const found = await channel(place.channel);
+      const parent = isThread(found) ? found.parent_id : undefined;
+      return keyOf({ guild: place.guild, channel: parent ?? place.channel });
     },
     async audience(place) {
       // A direct message is its own place, and so is a private thread: others of its channel have other members.

@@ -58,6 +58,11 @@ export function createDiscord({ token, apiUrl, guilds, log }: DiscordOptions): C
       return place?.guild === undefined ? undefined : channels.name(place.channel);
     },
 
+    async channel(key) {
+      const place = tryPlace(key);
+      return place === undefined ? key : channels.channelOf(place);
+    },
+
     link(key) {
       const place = tryPlace(key);
       return place && `${addressOf(place.guild)}${place.channel}`;

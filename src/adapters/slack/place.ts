@@ -50,7 +50,7 @@ export function linkOf({ url }: Workspace, { channel, root }: Place): string {
   return `${url}archives/${channel}/p${root.replace(".", "")}`;
 }
 
-/** The name of the private place that a key's channel is; of a key that is not of this form the key itself. */
-export function audienceOf(key: JournalKey): string {
+/** The channel of a thread, as its key begins; of a key that is not of this form the key itself. */
+export function channelOf(key: JournalKey): string {
   return tryJournalKey(key) === undefined ? key : key.split(":").slice(0, 3).join(":");
 }

@@ -11,7 +11,7 @@ import { createSlackFiles } from "./files.ts";
 import { createHttpSource } from "./http-source.ts";
 import { createMessages, type Messages } from "./messages.ts";
 import { createPeople, type SlackPeople } from "./people.ts";
-import { audienceOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
+import { channelOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
 import { createPosting } from "./posting.ts";
 import { createPresses, type Presses, type PressParts } from "./presses.ts";
 import type { EventSource } from "./receiver.ts";
@@ -97,13 +97,14 @@ export function createSlack(options: SlackOptions): ChatAdapter {
     async audience(key) {
       const { people, workspace } = here();
       const place = tryPlace(key, workspace.team);
-      return place && (await people.isPublic(place.channel)) ? undefined : audienceOf(key);
+      return place && (await people.isPublic(place.channel)) ? undefined : channelOf(key);
     },
     tenants: async () => [`slack:${here().workspace.team}`],
     async placeName(key) {
       const place = placeOf(key);
       return place && here().people.channelName(place.channel);
     },
+    channel: async (key) => channelOf(key),
     link(key) {
       const place = placeOf(key);
       return place && connected && linkOf(connected.workspace, place);

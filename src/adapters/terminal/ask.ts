@@ -158,6 +158,7 @@ export function createAsk(options: AskOptions): Ask {
     audience: async () => undefined,
     // Whoever sits here has the store.
     tenants: async () => "all",
+    channel: async (of) => of,
     link: () => undefined,
     finished,
   };

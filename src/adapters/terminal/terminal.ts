@@ -51,6 +51,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     audience: async () => undefined,
     // Whoever sits here has the store.
     tenants: async () => "all",
+    channel: async (key) => key,
     link: () => undefined,
     async open(key, { inbox, queries }) {
       screen ??= new Screen(options);

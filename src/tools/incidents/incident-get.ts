@@ -15,6 +15,7 @@ export function createIncidentGet(ledger: () => Ledger): Tool<Input> {
       "Shows the record of one incident: its times, cause and actions, its thread, and its history with who said what and when.",
     input,
     effect: "read",
+    open: true,
     timeoutMs: 15_000,
     async run({ id }, ctx) {
       const { saying, here } = await askedIn(ctx);

@@ -27,6 +27,7 @@ export function createIncidentSearch(ledger: () => Ledger): Tool<Input> {
       "Finds recorded incidents by words, status, severity, service or period; without any, the newest. Use it to see whether something happened before and what helped then. It does not count per period: incident_stats does.",
     input,
     effect: "read",
+    open: true,
     timeoutMs: 20_000,
     async run({ text = "", status, severity, service, period: written, limit }, ctx) {
       const { saying, here } = await askedIn(ctx);

@@ -155,6 +155,15 @@ test("what everyone may read has no audience; a private channel's threads share 
   expect(await adapter.audience(key(gone))).toBe(key(gone));
 });
 
+test("a thread is in its channel, and a direct message is its own", async () => {
+  const { adapter, discord, guild, ops, people, key } = await open();
+  const ofOps = `discord:${guild.id}:${ops.id}`;
+  expect(await adapter.channel(key(discord.addThread(ops, { name: "x" })))).toBe(ofOps);
+  expect(await adapter.channel(`discord:${guild.id}:${ops.id}`)).toBe(ofOps);
+  const dm = key(discord.openDm(people.ana));
+  expect(await adapter.channel(dm)).toBe(dm);
+});
+
 test("a thread's address is the one that people copy", async () => {
   const { adapter, guild } = await open();
   expect(adapter.link(`discord:${guild.id}:123456789012345678`)).toBe(

@@ -117,6 +117,10 @@ test("a public channel is for everyone; a private one, and one that the bot may 
   expect(await adapter.audience(there)).toBe(`slack:${slack.team.id}:${odd.id}`);
 });
 
+test("a thread is in its channel", async () => {
+  expect(await bot.adapter.channel(key)).toBe(key.split(":").slice(0, 3).join(":"));
+});
+
 test("a thread has the address under which its first message is found", () => {
   const root = key.split(":").at(-1) ?? "";
   const digits = root.replace(".", "");
