@@ -178,7 +178,7 @@ export async function assemble(
   logWarnings(log, config, equipment);
   const journal = await openStore(config, (text) => log.warn(text));
   const encoder = createEncoder(config.secrets);
-  const { encode, hide } = encoder;
+  const { encode } = encoder;
   const ledger = createLedger(journal, encode);
   const talk = talkTerms(config, equipment);
   const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
@@ -206,8 +206,7 @@ export async function assemble(
       plain: (text) => answerWithoutModel(text, tools, describeInput),
       talk,
     },
-    encode,
-    hide,
+    encoder,
     model: createModels(config),
     log,
     leaseMs: LEASE_MS,
@@ -221,7 +220,7 @@ export async function assemble(
   const inbox = createInbox({
     journal,
     read: readText,
-    hide,
+    encoder,
     wake: (key) => wakeups.wake(key),
   });
   const started: Stoppable[] = [];

@@ -149,7 +149,7 @@ export function callKey(tool: string, args: JsonObject): string {
 }
 
 /** More calls than this in one turn are not looked at: forty writes would be forty cards. */
-const MAX_CALLS_PER_TURN = 16;
+export const MAX_CALLS_PER_TURN = 16;
 
 /**
  * The calls of a turn; `before` is how many the thread's models made earlier. A turn that was cut off may end in half a call, and what
@@ -162,20 +162,27 @@ export function usesOf(entry: Entry<"assistant">, before: number): ToolUse[] {
     const isLast = i === blocks.length - 1;
     const isCut = entry.stop === "max_tokens" ? isLast : entry.stop === "content_filter";
     const cut = "The response was cut off, so this call was not executed. Make it again if needed.";
-    const args = readArgs(input);
+    const isTooLong = input === LEFT_OUT;
+    const args = isTooLong ? undefined : readArgs(input);
     const problem =
       isCut || entry.stop === "refusal"
         ? cut
         : i >= MAX_CALLS_PER_TURN
           ? TOO_MANY
-          : args === undefined
-            ? MALFORMED
-            : undefined;
+          : isTooLong
+            ? TOO_LONG
+            : args === undefined
+              ? MALFORMED
+              : undefined;
     return { call, id, tool: name, args: args ?? {}, problem };
   });
 }
 
-const TOO_MANY = `Only ${MAX_CALLS_PER_TURN} calls may be made in one turn, so this one was not executed.`;
+const TOO_MANY = `Only ${MAX_CALLS_PER_TURN} calls may be made in one turn, so this one was not executed, nor any after it.`;
+const TOO_LONG =
+  "The arguments of one turn's calls may have 256 KiB together. These had more, so they were left out and the call was not executed.";
+/** Stands for the arguments of a call that were too long to be kept; no JSON. */
+export const LEFT_OUT = "[left out: too long]";
 const MALFORMED = "The arguments are not a JSON object, so this call was not executed.";
 
 /**

@@ -1,4 +1,5 @@
 import { cleanText, encodeText } from "./display.ts";
+import { type AsideRequest, createAside } from "./encoder-thread.ts";
 import { createRedactor, type HeldSecret } from "./secrets.ts";
 
 /**
@@ -10,6 +11,9 @@ export interface Encoder {
   encode(text: string): string;
   /** Without secrets and otherwise as it is: for what people type and models write, before anything is made of it. */
   hide(text: string): string;
+  /** As `encode` and `hide`, for texts that may be long: those are worked on beside the event loop. */
+  encodeAside(text: string): Promise<string>;
+  hideAside(text: string): Promise<string>;
   /**
    * The clean text between two places of it. What is found across one of them stands whole in the answer, as its
    * placeholder; with `reach` characters more on both sides no held value is overlooked, however it is written.
@@ -30,13 +34,26 @@ const MOST_PER_CHARACTER = 12;
 const LEAST_REACH = 1_024;
 const MOST_REACH = 32 * 1_024;
 
+/** The rules take up to 2 ms for 1 KiB of a text that was made to be slow, and nothing may hold the loop for 100 ms. */
+const MAX_AT_ONCE = 16 * 1_024;
+
 export function createEncoder(held: readonly HeldSecret[]): Encoder {
   const redactor = createRedactor(held);
   const longest = Math.max(0, ...held.map(({ value }) => value.length));
   const reach = Math.min(MOST_REACH, Math.max(LEAST_REACH, MOST_PER_CHARACTER * longest));
-  return {
+  const aside = createAside(held);
+  const here: Pick<Encoder, "encode" | "hide"> = {
     encode: (text) => encodeText(text, redactor),
     hide: (text) => redactor.redact(text),
+  };
+  const orAside =
+    (how: AsideRequest["how"]) =>
+    async (text: string): Promise<string> =>
+      text.length > MAX_AT_ONCE ? aside({ how, text }) : here[how](text);
+  return {
+    ...here,
+    encodeAside: orAside("encode"),
+    hideAside: orAside("hide"),
     encodeWithin: (text, from, to) => redactor.redactWithin(text, from, to),
     encodeCut(text, { before, behind }) {
       const clean = cleanText(text);

@@ -6,6 +6,7 @@ import type { AccessPolicy } from "../approvals/access.ts";
 import type { Heard } from "../approvals/heard.ts";
 import type { ApprovalPolicy } from "../approvals/policy.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
+import type { Encoder } from "../core/encoder.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { fold } from "../journal/fold.ts";
@@ -14,7 +15,6 @@ import type { Granted, Journal, Lease, StoredEntry } from "../journal/journal.ts
 import type { Model } from "../models/model.ts";
 import type { Dispatcher } from "../tools/dispatch.ts";
 import { type Bell, createBell } from "./bell.ts";
-import type { Encode } from "./outbox.ts";
 
 /** What a worker is made of; `main.ts` joins it. */
 export interface WorkerParts {
@@ -25,9 +25,7 @@ export interface WorkerParts {
   network?: readonly string[];
   access: AccessPolicy;
   run: RunParts;
-  encode: Encode;
-  /** Takes held secrets out of a text and leaves the rest of it byte for byte. */
-  hide(text: string): string;
+  encoder: Encoder;
   /** A model by its id, made once. @throws BotError CONFIG_INVALID when there is no such model or no key for it */
   model(id: string): Promise<Model>;
   log: Logger;

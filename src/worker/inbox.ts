@@ -3,6 +3,7 @@ import type { Reading } from "../commands/grammar.ts";
 import { type FileType, MAX_FILE_BYTES } from "../core/block.ts";
 import { capText, cleanText, exactText } from "../core/display.ts";
 import type { Choice, Content, FileRef, Json, JsonObject, PostKind } from "../core/entry.ts";
+import type { Encoder } from "../core/encoder.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { binaryTypeOf } from "../core/image-type.ts";
 import type { JournalKey } from "../core/journal-key.ts";
@@ -12,8 +13,8 @@ export interface InboxParts {
   journal: Pick<Journal, "post" | "putArtifact">;
   /** Reads a typed text as a command, a click, a Stop or plain language. */
   read(text: string): Reading;
-  /** Takes the values of held secrets out of what people type, before anything is made of it. */
-  hide(text: string): string;
+  /** Takes secrets out of what people type and attach, before anything is made of it. */
+  encoder: Pick<Encoder, "hide" | "hideAside">;
   wake(key: JournalKey): void;
 }
 
@@ -24,19 +25,21 @@ const MAX_STORED_BYTES = 64 * 1024;
  * The one way in. What a typed text means is decided here, once, and stored: a later grammar does not change what was
  * said. Posted means durable, and looked at even if it was posted before.
  */
-export function createInbox({ journal, read, hide, wake }: InboxParts): Inbox {
+export function createInbox({ journal, read, encoder, wake }: InboxParts): Inbox {
   /** Files are kept before the message that names them; a copy that no message came to name is never shown. */
   async function keep(key: JournalKey, { name, mediaType, bytes }: InboundFile): Promise<FileRef> {
     checkFile(name, mediaType, bytes);
     const isText = mediaType === "text/plain";
-    const kept = isText ? Buffer.from(hide(cleanText(Buffer.from(bytes).toString()))) : bytes;
-    return { name: hide(name), mediaType, artifact: await journal.putArtifact(key, kept) };
+    const kept = isText
+      ? Buffer.from(await encoder.hideAside(cleanText(Buffer.from(bytes).toString())))
+      : bytes;
+    return { name: encoder.hide(name), mediaType, artifact: await journal.putArtifact(key, kept) };
   }
 
   return {
     async post(key, id, inbound) {
       try {
-        const content = contentOf(inbound, read, hide);
+        const content = await contentOf(inbound, read, encoder);
         if (content.kind !== "message" || inbound.kind !== "text") {
           await journal.post(key, { id, ...content });
         } else {
@@ -68,11 +71,15 @@ function checkFile(name: string, mediaType: FileType, bytes: Uint8Array): void {
 
 type Posted = Content<PostKind>;
 
-function contentOf(inbound: Inbound, read: InboxParts["read"], hide: InboxParts["hide"]): Posted {
+async function contentOf(
+  inbound: Inbound,
+  read: InboxParts["read"],
+  { hide, hideAside }: InboxParts["encoder"],
+): Promise<Posted> {
   if (inbound.kind === "click") return { ...inbound, choice: hideIn(inbound.choice, hide) };
   if (inbound.kind === "stop") return inbound;
   const { actor } = inbound;
-  const whole = hide(inbound.text);
+  const whole = await hideAside(inbound.text);
   const reading = read(whole);
   const text = capText(whole, MAX_STORED_BYTES);
   switch (reading.kind) {
@@ -92,7 +99,7 @@ function contentOf(inbound: Inbound, read: InboxParts["read"], hide: InboxParts[
   }
 }
 
-function hideIn(choice: Choice, hide: InboxParts["hide"]): Choice {
+function hideIn(choice: Choice, hide: Encoder["hide"]): Choice {
   const within = (json: Json): Json => {
     if (typeof json === "string") return hide(json);
     if (Array.isArray(json)) return json.map(within);

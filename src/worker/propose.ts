@@ -43,7 +43,8 @@ type Asked = Extract<Permission, { kind: "ask" }>;
  * could not be checked. A look-up of people that failed is no answer: it is tried again for an hour.
  */
 export async function propose(drive: Drive, call: Call, signal: AbortSignal): Promise<Proposal> {
-  const { dispatcher, encode } = drive.parts;
+  const { dispatcher, encoder } = drive.parts;
+  const { encode } = encoder;
   try {
     const run = drive.thread.runs.get(call.run);
     const refusal = run === undefined ? undefined : refusalOf(call, run, drive.parts.run.talk);
@@ -143,7 +144,8 @@ export async function revise(
   edit: { args: JsonObject; click: Entry<"click"> },
   signal: AbortSignal,
 ): Promise<Draft<"action_proposed"> | string> {
-  const { dispatcher, encode } = drive.parts;
+  const { dispatcher, encoder } = drive.parts;
+  const { encode } = encoder;
   try {
     const prepared = await dispatcher.prepare(call.tool, edit.args, signal);
     const edited = [...editors, edit.click.actor.account];

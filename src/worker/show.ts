@@ -18,7 +18,7 @@ export function show(
 ): Promise<() => Promise<void>> {
   return showOn(drive, { name: view, stage: "final", retry: key }, signal, async (shown) => {
     const context = { key: drive.key, thread: drive.thread, ...attemptsAt(drive, view) };
-    const { entry, ref } = await deliver(shown, view, context, owed, drive.parts.encode);
+    const { entry, ref } = await deliver(shown, view, context, owed, drive.parts.encoder.encode);
     return { entry, ref, takeBack: () => takeBack(drive, shown, owed, ref) };
   });
 }
@@ -89,7 +89,7 @@ async function takeBack(
   const entries = await persist(drive, () => parts.journal.read(key));
   if (owed?.kind === "card") {
     const action = fold(emptyThread(), entries).actions.get(owed.action.action);
-    if (action !== undefined) await view.settle(ref, cardOf(key, action, parts.encode));
+    if (action !== undefined) await view.settle(ref, cardOf(key, action, parts.encoder.encode));
     return;
   }
   if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;

@@ -293,7 +293,8 @@ async function whyNot(
   action: Action,
   signal: AbortSignal,
 ): Promise<string | BotError | undefined> {
-  const { dispatcher, encode } = drive.parts;
+  const { dispatcher, encoder } = drive.parts;
+  const { encode } = encoder;
   const { tool, args, digest } = action.proposal;
   const place = placeOf(drive, signal);
   try {

@@ -1,3 +1,4 @@
+import { limitTurn } from "../agent/turn-limits.ts";
 import { requestOf } from "../agent/request.ts";
 import { report } from "../agent/run.ts";
 import type { Talk } from "../agent/talk.ts";
@@ -14,6 +15,8 @@ import { tellingFor } from "./requesters.ts";
 
 /** For a last answer, however little of the run's minutes is left. */
 const MIN_ANSWER_MS = 60_000;
+/** A draft that has grown longer stands still until the answer is there: it is encoded whole each time. */
+const MAX_DRAFT = 16 * 1_024;
 /** How often a draft is shown at most. */
 const DRAFT_MS = 100;
 
@@ -48,7 +51,9 @@ export async function think(
       );
     });
     const ids = new Set(transcript.ids);
-    const content = response.content.map((block) => kept(drive, ids, `${name}_${step}`, block));
+    const { content: turn, stop } = limitTurn(response, parts.encoder);
+    const content: AssistantBlock[] = [];
+    for (const block of turn) content.push(await kept(drive, ids, `${name}_${step}`, block));
     const draft: Draft<"assistant"> = {
       id: `assistant:${name}.${step}`,
       kind: "assistant",
@@ -58,7 +63,7 @@ export async function think(
       ...(telling.instructs !== undefined && { instructs: [...telling.instructs] }),
       ...(telling.brief && { brief: true }),
       content,
-      stop: response.stop,
+      stop,
       usage: response.usage,
       model: model.id,
       request: asked.hash,
@@ -90,7 +95,7 @@ function changed(run: Run): [Draft<"run_ended">] | undefined {
 }
 
 function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> {
-  const why = `The model could not answer. ${parts.encode(messageOf(error))}`;
+  const why = `The model could not answer. ${parts.encoder.encode(messageOf(error))}`;
   const isSpent = isBotError(error, "BUDGET_EXHAUSTED");
   const left = isBotError(error, "MODEL_CONTENT_UNSUPPORTED")
     ? ", without the files sent so far"
@@ -162,19 +167,21 @@ async function generate(
   request: ModelRequest,
   { signal, run }: { signal: AbortSignal; run: string },
 ): Promise<Generated> {
+  const { encoder } = drive.parts;
   let text = "";
   let shownAt = 0;
   let cuts = 0;
   const show = () => {
     shownAt = performance.now();
-    progress(drive, run, { kind: "draft", run, text: shownPart(drive.parts.encode(text)) });
+    progress(drive, run, { kind: "draft", run, text: shownPart(encoder.encode(text)) });
   };
   const response = await model.generate(request, {
     signal,
     onDelta(delta) {
       text = delta === undefined ? "" : text + delta;
       if (delta === undefined) cuts += 1;
-      if (delta === undefined || performance.now() - shownAt >= DRAFT_MS) show();
+      const isDue = performance.now() - shownAt >= DRAFT_MS && text.length <= MAX_DRAFT;
+      if (delta === undefined || isDue) show();
     },
   });
   return { response, cuts };
@@ -193,24 +200,24 @@ const HELD_BACK = 200;
  * A block as it is stored: without held secrets, and with an id that no earlier call has, since some servers count their
  * calls from zero in every response or give none. `ids` are those there are; the block's is added.
  */
-function kept(
-  { parts }: Drive,
+async function kept(
+  { parts: { encoder } }: Drive,
   ids: Set<string>,
   turn: string,
   block: AssistantBlock,
-): AssistantBlock {
+): Promise<AssistantBlock> {
   if (block.kind === "thinking") return block;
   if (block.kind === "text") {
-    const text = parts.hide(block.text);
+    const text = await encoder.hideAside(block.text);
     return text === block.text ? block : { kind: "text", text };
   }
-  const input = parts.hide(block.input);
+  const input = await encoder.hideAside(block.input);
   const isNew = block.id !== "" && !ids.has(block.id);
   const id = isNew ? block.id : `${block.id || "call"}_${turn}_${ids.size}`;
   ids.add(id);
   // No tool and no provider has other names; what it asked for is shown to people and told to it again as it stands here.
   const name =
-    parts
+    encoder
       .hide(block.name)
       .replaceAll(/[^\w-]/g, "_")
       .slice(0, 64) || "_";

@@ -11,6 +11,7 @@ import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
 import { createQueries } from "../../src/worker/queries.ts";
 import { createTenants } from "../../src/worker/tenants.ts";
+import { nothingHeld } from "../fakes/encoder.ts";
 
 /** What the cards are of. */
 const RESTART = defineTool({
@@ -28,7 +29,7 @@ export function openParts(journal: Journal) {
   let broken = 0;
   let breakage: BotError;
   let breakingMs = 0;
-  const inbox = createInbox({ journal, read: readText, hide: (text) => text, wake: () => {} });
+  const inbox = createInbox({ journal, read: readText, encoder: nothingHeld, wake: () => {} });
   const queries = createQueries(journal, [], (text) => text);
   const parts: ChatParts = {
     tenants: createTenants(journal),

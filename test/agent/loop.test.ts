@@ -15,6 +15,7 @@ import {
   talking,
   wordsIn,
 } from "./talking.ts";
+import { nothingHeld } from "../fakes/encoder.ts";
 
 describe("a run of the model's", () => {
   test("asks, carries out the calls, and ends with the first turn that makes none", async () => {
@@ -349,7 +350,7 @@ describe("a conversation", () => {
   test("may begin with a file", async () => {
     const stage = await talking([{ text: "A log." }]);
     const { journal } = stage;
-    const inbox = createInbox({ journal, read: readText, hide: (text) => text, wake: () => {} });
+    const inbox = createInbox({ journal, read: readText, encoder: nothingHeld, wake: () => {} });
     const actor = { account: "test:ana", name: "ana" };
     const files = [{ name: "a.log", mediaType: "text/plain" as const, bytes: Buffer.from("oops") }];
     await inbox.post(KEY, "m1", { kind: "text", actor, text: "what is this?", files });

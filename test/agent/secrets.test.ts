@@ -4,6 +4,7 @@ import { createInbox } from "../../src/worker/inbox.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
 import { fakeTool, KEY } from "../fakes/stage.ts";
 import { call, talking } from "./talking.ts";
+import { encoderOf } from "../fakes/encoder.ts";
 
 const SECRET = "hunter2 with spaces";
 const hide = (text: string) => text.replaceAll(SECRET, "[secret:DB_PASSWORD]");
@@ -20,7 +21,7 @@ test("a held secret is in no request, entry, message or draft, wherever it came 
     { tools: [look, act], hide },
   );
   const { journal } = stage;
-  const inbox = createInbox({ journal, read: readText, hide, wake: () => {} });
+  const inbox = createInbox({ journal, read: readText, encoder: encoderOf(hide), wake: () => {} });
   const actor = { account: "test:ana", name: "ana" };
   await inbox.post(KEY, "m1", { kind: "text", actor, text: `is ${SECRET} right?` });
   await stage.settle();

@@ -4,6 +4,12 @@ import { createEncoder, type Encoder } from "../../src/core/encoder.ts";
 export const nothingHeld: Encoder = createEncoder([]);
 
 /** One that does this to whole texts. */
-export function encoderOf(encode: (text: string) => string): Encoder {
-  return { ...nothingHeld, encode };
+export function encoderOf(encode: (text: string) => string, hide = encode): Encoder {
+  return {
+    ...nothingHeld,
+    encode,
+    hide,
+    encodeAside: async (text) => encode(text),
+    hideAside: async (text) => hide(text),
+  };
 }

@@ -45,7 +45,7 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
     inbox: createInbox({
       journal,
       read: readText,
-      hide: stage.parts.hide,
+      encoder: stage.parts.encoder,
       wake: (key) => wakeups.wake(key),
     }),
     queries: createQueries(

@@ -103,6 +103,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const tools = options.tools ?? [];
   const hide = options.hide ?? ((text) => text);
   const encode = options.encode ?? hide;
+  const encoder = encoderOf(encode, hide);
   const { model } = options;
   const talk: TalkTerms | undefined =
     model &&
@@ -123,7 +124,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       tools,
       exec: nowhere,
       dial: nowhere,
-      encoder: encoderOf(encode),
+      encoder,
     }),
     policy: approvalPolicy.parse(options.approvals ?? {}),
     network: options.network ?? [],
@@ -134,8 +135,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       plain: (text) => answerWithoutModel(text, tools, describeInput),
       talk,
     },
-    encode,
-    hide,
+    encoder,
     model: async (id) => {
       if (model?.id === id) return model;
       throw new Error(`there is no model ${id} on this stage`);

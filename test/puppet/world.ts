@@ -41,6 +41,7 @@ import {
   startServers,
   worldTools,
 } from "./witness.ts";
+import { encoderOf } from "../fakes/encoder.ts";
 
 /** A part of the defence that a broken world lacks. */
 export type Fault =
@@ -266,8 +267,7 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
   const encoder = {
     ...createEncoder(HELD),
     ...(fault === "nothing is redacted" && UNREDACTED),
-    encode,
-    hide,
+    ...encoderOf(encode, hide),
   };
   const offered = tools.filter(
     ({ name }) => fault === "every tool is offered" || name !== NOT_OFFERED,
@@ -310,8 +310,7 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
       plain: () => "",
       talk,
     },
-    encode,
-    hide,
+    encoder,
     model: async () => puppet,
     log,
     leaseMs: 6_000,
@@ -321,7 +320,7 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
     wakeAt: () => {},
     adapterOf: () => adapter,
   });
-  const inbox = createInbox({ journal, read: readText, hide, wake: () => {} });
+  const inbox = createInbox({ journal, read: readText, encoder, wake: () => {} });
   return { inbox, worker };
 }
 

@@ -3,6 +3,7 @@ import type { Inbound } from "../../src/adapters/adapter.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { type Draft, encodeDraft, type Json, type PostKind } from "../../src/core/entry.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
+import { encoderOf } from "../fakes/encoder.ts";
 
 const ACTOR = { account: "test:ana", name: "ana" };
 
@@ -19,7 +20,7 @@ function create() {
       },
     },
     read: readText,
-    hide: (text) => text.replaceAll("hunter2", "[secret:X]"),
+    encoder: encoderOf((text) => text.replaceAll("hunter2", "[secret:X]")),
     wake: (key) => woken.push(key),
   });
   const post = (inbound: Inbound) => inbox.post("test:a", "id", inbound);

@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { HeldSecret } from "./secrets.ts";
+
+/** What the thread is asked: one text at a time, answered in order. */
+export interface AsideRequest {
+  how: "encode" | "hide";
+  text: string;
+}
+
+/**
+ * Encodes long texts in a thread of its own, so that one that takes the rules long holds nobody up. The thread is
+ * started by the first text and ends with the process, which it does not keep alive. A text whose thread dies (it has no
+ * memory left) is not shown: the caller gets the error.
+ */
+export function createAside(held: readonly HeldSecret[]): (asked: AsideRequest) => Promise<string> {
+  let thread: Worker | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function ask(asked: AsideRequest): Promise<string> {
+    thread ??= new Worker(new URL("./encoder-worker.ts", import.meta.url), {
+      workerData: held,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    });
+    const answering = thread;
+    answering.ref();
+    try {
+      answering.postMessage(asked);
+      const [answer]: string[] = await once(answering, "message");
+      if (answer === undefined) throw new Error("The thread that takes secrets out said nothing.");
+      return answer;
+    } catch (error) {
+      thread = undefined;
+      void answering.terminate();
+      throw error;
+    } finally {
+      answering.unref();
+    }
+  }
+
+  return (asked) => {
+    const answer = last.then(
+      () => ask(asked),
+      () => ask(asked),
+    );
+    last = answer;
+    return answer;
+  };
+}
