@@ -32,6 +32,7 @@ import { createInbox } from "./worker/inbox.ts";
 import { whyNotPrepared } from "./worker/edits.ts";
 import { createQueries } from "./worker/queries.ts";
 import { createTenants } from "./worker/tenants.ts";
+import { startWatchdog } from "./worker/watchdog.ts";
 import { createWorker } from "./worker/worker.ts";
 
 /** A lease's life unless renewed, which happens every third of it: after it another process may take over what a dead one left. */
@@ -245,6 +246,7 @@ export async function assemble(
       for (const adapter of served) adapters.set(adapter.transport, adapter);
       started.push(wakeups.start((key) => worker.work(key)));
       started.push(startBeating(journal, config.host, log));
+      started.push(startWatchdog({ log, atWork: () => worker.atWork() }));
     },
     stop: () => (stopped ??= stop()),
   };

@@ -25,8 +25,9 @@ export function limitTurn(
     if (block.kind === "tool_use") {
       calls += 1;
       if (calls > MAX_CALLS_PER_TURN + 1) return [];
-      inputLength += block.input.length;
-      return [inputLength > MAX_INPUT_LENGTH ? { ...block, input: LEFT_OUT } : block];
+      const isTooLong = inputLength + block.input.length > MAX_INPUT_LENGTH;
+      if (!isTooLong) inputLength += block.input.length;
+      return [isTooLong ? { ...block, input: LEFT_OUT } : block];
     }
     const room = MAX_TEXT_LENGTH - textLength;
     textLength += block.text.length;

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Adapter, Progress, View } from "../adapters/adapter.ts";
 import type { RunParts } from "../agent/run.ts";
@@ -295,6 +296,8 @@ export async function persist<T>(drive: Drive, request: () => Promise<T>): Promi
       const awayMs = drive.awaySince === undefined ? 0 : performance.now() - drive.awaySince;
       drive.awaySince = undefined;
       if (awayMs >= NOTABLE_ABSENCE_MS) drive.awayMs = awayMs;
+      // The embedded store answers without giving up the loop: a long row of appends would hold it throughout.
+      await turnOfLoop();
       return reply;
     } catch (error) {
       const isAway = isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL");

@@ -30,6 +30,8 @@ const LAST_WORDS_MS = 500;
 export interface Worker {
   /** Takes the journal's lease, if nobody has it and its view is here, and works until nothing is owed now. */
   work(key: JournalKey): Promise<void>;
+  /** The names of the steps in progress, each after its journal's key. */
+  atWork(): string[];
   /**
    * Ends: reads are cut and will be run again by the next start, writes are waited for up to `graceMs`, and those still
    * running are then written down as unknown.
@@ -79,6 +81,11 @@ export function createWorker(parts: WorkerParts): Worker {
       drives.set(taken, work);
       await work.finally(() => drives.delete(taken));
     },
+
+    atWork: () =>
+      [...drives.keys()].flatMap(({ key, busy }) =>
+        [...busy.keys()].map((step) => `${key} ${step}`),
+      ),
 
     async stop(graceMs) {
       draining = true;

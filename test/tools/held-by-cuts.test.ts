@@ -111,10 +111,10 @@ describe("no question about a text can be answered by the secret in it", () => {
       fc.asyncProperty(pattern, async (grep) => {
         expect(await ask(VALUE, grep)).toBe(await ask(OTHER, grep));
       }),
-      { numRuns: 25, seed: 1 },
+      { numRuns: 12, seed: 1 },
     );
     expect(await ask(VALUE, "key=\\[secret:APP")).toContain("1 lines of");
-  }, 30_000);
+  }, 60_000);
 
   test("by what a page must contain", async () => {
     const ask = async (value: string, contains: string): Promise<string> => {

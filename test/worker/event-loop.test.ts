@@ -1,0 +1,82 @@
+import { setImmediate as turnOfLoop } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createEncoder } from "../../src/core/encoder.ts";
+import { createWatchdog, startWatchdog } from "../../src/worker/watchdog.ts";
+import { createStage } from "../fakes/stage.ts";
+
+/** How many turns the event loop takes until the work is done. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  const over = new AbortController();
+  const ended = work.finally(() => over.abort());
+  let turns = 0;
+  for (; !over.signal.aborted; turns += 1) await turnOfLoop();
+  await ended;
+  return turns;
+}
+
+test("messages that wait in a long row are taken up one after the other, and the loop turns in between", async () => {
+  const stage = await createStage();
+  const messages = 200;
+  for (let i = 0; i < messages; i += 1) await stage.say(`message ${i}`);
+  const turns = await turnsDuring(stage.settle());
+  expect(turns).toBeGreaterThan(messages);
+  expect(stage.chat.answers()).toHaveLength(messages);
+});
+
+test("a long text is encoded beside the loop, to the same as at once", async () => {
+  const encoder = createEncoder([{ name: "KEY", value: "Zt9-qLw27_xKfPz4RbNcTy83" }]);
+  const hostile = "password= \" Zt9-qLw27_xKfPz4RbNcTy83 'token': ".repeat(2_000);
+  const encoding = encoder.encodeAside(hostile);
+  let settled = false;
+  void encoding.finally(() => {
+    settled = true;
+  });
+  await turnOfLoop();
+  // What is done at once is done after one turn.
+  expect(settled).toBe(false);
+  expect(await encoding).toBe(encoder.encode(hostile));
+  expect(await encoder.hideAside(hostile)).toBe(encoder.hide(hostile));
+  expect(await encoder.encodeAside("short Zt9-qLw27_xKfPz4RbNcTy83")).toBe("short [secret:KEY]");
+});
+
+test("long texts asked for together each get their own answer", async () => {
+  const encoder = createEncoder([]);
+  const texts = ["a", "b", "c"].map((letter) => `${letter} `.repeat(20_000));
+  expect(await Promise.all(texts.map((text) => encoder.encodeAside(text)))).toEqual(texts);
+});
+
+test("the watchdog logs what held the loop, how long and during which work, at most once a second", () => {
+  let time = 0;
+  const lines: unknown[] = [];
+  const look = createWatchdog({
+    log: { warn: (line: unknown) => lines.push(line) },
+    atWork: () => ["slack:T1:C1:1 call:r1.t1"],
+    now: () => time,
+  });
+  const after = (ms: number) => {
+    time += ms;
+    look();
+  };
+  after(20);
+  after(90);
+  expect(lines).toEqual([]);
+  after(170);
+  expect(lines).toEqual([{ times: 1, longestMs: 150, atWork: ["slack:T1:C1:1 call:r1.t1"] }]);
+  after(320);
+  after(220);
+  expect(lines).toHaveLength(1);
+  after(500);
+  expect(lines[1]).toMatchObject({ times: 3, longestMs: 480 });
+});
+
+test("a loop that was really held is noticed", async () => {
+  const lines: unknown[] = [];
+  const watchdog = startWatchdog({
+    log: { warn: (line: unknown) => lines.push(line) },
+    atWork: () => [],
+  });
+  const until = performance.now() + 150;
+  while (performance.now() < until);
+  await expect.poll(() => lines.length, { interval: 5 }).toBeGreaterThan(0);
+  await watchdog.stop();
+});
