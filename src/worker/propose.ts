@@ -111,7 +111,7 @@ async function placeNameOf(
 ): Promise<string | undefined> {
   const ask = async () => adapter.placeName?.(key);
   const name = await within(PLACE_NAME_MS, signal, ask, 0).catch(() => undefined);
-  return name === undefined ? undefined : parts.encode(exactText(name));
+  return name === undefined ? undefined : parts.encoder.encode(exactText(name));
 }
 
 const PLACE_NAME_MS = 2_000;
