@@ -8,7 +8,7 @@ import type { ReadFiles } from "../inbound-files.ts";
 import { type Api, within } from "./api.ts";
 import { slackFile } from "./files.ts";
 import type { SlackPeople } from "./people.ts";
-import { keyOf, type Place, type Workspace } from "./place.ts";
+import { keyOf, type Place, SLACKS_OWN, type Workspace } from "./place.ts";
 import { beginsWithOther, mentions, readSlackText } from "./text.ts";
 
 /** What a mention, a message event and a message read back have in common. */
@@ -48,6 +48,8 @@ export interface MessageParts {
   readFiles: ReadFiles;
   /** Tells a person alone, in the thread; never fails. */
   tell(place: Place, user: string, text: string): Promise<void>;
+  /** Somebody wrote there. */
+  onHeard(place: Place): void;
   log: Logger;
 }
 
@@ -86,7 +88,7 @@ export function createMessages(parts: MessageParts): Messages {
       const found = (answer.messages ?? []).find((message) => message.ts === ts);
       const said = saidSchema.safeParse(found).data;
       const root = said && { ...said, channel };
-      return root !== undefined && isPersons(root) && isForUs(root) ? root : undefined;
+      return root !== undefined && isPersons(root, botUser) && isForUs(root) ? root : undefined;
     } catch (error) {
       // The message is gone, or the bot may not see it.
       if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
@@ -94,11 +96,6 @@ export function createMessages(parts: MessageParts): Messages {
       pausedUntil = performance.now() + waitMs;
       throw error;
     }
-  }
-
-  function isPersons({ user, bot_id, subtype }: Said): boolean {
-    const isWritten = subtype === undefined || WRITTEN.has(subtype);
-    return isWritten && user !== undefined && user !== botUser && bot_id === undefined;
   }
 
   /** Slack's ids say what they name: D is a direct message. */
@@ -120,6 +117,7 @@ export function createMessages(parts: MessageParts): Messages {
     try {
       await inbox.post(key, `msg:${ts}`, inbound);
       ours.add(key);
+      parts.onHeard(place);
     } catch (error) {
       if (!isBotError(error, "USAGE")) throw error;
       // Sent again it could be kept no better.
@@ -130,7 +128,7 @@ export function createMessages(parts: MessageParts): Messages {
   return {
     async hear(event) {
       const said = eventSchema.safeParse(event).data;
-      if (said === undefined || !isPersons(said)) return;
+      if (said === undefined || !isPersons(said, botUser)) return;
       const place = { channel: said.channel, root: said.thread_ts ?? said.ts };
       const isReply = place.root !== said.ts;
       const isAddressed = isForUs(said);
@@ -150,4 +148,11 @@ export function createMessages(parts: MessageParts): Messages {
       await keep(place, said);
     },
   };
+}
+
+/** Not a bot's, an app's, a workflow's or Slack's own. */
+function isPersons({ user, bot_id, subtype }: Said, botUser: string): boolean {
+  const isWritten = subtype === undefined || WRITTEN.has(subtype);
+  const isSomebody = user !== undefined && user !== botUser && !SLACKS_OWN.has(user);
+  return isWritten && isSomebody && bot_id === undefined;
 }

@@ -4,7 +4,15 @@ import { remember } from "../../core/recent.ts";
 import type { People, Standing } from "../adapter.ts";
 import { type Api, within } from "./api.ts";
 import { refusalCode } from "./failures.ts";
-import { accountOf, type Place, tryAccount, tryGroup, tryPlace, type Workspace } from "./place.ts";
+import {
+  accountOf,
+  type Place,
+  SLACKS_OWN,
+  tryAccount,
+  tryGroup,
+  tryPlace,
+  type Workspace,
+} from "./place.ts";
 
 /** SAFETY: who may decide is asked again at the latest after this. */
 const TTL_MS = 60_000;
@@ -58,7 +66,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     const found = named && (await profileOf(named.user));
     if (named === undefined || found === undefined) return "unknown";
     if (found.deleted === true) return "deactivated";
-    if (found.is_bot === true || named.user === "USLACKBOT") return "bot";
+    if (found.is_bot === true || SLACKS_OWN.has(named.user)) return "bot";
     const { is_restricted, is_ultra_restricted, is_stranger } = found;
     const isGuest = is_restricted === true || is_ultra_restricted === true || is_stranger === true;
     if (isGuest || named.team !== team || !isHome(found)) return "guest";

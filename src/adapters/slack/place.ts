@@ -18,6 +18,9 @@ export interface Place {
   root: string;
 }
 
+/** Users that are Slack itself, which are nobody to answer. */
+export const SLACKS_OWN: ReadonlySet<string> = new Set(["USLACK", "USLACKBOT"]);
+
 export function keyOf(team: string, { channel, root }: Place): JournalKey {
   return `slack:${team}:${channel}:${root}`;
 }

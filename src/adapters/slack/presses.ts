@@ -117,7 +117,14 @@ export function createPresses(parts: PressParts): Presses {
 
     async submit(body) {
       const { user: by, place, view, form, written } = readSubmit(body);
-      const refuse = (text: string): FormAnswer => errorsOf(written, [{ field: undefined, text }]);
+      /** Where the form has no field that could show it, it closes, and the person is told. */
+      const refuse = async (why: string): Promise<FormAnswer> => {
+        if (Object.keys(written).length > 0) {
+          return errorsOf(written, [{ field: undefined, text: why }]);
+        }
+        await parts.tell(place, by.id, why);
+        return undefined;
+      };
       const sent = await sentForm(parts.queries, keyOf(team, place), form, written);
       if (sent === undefined) return refuse("This form is from another version of Watchkeeper.");
       if (sent.kind === "mistaken") return errorsOf(written, sent.mistakes);

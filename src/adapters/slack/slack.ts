@@ -1,21 +1,22 @@
-import { App } from "@slack/bolt";
 import type { Logger } from "pino";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
 import { createProgressBoard } from "../progress-board.ts";
 import { tellText } from "../told.ts";
-import { type Api, clientOptions, createApi, within } from "./api.ts";
+import { createQuietLog } from "../quiet-log.ts";
+import { type Api, createApi, within } from "./api.ts";
 import { slackMessages } from "./blocks.ts";
 import { createSlackFiles } from "./files.ts";
+import { createDropped } from "./dropped.ts";
+import { createEntrance } from "./entrance.ts";
 import { createHttpSource } from "./http-source.ts";
-import { createMessages, type Messages } from "./messages.ts";
+import { createMessages } from "./messages.ts";
 import { createPeople, type SlackPeople } from "./people.ts";
 import { channelOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
 import { createPosting } from "./posting.ts";
-import { createPresses, type Presses, type PressParts } from "./presses.ts";
-import type { EventSource } from "./receiver.ts";
-import { createSdkLogger } from "./sdk-log.ts";
+import { createPresses, type PressParts } from "./presses.ts";
+import type { EventSource, Take } from "./receiver.ts";
 import { createSocketSource } from "./socket-source.ts";
 import { createStatus } from "./status.ts";
 import { createView } from "./view.ts";
@@ -60,6 +61,7 @@ interface Connected {
   people: SlackPeople;
   viewOf(place: Place): View;
   source: EventSource;
+  take: Take;
   stop(): Promise<void>;
 }
 
@@ -111,11 +113,13 @@ export function createSlack(options: SlackOptions): ChatAdapter {
     },
     async start(parts) {
       const { workspace } = await identify(api);
+      const app = await appOf(api, workspace);
       const source = createSource(options);
       // Before the first event: what it begins must find its view.
-      connected = connect(api, workspace, source, { ...options, ...parts });
+      connected = connect(api, workspace, source, { ...options, ...parts, app });
       try {
-        await source.receiver.start();
+        await source.start(connected.take);
+        checkApp(source.app(), app);
         if (isStopped) throw new BotError("ABORTED", "Slack was stopped while it was connecting.");
       } catch (error) {
         await connected.stop();
@@ -158,9 +162,9 @@ function connect(
   api: Api,
   workspace: Workspace,
   source: EventSource,
-  parts: SlackOptions & { inbox: Inbox; queries: Queries },
+  parts: SlackOptions & { inbox: Inbox; queries: Queries; app: string | undefined },
 ): Connected {
-  const { botToken, apiUrl, log, inbox, queries } = parts;
+  const { botToken, apiUrl, log, inbox, queries, app } = parts;
   const people = createPeople(api, workspace);
   const posting = createPosting(api, workspace);
   const allowLink = (url: string) => url.startsWith(`${workspace.url}archives/`);
@@ -188,12 +192,21 @@ function connect(
 
   const shared = { workspace, api, people, inbox, queries, tell, log };
   const readFiles = createSlackFiles({ botToken, apiUrl, log });
-  const app = createApp(workspace, source, parts);
-  listen(app, createMessages({ ...shared, readFiles }), createPresses({ ...shared, show }), log);
+  const dropped = createDropped({ posting, allowLink, log });
+  const take = createEntrance({
+    messages: createMessages({ ...shared, readFiles, onHeard: dropped.heard }),
+    presses: createPresses({ ...shared, show }),
+    teams: new Set([workspace.team]),
+    app: () => app ?? source.app(),
+    onDropped: dropped.tell,
+    log,
+    quietly: createQuietLog(log),
+  });
   return {
     workspace,
     people,
     source,
+    take,
     viewOf: (place) =>
       createView(place, { posting, board, status, allowLink, nameOf: people.nameOf, log }),
     async stop() {
@@ -203,44 +216,22 @@ function connect(
   };
 }
 
-function createApp(workspace: Workspace, { receiver }: EventSource, options: SlackOptions): App {
-  const { botId, botUser: botUserId } = workspace;
-  const app = new App({
-    receiver,
-    // Without a token: answers are the worker's, by way of the journal.
-    authorize: async () => ({ botId, botUserId }),
-    logger: createSdkLogger(options.log),
-    clientOptions: clientOptions(options.apiUrl, options.log),
-    convoStore: false,
-  });
-  // Bolt would take the event as done.
-  app.error(async (error) => {
+/** The app whose bot it is; undefined where Slack does not say. @throws BotError PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED */
+async function appOf(api: Api, { botId: bot }: Workspace): Promise<string | undefined> {
+  try {
+    const found = await api.ask("bots.info", (client) => client.bots.info({ bot }));
+    return found.bot?.app_id;
+  } catch (error) {
+    if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
     throw error;
-  });
-  return app;
+  }
 }
 
-function listen(app: App, messages: Messages, presses: Presses, log: Logger): void {
-  /** Throws on: what is not in the journal must not be acknowledged. */
-  async function take<T>(what: string, work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (error) {
-      log.warn({ err: error }, `${what} could not be taken and is not acknowledged`);
-      throw error;
-    }
-  }
-  app.event("app_mention", ({ event }) => take("a mention", messages.hear(event)));
-  app.event("message", ({ event }) => take("a message", messages.hear(event)));
-  app.event("agent_session_stopped", ({ event }) => take("a Stop", presses.stop(event)));
-  app.action({ type: "block_actions" }, async ({ body, ack }) => {
-    await take("a press", presses.press(body));
-    await ack();
-  });
-  app.view({ type: "view_submission" }, async ({ body, ack }) => {
-    const answer = await take("a form", presses.submit(body));
-    await (answer === undefined ? ack() : ack(answer));
-  });
+/** @throws BotError PLATFORM_REFUSED when the two tokens belong to different apps */
+function checkApp(ofSocket: string | undefined, ofBot: string | undefined): void {
+  if (ofSocket === undefined || ofBot === undefined || ofSocket === ofBot) return;
+  const text = `SLACK_APP_TOKEN is of the app ${ofSocket}, SLACK_BOT_TOKEN of ${ofBot}; copy both from one app.`;
+  throw new BotError("PLATFORM_REFUSED", text);
 }
 
 /** Who the token belongs to, and what it may do; scopes are undefined where the server does not say. */

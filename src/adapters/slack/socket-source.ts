@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type App, type Receiver, SocketModeReceiver } from "@slack/bolt";
+import { SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import { clientOptions, within } from "./api.ts";
 import { platformError } from "./failures.ts";
 import { type EventSource, STOP_MS } from "./receiver.ts";
 import { createSdkLogger } from "./sdk-log.ts";
+import { createFrames } from "./socket-frames.ts";
 
 export interface SocketSourceOptions {
   appToken: string;
@@ -21,57 +22,21 @@ const LIVED_MS = 5_000;
 /** Slack's end of the closing handshake; afterwards the socket is cut. */
 const CLOSE_MS = 500;
 
-/** An envelope, as the client hands it over. */
-interface Envelope {
-  ack(payload?: unknown): Promise<void>;
-  body: Record<string, unknown>;
-  retry_num?: number;
-  retry_reason?: string;
-}
-
-/**
- * Has the event processed, and then acknowledges it, with the payload it was answered with; not when that failed. Bolt
- * acknowledges events before their listeners run; here that only says that nothing else is to be answered.
- */
-async function take(
-  app: App | undefined,
-  { ack, body, retry_num, retry_reason }: Envelope,
-  log: Logger,
-): Promise<void> {
-  let acknowledged = false;
-  let payload: unknown;
-  const retry = {
-    ...(retry_num !== undefined && { retryNum: retry_num }),
-    ...(retry_reason !== undefined && { retryReason: retry_reason }),
-  };
-  const later = async (answer?: unknown) => {
-    acknowledged = true;
-    payload = answer;
-  };
-  try {
-    await app?.processEvent({ body, ack: later, ...retry });
-    if (acknowledged) await ack(payload);
-  } catch (error) {
-    log.debug({ err: error }, "an envelope was not acknowledged");
-  }
-}
-
 /**
  * Events by Socket Mode. The client is bolt's; what is ours is when an envelope is acknowledged (after it was taken, and not
  * when that failed, so that Slack sends it again) and how it reconnects: the client's own way ends the process when Slack
  * cannot be reached, and waits 5 s when Slack merely asks for a new connection.
  */
 export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOptions): EventSource {
-  const { client } = new SocketModeReceiver({
+  const receiver = new SocketModeReceiver({
     appToken,
     autoReconnectEnabled: false,
     logger: createSdkLogger(log),
     installerOptions: { clientOptions: clientOptions(apiUrl, log) },
   });
-  client.removeAllListeners("slack_event");
-  const taken = new Set<Promise<void>>();
+  const { client } = receiver;
+  const frames = createFrames(receiver, log);
   const stopping = new AbortController();
-  let app: App | undefined;
   let isUp = false;
   let upAt = 0;
   /** In a row. */
@@ -115,11 +80,6 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
     }
   }
 
-  client.on("slack_event", (envelope: Envelope) => {
-    if (stopping.signal.aborted) return;
-    const done = take(app, envelope, log).finally(() => taken.delete(done));
-    taken.add(done);
-  });
   client.on("disconnected", () => {
     if (!isUp) return;
     isUp = false;
@@ -128,16 +88,19 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
 
   async function stop(): Promise<void> {
     stopping.abort();
-    await within(STOP_MS, Promise.all([...taken, reconnecting])).catch(() => undefined);
+    await within(STOP_MS, Promise.all([frames.end(), reconnecting])).catch(() => undefined);
     if (client.websocket === undefined) return;
     isUp = false;
     await within(CLOSE_MS, client.disconnect()).catch(() => client.websocket?.disconnect());
   }
 
-  const receiver: Receiver = {
-    init: (given) => void (app = given),
-    start: connect,
+  return {
+    async start(take) {
+      frames.use(take);
+      await connect();
+    },
     stop,
+    describe: () => "Slack sends events by Socket Mode.",
+    app: frames.app,
   };
-  return { receiver, stop, describe: () => "Slack sends events by Socket Mode." };
 }

@@ -54,6 +54,15 @@ export function directoryMethods(world: World): Methods {
         is_enterprise_install: false,
       }),
     },
+    "bots.info": {
+      tier: 3,
+      scopes: ["users:read"],
+      run(args) {
+        if (args.need("bot") !== world.app.botId) throw new Refusal("bot_not_found");
+        const { id: app_id, botId: id } = world.app;
+        return { bot: { id, app_id, name: world.bot.name, deleted: false } };
+      },
+    },
     "users.info": {
       tier: 4,
       scopes: ["users:read"],

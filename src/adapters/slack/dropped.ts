@@ -1,0 +1,54 @@
+import type { Logger } from "pino";
+import { putNewest } from "../../core/recent.ts";
+import { tellText } from "../told.ts";
+import { slackMessages } from "./blocks.ts";
+import type { Place } from "./place.ts";
+import type { Posting } from "./posting.ts";
+
+/** Slack says it once a minute for as long as it lasts; people are told once an hour. */
+const TOLD_MS = 3_600_000;
+
+const TEXT =
+  "Slack is dropping messages to me: in an hour more came than it passes on. What I did not answer I never saw; please write it again.";
+
+const MAX_RECENT = 5;
+const RECENT_MS = 15 * 60_000;
+
+export interface DroppedParts {
+  posting: Pick<Posting, "put">;
+  allowLink(url: string): boolean;
+  log: Logger;
+}
+
+/** Slack drops events when too many come: that is said in the log, and where people wrote lately. */
+export interface Dropped {
+  heard(place: Place): void;
+  /** Slack says so. Never fails. */
+  tell(): Promise<void>;
+}
+
+export function createDropped({ posting, allowLink, log }: DroppedParts): Dropped {
+  const recent = new Map<string, { place: Place; at: number }>();
+  let toldAt = -Infinity;
+  return {
+    heard(place) {
+      const { channel, root } = place;
+      putNewest(recent, `${channel} ${root}`, { place, at: performance.now() }, MAX_RECENT);
+    },
+    async tell() {
+      const now = performance.now();
+      if (now - toldAt < TOLD_MS) return;
+      toldAt = now;
+      log.error("Slack is dropping events: more than 30 000 in an hour (app_rate_limited)");
+      const [message] = slackMessages(await tellText(TEXT, allowLink));
+      if (message === undefined) return;
+      const id = `dropped:${Math.floor(Date.now() / TOLD_MS)}`;
+      for (const { place, at } of recent.values()) {
+        if (now - at > RECENT_MS) continue;
+        posting.put(place, [message], { id, again: false }).catch((error: unknown) => {
+          log.debug({ err: error }, "people could not be told that Slack drops events");
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { Logger } from "pino";
+import * as z from "zod";
+import { isBotError } from "../../core/errors.ts";
+import { withoutNulls } from "../payload.ts";
+import type { QuietLog } from "../quiet-log.ts";
+import type { Messages } from "./messages.ts";
+import type { Presses } from "./presses.ts";
+import type { Take } from "./receiver.ts";
+
+const text = z.string().optional().catch(undefined);
+
+/** What in anything that Slack sends says what it is, whom it is for, and of which workspace. */
+const envelope = z.object({
+  type: text,
+  command: text,
+  challenge: text,
+  api_app_id: text,
+  team_id: text,
+  context_team_id: text,
+  authorizations: z
+    .array(z.object({ team_id: text }).catch({}))
+    .default([])
+    .catch([]),
+  team: z.object({ id: text }).optional().catch(undefined),
+  /** Of what was pressed: the workspace that the message was posted in. */
+  message: z.object({ team: text }).optional().catch(undefined),
+  view: z.object({ app_installed_team_id: text }).optional().catch(undefined),
+  event: z.looseObject({ type: z.string() }).optional().catch(undefined),
+});
+type Envelope = z.infer<typeof envelope>;
+
+export interface EntranceParts {
+  messages: Messages;
+  presses: Presses;
+  /** Workspaces that are served. */
+  teams: ReadonlySet<string>;
+  /** The app that the bot is, where it is known. */
+  app(): string | undefined;
+  /** Slack says that it dropped events. */
+  onDropped(): Promise<void>;
+  log: Logger;
+  quietly: QuietLog;
+}
+
+/**
+ * What stands before everything that Slack sends, by whichever way. What is of no workspace that is served, or for another
+ * app, and what is of no form that is known is taken, so that Slack does not send it again, logged, and goes no further.
+ */
+export function createEntrance(parts: EntranceParts): Take {
+  const { log, quietly } = parts;
+
+  return async (raw) => {
+    const body = withoutNulls(raw);
+    const read = envelope.safeParse(body).data;
+    if (read === undefined) {
+      quietly("what Slack sent is no object and was dropped", "request");
+      return undefined;
+    }
+    if (read.type === "url_verification") return { challenge: read.challenge ?? "" };
+    const foreign = whyForeign(read, parts);
+    if (foreign !== undefined) {
+      quietly("a request was refused", foreign);
+      return undefined;
+    }
+    const what = read.event?.type ?? read.type ?? "no type";
+    try {
+      return await route(read, body, parts);
+    } catch (error) {
+      if (isBotError(error)) {
+        log.warn({ err: error, what }, "it could not be taken and is not acknowledged");
+        throw error;
+      }
+      // Sent again it could be read no better.
+      quietly("what Slack sent cannot be read and was dropped", what, error);
+      return undefined;
+    }
+  };
+}
+
+/**
+ * Why it is not for this bot. Only the workspace through which it came counts, never that of whoever wrote it: in a shared
+ * channel people of other companies write too.
+ */
+function whyForeign(read: Envelope, { teams, app }: EntranceParts): string | undefined {
+  const own = app();
+  const { api_app_id: named } = read;
+  if (own !== undefined && named !== undefined && named !== own) {
+    return `it is for the app ${named}, and this is ${own}`;
+  }
+  const { team_id, context_team_id, authorizations, team, message, view } = read;
+  const through = [
+    team_id,
+    context_team_id,
+    ...authorizations.map((each) => each.team_id),
+    team?.id,
+    message?.team,
+    view?.app_installed_team_id,
+  ].filter((each) => each !== undefined);
+  if (through.some((each) => teams.has(each))) return undefined;
+  return `it is of no workspace that is served (${[...new Set(through)].join(", ") || "none named"})`;
+}
+
+const NO_COMMANDS =
+  "I have no slash commands. Mention me and write what you want; `help` lists how.";
+
+async function route(read: Envelope, body: unknown, parts: EntranceParts): Promise<unknown> {
+  const { presses, quietly } = parts;
+  const { type = "no type" } = read;
+  switch (type) {
+    case "event_callback":
+      return hear(read.event, parts);
+    case "block_actions":
+      await presses.press(body);
+      return undefined;
+    case "view_submission":
+      return presses.submit(body);
+    case "app_rate_limited":
+      return parts.onDropped();
+    case "block_suggestion":
+    case "dialog_suggestion":
+      quietly("a list was asked for that this bot does not have", type);
+      return { options: [] };
+    default: {
+      const isCommand = read.command !== undefined;
+      quietly("something was sent that this bot has no use for", isCommand ? "a command" : type);
+      return isCommand ? { response_type: "ephemeral", text: NO_COMMANDS } : undefined;
+    }
+  }
+}
+
+async function hear(event: Envelope["event"], parts: EntranceParts): Promise<undefined> {
+  const { messages, presses, log, quietly } = parts;
+  const type = event?.type ?? "no type";
+  switch (type) {
+    case "app_mention":
+    case "message":
+      await messages.hear(event);
+      return;
+    case "agent_session_stopped":
+      await presses.stop(event);
+      return;
+    case "app_uninstalled":
+    case "tokens_revoked":
+      log.error({ event: type }, "Slack says that the app was taken out of the workspace");
+      return;
+    default:
+      quietly("an event came that this bot has no use for", type);
+  }
+}

@@ -1,0 +1,299 @@
+import net from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Bot, openBot, until } from "./harness.ts";
+
+let bot: Bot;
+let port: number;
+beforeEach(async () => {
+  const overHttp = { appToken: undefined, signingSecret: "fake-signing-secret", port: 0 };
+  bot = await openBot({ adapter: overHttp });
+  const lines = await bot.adapter.examine();
+  port = Number(/port (\d+)/.exec(lines.map(({ text }) => text).join("\n"))?.[1]);
+});
+afterEach(() => bot.close());
+
+const JSON_TYPE = "application/json";
+const FORM_TYPE = "application/x-www-form-urlencoded";
+
+/** Sends it as Slack does; the status and what was answered. */
+async function send(body: string, type = JSON_TYPE, at = Date.now()) {
+  const headers = { "content-type": type, ...bot.slack.sign(body, at) };
+  const response = await fetch(`http://127.0.0.1:${port}/slack/events`, {
+    method: "POST",
+    headers,
+    body,
+  });
+  return { status: response.status, text: await response.text() };
+}
+const payload = (value: unknown) =>
+  send(new URLSearchParams({ payload: JSON.stringify(value) }).toString(), FORM_TYPE);
+const threads = () => bot.parts.queries.threads("slack");
+const logged = (text: string) => bot.log.filter(({ msg }) => String(msg).includes(text));
+
+/** A mention by Ana in its envelope. */
+function mention(changes: Record<string, unknown> = {}, event: Record<string, unknown> = {}) {
+  const { slack, ana, ops } = bot;
+  const said = {
+    type: "app_mention",
+    user: ana.id,
+    team: slack.team.id,
+    ts: `${Math.floor(Date.now() / 1_000)}.000100`,
+    channel: ops.id,
+    text: `<@${slack.botUser.id}> is web well?`,
+    ...event,
+  };
+  return { ...slack.envelope(said), ...changes };
+}
+
+describe("what is of another workspace or app", () => {
+  const foreign = { team_id: "T0OTHER", context_team_id: "T0OTHER" };
+  const authorizations = [{ team_id: "T0OTHER", user_id: "U1", is_bot: true }];
+
+  test("is refused and logged, and begins nothing", async () => {
+    expect(await send(JSON.stringify(mention({ ...foreign, authorizations })))).toMatchObject({
+      status: 200,
+    });
+    expect(await send(JSON.stringify(mention({ api_app_id: "A0OTHER" })))).toMatchObject({
+      status: 200,
+    });
+    const press = { type: "block_actions", team: { id: "T0OTHER" }, user: { id: bot.ana.id } };
+    expect(await payload(press)).toMatchObject({ status: 200 });
+    expect(await payload({ type: "block_actions" })).toMatchObject({ status: 200 });
+    expect(await threads()).toEqual([]);
+    const reasons = logged("a request was refused").map(({ about }) => String(about));
+    expect(reasons).toEqual([
+      "it is of no workspace that is served (T0OTHER)",
+      "it is for the app A0OTHER, and this is A0APP",
+      "it is of no workspace that is served (none named)",
+    ]);
+  });
+
+  test("is let in as soon as its envelope names a workspace that is served, whoever wrote it", async () => {
+    const { slack, ops } = bot;
+    const eve = slack.addUser({ name: "eve", standing: "stranger" });
+    const own = [{ team_id: slack.team.id, user_id: "U1", is_bot: true }];
+    const written = {
+      user: eve.id,
+      user_team: "T0OTHER",
+      team: "T0OTHER",
+      ts: "1795000000.000200",
+    };
+    const shared = mention({ ...foreign, authorizations: [...authorizations, ...own] }, written);
+    expect(await send(JSON.stringify(shared))).toMatchObject({ status: 200 });
+    await until(async () => (await threads()).length === 1);
+    const [entry] = await bot.entries(ops, written.ts);
+    expect(entry).toMatchObject({ kind: "message", actor: { account: `slack:T0OTHER:${eve.id}` } });
+    const key = bot.key(ops, written.ts);
+    const standing = await bot.adapter.people.standing(`slack:T0OTHER:${eve.id}`, key);
+    expect(standing).toBe("guest");
+  });
+
+  test("two tokens of different apps are refused at the start", async () => {
+    const other = await openBot({ start: false });
+    other.slack.fail("bots.info", {
+      error: "fake",
+      with: { ok: true, bot: { app_id: "A0OTHER" } },
+    });
+    try {
+      await expect(other.adapter.start(other.parts)).rejects.toMatchObject({
+        code: "PLATFORM_REFUSED",
+        message: expect.stringContaining("SLACK_APP_TOKEN is of the app A0APP"),
+      });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe("what is of no form that is known", () => {
+  test.each([
+    ["null", JSON_TYPE],
+    ["[]", JSON_TYPE],
+    ['"text"', JSON_TYPE],
+    ["7", JSON_TYPE],
+    ["payload=null", FORM_TYPE],
+    ["payload=%5B%5D", FORM_TYPE],
+    ["", FORM_TYPE],
+  ])("%j is answered and goes no further", async (body, type) => {
+    expect(await send(body, type)).toMatchObject({ status: 200 });
+    expect(await threads()).toEqual([]);
+  });
+
+  test("a body that cannot be parsed is 400, one without end or a name of ours is answered, all logged", async () => {
+    expect(await send("{")).toMatchObject({ status: 400 });
+    expect(await send("payload=%7B", FORM_TYPE)).toMatchObject({ status: 400 });
+    expect(await send("[".repeat(100_000))).toMatchObject({ status: 400 });
+    expect(logged("A request was refused").length).toBeGreaterThan(0);
+  });
+
+  test("presses without a container, foreign forms, shortcuts and the like are acknowledged, each logged once", async () => {
+    const team = { id: bot.slack.team.id };
+    const user = { id: bot.ana.id };
+    const sent = [
+      { type: "block_actions", actions: [null] },
+      { type: "block_actions", actions: [{ action_id: "x", action_ts: "1" }], trigger_id: "1" },
+      { type: "view_submission", view: { id: "V1", callback_id: "foreign", state: {} } },
+      { type: "view_closed", view: { id: "V1" } },
+      { type: "shortcut", callback_id: "x" },
+      { type: "message_action", callback_id: "x" },
+      { type: "dialog_submission" },
+      { type: "something_new" },
+      {},
+    ];
+    for (const one of [...sent, ...sent]) {
+      expect(await payload({ ...one, team, user })).toEqual({ status: 200, text: "" });
+    }
+    expect(await payload({ type: "block_suggestion", team, user })).toEqual({
+      status: 200,
+      text: '{"options":[]}',
+    });
+    const kinds = ["view_closed", "shortcut", "message_action", "something_new", "no type"];
+    for (const kind of kinds) {
+      expect(
+        bot.log.filter(({ about }) => about === kind),
+        kind,
+      ).toHaveLength(1);
+    }
+    for (const kind of ["block_actions", "view_submission"]) {
+      const lines = bot.log.filter(
+        ({ about, msg }) => about === kind && /dropped/.test(String(msg)),
+      );
+      expect(lines, kind).toHaveLength(1);
+    }
+  });
+
+  test("a slash command is told to its person alone that there are none", async () => {
+    const command = { command: "/watch", team_id: bot.slack.team.id, user_id: bot.ana.id };
+    const { status, text } = await send(new URLSearchParams(command).toString(), FORM_TYPE);
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({
+      response_type: "ephemeral",
+      text: expect.stringContaining("no slash commands"),
+    });
+  });
+
+  test("a field that is null where a text is expected is an absent one", async () => {
+    const event = { thread_ts: null, files: null, subtype: null, bot_id: null, user_team: null };
+    expect(await send(JSON.stringify(mention({}, event)))).toMatchObject({ status: 200 });
+    expect(await threads()).toHaveLength(1);
+  });
+
+  test("nobody answers Slack itself, bots or workflows", async () => {
+    for (const [i, event] of [
+      { user: "USLACK" },
+      { user: "USLACKBOT" },
+      { bot_id: "B0OTHER" },
+      { subtype: "bot_message" },
+      { user: bot.slack.botUser.id },
+    ].entries()) {
+      await send(JSON.stringify(mention({}, { ...event, ts: `1795000000.00030${i}` })));
+    }
+    expect(await threads()).toEqual([]);
+  });
+
+  test("that Slack drops events is logged, and said once where people wrote lately", async () => {
+    const event = { ts: bot.slack.say(bot.ana, bot.ops, "is web well?") };
+    await send(JSON.stringify(mention({}, event)));
+    const limited = {
+      type: "app_rate_limited",
+      team_id: bot.slack.team.id,
+      minute_rate_limited: 1_795_000_000,
+      api_app_id: bot.slack.appId,
+    };
+    for (let i = 0; i < 3; i += 1) {
+      expect(await send(JSON.stringify(limited))).toMatchObject({ status: 200 });
+    }
+    const told = () =>
+      bot.slack
+        .messages(bot.ops, event.ts)
+        .filter((message) => bot.slack.textOf(message).includes("Slack is dropping messages"));
+    await until(() => told().length > 0);
+    expect(told()).toHaveLength(1);
+    expect(logged("Slack is dropping events")).toHaveLength(1);
+  });
+});
+
+describe("over HTTP", () => {
+  /** A connection that says this and leaves it there; what it is answered with. */
+  function connection(text: string): { answer(): string; isOpen(): boolean; end(): void } {
+    const socket = net.connect(port, "127.0.0.1");
+    let answer = "";
+    let isOpen = true;
+    socket.on("data", (data) => (answer += data.toString()));
+    socket.on("error", () => {});
+    socket.on("close", () => (isOpen = false));
+    socket.write(text);
+    return { answer: () => answer, isOpen: () => isOpen, end: () => socket.destroy() };
+  }
+  const headers = (lines: Record<string, string | number>) =>
+    ["POST /slack/events HTTP/1.1", "Host: x", ...Object.entries(lines).map((l) => l.join(": "))]
+      .join("\r\n")
+      .concat("\r\n\r\n");
+
+  test("a time that lies in the future is refused like an old one", async () => {
+    const body = JSON.stringify(mention());
+    for (const seconds of [-302, 302, 3_600]) {
+      const at = Date.now() + seconds * 1_000;
+      expect(await send(body, JSON_TYPE, at)).toMatchObject({ status: 401 });
+    }
+    for (const seconds of [-290, 290]) {
+      const at = Date.now() + seconds * 1_000;
+      expect(await send(body, JSON_TYPE, at)).toMatchObject({ status: 200 });
+    }
+  });
+
+  test("without Slack's headers, with an old time or too long, it is refused before its body has come", async () => {
+    const { "x-slack-signature": signature = "", "x-slack-request-timestamp": now = "" } =
+      bot.slack.sign("");
+    const signed = { "X-Slack-Signature": signature, "X-Slack-Request-Timestamp": now };
+    const length = { "Content-Length": 1_000_000 };
+    for (const [status, lines] of [
+      [401, length],
+      [401, { ...length, "X-Slack-Signature": signature }],
+      [401, { ...signed, ...length, "X-Slack-Request-Timestamp": "1700000000" }],
+      [401, { ...signed, ...length, "X-Slack-Request-Timestamp": "NaN" }],
+      [413, { ...signed, "Content-Length": 1_048_577 }],
+    ] as const) {
+      const { answer, isOpen, end } = connection(headers(lines));
+      await until(() => answer() !== "" && !isOpen());
+      expect(answer()).toContain(`HTTP/1.1 ${status}`);
+      end();
+    }
+  });
+
+  test("a body that goes on beyond 1 MiB is refused, though it did not say how long it is", async () => {
+    const { "x-slack-signature": signature = "", "x-slack-request-timestamp": now = "" } =
+      bot.slack.sign("");
+    const chunk = `${(65_536).toString(16)}\r\n${"a".repeat(65_536)}\r\n`;
+    const { answer, end } = connection(
+      headers({
+        "X-Slack-Signature": signature,
+        "X-Slack-Request-Timestamp": now,
+        "Transfer-Encoding": "chunked",
+      }) + chunk.repeat(17),
+    );
+    await until(() => answer() !== "");
+    expect(answer()).toContain("HTTP/1.1 413");
+    end();
+  });
+
+  test("of 480 connections with unfinished bodies a hundred are held, and little memory with them", async () => {
+    const { "x-slack-signature": signature = "", "x-slack-request-timestamp": now = "" } =
+      bot.slack.sign("");
+    const lines = {
+      "X-Slack-Signature": signature,
+      "X-Slack-Request-Timestamp": now,
+      "Content-Length": 1_000_000,
+    };
+    const text = headers(lines) + "a".repeat(200_000);
+    const before = process.memoryUsage().rss;
+    const all = Array.from({ length: 480 }, () => connection(text));
+    const open = () => all.filter(({ isOpen }) => isOpen()).length;
+    await until(() => open() <= 100, 8_000);
+    expect(open()).toBeLessThanOrEqual(100);
+    const grown = process.memoryUsage().rss - before;
+    for (const { end } of all) end();
+    // A hundred of at most 1 MiB, and what the 480 of this test hold themselves.
+    expect(grown).toBeLessThan(400 * 1024 * 1024);
+  });
+});
