@@ -289,7 +289,7 @@ describe("over HTTP", () => {
     const before = process.memoryUsage().rss;
     const all = Array.from({ length: 480 }, () => connection(text));
     const open = () => all.filter(({ isOpen }) => isOpen()).length;
-    await until(() => open() <= 100, 8_000);
+    await until(() => open() <= 100);
     expect(open()).toBeLessThanOrEqual(100);
     const grown = process.memoryUsage().rss - before;
     for (const { end } of all) end();
