@@ -324,9 +324,17 @@ export type Content<K extends Kind = Kind> = {
 /** An entry about to be written. Its id makes writing it again harmless. */
 export type Draft<K extends Kind = Kind> = { id: string } & Content<K>;
 /** An entry as the store has it: `seq` counts from 1 without gaps; `at` is the store's clock, ms since 1970. */
-export type Entry<K extends Kind = Kind> = { seq: number; at: number } & Draft<K>;
+/** `head`: the journal's running hash up to and with this entry; what 0.3 wrote has none. */
+export type Entry<K extends Kind = Kind> = { seq: number; at: number; head?: string } & Draft<K>;
 /** An entry of a kind or version that only a newer program knows. */
-export type NewerEntry = { seq: number; at: number; id: string; kind: "newer"; written: string };
+export type NewerEntry = {
+  seq: number;
+  at: number;
+  head?: string;
+  id: string;
+  kind: "newer";
+  written: string;
+};
 
 export type Actor = z.infer<typeof actor>;
 export type Approvers = z.infer<typeof approvers>;

@@ -13,6 +13,9 @@ export const ERROR_CODES = {
   STORE_FOREIGN: "The database file belongs to another program; it was not touched.",
   STORE_NEWER: "A newer version of this program wrote the database; it was not touched.",
   STORE_UNSAFE: "The store's server may drop entries by itself; it was not used.",
+  JOURNAL_ALTERED:
+    "A journal's entries are not those that were written; the journal was left alone.",
+  JOURNAL_LOST: "The store no longer has what it had acknowledged; what is left is read anew.",
   ENTRY_INVALID: "A journal entry does not have the form of its kind; the journal was left alone.",
   ARTIFACT_TOO_LARGE: "A tool's full output is larger than an artifact may be.",
   ARTIFACT_UNKNOWN: "No artifact has this id in this thread.",

@@ -14,6 +14,8 @@ const PAGE = 32;
 export interface ReadRecord {
   /** The number of its last entry; 0: there is none. */
   last: number;
+  /** The journal's running hash up to there. */
+  head: string | undefined;
   incident: Incident | undefined;
   /** Every post by its id, with why the fold refused it. */
   posts: ReadonlyMap<string, BotError | undefined>;
@@ -54,11 +56,20 @@ export function createRecords(journal: Pick<Journal, "read" | "list">): Records 
 
   async function read(id: string): Promise<ReadRecord> {
     const known = records.get(id);
-    const record = foldOn(known, id, await journal.read(keyOf(id), known?.last));
-    if (record.last === (known?.last ?? 0)) return record;
+    const record = await readOn(id, known);
+    if (record.last === known?.last && record.head === known.head) return record;
     records.set(id, record);
     unindexed.add(id);
     return record;
+  }
+
+  async function readOn(id: string, known: ReadRecord | undefined): Promise<ReadRecord> {
+    try {
+      return foldOn(known, id, await journal.read(keyOf(id), known));
+    } catch (error) {
+      if (!isBotError(error, "JOURNAL_LOST")) throw error;
+      return foldOn(undefined, id, await journal.read(keyOf(id))); // the store was set back
+    }
   }
 
   async function readAll(): Promise<void> {
@@ -113,10 +124,12 @@ function foldOn(
   id: string,
   entries: readonly StoredEntry[],
 ): ReadRecord {
-  let { last, incident, newer } = before ?? { last: 0, incident: undefined, newer: false };
+  const nothing = { last: 0, head: undefined, incident: undefined, newer: false };
+  let { last, head, incident, newer }: Omit<ReadRecord, "posts"> = before ?? nothing;
   const posts = new Map(before?.posts);
   for (const entry of entries) {
     last = entry.seq;
+    head = entry.head;
     newer ||= entry.kind === "newer";
     if (newer || entry.kind !== "incident") continue;
     posts.set(entry.id, undefined);
@@ -129,7 +142,7 @@ function foldOn(
       posts.set(entry.id, error);
     }
   }
-  return { last, incident, posts, newer };
+  return { last, head, incident, posts, newer };
 }
 
 /** Two calls chose the same id at the same moment; the later one takes another. */

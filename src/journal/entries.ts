@@ -12,12 +12,18 @@ export interface EntryRow {
   body: string;
 }
 
+/** An entry with its seal; `null`: written by 0.3, which had none. */
+export interface SealedRow extends EntryRow {
+  head: string | null;
+}
+
 /** @throws BotError ENTRY_INVALID */
-export function decodeRow({ seq, id, at, kind, version, body }: EntryRow): StoredEntry {
+export function decodeRow({ seq, id, at, kind, version, body, head }: SealedRow): StoredEntry {
   try {
     const content = decodeContent(kind, version, JSON.parse(body));
-    if (content === undefined) return { seq, id, at, kind: "newer", written: `${kind}/${version}` };
-    return { seq, id, at, ...content };
+    const known = { seq, id, at, ...(head !== null && { head }) };
+    if (content === undefined) return { ...known, kind: "newer", written: `${kind}/${version}` };
+    return { ...known, ...content };
   } catch (error) {
     throw new BotError(
       "ENTRY_INVALID",

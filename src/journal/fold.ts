@@ -30,6 +30,7 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
       break;
     }
     thread.last = entry.seq;
+    thread.head = entry.head;
     advance(thread, entry);
   }
   return thread;

@@ -3,6 +3,24 @@ import type { JournalKey } from "../core/journal-key.ts";
 
 export type StoredEntry = Entry | NewerEntry;
 
+/**
+ * How far somebody has folded a journal: the last entry's number and head, as a thread has them. A mere number says
+ * nothing of what those entries were.
+ */
+export type Position = number | { readonly last: number; readonly head: string | undefined };
+
+/** A position at one moment; a thread's moves on. */
+export interface Known {
+  readonly last: number;
+  /** Of entry number `last`; null: it has none. Undefined: nobody knows. */
+  readonly head: string | null | undefined;
+}
+
+export function knownOf(after: Position): Known {
+  if (typeof after === "number") return { last: after, head: undefined };
+  return { last: after.last, head: after.last === 0 ? undefined : (after.head ?? null) };
+}
+
 /** The right to append. `token` is stored beside the journal; whoever takes the lease replaces it for ever. */
 export interface Lease {
   readonly key: JournalKey;
@@ -26,7 +44,9 @@ export type AppendReply =
   /** The deadline has passed on the store's clock. */
   | { kind: "late"; now: number }
   /** Another worker has taken the lease. */
-  | { kind: "fenced" };
+  | { kind: "fenced" }
+  /** What was folded up to `after` is no longer what is stored there: to be forgotten, and read anew. */
+  | { kind: "lost" };
 
 export interface JournalSummary {
   key: JournalKey;
@@ -60,11 +80,16 @@ export interface Stoppable {
 /**
  * One append-only journal per key. Every verb is one transaction, durable when it returns. Times are the store's clock.
  * All verbs throw BotError STORE_UNAVAILABLE when the store does not answer within 2 s (nothing was written, or the same
- * call may be repeated), STORE_FULL when the disk refuses, ENTRY_INVALID when a stored entry does not fit its kind.
+ * call may be repeated), STORE_FULL when the disk refuses, ENTRY_INVALID when a stored entry does not fit its kind, and
+ * JOURNAL_ALTERED where the seal shows that one is not what was written.
  */
 export interface Journal {
-  /** Entries after `after` (0: all), in order. An unknown journal is empty. */
-  read(key: JournalKey, after?: number): Promise<StoredEntry[]>;
+  /**
+   * Entries after `after` (0: all), in order. An unknown journal is empty.
+   * @throws BotError JOURNAL_LOST when what is stored up to `after` is not what was folded, JOURNAL_ALTERED when what
+   * comes after it is not what was written
+   */
+  read(key: JournalKey, after?: Position): Promise<StoredEntry[]>;
   /**
    * The outside world speaks. The same id again returns the first entry and writes nothing. Unless leased, the journal is
    * due from now on, and crashes that its earlier work had are forgotten.
@@ -78,12 +103,13 @@ export interface Journal {
   /** Also past the lease's end, as long as nobody took it. `last` is a hint that there is more to read. */
   renew(lease: Lease): Promise<{ kind: "ok"; last: number; now: number } | { kind: "fenced" }>;
   /**
-   * Writes facts or decisions, never both (see `isFact`). Checked in this order: the token; ids already written; `before`
+   * Writes facts or decisions, never both (see `isFact`). Checked in this order: the token; that `after` is what was folded;
+   * ids already written; `before`
    * on the store's clock; for decisions, that `after` is the last entry. The lease's end is not looked at.
    */
   append(
     lease: Lease,
-    after: number,
+    after: Position,
     entries: readonly Draft<AppendKind>[],
     options?: { before?: number },
   ): Promise<AppendReply>;
@@ -93,10 +119,12 @@ export interface Journal {
    */
   release(
     lease: Lease,
-    after: number,
+    after: Position,
     dueAt?: number,
     host?: string,
-  ): Promise<{ kind: "ok" } | { kind: "unseen"; unseen: StoredEntry[] } | { kind: "fenced" }>;
+  ): Promise<
+    { kind: "ok" } | { kind: "unseen"; unseen: StoredEntry[] } | { kind: "fenced" | "lost" }
+  >;
   /** Calls `onChange` with the last entry's number within a second of any write to the journal, by whichever process. */
   watch(key: JournalKey, onChange: (last: number) => void): Stoppable;
   /**
@@ -112,7 +140,7 @@ export interface Journal {
   list(filter?: { prefix?: string }): AsyncIterable<JournalSummary>;
   /** @throws BotError ARTIFACT_TOO_LARGE above `MAX_ARTIFACT_BYTES` */
   putArtifact(key: JournalKey, bytes: Uint8Array): Promise<ArtifactRef>;
-  /** @throws BotError ARTIFACT_UNKNOWN */
+  /** @throws BotError ARTIFACT_UNKNOWN; JOURNAL_ALTERED when the whole of it is not what was put there */
   readArtifact(
     key: JournalKey,
     id: string,

@@ -11,7 +11,7 @@ import { type RedisAddress, showAddress } from "./redis-address.ts";
 import type { Script } from "./redis-scripts.ts";
 
 /** How long Redis may take to answer before STORE_UNAVAILABLE, as the port promises. */
-const ANSWER_MS = 2_000;
+export const ANSWER_MS = 2_000;
 /** A connection on which nothing moves for this long is given up; a ping moves something well before. */
 const SILENT_MS = 10_000;
 const PING_MS = 3_000;
@@ -28,6 +28,8 @@ export interface Connection {
    * @throws BotError STORE_UNAVAILABLE, STORE_FULL, STORE_CORRUPT
    */
   ask<T>(work: (client: RedisClient) => Promise<T>): Promise<T>;
+  /** Connects anew, at most once a second: the address may lead to another server by now. */
+  renew(): void;
   close(): void;
 }
 
@@ -61,11 +63,18 @@ function create({ at, username, password, database }: RedisAddress, isOpened: ()
 }
 
 /**
- * Connects, and keeps connected.
+ * Connects, and keeps connected. Whatever is connected to later is examined before it is used: it may be another server.
  * @throws BotError STORE_UNAVAILABLE when nobody answers within 2 s or the login is refused
  */
-export async function connect(address: RedisAddress): Promise<Connection> {
+export async function connect(
+  address: RedisAddress,
+  examine: (client: RedisClient) => Promise<void> = async () => {},
+): Promise<Connection> {
   const name = showAddress(address);
+  let examined = Promise.resolve();
+  /** Why the server at the other end is not one to be used. */
+  let unfit: Error | undefined;
+  let replacedAt = -Infinity;
   let opened = false;
   let closed = false;
   /** What is known of why there is no connection. */
@@ -82,6 +91,11 @@ export async function connect(address: RedisAddress): Promise<Connection> {
     });
     return made.on("ready", () => {
       trouble = "";
+      unfit = undefined;
+      if (!opened) return;
+      examined = examine(made).catch((error: unknown) => {
+        unfit = error instanceof Error ? error : new Error(messageOf(error));
+      });
     });
   }
 
@@ -89,9 +103,15 @@ export async function connect(address: RedisAddress): Promise<Connection> {
    * A server that took a request and never answered may be beyond a dead network: that is noticed only by a new connection.
    * One that answers others is only slow; cutting it off would fail all that it is about to answer.
    */
-  function replace(silent: RedisClient): void {
-    if (closed || silent !== client || performance.now() - heardAt < ANSWER_MS) return;
-    silent.destroy();
+  function replaceSilent(silent: RedisClient): void {
+    if (performance.now() - heardAt >= ANSWER_MS) replace(silent);
+  }
+
+  function replace(old: RedisClient): void {
+    const now = performance.now();
+    if (closed || old !== client || now - replacedAt < RECONNECT_MS.most) return;
+    replacedAt = now;
+    old.destroy();
     client = start();
     client.connect().catch(() => {});
   }
@@ -100,13 +120,23 @@ export async function connect(address: RedisAddress): Promise<Connection> {
     for (const until = performance.now() + ANSWER_MS; ;) {
       const asked = client;
       try {
-        const reply = await within(until - performance.now(), work(asked));
+        const reply = await within(
+          Math.max(0, until - performance.now()),
+          examined.then(() => {
+            if (unfit !== undefined) throw unfit;
+            return work(asked);
+          }),
+        );
         heardAt = performance.now();
         return reply;
       } catch (error) {
         const left = until - performance.now();
-        if (!(error instanceof ClientOfflineError) || closed || left <= 0) {
-          if (error instanceof TimeoutError) replace(asked);
+        const isUnfit = error === unfit;
+        if (isUnfit || isWrongServer(error)) replace(asked);
+        // Nothing was sent.
+        const isEarly = error instanceof ClientOfflineError || isUnfit;
+        if (!isEarly || closed || left <= 0) {
+          if (error instanceof TimeoutError) replaceSilent(asked);
           throw translate(error, name, trouble);
         }
         await sleep(Math.min(left, 10 + Math.random() * 40));
@@ -119,6 +149,7 @@ export async function connect(address: RedisAddress): Promise<Connection> {
     opened = true;
     return {
       ask,
+      renew: () => replace(client),
       close() {
         closed = true;
         client.destroy();
@@ -155,6 +186,11 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** It was a primary when it was connected to, and is not now; a new connection may lead to the one that is. */
+function isWrongServer(error: unknown): boolean {
+  return /^(?:READONLY|MASTERDOWN|LOADING|UNBLOCKED)\b/.test(messageOf(error));
 }
 
 /** Trying again does not help. */

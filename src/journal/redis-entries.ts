@@ -2,8 +2,9 @@ import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { type Draft, encodeDraft } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import { decodeRow } from "./entries.ts";
+import { decodeRow, type SealedRow } from "./entries.ts";
 import type { StoredEntry } from "./journal.ts";
+import { altered, checkChain, followed, sealOf } from "./seal.ts";
 
 /** Signs what is kept where others may write too. */
 export interface Signer {
@@ -25,37 +26,117 @@ export function createSigner(secret: string): Signer {
   };
 }
 
-/**
- * An entry as Redis keeps it, but for the time that its script puts in front: signature, kind, version, id and, on a line
- * of its own, the content. The signature covers the journal's key too: an entry cannot be moved to another thread.
- * @throws BotError ENTRY_INVALID
- */
-export function encodePayload(signer: Signer, key: JournalKey, draft: Draft): string {
-  const { id, kind, version, body } = encodeDraft(draft);
-  const text = `${kind} ${version} ${JSON.stringify(id)}\n${body}`;
-  return `${signer.sign(`${key} ${text}`)} ${text}`;
+/** Where the next entries go: after number `last`, whose head is empty where it has none, at `at` ms since 1970. */
+export interface Place {
+  readonly last: number;
+  readonly head: string;
+  readonly at: number;
 }
 
-const ELEMENT = /^(\d+) (\S+) ((\S+) (\d+) ("[^\n]*")\n([^]*))$/;
+/** Entries as Redis keeps them, and what the journal then ends with. */
+export interface Signed {
+  readonly elements: string[];
+  readonly heads: string[];
+  /** Signs number and head of the last one: a journal that was cut short has no such word for its new end. */
+  readonly tail: string;
+}
 
-/** Stored entries, the first of which is number `first`. @throws BotError ENTRY_INVALID */
-export function decodeElements(
+const sealed = (key: JournalKey, head: string) => `seal ${key} ${head}`;
+const ended = (key: JournalKey, last: number, head: string) => `tail ${key} ${last} ${head}`;
+
+/**
+ * An element: `s` and the time, head, signature, kind, version, id and, on a line of its own, the content. The head covers
+ * number, time and all earlier entries, the signature head and journal: none can be moved, removed, copied or dated anew.
+ */
+export function signEntries(
   signer: Signer,
   key: JournalKey,
-  first: number,
-  elements: readonly string[],
-): StoredEntry[] {
-  return elements.map((element, i) => {
-    const seq = first + i;
-    const [, at, signature = "", text = "", kind = "", version, id = "", body = ""] =
-      ELEMENT.exec(element) ?? [];
-    if (!signer.isSigned(`${key} ${text}`, signature)) {
-      throw new BotError(
-        "ENTRY_INVALID",
-        `Entry ${seq} of ${key} was not written with this WATCHKEEPER_SECRET, or was changed since; the journal was left alone.`,
-      );
-    }
-    const known = { seq, at: Number(at), id: String(JSON.parse(id)) };
-    return decodeRow({ ...known, kind, version: Number(version), body });
+  { last, head, at }: Place,
+  drafts: readonly Draft[],
+): Signed {
+  let previous = followed(key, last, head || null);
+  const heads: string[] = [];
+  const elements = drafts.map((draft, i) => {
+    const { id, kind, version, body } = encodeDraft(draft);
+    previous = sealOf(previous, { seq: last + 1 + i, at, id, kind, version, body });
+    heads.push(previous);
+    const signature = signer.sign(sealed(key, previous));
+    return `s${at} ${previous} ${signature} ${kind} ${version} ${JSON.stringify(id)}\n${body}`;
   });
+  return { elements, heads, tail: signer.sign(ended(key, last + drafts.length, previous)) };
+}
+
+/** Makes sure that the journal ends where it says. @throws BotError JOURNAL_ALTERED */
+export function checkEnd(
+  signer: Signer,
+  key: JournalKey,
+  { last, head }: Pick<Place, "last" | "head">,
+  tail: string,
+): void {
+  if (head === "" || signer.isSigned(ended(key, last, head), tail)) return;
+  throw altered(key, `it does not end with entry ${last} as it was written`);
+}
+
+const ELEMENT = /^(?:s(\d+) (\S{43})|(\d+)) (\S+) ((\S+) (\d+) ("[^\n]*")\n([^]*))$/;
+
+/** What is stored of a journal from some number on. */
+export interface Stored {
+  /** The first element's number. */
+  readonly first: number;
+  readonly elements: readonly string[];
+  /** The head of the entry before them; empty where it has none. */
+  readonly previous: string;
+  /** What the journal says it ends with: number, head and the signature of both. */
+  readonly end: { readonly last: number; readonly head: string; readonly tail: string };
+}
+
+/** Stored entries up to the journal's end. @throws BotError ENTRY_INVALID, JOURNAL_ALTERED */
+export function decodeStored(
+  signer: Signer,
+  key: JournalKey,
+  { first, elements, previous, end }: Stored,
+): StoredEntry[] {
+  const rows = elements.map((element, i) => decodeElement(signer, key, first + i, element));
+  checkChain(key, rows, { after: first - 1, previous: previous || null });
+  const head = (rows.at(-1)?.head ?? previous) || "";
+  if (first - 1 + rows.length !== end.last || head !== end.head) {
+    throw altered(key, `it does not end with entry ${end.last} as it was written`);
+  }
+  checkEnd(signer, key, end, end.tail);
+  return rows.map(decodeRow);
+}
+
+/** One stored entry, number `seq`; `before`: the element before it, if there is one. @throws as `decodeStored` */
+export function decodeOne(
+  signer: Signer,
+  key: JournalKey,
+  seq: number,
+  [element, before]: readonly [string, string],
+): StoredEntry {
+  const row = decodeElement(signer, key, seq, element);
+  const previous = before === "" ? null : decodeElement(signer, key, seq - 1, before).head;
+  checkChain(key, [row], { after: seq - 1, previous });
+  return decodeRow(row);
+}
+
+function decodeElement(signer: Signer, key: JournalKey, seq: number, element: string): SealedRow {
+  const parts = ELEMENT.exec(element) ?? [];
+  const [, sealedAt, head = null, at = sealedAt, signature = "", text = "", kind = ""] = parts;
+  const [version, id = "", body = ""] = parts.slice(7);
+  // What 0.3 wrote signs the entry's words alone.
+  if (!signer.isSigned(head === null ? `${key} ${text}` : sealed(key, head), signature)) {
+    throw new BotError(
+      "ENTRY_INVALID",
+      `Entry ${seq} of ${key} was not written with this WATCHKEEPER_SECRET, or was changed since; the journal was left alone.`,
+    );
+  }
+  return {
+    seq,
+    at: Number(at),
+    id: String(JSON.parse(id)),
+    kind,
+    version: Number(version),
+    body,
+    head,
+  };
 }

@@ -1,6 +1,6 @@
 import type { JournalKey } from "../core/journal-key.ts";
 import { beatOf, type HostBeat, type JournalSummary, MAX_IDLE_MS } from "./journal.ts";
-import { type Connection, evaluate } from "./redis-connection.ts";
+import { type Connection, evaluate, type RedisClient } from "./redis-connection.ts";
 import { dueIn, hashOf, HOSTS, hostsIn, listIn, TAGS } from "./redis-layout.ts";
 import * as scripts from "./redis-scripts.ts";
 
@@ -11,6 +11,8 @@ interface Asked {
   main: Connection;
   /** For a script: the time to go by, empty for Redis' own. */
   time(): string;
+  /** Looks whether it is still the store that was opened. */
+  isOurs(client: RedisClient): Promise<void>;
 }
 
 async function clock({ main, time }: Asked): Promise<number> {
@@ -38,8 +40,9 @@ export async function beats(
 /** See the port. */
 export async function* due(store: Asked, host: string | undefined): AsyncIterable<JournalKey> {
   const { now, hosts } = await beats(store);
-  const [found, waiting] = await store.main.ask((client) =>
+  const [, found, waiting] = await store.main.ask((client) =>
     Promise.all([
+      store.isOurs(client),
       Promise.all(
         TAGS.map((tag) => client.zRangeWithScores(dueIn(tag), "-inf", now, { BY: "SCORE" })),
       ),

@@ -14,7 +14,7 @@ function tagOf(name: string): string {
 export const TAGS = Array.from({ length: PARTITIONS }, (_, i) => `{wk${i}}`);
 
 export const hashOf = (key: JournalKey) => `${tagOf(key)}:journal:${key}`;
-export const entriesOf = (key: JournalKey) => `${tagOf(key)}:entries:${key}`;
+const entriesOf = (key: JournalKey) => `${tagOf(key)}:entries:${key}`;
 export const artifactOf = (key: JournalKey, id: string) => `${tagOf(key)}:artifact:${id}:${key}`;
 export const dueIn = (tag: string) => `${tag}:due`;
 export const listIn = (tag: string) => `${tag}:list`;

@@ -10,6 +10,9 @@ function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
 
+/** How old a signed time may be when it arrives, in ms: as long as a request may take. */
+const SIGNED_MS = 2_000;
+
 /**
  * How every journal script begins. KEYS: the journal's hash, its entries, their ids, and its partition's
  * three indexes: when which journal is due, all of them, and those that wait for a host.
@@ -22,9 +25,10 @@ const BEGIN = `
 local journal, entries, ids, due, list, hosts = unpack(KEYS)
 local key = ARGV[2]
 local function text(number) return string.format('%.0f', number) end
-local row = redis.call('HMGET', journal, 'last', 'lastAt', 'token', 'dueAt', 'attempts')
+local row = redis.call('HMGET', journal, 'last', 'lastAt', 'token', 'dueAt', 'attempts', 'head', 'tail')
 local last, lastAt = tonumber(row[1] or 0), tonumber(row[2] or 0)
 local token, dueAt, attempts = row[3], tonumber(row[4] or nil), tonumber(row[5] or 0)
+local head, tail = row[6] or '', row[7] or ''
 local now = tonumber(ARGV[1])
 if not now then
   local time = redis.call('TIME')
@@ -32,13 +36,38 @@ if not now then
 end
 -- Entry times never run backwards, unlike the clock that leases go by.
 local at = math.max(now, lastAt)
+-- Somebody else has cut or lengthened it: nothing is written to such a one.
+local whole = redis.call('LLEN', entries) == last
 
-local function write(id, payload)
-  last = last + 1
-  redis.call('RPUSH', entries, text(at) .. ' ' .. payload)
+local function headAt(number)
+  if number == last then return head end
+  local element = number > 0 and redis.call('LINDEX', entries, number - 1)
+  return element and string.match(element, '^s%d+ (%S+) ') or ''
+end
+
+-- Whether what was folded up to there is what is stored; '-': nobody knows its head.
+local function isThere(after, known)
+  return after <= last and (known == '-' or headAt(after) == known)
+end
+
+-- What was signed fits when nothing was written since, and its time is about now.
+local function fits(place)
+  local signedAt = tonumber(place[3] or nil)
+  return signedAt and place[1] == text(last) and place[2] == head
+    and signedAt >= lastAt and signedAt <= at and at - signedAt <= ${SIGNED_MS}
+end
+
+local function write(id, element, newHead, writtenAt)
+  last, head = last + 1, newHead
+  redis.call('RPUSH', entries, element)
   redis.call('HSET', ids, id, text(last))
-  redis.call('HSET', journal, 'last', text(last), 'lastAt', text(at))
-  redis.call('ZADD', list, text(at), key)
+  redis.call('HSET', journal, 'last', text(last), 'lastAt', writtenAt, 'head', head)
+  redis.call('ZADD', list, writtenAt, key)
+end
+
+local function seal(newTail)
+  tail = newTail
+  redis.call('HSET', journal, 'tail', tail)
 end
 
 local function hold(newToken, newDueAt, newAttempts, newHost)
@@ -55,23 +84,41 @@ local function hold(newToken, newDueAt, newAttempts, newHost)
   end
 end
 
-local function unseen(after) return redis.call('LRANGE', entries, after, -1) end
+-- What follows number after, and all that is needed to check it.
+local function stored(after)
+  return {redis.call('LRANGE', entries, after, -1), headAt(after), text(last), head, tail}
+end
 
 -- WAIT waits for this connection's last write, so a request that finds its work done writes once more.
 local function touch() redis.call('HSET', journal, 'last', text(last)) end
 `;
 
-/** ARGV: …, id, payload, 1 when that is work for someone. Returns 1, number, stored entry of a known id; else 0, number, time. */
+/** ARGV: …, after, its head. Returns what is stored after it, or nothing when that is lost. */
+export const READ = script(`${BEGIN}
+local after = tonumber(ARGV[3])
+if not isThere(after, ARGV[4]) then return false end
+return stored(after)
+`);
+
+/**
+ * ARGV: …, id, 1 when that is work for someone, then where it was signed for (number, head and time), the element, its
+ * head and the tail. Returns `known`, number, element and the one before it; `place` with the one to sign for
+ * and the tail that it has; or `ok`, number, time and head.
+ */
 export const POST = script(`${BEGIN}
-local id, payload = ARGV[3], ARGV[4]
-local known = redis.call('HGET', ids, id)
+local id = ARGV[3]
+local known = tonumber(redis.call('HGET', ids, id) or nil)
 if known then
   touch()
-  return {1, tonumber(known), redis.call('LINDEX', entries, tonumber(known) - 1)}
+  local before = known > 1 and redis.call('LINDEX', entries, known - 2)
+  return {'known', known, redis.call('LINDEX', entries, known - 1) or '', before or ''}
 end
-write(id, payload)
-if token then hold(token, dueAt, 0) else hold(false, ARGV[5] == '1' and now, 0) end
-return {0, last, text(at)}
+if not whole then return {'altered', text(last)} end
+if not fits({ARGV[5], ARGV[6], ARGV[7]}) then return {'place', text(last), head, text(at), tail} end
+write(id, ARGV[8], ARGV[9], ARGV[7])
+seal(ARGV[10])
+if token then hold(token, dueAt, 0) else hold(false, ARGV[4] == '1' and now, 0) end
+return {'ok', last, ARGV[7], head}
 `);
 
 /** ARGV: …, new token, ttl. Returns attempts and time, or nothing when another has it or there is no such journal. */
@@ -90,33 +137,45 @@ return {last, text(now)}
 `);
 
 /**
- * ARGV: …, token, after, deadline or empty, 1 for decisions, then id and payload of each entry. Returns what became of
- * it, the time, and the entries after `after`; `lost` when the journal has not even got as far as `after`.
+ * ARGV: …, token, after, its head, deadline or empty, 1 for decisions, where it was signed for (number, head and time),
+ * the tail, how many entries, their ids, then element and head of each that is to be written. Returns what became of it,
+ * the time, and what is stored after `after`; `place` with the one to sign for, and which entries; `lost` when what is
+ * stored up to `after` is not what was folded.
  */
 export const APPEND = script(`${BEGIN}
-local after, before = tonumber(ARGV[4]), tonumber(ARGV[5])
+local after, before, count = tonumber(ARGV[4]), tonumber(ARGV[6]), tonumber(ARGV[12])
 if token ~= ARGV[3] then return {'fenced'} end
-if after > last then return {'lost', text(last)} end
+if not isThere(after, ARGV[5]) then return {'lost'} end
 local missing = {}
-for i = 7, #ARGV, 2 do
-  if redis.call('HEXISTS', ids, ARGV[i]) == 0 then table.insert(missing, i) end
+for i = 1, count do
+  if redis.call('HEXISTS', ids, ARGV[12 + i]) == 0 then table.insert(missing, i) end
 end
 if #missing == 0 then touch()
 else
   if before and at >= before then return {'late', text(at)} end
-  if ARGV[6] == '1' and last ~= after then return {'unseen', text(at), unseen(after)} end
-  for _, i in ipairs(missing) do write(ARGV[i], ARGV[i + 1]) end
+  if ARGV[7] == '1' and last ~= after then return {'unseen', text(at), stored(after)} end
+  if not whole then return {'altered', text(last)} end
+  if not fits({ARGV[8], ARGV[9], ARGV[10]}) or #ARGV ~= 12 + count + 2 * #missing then
+    return {'place', text(last), head, text(at), tail, missing}
+  end
+  for n, i in ipairs(missing) do
+    write(ARGV[12 + i], ARGV[12 + count + 2 * n - 1], ARGV[12 + count + 2 * n], ARGV[10])
+  end
+  seal(ARGV[11])
 end
-return {'ok', text(at), unseen(after)}
+return {'ok', text(at), stored(after)}
 `);
 
-/** ARGV: …, token, after, time when it is next due or empty, the host it waits for or empty. Returns `ok`, `fenced`, `lost` or `unseen` with entries. */
+/**
+ * ARGV: …, token, after, its head, time when it is next due or empty, the host it waits for or empty. Returns `ok`,
+ * `fenced`, `lost`, or `unseen` with what is stored after `after`.
+ */
 export const RELEASE = script(`${BEGIN}
 local after = tonumber(ARGV[4])
 if token ~= ARGV[3] then return {'fenced'} end
-if after > last then return {'lost', text(last)} end
-if last > after then return {'unseen', '', unseen(after)} end
-hold(false, tonumber(ARGV[5]), 0, ARGV[6] ~= '' and ARGV[6])
+if not isThere(after, ARGV[5]) then return {'lost'} end
+if last > after then return {'unseen', stored(after)} end
+hold(false, tonumber(ARGV[6]), 0, ARGV[7] ~= '' and ARGV[7])
 return {'ok'}
 `);
 
@@ -144,6 +203,11 @@ if ARGV[2] ~= '' then
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. text(now - tonumber(ARGV[3])))
 end
 return {text(now), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}
+`);
+
+/** KEYS: one. ARGV: what it is to hold now, and then. */
+export const REPLACE = script(`
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) end
 `);
 
 /** KEYS: counter, reservation. ARGV: amount, limit, ms until forgotten. Returns 1 when set aside, else 0. */

@@ -36,6 +36,10 @@ const STEPS = [
 `,
   `
   ALTER TABLE journal ADD COLUMN host TEXT;
+  ALTER TABLE journal ADD COLUMN head TEXT;
+  ALTER TABLE entry ADD COLUMN head TEXT;
+  CREATE TRIGGER entry_sealed BEFORE INSERT ON entry WHEN NEW.head IS NULL
+    BEGIN SELECT RAISE(ABORT, 'a newer version has taken this store over; end this process'); END;
   CREATE INDEX journal_host ON journal (host) WHERE host IS NOT NULL;
   CREATE TABLE host (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `,
@@ -175,6 +179,18 @@ export async function retryWhileLocked<T>(path: string, attempt: () => T): Promi
       await sleep(1 + Math.random() * 20);
     }
   }
+}
+
+/** Runs `work`, which writes nothing, on one state of the store. */
+export async function observe<T>(db: DatabaseSync, path: string, work: () => T): Promise<T> {
+  return retryWhileLocked(path, () => {
+    db.exec("BEGIN");
+    try {
+      return work();
+    } finally {
+      if (db.isTransaction) db.exec("COMMIT");
+    }
+  });
 }
 
 /** Runs `work` as one transaction: all of it is durable when this returns, or nothing was written. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
   type AppendKind,
@@ -10,7 +10,7 @@ import {
 } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import { hasWork, type JournalKey } from "../core/journal-key.ts";
-import { areFacts, decodeRow, type EntryRow } from "./entries.ts";
+import { areFacts, decodeRow, type SealedRow } from "./entries.ts";
 import {
   type AppendReply,
   beatOf,
@@ -21,10 +21,21 @@ import {
   HOST_GONE_MS,
   MAX_ARTIFACT_BYTES,
   MAX_IDLE_MS,
+  type Known,
+  knownOf,
   type StoredEntry,
 } from "./journal.ts";
+import {
+  altered,
+  artifactIdOf,
+  checkArtifact,
+  checkChain,
+  followed,
+  lostEntries,
+  sealOf,
+} from "./seal.ts";
 import { createCounters } from "./sqlite-counters.ts";
-import { openDatabase, retryWhileLocked, transact } from "./sqlite-file.ts";
+import { observe, openDatabase, transact } from "./sqlite-file.ts";
 
 /** How often another process's writes are looked for while something is watched; the port promises a second. */
 const WATCH_MS = 200;
@@ -34,6 +45,7 @@ interface JournalRow {
   key: JournalKey;
   last: number;
   last_at: number;
+  head: string | null;
   token: string | null;
   attempts: number;
   due_at: number | null;
@@ -60,18 +72,19 @@ export async function openSqliteJournal({ path, now = Date.now }: SqliteOptions)
 }
 
 function prepare(db: DatabaseSync) {
-  const entryColumns = "seq, id, at, kind, version, body";
+  const entryColumns = "seq, id, at, kind, version, body, head";
   return {
     row: db.prepare("SELECT * FROM journal WHERE key = ?"),
     create: db.prepare("INSERT INTO journal (key, last, last_at) VALUES (?, 0, ?) RETURNING *"),
-    advance: db.prepare("UPDATE journal SET last = ?, last_at = ? WHERE id = ?"),
+    advance: db.prepare("UPDATE journal SET last = ?, last_at = ?, head = ? WHERE id = ?"),
     hold: db.prepare(
       "UPDATE journal SET token = ?, due_at = ?, attempts = ?, host = ? WHERE id = ?",
     ),
     insert: db.prepare(
-      "INSERT INTO entry (journal, seq, id, at, kind, version, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO entry (journal, seq, id, at, kind, version, body, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),
     byId: db.prepare(`SELECT ${entryColumns} FROM entry WHERE journal = ? AND id = ?`),
+    headAt: db.prepare("SELECT head FROM entry WHERE journal = ? AND seq = ?"),
     after: db.prepare(
       `SELECT ${entryColumns} FROM entry WHERE journal = ? AND seq > ? ORDER BY seq`,
     ),
@@ -126,18 +139,47 @@ function heldBy(store: Store, lease: Lease): JournalRow | undefined {
   return row !== undefined && row.token === lease.token ? row : undefined;
 }
 
-function readAfter({ sql }: Store, row: JournalRow, after: number): StoredEntry[] {
-  return (sql.after.all(row.id, after) as unknown as EntryRow[]).map(decodeRow);
+/** The head of entry number `seq`, or null where it has none. */
+function headAt({ sql }: Store, row: JournalRow, seq: number): string | null {
+  if (seq === row.last) return row.head;
+  const head = sql.headAt.get(row.id, seq)?.["head"];
+  return typeof head === "string" ? head : null;
+}
+
+/** Whether what was folded up to there is what is stored. */
+function isThere(store: Store, row: JournalRow, { last, head }: Known): boolean {
+  return last <= row.last && (head === undefined || headAt(store, row, last) === head);
+}
+
+function readAfter(store: Store, row: JournalRow, last: number): StoredEntry[] {
+  const rows = store.sql.after.all(row.id, last) as unknown as SealedRow[];
+  checkChain(row.key, rows, { after: last, previous: headAt(store, row, last) });
+  const end = rows.at(-1);
+  if (last + rows.length !== row.last || (end !== undefined && end.head !== row.head)) {
+    throw altered(row.key, `it does not end with entry ${row.last} as it was written`);
+  }
+  return rows.map(decodeRow);
+}
+
+function readNow(store: Store, key: JournalKey, known: Known): StoredEntry[] {
+  const row = rowOf(store, key);
+  if (row === undefined && known.last === 0) return [];
+  if (row === undefined || !isThere(store, row, known)) throw lostEntries(key);
+  return readAfter(store, row, known.last);
 }
 
 function write(store: Store, row: JournalRow, drafts: readonly Draft[]): Entry[] {
   const at = clockOf(store, row);
-  for (const [i, draft] of drafts.entries()) {
+  let head = followed(row.key, row.last, row.head);
+  const written = drafts.map((draft, i): Entry => {
     const { id, kind, version, body } = encodeDraft(draft);
-    store.sql.insert.run(row.id, row.last + 1 + i, id, at, kind, version, body);
-  }
-  store.sql.advance.run(row.last + drafts.length, at, row.id);
-  return drafts.map((draft, i) => ({ seq: row.last + 1 + i, at, ...draft }));
+    const seq = row.last + 1 + i;
+    head = sealOf(head, { seq, id, at, kind, version, body });
+    store.sql.insert.run(row.id, seq, id, at, kind, version, body, head);
+    return { seq, at, head, ...draft };
+  });
+  store.sql.advance.run(row.last + drafts.length, at, head, row.id);
+  return written;
 }
 
 /** Who holds the journal, and when it is next due, for which host; while it is held that is the lease's end. */
@@ -152,17 +194,21 @@ function hold(
 function postNow(store: Store, key: JournalKey, draft: Draft<PostKind>): Posted {
   const time = store.now();
   const row = rowOf(store, key) ?? (store.sql.create.get(key, time) as unknown as JournalRow);
-  const known = store.sql.byId.get(row.id, draft.id) as EntryRow | undefined;
-  if (known !== undefined) return { entry: decodeRow(known), duplicate: true };
-  const at = clockOf(store, row);
-  write(store, row, [draft]);
+  const known = store.sql.byId.get(row.id, draft.id) as SealedRow | undefined;
+  if (known !== undefined) {
+    const after = known.seq - 1;
+    checkChain(key, [known], { after, previous: headAt(store, row, after) });
+    return { entry: decodeRow(known), duplicate: true };
+  }
+  const [entry] = write(store, row, [draft]);
   const dueAt = hasWork(key) ? time : null;
   hold(store, row, {
     token: row.token,
     dueAt: row.token === null ? dueAt : row.due_at,
     attempts: 0,
   });
-  return { entry: { seq: row.last + 1, at, ...draft }, duplicate: false };
+  if (entry === undefined) throw new TypeError("nothing was written");
+  return { entry, duplicate: false };
 }
 
 type Posted = Awaited<ReturnType<Journal["post"]>>;
@@ -189,36 +235,41 @@ function renewNow(store: Store, lease: Lease): Awaited<ReturnType<Journal["renew
 function appendNow(
   store: Store,
   lease: Lease,
-  after: number,
+  known: Known,
   drafts: readonly Draft<AppendKind>[],
   before: number | undefined,
 ): AppendReply {
   const facts = areFacts(drafts);
   const row = heldBy(store, lease);
   if (row === undefined) return { kind: "fenced" };
+  if (!isThere(store, row, known)) return { kind: "lost" };
+  const { last } = known;
   const now = clockOf(store, row);
   const missing = drafts.filter(({ id }) => store.sql.byId.get(row.id, id) === undefined);
   if (missing.length > 0) {
     if (before !== undefined && now >= before) return { kind: "late", now };
-    if (!facts && row.last !== after) {
-      return { kind: "unseen", unseen: readAfter(store, row, after), now };
+    if (!facts && row.last !== last) {
+      return { kind: "unseen", unseen: readAfter(store, row, last), now };
     }
     const written = write(store, row, missing);
-    if (row.last === after) return { kind: "ok", unseen: written, now };
+    if (row.last === last) return { kind: "ok", unseen: written, now };
   }
-  return { kind: "ok", unseen: readAfter(store, row, after), now };
+  return { kind: "ok", unseen: readAfter(store, rowOf(store, lease.key) ?? row, last), now };
 }
 
 function releaseNow(
   store: Store,
   lease: Lease,
-  after: number,
+  known: Known,
   dueAt: number | undefined,
   host: string | undefined,
 ): Awaited<ReturnType<Journal["release"]>> {
   const row = heldBy(store, lease);
   if (row === undefined) return { kind: "fenced" };
-  if (row.last !== after) return { kind: "unseen", unseen: readAfter(store, row, after) };
+  if (!isThere(store, row, known)) return { kind: "lost" };
+  if (row.last !== known.last) {
+    return { kind: "unseen", unseen: readAfter(store, row, known.last) };
+  }
   hold(store, row, {
     token: null,
     dueAt: dueAt ?? null,
@@ -236,7 +287,7 @@ function putNow(store: Store, key: JournalKey, bytes: Uint8Array): ArtifactRef {
   // The file that comes with a thread's first message is kept before the message is.
   const row =
     rowOf(store, key) ?? (store.sql.create.get(key, store.now()) as unknown as JournalRow);
-  const id = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+  const id = artifactIdOf(bytes);
   store.sql.putArtifact.run(row.id, id, bytes);
   return { id, bytes: bytes.byteLength };
 }
@@ -245,24 +296,24 @@ function artifactNow(
   store: Store,
   key: JournalKey,
   id: string,
-  { start, end }: { start: number; end: number },
+  range: { start: number; end: number } | undefined,
 ): Uint8Array {
   const row = rowOf(store, key);
-  const found = row && store.sql.artifact.get(row.id, id, start, end - start);
-  if (found?.["part"] instanceof Uint8Array) return found["part"];
+  const { start, end } = range ?? { start: 0, end: MAX_ARTIFACT_BYTES };
+  const part = row && store.sql.artifact.get(row.id, id, start, end - start)?.["part"];
+  if (part instanceof Uint8Array) return range === undefined ? checkArtifact(key, id, part) : part;
   throw new BotError("ARTIFACT_UNKNOWN", `This thread has no artifact ${id}.`);
 }
 
 function createJournal(store: Store): Journal {
   const { db, path, sql, counters, now, watchers } = store;
   const change = <T>(work: () => T) => transact(db, path, work);
-  const look = <T>(work: () => T) => retryWhileLocked(path, work);
+  const see = <T>(work: () => T) => observe(db, path, work);
   return {
-    read: (key, after = 0) =>
-      look(() => {
-        const row = rowOf(store, key);
-        return row === undefined ? [] : readAfter(store, row, after);
-      }),
+    read(key, after = 0) {
+      const known = knownOf(after);
+      return see(() => readNow(store, key, known));
+    },
     async post(key, draft) {
       const posted = await change(() => postNow(store, key, draft));
       watchers.notify(key, posted.entry.seq);
@@ -271,16 +322,19 @@ function createJournal(store: Store): Journal {
     lease: (key, ttlMs) => change(() => leaseNow(store, key, ttlMs)),
     renew: (lease) => change(() => renewNow(store, lease)),
     async append(lease, after, drafts, { before } = {}) {
-      const reply = await change(() => appendNow(store, lease, after, drafts, before));
+      const known = knownOf(after);
+      const reply = await change(() => appendNow(store, lease, known, drafts, before));
       const last = reply.kind === "ok" ? reply.unseen.at(-1)?.seq : undefined;
       if (last !== undefined) watchers.notify(lease.key, last);
       return reply;
     },
-    release: (lease, after, dueAt, host) =>
-      change(() => releaseNow(store, lease, after, dueAt, host)),
+    release(lease, after, dueAt, host) {
+      const known = knownOf(after);
+      return change(() => releaseNow(store, lease, known, dueAt, host));
+    },
     watch: (key, onChange) => watchers.add(key, onChange),
     async *due(host = "") {
-      for (const row of await look(() => sql.due.all(now(), host))) yield row["key"] as JournalKey;
+      for (const row of await see(() => sql.due.all(now(), host))) yield row["key"] as JournalKey;
     },
     beat: (host) =>
       change(() => {
@@ -288,21 +342,20 @@ function createJournal(store: Store): Journal {
         sql.forgetHosts.run(now() - MAX_IDLE_MS);
       }),
     async hosts() {
-      const rows = await look(() => sql.hosts.all() as unknown as { name: string; at: number }[]);
+      const rows = await see(() => sql.hosts.all() as unknown as { name: string; at: number }[]);
       return rows.map(({ name, at }) => beatOf(name, at, now()));
     },
     async *list({ prefix = "" } = {}) {
-      const rows = await look(() => sql.list.all(prefix) as unknown as JournalRow[]);
+      const rows = await see(() => sql.list.all(prefix) as unknown as JournalRow[]);
       for (const row of rows) yield summaryOf(row, now());
     },
     putArtifact: (key, bytes) => change(() => putNow(store, key, bytes)),
-    readArtifact: (key, id, range = { start: 0, end: MAX_ARTIFACT_BYTES }) =>
-      look(() => artifactNow(store, key, id, range)),
+    readArtifact: (key, id, range) => see(() => artifactNow(store, key, id, range)),
     reserve: (counter, amount, limit) =>
       change(() => counters.reserve(counter, amount, limit, now())),
     settle: (reservation, actual) => change(() => counters.settle(reservation, actual, now())),
     check: () =>
-      look(() => {
+      see(() => {
         const said = db.prepare("PRAGMA quick_check(5)").all();
         const problems = said
           .map((row) => String(row["quick_check"]))

@@ -105,6 +105,8 @@ export const MAIN_VIEW = "main";
  */
 export interface Thread {
   last: number;
+  /** The journal's running hash up to there; undefined where it has none yet. */
+  head: string | undefined;
   /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
   newer: NewerEntry | undefined;
   views: string[];
@@ -154,6 +156,7 @@ export interface Thread {
 export function emptyThread(): Thread {
   return {
     last: 0,
+    head: undefined,
     newer: undefined,
     views: [MAIN_VIEW],
     newest: 0,

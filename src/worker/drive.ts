@@ -88,6 +88,8 @@ export interface Drive {
   heard: number;
   /** Another worker has the lease. */
   fenced: boolean;
+  /** The store no longer has what was folded: this ends as if another worker had the lease, and begins anew. */
+  lost: boolean;
   draining: boolean;
   /** The shutdown's time is up: the store is not waited for any longer. */
   abandoned: boolean;
@@ -135,6 +137,7 @@ export function createDrive(
     attempts,
     heard: 0,
     fenced: false,
+    lost: false,
     draining: false,
     abandoned: false,
     over: false,
@@ -187,7 +190,18 @@ export function putOff(drive: Drive, key: string, error: unknown, latest = Infin
 /** Reads what was not seen yet. */
 export async function absorb(drive: Drive): Promise<void> {
   const { journal } = drive.parts;
-  foldIn(drive, await persist(drive, () => journal.read(drive.key, drive.thread.last)));
+  try {
+    foldIn(drive, await persist(drive, () => journal.read(drive.key, drive.thread)));
+  } catch (error) {
+    if (!isBotError(error, "JOURNAL_LOST")) throw error;
+    lose(drive);
+  }
+}
+
+/** The store was set back: what was folded is of no use to anyone, and nothing may be decided from it. */
+export function lose(drive: Drive): void {
+  drive.lost = true;
+  drive.fenced = true;
 }
 
 function foldIn(drive: Drive, unseen: StoredEntry[]): void {
@@ -237,9 +251,10 @@ export async function append(
 ): Promise<"ok" | "unseen" | "late" | "fenced"> {
   const { journal } = drive.parts;
   const reply = await persist(drive, () =>
-    journal.append(drive.lease, drive.thread.last, drafts, options),
+    journal.append(drive.lease, drive.thread, drafts, options),
   );
-  if (reply.kind === "fenced") {
+  if (reply.kind === "fenced" || reply.kind === "lost") {
+    if (reply.kind === "lost") lose(drive);
     drive.fenced = true;
     return "fenced";
   }

@@ -8,10 +8,11 @@ import type {
 import { isOpen } from "../approvals/action.ts";
 import { capText } from "../core/display.ts";
 import type { Entry } from "../core/entry.ts";
+import { isBotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../journal/fold.ts";
 import { emptyThread, type Thread } from "../journal/thread.ts";
-import type { Journal, JournalSummary } from "../journal/journal.ts";
+import type { Journal, JournalSummary, StoredEntry } from "../journal/journal.ts";
 import type { Tool } from "../tools/tool.ts";
 import { checkEditOf, editFormFor, type WhyNot } from "./edits.ts";
 import { nextStep } from "./next.ts";
@@ -38,9 +39,24 @@ export function createQueries(
 ): Queries {
   const known = new Map<JournalKey, Known>();
 
+  /** Undefined: the store was set back, and what was folded is of no use. */
+  async function readOn(key: JournalKey, thread: Thread): Promise<StoredEntry[] | undefined> {
+    try {
+      return await journal.read(key, thread);
+    } catch (error) {
+      if (isBotError(error, "JOURNAL_LOST")) return undefined;
+      throw error;
+    }
+  }
+
   async function look(key: JournalKey): Promise<Known> {
     const found = known.get(key) ?? { thread: emptyThread(), title: "" };
-    for (const entry of await journal.read(key, found.thread.last)) {
+    const entries = await readOn(key, found.thread);
+    if (entries === undefined) {
+      known.delete(key);
+      return look(key);
+    }
+    for (const entry of entries) {
       // Two questions at once may have read the same entries.
       if (entry.seq <= found.thread.last) continue;
       fold(found.thread, [entry]);

@@ -6,6 +6,7 @@ import {
   createDrive,
   cut,
   type Drive,
+  lose,
   persist,
   renew,
   storeNow,
@@ -59,7 +60,8 @@ export function createWorker(parts: WorkerParts): Worker {
     known.delete(each.key); // folded in place: of no use to anyone if this ends half-way
     try {
       await hold(each);
-      if (each.thread.newer === undefined) remember(each);
+      if (each.lost) await startOver(each);
+      else if (each.thread.newer === undefined) remember(each);
     } finally {
       for (const { ended } of each.busy.values()) {
         late.add(ended);
@@ -217,15 +219,33 @@ async function release(
   // Left over for another process: at once. Else not sooner than the floor, however often this wakes up too early.
   const floor = until === undefined ? undefined : Math.max(until, now + MIN_LEASE_GAP_MS);
   const dueAt = isOwed ? now : floor;
-  const reply = await persist(drive, () => parts.journal.release(lease, thread.last, dueAt, host));
+  const reply = await persist(drive, () => parts.journal.release(lease, thread, dueAt, host));
   if (reply.kind === "unseen") {
     drive.heard = reply.unseen.at(-1)?.seq ?? drive.heard;
     await absorb(drive);
     return false;
   }
+  if (reply.kind === "lost") {
+    lose(drive);
+    return false;
+  }
   // The wake-ups' timers go by this process's clock, `dueAt` by the store's.
   if (dueAt !== undefined) parts.wakeAt(drive.key, Date.now() + (dueAt - now));
   return true;
+}
+
+/** Gives back a thread that is no longer what was folded of it, for somebody to begin anew, once what runs has ended. */
+async function startOver({ parts, key, lease, busy, heardNow }: Drive): Promise<void> {
+  const { journal, log } = parts;
+  log.error(
+    { key },
+    "the store no longer has what was read of this thread, as after a failover or a restored backup; it is read anew",
+  );
+  await Promise.all([...busy.values()].map(({ ended }) => ended));
+  const dueAt = heardNow.store;
+  const last = (await journal.read(key)).at(-1)?.seq ?? 0;
+  const reply = await journal.release(lease, last, dueAt);
+  if (reply.kind === "ok") parts.wakeAt(key, 0);
 }
 
 /** The store was away and is back: nothing was done meanwhile, and people are told. */

@@ -2,7 +2,13 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AppendKind, Draft } from "../../src/core/entry.ts";
 import { BotError } from "../../src/core/errors.ts";
-import type { AppendReply, Journal, Lease, StoredEntry } from "../../src/journal/journal.ts";
+import {
+  type AppendReply,
+  type Journal,
+  knownOf,
+  type Lease,
+  type StoredEntry,
+} from "../../src/journal/journal.ts";
 import type { Trap } from "./plan.ts";
 import type { Random } from "./random.ts";
 import type { Witness } from "./witness.ts";
@@ -128,7 +134,7 @@ function writeBehind(journal: Journal): Journal {
       }
       setTimeout(() => void insist(journal, [lease, after, drafts, options]), DAWDLE_MS * 2);
       const now = Date.now();
-      return { kind: "ok", unseen: [{ ...first, seq: after + 1, at: now }], now };
+      return { kind: "ok", unseen: [{ ...first, seq: knownOf(after).last + 1, at: now }], now };
     },
   };
 }
@@ -250,8 +256,8 @@ function forgetTurns(journal: Journal): Journal {
 function deafToStops(journal: Journal): Journal {
   const deaf = (entry: StoredEntry): StoredEntry => {
     if (entry.kind !== "stop") return entry;
-    const { seq, at, id } = entry;
-    return { seq, at, id, kind: "timer", action: "none" };
+    const { seq, at, head, id } = entry;
+    return { seq, at, ...(head !== undefined && { head }), id, kind: "timer", action: "none" };
   };
   return {
     ...journal,

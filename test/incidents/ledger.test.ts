@@ -3,7 +3,7 @@ import { encodeText } from "../../src/core/display.ts";
 import { BotError } from "../../src/core/errors.ts";
 import { createRedactor } from "../../src/core/secrets.ts";
 import { createLedger } from "../../src/incidents/ledger.ts";
-import type { Journal } from "../../src/journal/journal.ts";
+import { type Journal, knownOf } from "../../src/journal/journal.ts";
 import { createStage, MINUTE, START } from "./stage.ts";
 
 const EVERYONE = { audience: undefined, tenants: ["test"] };
@@ -412,7 +412,7 @@ describe("when the store fails", () => {
     const id = await open();
     const entry = { seq: 2, at: START, id: "x", kind: "newer", written: "incident 2" } as const;
     const read: Journal["read"] = async (key, after = 0) =>
-      after < 2 ? [...(await journal.read(key, after)), entry] : [];
+      knownOf(after).last < 2 ? [...(await journal.read(key, after)), entry] : [];
     const ledger = createLedger({ read, post: journal.post, list: journal.list }, (text) => text);
     expect(await ledger.get(id, EVERYONE)).toMatchObject({ title: "Checkout fails" });
     await expect(ledger.update(saying(), id, { note: "n" })).rejects.toMatchObject({

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/journal/fold.ts";
@@ -10,6 +11,7 @@ import { RedisServer } from "../fakes/redis-server.ts";
 
 const SECRET = "a secret of the tests, 32 long or more";
 const KEY: JournalKey = "test:redis";
+const TAG = `{wk${crc32(KEY) % 64}}`;
 
 let server: RedisServer;
 let shard: RedisServer;
@@ -94,10 +96,7 @@ describe("what is kept in Redis", () => {
     await journal.post(KEY, message("a", "yes"));
     const [entries = ""] = named("entries").split("\n");
     const stored = server.cli("LINDEX", entries, "0");
-    const invalid = {
-      code: "ENTRY_INVALID",
-      message: expect.stringContaining("WATCHKEEPER_SECRET"),
-    };
+    const invalid = { code: expect.stringMatching(/^(?:ENTRY_INVALID|JOURNAL_ALTERED)$/) };
     for (const forged of [
       stored.replace('"yes"', '"no!"'),
       stored.replace("test:ana", "test:eve"),
@@ -120,10 +119,16 @@ describe("what is kept in Redis", () => {
 
   test("by a newer program stops the fold there, and what does not fit its kind is an error", async () => {
     await journal.post(KEY, message("a"));
+    await journal.close();
+    server.cli("FLUSHALL");
+    journal = await openRedisJournal({ address: server.address, secret: SECRET });
+    // As 0.3 wrote: without a seal.
     const put = (text: string) => {
       const signature = createSigner(SECRET).sign(`${KEY} ${text}`);
-      server.cli("RPUSH", named("entries"), `5 ${signature} ${text}`);
+      server.cli("RPUSH", `${TAG}:entries:${KEY}`, `5 ${signature} ${text}`);
+      server.cli("HINCRBY", `${TAG}:journal:${KEY}`, "last", "1");
     };
+    put('message 1 "a"\n{"actor":{"account":"test:ana","name":"ana"},"text":"a"}');
     put('hologram 1 "n"\n{}');
     put('message 99 "o"\n{}');
     const thread = fold(emptyThread(), await journal.read(KEY));
@@ -237,7 +242,7 @@ describe("opening a store on Redis", () => {
     await expect(
       warnings(server, { secret: "another secret of the tests, long enough" }),
     ).rejects.toMatchObject({ code: "CONFIG_INVALID" });
-    server.cli("SET", "wk:store", "2 x");
+    server.cli("SET", "wk:store", "3 x");
     await expect(warnings(server)).rejects.toMatchObject({ code: "STORE_NEWER" });
     server.cli("SET", "wk:store", "theirs");
     await expect(warnings(server)).rejects.toMatchObject({ code: "STORE_FOREIGN" });

@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { BotError } from "../core/errors.ts";
+import { evaluate, type RedisClient } from "./redis-connection.ts";
+import type { Signer } from "./redis-entries.ts";
+import { listIn, TAGS } from "./redis-layout.ts";
+import { REPLACE } from "./redis-scripts.ts";
+
+/** Says whose store it is and how it is laid out: `<version> <random id> <signature>`. */
+const MARKER = "wk:store";
+/** What 0.3 wrote, `1 <signature>`, is taken over; 0.3 refuses the store from then on. */
+const STORE_VERSION = 2;
+
+/**
+ * Takes an empty database or 0.3's, and refuses one that is not ours to use. Returns the marker.
+ * @throws BotError STORE_FOREIGN, STORE_NEWER, STORE_CORRUPT, CONFIG_INVALID (another secret)
+ */
+export async function claim(client: RedisClient, name: string, signer: Signer): Promise<string> {
+  const id = randomBytes(9).toString("base64url");
+  const ours = signed(signer, `${STORE_VERSION} ${id}`);
+  const old = signed(signer, "1");
+  if ((await client.get(MARKER)) === null && (await hasJournals(client))) throw gone(name);
+  await client.set(MARKER, ours, { condition: "NX" });
+  await evaluate(client, REPLACE, [MARKER], [old, ours]);
+  const found = (await client.get(MARKER)) ?? "";
+  const [, said = "", version = ""] = /^((\d+)(?: \S+)?) \S+$/.exec(found) ?? [];
+  if (version === "") {
+    throw new BotError(
+      "STORE_FOREIGN",
+      `${name} has another program's ${MARKER}; give this program a database of its own (REDIS_URL ends in /<number>).`,
+    );
+  }
+  if (Number(version) > STORE_VERSION) {
+    throw new BotError(
+      "STORE_NEWER",
+      `${name} was written by a newer version (store ${version}, this program reads ${STORE_VERSION}); start that version.`,
+    );
+  }
+  if (found !== signed(signer, said)) {
+    throw new BotError(
+      "CONFIG_INVALID",
+      `WATCHKEEPER_SECRET is not the one that the store was begun with (${name}); set that one in every process.`,
+    );
+  }
+  return found;
+}
+
+/** Makes sure that it is still the store that was opened. @throws BotError STORE_CORRUPT */
+export async function checkMarker(
+  client: RedisClient,
+  name: string,
+  marker: string,
+): Promise<void> {
+  if ((await client.get(MARKER)) !== marker) throw gone(name);
+}
+
+const signed = (signer: Signer, said: string) => `${said} ${signer.sign(`store ${said}`)}`;
+
+async function hasJournals(client: RedisClient): Promise<boolean> {
+  const found = await Promise.all(TAGS.map((tag) => client.exists(listIn(tag))));
+  return found.includes(1);
+}
+
+function gone(name: string): BotError {
+  return new BotError(
+    "STORE_CORRUPT",
+    `${name} is not the store that was begun there: its ${MARKER} is gone or another's, as after FLUSHDB. Nothing is written. Restore the data, or begin anew with an empty database, then start again.`,
+  );
+}

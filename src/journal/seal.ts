@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { BotError } from "../core/errors.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import type { EntryRow, SealedRow } from "./entries.ts";
+
+/**
+ * A journal's running hash: each entry's head is the SHA-256 of the head before it and of all that the entry says, 43
+ * characters. The first one follows `originOf`.
+ */
+export function sealOf(previous: string, { seq, at, id, kind, version, body }: EntryRow): string {
+  const what = JSON.stringify([previous, seq, at, id, kind, version]);
+  return createHash("sha256").update(`${what}\n${body}`).digest("base64url");
+}
+
+/** What a journal's chain begins with, after `last` entries without a seal. */
+export function originOf(key: JournalKey, last: number): string {
+  return JSON.stringify([key, last]);
+}
+
+/** The head that the next entry follows. `head`: of the last one, if it has any. */
+export function followed(key: JournalKey, last: number, head: string | null | undefined): string {
+  return head ?? originOf(key, last);
+}
+
+/**
+ * Checks that rows are those that were written, in their order, with none missing between `after` and the last of them.
+ * `previous`: the head of entry number `after`, if it has one.
+ * @throws BotError JOURNAL_ALTERED
+ */
+export function checkChain(
+  key: JournalKey,
+  rows: readonly SealedRow[],
+  { after, previous }: { after: number; previous: string | null },
+): void {
+  const ids = new Set<string>();
+  let head = previous;
+  for (const [i, row] of rows.entries()) {
+    const seq = after + 1 + i;
+    if (row.seq !== seq) throw altered(key, `entry ${seq} is missing`);
+    if (ids.has(row.id)) throw altered(key, `entry ${seq} repeats the id of an earlier one`);
+    ids.add(row.id);
+    if (row.head === null && head === null) continue;
+    if (row.head !== sealOf(followed(key, seq - 1, head), row)) {
+      throw altered(key, `entry ${seq} is not what was written there`);
+    }
+    head = row.head;
+  }
+}
+
+/** An artifact's name: the beginning of its SHA-256. */
+export function artifactIdOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+}
+
+/** `bytes`, if they are all that was put there under that name. @throws BotError JOURNAL_ALTERED */
+export function checkArtifact<T extends Uint8Array>(key: JournalKey, id: string, bytes: T): T {
+  if (artifactIdOf(bytes) === id) return bytes;
+  throw altered(key, `artifact ${id} is not what was put there`);
+}
+
+export function altered(key: JournalKey, what: string): BotError {
+  return new BotError(
+    "JOURNAL_ALTERED",
+    `${key} was altered outside this program: ${what}. It is left alone; \`npm start -s -- audit --verify\` says more.`,
+  );
+}
+
+export function lostEntries(key: JournalKey): BotError {
+  return new BotError(
+    "JOURNAL_LOST",
+    `The store no longer has the entries of ${key} that this process had read: it was set back, or lost what it had acknowledged.`,
+  );
+}
