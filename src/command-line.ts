@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
@@ -13,7 +13,7 @@ import {
   talkTerms,
 } from "./assemble.ts";
 import type { Config } from "./config.ts";
-import { BotError } from "./core/errors.ts";
+import { BotError, messageOf } from "./core/errors.ts";
 import { createRedactor } from "./core/secrets.ts";
 import { type JournalKey, transportOf } from "./core/journal-key.ts";
 import { loadModel } from "./models/load.ts";
@@ -255,6 +255,39 @@ export async function artifact(config: Config, thread: string, id: string): Prom
     return 0;
   } finally {
     await journal.close();
+  }
+}
+
+/** Says of each journal whether its seal holds, and holds it against what was kept in the file `against`. 1: of some it does not. */
+export async function verify(
+  config: Config,
+  thread: string | undefined,
+  against: string | undefined,
+): Promise<number> {
+  const { findThread } = await import("./commands/reports.ts");
+  const { readSealLines, verifySeals } = await import("./commands/seals.ts");
+  const kept = against === undefined ? [] : readSealLines(readKept(against));
+  const journal = await openStore(config);
+  let failed = false;
+  async function* lines(key: JournalKey | undefined): AsyncIterable<string> {
+    for await (const line of verifySeals(journal, { key, kept })) {
+      failed ||= line.problem !== undefined;
+      yield JSON.stringify(line);
+    }
+  }
+  try {
+    await printLines(lines(thread === undefined ? undefined : await findThread(journal, thread)));
+    return failed ? 1 : 0;
+  } finally {
+    await journal.close();
+  }
+}
+
+function readKept(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new BotError("USAGE", `${path} could not be read: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -47,6 +47,8 @@ export interface RedisSettings {
   readonly address: RedisAddress;
   /** Signs what is kept there. */
   readonly secret: string;
+  /** How many replicas the server has to have for what must not be lost; 0: as many as it happens to have. */
+  readonly replicas: number;
 }
 
 /** With `appToken` events come through Socket Mode, else over HTTP, signed with `signingSecret`. */
@@ -152,7 +154,10 @@ const SERVICE_LINK = /^WATCHKEEPER_(?:PORT|SERVICE)(?:_|$)/;
 /** Shorter ones can be guessed by whoever can read what they sign. */
 const MIN_SIGNING_SECRET = 32;
 
-function readRedis(env: Environment, mistakes: string[]): RedisSettings | undefined {
+function readRedis(
+  env: Environment,
+  mistakes: string[],
+): Omit<RedisSettings, "replicas"> | undefined {
   const secret = (env["WATCHKEEPER_SECRET"] ?? "").trim();
   if (secret !== "" && secret.length < MIN_SIGNING_SECRET) {
     mistakes.push(

@@ -207,6 +207,7 @@ export const configSchema = z.strictObject({
   skills: z.strictObject({ folders: z.array(skillFolder).max(20).default([]) }).prefault({}),
   model: modelSettings.prefault({}),
   budgets: budgets.prefault({}),
+  redis: z.strictObject({ replicas: z.int().min(0).max(16).default(0) }).prefault({}),
 });
 
 /**
@@ -231,7 +232,6 @@ export async function loadConfig(
   refuse(mistakes);
   return freeze({
     dataDir: resolve(cwd, variables.dataDir),
-    redis: variables.redis,
     slack: variables.slack,
     port: variables.port,
     logLevel: variables.logLevel,
@@ -244,6 +244,7 @@ export async function loadConfig(
       ...variables.discord,
       guilds: variables.discord.guilds ?? guilds,
     },
+    redis: variables.redis && { ...variables.redis, ...settings.redis },
     timezone: settings.timezone,
     model: modelOf(variables.model, settings.model),
     budgets: budgetsOf(settings.budgets),

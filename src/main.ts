@@ -16,6 +16,9 @@ const USAGE = `Usage:
   npm start -s -- artifact <thread> <id>   a call's whole output, where its result was cut
   npm start -s -- audit [--thread <id>] [--since 24h|7d|2026-11-21]
                                            requests, votes, executions and outcomes as JSON lines
+  npm start -s -- audit --verify [<thread>] [--against <file>]
+                                           whether each thread's entries are those that were written, with its head, a JSON line
+                                           each; compared with such lines that were kept elsewhere
 Exit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval or an answer.`;
 
 /** 24: runs TypeScript as it is and has node:sqlite without a flag. */
@@ -58,6 +61,10 @@ async function main(argv: readonly string[]): Promise<number> {
       if (words[0] === undefined || words[1] === undefined || words.length > 2) break;
       return cli.artifact(config, words[0], words[1]);
     case "audit":
+      if (values.verify && words.length <= 1) {
+        return cli.verify(config, words[0] ?? values.thread, values.against);
+      }
+      if (words.length > 0 || values.verify || values.against !== undefined) break;
       return cli.audit(config, values.thread, values.since);
   }
   throw new BotError("USAGE", USAGE);
@@ -72,6 +79,8 @@ function readArguments(argv: readonly string[]) {
         thread: { type: "string" },
         since: { type: "string" },
         step: { type: "string" },
+        verify: { type: "boolean", default: false },
+        against: { type: "string" },
         json: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "vitest";
 import { openSqliteJournal } from "../src/journal/sqlite.ts";
 import { collect, Program } from "./fakes/program.ts";
@@ -275,6 +276,43 @@ describe("looking at what happened", { timeout: 20_000 }, () => {
       /ok +environment +\.env was read/,
     );
     expect((await program.run(["doctor"])).out).toMatch(/absent +environment +no \.env/);
+  });
+
+  test("audit --verify says of each thread whether it is what was written, and where it was touched", async () => {
+    begin();
+    for (const text of ["tools", "help"]) await program.run(["ask", text]);
+    const fine = await program.run(["audit", "--verify"]);
+    expect(fine.code).toBe(0);
+    const heads = lines(fine.out).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(heads).toHaveLength(2);
+    expect(heads[0]).toEqual({
+      thread: expect.stringMatching(/^terminal:/),
+      entries: expect.any(Number),
+      sealedFrom: 1,
+      head: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    const kept = join(program.folder, "heads.jsonl");
+    writeFileSync(kept, fine.out);
+    const against = ["audit", "--verify", "--against", kept];
+    expect(await program.run(against)).toMatchObject({ code: 0, out: fine.out });
+    const db = new DatabaseSync(join(program.folder, "data/watchkeeper.db"));
+    const thread = String(heads[0]?.["thread"]);
+    db.exec("BEGIN");
+    db.exec(
+      `DELETE FROM entry WHERE seq > 1; UPDATE journal SET last = 1, head = (SELECT head FROM entry WHERE journal = journal.id AND seq = 1)`,
+    );
+    db.exec("COMMIT");
+    expect((await program.run(["audit", "--verify", thread])).code).toBe(0);
+    const setBack = await program.run([...against, thread]);
+    expect(setBack).toMatchObject({ code: 1, out: expect.stringContaining("has 1") });
+    db.exec("UPDATE entry SET body = replace(body, 'terminal', 'slack') WHERE seq = 1");
+    db.close();
+    const touched = await program.run(["audit", "--verify"]);
+    expect(touched).toMatchObject({ code: 1, out: expect.stringContaining("entry 1 is not what") });
+    expect(lines(touched.out)).toHaveLength(2);
+    writeFileSync(kept, "nothing of ours");
+    expect(await program.run(against)).toMatchObject({ code: 2 });
+    expect(await program.run(["audit", "--against", kept])).toMatchObject({ code: 2 });
   });
 
   test("doctor says what works, and fails when the store is damaged", async () => {

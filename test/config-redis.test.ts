@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -44,6 +44,7 @@ describe("the shared store's address", () => {
     const { redis } = await load({ REDIS_URL: url, WATCHKEEPER_SECRET: SECRET });
     expect(redis).toEqual({
       address: { at, database, username: undefined, password: undefined },
+      replicas: 0,
       secret: SECRET,
     });
     if (redis !== undefined) expect(showAddress(redis.address)).toBe(shown);
@@ -90,5 +91,15 @@ describe("the shared store's address", () => {
       expect.stringMatching(/^WATCHKEEPER_SECRET: expected at least 32 characters/),
     ]);
     expect((await load({ WATCHKEEPER_SECRET: SECRET })).redis).toBeUndefined();
+  });
+
+  it("comes with how many replicas are expected there", async () => {
+    const env = { REDIS_URL: "redis://h", WATCHKEEPER_SECRET: SECRET };
+    expect((await load(env)).redis).toMatchObject({ replicas: 0, secret: SECRET });
+    writeFileSync(join(cwd, "watchkeeper.yaml"), "redis: { replicas: 2 }");
+    expect((await load(env)).redis).toMatchObject({ replicas: 2 });
+    expect((await load({})).redis).toBeUndefined();
+    writeFileSync(join(cwd, "watchkeeper.yaml"), "redis: { replicas: -1 }");
+    expect(await mistakes(env)).toEqual([expect.stringContaining("replicas")]);
   });
 });

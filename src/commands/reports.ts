@@ -49,7 +49,7 @@ export async function* traceLines(journal: Journal, key: JournalKey): AsyncItera
 }
 
 function traceLine(entry: StoredEntry): string {
-  const { seq, at, id, kind, ...fields } = entry;
+  const { seq, at, id, kind, head: _, ...fields } = entry;
   const said = Object.entries(fields).map(
     ([name, value]) =>
       `${name}=${typeof value === "string" ? oneLine(value) : exactText(JSON.stringify(value))}`,

@@ -54,7 +54,7 @@ async function stageOn(journal?: Journal) {
 /** A journal in which everything up to some moment happened, and then its worker died. */
 async function journalOf(entries: readonly Entry[]): Promise<Journal> {
   const journal = await openSqliteJournal({ path: ":memory:" });
-  for (const { seq, at: _at, ...draft } of entries) {
+  for (const { seq, at: _at, head: _head, ...draft } of entries) {
     if (isPost(draft)) {
       await journal.post(KEY, draft as Draft<PostKind>);
       continue;
@@ -90,7 +90,9 @@ test("a conversation that is cut after any of its entries comes to the same end:
     const past = entries.slice(0, cut);
     const stage = await stageOn(await journalOf(past));
     await stage.settle();
-    for (const { seq: _seq, at: _at, ...post } of posts.filter(({ seq }) => seq > cut)) {
+    for (const { seq: _seq, at: _at, head: _head, ...post } of posts.filter(
+      ({ seq }) => seq > cut,
+    )) {
       await stage.post(post as Draft<PostKind>);
       await stage.settle();
     }

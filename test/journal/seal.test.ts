@@ -39,7 +39,7 @@ async function take(journal: Journal, key = KEY): Promise<Granted> {
 /** Changes what is stored as one who knows its form and not the secret may; false when nothing changed. */
 type Tamper<T> = (items: T[], pick: (below: number) => number) => boolean;
 
-function place<T>(items: T[], from: number, to: number): boolean {
+function place(items: unknown[], from: number, to: number): boolean {
   const [item] = items.splice(from, 1);
   if (item !== undefined) items.splice(to, 0, item);
   return from !== to;
@@ -356,7 +356,7 @@ describe("a Redis that somebody changed, without the secret", () => {
     const options = { address: server.address, secret: SECRET };
     const opened = await Promise.all([openRedisJournal(options), openRedisJournal(options)]);
     for (const each of opened) ends.push(() => each.close());
-    await goesOn(...opened);
+    expect(await goesOn(...opened)).toEqual([false, false, false, true, true]);
     expect(server.cli("GET", "wk:store")).toMatch(/^2 \S+ \S+$/);
   });
 
@@ -373,11 +373,11 @@ describe("a Redis that somebody changed, without the secret", () => {
     ]);
     ends.push(() => rmSync(folder, { recursive: true }));
     for (const each of opened) ends.push(() => each.close());
-    await goesOn(...opened);
+    expect(await goesOn(...opened)).toEqual([false, false, false, true, true]);
   });
 
-  /** The journal of `version-1-redis.json` and `version-2.sql`. */
-  async function goesOn(journal: Journal, other: Journal): Promise<void> {
+  /** Goes on in the journal of `version-1-redis.json` and `version-2.sql`; returns which of its entries are sealed then. */
+  async function goesOn(journal: Journal, other: Journal): Promise<boolean[]> {
     const key = "terminal:old";
     const old = await journal.read(key);
     expect(old.map(({ id, head }) => [id, head])).toEqual([
@@ -398,8 +398,7 @@ describe("a Redis that somebody changed, without the secret", () => {
     const [third] = refused.kind === "unseen" ? refused.unseen : [];
     const known = { last: 4, head: third?.head };
     expect(await journal.append(lease, known, [note])).toMatchObject({ kind: "ok" });
-    const heads = (await other.read(key)).map(({ head }) => head !== undefined);
-    expect(heads).toEqual([false, false, false, true, true]);
     expect(await journal.check()).toBeUndefined();
+    return (await other.read(key)).map(({ head }) => head !== undefined);
   }
 });
