@@ -100,7 +100,7 @@ describe("what is kept in Redis", () => {
     for (const forged of [
       stored.replace('"yes"', '"no!"'),
       stored.replace("test:ana", "test:eve"),
-      stored.replace("message 2", "message 1"),
+      stored.replace(/message \d+/, "message 1"),
       stored.replace(/ \S+ /, ` ${createSigner("another secret").sign("")} `),
       stored.replace(/ \S+ /, " "),
       "",
