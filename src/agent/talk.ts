@@ -24,6 +24,9 @@ interface Ended {
   text: string;
 }
 
+/** What a call came to that was made. `changed`: it is known to have changed something. */
+export type CameTo = "changed" | "ok" | "failed" | "unknown";
+
 /** The model's side of a run, folded: what it asked for last, what it has not seen, what it has used up. */
 export interface Talk {
   readonly terms: NonNullable<Entry<"run_started">["talk"]>;
@@ -36,8 +39,8 @@ export interface Talk {
   turn: readonly ToolUse[];
   /** Calls of all turns so far, those of the thread's earlier runs included. */
   uses: number;
-  /** The thread's calls that were carried out, by number; true: known to have changed something. */
-  readonly evidence: ReadonlyMap<number, boolean>;
+  /** What the thread's calls that were made came to, by number. */
+  readonly evidence: ReadonlyMap<number, CameTo>;
   /** Messages that joined the run and that no request has held yet. */
   unseen: Entry<"message">[];
   gates: Entry<"gate">[];

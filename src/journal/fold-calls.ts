@@ -152,8 +152,10 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
   const { tool, args, action, started } = call;
   const { outcome, text } = entry;
   if (outcome === "ok" || outcome === "error" || outcome === "unknown") {
-    const changed = outcome === "ok" && started !== undefined && started.effect !== "read";
-    thread.evidence.set(Number(call.call.slice(call.call.lastIndexOf(".t") + 2)), changed);
+    const isChange = started !== undefined && started.effect !== "read";
+    const well = isChange ? "changed" : "ok";
+    const cameTo = outcome === "ok" ? well : outcome === "error" ? "failed" : "unknown";
+    thread.evidence.set(Number(call.call.slice(call.call.lastIndexOf(".t") + 2)), cameTo);
   }
   thread.requestTokens += estimateTokens(text);
   const shown = action?.proposal.args;

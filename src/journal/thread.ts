@@ -1,4 +1,4 @@
-import type { Talk } from "../agent/talk.ts";
+import type { CameTo, Talk } from "../agent/talk.ts";
 import type { Action } from "../approvals/action.ts";
 import { NO_USAGE, type Usage } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry } from "../core/entry.ts";
@@ -136,8 +136,8 @@ export interface Thread {
   unknown: Map<string, Call>;
   /** The model that people chose for this thread's next runs. */
   model: string | undefined;
-  /** The models' calls that were carried out, by their number; true: known to have changed something. */
-  readonly evidence: Map<number, boolean>;
+  /** What the models' calls that were made came to, by their number. */
+  readonly evidence: Map<number, CameTo>;
   /** Of the newest request, and roughly of what came since: how long the thread has become. */
   requestTokens: number;
   /** The newest run failed because of what the thread has in it: the next one is told it in brief. */

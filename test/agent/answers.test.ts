@@ -41,22 +41,84 @@ describe("an answer", () => {
   test.each([
     [
       "CONFIRMED: the disk is full.",
-      /^INCONCLUSIVE: the disk is full\.[^]*graded CONFIRMED without evidence/,
+      "⚠ Not verified: the disk is full.\n\n> ⚠ It was graded CONFIRMED, but cites no check that shows it.",
     ],
     [
       "CONFIRMED: full [T1], and the net is down [T7].",
-      /^CONFIRMED: full \[T1\], and the net is down \.[^]*1 reference\(s\)/,
+      "CONFIRMED: full [T1], and the net is down.\n\n> ⚠ It cited checks that never ran; I removed them.",
     ],
-    ["The disk is full [T1].", /^The disk is full \[T1\]\.[^]*not graded; take it as INCONCLUSIVE/],
-    ["LIKELY full [T1]. I have deleted the logs.", /no action was carried out in this run/],
+    [
+      "The disk is full [T1].",
+      "The disk is full [T1].\n\n> ⚠ Unverified: the answer doesn't say how sure it is.",
+    ],
+    [
+      "LIKELY full [T1]. I have deleted the logs.",
+      "⚠ Not verified: ~~I have deleted the logs.~~ Nothing was changed in this run.\n\nLIKELY full [T1].",
+    ],
+    [
+      "CONFIRMED: I restarted nginx and all is well [T9].",
+      "⚠ Not verified: ~~I restarted nginx and all is well.~~ Nothing was changed in this run.\n\n> ⚠ It cited checks that never ran; I removed them.",
+    ],
+    [
+      "CONFIRMED: it was full [T1].\n\n- **Restarted** the service. It answers.\n- Nothing else.",
+      "CONFIRMED: it was full [T1].\n\n- ~~Restarted the service.~~ It answers.\n- Nothing else.\n\n> ⚠ Nothing was changed in this run.",
+    ],
   ])(
-    "that is no better the second time is shown without what is wrong, and marked: %s",
+    "that is no better the second time is shown with what is wrong marked, and only that: %s",
     async (text, marked) => {
       const stage = await talking([LOOK, { text }, { text }]);
       await stage.ask("why?");
       expect(stage.model.left()).toBe(0);
-      expect(lastAnswer(stage)).toMatch(marked);
-      expect(lastAnswer(stage)).toContain("Checked by the program");
+      expect(lastAnswer(stage)).toBe(marked);
+    },
+  );
+
+  test("that a failed call cannot show is not verified", async () => {
+    const look = fakeTool({
+      name: "look",
+      run: async () => {
+        throw new Error("no route to host");
+      },
+    });
+    const text = "CONFIRMED: web is running again [T1].";
+    const stage = await talking([LOOK, { text }, { text }], { tools: [look] });
+    await stage.ask("why?");
+    expect(lastAnswer(stage)).toBe(
+      "⚠ Not verified: web is running again [T1].\n\n> ⚠ It was graded CONFIRMED, but every check it cites failed or is unknown.",
+    );
+  });
+
+  test("that a failed call does show is well founded", async () => {
+    const look = fakeTool({
+      name: "look",
+      run: async () => {
+        throw new Error("no route to host");
+      },
+    });
+    const text = "CONFIRMED: web cannot be reached [T1].";
+    const stage = await talking([LOOK, { text }], { tools: [look] });
+    await stage.ask("why?");
+    expect(lastAnswer(stage)).toBe(text);
+  });
+
+  test.each([
+    "LIKELY: redis was not restarted, since it was denied.",
+    "The restart was denied, so redis is as it was.",
+    "OK, I leave it then.",
+  ])("about what people decided needs no call that shows it: %s", async (text) => {
+    const stage = await talking([{ calls: [call("look"), call("act", "a")] }, { text }]);
+    await stage.ask("fix it");
+    await stage.ask("deny a1");
+    expect(lastAnswer(stage)).toBe(text);
+    expect(stage.model.left()).toBe(0);
+  });
+
+  test.each(["You are welcome.", "Thanks, noted.", "Do you want me to look at the disk as well?"])(
+    "that is chat after a call needs no grade: %s",
+    async (text) => {
+      const stage = await talking([LOOK, { text }]);
+      await stage.ask("thanks");
+      expect(lastAnswer(stage)).toBe(text);
     },
   );
 
@@ -129,7 +191,9 @@ describe("an answer", () => {
     const stage = await talking([{ calls: [call("act", "a")] }, claim, claim], { tools: [act] });
     await stage.ask("fix it");
     await stage.ask("approve a1");
-    expect(lastAnswer(stage)).toContain("no action of this run is known to have succeeded");
+    expect(lastAnswer(stage)).toBe(
+      "⚠ Not verified: ~~I restarted the service [T1].~~ No change in this run is known to have worked.",
+    );
   });
 
   test("that is empty is asked for once more, then said to be missing", async () => {
