@@ -1,194 +1,25 @@
 import { expect, test } from "vitest";
-import { isOpen } from "../../src/approvals/action.ts";
-import type { Draft } from "../../src/core/entry.ts";
-import { fold } from "../../src/journal/fold.ts";
-import { emptyThread, type Thread } from "../../src/journal/thread.ts";
-import { nextStep, type Step } from "../../src/worker/next.ts";
-import { createFold, next, type Next } from "./fold.mjs";
-import { createModel, RULES, type Scenario, type State } from "./protocol-model.mjs";
+import { putOffKey, type Step } from "../../src/worker/next.ts";
+import { createFold, type Folded, next } from "./fold.mjs";
+import {
+  createModel,
+  type ModelStep,
+  RULES,
+  type Scenario,
+  type State,
+} from "./protocol-model.mjs";
+import { CALL, Replay } from "./replay.ts";
 
 /**
  * The model checks the protocol; this holds the product's fold and next step against the model's, on journals that the
- * model reaches. What the product has in addition (cards, words to late clickers) is answered before comparing.
+ * model reaches, with every set of work in progress. What the product has in addition (cards, words to late clickers) is
+ * done before comparing.
  */
 
-const EXPIRES_AT = 1_000_000;
-const CLICKS: Record<string, { id: string; who: string; approve: boolean }> = {
-  a: { id: "a", who: "ana", approve: true },
-  c: { id: "c", who: "ana", approve: true },
-  b: { id: "b", who: "bob", approve: true },
-  d: { id: "d", who: "bob", approve: false },
-};
-const VOTES: Record<string, string> = { A: "a", C: "c", B: "b", X: "d" };
+const CALL_KEY = `call:${CALL}`;
+const VIEW_KEY = "view:main";
 
-/** The entries that a letter of the model's stands for. */
-function draftsOf(letter: string, quorum: number): Draft[] {
-  const click = CLICKS[letter];
-  if (click !== undefined) {
-    const actor = { account: click.who, name: click.who };
-    const choice = click.approve ? ({ kind: "approve" } as const) : ({ kind: "deny" } as const);
-    return [{ id: letter, kind: "click", actor, action: "a1", revision: 1, choice, via: "button" }];
-  }
-  const vote = CLICKS[VOTES[letter] ?? ""];
-  if (vote !== undefined) {
-    const { id, who, approve } = vote;
-    const voter = { account: who, person: who, name: who };
-    return [
-      {
-        id: letter,
-        kind: "vote",
-        action: "a1",
-        revision: 1,
-        click: id,
-        ...voter,
-        approve,
-        basis: "test",
-      },
-    ];
-  }
-  const actor = { account: "eve", name: "eve" };
-  const call = { run: "r1", call: "r1.t1" };
-  switch (letter) {
-    case "m":
-      return [
-        {
-          id: "m",
-          kind: "command",
-          actor,
-          text: "",
-          command: { name: "run", tool: "act", args: {} },
-        },
-        {
-          id: "r",
-          kind: "run_started",
-          run: "r1",
-          answers: ["m"],
-          principals: [],
-          calls: [{ call: "r1.t1", tool: "act", args: {} }],
-        },
-      ];
-    case "s":
-      return [{ id: "s", kind: "stop", actor }];
-    case "t":
-      return [{ id: "t", kind: "timer", action: "a1" }];
-    case "P": {
-      const preview = { lines: [], blastRadius: "", undo: "" };
-      const shown = { tool: "act", effect: "write" as const, args: {}, digest: "", preview };
-      const electorate = {
-        approvers: { kind: "anyone" as const },
-        quorum,
-        barred: [],
-        expiresAt: EXPIRES_AT,
-      };
-      return [
-        {
-          id: "P",
-          kind: "action_proposed",
-          ...call,
-          action: "a1",
-          revision: 1,
-          ...shown,
-          ...electorate,
-        },
-      ];
-    }
-    case "S":
-      return [
-        {
-          id: "S",
-          kind: "tool_started",
-          ...call,
-          tool: "act",
-          effect: "write",
-          digest: "",
-          action: "a1",
-        },
-      ];
-    case "F":
-      return [{ id: "F", kind: "tool_finished", ...call, outcome: "ok", text: "" }];
-    case "U":
-      return [
-        { id: "U", kind: "tool_finished", ...call, outcome: "unknown", text: "", recovered: true },
-      ];
-    case "R":
-      return [{ id: "R", kind: "run_ended", run: "r1", status: "completed" }];
-    case "D":
-      return [{ id: "D", kind: "delivered", view: "main", entry: "R", stage: "final", ref: "1" }];
-    default:
-      throw new Error(`no entry for ${letter}`);
-  }
-}
-
-class Replay {
-  readonly thread: Thread = emptyThread();
-  #seq = 0;
-
-  add(drafts: Draft[], at: number): void {
-    for (const draft of drafts) fold(this.thread, [{ seq: ++this.#seq, at, ...draft }]);
-  }
-}
-
-function replay(letters: string, lateAt: number, quorum: number): Thread {
-  const journal = new Replay();
-  for (const [i, letter] of letters.split("").entries()) {
-    const late = lateAt >= 0 && i >= lateAt;
-    const at = late ? EXPIRES_AT : 1;
-    if (letter === "R") journal.add(unrun(journal.thread), at);
-    journal.add(draftsOf(letter, quorum), at);
-  }
-  const now = lateAt >= 0 ? EXPIRES_AT : 1;
-  for (let guard = 0; guard < 50; guard++) {
-    const step = nextStep(journal.thread, {
-      now,
-      busy: new Set(),
-      draining: false,
-      showAfterMs: undefined,
-    });
-    const extra = extraDrafts(step, journal.thread);
-    if (extra === undefined) break;
-    journal.add(extra, now);
-  }
-  return journal.thread;
-}
-
-/** Before it answers, the product writes down that the action was closed, and a result for its call. */
-function unrun(thread: Thread): Draft[] {
-  const closed = thread.actions.get("a1")?.closed;
-  const call = thread.runs.get("r1")?.calls.get("r1.t1");
-  if (call === undefined || call.finished !== undefined) return [];
-  const outcome = closed === undefined || closed.outcome === "void" ? "cancelled" : closed.outcome;
-  const close: Draft[] = closed
-    ? [{ id: "close", kind: "action_closed", action: "a1", outcome }]
-    : [];
-  return [
-    ...close,
-    { id: "end", kind: "tool_finished", run: "r1", call: "r1.t1", outcome, text: "" },
-  ];
-}
-
-/** What the product does besides the model: cards, and words for clicks that cannot count any more. */
-function extraDrafts(step: Step, thread: Thread): Draft[] | undefined {
-  if (step.do === "deliver" && step.owed.kind === "card") {
-    const entry = `a1@${step.owed.action.touched}`;
-    return [{ id: entry, kind: "delivered", view: step.view, entry, stage: "final", ref: "1" }];
-  }
-  if (step.do === "deliver" && step.owed.kind === "debt" && step.owed.debt.kind === "notice") {
-    const entry = step.owed.debt.id;
-    return [
-      { id: `d${entry}`, kind: "delivered", view: step.view, entry, stage: "final", ref: "1" },
-    ];
-  }
-  if (step.do === "tell") {
-    return [{ id: `n${step.word.id}`, kind: "notice", text: "", answers: step.word.id }];
-  }
-  if (step.do !== "judge") return undefined;
-  const action = thread.actions.get("a1");
-  const counts = action !== undefined && isOpen(action) && step.click.at < EXPIRES_AT;
-  return counts
-    ? undefined
-    : [{ id: `w${step.click.id}`, kind: "notice", text: "", answers: step.click.id }];
-}
-
+/** The product's next step in the model's words. */
 function word(step: Step): string {
   switch (step.do) {
     case "judge":
@@ -197,87 +28,170 @@ function word(step: Step): string {
       return "propose";
     case "dispatch":
       return "start";
-    case "close":
-    case "cancel":
-    case "end":
-      return "answer";
     case "deliver":
       return "send";
     case "wait":
       return step.until === undefined ? "release never" : "release expiry";
-    case "begin":
-    case "expire":
-    case "recover":
-    case "tell":
-    case "show":
-    // A model's run, which the model of the protocol does not have.
-    case "think":
-    case "reply":
-    case "hint":
-    case "lapse":
-    // People are warned before an expiry; to the protocol that is a word like any other.
-    case "warn":
-    case "write":
+    default:
       return step.do;
   }
 }
 
-function modelWord(step: Next, late: boolean): string {
-  // The model asks to start, is told that it is late, and then expires the action; the product sees that beforehand.
-  if (step.do === "start" && late) return "expire";
-  if (step.do === "release") return `release ${step.at}`;
-  if (step.do === "judge") return `judge ${step.clicks[0]}`;
-  if (step.do !== "append") return step.do;
-  return step.entry === "P" ? "propose" : "answer";
+/** What the model does next, where `busy` is in progress or put off. */
+function modelWord(
+  folded: Folded,
+  late: boolean,
+  scenario: Scenario,
+  entries: string,
+  busy: ReadonlySet<string>,
+): string {
+  const isCallBusy = busy.has(CALL_KEY);
+  // It runs here: nothing else can be done for it, and nothing was lost.
+  if (folded.started && folded.outcome === "" && isCallBusy) return "release never";
+  // The model ends the run with what was void; the product asks anew.
+  if (entries.endsWith("V")) return isCallBusy ? "release never" : "propose";
+  const f = busy.has(VIEW_KEY) ? { ...folded, delivered: folded.answers } : folded;
+  const step = next(f, late, { ...scenario, judge: "flaky" }, RULES);
+  switch (step.do) {
+    case "judge": {
+      const click = step.clicks.find((id) => !busy.has(putOffKey(id)));
+      return click === undefined || busy.has("judge") ? "release expiry" : `judge ${click}`;
+    }
+    case "start":
+      // The model asks to start, is told that it is late, and then expires the action; the product sees that beforehand.
+      if (late) return "expire";
+      return isCallBusy ? "release expiry" : "start";
+    case "append":
+      if (step.entry === "P") return isCallBusy ? "release never" : "propose";
+      return answering(folded)[0] ?? "answer";
+    case "release":
+      return `release ${step.at}`;
+    default:
+      return step.do;
+  }
 }
 
-/** Every journal that random walks through the model come by. */
+/** The product's steps to an answer. */
+function answering({ closed, proposed, answers }: Folded): string[] {
+  if (answers > 0) return ["tell"]; // of a late word
+  if (!closed) return ["end"];
+  return [proposed ? "close" : "cancel", "end"];
+}
+
+/** Every set of these. */
+function subsets(items: readonly string[]): Set<string>[] {
+  return items.reduce<Set<string>[]>(
+    (sets, item) => [...sets, ...sets.map((set) => new Set([...set, item]))],
+    [new Set()],
+  );
+}
+
+/**
+ * How likely a step is, against the others that are possible. Evenly drawn, a walk is all posts, crashes and leases, and
+ * hardly one comes to a start: what goes on by itself comes first, what ends an action early last.
+ */
+const WEIGHTS: readonly [RegExp, number][] = [
+  [/expiry passes|waited long/, 0.1],
+  [/^post: .*(approve|message)/, 3],
+  [/^post:/, 0.4],
+  [/one is none/, 20],
+  [/crashes \((start|ran)/, 1.5],
+  [/lease's end passes/, 1],
+  [/crashes|renews|look-up fails|turned away|reply is lost|cannot look/, 0.2],
+];
+
+function weightOf({ label, kind }: ModelStep): number {
+  const found = WEIGHTS.find(([pattern]) => pattern.test(label));
+  return found?.[1] ?? (kind === "system" ? 6 : 1);
+}
+
+/** Journals that walks through the model come by, each once. */
 function* walks(scenario: Scenario, count: number): Iterable<State["journal"]> {
   const model = createModel(scenario);
   const seen = new Set<string>();
   let seed = 7;
-  const random = (n: number) => {
+  const random = () => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return Math.floor((seed / 2 ** 31) * n);
+    return seed / 2 ** 31;
   };
   for (let walk = 0; walk < count; walk++) {
     let state = model.initial;
-    for (let length = 0; length < 40; length++) {
-      const steps = [...model.steps(state)];
-      const step = steps[random(steps.length)];
+    for (let length = 0; length < 60; length++) {
+      const step = pick([...model.steps(state)], random());
       if (step === undefined) break;
       state = step.to;
       const { entries, lateAt } = state.journal;
       const name = `${entries} ${lateAt}`;
-      if (entries === "" || seen.has(name)) continue;
+      if (!entries.startsWith("m") || seen.has(name)) continue;
       seen.add(name);
       yield state.journal;
     }
   }
 }
 
-test.each([
-  ["one approval", { posts: "mabdst", quorum: 1, action: true }],
-  ["two approvals", { posts: "macbdst", quorum: 2, action: true }],
+function pick(steps: ModelStep[], at: number): ModelStep | undefined {
+  let left = at * steps.reduce((sum, step) => sum + weightOf(step), 0);
+  return steps.find((step) => (left -= weightOf(step)) < 0) ?? steps.at(-1);
+}
+
+/** What the journals must hold often enough, so that comparing them says something. */
+const KINDS: Record<string, (entries: string) => boolean> = {
+  started: (entries) => entries.includes("S"),
+  votes: (entries) => /[ABCX]/.test(entries),
+  "second votes": (entries) => /[ABC].*[ABCX]/.test(entries),
+  "a deny after an approve": (entries) => /[ABC].*X/.test(entries),
+  "a Stop after the start": (entries) => /S.*s/.test(entries),
+  unknown: (entries) => entries.includes("U"),
+  "late words": (entries) => entries.includes("l"),
+  "words in place of votes": (entries) => /[efgh]/.test(entries),
+};
+const visited = new Map<string, number>();
+let compared = 0;
+
+const one = (posts: string): [string, Scenario] => [
+  `quorum 1, ${posts}`,
+  { posts, quorum: 1, action: true },
+];
+const two = (posts: string): [string, Scenario] => [
+  `quorum 2, ${posts}`,
+  { posts, quorum: 2, action: true },
+];
+const LEAVING = { judge: "flaky" as const, leaves: ["Ana", "Bob"] };
+
+test.each<[string, Scenario]>([
+  ...["mab", "mabd", "mabs", "mabt", "mads", "mabdst"].map(one),
+  ...["macb", "macbd", "macbs", "macbt", "macbdst"].map(two),
+  ["quorum 1, people leave", { posts: "mads", quorum: 1, action: true, ...LEAVING }],
+  ["quorum 2, people leave", { posts: "mabd", quorum: 2, action: true, ...LEAVING }],
 ])("with %s the worker's next step is the model's, on every journal it comes by", (_, scenario) => {
   const folded = createFold(scenario, RULES);
-  let compared = 0;
-  for (const { entries, lateAt } of walks(scenario, 4_000)) {
-    if (!entries.startsWith("m")) continue;
+  for (const { entries, lateAt } of walks(scenario, 200)) {
+    // After a void the product has another action, which the model has not.
+    if (entries.slice(0, -1).includes("V")) continue;
     const late = lateAt >= 0;
-    const judging = { ...scenario, judge: "flaky" } as const;
-    const expected = next(folded(entries, lateAt), late, judging, RULES);
-    const thread = replay(entries, lateAt, scenario.quorum);
-    const step = nextStep(thread, {
-      now: late ? EXPIRES_AT : 1,
-      busy: new Set(),
-      draining: false,
-      showAfterMs: undefined,
-    });
-    expect(`${entries} ${lateAt}: ${word(step)}`).toBe(
-      `${entries} ${lateAt}: ${modelWord(expected, late)}`,
-    );
-    compared++;
+    const f = folded(entries, lateAt);
+    const replay = new Replay(entries, lateAt, scenario.quorum);
+    replay.tidy(late);
+    const clicks = [...replay.thread.clicks.keys()].map(putOffKey);
+    for (const busy of subsets([CALL_KEY, VIEW_KEY, "judge", ...clicks])) {
+      const where = `${entries} ${lateAt} [${[...busy].join()}]`;
+      const should = modelWord(f, late, scenario, entries, busy);
+      expect(`${where}: ${word(replay.next(late, busy))}`).toBe(`${where}: ${should}`);
+      compared++;
+    }
+    const answers = [...replay.answering(late)];
+    if (answers.length > 0) {
+      expect(`${entries}: ${answers.join()}`).toBe(`${entries}: ${answering(f).join()}`);
+    }
+    for (const [name, has] of Object.entries(KINDS)) {
+      if (has(entries)) visited.set(name, (visited.get(name) ?? 0) + 1);
+    }
   }
-  expect(compared).toBeGreaterThan(1_000);
+});
+
+test("the walks come by every kind of journal that matters, often", () => {
+  expect(visited.get("started")).toBeGreaterThan(2_000);
+  const rare = Object.keys(KINDS).filter((name) => (visited.get(name) ?? 0) < 100);
+  expect(rare).toEqual([]);
+  expect(compared).toBeGreaterThan(50_000);
 });

@@ -3,6 +3,11 @@ import type { Scenario } from "./protocol-model.mjs";
 export interface Folded {
   started: boolean;
   proposed: boolean;
+  closed: boolean;
+  /** F, U or none. */
+  outcome: string;
+  answers: number;
+  delivered: number;
 }
 export type Next =
   | { do: "append"; entry: string }

@@ -12,9 +12,14 @@ export interface Scenario {
 export interface State {
   journal: { entries: string; lateAt: number };
 }
+export interface ModelStep {
+  label: string;
+  kind: string;
+  to: State;
+}
 export interface Model {
   initial: State;
-  steps(state: State): Iterable<{ label: string; kind: string; to: State }>;
+  steps(state: State): Iterable<ModelStep>;
 }
 export const RULES: Readonly<Record<string, unknown>>;
 export function createModel(scenario: Scenario, changes?: Record<string, unknown>): Model;
