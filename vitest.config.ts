@@ -10,5 +10,6 @@ export default defineConfig({
     // A limit for what hangs, not for what is slow: others may use the machine too.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 45_000, interval: 10 } },
   },
 });

@@ -6,6 +6,8 @@ export default defineConfig({
     setupFiles: ["./test/silent.ts"],
     globalSetup: ["./test/real/install.ts"],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 45_000, interval: 10 } },
     fileParallelism: false,
   },
 });

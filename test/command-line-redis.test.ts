@@ -31,7 +31,7 @@ describe("the program on a shared store", () => {
     );
     expect(doctor.out).toMatch(/^absent store .*keeps nothing over a restart/m);
     expect(existsSync(join(program.folder, "data/watchkeeper.db"))).toBe(false);
-  }, 15_000);
+  });
 
   test("does not start where approvals could be dropped, nor without the server", async () => {
     server.cli("CONFIG", "SET", "maxmemory", "100mb");
@@ -41,5 +41,5 @@ describe("the program on a shared store", () => {
     await server.kill();
     const away = await program.run(["ask", "tools"]);
     expect(away).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/ECONNREFUSED/) });
-  }, 15_000);
+  });
 });

@@ -28,7 +28,7 @@ async function scene() {
   cleanups.push(() => program.remove());
   const child = program.start();
   const log = collect(child.stderr);
-  await expect.poll(log, { timeout: 9_000 }).toContain('"serving"');
+  await expect.poll(log).toContain('"serving"');
   const shown = (channel: FakeChannel) =>
     discord
       .messages(channel)
@@ -38,7 +38,7 @@ async function scene() {
   const ask = (who: FakeUser, channel: FakeChannel, text: string) =>
     discord.say(who, channel, text, { mention: channel.guildId !== undefined });
   const inThread = async (message: string) => {
-    await expect.poll(() => discord.threadOf(message), { timeout: 9_000 }).toBeDefined();
+    await expect.poll(() => discord.threadOf(message)).toBeDefined();
     const thread = discord.threadOf(message);
     if (thread === undefined) throw new Error("no thread was opened");
     return thread;
@@ -49,7 +49,7 @@ async function scene() {
 test("a stranger runs nothing and reads nothing: not from a server of their own, not by direct message", async () => {
   const { discord, program, ana, ops, lair, mallory, log, shown, ask, inThread } = await scene();
   const opened = await inThread(ask(ana, ops, "incident open Checkout leaks severity=sev1"));
-  await expect.poll(() => shown(opened), { timeout: 9_000 }).toContain("Opened inc");
+  await expect.poll(() => shown(opened)).toContain("Opened inc");
   const mark = join(program.folder, "pwned");
   const order = `run run_command argv='["/usr/bin/touch","${mark}"]'`;
   const channel = discord.addChannel(lair, { name: "lair" });
@@ -63,7 +63,7 @@ test("a stranger runs nothing and reads nothing: not from a server of their own,
   await expect.poll(log).toContain("a message from a server that is not served was refused");
   // What came after it was answered, so what came before it was looked at.
   const last = await inThread(ask(ana, ops, "incidents search checkout"));
-  await expect.poll(() => shown(last), { timeout: 9_000 }).toContain("Checkout leaks");
+  await expect.poll(() => shown(last)).toContain("Checkout leaks");
   expect(orders.map((message) => discord.threadOf(message))).toEqual([undefined, undefined]);
   expect(shown(channel)).toBe("");
   expect(shown(dm)).not.toMatch(/Approve|Checkout leaks/);

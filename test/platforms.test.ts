@@ -99,7 +99,7 @@ test(
       DISCORD_TOKEN: discord.token,
       DISCORD_API_URL: discord.apiUrl,
     });
-    await expect.poll(both.log, { timeout: 10_000 }).toContain('"serving"');
+    await expect.poll(both.log).toContain('"serving"');
     expect(both.log()).toMatch(/token_revoked[^]*not connected|not connected[^]*token_revoked/);
     expect(discord.connected).toBe(1);
     const alone = await serve(onSlack);

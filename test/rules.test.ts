@@ -62,7 +62,7 @@ function rule(tool: string, arg: string, pattern: string, decide: string): strin
   return `    - { match: { tool: ${tool}, args: { ${arg}: "${pattern}" } }, decide: ${decide} }\n`;
 }
 
-describe("a deny on the program itself", { timeout: 30_000 }, () => {
+describe("a deny on the program itself", () => {
   test("of a URL holds for every spelling of it", async () => {
     const port = portOf(inner);
     configure(rule("http_check", "url", `http://127.0.0.1:${port}/payroll`, "deny"));
@@ -114,7 +114,7 @@ describe("a deny on the program itself", { timeout: 30_000 }, () => {
   });
 });
 
-describe("an allow on the program itself", { timeout: 30_000 }, () => {
+describe("an allow on the program itself", () => {
   test("of a path lets the file through, by whatever link to its folder, and no other", async () => {
     const { folder } = program;
     const rest = "  default: { read: ask }\n";

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { vi } from "vitest";
 
 /** A machine may be slow; what has not come true by then hangs. Below the limit of a test (vitest.config.ts). */
 const PATIENCE_MS = 45_000;
@@ -15,4 +16,9 @@ export async function holds(what: () => boolean, ms: number): Promise<void> {
   for (const end = performance.now() + ms; performance.now() < end; await sleep(5)) {
     if (!what()) throw new Error(`Did not hold: ${what.toString()}`);
   }
+}
+
+/** Waits until an assertion holds. @throws what it threw last */
+export async function eventually(assertion: () => unknown): Promise<void> {
+  await vi.waitFor(assertion, { timeout: PATIENCE_MS, interval: 5 });
 }

@@ -84,7 +84,7 @@ describe("parts that are too long for one message", () => {
       expect(styles(messages.flat())).toEqual(styles(parts));
     });
     fc.assert(property, { numRuns: 5_000, seed: 4 });
-  }, 20_000);
+  });
 });
 
 describe("plain text", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fakeTool } from "../fakes/stage.ts";
 import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts";
+import { cpuMs } from "../cpu-time.ts";
 
 const LOOK = { calls: [call("look")] };
 
@@ -207,9 +208,7 @@ describe("an answer", () => {
 
   test("of nothing but line breaks and signs is looked at without a stall", async () => {
     const stage = await talking([{ text: `a${"\n\t| - ".repeat(40_000)}b` }]);
-    const began = performance.now();
-    await stage.ask("why?");
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(await cpuMs(() => stage.ask("why?"))).toBeLessThan(4_000);
   });
 
   test("that its server could not read as a call is sent back once, as the model's mistake", async () => {

@@ -184,7 +184,7 @@ export function editFormContract(name: string, open: () => Promise<EditingPlatfo
         argv: ["/bin/echo", "kept as typed"],
         timeoutSeconds: 90,
       });
-    }, 20_000);
+    });
 
     test("sent as it was is refused, and so is what cannot be done", async () => {
       await start();
@@ -194,6 +194,6 @@ export function editFormContract(name: string, open: () => Promise<EditingPlatfo
       const { errors } = await platform.edit(key, A1, { argv: "no-such-program-anywhere" });
       expect(errors).toMatch(/no executable file/);
       expect(await proposals(key, "a1")).toHaveLength(1);
-    }, 20_000);
+    });
   });
 }

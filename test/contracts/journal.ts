@@ -257,9 +257,7 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
           if (seq > last) resolve(seq);
         });
         await writer.post(KEY, message(`w${last}`));
-        const began = performance.now();
         expect(await promise).toBe(last + 1);
-        expect(performance.now() - began).toBeLessThan(1_000);
         await watch.stop();
       }
     });

@@ -233,6 +233,6 @@ export function modelContract(dialect: Dialect): void {
         }),
         { numRuns: 25 },
       );
-    }, 20_000);
+    });
   });
 }

@@ -19,8 +19,9 @@ import {
   SHAPES,
 } from "./secret-samples.ts";
 import { seeded, type Seeded } from "./seeded.ts";
+import { cpuMs } from "../cpu-time.ts";
 
-const SLOW_MS = 30_000;
+const SLOW_MS = 120_000;
 const nothingHeld = createRedactor([]);
 
 /** Values as people and generators make them: at least six characters without the space around them. */
@@ -332,7 +333,7 @@ describe("a redactor", () => {
 
   test(
     "takes time in proportion to the text, however it is made",
-    () => {
+    async () => {
       const awkward = createRedactor([
         { name: "KEY", value: "held-value" },
         { name: "QUOTES", value: `${'"$'.repeat(12)}x` },
@@ -344,9 +345,8 @@ describe("a redactor", () => {
         "AKIAAAAAAAAAAAAAAAAA,|a:a@tcp(|accesskey:|Set-Cookie: a=|curl a -u b|[secret:|token a|data:\n  a|held-valu",
       ].flatMap((line) => line.split("|"))) {
         const text = piece.repeat(Math.ceil(200_000 / piece.length));
-        const started = performance.now();
-        awkward.redact(text);
-        expect(performance.now() - started, JSON.stringify(piece)).toBeLessThan(10_000);
+        const spent = await cpuMs(() => awkward.redact(text));
+        expect(spent, JSON.stringify(piece)).toBeLessThan(10_000);
       }
     },
     SLOW_MS,

@@ -1,6 +1,7 @@
 import { Client, Events, GatewayIntentBits } from "discord.js";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { heard, INTENTS, useDesk } from "./discord/desk.ts";
+import { eventually } from "../until.ts";
 
 const desk = useDesk();
 
@@ -68,7 +69,7 @@ describe("the gateway", () => {
     desk.discord.say(desk.ana, desk.channel, "status", { mention: true });
     const dm = desk.discord.openDm(desk.ana);
     desk.discord.say(desk.ana, dm, "hello you");
-    await vi.waitFor(() => expect(messages).toHaveLength(3));
+    await eventually(() => expect(messages).toHaveLength(3));
     expect(messages.map((each) => each.content)).toEqual([
       "",
       `<@${desk.discord.botUser.id}> status`,
@@ -83,12 +84,12 @@ describe("the gateway", () => {
     const messages = heardRaw(client);
     const resumed = new Promise((resolve) => client.on(Events.ShardResume, resolve));
     desk.discord.say(desk.ana, desk.channel, "before");
-    await vi.waitFor(() => expect(messages).toHaveLength(1));
+    await eventually(() => expect(messages).toHaveLength(1));
     desk.discord.dropConnections();
     desk.discord.say(desk.ana, desk.channel, "meanwhile");
     await resumed;
     desk.discord.say(desk.ana, desk.channel, "after");
-    await vi.waitFor(() => expect(messages).toHaveLength(3));
+    await eventually(() => expect(messages).toHaveLength(3));
     expect(messages).toEqual(["before", "meanwhile", "after"]);
   });
 
@@ -100,7 +101,7 @@ describe("the gateway", () => {
     desk.discord.say(desk.ana, desk.channel, "meanwhile");
     await anew;
     desk.discord.say(desk.ana, desk.channel, "after");
-    await vi.waitFor(() => expect(messages.at(-1)?.content).toBe("after"));
+    await eventually(() => expect(messages.at(-1)?.content).toBe("after"));
     expect(messages).toHaveLength(1);
   });
 
@@ -109,7 +110,7 @@ describe("the gateway", () => {
     const resumes: unknown[] = [];
     client.on(Events.ShardResume, () => resumes.push(true));
     desk.discord.askToReconnect();
-    await vi.waitFor(() => expect(resumes).toHaveLength(1), { timeout: 3_000 });
+    await eventually(() => expect(resumes).toHaveLength(1));
     const anew = nextSession(client);
     desk.discord.invalidateSessions();
     expect(desk.discord.connected).toBe(0);
@@ -124,7 +125,7 @@ describe("the gateway", () => {
     desk.discord.say(desk.ana, desk.channel, "one");
     desk.discord.say(desk.ana, desk.channel, "two");
     const sorted = (): unknown => all.map((each) => each.toSorted());
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(sorted()).toEqual([
         ["one", "one", "two", "two"],
         ["one", "one", "two", "two"],

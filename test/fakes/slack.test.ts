@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { FakeSlack } from "./slack/slack.ts";
 import {
   answering,
@@ -13,6 +13,7 @@ import {
   socketApp,
   socketReceiver,
 } from "./slack/scene.ts";
+import { eventually } from "../until.ts";
 
 describe("over Socket Mode, with a real bolt app", () => {
   test("a mention in a channel comes as two events with one ts and is answered in its thread", async () => {
@@ -26,7 +27,7 @@ describe("over Socket Mode, with a real bolt app", () => {
     const about = slack.deliveries.filter((delivery) => delivery.ts === ts);
     expect(about.map(({ type }) => type).toSorted()).toEqual(["app_mention", "message"]);
     expect(new Set(about.map(({ eventId }) => eventId)).size).toBe(2);
-    await vi.waitFor(() => expect(slack.messages(ops, ts)).toHaveLength(2));
+    await eventually(() => expect(slack.messages(ops, ts)).toHaveLength(2));
     expect(slack.messages(ops, ts)[1]).toMatchObject({
       text: "here",
       thread_ts: ts,
@@ -50,7 +51,7 @@ describe("over Socket Mode, with a real bolt app", () => {
       "message_changed",
       "message",
     ]);
-    await vi.waitFor(() => expect(seen).toContain(undefined));
+    await eventually(() => expect(seen).toContain(undefined));
     expect(seen.filter((subtype) => subtype === "message_changed")).not.toHaveLength(0);
   });
 
@@ -63,7 +64,7 @@ describe("over Socket Mode, with a real bolt app", () => {
     expect(await slack.acknowledged(slack.say(ana, far, "hi", { mention: true }))).toEqual([]);
     const dm = slack.openDm(ana);
     expect(await slack.acknowledged(slack.say(ana, dm, "hi", { mention: true }))).toHaveLength(1);
-    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    await eventually(() => expect(seen).toHaveLength(1));
     expect(seen[0]).toMatchObject({ channel: dm.id, channel_type: "im", text: "<@U0BOT> hi" });
   });
 
@@ -77,7 +78,7 @@ describe("over Socket Mode, with a real bolt app", () => {
     slack.edit(ana, ops, ts, "<@U0BOT> restart web");
     await slack.idle();
     expect(slack.deliveries.map(({ type }) => type)).toContain("message_changed");
-    await vi.waitFor(() => expect(mentions.map((event) => event.ts)).toEqual([ts, ts]));
+    await eventually(() => expect(mentions.map((event) => event.ts)).toEqual([ts, ts]));
     expect(mentions[1]?.edited).toBeDefined();
   });
 
@@ -91,7 +92,7 @@ describe("over Socket Mode, with a real bolt app", () => {
       [{ label: "Approve", actionId: "approve:a1", value: "a1", style: undefined }],
     ]);
     expect(await slack.press(ana, ops, ts, "approve:a1")).toMatchObject({ acknowledged: true });
-    await vi.waitFor(() => expect(slack.views(ana)).toHaveLength(1));
+    await eventually(() => expect(slack.views(ana)).toHaveLength(1));
     const form = slack.views(ana)[0]?.id ?? "";
     await slack.submit(ana, form, "no");
     expect(slack.views(ana)[0]?.errors).toEqual({ why: "Say more." });
@@ -129,7 +130,7 @@ describe("over Socket Mode, with a real bolt app", () => {
       const { slack, ana, ops } = await scene({ retryDelaysMs: [50, 500, 2_000] });
       await socketApp(slack, 200);
       slack[how]();
-      await vi.waitFor(() => expect(slack.connections).toBe(0));
+      await eventually(() => expect(slack.connections).toBe(0));
       const [outcome] = await slack.acknowledged(slack.say(ana, ops, "hi"));
       expect(outcome).toMatchObject({ acknowledged: true });
       expect(outcome?.attempts).toBeGreaterThan(1);
@@ -146,7 +147,7 @@ describe("over Socket Mode, with a real bolt app", () => {
     }
     const sent = Array.from({ length: 20 }, () => slack.say(ana, ops, "hi"));
     await slack.idle();
-    await vi.waitFor(() => expect(seen).toHaveLength(20));
+    await eventually(() => expect(seen).toHaveLength(20));
     expect(new Set(seen.map((line) => line.split(" ")[1]))).toEqual(new Set(sent));
     expect(new Set(seen.map((line) => line.split(" ")[0])).size).toBe(2);
   });
@@ -158,7 +159,7 @@ describe("over Socket Mode, with a real bolt app", () => {
     app.message(async ({ message }) => void seen.push(message.ts));
     const sent = Array.from({ length: 5 }, () => slack.say(ana, ops, "hi"));
     await slack.idle();
-    await vi.waitFor(() => expect(seen).toHaveLength(15));
+    await eventually(() => expect(seen).toHaveLength(15));
     expect(seen.toSorted()).toEqual(sent.flatMap((ts) => [ts, ts, ts]));
     expect(seen).not.toEqual(seen.toSorted());
   });
@@ -239,7 +240,7 @@ describe("over Socket Mode, with a real bolt app", () => {
       recipient_team_id: slack.team.id,
     });
     await slack.stopSession(ana, ops, ts);
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(stops).toMatchObject([{ thread_ts: ts, streaming_message_ts: [stream.ts] }]),
     );
     const more = { channel: ops.id, ts: stream.ts ?? "", markdown_text: "more" };

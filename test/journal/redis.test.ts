@@ -66,9 +66,14 @@ describe("what is kept in Redis", () => {
   const named = (part: string) => server.cli("--scan", "--pattern", `*:${part}:*`);
 
   test("has Redis' own time", async () => {
+    const before = Date.now();
     const { entry } = await journal.post(KEY, message("a"));
-    expect(Math.abs(entry.at - Date.now())).toBeLessThan(1_000);
-    expect(await journal.lease(KEY, 200)).toMatchObject({ now: expect.closeTo(Date.now(), -3) });
+    const granted = await journal.lease(KEY, 200);
+    const after = Date.now();
+    for (const at of [entry.at, granted?.now ?? 0]) {
+      expect(at).toBeGreaterThanOrEqual(before);
+      expect(at).toBeLessThanOrEqual(after);
+    }
     expect(await collect(journal.due())).toEqual([]);
     await expect.poll(() => collect(journal.due())).toEqual([KEY]);
   });
@@ -255,7 +260,8 @@ describe("opening a store on Redis", () => {
     const address = { ...locked.address, username: "bot", password: "wrong-password" };
     const began = performance.now();
     const refused: unknown = await warnings(locked, { address }).catch((error: unknown) => error);
-    expect(performance.now() - began).toBeLessThan(500);
+    // Else it would be tried again for 2 s.
+    expect(performance.now() - began).toBeLessThan(1_900);
     expect(refused).toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect(String(refused)).toMatch(/WRONGPASS/);
     expect(String(refused)).not.toContain("wrong-password");

@@ -118,7 +118,7 @@ test.each([
     async function start(): Promise<Replica> {
       const child = program.start();
       const replica = { child, log: collect(child.stderr) };
-      await expect.poll(replica.log, { timeout: 20_000 }).toContain('"serving"');
+      await expect.poll(replica.log).toContain('"serving"');
       replicas.push(replica);
       return replica;
     }
@@ -134,7 +134,7 @@ test.each([
 
     const asked = performance.now();
     const key = await platform.begin("ana", "why is the shop slow? it is http://127.0.0.1/");
-    await expect.poll(shown(key), { timeout: 20_000 }).toContain('{"name":"nginx"}');
+    await expect.poll(shown(key)).toContain('{"name":"nginx"}');
     expect(platform.shown(key)).toContain("Nothing listens on port 80");
     const cardAfterMs = performance.now() - asked;
     await sleep(300); // the card's delivery is written down
@@ -146,30 +146,28 @@ test.each([
     expect(service("status").status).not.toBe(0);
 
     await platform.press(key, "ana", "Approve", "restart_service");
-    await expect.poll(() => platform.told("ana"), { timeout: 10_000 }).toContain("may not");
+    await expect.poll(() => platform.told("ana")).toContain("may not");
     await platform.press(key, "bob", "Approve", "restart_service");
-    await expect.poll(shown(key), { timeout: 30_000 }).toContain("it answers again");
+    await expect.poll(shown(key)).toContain("it answers again");
     expect(service("status").status).toBe(0);
     expect(platform.shown(key)).toMatch(/approved by bob/i);
 
     await platform.write(key, "ana", "was it the disk?");
-    await expect.poll(shown(key), { timeout: 20_000 }).toContain("the disks have room");
+    await expect.poll(shown(key)).toContain("the disks have room");
 
     await platform.write(
       key,
       "ana",
       `incident open the shop is down severity=sev1 services='["shop"]'`,
     );
-    await expect.poll(shown(key), { timeout: 20_000 }).toMatch(/inc-\d{8}-\w{4}/);
+    await expect.poll(shown(key)).toMatch(/inc-\d{8}-\w{4}/);
     const [incident] = /inc-\d{8}-\w{4}/.exec(platform.shown(key)) ?? [];
     await platform.write(key, "ana", `incident resolve ${incident} cause='nginx was stopped'`);
-    await expect.poll(shown(key), { timeout: 20_000 }).toMatch(/resolved/);
+    await expect.poll(shown(key)).toMatch(/resolved/);
     await platform.write(key, "ana", "what happened last week?");
-    await expect.poll(shown(key), { timeout: 20_000 }).toContain("one incident, the shop's outage");
+    await expect.poll(shown(key)).toContain("one incident, the shop's outage");
     await platform.write(key, "bob", "incidents last 7 days");
-    await expect
-      .poll(shown(key), { timeout: 20_000 })
-      .toMatch(/1 incident.* opened.*1 resolved.*MTTR/);
+    await expect.poll(shown(key)).toMatch(/1 incident.* opened.*1 resolved.*MTTR/);
 
     const { out } = await program.run(["audit"]);
     const entries = out

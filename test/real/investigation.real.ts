@@ -73,7 +73,7 @@ test.each(Object.keys(WIRES))(
     const second = (child = program.start("--thread", thread));
     const shown = collect(second.stdout);
     await expect
-      .poll(shown, { timeout: 30_000 })
+      .poll(shown)
       .toMatch(/a1 · DESTRUCTIVE · restart_service[^]*Nothing listens on port 80[^]*y approve/);
     const killed = once(second, "close");
     second.kill("SIGKILL");
@@ -83,7 +83,7 @@ test.each(Object.keys(WIRES))(
     const third = (child = program.start("--thread", thread));
     const died = once(third, "close");
     const card = collect(third.stdout);
-    await expect.poll(card, { timeout: 30_000 }).toContain("y approve");
+    await expect.poll(card).toContain("y approve");
     third.stdin.write("y\n");
     await died; // at the request after the last look: the restart is done
     expect(service("status").status).toBe(0);

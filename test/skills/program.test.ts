@@ -29,7 +29,7 @@ function configured(env: Record<string, string> = {}): Program {
   return made;
 }
 
-describe("the program with a folder of skills", { timeout: 20_000 }, () => {
+describe("the program with a folder of skills", () => {
   test("lists in doctor what it loaded, and what is wrong with which file", async () => {
     const { code, out } = await configured().run(["doctor"]);
     expect(code).toBe(0);

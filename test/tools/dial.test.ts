@@ -78,7 +78,7 @@ describe("dialing", () => {
     expect(ended).toBe("CONNECTION_FAILED");
     expect(message).toContain("no answer from 127.0.0.1:80 within 0.03 s");
     expect(message).toContain("no answer from 127.0.0.3:80");
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
     const sockets = connect.mock.contexts.filter((socket) => socket instanceof net.Socket);
     expect(sockets.map((socket) => socket.destroyed)).toEqual([true, true, true]);
   });

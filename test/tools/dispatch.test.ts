@@ -249,14 +249,12 @@ describe("a connection that fails", () => {
   });
 
   test("is not waited for when the call is stopped, or beyond the tool's time limit", async () => {
-    const { changes } = flaky(99);
+    const { times, changes } = flaky(99);
     const stop = new AbortController();
     const stopped = stage(changes).run("web", { signal: stop.signal });
     setImmediate(() => stop.abort());
-    const began = performance.now();
     expect(await stopped).toMatchObject({ outcome: "cancelled" });
-    // Both waits together take 450 ms at least.
-    expect(performance.now() - began).toBeLessThan(400);
+    expect(times.length).toBeLessThan(3);
     const late = await stage({ ...changes, timeoutMs: 40 }).run();
     expect(late).toMatchObject({ outcome: "error", text: expect.stringContaining("0.04 s") });
     expect(late.ms).toBeLessThan(400);

@@ -183,7 +183,7 @@ describe("a program's end", () => {
     // As daemon(3) does, only slower: the parent is gone before there is a new session.
     const script = "sh -c 'sleep 0.1; exec setsid sleep 300' & echo $!";
     const { stdout } = await exec(["sh", "-c", script], { signal });
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     const pid = Number(stdout);
     onTestFinished(() => void process.kill(pid, "SIGKILL"));
     expect(await isAlive(pid)).toBe(true);
@@ -247,9 +247,9 @@ describe("a program's end", () => {
       await once(parent.stdout, "data");
       await delay(killAfterMs[index]);
       parent.kill("SIGKILL");
-      await expect.poll(() => processesOf(folder), { interval: 10, timeout: 3_000 }).toEqual([]);
+      await expect.poll(() => processesOf(folder)).toEqual([]);
     }
-  }, 20_000);
+  });
 });
 
 describe("a program's output", () => {

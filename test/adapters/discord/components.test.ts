@@ -104,7 +104,7 @@ describe("a message on Discord", () => {
 
   test(
     "can hold no mention, no link and no markup but ours, and shows every character",
-    { timeout: 30_000 },
+    { timeout: 120_000 },
     () => {
       const property = fc.property(anyParts, (parts) => {
         const [message, ...more] = discordMessages(toldOf(parts));

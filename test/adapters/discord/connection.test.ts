@@ -67,7 +67,7 @@ test("after the connection broke off nothing is lost: a resumed session brings w
 
 test(
   "after a session that could not be resumed the bot's own threads are read again, each message once",
-  { timeout: 15_000 },
+  { timeout: 60_000 },
   async () => {
     bot = await openBot();
     const thread = await bot.begin();

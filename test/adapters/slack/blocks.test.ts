@@ -166,7 +166,7 @@ describe("a message on Slack", () => {
     expect(visibleOf(message === undefined ? [] : [message])).toBe("abc4. defg http://h/");
   });
 
-  test("can hold nothing but literal text, and shows every character", { timeout: 30_000 }, () => {
+  test("can hold nothing but literal text, and shows every character", () => {
     const property = fc.property(anyParts, anyText, (parts, summary) => {
       const messages = slackMessages(toldOf(parts, { summary }));
       for (const each of messages) check(each);

@@ -217,7 +217,8 @@ test("over HTTP it ends soon after what it was taking is answered, although Slac
   await until(() => slack.calls.some(({ method }) => method === "users.info"));
   const from = performance.now();
   await bot.adapter.stop();
-  expect(performance.now() - from).toBeLessThan(1_500);
+  // Node would keep the connection for 5 s.
+  expect(performance.now() - from).toBeLessThan(4_500);
   expect(await slack.acknowledged(taken)).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
   expect(await bot.texts(ops, taken)).toEqual(["is web well?"]);
 });

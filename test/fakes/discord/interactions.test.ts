@@ -8,8 +8,9 @@ import {
   TextInputStyle,
   type Interaction,
 } from "discord.js";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { codeOf, heard, row, text, useDesk, v2 } from "./desk.ts";
+import { eventually } from "../../until.ts";
 
 const desk = useDesk();
 
@@ -28,7 +29,7 @@ describe("buttons and forms", () => {
     ]);
     const outcome = await desk.discord.press(desk.ana, id, "go");
     expect(outcome).toMatchObject({ kind: "acked", how: "deferUpdate" });
-    await vi.waitFor(() => expect(codes).toEqual([40060]));
+    await eventually(() => expect(codes).toEqual([40060]));
     await expect(desk.discord.press(desk.ana, id, "stop")).rejects.toThrow("No button stop");
   });
 
@@ -57,14 +58,14 @@ describe("buttons and forms", () => {
         await interaction.reply({ flags, components: [text("only you")] });
         await interaction.editReply({ components: [text("only you, again")] });
         await interaction.followUp({ flags: MessageFlags.Ephemeral, content: "more" });
-        await vi.waitFor(() =>
+        await eventually(() =>
           expect(Date.now() - interaction.createdTimestamp).toBeGreaterThan(70),
         );
         late = codeOf(interaction.followUp({ flags: MessageFlags.Ephemeral, content: "too late" }));
       })();
     });
     expect(await desk.discord.press(desk.ana, id, "go")).toMatchObject({ how: "reply" });
-    await vi.waitFor(() => expect(late).toBeDefined());
+    await eventually(() => expect(late).toBeDefined());
     expect(await late).toBe(50027);
     const seen = desk.discord.ephemerals(desk.ana).map((each) => desk.discord.textOf(each));
     expect(seen).toEqual(["only you, again", "more"]);
@@ -92,7 +93,7 @@ describe("buttons and forms", () => {
     });
     expect(await desk.discord.press(desk.ana, id, "go")).toMatchObject({ how: "deferReply" });
     expect(codes).toEqual([10015, 50035]);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(desk.discord.messages(desk.channel).map((each) => desk.discord.textOf(each))).toEqual([
         "Restart?",
         "done",

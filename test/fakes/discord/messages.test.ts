@@ -1,5 +1,6 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { codeOf, heard, row, text, useDesk, v2 } from "./desk.ts";
+import { eventually } from "../../until.ts";
 
 const desk = useDesk();
 
@@ -14,7 +15,7 @@ describe("messages", () => {
     });
     await sent.edit({ ...v2, components: [text("two")] });
     desk.discord.say(desk.ana, desk.channel, "answer", { replyTo: sent.id });
-    await vi.waitFor(() => expect(messages).toHaveLength(3));
+    await eventually(() => expect(messages).toHaveLength(3));
     expect(messages[2]?.mentions.repliedUser?.id).toBe(desk.discord.botUser.id);
     const fetched = await desk.textChannel(client).messages.fetch({ limit: 2 });
     expect([...fetched.keys()]).toEqual([messages[2]?.id, sent.id]);
@@ -51,7 +52,7 @@ describe("messages", () => {
     const [first, second] = [await target.send(once), await target.send(once)];
     expect(second.id).toBe(first.id);
     expect(desk.discord.messages(desk.channel)).toHaveLength(1);
-    await vi.waitFor(async () => expect((await target.send(once)).id).not.toBe(first.id));
+    await eventually(async () => expect((await target.send(once)).id).not.toBe(first.id));
     expect(await codeOf(target.send({ ...once, nonce: "n".repeat(26) }))).toBe(50035);
   });
 
@@ -155,7 +156,7 @@ describe("messages", () => {
     await desk.reopen({ times: { oldMs: 300 }, oldEdits: 1 });
     const client = await desk.login({ rest: { rejectOnRateLimit: () => true } });
     const sent = await desk.textChannel(client).send("a");
-    await vi.waitFor(() => expect(Date.now() - sent.createdTimestamp).toBeGreaterThan(301));
+    await eventually(() => expect(Date.now() - sent.createdTimestamp).toBeGreaterThan(301));
     await sent.edit("b");
     await expect(sent.edit("c")).rejects.toMatchObject({ scope: "shared" });
     expect(desk.discord.calls.at(-1)).toMatchObject({ status: 429, code: 30046 });
@@ -192,7 +193,7 @@ describe("messages", () => {
     const messages = heard(await desk.login());
     const file = { name: "graph.png", type: "image/png", bytes: new Uint8Array([1, 2, 3]) };
     desk.discord.say(desk.ana, desk.channel, "", { attachments: [file] });
-    await vi.waitFor(() => expect(messages).toHaveLength(1));
+    await eventually(() => expect(messages).toHaveLength(1));
     const attached = messages[0]?.attachments.first();
     expect(attached).toMatchObject({ name: "graph.png", size: 3, contentType: "image/png" });
     const response = await fetch(attached?.url ?? "");

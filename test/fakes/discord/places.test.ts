@@ -1,6 +1,7 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { codeOf, heard, useDesk } from "./desk.ts";
 import { PERMISSIONS } from "./discord.ts";
+import { eventually } from "../../until.ts";
 
 const desk = useDesk();
 
@@ -9,17 +10,17 @@ describe("threads", () => {
     const client = await desk.login();
     const messages = heard(client);
     const id = desk.discord.say(desk.ana, desk.channel, "look", { mention: true });
-    await vi.waitFor(() => expect(messages).toHaveLength(1));
+    await eventually(() => expect(messages).toHaveLength(1));
     const thread = await messages[0]?.startThread({ name: "look", autoArchiveDuration: 60 });
     expect(thread?.id).toBe(id);
     expect(thread?.ownerId).toBe(client.user.id);
-    await vi.waitFor(() => expect(messages[0]?.hasThread).toBe(true));
+    await eventually(() => expect(messages[0]?.hasThread).toBe(true));
     const path = `/channels/${desk.channel.id}/messages/${id}/threads` as const;
     expect(await codeOf(client.rest.post(path, { body: { name: "look" } }))).toBe(160004);
     const shown = desk.discord.threadOf(id) ?? expect.fail();
     desk.discord.say(desk.ana, shown, "and?");
     await thread?.send("found");
-    await vi.waitFor(() => expect(messages.at(-1)?.content).toBe("found"));
+    await eventually(() => expect(messages.at(-1)?.content).toBe("found"));
     expect(desk.discord.messages(shown).map((each) => each.content)).toEqual(["and?", "found"]);
     // Discord puts a message of its own at the beginning.
     expect(messages.find((each) => each.system)?.channelId).toBe(id);
@@ -44,7 +45,7 @@ describe("threads", () => {
     if (thread?.isThread() !== true) return expect.fail();
     const sent = await thread.send("a");
     desk.discord.archive(place);
-    await vi.waitFor(() => expect(thread.archived).toBe(true));
+    await eventually(() => expect(thread.archived).toBe(true));
     expect(await codeOf(thread.send("b"))).toBe(50083);
     expect(await codeOf(sent.edit("b"))).toBe(50083);
     await thread.setArchived(false);
@@ -67,7 +68,7 @@ describe("threads", () => {
     desk.discord.say(desk.ana, place, "psst");
     expect(await codeOf(client.channels.fetch(place.id))).toBe(50001);
     desk.discord.say(desk.ana, desk.channel, "loud");
-    await vi.waitFor(() => expect(messages.map((each) => each.content)).toEqual(["loud"]));
+    await eventually(() => expect(messages.map((each) => each.content)).toEqual(["loud"]));
   });
 });
 
@@ -111,7 +112,7 @@ describe("who may what", () => {
     const hidden = desk.discord.addChannel(desk.guild, options);
     desk.discord.say(desk.ana, hidden, "psst", { mention: true });
     desk.discord.say(desk.ana, desk.channel, "loud");
-    await vi.waitFor(() => expect(messages.map((each) => each.content)).toEqual(["loud"]));
+    await eventually(() => expect(messages.map((each) => each.content)).toEqual(["loud"]));
   });
 
   test("the client computes the same permissions", async () => {

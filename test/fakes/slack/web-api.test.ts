@@ -1,6 +1,7 @@
 import { webApi } from "@slack/bolt";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BUTTON, clientFor, post, refusal, rich, scene, section, socketApp, WHY } from "./scene.ts";
+import { eventually } from "../../until.ts";
 
 const TS = "1700000000.000100";
 describe("who may call", () => {
@@ -221,7 +222,7 @@ describe("forms and triggers", () => {
     });
     await slack.press(ana, ops, ts, "approve:a1");
     await slack.press(ana, ops, ts, "approve:a1");
-    await vi.waitFor(() => expect(triggers).toHaveLength(2));
+    await eventually(() => expect(triggers).toHaveLength(2));
     const open = (trigger_id = "", view = WHY) => refusal(client.views.open({ trigger_id, view }));
     expect(await open(triggers[0])).toBe("it was not refused");
     expect(await open(triggers[0])).toBe("exchanged_trigger_id");

@@ -56,7 +56,7 @@ describe("ending a process", () => {
     const kill = await proposed(pid, "KILL");
     expect((await killProcess.run(kill, ctx)).failed).toBeUndefined();
     expect(await killProcess.verify?.(kill, ctx, 0)).toMatchObject({ verdict: "done" });
-  }, 10_000);
+  });
 
   it("leaves the outcome open when the call is stopped meanwhile", async () => {
     const { pid } = await start(`trap '' TERM; ${LOOP}`);

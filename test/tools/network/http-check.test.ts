@@ -234,6 +234,6 @@ describe("a server that misbehaves", () => {
     const text = await check({ url: `http://127.0.0.1:${port}/`, timeoutSeconds: 0.25 });
     expect(conclusion(text)).toMatch(/^(DOWN|UNHEALTHY): /);
     expect(conclusion(text)).toContain(words);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(8_000);
   });
 });

@@ -43,7 +43,7 @@ describe("an open port", () => {
     const started = performance.now();
     const text = await check({ host: "127.0.0.1", port });
     expect(text).toContain("greeting: none; the server waits for its client to speak");
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(8_000);
   });
 
   it("whose server hangs up at once is told as that", async () => {

@@ -150,7 +150,7 @@ Its files, for read_skill_file:
     }
     expect(seen.read).toBeGreaterThan(0);
     expect(seen.refused).toBeGreaterThan(0);
-  }, 20_000);
+  });
 
   test("give no secret of the environment that stands in a skill", async () => {
     const value = "correct-horse-battery";
