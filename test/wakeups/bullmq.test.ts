@@ -90,7 +90,7 @@ describe("wake-ups of several processes", () => {
 
   test("a timer outlives the process that set it", async () => {
     const one = join();
-    one.wakeups.wake("test:a", Date.now() + 150);
+    one.wakeups.wake("test:a", Date.now() + 3_000);
     await expect.poll(() => server.cli("ZCARD", "{wk}:wakeups-test:delayed")).toBe("1");
     await started.pop()?.stop();
     const two = join();
