@@ -62,11 +62,12 @@ export async function checkEligible(
     why,
     ...more,
   });
+  // Both sides as `people:` is now, whatever it was when they asked; older versions stored the people.
   const person = personOf(account);
-  if (barred.includes(person)) {
+  if (barred.some((each) => each === account || personOf(each) === person)) {
     return no("who asked for an action or edited it may not approve it", { asked: true });
   }
-  if (barred.some((each) => mayBeSame(each, person))) {
+  if (barred.some((each) => mayBeSame(personOf(each), person))) {
     return no(
       "who asked may be the same person on another platform; `people:` in watchkeeper.yaml tells them apart",
     );
@@ -88,13 +89,31 @@ export async function checkEligible(
 }
 
 /**
- * How many different people could approve it now; undefined when the thread's people cannot be listed. Counted up to the
- * quorum: a large channel is not asked about one by one.
+ * True when nobody but those who asked could approve it here, such as in a direct message: then it is not theirs alone to
+ * approve. False where the place's people cannot be listed.
+ * @throws what a look-up throws
+ */
+export async function isAlone(
+  approvers: Approvers,
+  requesters: readonly string[],
+  place: Place,
+): Promise<boolean> {
+  const asked = new Set(requesters.map(place.personOf));
+  const isOther = (account: string) => !asked.has(place.personOf(account));
+  const here = await place.people.everyone(place.key);
+  if (here !== undefined && !here.some(isOther)) return true;
+  return (await countEligible({ approvers, barred: [], quorum: 1 }, place, isOther)) === 0;
+}
+
+/**
+ * How many different people could approve it now, of those that `isMeant`; undefined when the thread's people cannot be
+ * listed. Counted up to the quorum: a large channel is not asked about one by one.
  * @throws what a look-up throws that was needed to reach the quorum
  */
 export async function countEligible(
   electorate: Electorate,
   place: Place,
+  isMeant: (account: string) => boolean = () => true,
 ): Promise<number | undefined> {
   const { approvers } = electorate;
   const accounts =
@@ -104,7 +123,7 @@ export async function countEligible(
   if (accounts === undefined) return undefined;
   const found = new Set<string>();
   const failures: unknown[] = [];
-  for (const account of accounts) {
+  for (const account of accounts.filter(isMeant)) {
     if (countPeople(found) >= electorate.quorum) return countPeople(found);
     const checked = await checkEligible(account, electorate, place).catch((error: unknown) => {
       failures.push(error);

@@ -30,16 +30,41 @@ export function countPeople(persons: Iterable<string>): number {
   const onPlatform = new Map<string, number>();
   let mapped = 0;
   for (const person of different) {
-    if (person.startsWith(MAPPED)) mapped += 1;
+    if (isMapped(person)) mapped += 1;
     else onPlatform.set(platformOf(person), (onPlatform.get(platformOf(person)) ?? 0) + 1);
   }
   return mapped + Math.max(0, ...onPlatform.values());
 }
 
+/**
+ * How many different people voted: as `people:` was when each vote was counted, and as it is now, whichever takes more of them
+ * for one. What was one human's then or is now has one vote.
+ */
+export function countVoters(
+  votes: readonly { account: string; person: string }[],
+  personOf: (account: string) => string,
+): number {
+  const humans: Set<string>[] = [];
+  for (const { account, person } of votes) {
+    const names = new Set([account, person, personOf(account)]);
+    const same = humans.filter((known) => [...known].some((name) => names.has(name)));
+    for (const known of same) for (const name of known) names.add(name);
+    humans.splice(0, humans.length, ...humans.filter((known) => !same.includes(known)), names);
+  }
+  const then = votes.map(({ person }) => person);
+  const now = votes.map(({ account }) => personOf(account));
+  return Math.min(humans.length, countPeople(then), countPeople(now));
+}
+
+/** True for a person by name, false for an account that nobody is named for. */
+export function isMapped(person: string): boolean {
+  return person.startsWith(MAPPED);
+}
+
 /** True when nobody can tell that these two are not one human: two platforms, and `people:` names neither. */
 export function mayBeSame(one: string, other: string): boolean {
   if (one === other) return true;
-  const isUnknown = !one.startsWith(MAPPED) && !other.startsWith(MAPPED);
+  const isUnknown = !isMapped(one) && !isMapped(other);
   return isUnknown && platformOf(one) !== platformOf(other);
 }
 

@@ -1,5 +1,6 @@
 import { hearMessage, hearResult, type Talk } from "../agent/talk.ts";
 import { type Action, close, count, openAction, revise } from "../approvals/action.ts";
+import { isMapped } from "../approvals/people.ts";
 import { estimateTokens } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
 import { answererOf, closeQuestion, tellHeld } from "./fold-words.ts";
@@ -54,9 +55,10 @@ export function advanceAction(
     const editor = thread.clicks.get(entry.click ?? "")?.actor.account;
     if (entry.click !== undefined) forget(thread, entry.click);
     if (editor !== undefined) hearVoice(thread, editor, entry);
+    const proposal = withAccounts(thread, entry);
     if (action === undefined) {
       const run = thread.runs.get(entry.run);
-      action = openAction(entry, run?.principals ?? []);
+      action = openAction(proposal, run?.principals ?? []);
       thread.actions.set(entry.action, action);
       thread.counts.actions += 1;
       const call = run?.calls.get(entry.call);
@@ -66,7 +68,7 @@ export function advanceAction(
       for (const message of run?.talk?.unseen ?? []) {
         if (run !== undefined) tellHeld(thread, run, message, `${message.id}@${entry.action}`);
       }
-    } else revise(action, entry, editor);
+    } else revise(action, proposal, editor);
     action.barred = [...new Set(entry.barred.map((person) => nameOf(thread, person)))];
   } else if (action === undefined) return;
   else if (entry.kind === "vote") {
@@ -88,6 +90,17 @@ export function advanceAction(
 /** A person that `people:` names, or an account by what it was called when it wrote here. */
 function nameOf({ names }: Thread, person: string): string {
   return person.startsWith("person:") ? person.slice(7) : (names.get(person) ?? person);
+}
+
+/** Versions before this one barred people, who may have another name or none by now: their accounts are barred with them. */
+function withAccounts(
+  { runs, voices }: Thread,
+  entry: Entry<"action_proposed">,
+): Entry<"action_proposed"> {
+  if (!entry.barred.some(isMapped)) return entry;
+  const principals = runs.get(entry.run)?.principals ?? [];
+  const accounts = [...principals, ...voices.keys()];
+  return { ...entry, barred: [...new Set([...entry.barred, ...accounts])] };
 }
 
 /** A call is started, ends, or is settled by a person. */

@@ -73,8 +73,10 @@ async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): 
         : refusalOf({ verb: "deny", what: action.action, place }, allowed);
       return [privateWord(click, why)];
     }
-    const person = drive.parts.personOf(account);
-    if (approve && action.votes.some((vote) => vote.approve && vote.person === person)) {
+    const { personOf } = drive.parts;
+    const isOwn = (vote: Entry<"vote">) =>
+      vote.account === account || [vote.person, personOf(vote.account)].includes(personOf(account));
+    if (approve && action.votes.some((vote) => vote.approve && isOwn(vote))) {
       return [privateWord(click, alreadyApproved(action))];
     }
     return [voteOf(drive, click, allowed.basis)];

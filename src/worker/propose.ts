@@ -2,6 +2,7 @@ import {
   type Electorate,
   countEligible,
   fixApprovers,
+  isAlone,
   type Place,
 } from "../approvals/eligibility.ts";
 import type { Action } from "../approvals/action.ts";
@@ -71,7 +72,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     const preview = because(await dispatcher.preview(prepared, signal), decision, encode);
     const requesters = voicesIn(drive, call.run);
     const place = placeOf(drive, signal);
-    const electorate = await electorateOf(place, decision, requesters);
+    const electorate = await electorateOf(drive, place, decision, requesters);
     const obstacle = (await tooFew(place, electorate, decision)) ?? tooLong(prepared.args);
     if (obstacle !== undefined) return { kind: "blocked", text: obstacle };
     const reason = reasonOf(run?.talk);
@@ -158,7 +159,7 @@ export async function revise(
     const asked = decision.kind === "ask" ? decision : undefined;
     const place = placeOf(drive, signal);
     const electorate = asked
-      ? await electorateOf(place, asked, requesters)
+      ? await electorateOf(drive, place, asked, requesters)
       : { ...previous, barred: previous.barred.length === 0 ? [] : requesters };
     const obstacle = (asked && (await tooFew(place, electorate, asked))) ?? tooLong(prepared.args);
     if (obstacle !== undefined) return obstacle;
@@ -180,16 +181,19 @@ export async function revise(
   }
 }
 
+/** Accounts are barred, not people: whose they are is asked at each vote. */
 async function electorateOf(
-  { people, personOf }: Place,
+  { parts, adapter }: Drive,
+  place: Place,
   asked: Asked,
   requesters: string[],
 ): Promise<Electorate> {
-  return {
-    approvers: await fixApprovers(asked.approvers, people),
-    barred: asked.requesterMayApprove ? [] : [...new Set(requesters.map(personOf))],
-    quorum: asked.quorum,
-  };
+  const approvers = await fixApprovers(asked.approvers, place.people);
+  const isOnlyOne = parts.policy.singleOperator || adapter.singleOperator;
+  // Where somebody else could approve it too, what policy lets them approve is seen; where nobody could, it is not.
+  const mayApprove =
+    asked.requesterMayApprove && (isOnlyOne || !(await isAlone(approvers, requesters, place)));
+  return { approvers, barred: mayApprove ? [] : [...new Set(requesters)], quorum: asked.quorum };
 }
 
 async function tooFew(
@@ -199,6 +203,11 @@ async function tooFew(
 ): Promise<string | undefined> {
   const able = await countEligible(electorate, place);
   if (able === undefined || able >= electorate.quorum) return undefined;
+  if (able === 0 && (await countEligible({ ...electorate, barred: [] }, place)) !== 0) {
+    const asking = new Set(electorate.barred.map(place.personOf));
+    const except = asking.size === 1 ? "you, and you asked for it" : "those who asked for it";
+    return `Nobody here can approve this except ${except}. Ask in a channel with a teammate, or set \`approvals.singleOperator: true\`.`;
+  }
   const whom =
     asked.escalation === undefined
       ? "Change the rule or ask an operator"

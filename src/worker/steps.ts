@@ -1,5 +1,6 @@
 import { beginRun, endRun } from "../agent/run.ts";
 import { type Action, isOpen } from "../approvals/action.ts";
+import { countVoters } from "../approvals/people.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
@@ -298,6 +299,10 @@ async function whyNot(
   const { tool, args, digest } = action.proposal;
   const place = placeOf(drive, signal);
   try {
+    // They count as different people only if `people:` has them so still.
+    const approving = action.votes.filter(({ approve }) => approve);
+    if (countVoters(approving, place.personOf) < action.proposal.quorum)
+      return "its approvals are by fewer different people than it needs, as `people:` is now";
     for (const vote of action.votes) {
       const still = await checkEligible(vote.account, action.proposal, place);
       if (!still.eligible) return `${vote.name}'s approval no longer counts: ${still.why}`;

@@ -1,7 +1,16 @@
-import { expect, test } from "vitest";
-import { countPeople, createPersonOf } from "../../src/approvals/people.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  countPeople,
+  countVoters,
+  createPersonOf,
+  type KnownPerson,
+} from "../../src/approvals/people.ts";
+import { type AppendKind, type Draft, isPost, type PostKind } from "../../src/core/entry.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import { createChat } from "../fakes/chat.ts";
 import { asked } from "../fakes/asked.ts";
+import { createStage, KEY } from "../fakes/stage.ts";
 
 const PEOPLE = [
   { name: "Ana", accounts: ["test:ana", "test:ana-phone"] },
@@ -107,3 +116,135 @@ test("who asked for an action may think better of it", async () => {
   expect(act.runs).toEqual([]);
   expect(chat.cards()).toMatchObject([{ phase: "denied" }]);
 });
+
+describe("when `people:` is changed while an action waits", () => {
+  const NOBODY: KnownPerson[] = [];
+  const ANA = [{ name: "Ana", accounts: ["test:ana", "test:ana-phone"] }];
+  const RENAMED = [{ name: "Ana Lopez", accounts: ["test:ana", "test:ana-phone"] }];
+  const BARS = {
+    rules: [{ match: { tool: "act" }, decide: "ask" as const, requesterMayApprove: false }],
+  };
+
+  test.each([
+    ["names her", NOBODY, ANA],
+    ["names her otherwise", ANA, RENAMED],
+    ["no longer names her", ANA, NOBODY],
+  ])("whoever asked does not approve after it %s", async (_, before, after) => {
+    const chat = crowd();
+    const stage = await asked({ approvals: BARS, people: before, chat });
+    stage.parts.personOf = createPersonOf(after);
+    await stage.click("a1", { kind: "approve" }, "test:ana");
+    if (after !== NOBODY) await stage.click("a1", { kind: "approve" }, "test:ana-phone");
+    await stage.settle();
+    expect(stage.act.runs).toEqual([]);
+    expect((await stage.kinds()).includes("vote")).toBe(false);
+    await stage.click("a1", { kind: "approve" }, "test:bob");
+    await stage.settle();
+    expect(stage.act.runs).toEqual(["web"]);
+  });
+
+  test("what version 0.3 stored, people, bars their accounts", async () => {
+    const chat = crowd();
+    const first = await asked({ approvals: BARS, people: ANA, chat });
+    const written = (await first.entries()).map(({ seq: _seq, at: _at, ...draft }) =>
+      draft.kind === "action_proposed" ? { ...draft, barred: ["person:Ana"] } : draft,
+    );
+    const journal = await copyOf(written);
+    const stage = await createStage({ tools: [first.act], journal, people: RENAMED, chat });
+    await stage.click("a1", { kind: "approve" }, "test:ana");
+    await stage.click("a1", { kind: "approve" }, "test:ana-phone");
+    await stage.settle();
+    expect(first.act.runs).toEqual([]);
+    await stage.click("a1", { kind: "approve" }, "test:bob");
+    await stage.settle();
+    expect(first.act.runs).toEqual(["web"]);
+  });
+
+  test("two votes that are one person's by now are one", async () => {
+    const stage = await asked({ approvals: DESTRUCTIVE, chat: crowd(), people: NOBODY });
+    await stage.click("a1", { kind: "approve" }, "test:bob");
+    await stage.settle();
+    stage.parts.personOf = createPersonOf([{ name: "Bob", accounts: ["test:bob", "test:cy"] }]);
+    await stage.click("a1", { kind: "approve" }, "test:cy");
+    await stage.settle();
+    expect(stage.act.runs).toEqual([]);
+  });
+});
+
+test.each([
+  [["slack:T1:U1", "slack:T1:U2"], [], [], 2],
+  [["slack:T1:U1", "slack:T1:U2"], [], ["slack:T1:U1", "slack:T1:U2"], 1],
+  [["slack:T1:U1", "slack:T1:U2"], ["slack:T1:U1", "slack:T1:U2"], [], 1],
+  [
+    ["slack:T1:U1", "slack:T1:U2", "slack:T1:U3"],
+    ["slack:T1:U1", "slack:T1:U2"],
+    ["slack:T1:U2", "slack:T1:U3"],
+    1,
+  ],
+  [["slack:T1:U1", "discord:7"], ["slack:T1:U1"], [], 1],
+])(
+  "votes of %j, named together as %j then and as %j now, are %i people's",
+  (accounts, then, now, count) => {
+    const of = (list: readonly string[]) =>
+      createPersonOf(list.length === 0 ? [] : [{ name: "X", accounts: list }]);
+    const votes = accounts.map((account) => ({ account, person: of(then)(account) }));
+    expect(countVoters(votes, of(now))).toBe(count);
+  },
+);
+
+describe("where only who asked could approve", () => {
+  const alone = (singleOperator = false) => ({
+    chat: createChat({ standings: { "test:ana": "member", "test:guest": "guest" } }),
+    approvals: { singleOperator },
+  });
+
+  test.each(["write", "destructive"] as const)(
+    "a %s is refused, with what to do",
+    async (effect) => {
+      const { chat, act } = await asked(alone(), effect);
+      expect(chat.cards()).toEqual([]);
+      expect(act.runs).toEqual([]);
+      expect(chat.answers()[0]?.results[0]?.text).toBe(
+        "Nobody here can approve this except you, and you asked for it. Ask in a channel with a teammate, or set `approvals.singleOperator: true`.",
+      );
+    },
+  );
+
+  test.each(["write", "destructive"] as const)(
+    "a single operator approves a %s",
+    async (effect) => {
+      const { act, click, settle } = await asked(alone(true), effect);
+      await click("a1", { kind: "approve" }, "test:ana");
+      await settle();
+      expect(act.runs).toEqual(["web"]);
+    },
+  );
+
+  test("a rule that names others who are not there does not make it theirs to approve", async () => {
+    const { chat } = await asked({
+      chat: createChat({ standings: { "test:ana": "member" } }),
+      approvals: {
+        rules: [{ match: { tool: "act" }, decide: "ask", approvers: ["discord:7"] }],
+      },
+    });
+    expect(chat.cards()).toEqual([]);
+  });
+});
+
+async function copyOf(drafts: readonly { kind: string }[]): Promise<Journal> {
+  const journal = await openSqliteJournal({ path: ":memory:", now: () => 1_000_000 });
+  onTestFinished(() => journal.close());
+  for (const draft of drafts as Draft[]) {
+    if (isPost(draft)) await journal.post(KEY, draft as Draft<PostKind>);
+  }
+  const granted = await journal.lease(KEY, 60_000);
+  if (granted === undefined) throw new Error("no lease");
+  for (const draft of drafts as Draft[]) {
+    if (isPost(draft)) continue;
+    const { length } = await journal.read(KEY);
+    await journal.append(granted.lease, length, [draft as Draft<AppendKind>]);
+  }
+  const { length } = await journal.read(KEY);
+  await journal.release(granted.lease, length);
+  return journal;
+}

@@ -69,7 +69,9 @@ describe("an approval", () => {
   test.each(["guest", "bot", "deactivated", "unknown"] as const)(
     "by an account that is %s changes nothing",
     async (standing) => {
-      const chat = createChat({ standings: { "test:ana": "member", "test:eve": standing } });
+      const chat = createChat({
+        standings: { "test:ana": "member", "test:bob": "member", "test:eve": standing },
+      });
       const { act, click, settle, kinds } = await asked({ chat });
       await click("a1", { kind: "approve" }, "test:eve");
       await settle();
