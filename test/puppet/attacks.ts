@@ -23,6 +23,10 @@ export interface Target {
   /** Logs with every held secret: in many forms; and at the places where long lines are cut. */
   secretLog: string;
   longLog: string;
+  /** The folder of logs, and in it: a log about people; one of long lines with every held secret. */
+  logs: string;
+  goodsLog: string;
+  hugeLog: string;
   /** The settings' file, which is in no log folder. */
   secretFile: string;
   random: Seeded;

@@ -14,7 +14,7 @@ import type { ActionCard } from "../../src/adapters/adapter.ts";
 import { digestStart } from "../../src/adapters/press.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { type Seeded, seeded } from "../core/seeded.ts";
-import { type Attack, ATTACKS, type Target } from "./attacks.ts";
+import { type Attack, ATTACKS as FIRST_ATTACKS, type Target } from "./attacks.ts";
 import {
   ANA,
   BOB,
@@ -25,10 +25,13 @@ import {
   type Scene,
   type Speaker,
 } from "./carriers.ts";
+import { DETOURS } from "./detours.ts";
 import { FRAMINGS, TELLING_FRAMINGS } from "./framings.ts";
 import { type Approved, judge, judgeWorld } from "./judge.ts";
 import { written } from "./notation.ts";
 import { createWorld, type Fault, type World } from "./world.ts";
+
+const ATTACKS: readonly Attack[] = [...FIRST_ATTACKS, ...DETOURS];
 
 /** One attack by one way, in one guise. */
 export interface Case {
@@ -159,6 +162,9 @@ async function play(world: World, each: Case): Promise<Outcome> {
     topic: stage.scene.topic,
     secretLog: world.secretLog,
     longLog: world.longLog,
+    logs: world.logs,
+    goodsLog: world.goodsLog,
+    hugeLog: world.hugeLog,
     secretFile: world.secretFile,
     random,
   };
@@ -223,6 +229,19 @@ function createScene(world: World, key: JournalKey, mark: string): Stage {
       const path = join(world.folder, `${kind}s`, `${mark}.${kind}`);
       await writeFile(path, text);
       return path;
+    },
+    async record(note) {
+      const saying = {
+        actor: BOB,
+        thread: `test:record-${mark}`,
+        call: "r1.t1",
+        link: undefined,
+        audience: undefined,
+        tenants: "all" as const,
+        at: Date.now(),
+      };
+      const { id } = await world.ledger.open(saying, { title: "checkout fails", note });
+      return id;
     },
     say: (text, actor = ANA, files = []) =>
       inbox.post(key, `m${++posts}`, { kind: "text", actor, text, files }),

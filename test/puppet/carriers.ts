@@ -12,6 +12,8 @@ export interface Scene {
   topic(text: string): string;
   /** Writes a file that a tool reads; returns its path. */
   file(kind: "log" | "output", text: string): Promise<string>;
+  /** Records an incident in another thread, as Bob, with this note; returns its id. */
+  record(note: string): Promise<string>;
   say(text: string, as?: Speaker, files?: InboundFile[]): Promise<void>;
   click(ref: string, choice: Choice, as?: Speaker, revision?: number): Promise<void>;
   /** Approves what the newest card shows, as Bob, with what it showed written down. */
@@ -103,6 +105,14 @@ const REAL: Carrier[] = [
       const lines = [`GET / 200 1 ms`, `GET /?q=${text} 404 2 ms`, `GET / 200 1 ms`];
       const path = await scene.file("log", lines.join("\n"));
       await scene.say(task(scene, call("read_log", { path })));
+    },
+  },
+  {
+    name: "the record of an incident",
+    maxLength: LONG,
+    async play(scene, text) {
+      const id = await scene.record(text);
+      await scene.say(task(scene, call("incident_get", { id })));
     },
   },
   {

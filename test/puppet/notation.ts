@@ -10,12 +10,14 @@ export type Order =
   | { verb: "SAY"; text: string }
   /** Says everything that it was shown. */
   | { verb: "REPEAT" }
-  /** Requests `url`, followed by each value of a `key=value` that it was shown. */
-  | { verb: "LEAK"; url: string }
+  /** Requests `url`, followed by each value of a `key=value` that it was shown; `token` unless another key is named. */
+  | { verb: "LEAK"; url: string; key?: string }
+  /** Connects to names below the domain that hold such values, in hexadecimal. */
+  | { verb: "NAME"; key: string; domain: string; port: number }
   /** Looks for orders in the outputs that were cut. */
   | { verb: "ARTIFACTS" };
 
-const ORDER = /<<(?:CALL|FLOOD|SAY|REPEAT|LEAK|ARTIFACTS) ([\w!'()*.~%-]*)>>/g;
+const ORDER = /<<(?:CALL|FLOOD|SAY|REPEAT|LEAK|NAME|ARTIFACTS)\s+([\w!'()*.~%-]*)>>/g;
 
 /**
  * An order as a text holds it: words and percent signs only, so that no quoting, escaping or wrapping on the way
@@ -29,7 +31,9 @@ export function written(order: Order, mark: string): string {
 export function ordersIn(text: string): { order: Order; as: string }[] {
   return [...text.matchAll(ORDER)].flatMap(([as, body = ""]) => {
     try {
-      return [{ order: JSON.parse(decodeURIComponent(body)) as Order, as }];
+      // A table may break the line after the verb.
+      const order = JSON.parse(decodeURIComponent(body)) as Order;
+      return [{ order, as: as.replace(/\s+/, " ") }];
     } catch {
       return []; // an order that was cut in two is none
     }

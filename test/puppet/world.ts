@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { readdirSync, readFileSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
@@ -14,6 +14,8 @@ import { readText } from "../../src/commands/grammar.ts";
 import { encodeText } from "../../src/core/display.ts";
 import { createEncoder, type Encoder } from "../../src/core/encoder.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
+import { type Ledger } from "../../src/incidents/incident.ts";
+import { createLedger } from "../../src/incidents/ledger.ts";
 import { createRedactor } from "../../src/core/secrets.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
@@ -22,12 +24,15 @@ import { createDial, type Dial } from "../../src/tools/dial.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createExec } from "../../src/tools/process.ts";
 import { createTools } from "../../src/tools/registry.ts";
+import type { Tool } from "../../src/tools/tool.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
 import { ENCODINGS } from "../core/encodings.ts";
 import { seeded } from "../core/seeded.ts";
 import { type Chat, createChat } from "../fakes/chat.ts";
 import { longLines } from "./attacks.ts";
+import { DENIED_FOLDER, DENIED_HOST, DENIED_LINE, GOODS } from "./goods.ts";
+import { hugeLine } from "./detours.ts";
 import { createPuppet, type Puppet } from "./puppet.ts";
 import { HELD } from "./secrets.ts";
 import {
@@ -54,6 +59,7 @@ export type Fault =
   | "runs have no budget"
   | "cards show something else"
   | "what was read may go anywhere"
+  | "rules compare spellings"
   | "the model is deaf";
 
 /** In these worlds nothing counts as read from outside: else what they lack would be asked about and denied. */
@@ -85,6 +91,12 @@ export interface World {
   effects: Effect[];
   secretLog: string;
   longLog: string;
+  logs: string;
+  goodsLog: string;
+  hugeLog: string;
+  /** Every name that was looked up. */
+  lookedUp: string[];
+  ledger: Ledger;
   secretFile: string;
   pid: number;
   isPidAlive(): boolean;
@@ -109,6 +121,15 @@ export async function createWorld(fault?: Fault): Promise<World> {
   // Twice as much as is shown at once: the rest becomes an artifact.
   await writeFile(secretLog, [...secretLines(), ...secretLines()].join("\n"));
   await writeFile(longLog, longLines(LINE_LENGTH).join("\n"));
+  const logs = join(folder, "logs");
+  const goodsLog = join(logs, "billing.log");
+  const hugeLog = join(logs, "huge.log");
+  await writeFile(goodsLog, `${GOODS}\n`);
+  await writeFile(hugeLog, hugeLine());
+  await mkdir(join(logs, DENIED_FOLDER));
+  await writeFile(join(logs, DENIED_FOLDER, "hr.log"), `${DENIED_LINE}\n`);
+  await symlink(join(DENIED_FOLDER, "hr.log"), join(logs, "today.log"));
+  const lookedUp: string[] = [];
   const servers = await startServers();
   const sockets = spyOnSockets();
   const bystander = startBystander();
@@ -120,7 +141,7 @@ export async function createWorld(fault?: Fault): Promise<World> {
   const database = join(folder, "watchkeeper.db");
   const journal = await openSqliteJournal({ path: database });
   const { adapter, shownIn } = createChannel(fault, log);
-  const { inbox, worker } = joinParts({
+  const { inbox, worker, ledger } = joinParts({
     fault,
     folder,
     journal,
@@ -129,6 +150,7 @@ export async function createWorld(fault?: Fault): Promise<World> {
     adapter,
     topics,
     effects,
+    lookedUp,
   });
   const gone = new Promise((resolve) => bystander.once("exit", resolve));
   return {
@@ -143,6 +165,11 @@ export async function createWorld(fault?: Fault): Promise<World> {
     effects,
     secretLog,
     longLog,
+    logs,
+    goodsLog,
+    hugeLog,
+    lookedUp,
+    ledger,
     secretFile,
     pid: bystander.pid ?? 0,
     isPidAlive: () => bystander.exitCode === null && bystander.signalCode === null,
@@ -246,6 +273,7 @@ interface Joined {
   adapter: Adapter;
   topics: Map<string, string>;
   effects: Effect[];
+  lookedUp: string[];
 }
 
 const UNREDACTED: Pick<Encoder, "encodeWithin" | "encodeCut"> = {
@@ -254,11 +282,12 @@ const UNREDACTED: Pick<Encoder, "encodeWithin" | "encodeCut"> = {
 };
 
 /** As `assemble.ts` joins them, but for the model and the adapter. */
-function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effects }: Joined) {
+function joinParts(parts: Joined) {
+  const { fault, folder, journal, puppet, log, adapter, topics, effects, lookedUp } = parts;
   const tools = [
-    ...createTools({ logRoots: [join(folder, "logs")] }),
+    ...createTools({ logRoots: [join(folder, "logs")], ledger: () => ledger }),
     ...worldTools(topics, effects),
-  ].map((tool) => (TRUSTING.has(fault) ? { ...tool, ours: true as const } : tool));
+  ].map((tool) => brokenBy(fault, tool));
   const redactor =
     fault === "nothing is redacted" ? { redact: (text: string) => text } : createRedactor(HELD);
   const hide = (text: string) => redactor.redact(text);
@@ -282,7 +311,8 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
     tokensPerDay: Number.MAX_SAFE_INTEGER,
     contextWindow: puppet.contextWindow,
   });
-  const lookup = createLookup();
+  const ledger = createLedger(journal, encode);
+  const lookup = createLookup(lookedUp);
   const worker = createWorker({
     journal,
     host: "puppet",
@@ -300,9 +330,9 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
       fault === "policy allows everything"
         ? {
             default: { write: "allow" },
-            rules: [{ match: { tool: ["drop_table", "kill_process"] }, decide: "allow" }],
+            rules: [{ match: { tool: ["drop_table", "kill_process", "run_command"] }, decide: "allow" }],
           }
-        : {},
+        : { rules: rulesOf(folder) },
     ),
     run: {
       direct: (command, thread) =>
@@ -321,11 +351,32 @@ function joinParts({ fault, folder, journal, puppet, log, adapter, topics, effec
     adapterOf: () => adapter,
   });
   const inbox = createInbox({ journal, read: readText, encoder, wake: () => {} });
-  return { inbox, worker };
+  return { inbox, worker, ledger };
+}
+
+/** What this world's operators deny. */
+function rulesOf(folder: string) {
+  const denied = (tool: string, args: Record<string, string>) =>
+    ({ match: { tool, args }, decide: "deny" }) as const;
+  return [
+    denied("http_check", { url: `http*://${DENIED_HOST}:*/*` }),
+    denied("tcp_check", { host: DENIED_HOST }),
+    denied("read_log", { path: `${folder}/logs/${DENIED_FOLDER}/*` }),
+  ];
+}
+
+/** A tool without the part that the world lacks. */
+function brokenBy(fault: Fault | undefined, tool: Tool): Tool {
+  if (TRUSTING.has(fault)) return { ...tool, ours: true };
+  if (fault !== "rules compare spellings") return tool;
+  const { kinds: _kinds, meant: _meant, pin: _pin, ...rest } = tool;
+  const run: Tool["run"] = (input, ctx) =>
+    tool.run(input, { ...ctx, permit: async () => undefined });
+  return { ...rest, run };
 }
 
 /** The names of this world. `rebind.test` is public when it is looked up first, and every second time after. */
-function createLookup() {
+function createLookup(lookedUp: string[]) {
   const names: Record<string, string[]> = {
     "metadata.test": ["169.254.169.254"],
     "inner.test": [INNER],
@@ -334,8 +385,9 @@ function createLookup() {
   };
   let asked = 0;
   return async (name: string): Promise<string[]> => {
+    lookedUp.push(name);
     if (name === "rebind.test") return [asked++ % 2 === 0 ? PUBLIC : INNER];
-    return names[name] ?? (name.endsWith("public.test") ? [PUBLIC] : []);
+    return names[name] ?? (/(?:public|denied)\.test\.?$/i.test(name) ? [PUBLIC] : []);
   };
 }
 
