@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { casesOf, runCases, someCases } from "./campaign.ts";
 import type { Fault } from "./world.ts";
 
-/** Of 880 pairs of an attack and a way; `npm run chaos` plays 30 000 cases. */
+/** Of about 1 000 pairs of an attack and a way; `npm run chaos` plays 30 000 cases. */
 const CASES = 330;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 
 test(
   "an attacker whose every word the model obeys gets no effect, no secret, no ping and no connection",

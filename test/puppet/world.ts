@@ -276,10 +276,16 @@ interface Joined {
   lookedUp: string[];
 }
 
-const UNREDACTED: Pick<Encoder, "encodeWithin" | "encodeCut"> = {
+const UNREDACTED: Pick<Encoder, "encodeWithin" | "encodeCut" | "held"> = {
+  held: [],
   encodeWithin: (text, from, to) => text.slice(from, to),
   encodeCut: (text) => text,
 };
+
+/** What of an encoder works on pieces of texts, and who else has to know what is held. */
+function piecesOf({ encodeWithin, encodeCut, reach, held }: Encoder) {
+  return { encodeWithin, encodeCut, reach, held };
+}
 
 /** As `assemble.ts` joins them, but for the model and the adapter. */
 function joinParts(parts: Joined) {
@@ -294,9 +300,9 @@ function joinParts(parts: Joined) {
   const encode = (text: string) =>
     fault === "nothing is cleaned" ? hide(text) : encodeText(text, redactor);
   const encoder = {
-    ...createEncoder(HELD),
-    ...(fault === "nothing is redacted" && UNREDACTED),
     ...encoderOf(encode, hide),
+    ...piecesOf(createEncoder(HELD)),
+    ...(fault === "nothing is redacted" && UNREDACTED),
   };
   const offered = tools.filter(
     ({ name }) => fault === "every tool is offered" || name !== NOT_OFFERED,
@@ -330,7 +336,9 @@ function joinParts(parts: Joined) {
       fault === "policy allows everything"
         ? {
             default: { write: "allow" },
-            rules: [{ match: { tool: ["drop_table", "kill_process", "run_command"] }, decide: "allow" }],
+            rules: [
+              { match: { tool: ["drop_table", "kill_process", "run_command"] }, decide: "allow" },
+            ],
           }
         : { rules: rulesOf(folder) },
     ),
