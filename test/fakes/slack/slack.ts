@@ -273,6 +273,11 @@ export class FakeSlack {
     this.#sockets.disconnect(reason);
   }
 
+  /** A whole Socket Mode frame over every connection, whatever it is. */
+  sendFrame(frame: unknown): void {
+    this.#sockets.sendFrame(frame);
+  }
+
   /** Every connection breaks off. */
   dropConnections(): void {
     this.#sockets.dropAll();

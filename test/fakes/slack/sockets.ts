@@ -12,6 +12,8 @@ export interface Sockets extends Transport {
   count(): number;
   disconnect(reason: string): void;
   dropAll(): void;
+  /** Sends a frame as it stands over every connection. */
+  sendFrame(frame: unknown): void;
 }
 
 interface Connection {
@@ -97,6 +99,9 @@ export function createSockets(world: World): Sockets {
         // A warning comes some 10 s before the connection's end.
         if (reason !== "warning") socket.close(1000);
       }
+    },
+    sendFrame(frame) {
+      for (const { socket } of open()) socket.send(JSON.stringify(frame));
     },
     dropAll() {
       for (const { socket } of connections) socket.terminate();
