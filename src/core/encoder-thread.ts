@@ -1,23 +1,18 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import type { EncoderCall } from "./encoder-ways.ts";
 import type { HeldSecret } from "./secrets.ts";
 
-/** What the thread is asked: one text at a time, answered in order. */
-export interface AsideRequest {
-  how: "encode" | "hide";
-  text: string;
-}
-
 /**
- * Encodes long texts in a thread of its own, so that one that takes the rules long holds nobody up. The thread is
+ * Encodes long texts in a thread of its own, one at a time, so that one that takes the rules long holds nobody up. It is
  * started by the first text and ends with the process, which it does not keep alive. A text whose thread dies (it has no
  * memory left) is not shown: the caller gets the error.
  */
-export function createAside(held: readonly HeldSecret[]): (asked: AsideRequest) => Promise<string> {
+export function createAside(held: readonly HeldSecret[]): (asked: EncoderCall) => Promise<string> {
   let thread: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function ask(asked: AsideRequest): Promise<string> {
+  async function ask(asked: EncoderCall): Promise<string> {
     thread ??= new Worker(new URL("./encoder-worker.ts", import.meta.url), {
       workerData: held,
       env: {},

@@ -1,27 +1,17 @@
 import { cleanText, encodeText } from "./display.ts";
-import { type AsideRequest, createAside } from "./encoder-thread.ts";
+import { carryOut, type EncoderCall, type Ways } from "./encoder-ways.ts";
+import { createAside } from "./encoder-thread.ts";
 import { createRedactor, type HeldSecret } from "./secrets.ts";
 
 /**
  * The one encoder, for whole texts and for pieces of longer ones. A piece is encoded with what stands around it in
  * view: whoever cuts, matches or counts raw text does so on what this gives, so that half a secret never shows.
  */
-export interface Encoder {
-  /** As `encodeText`. */
-  encode(text: string): string;
-  /** Without secrets and otherwise as it is: for what people type and models write, before anything is made of it. */
-  hide(text: string): string;
-  /** As `encode` and `hide`, for texts that may be long: those are worked on beside the event loop. */
-  encodeAside(text: string): Promise<string>;
-  hideAside(text: string): Promise<string>;
-  /**
-   * The clean text between two places of it. What is found across one of them stands whole in the answer, as its
-   * placeholder; with `reach` characters more on both sides no held value is overlooked, however it is written.
-   * `text` has to be what `cleanText` gives.
-   */
-  encodeWithin(text: string, from: number, to: number): string;
-  /** A text of which more stood before or behind and is gone: less `reach` characters at each such end. */
-  encodeCut(text: string, cut: { before: boolean; behind: boolean }): string;
+export interface Encoder extends Ways {
+  /** The same for texts that may be long: those are worked on beside the event loop. */
+  readonly aside: {
+    [Way in keyof Ways]: (...args: Parameters<Ways[Way]>) => Promise<string>;
+  };
   /** Characters that the longest held value takes up when it is written down at length. */
   readonly reach: number;
   /** What `createEncoder` was given, for a thread that has to make its own. */
@@ -41,25 +31,27 @@ export function createEncoder(held: readonly HeldSecret[]): Encoder {
   const redactor = createRedactor(held);
   const longest = Math.max(0, ...held.map(({ value }) => value.length));
   const reach = Math.min(MOST_REACH, Math.max(LEAST_REACH, MOST_PER_CHARACTER * longest));
-  const aside = createAside(held);
-  const here: Pick<Encoder, "encode" | "hide"> = {
+  const ways: Ways = {
     encode: (text) => encodeText(text, redactor),
     hide: (text) => redactor.redact(text),
-  };
-  const orAside =
-    (how: AsideRequest["how"]) =>
-    async (text: string): Promise<string> =>
-      text.length > MAX_AT_ONCE ? aside({ how, text }) : here[how](text);
-  return {
-    ...here,
-    encodeAside: orAside("encode"),
-    hideAside: orAside("hide"),
     encodeWithin: (text, from, to) => redactor.redactWithin(text, from, to),
     encodeCut(text, { before, behind }) {
       const clean = cleanText(text);
       const from = before ? characterEnd(clean, reach) : 0;
       const to = behind ? characterEnd(clean, clean.length - reach) : clean.length;
       return from >= to ? "" : redactor.redactWithin(clean, from, to);
+    },
+  };
+  const inThread = createAside(held);
+  const aside = async (call: EncoderCall): Promise<string> =>
+    call[1].length > MAX_AT_ONCE ? inThread(call) : carryOut(ways, call);
+  return {
+    ...ways,
+    aside: {
+      encode: (text) => aside(["encode", text]),
+      hide: (text) => aside(["hide", text]),
+      encodeWithin: (text, from, to) => aside(["encodeWithin", text, from, to]),
+      encodeCut: (text, cut) => aside(["encodeCut", text, cut]),
     },
     reach,
     held,

@@ -221,7 +221,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
           : await attempt(parts, breaker, tool, args, options);
       const ms = Math.round(performance.now() - began);
       const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
-      const encoded = [await parts.encoder.encodeAside(ended.text), ...left].join("\n");
+      const encoded = [await parts.encoder.aside.encode(ended.text), ...left].join("\n");
       const text = capText(encoded, MAX_RESULT_BYTES);
       const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
       return { outcome: ended.outcome, text, artifacts, files, ms };

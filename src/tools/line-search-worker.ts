@@ -1,10 +1,19 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { RE2JS, RE2JSException } from "re2js";
-import { createEncoder } from "../core/encoder.ts";
+import { createEncoder, type Encoder } from "../core/encoder.ts";
+import type { HeldSecret } from "../core/secrets.ts";
 import type { LineSearch, LineSearchAnswer } from "./line-search.ts";
 import { findLines, matchLines } from "./lines.ts";
 
 /** The program of the thread that a search runs in. */
+
+/** This is a thread of its own already. */
+function encoderHere(held: readonly HeldSecret[]): Encoder {
+  const encoder = createEncoder(held);
+  const encodeWithin: Encoder["aside"]["encodeWithin"] = async (...args) =>
+    encoder.encodeWithin(...args);
+  return { ...encoder, aside: { ...encoder.aside, encodeWithin } };
+}
 
 async function search(asked: LineSearch): Promise<LineSearchAnswer> {
   const { pattern, ignoreCase, wanted } = asked;
@@ -13,7 +22,7 @@ async function search(asked: LineSearch): Promise<LineSearchAnswer> {
     const matches = (line: string) => regex.test(line);
     const found =
       "file" in asked
-        ? await findLines(asked.file, wanted, { encoder: createEncoder(asked.held), matches })
+        ? await findLines(asked.file, wanted, { encoder: encoderHere(asked.held), matches })
         : matchLines(asked.lines, wanted, matches);
     return { found };
   } catch (error) {

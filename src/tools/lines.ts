@@ -127,7 +127,10 @@ async function* linesFromEnd(
     const at = end - region.length;
     const before = await readPart(fd, Math.max(0, at - encoder.reach), at);
     yield {
-      lines: linesOf(encodedRegion(before, region, behind, encoder), region.at(-1) === NEWLINE),
+      lines: linesOf(
+        await encodedRegion(before, region, behind, encoder),
+        region.at(-1) === NEWLINE,
+      ),
       inParts,
       searchedBytes: bytes - at,
     };
@@ -149,11 +152,17 @@ function characterStart(block: Buffer): number {
   return Math.max(0, start);
 }
 
-function encodedRegion(before: Buffer, region: Buffer, behind: Buffer, encoder: Encoder): string {
+function encodedRegion(
+  before: Buffer,
+  region: Buffer,
+  behind: Buffer,
+  encoder: Encoder,
+): Promise<string> {
   const [head = "", middle = "", tail = ""] = [before, region, behind].map((part) =>
     cleanText(part.toString()),
   );
-  return encoder.encodeWithin(head + middle + tail, head.length, head.length + middle.length);
+  const [from, to] = [head.length, head.length + middle.length];
+  return encoder.aside.encodeWithin(head + middle + tail, from, to);
 }
 
 /** Newest first. */

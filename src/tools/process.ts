@@ -112,13 +112,14 @@ async function supervise(argv: readonly string[], setting: Setting): Promise<Exe
   child.unref();
   if (exit === undefined) {
     // Encoded before `stopped` cuts it.
-    const printed = encoder.encode(`${out.text()}\n${err.text()}`.trim());
+    const said = `${await out.text()}\n${await err.text()}`;
+    const printed = await encoder.aside.encode(said.trim());
     throw stopped(argv[0] ?? "", signal.reason, performance.now() - startedAt, printed);
   }
   return {
     ...exit,
-    stdout: out.text(),
-    stderr: err.text(),
+    stdout: await out.text(),
+    stderr: await err.text(),
     droppedBytes: out.dropped() + err.dropped(),
   };
 }
@@ -269,14 +270,14 @@ function capture(stream: Readable | null, maxBytes: number, encoder: Encoder) {
     else stream.once("close", resolve);
   });
   const dropped = () => Math.max(0, total - maxBytes);
-  const text = () => {
+  const text = async () => {
     if (total <= head.length) return head.toString("utf8", 0, total);
     const filled = total - head.length;
     if (filled <= tail.length) return Buffer.concat([head, tail.subarray(0, filled)]).toString();
     const seam = filled % tail.length;
     const end = Buffer.concat([tail.subarray(seam), tail.subarray(0, seam)]);
-    const first = encoder.encodeCut(head.toString(), { before: false, behind: true });
-    const last = encoder.encodeCut(end.toString(), { before: true, behind: false });
+    const first = await encoder.aside.encodeCut(head.toString(), { before: false, behind: true });
+    const last = await encoder.aside.encodeCut(end.toString(), { before: true, behind: false });
     const given = Math.min(head.length, encoder.reach) + Math.min(tail.length, encoder.reach);
     return `${first}\n[… ${dropped() + given} bytes left out …]\n${last}`;
   };

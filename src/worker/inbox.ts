@@ -14,7 +14,7 @@ export interface InboxParts {
   /** Reads a typed text as a command, a click, a Stop or plain language. */
   read(text: string): Reading;
   /** Takes secrets out of what people type and attach, before anything is made of it. */
-  encoder: Pick<Encoder, "hide" | "hideAside">;
+  encoder: Pick<Encoder, "hide" | "aside">;
   wake(key: JournalKey): void;
 }
 
@@ -31,7 +31,7 @@ export function createInbox({ journal, read, encoder, wake }: InboxParts): Inbox
     checkFile(name, mediaType, bytes);
     const isText = mediaType === "text/plain";
     const kept = isText
-      ? Buffer.from(await encoder.hideAside(cleanText(Buffer.from(bytes).toString())))
+      ? Buffer.from(await encoder.aside.hide(cleanText(Buffer.from(bytes).toString())))
       : bytes;
     return { name: encoder.hide(name), mediaType, artifact: await journal.putArtifact(key, kept) };
   }
@@ -74,12 +74,12 @@ type Posted = Content<PostKind>;
 async function contentOf(
   inbound: Inbound,
   read: InboxParts["read"],
-  { hide, hideAside }: InboxParts["encoder"],
+  { hide, aside }: InboxParts["encoder"],
 ): Promise<Posted> {
   if (inbound.kind === "click") return { ...inbound, choice: hideIn(inbound.choice, hide) };
   if (inbound.kind === "stop") return inbound;
   const { actor } = inbound;
-  const whole = await hideAside(inbound.text);
+  const whole = await aside.hide(inbound.text);
   const reading = read(whole);
   const text = capText(whole, MAX_STORED_BYTES);
   switch (reading.kind) {

@@ -208,10 +208,10 @@ async function kept(
 ): Promise<AssistantBlock> {
   if (block.kind === "thinking") return block;
   if (block.kind === "text") {
-    const text = await encoder.hideAside(block.text);
+    const text = await encoder.aside.hide(block.text);
     return text === block.text ? block : { kind: "text", text };
   }
-  const input = await encoder.hideAside(block.input);
+  const input = await encoder.aside.hide(block.input);
   const isNew = block.id !== "" && !ids.has(block.id);
   const id = isNew ? block.id : `${block.id || "call"}_${turn}_${ids.size}`;
   ids.add(id);

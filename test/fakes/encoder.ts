@@ -9,7 +9,10 @@ export function encoderOf(encode: (text: string) => string, hide = encode): Enco
     ...nothingHeld,
     encode,
     hide,
-    encodeAside: async (text) => encode(text),
-    hideAside: async (text) => hide(text),
+    aside: {
+      ...nothingHeld.aside,
+      encode: async (text) => encode(text),
+      hide: async (text) => hide(text),
+    },
   };
 }

@@ -26,7 +26,7 @@ test("messages that wait in a long row are taken up one after the other, and the
 test("a long text is encoded beside the loop, to the same as at once", async () => {
   const encoder = createEncoder([{ name: "KEY", value: "Zt9-qLw27_xKfPz4RbNcTy83" }]);
   const hostile = "password= \" Zt9-qLw27_xKfPz4RbNcTy83 'token': ".repeat(2_000);
-  const encoding = encoder.encodeAside(hostile);
+  const encoding = encoder.aside.encode(hostile);
   let settled = false;
   void encoding.finally(() => {
     settled = true;
@@ -35,14 +35,14 @@ test("a long text is encoded beside the loop, to the same as at once", async () 
   // What is done at once is done after one turn.
   expect(settled).toBe(false);
   expect(await encoding).toBe(encoder.encode(hostile));
-  expect(await encoder.hideAside(hostile)).toBe(encoder.hide(hostile));
-  expect(await encoder.encodeAside("short Zt9-qLw27_xKfPz4RbNcTy83")).toBe("short [secret:KEY]");
+  expect(await encoder.aside.hide(hostile)).toBe(encoder.hide(hostile));
+  expect(await encoder.aside.encode("short Zt9-qLw27_xKfPz4RbNcTy83")).toBe("short [secret:KEY]");
 });
 
 test("long texts asked for together each get their own answer", async () => {
   const encoder = createEncoder([]);
   const texts = ["a", "b", "c"].map((letter) => `${letter} `.repeat(20_000));
-  expect(await Promise.all(texts.map((text) => encoder.encodeAside(text)))).toEqual(texts);
+  expect(await Promise.all(texts.map((text) => encoder.aside.encode(text)))).toEqual(texts);
 });
 
 test("the watchdog logs what held the loop, how long and during which work, at most once a second", () => {

@@ -73,7 +73,7 @@ export const httpCheck = defineTool({
   async run(args, ctx) {
     // node:http takes tens of milliseconds to load, which a start without a check should not pay.
     const { visit } = await import("./http-visit.ts");
-    return { text: renderVisit(await visit(args, ctx), args, ctx.encoder) };
+    return { text: await renderVisit(await visit(args, ctx), args, ctx.encoder) };
   },
 });
 

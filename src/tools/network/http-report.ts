@@ -39,12 +39,12 @@ const SHOWN_HEADERS = [
  * The conclusion in the first line, then what else to notice, then each hop with its evidence. Bodies are encoded before
  * they are searched or cut: whether a secret is in one cannot be asked.
  */
-export function renderVisit(
+export async function renderVisit(
   { hops: visited, stuck }: Visit,
   expected: Expectations,
   encoder: Encoder,
-): string {
-  const hops = visited.map((hop) => withoutSecrets(hop, encoder));
+): Promise<string> {
+  const hops = await Promise.all(visited.map((hop) => withoutSecrets(hop, encoder)));
   const numbered = hops.length > 1;
   return [
     conclude({ hops, stuck }, expected),
@@ -60,11 +60,11 @@ export function renderVisit(
   ].join("\n");
 }
 
-function withoutSecrets(hop: Exchange, encoder: Encoder): Exchange {
+async function withoutSecrets(hop: Exchange, encoder: Encoder): Promise<Exchange> {
   const { answer } = hop;
   if (answer === undefined) return hop;
   const { body } = answer;
-  const text = encoder.encodeCut(body.text, { before: false, behind: !body.isWhole });
+  const text = await encoder.aside.encodeCut(body.text, { before: false, behind: !body.isWhole });
   return { ...hop, answer: { ...answer, body: { ...body, text } } };
 }
 
