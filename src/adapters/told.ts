@@ -37,7 +37,7 @@ const MARKS: Readonly<Record<Outcome, string>> = {
 const SIGNS: Readonly<Record<Answer["status"], string>> = {
   completed: "",
   failed: "✗ ",
-  cancelled: "– ",
+  cancelled: "⏹ ",
   wrapped_up: "⚠ ",
 };
 
@@ -96,7 +96,9 @@ async function tellAnswer(answer: Answer, allowLink: AllowLink): Promise<Untitle
   const words = answer.text?.trimEnd();
   const isFull = words === undefined && !answer.talk;
   const results = answer.results.flatMap((result) => tellResult(result, isFull));
-  const isTold = answer.results.some(({ outcome }) => outcome !== "ok");
+  // What failed says so itself; a Stop is told whatever the calls came to.
+  const isTold =
+    answer.status === "failed" && answer.results.some(({ outcome }) => outcome !== "ok");
   const isStatusShown = answer.status !== "completed" && !isTold;
   const head = words ?? (results.length === 0 || isStatusShown ? answer.status : undefined);
   const spans = head === undefined ? [] : plainSpans(head, allowLink);

@@ -42,7 +42,8 @@ type Begun = Draft<"run_started"> | Draft<"run_ended">;
  * Takes up what was said: a command with a tool becomes a run of one call, plain language a run of the model's with all
  * messages that wait; everything else is answered at once.
  */
-export function beginRun({ entry, stopped }: Pending, thread: Thread, parts: RunParts): Begun[] {
+export function beginRun(pending: Pending, thread: Thread, parts: RunParts): Begun[] {
+  const { entry, stopped } = pending;
   const run = `r${thread.counts.runs + 1}`;
   const start = (more: Partial<Draft<"run_started">> = {}): Draft<"run_started"> => ({
     id: `run:${run}`,
@@ -57,7 +58,7 @@ export function beginRun({ entry, stopped }: Pending, thread: Thread, parts: Run
     start(),
     endDraft(run, status, text),
   ];
-  if (stopped) return answer("cancelled", "Stopped before it began.");
+  if (stopped) return answer("cancelled", `Stopped${by(pending)} before it began.`);
   if (entry.kind === "message") {
     const { talk } = parts;
     if (talk === undefined) return answer("failed", parts.plain(entry.text));
@@ -94,11 +95,37 @@ export function sealTerms(terms: Omit<TalkTerms, "prefix">): TalkTerms {
   return { ...terms, prefix };
 }
 
-/** Every call has its result and no model is asked: the results are the answer. */
-export function endRun({ started, calls, stopped, talk }: Run): Draft<"run_ended"> {
+/**
+ * Every call has its result and no model is asked: the results are the answer, or a Stop was. `draft`: what the model had
+ * written by then.
+ */
+export function endRun(run: Run, draft = ""): Draft<"run_ended"> {
+  const { started, calls, stopped, talk } = run;
   const ok = [...calls.values()].every((call) => call.finished?.outcome === "ok");
-  const cancelled = stopped && (!ok || talk !== undefined);
-  return endDraft(started.run, cancelled ? "cancelled" : ok ? "completed" : "failed");
+  if (stopped && (!ok || talk !== undefined)) {
+    return endDraft(started.run, "cancelled", stopWords(run, draft));
+  }
+  return endDraft(started.run, ok ? "completed" : "failed");
+}
+
+function by({ stoppedBy }: Pick<Run, "stoppedBy"> | Pending): string {
+  return stoppedBy === undefined ? "" : ` by ${stoppedBy}`;
+}
+
+/** Who stopped it, after what, and what may still go on. */
+function stopWords(run: Run, draft: string): string {
+  const made = [...run.calls.values()].filter(({ started }) => started !== undefined);
+  const after = made.length === 1 ? "1 check" : `${made.length} checks`;
+  const unknown = made.filter(({ finished }) => finished?.outcome === "unknown");
+  const names = [...new Set(unknown.map(({ tool }) => tool))].join(", ");
+  const left = draft.trim();
+  return [
+    made.length === 0
+      ? `Stopped${by(run)} before the first check.`
+      : `Stopped${by(run)} after ${after}.`,
+    ...(names === "" ? [] : [`${names} may still be running: its outcome is unknown.`]),
+    ...(left === "" ? [] : [`So far, unfinished and not checked:\n\n${left} …`]),
+  ].join("\n\n");
 }
 
 function endDraft(

@@ -197,8 +197,11 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
     const text = `Stopping: waiting for ${names} to finish (interrupting it could leave things half-done).`;
     thread.words.set(id, { id, text });
   }
-  for (const pending of thread.pending.values()) pending.stopped = true;
-  for (const run of thread.runs.values()) if (run.ended === undefined) run.stopped = true;
+  const stoppable = [...thread.pending.values(), ...runs].filter(({ stopped }) => !stopped);
+  for (const each of stoppable) {
+    each.stopped = true;
+    each.stoppedBy = entry.actor.name;
+  }
   for (const action of thread.live) {
     if (!isOpen(action)) continue;
     close(action, "cancelled", entry.actor.name);
@@ -215,12 +218,14 @@ function expire(thread: Thread, entry: Entry<"timer">): void {
 
 function startRun(thread: Thread, started: Entry<"run_started">): void {
   let stopped = false;
+  let stoppedBy: string | undefined;
   let chooses: string | undefined;
   const authors: Actor[] = [];
   for (const id of started.answers) {
     const pending = thread.pending.get(id);
     if (pending !== undefined) authors.push(pending.entry.actor);
     stopped ||= pending?.stopped ?? false;
+    stoppedBy ??= pending?.stoppedBy;
     const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
     if (command?.name === "model") chooses = command.model;
     thread.pending.delete(id);
@@ -238,6 +243,7 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
     principals: new Set(started.principals),
     chooses,
     stopped,
+    stoppedBy,
     ended: undefined,
   };
   for (const asked of started.calls) addCall(run, { ...asked, problem: undefined }, started.at);

@@ -51,6 +51,8 @@ export interface Run {
   readonly chooses: string | undefined;
   /** A Stop came after it began and before it ended. */
   stopped: boolean;
+  /** Who sent it. */
+  stoppedBy: string | undefined;
   /** Per view, the message that shows its progress, and the entry that says so. */
   readonly begun: Map<string, { ref: string; seq: number }>;
   ended: Entry<"run_ended"> | undefined;
@@ -60,6 +62,7 @@ export interface Run {
 export interface Pending {
   entry: Entry<"message"> | Entry<"command">;
   stopped: boolean;
+  stoppedBy?: string;
 }
 
 /** Something the thread has yet to be told; the notice that tells it answers `id`. */

@@ -195,7 +195,7 @@ export function putOffKey(click: string): string {
 }
 
 /** What is over but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */
-function endingStep(thread: Thread, { now }: Situation): Step | undefined {
+function endingStep(thread: Thread, { now, busy }: Situation): Step | undefined {
   for (const waiting of waitingIn(thread)) {
     if (now >= waiting.expiresAt && "asked" in waiting.of) return { do: "lapse", call: waiting.of };
     const isDue = !waiting.of.warned && now >= waiting.warnAt && now < waiting.expiresAt;
@@ -211,7 +211,9 @@ function endingStep(thread: Thread, { now }: Situation): Step | undefined {
         if (call.started === undefined) return { do: "cancel", call };
       }
     }
-    if (run.open.size === 0 && (run.stopped || run.talk === undefined)) return { do: "end", run };
+    // A model that was just stopped ends the run itself, with what it had written.
+    if (run.open.size > 0 || busy.has(thinkKey(run))) continue;
+    if (run.stopped || run.talk === undefined) return { do: "end", run };
   }
   return undefined;
 }
@@ -246,9 +248,13 @@ function workStep(thread: Thread, { busy }: Situation): Step | undefined {
   return undefined;
 }
 
+function thinkKey({ started }: Run): string {
+  return `think:${started.run}`;
+}
+
 /** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */
 function talkStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
-  const key = `think:${run.started.run}`;
+  const key = thinkKey(run);
   if (run.talk === undefined || busy.has(key)) return undefined;
   const move = moveOf(run, run.talk);
   return move?.do === "think" ? { do: "think", key, run, talk: run.talk } : move;

@@ -1,6 +1,6 @@
 import { limitTurn } from "../agent/turn-limits.ts";
 import { requestOf } from "../agent/request.ts";
-import { report } from "../agent/run.ts";
+import { endRun, report } from "../agent/run.ts";
 import type { Talk } from "../agent/talk.ts";
 import { filesOf, type ToldTurn } from "../agent/transcript.ts";
 import type { AssistantBlock } from "../core/block.ts";
@@ -33,6 +33,7 @@ export async function think(
   const { parts } = drive;
   const name = run.started.run;
   const step = talk.steps + 1;
+  const written = { text: "" };
   try {
     const terms = parts.run.talk;
     if (terms === undefined)
@@ -47,7 +48,12 @@ export async function think(
     const response = await withinBudget(drive, terms, tokensOf(drive, talk, asked), async () => {
       const turns = await withFiles(drive, asked.turns);
       return withinMinutes(talk, signal, (limited) =>
-        generate(drive, model, { ...asked.request, turns }, { signal: limited, run: name }),
+        generate(
+          drive,
+          model,
+          { ...asked.request, turns },
+          { signal: limited, run: name, written },
+        ),
       );
     });
     const ids = new Set(transcript.ids);
@@ -73,7 +79,7 @@ export async function think(
       if (!drive.over && !drive.fenced) await append(drive, [draft]);
     };
   } catch (error) {
-    if (signal.aborted) return async () => {};
+    if (signal.aborted) return () => decide(drive, () => stopped(drive, run, written.text));
     // Nobody can say now whose words these are.
     if (isLookUpFailure(error)) return async () => putOff(drive, key, error);
     if (!isBotError(error))
@@ -92,6 +98,12 @@ function changed(run: Run): [Draft<"run_ended">] | undefined {
   const why = "The program was changed while this run was open, so it ends here.";
   const text = `${report(run, why)}\n\nWrite "continue" to go on from here.`;
   return [{ id: `ended:${name}`, kind: "run_ended", run: name, status: "wrapped_up", text }];
+}
+
+/** It was cut by a Stop: what it had written is kept. By a shutdown: nothing ends. */
+function stopped({ parts }: Drive, run: Run, written: string): [Draft<"run_ended">] | undefined {
+  if (!run.stopped || run.ended !== undefined || run.open.size > 0) return undefined;
+  return [endRun(run, shownPart(parts.encoder.encode(written)))];
 }
 
 function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> {
@@ -165,26 +177,39 @@ async function generate(
   drive: Drive,
   model: Model,
   request: ModelRequest,
-  { signal, run }: { signal: AbortSignal; run: string },
+  { signal, run, written }: { signal: AbortSignal; run: string; written: { text: string } },
 ): Promise<Generated> {
   const { encoder } = drive.parts;
-  let text = "";
   let shownAt = 0;
   let cuts = 0;
   const show = () => {
     shownAt = performance.now();
-    progress(drive, run, { kind: "draft", run, text: shownPart(encoder.encode(text)) });
+    progress(drive, run, { kind: "draft", run, text: shownPart(encoder.encode(written.text)) });
   };
-  const response = await model.generate(request, {
+  const asked = model.generate(request, {
     signal,
     onDelta(delta) {
-      text = delta === undefined ? "" : text + delta;
+      const text = delta === undefined ? "" : written.text + delta;
+      written.text = text;
       if (delta === undefined) cuts += 1;
       const isDue = performance.now() - shownAt >= DRAFT_MS && text.length <= MAX_DRAFT;
       if (delta === undefined || isDue) show();
     },
   });
-  return { response, cuts };
+  return { response: await orAborted(asked, signal), cuts };
+}
+
+/** A Stop waits for no provider. */
+async function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(new BotError("ABORTED", "It was stopped."));
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([asked, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }
 
 /** A draft without its last words: a secret or a mention may be only half there. */

@@ -45,7 +45,7 @@ describe("a message in a chat", () => {
   test.each<[Extract<Outgoing, { kind: "answer" }>["status"], string]>([
     ["completed", "text: So far"],
     ["failed", "text: ✗ So far"],
-    ["cancelled", "text: – So far"],
+    ["cancelled", "text: ⏹ So far"],
     ["wrapped_up", "text: ⚠ So far"],
   ])("an answer that is %s begins %j", async (status, line) => {
     const told = await tellOutgoing(talkOf("r1", "So far", 0, status), none);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
 import { createStage, fakeTool } from "../fakes/stage.ts";
 import {
   ANSWER,
@@ -21,8 +22,46 @@ describe("a Stop", () => {
       },
     ]);
     await stage.ask("is web well?");
-    expect(stage.chat.answers()).toMatchObject([{ status: "cancelled" }]);
+    expect(stage.chat.answers()).toMatchObject([
+      { status: "cancelled", text: "Stopped by bob before the first check." },
+    ]);
     expect(ofKind(await stage.entries(), "assistant")).toEqual([]);
+  });
+
+  test("keeps what the model had written, and says that it is not finished", async () => {
+    const words = Array.from({ length: 80 }, (_, at) => `finding${at}`).join(" ");
+    const stage = await talking([
+      { calls: [call("look")] },
+      async (request, options) => {
+        options.onDelta?.(words);
+        await stage.say("stop", "test:bob");
+        return silent(request, options);
+      },
+    ]);
+    await stage.ask("is web well?");
+    expect(lastAnswer(stage)).toMatch(
+      /^Stopped by bob after 1 check\.\n\nSo far, unfinished and not checked:\n\nfinding0 [^]*finding5\d? …$/,
+    );
+  });
+
+  test("of a command that was cut says who sent it, and what may still be running", async () => {
+    const act = fakeTool({
+      name: "act",
+      effect: "write",
+      timeoutMs: 200,
+      run: async () => {
+        await stage.say("stop", "test:bob");
+        throw new BotError("TIMEOUT", "It took too long.");
+      },
+    });
+    const stage = await talking([], { tools: [act] });
+    await stage.ask("run act name=web");
+    await stage.ask("approve a1", "test:bob");
+    const [answer] = stage.chat.answers();
+    expect(answer).toMatchObject({ status: "cancelled", results: [{ outcome: "unknown" }] });
+    expect(answer?.text).toBe(
+      "Stopped by bob after 1 check.\n\nact may still be running: its outcome is unknown.",
+    );
   });
 
   test("cuts a read, gives it a result, and asks the model nothing more", async () => {
@@ -99,7 +138,7 @@ describe("a Stop", () => {
     await stage.settle();
     expect(stage.model.requests).toEqual([]);
     expect(stage.chat.answers()).toMatchObject([
-      { status: "cancelled", text: "Stopped before it began." },
+      { status: "cancelled", text: "Stopped by ana before it began." },
     ]);
   });
 
@@ -139,7 +178,7 @@ describe("a Stop", () => {
     await stage.ask("is web well?");
     expect(stage.look.runs).toEqual([]);
     expect(stage.chat.answers()).toMatchObject([{ status: "cancelled" }]);
-    expect(lastAnswer(stage)).toBe("");
+    expect(lastAnswer(stage)).toBe("Stopped by ana before the first check.");
   });
 });
 

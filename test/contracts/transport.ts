@@ -223,6 +223,7 @@ export function transportContract(
       const entries = await entriesOf(key);
       expect(ofKind(entries, "run_ended")).toMatchObject([{ status: "cancelled" }]);
       await until(async () => (await kindsOf(key)).at(-1) === "delivered");
+      await shows(key, /Stopped by \S+ after 1 check\./);
     });
 
     test("a long answer arrives whole and in order, however many messages it takes", async () => {

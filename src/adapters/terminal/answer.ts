@@ -54,7 +54,8 @@ export async function renderAnswer(answer: Answer, look: Look): Promise<string> 
   const words = answer.text?.trimEnd();
   const full = words === undefined && !answer.talk;
   const results = answer.results.map((each) => renderResult(each, look, full));
-  const told = answer.results.some((each) => each.outcome !== "ok");
+  // What failed says so itself; a Stop is told whatever the calls came to.
+  const told = answer.status === "failed" && answer.results.some(({ outcome }) => outcome !== "ok");
   const status = answer.status === "completed" || told ? undefined : statusSign(answer, look.paint);
   const head = words ?? (results.length === 0 || status !== undefined ? answer.status : undefined);
   const first = [status, head].filter((part) => part !== undefined).join(" ");
