@@ -11,12 +11,11 @@ import { sealTerms } from "../../src/agent/run.ts";
 import { approvalPolicy } from "../../src/approvals/policy.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
-import { encodeText } from "../../src/core/display.ts";
+import { cleanText } from "../../src/core/display.ts";
 import { createEncoder, type Encoder } from "../../src/core/encoder.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { type Ledger } from "../../src/incidents/incident.ts";
 import { createLedger } from "../../src/incidents/ledger.ts";
-import { createRedactor } from "../../src/core/secrets.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import { toolSpec } from "../../src/tools/arguments.ts";
@@ -219,6 +218,8 @@ function createChannel(fault: Fault | undefined, log: Logger) {
   const standings = {
     "test:ana": "member",
     "test:bob": "member",
+    // Somebody who neither asks nor edits: without one, nothing that two have a part in could be approved.
+    "test:cy": "member",
     "test:guest": guest,
     "test:bot": "bot",
   } as const;
@@ -276,15 +277,22 @@ interface Joined {
   lookedUp: string[];
 }
 
-const UNREDACTED: Pick<Encoder, "encodeWithin" | "encodeCut" | "held"> = {
-  held: [],
-  encodeWithin: (text, from, to) => text.slice(from, to),
-  encodeCut: (text) => text,
-};
+/** One for all worlds: it keeps a thread. */
+const whole = createEncoder(HELD);
 
-/** What of an encoder works on pieces of texts, and who else has to know what is held. */
-function piecesOf({ encodeWithin, encodeCut, reach, held }: Encoder) {
-  return { encodeWithin, encodeCut, reach, held };
+/** What takes out secrets and what cannot be seen: the real one, or one that lacks a part of it. */
+function encoderWith(fault: Fault | undefined): Encoder {
+  if (fault === "nothing is cleaned") return encoderOf(whole.hide, whole.hide, whole);
+  if (fault !== "nothing is redacted") return whole;
+  const encodeWithin: Encoder["encodeWithin"] = (text, from, to) => text.slice(from, to);
+  const encodeCut = cleanText;
+  const aside = {
+    ...whole.aside,
+    encodeWithin: async (text: string, from: number, to: number) => text.slice(from, to),
+    encodeCut: async (text: string) => cleanText(text),
+  };
+  const pieces = { ...whole, held: [], encodeWithin, encodeCut, aside };
+  return encoderOf(cleanText, (text) => text, pieces);
 }
 
 /** As `assemble.ts` joins them, but for the model and the adapter. */
@@ -294,16 +302,7 @@ function joinParts(parts: Joined) {
     ...createTools({ logRoots: [join(folder, "logs")], ledger: () => ledger }),
     ...worldTools(topics, effects),
   ].map((tool) => brokenBy(fault, tool));
-  const redactor =
-    fault === "nothing is redacted" ? { redact: (text: string) => text } : createRedactor(HELD);
-  const hide = (text: string) => redactor.redact(text);
-  const encode = (text: string) =>
-    fault === "nothing is cleaned" ? hide(text) : encodeText(text, redactor);
-  const encoder = {
-    ...encoderOf(encode, hide),
-    ...piecesOf(createEncoder(HELD)),
-    ...(fault === "nothing is redacted" && UNREDACTED),
-  };
+  const encoder = encoderWith(fault);
   const offered = tools.filter(
     ({ name }) => fault === "every tool is offered" || name !== NOT_OFFERED,
   );
@@ -317,7 +316,7 @@ function joinParts(parts: Joined) {
     tokensPerDay: Number.MAX_SAFE_INTEGER,
     contextWindow: puppet.contextWindow,
   });
-  const ledger = createLedger(journal, encode);
+  const ledger = createLedger(journal, encoder.encode);
   const lookup = createLookup(lookedUp);
   const worker = createWorker({
     journal,
