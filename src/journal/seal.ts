@@ -13,7 +13,7 @@ export function sealOf(previous: string, { seq, at, id, kind, version, body }: E
 }
 
 /** What a journal's chain begins with, after `last` entries without a seal. */
-export function originOf(key: JournalKey, last: number): string {
+function originOf(key: JournalKey, last: number): string {
   return JSON.stringify([key, last]);
 }
 

@@ -170,7 +170,7 @@ function translate(error: unknown, path: string): unknown {
 }
 
 /** Repeats what finds the file locked, for up to 2 s. `node:sqlite` itself would block the event loop while it waits. */
-export async function retryWhileLocked<T>(path: string, attempt: () => T): Promise<T> {
+async function retryWhileLocked<T>(path: string, attempt: () => T): Promise<T> {
   for (const began = performance.now(); ;) {
     try {
       return attempt();

@@ -146,7 +146,7 @@ describe("when `people:` is changed while an action waits", () => {
   test("what version 0.3 stored, people, bars their accounts", async () => {
     const chat = crowd();
     const first = await asked({ approvals: BARS, people: ANA, chat });
-    const written = (await first.entries()).map(({ seq: _seq, at: _at, ...draft }) =>
+    const written = (await first.entries()).map(({ seq: _seq, at: _at, head: _head, ...draft }) =>
       draft.kind === "action_proposed" ? { ...draft, barred: ["person:Ana"] } : draft,
     );
     const journal = await copyOf(written);
