@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
+/** As `npm start` has one: without it each process compiles the sources again, which takes longer than most tests. */
+const CACHE = join(import.meta.dirname, "../../node_modules/.cache/watchkeeper");
 
 export interface Ended {
   code: number | null;
@@ -18,7 +20,13 @@ export class Program {
   readonly #running = new Set<ChildProcessWithoutNullStreams>();
 
   constructor(env: Record<string, string> = {}) {
-    this.#env = { PATH: process.env["PATH"] ?? "", DATA_DIR: join(this.folder, "data"), ...env };
+    const PATH = process.env["PATH"] ?? "";
+    this.#env = {
+      PATH,
+      NODE_COMPILE_CACHE: CACHE,
+      DATA_DIR: join(this.folder, "data"),
+      ...env,
+    };
   }
 
   start(...args: string[]): ChildProcessWithoutNullStreams {
