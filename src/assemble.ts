@@ -132,6 +132,11 @@ export function talkTerms(
     },
     maxOutputTokens: model.maxOutputTokens,
     tokensPerDay: budgets.tokensPerDay,
+    shares: {
+      person: budgets.tokensPerPersonDay,
+      place: budgets.tokensPerPlaceDay,
+      guest: budgets.tokensPerGuestDay,
+    },
     contextWindow: contextWindowOf(model.id, model),
   });
 }

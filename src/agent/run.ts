@@ -11,6 +11,16 @@ export type Direct =
   | { kind: "call"; tool: string; args: JsonObject }
   | { kind: "text"; text: string; failed: boolean };
 
+/** Tokens of a day, in UTC. */
+export interface DayShares {
+  /** What one full member's words may use. */
+  person: number;
+  /** What the threads of one channel may use together. */
+  place: number;
+  /** What the words of anybody else may use, each. */
+  guest: number;
+}
+
 /** What a model's run is made of: with other values it is a triage with few tools, or a chat with none. */
 export interface TalkTerms {
   /** The model unless a thread has chosen another. */
@@ -22,6 +32,8 @@ export interface TalkTerms {
   maxOutputTokens: number;
   /** Tokens that all runs of a day may use, in UTC. */
   tokensPerDay: number;
+  /** What of them is one person's or place's; without it nobody's part is limited. */
+  shares?: DayShares;
   /** SHA-256, hexadecimal, over what every request of a run begins with. */
   prefix: string;
   /** Tokens that the model takes; past half of them a new run is told the thread in brief. */

@@ -1,5 +1,5 @@
 import type { Asked } from "../agent/request.ts";
-import type { TalkTerms } from "../agent/run.ts";
+import type { DayShares, TalkTerms } from "../agent/run.ts";
 import type { Talk } from "../agent/talk.ts";
 import { filesOf } from "../agent/transcript.ts";
 import { estimateTokens, NO_USAGE, totalTokens } from "../core/block.ts";
@@ -7,6 +7,7 @@ import { BotError, isBotError } from "../core/errors.ts";
 import type { Reservation } from "../journal/journal.ts";
 import type { ModelResponse } from "../models/model.ts";
 import { type Drive, persist, storeNow } from "./drive.ts";
+import { channelOf, placeOf } from "./look-up.ts";
 
 /** About what providers count an image as; a PDF's pages are not known here. */
 const IMAGE_TOKENS = 1_500;
@@ -27,26 +28,34 @@ export interface Generated {
   cuts: number;
 }
 
+/** A request that is to be made. */
+export interface Spend {
+  /** Its own tokens, its response apart. */
+  requestTokens: number;
+  /** Accounts whose words instruct it. */
+  askers: readonly string[];
+  signal: AbortSignal;
+}
+
 /**
  * Sets the day's tokens aside before they are used and books what was used after: several processes together stay below
  * the limit. What a crashed request had set aside stays so for the day. A server that counts nothing has what was
- * estimated counted.
- * @throws BotError BUDGET_EXHAUSTED
+ * estimated counted. Whose share is used up is refused before that.
+ * @throws BotError BUDGET_EXHAUSTED, and PEOPLE_UNAVAILABLE when nobody can say who asks
  */
 export async function withinBudget(
   drive: Drive,
-  { tokensPerDay, maxOutputTokens }: TalkTerms,
-  requestTokens: number,
+  terms: TalkTerms,
+  { requestTokens, askers, signal }: Spend,
   work: () => Promise<Generated>,
 ): Promise<ModelResponse> {
   const { journal } = drive.parts;
+  const { tokensPerDay, maxOutputTokens } = terms;
   const day = new Date(storeNow(drive)).toISOString().slice(0, 10);
+  const charged = await openShares(drive, terms.shares, { day, askers, signal });
   const amount = requestTokens + maxOutputTokens;
   const set = await persist(drive, () => journal.reserve(`tokens:${day}`, amount, tokensPerDay));
-  if (set === undefined) {
-    const text = `The day's budget of ${tokensPerDay} tokens is used up or set aside (budgets.tokensPerDay); it begins anew at 00:00 UTC.`;
-    throw new BotError("BUDGET_EXHAUSTED", text);
-  }
+  if (set === undefined) throw spent(tokensPerDay, "", "tokensPerDay", "used up or set aside");
   let used = 0;
   try {
     const { response, cuts } = await work();
@@ -59,7 +68,68 @@ export async function withinBudget(
     throw error;
   } finally {
     await book(drive, set, used);
+    for (const counters of charged) {
+      // Several who ask together use a part each.
+      const each = Math.ceil(used / counters.length);
+      for (const counter of counters) await book(drive, counter, each);
+    }
   }
+}
+
+/**
+ * Nobody uses up everybody's day. What was used counts and not what is set aside, so that many requests at once are not
+ * refused for what they might use: a share may be passed by those that were under way. Who asks together with others may as
+ * long as one of them has something left. Where one person sits there are no shares. Returns groups of counters, each of
+ * which is charged all that is used.
+ * @throws BotError BUDGET_EXHAUSTED
+ */
+async function openShares(
+  drive: Drive,
+  shares: DayShares | undefined,
+  { day, askers, signal }: { day: string; askers: readonly string[]; signal: AbortSignal },
+): Promise<Reservation[][]> {
+  const { parts, adapter } = drive;
+  if (shares === undefined || parts.policy.singleOperator || adapter.singleOperator) return [];
+  const left = (name: string, limit: number) =>
+    // Nothing is set aside; it is refused when as much as the limit was used.
+    persist(drive, () => parts.journal.reserve(`tokens:${day}:${name}`, 0, limit - 1));
+  const channel = await channelOf(drive, signal);
+  const ofPlace = await left(`place:${channel}`, shares.place);
+  if (ofPlace === undefined) throw spent(shares.place, " for this channel", "tokensPerPlaceDay");
+  const people = await peopleAmong(drive, askers, signal);
+  const ofPeople: Reservation[] = [];
+  for (const [person, isMember] of people) {
+    const found = await left(`person:${person}`, isMember ? shares.person : shares.guest);
+    if (found !== undefined) ofPeople.push(found);
+  }
+  if (people.size > 0 && ofPeople.length === 0) {
+    const areMembers = [...people.values()].includes(true);
+    throw areMembers
+      ? spent(shares.person, " for one person", "tokensPerPersonDay")
+      : spent(shares.guest, " for a guest", "tokensPerGuestDay");
+  }
+  return [[ofPlace], ofPeople];
+}
+
+/** Who these accounts are, and whether they are full members of the thread. */
+async function peopleAmong(
+  drive: Drive,
+  accounts: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, boolean>> {
+  const { people, key, personOf } = placeOf(drive, signal);
+  const found = new Map<string, boolean>();
+  for (const account of accounts) {
+    const person = personOf(account);
+    const isMember = (await people.standing(account, key)) === "member";
+    found.set(person, isMember || found.get(person) === true);
+  }
+  return found;
+}
+
+function spent(tokens: number, whose: string, setting: string, how = "used up"): BotError {
+  const text = `The day's budget of ${tokens} tokens${whose} is ${how} (budgets.${setting}); it begins anew at 00:00 UTC.`;
+  return new BotError("BUDGET_EXHAUSTED", text);
 }
 
 function isCounted({ usage }: ModelResponse): boolean {

@@ -45,7 +45,9 @@ export async function think(
     const telling = await tellingFor(drive, run, talk, signal);
     const asked = requestOf(transcript, { run: name, talk }, terms, telling);
     const began = performance.now();
-    const response = await withinBudget(drive, terms, tokensOf(drive, talk, asked), async () => {
+    const requestTokens = tokensOf(drive, talk, asked);
+    const spend = { requestTokens, askers: telling.instructs ?? [], signal };
+    const response = await withinBudget(drive, terms, spend, async () => {
       const turns = await withFiles(drive, asked.turns);
       return withinMinutes(talk, signal, (limited) =>
         generate(

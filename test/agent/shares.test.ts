@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import { createChat } from "../fakes/chat.ts";
+import type { Saying } from "../fakes/scripted-model.ts";
+import type { StageOptions } from "../fakes/stage.ts";
+import { lastAnswer, talking } from "./talking.ts";
+
+const FINE: Saying = { text: "Fine.", usage: { input: 900, output: 100 } };
+const fine = (times: number) => Array.from({ length: times }, () => FINE);
+
+const STANDINGS = {
+  "test:ana": "member",
+  "test:bob": "member",
+  "test:gus": "guest",
+  "test:olga": "outsider",
+} as const;
+
+/** A stage on which each answer costs 1 000 tokens. */
+async function staged(options: StageOptions & { times?: number } = {}) {
+  const chat = options.chat ?? createChat({ standings: STANDINGS });
+  const shares = { person: 2_500, place: 100_000, guest: 1_500 };
+  const stage = await talking(fine(options.times ?? 30), { chat, talk: { shares }, ...options });
+  /** What was answered to so many questions of an account: true for the model's word. */
+  const answered = async (times: number, account: string) => {
+    const found: boolean[] = [];
+    for (let i = 0; i < times; i += 1) {
+      await stage.ask(`what of it (${account} ${i})?`, account);
+      found.push(lastAnswer(stage) === "Fine.");
+    }
+    return found;
+  };
+  return { ...stage, answered };
+}
+
+describe("a person's share of the day's tokens", () => {
+  test("used up by a guest leaves everybody else theirs, and it says what is used up", async () => {
+    const stage = await staged();
+    expect(await stage.answered(4, "test:gus")).toEqual([true, true, false, false]);
+    expect(lastAnswer(stage)).toMatch(
+      /budget of 1500 tokens for a guest is used up \(budgets\.tokensPerGuestDay\).*00:00 UTC/,
+    );
+    expect(await stage.answered(3, "test:olga")).toEqual([true, true, false]);
+    expect(await stage.answered(4, "test:ana")).toEqual([true, true, true, false]);
+    expect(lastAnswer(stage)).toMatch(/2500 tokens for one person.*tokensPerPersonDay/);
+    expect(await stage.answered(1, "test:bob")).toEqual([true]);
+  });
+
+  test("is one person's, with whichever account, and begins anew with the next day", async () => {
+    const clock = { now: Date.UTC(2026, 0, 1, 12) };
+    const people = [{ name: "Ana", accounts: ["test:ana", "test:bob"] }];
+    const stage = await staged({ people, now: () => clock.now });
+    expect(await stage.answered(2, "test:ana")).toEqual([true, true]);
+    expect(await stage.answered(2, "test:bob")).toEqual([true, false]);
+    clock.now += 86_400_000;
+    expect(await stage.answered(1, "test:bob")).toEqual([true]);
+  });
+
+  test("of several who ask together is used in equal parts, by those of them who have some left", async () => {
+    const stage = await staged();
+    const together = async () => {
+      await stage.say("what of it?", "test:ana");
+      await stage.ask("yes, what?", "test:bob");
+      return lastAnswer(stage) === "Fine.";
+    };
+    for (const isAnswered of [true, true]) expect(await together()).toBe(isAnswered);
+    expect(await stage.answered(3, "test:ana")).toEqual([true, true, false]);
+    // Each has used 1 000 by then, and Ana 2 000 more: what follows is Bob's.
+    for (const isAnswered of [true, true, false]) expect(await together()).toBe(isAnswered);
+  });
+
+  test("is not used up by a burst: what was used counts, not what is set aside", async () => {
+    const shares = { person: 1_100, place: 100_000, guest: 1 };
+    const stage = await staged({ talk: { shares, maxOutputTokens: 8_000 } });
+    const keys = Array.from({ length: 10 }, (_, i): JournalKey => `test:burst${i}`);
+    const actor = { account: "test:ana", name: "ana" };
+    for (const key of keys) {
+      await stage.journal.post(key, { id: "m", kind: "message", actor, text: "what of it?" });
+    }
+    await Promise.all(keys.map((key) => stage.worker.work(key)));
+    expect(stage.chat.answers().map(({ text }) => text)).toEqual(keys.map(() => "Fine."));
+    expect(await stage.answered(1, "test:ana")).toEqual([false]);
+  });
+
+  test("waits for a platform that does not say who asks; then it counts", async () => {
+    const chat = createChat({ standings: STANDINGS });
+    const { people } = chat.adapter;
+    let isAway = true;
+    const standing: typeof people.standing = async (account, key) => {
+      if (isAway) throw new Error("away");
+      return people.standing(account, key);
+    };
+    const adapter = { ...chat.adapter, people: { ...people, standing } };
+    const clock = { now: 1_000_000 };
+    const stage = await staged({ chat, adapter, now: () => clock.now });
+    await stage.ask("what of it?");
+    expect(stage.model.requests).toHaveLength(0);
+    isAway = false;
+    clock.now += 60_000;
+    await stage.settle();
+    expect(lastAnswer(stage)).toBe("Fine.");
+  });
+});
+
+describe("a place's share", () => {
+  test("used up in one channel leaves the others theirs", async () => {
+    const shares = { person: 100_000, place: 1_500, guest: 0 };
+    const chat = createChat({ standings: STANDINGS });
+    const channel = async (key: string) => (key === "test:web1" ? "test:web" : "test:ops");
+    const adapter = { ...chat.adapter, channel };
+    const stage = await staged({ chat, adapter, talk: { shares } });
+    expect(await stage.answered(3, "test:ana")).toEqual([true, true, false]);
+    expect(await stage.answered(1, "test:bob")).toEqual([false]);
+    expect(lastAnswer(stage)).toMatch(/1500 tokens for this channel.*tokensPerPlaceDay/);
+    const actor = { account: "test:bob", name: "bob" };
+    await stage.journal.post("test:web1", { id: "m", kind: "message", actor, text: "and there?" });
+    await stage.worker.work("test:web1");
+    expect(lastAnswer(stage)).toBe("Fine.");
+  });
+
+  test("of nothing is given to guests who are to have none, and refused before the model is asked", async () => {
+    const stage = await staged({ talk: { shares: { person: 9_000, place: 9_000, guest: 0 } } });
+    expect(await stage.answered(1, "test:gus")).toEqual([false]);
+    expect(stage.model.requests).toHaveLength(0);
+  });
+});
+
+test("where one person sits there are no shares", async () => {
+  const shares = { person: 1, place: 1, guest: 1 };
+  const terminal = createChat({ standings: STANDINGS, singleOperator: true });
+  const alone = await staged({ chat: terminal, talk: { shares } });
+  expect(await alone.answered(3, "test:ana")).toEqual([true, true, true]);
+  const told = await staged({ approvals: { singleOperator: true }, talk: { shares } });
+  expect(await told.answered(3, "test:ana")).toEqual([true, true, true]);
+});
