@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { EntryRow, SealedRow } from "./entries.ts";
@@ -9,7 +9,7 @@ import type { EntryRow, SealedRow } from "./entries.ts";
  */
 export function sealOf(previous: string, { seq, at, id, kind, version, body }: EntryRow): string {
   const what = JSON.stringify([previous, seq, at, id, kind, version]);
-  return createHash("sha256").update(`${what}\n${body}`).digest("base64url");
+  return hash("sha256", `${what}\n${body}`, "base64url");
 }
 
 /** What a journal's chain begins with, after `last` entries without a seal. */
@@ -49,7 +49,7 @@ export function checkChain(
 
 /** An artifact's name: the beginning of its SHA-256. */
 export function artifactIdOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+  return hash("sha256", bytes, "hex").slice(0, 16);
 }
 
 /** `bytes`, if they are all that was put there under that name. @throws BotError JOURNAL_ALTERED */

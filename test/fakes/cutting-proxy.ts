@@ -8,12 +8,15 @@ export interface CuttingProxy {
   cutAfter(bytes: number): void;
   /** Connections of before stay open and carry nothing any more, as behind a firewall that has forgotten them. */
   swallow(): void;
+  /** Leads to this server from the next connection on; those of before stay where they are. */
+  leadTo(path: string): void;
   /** How often it was cut. */
   cuts(): number;
   close(): Promise<void>;
 }
 
-export async function createCuttingProxy(path: string): Promise<CuttingProxy> {
+export async function createCuttingProxy(first: string): Promise<CuttingProxy> {
+  let path = first;
   const sockets = new Set<Socket>();
   let left = Infinity;
   let cuts = 0;
@@ -57,6 +60,9 @@ export async function createCuttingProxy(path: string): Promise<CuttingProxy> {
     },
     swallow() {
       for (const socket of sockets) socket.unpipe().removeAllListeners("data").resume();
+    },
+    leadTo(next) {
+      path = next;
     },
     cuts: () => cuts,
     async close() {

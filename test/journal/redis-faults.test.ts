@@ -1,11 +1,14 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { createServer } from "node:net";
+import { afterAll, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Granted, Journal } from "../../src/journal/journal.ts";
 import { openRedisJournal } from "../../src/journal/redis.ts";
 import type { RedisAddress } from "../../src/journal/redis-address.ts";
+import { confirm } from "../../src/journal/redis-server.ts";
 import { message } from "../contracts/journal.ts";
 import { createCuttingProxy } from "../fakes/cutting-proxy.ts";
 import { RedisServer } from "../fakes/redis-server.ts";
+import { until } from "../until.ts";
 
 const SECRET = "a secret of the tests, 32 long or more";
 const KEY: JournalKey = "test:fault";
@@ -20,9 +23,10 @@ const started = {
   effect: "write",
 } as const;
 
+// Most of the time these wait, so they wait together.
 const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end();
 });
 
 async function serve(...settings: string[]): Promise<RedisServer> {
@@ -31,8 +35,8 @@ async function serve(...settings: string[]): Promise<RedisServer> {
   return server;
 }
 
-async function open(address: RedisAddress): Promise<Journal> {
-  const journal = await openRedisJournal({ address, secret: SECRET });
+async function open(address: RedisAddress, replicas = 0): Promise<Journal> {
+  const journal = await openRedisJournal({ address, secret: SECRET, replicas });
   ends.push(() => journal.close());
   return journal;
 }
@@ -63,7 +67,7 @@ async function insist<T>(request: () => Promise<T>): Promise<T> {
   }
 }
 
-describe("a Redis that is killed", () => {
+describe.concurrent("a Redis that is killed", () => {
   test("with appendfsync always has everything that was acknowledged, and is used again by itself", async () => {
     const server = await serve("--appendonly", "yes", "--appendfsync", "always");
     const journal = await open(server.address);
@@ -73,7 +77,7 @@ describe("a Redis that is killed", () => {
       acknowledged.push(`m${i}`);
     });
     const settled = Promise.allSettled(posts);
-    await expect.poll(() => acknowledged.length, { interval: 1 }).toBeGreaterThan(0);
+    await until(() => acknowledged.length > 0);
     await server.kill();
     await settled;
     await server.restart();
@@ -118,26 +122,32 @@ describe("a Redis that is killed", () => {
   });
 });
 
-describe("a connection that is cut", () => {
+describe.concurrent("a connection that is cut", () => {
   test("at any byte of a reply leaves each post and each append written once when it is asked again", async () => {
     const server = await serve();
-    const proxy = await createCuttingProxy(server.path);
-    ends.push(() => proxy.close());
-    const journal = await open(proxy.address);
-    for (let cut = 0; cut < 24; cut++) {
-      const key: JournalKey = `test:cut${cut}`;
-      proxy.cutAfter(cut);
-      await insist(() => journal.post(key, message("a")));
-      await insist(() => journal.post(key, message("b")));
-      proxy.cutAfter(cut);
-      const { lease } = await takeAtLast(journal, key);
-      proxy.cutAfter(cut * 8);
-      expect(await insist(() => journal.append(lease, 2, [started]))).toMatchObject({ kind: "ok" });
-      const ids = await insist(() => journal.read(key));
-      expect(ids.map(({ id }) => id)).toEqual(["a", "b", started.id]);
-    }
-    expect(await insist(() => journal.check())).toBeUndefined();
-    expect(proxy.cuts()).toBeGreaterThan(60);
+    let cuts = 0;
+    const from = async (first: number) => {
+      const proxy = await createCuttingProxy(server.path);
+      ends.push(() => proxy.close());
+      const journal = await open(proxy.address);
+      for (let cut = first; cut < first + 6; cut++) {
+        const key: JournalKey = `test:cut${cut}`;
+        proxy.cutAfter(cut);
+        await insist(() => journal.post(key, message("a")));
+        await insist(() => journal.post(key, message("b")));
+        proxy.cutAfter(cut);
+        const { lease } = await takeAtLast(journal, key);
+        proxy.cutAfter(cut * 8);
+        const appended = await insist(() => journal.append(lease, 2, [started]));
+        expect(appended).toMatchObject({ kind: "ok" });
+        const ids = await insist(() => journal.read(key));
+        expect(ids.map(({ id }) => id)).toEqual(["a", "b", started.id]);
+      }
+      expect(await insist(() => journal.check())).toBeUndefined();
+      cuts += proxy.cuts();
+    };
+    await Promise.all([0, 6, 12, 18].map(from));
+    expect(cuts).toBeGreaterThan(60);
   });
 
   test("by a server that no longer answers costs 2 s and no more, and blocks nothing else", async () => {
@@ -163,7 +173,7 @@ describe("a connection that is cut", () => {
   });
 });
 
-describe("a network that forgets a connection", () => {
+describe.concurrent("a network that forgets a connection", () => {
   test("costs 2 s, and then the store is there again by a new one", async () => {
     const server = await serve();
     const proxy = await createCuttingProxy(server.path);
@@ -180,7 +190,7 @@ describe("a network that forgets a connection", () => {
   }, 8_000);
 });
 
-describe("a Redis that is full", () => {
+describe.concurrent("a Redis that is full", () => {
   test("is a clear error, leaves nothing half-written and still answers", async () => {
     const server = await serve("--maxmemory", "4mb", "--maxmemory-policy", "noeviction");
     const journal = await open(server.address);
@@ -199,36 +209,45 @@ describe("a Redis that is full", () => {
   });
 });
 
-describe("a Redis with replicas", () => {
-  async function replicated() {
-    const port = 20_000 + Math.floor(Math.random() * 20_000);
-    const primary = await serve(
-      "--port",
-      String(port),
-      "--bind",
-      "127.0.0.1",
-      "--repl-diskless-sync-delay",
-      "0",
+describe.concurrent("a Redis with replicas", () => {
+  /** Two servers, the second the first's replica, and the way to say that they are the other way round. */
+  async function pair() {
+    const ports = [await freePort(), await freePort()] as const;
+    const [one, two] = await Promise.all(
+      ports.map((port) =>
+        serve("--port", String(port), "--bind", "127.0.0.1", "--repl-diskless-sync", "no"),
+      ),
     );
-    const replica = await serve("--replicaof", "127.0.0.1", String(port));
-    await expect.poll(() => primary.cli("INFO", "replication")).toMatch(/slave0:.*state=online/);
-    return { primary, replica, journal: await open(primary.address) };
+    if (one === undefined || two === undefined) throw new Error("no servers");
+    const follow = async () => {
+      two.cli("REPLICAOF", "127.0.0.1", String(ports[0]));
+      await until(() => /slave0:.*state=online/.test(one.cli("INFO", "replication")));
+    };
+    const promote = () => {
+      two.cli("REPLICAOF", "NO", "ONE");
+      one.cli("REPLICAOF", "127.0.0.1", String(ports[1]));
+    };
+    await follow();
+    return { primary: one, replica: two, follow, promote };
   }
+  const lengthIn = (server: RedisServer) =>
+    server.cli("LLEN", server.cli("--scan", "--pattern", "*:entries:*"));
 
   test("has what is posted and what is about to be done on one of them before it says so", async () => {
-    const { replica, journal } = await replicated();
+    const { primary, replica } = await pair();
+    const journal = await open(primary.address);
     for (let i = 0; i < 20; i++) {
       await journal.post(KEY, message(`m${i}`));
-      const entries = replica.cli("--scan", "--pattern", "*:entries:*");
-      expect(replica.cli("LLEN", entries)).toBe(String(i + 1));
+      expect(lengthIn(replica)).toBe(String(i + 1));
     }
     const { lease } = await take(journal);
     await journal.append(lease, 20, [started]);
-    expect(replica.cli("LLEN", replica.cli("--scan", "--pattern", "*:entries:*"))).toBe("21");
+    expect(lengthIn(replica)).toBe("21");
   });
 
   test("counts as away for these while no replica confirms; the rest goes on, and asking again is harmless", async () => {
-    const { replica, journal } = await replicated();
+    const { primary, replica } = await pair();
+    const journal = await open(primary.address);
     await journal.post(KEY, message("a"));
     const { lease } = await take(journal);
     replica.freeze();
@@ -246,4 +265,72 @@ describe("a Redis with replicas", () => {
     expect(await insist(() => journal.append(lease, 1, [started]))).toMatchObject({ kind: "ok" });
     expect((await journal.read(KEY)).map(({ id }) => id)).toEqual(["a", started.id]);
   });
+
+  test("that it is expected to have and has lost writes nothing that a failover would lose; the rest goes on", async () => {
+    const { primary, replica, follow } = await pair();
+    const journal = await open(primary.address, 1);
+    await journal.post(KEY, message("a"));
+    const { lease } = await take(journal);
+    replica.cli("REPLICAOF", "NO", "ONE");
+    await until(() => primary.cli("INFO", "replication").includes("connected_slaves:0"));
+    const alone = {
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("has 0 of its 1 replicas (redis.replicas)"),
+    };
+    await expect(journal.post(KEY, message("b"))).rejects.toMatchObject(alone);
+    await expect(journal.append(lease, 1, [started])).rejects.toMatchObject(alone);
+    expect(lengthIn(primary)).toBe("1");
+    expect(await journal.renew(lease)).toMatchObject({ kind: "ok", last: 1 });
+    const note = { id: "n", kind: "notice", text: "n" } as const;
+    expect(await journal.append(lease, 1, [note])).toMatchObject({ kind: "ok" });
+    await follow();
+    expect(await insist(() => journal.append(lease, 2, [started]))).toMatchObject({ kind: "ok" });
+    expect(lengthIn(replica)).toBe("3");
+  });
+
+  test("is followed to the one that takes its place behind the same address, though the connection stays with the old one", async () => {
+    const { primary, replica, promote } = await pair();
+    const proxy = await createCuttingProxy(primary.path);
+    ends.push(() => proxy.close());
+    const journal = await open(proxy.address);
+    await journal.post(KEY, message("a"));
+    const { lease } = await take(journal);
+    proxy.leadTo(replica.path);
+    promote();
+    const [posted, renewed] = await Promise.all([
+      insist(() => journal.post(KEY, message("b"))),
+      insist(() => journal.renew(lease)),
+    ]);
+    expect(posted).toMatchObject({ entry: { seq: 2 } });
+    expect(renewed).toMatchObject({ kind: "ok" });
+    expect(await insist(() => journal.append(lease, 2, [started]))).toMatchObject({ kind: "ok" });
+    expect(lengthIn(replica)).toBe("3");
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const at = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof at === "object" && at !== null ? at.port : 0;
+}
+
+test("where replicas are expected and the server can tell, both disks are waited for", async () => {
+  const asked: unknown[] = [];
+  const says = (reply: unknown) => ({
+    wait: async () => Promise.reject(new Error("WAIT says nothing of disks")),
+    sendCommand: async (command: readonly string[]) => {
+      asked.push(command);
+      return reply as never;
+    },
+  });
+  await confirm(says([1, 2]), "Redis", 2, true);
+  expect(asked).toEqual([["WAITAOF", "1", "2", "1000"]]);
+  for (const reply of [[0, 2], [1, 1], []]) {
+    await expect(confirm(says(reply), "Redis", 2, true)).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("disks"),
+    });
+  }
 });
