@@ -10,11 +10,16 @@ export function createWatchers(lastOf: (keys: readonly JournalKey[]) => Promise<
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
 
-  function notify(key: JournalKey, last: number): void {
+  function tell(key: JournalKey, last: number): void {
     const watch = watched.get(key);
-    if (watch === undefined || last <= watch.known) return;
+    if (watch === undefined) return;
     watch.known = last;
     for (const onChange of watch.callbacks) onChange(last);
+  }
+
+  /** This process has written. */
+  function notify(key: JournalKey, last: number): void {
+    if (last > (watched.get(key)?.known ?? last)) tell(key, last);
   }
 
   async function look(): Promise<void> {
@@ -24,7 +29,8 @@ export function createWatchers(lastOf: (keys: readonly JournalKey[]) => Promise<
       const keys = [...watched.keys()];
       for (const [i, last] of (await lastOf(keys)).entries()) {
         const key = keys[i];
-        if (key !== undefined) notify(key, last);
+        // Also when it is less: a store that was set back.
+        if (key !== undefined && last !== watched.get(key)?.known) tell(key, last);
       }
     } catch {
       // A hint only: looked at again in WATCH_MS, and what is wrong with the store the verbs say.

@@ -86,6 +86,8 @@ export interface Drive {
   readonly attempts: number;
   /** The newest entry that was heard of; a hint that there is more to read. */
   heard: number;
+  /** Less was heard of than was folded: the store may have been set back. */
+  doubted: boolean;
   /** Another worker has the lease. */
   fenced: boolean;
   /** The store no longer has what was folded: this ends as if another worker had the lease, and begins anew. */
@@ -136,6 +138,7 @@ export function createDrive(
     tried: new Set(),
     attempts,
     heard: 0,
+    doubted: false,
     fenced: false,
     lost: false,
     draining: false,
@@ -155,6 +158,13 @@ export function storeNow({ heardNow }: Drive): number {
 
 function hear(drive: Drive, store: number): void {
   drive.heardNow = { store, at: performance.now() };
+}
+
+/** The journal's last entry is said to be number `last`; a hint that there is something to read. */
+export function hint(drive: Drive, last: number): void {
+  drive.heard = Math.max(drive.heard, last);
+  drive.doubted ||= last < drive.thread.last;
+  drive.bell.ring();
 }
 
 /** The view of that name, as it is now. @throws BotError NOT_AVAILABLE when this process does not show it */
@@ -190,6 +200,7 @@ export function putOff(drive: Drive, key: string, error: unknown, latest = Infin
 /** Reads what was not seen yet. */
 export async function absorb(drive: Drive): Promise<void> {
   const { journal } = drive.parts;
+  drive.doubted = false;
   try {
     foldIn(drive, await persist(drive, () => journal.read(drive.key, drive.thread)));
   } catch (error) {
@@ -400,13 +411,14 @@ export async function ensureLive(drive: Drive): Promise<boolean> {
 export async function renew(drive: Drive): Promise<void> {
   const askedAt = performance.now();
   const reply = await drive.parts.journal.renew(drive.lease);
-  if (reply.kind === "fenced") drive.fenced = true;
-  else {
-    drive.leaseEndsAt = askedAt + drive.lease.ttlMs;
-    drive.heard = Math.max(drive.heard, reply.last);
-    hear(drive, reply.now);
+  if (reply.kind === "fenced") {
+    drive.fenced = true;
+    drive.bell.ring();
+    return;
   }
-  drive.bell.ring();
+  drive.leaseEndsAt = askedAt + drive.lease.ttlMs;
+  hear(drive, reply.now);
+  hint(drive, reply.last);
 }
 
 /** From 50 ms doubling to a second: a store that blinks is soon asked again, one that is down not too often. */

@@ -6,6 +6,7 @@ import {
   createDrive,
   cut,
   type Drive,
+  hint,
   lose,
   persist,
   renew,
@@ -115,10 +116,7 @@ export function createWorker(parts: WorkerParts): Worker {
 /** Drives while the lease is renewed and the journal watched. */
 async function hold(drive: Drive): Promise<void> {
   const { journal, log } = drive.parts;
-  const watch = journal.watch(drive.key, (last) => {
-    drive.heard = Math.max(drive.heard, last);
-    drive.bell.ring();
-  });
+  const watch = journal.watch(drive.key, (last) => hint(drive, last));
   const timer = setInterval(() => {
     renew(drive).catch((error: unknown) => {
       log.warn({ err: error, key: drive.key }, "the lease could not be renewed yet");
@@ -146,7 +144,7 @@ async function loop(drive: Drive): Promise<void> {
   if (thread.newer === undefined && drive.attempts > PARK_AFTER && !thread.parked)
     await park(drive);
   while (!drive.fenced) {
-    if (drive.heard > thread.last) await absorb(drive);
+    if (drive.doubted || drive.heard > thread.last) await absorb(drive);
     const conclude = drive.ready.shift();
     if (conclude !== undefined) {
       await conclude();

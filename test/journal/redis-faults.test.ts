@@ -105,7 +105,11 @@ describe.concurrent("a Redis that is killed", () => {
     for (const id of ["a", "b", "c"]) await journal.post(KEY, message(id));
     const { lease } = await take(journal);
     const hash = server.cli("--scan", "--pattern", "*:journal:*");
+    const heard: number[] = [];
+    journal.watch(KEY, (last) => heard.push(last));
+    await until(() => heard.at(-1) === 3);
     server.cli("HSET", hash, "last", "2");
+    await until(() => heard.at(-1) === 2);
     expect(await journal.append(lease, 3, [started])).toEqual({ kind: "lost" });
     expect(await journal.release(lease, 3)).toEqual({ kind: "lost" });
     await expect(journal.read(KEY, 3)).rejects.toMatchObject({ code: "JOURNAL_LOST" });

@@ -9,6 +9,7 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/journal/fold.ts";
 import { emptyThread } from "../../src/journal/thread.ts";
 import { MAX_IDLE_MS } from "../../src/journal/journal.ts";
+import { openDatabase } from "../../src/journal/sqlite-file.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import { journalContract, message } from "../contracts/journal.ts";
 
@@ -73,6 +74,14 @@ describe("the SQLite file", () => {
     const before = digest();
     await expect(openSqliteJournal({ path })).rejects.toMatchObject({ code: "STORE_NEWER" });
     expect(digest()).toBe(before);
+  });
+
+  test("is opened so that every commit is flushed to the disk before it is acknowledged", async () => {
+    const db = await openDatabase(path);
+    // 2: FULL (sqlite.org/pragma.html#pragma_synchronous); in WAL mode NORMAL loses the last commits with the power.
+    expect(db.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
+    expect(db.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    db.close();
   });
 
   test("takes over what version 0.1 wrote, also when two open it at once", async () => {

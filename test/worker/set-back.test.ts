@@ -7,6 +7,7 @@ import { encodeText } from "../../src/core/display.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import { createQueries } from "../../src/worker/queries.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+import { until } from "../until.ts";
 
 describe("a store that is set back while a worker remembers more", () => {
   let folder: string;
@@ -65,6 +66,29 @@ describe("a store that is set back while a worker remembers more", () => {
     await working;
     const late = (await stage.entries()).filter(({ kind }) => kind === "signal");
     expect(late).toMatchObject([{ id: "late:r1.t1", outcome: "ok" }]);
+    await journal.close();
+  });
+
+  test("a Stop that comes then ends what runs, though the journal is still shorter than what is remembered", async () => {
+    const look = fakeTool({
+      name: "look",
+      timeoutMs: 60_000,
+      run: (_, { signal }) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true }),
+        ),
+    });
+    const journal = await openSqliteJournal({ path });
+    const stage = await createStage({ journal, tools: [look], leaseMs: 300 });
+    await stage.say("run look name=web");
+    const working = stage.settle();
+    await until(() => look.runs.length === 1);
+    setBack(1);
+    await stage.say("stop");
+    await working;
+    await stage.settle();
+    expect(await stage.kinds()).toContain("run_ended");
+    expect((await stage.thread()).runs.size).toBe(0);
     await journal.close();
   });
 

@@ -3,6 +3,7 @@ import { BotError } from "../../src/core/errors.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+import { until } from "../until.ts";
 
 /** A chat that asks to wait, and what the worker then asks of its wake-ups: for how long, by this process's clock. */
 async function refused(retryAfterMs: number, storeAheadMs: number) {
@@ -43,4 +44,25 @@ test("a journal to which nobody has posted is not taken up again within 250 ms",
   for await (const { dueAt } of stage.journal.list({ prefix: KEY })) {
     expect(dueAt).toBeLessThanOrEqual(Date.now());
   }
+});
+
+test("while something runs, the store's clock is heard with each renewal: what expires by it expires", async () => {
+  const clock = { aheadMs: 0 };
+  const gate = Promise.withResolvers<{ text: string }>();
+  const act = fakeTool({ name: "act", effect: "write" });
+  const look = fakeTool({ name: "look", run: () => gate.promise });
+  const now = () => Date.now() + clock.aheadMs;
+  const stage = await createStage({ tools: [act, look], now, leaseMs: 300 });
+  await stage.say("run act name=web");
+  await stage.settle();
+  await stage.say("run look name=web");
+  const working = stage.settle();
+  await until(() => look.runs.length === 1);
+  clock.aheadMs = 2 * 3_600_000;
+  await until(async () => (await stage.kinds()).includes("action_closed"));
+  gate.resolve({ text: "seen" });
+  await working;
+  expect((await stage.entries()).find(({ kind }) => kind === "action_closed")).toMatchObject({
+    outcome: "expired",
+  });
 });
