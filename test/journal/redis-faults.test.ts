@@ -23,7 +23,6 @@ const started = {
   effect: "write",
 } as const;
 
-// Most of the time these wait, so they wait together.
 const ends: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const end of ends.toReversed()) await end();
@@ -67,12 +66,12 @@ async function insist<T>(request: () => Promise<T>): Promise<T> {
   }
 }
 
-describe.concurrent("a Redis that is killed", () => {
+describe("a Redis that is killed", () => {
   test("with appendfsync always has everything that was acknowledged, and is used again by itself", async () => {
     const server = await serve("--appendonly", "yes", "--appendfsync", "always");
     const journal = await open(server.address);
     const acknowledged: string[] = [];
-    const posts = Array.from({ length: 400 }, async (_, i) => {
+    const posts = Array.from({ length: 200 }, async (_, i) => {
       await journal.post(KEY, message(`m${i}`));
       acknowledged.push(`m${i}`);
     });
@@ -126,7 +125,7 @@ describe.concurrent("a Redis that is killed", () => {
   });
 });
 
-describe.concurrent("a connection that is cut", () => {
+describe("a connection that is cut", () => {
   test("at any byte of a reply leaves each post and each append written once when it is asked again", async () => {
     const server = await serve();
     let cuts = 0;
@@ -153,32 +152,34 @@ describe.concurrent("a connection that is cut", () => {
     await Promise.all([0, 6, 12, 18].map(from));
     expect(cuts).toBeGreaterThan(60);
   });
+});
 
-  test("by a server that no longer answers costs 2 s and no more, and blocks nothing else", async () => {
+// Both wait for 2 s and more: at the same time.
+describe("a connection", () => {
+  test.concurrent("to a server that no longer answers costs 2 s and no more, and blocks nothing else", async () => {
     const server = await serve();
     const journal = await open(server.address);
     await journal.post(KEY, message("a"));
     server.freeze();
     let ticks = 0;
     const timer = setInterval(() => ticks++, 10);
-    const began = performance.now();
+    const gaveUp: number[] = [];
     const verbs = [journal.read(KEY), journal.post(KEY, message("b")), journal.lease(KEY, 1_000)];
+    for (const verb of verbs) verb.catch(() => gaveUp.push(performance.now()));
     for (const each of await Promise.allSettled(verbs)) {
       expect(each).toMatchObject({ status: "rejected", reason: { code: "STORE_UNAVAILABLE" } });
     }
     clearInterval(timer);
-    // Each is given up on after 2 s, and none waits for another.
-    expect(performance.now() - began).toBeLessThan(5_500);
-    expect(ticks).toBeGreaterThan(50);
+    // One after the other it would be 2 s from each to the next.
+    expect(Math.max(...gaveUp) - Math.min(...gaveUp)).toBeLessThan(2_000);
+    expect(ticks).toBeGreaterThan(5);
     server.thaw();
     expect(await insist(() => journal.post(KEY, message("b")))).toMatchObject({
       entry: { seq: 2 },
     });
   });
-});
 
-describe.concurrent("a network that forgets a connection", () => {
-  test("costs 2 s, and then the store is there again by a new one", async () => {
+  test.concurrent("that the network has forgotten costs 2 s, and then the store is there again by a new one", async () => {
     const server = await serve();
     const proxy = await createCuttingProxy(server.path);
     ends.push(() => proxy.close());
@@ -191,10 +192,10 @@ describe.concurrent("a network that forgets a connection", () => {
     ]);
     expect(posted).toMatchObject({ entry: { seq: 2 } });
     expect(leased).toMatchObject({ attempts: 1 });
-  }, 8_000);
+  });
 });
 
-describe.concurrent("a Redis that is full", () => {
+describe("a Redis that is full", () => {
   test("is a clear error, leaves nothing half-written and still answers", async () => {
     const server = await serve("--maxmemory", "4mb", "--maxmemory-policy", "noeviction");
     const journal = await open(server.address);
@@ -213,7 +214,7 @@ describe.concurrent("a Redis that is full", () => {
   });
 });
 
-describe.concurrent("a Redis with replicas", () => {
+describe("a Redis with replicas", () => {
   /** Two servers, the second the first's replica, and the way to say that they are the other way round. */
   async function pair() {
     const ports = [await freePort(), await freePort()] as const;
@@ -240,13 +241,13 @@ describe.concurrent("a Redis with replicas", () => {
   test("has what is posted and what is about to be done on one of them before it says so", async () => {
     const { primary, replica } = await pair();
     const journal = await open(primary.address);
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 5; i++) {
       await journal.post(KEY, message(`m${i}`));
       expect(lengthIn(replica)).toBe(String(i + 1));
     }
     const { lease } = await take(journal);
-    await journal.append(lease, 20, [started]);
-    expect(lengthIn(replica)).toBe("21");
+    await journal.append(lease, 5, [started]);
+    expect(lengthIn(replica)).toBe("6");
   });
 
   test("counts as away for these while no replica confirms; the rest goes on, and asking again is harmless", async () => {
