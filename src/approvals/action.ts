@@ -1,5 +1,5 @@
 import type { Entry } from "../core/entry.ts";
-import { countPeople } from "./people.ts";
+import { countPeople, signed } from "./people.ts";
 
 /**
  * A gated call's life, folded: proposed in revisions, voted on, then started or closed. Approval does not close an action,
@@ -95,7 +95,7 @@ export function close(action: Action, outcome: ClosedOutcome, by?: string, reaso
 export function count(action: Action, vote: Entry<"vote">): void {
   if (vote.revision !== action.proposal.revision) return;
   action.votes.push(vote);
-  if (!vote.approve) close(action, "denied", vote.name, vote.reason);
+  if (!vote.approve) close(action, "denied", signed(vote), vote.reason);
 }
 
 /** Opens the next revision: earlier votes are void, the expiry stays as proposed. */

@@ -1,3 +1,4 @@
+import type { Actor } from "../core/entry.ts";
 import { transportOf, tryJournalKey } from "../core/journal-key.ts";
 
 /** One human and the accounts that are theirs, as `people:` in watchkeeper.yaml says. */
@@ -54,6 +55,17 @@ export function countVoters(
   const then = votes.map(({ person }) => person);
   const now = votes.map(({ account }) => personOf(account));
   return Math.min(humans.length, countPeople(then), countPeople(now));
+}
+
+/**
+ * Who decided something, as it is shown: `Ana (@ana, U07)`. Names are anybody's to choose; the handle and the account's id,
+ * which stand last, are not. What only repeats the name is left out.
+ */
+export function signed({ name, handle, account }: Actor): string {
+  const id = account.slice(account.lastIndexOf(":") + 1);
+  const marks = [handle === undefined ? "" : `@${handle}`, id].filter((mark) => mark !== "");
+  const more = marks.filter((mark) => mark !== name);
+  return more.length === 0 ? name : `${name} (${more.join(", ")})`;
 }
 
 /** True for a person by name, false for an account that nobody is named for. */

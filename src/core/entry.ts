@@ -11,6 +11,8 @@ import { BotError } from "./errors.ts";
 const json = z.json();
 const count = z.int().nonnegative();
 const actor = z.strictObject({ account: z.string(), name: z.string() });
+/** `handle`: how the platform calls this account and no other, where names are anybody's to choose. */
+const decider = actor.extend({ handle: z.string().optional() });
 const effect = z.enum(["read", "write", "destructive"]);
 
 const command = z.discriminatedUnion("name", [
@@ -92,7 +94,7 @@ const posts = {
   }),
   command: z.strictObject({ actor, text: z.string(), command }),
   click: z.strictObject({
-    actor,
+    actor: decider,
     action: z.string(),
     revision: count,
     choice,
@@ -213,6 +215,7 @@ const appends = {
     account: z.string(),
     person: z.string(),
     name: z.string(),
+    handle: z.string().optional(),
     approve: z.boolean(),
     reason: z.string().optional(),
     /** How the person's identity and right were established. */
@@ -336,7 +339,7 @@ export type NewerEntry = {
   written: string;
 };
 
-export type Actor = z.infer<typeof actor>;
+export type Actor = z.infer<typeof decider>;
 export type Approvers = z.infer<typeof approvers>;
 export type ArtifactRef = z.infer<typeof artifact>;
 export type FileRef = z.infer<typeof file>;
@@ -361,6 +364,7 @@ const versions: Partial<Record<Kind, number>> = {
   run_started: 2,
   assistant: 2,
   action_proposed: 2,
+  vote: 2,
   action_closed: 2,
   tool_finished: 2,
   notice: 3,

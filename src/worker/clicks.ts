@@ -1,6 +1,7 @@
 import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { refusalOf, refusalToApprove } from "../approvals/refusal.ts";
+import { signed } from "../approvals/people.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import type { Call, Thread } from "../journal/thread.ts";
 import { decide, type Drive, putOff, storeNow } from "./drive.ts";
@@ -117,6 +118,7 @@ function voteOf(drive: Drive, click: Entry<"click">, basis: string): Draft<"vote
     account: actor.account,
     person: drive.parts.personOf(actor.account),
     name: actor.name,
+    ...(actor.handle !== undefined && { handle: actor.handle }),
     approve: choice.kind === "approve",
     basis: `${click.via}, ${basis}`,
     ...(reason !== undefined && { reason }),
@@ -162,7 +164,7 @@ function decided(action: Action, click: Entry<"click">): string | undefined {
   const { proposal, closed, started, finished, votes } = action;
   const id = action.action;
   if (started) {
-    const who = votes.map((vote) => vote.name).join(", ");
+    const who = votes.map(signed).join(", ");
     const state = finished === undefined ? "is running" : `has ended (${finished.outcome})`;
     return `${who} already approved ${id}; it ${state}.`;
   }
@@ -234,17 +236,17 @@ function cancelDrafts(
   click: Entry<"click">,
   sure: boolean,
 ): Draft<AppendKind>[] {
-  const { name, account } = click.actor;
-  if (!sure && !action.askers.has(account)) return [confirmation(drive, action, click)];
+  const by = signed(click.actor);
+  if (!sure && !action.askers.has(click.actor.account)) return [confirmation(drive, action, click)];
   const closed: Draft<"action_closed"> = {
     id: `closed:${action.action}`,
     kind: "action_closed",
     action: action.action,
     outcome: "cancelled",
-    by: name,
+    by,
     click: click.id,
   };
-  const text = `Cancelled by ${name}. The tool was not executed.`;
+  const text = `Cancelled by ${by}. The tool was not executed.`;
   return [closed, finishedDraft(action, "cancelled", text)];
 }
 

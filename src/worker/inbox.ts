@@ -77,8 +77,10 @@ async function contentOf(
   { hide, aside }: InboxParts["encoder"],
 ): Promise<Posted> {
   if (inbound.kind === "click") return { ...inbound, choice: hideIn(inbound.choice, hide) };
-  if (inbound.kind === "stop") return inbound;
-  const { actor } = inbound;
+  // Only what decides is signed with it.
+  const { account, name } = inbound.actor;
+  const actor = { account, name };
+  if (inbound.kind === "stop") return { kind: "stop", actor };
   const whole = await aside.hide(inbound.text);
   const reading = read(whole);
   const text = capText(whole, MAX_STORED_BYTES);
@@ -94,7 +96,7 @@ async function contentOf(
         throw new BotError("USAGE", "Pasted text decides nothing, so nothing was sent. Type it.");
       }
       const { action, revision, choice } = reading;
-      return { kind: "click", actor, action, revision, choice, via: "typed" };
+      return { kind: "click", actor: inbound.actor, action, revision, choice, via: "typed" };
     }
   }
 }

@@ -13,6 +13,7 @@ import type {
 import { plainNotice } from "../adapters/words.ts";
 import { type Action, isApproved, isOpen } from "../approvals/action.ts";
 import { exactText } from "../core/display.ts";
+import { signed } from "../approvals/people.ts";
 import type { Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { isPast, pastId } from "../journal/fold-words.ts";
@@ -190,7 +191,7 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     approvers: approversText(action, encode),
     quorum: proposal.quorum,
     votes: action.votes.map((vote) => ({
-      name: encode(vote.name),
+      name: encode(signed(vote)),
       approve: vote.approve,
       reason: vote.reason === undefined ? undefined : encode(vote.reason),
     })),

@@ -1,6 +1,6 @@
 import { beginRun, endRun } from "../agent/run.ts";
 import { type Action, isOpen } from "../approvals/action.ts";
-import { countVoters } from "../approvals/people.ts";
+import { countVoters, signed } from "../approvals/people.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
@@ -305,7 +305,7 @@ async function whyNot(
       return "its approvals are by fewer different people than it needs, as `people:` is now";
     for (const vote of action.votes) {
       const still = await checkEligible(vote.account, action.proposal, place);
-      if (!still.eligible) return `${vote.name}'s approval no longer counts: ${still.why}`;
+      if (!still.eligible) return `${signed(vote)}'s approval no longer counts: ${still.why}`;
     }
     const permission = await permit(drive, { ...action.proposal, editors: action.editors }, signal);
     if (permission.kind === "deny") return permission.why;

@@ -4,6 +4,7 @@ import {
   countVoters,
   createPersonOf,
   type KnownPerson,
+  signed,
 } from "../../src/approvals/people.ts";
 import { type AppendKind, type Draft, isPost, type PostKind } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
@@ -23,6 +24,15 @@ test("an account is its person's, and without one its own", () => {
   expect(personOf("test:ana-phone")).toBe(personOf("test:ana"));
   expect(personOf("discord:2")).toBe(personOf("test:bob"));
   expect(personOf("test:cy")).toBe("test:cy");
+});
+
+test("who decides is shown with handle and id, which no other account has", () => {
+  const ana = { account: "slack:T1:U07", name: "Ana", handle: "ana" };
+  const mallory = { account: "slack:T1:U66", name: "Ana (@ana, U07)", handle: "mallory" };
+  expect(signed(ana)).toBe("Ana (@ana, U07)");
+  expect(signed(mallory)).toBe("Ana (@ana, U07) (@mallory, U66)");
+  expect(signed({ account: "discord:4411", name: "Ana" })).toBe("Ana (4411)");
+  expect(signed({ account: "terminal:root", name: "root" })).toBe("root");
 });
 
 test.each([

@@ -322,7 +322,9 @@ export function transportContract(
         await shows(key, "CONFIRMED");
         await platform.write(key, "cy", "approve a1");
         await until(() => platform.told("cy") !== "");
-        expect(platform.told("cy")).toMatch(/bob already approved a1/i);
+        // With what no other account can call itself.
+        expect(platform.told("cy")).toMatch(/bob \(@bob, \w+\) already approved a1/i);
+        expect(platform.shown(key)).toMatch(/by bob \(@bob, \w+\)/);
         expect(platform.shown(key)).not.toMatch(/can't approve|already approved/);
         expect(act.runs).toEqual(["web"]);
       });

@@ -1,6 +1,5 @@
 import { InteractionType } from "discord.js";
 import type { Logger } from "pino";
-import type { Actor } from "../../core/entry.ts";
 import { isBotError } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
 import { openedForm, type Press, readPress, sentForm, tellDetails } from "../told.ts";
@@ -8,8 +7,8 @@ import type { Acks } from "./acks.ts";
 import { within } from "./api.ts";
 import { keptIn, MAX_FIELDS, modalOf, tellMistakes, writtenIn } from "./forms.ts";
 import type { Pressed } from "./payloads.ts";
-import { nameIn } from "./people.ts";
-import { accountOf, keyOf } from "./place.ts";
+import { actorOf } from "./people.ts";
+import { keyOf } from "./place.ts";
 import type { Whispers } from "./whispers.ts";
 
 /** Discord waits 3 s for the first answer: what is not kept by then is said not to be. */
@@ -63,7 +62,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
 
   async function press(pressed: Pressed): Promise<void> {
     const meant = readPress(pressed.data.custom_id);
-    const actor = actorIn(pressed);
+    const actor = actorOf(pressed.user, pressed.nick);
     switch (meant?.kind) {
       case "click":
         return keep(pressed, `click:${pressed.id}`, { ...meant, actor, via: "button" });
@@ -84,7 +83,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
     const sent = await inTime(sentForm(queries, keyOf(pressed.place), id, written));
     if (sent === undefined) return acks.say(pressed, UNKNOWN);
     if (sent.kind === "mistaken") return acks.reply(pressed, tellMistakes(sent, written));
-    const actor = actorIn(pressed);
+    const actor = actorOf(pressed.user, pressed.nick);
     return keep(pressed, `form:${pressed.id}`, { ...sent, actor, via: "button" });
   }
 
@@ -112,11 +111,6 @@ export const UNKNOWN = "There is nothing to this button any more.";
 const NOT_RECORDED =
   "Not recorded: the store did not answer in time. Press again; twice does not count twice.";
 const NO_STORE = "The store does not answer. Press again in a moment.";
-
-function actorIn(pressed: Pressed): Actor {
-  const { user, nick } = pressed;
-  return { account: accountOf(user.id), name: nameIn(user, nick) };
-}
 
 function inTime<T>(asked: Promise<T>): Promise<T> {
   return within(KEEP_MS, asked, "The store");

@@ -9,7 +9,7 @@ import { attachedFile } from "./files.ts";
 import { NOT_SERVED } from "./entrance.ts";
 import { createLanes } from "./lanes.ts";
 import { readSaid, type Said } from "./payloads.ts";
-import { type DiscordPeople, nameIn } from "./people.ts";
+import { actorOf, type DiscordPeople, nameIn } from "./people.ts";
 import { accountOf, keyOf, type Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
 import type { QuietLog } from "../quiet-log.ts";
@@ -161,10 +161,9 @@ function createReader({ bot, heard, readFiles }: MessageParts): Reader {
     async read(said) {
       const { files, notes } = await readFiles(said.attachments.map(attachedFile));
       const text = [textOf(said), ...notes].filter((line) => line !== "").join("\n");
-      const name = nameIn(said.author, said.member?.nick);
       return {
         kind: "text",
-        actor: { account: accountOf(said.author.id), name },
+        actor: actorOf(said.author, said.member?.nick),
         text: text === "" && files.length === 0 ? "help" : text,
         ...(files.length > 0 && { files }),
       };

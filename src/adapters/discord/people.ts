@@ -5,6 +5,7 @@ import {
   RESTJSONErrorCodes as Code,
   Routes,
 } from "discord.js";
+import type { Actor } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { remember } from "../../core/recent.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
@@ -157,6 +158,13 @@ export function nameIn(
   nick: string | null | undefined,
 ): string {
   return nick || global_name || username;
+}
+
+/** A person as entries name them. */
+export function actorOf(user: User, nick: string | null | undefined): Actor {
+  const { id, username } = user;
+  const name = nameIn(user, nick);
+  return { account: accountOf(id), name, ...(username !== "" && { handle: username }) };
 }
 
 function accountIn({ user }: APIGuildMember): string {

@@ -102,7 +102,11 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
       // One person has one account. Of who comes from elsewhere only their profile says if they belong here too.
       const found = isLocal ? await quickly(user) : await within(NAME_MS, profileOf(user));
       const isOurs = isLocal || (found !== undefined && isHome(found));
-      return { account: accountOf(isOurs ? team : said, user), name: shownName(found) ?? user };
+      return {
+        account: accountOf(isOurs ? team : said, user),
+        name: shownName(found) ?? user,
+        ...(found?.name && { handle: found.name }),
+      };
     },
     nameOf: async (user) => shownName(await quickly(user)),
     isPublic: async (channel) => isOpenToAll(await channelOf(channel)),

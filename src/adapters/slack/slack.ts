@@ -141,7 +141,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
         return [...found, { ok: true, text: source.describe() }];
       }
       const appApi = createApi({ ...tokens, token: appToken, variable: "SLACK_APP_TOKEN" });
-      return [...found, await examineSocket(appApi)];
+      return [...found, await examineSocket(appApi, await appOf(api, workspace))];
     },
   };
 }
@@ -264,9 +264,15 @@ function examineScopes(scopes: readonly string[] | undefined): { ok: boolean; te
   return { ok: false, text };
 }
 
-async function examineSocket(api: Api): Promise<{ ok: boolean; text: string }> {
+/** Whether the app token opens Socket Mode, and is of the bot's app. */
+async function examineSocket(
+  api: Api,
+  ofBot: string | undefined,
+): Promise<{ ok: boolean; text: string }> {
   try {
     await api.ask("apps.connections.open", (client) => client.apps.connections.open({}));
+    const { app_id: ofToken } = await api.ask("auth.test", (client) => client.auth.test());
+    checkApp(ofToken, ofBot);
     return { ok: true, text: "Slack: the app token opens Socket Mode." };
   } catch (error) {
     if (!isBotError(error)) throw error;

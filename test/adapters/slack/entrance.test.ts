@@ -88,16 +88,21 @@ describe("what is of another workspace or app", () => {
     expect(standing).toBe("guest");
   });
 
-  test("two tokens of different apps are refused at the start", async () => {
+  test("two tokens of different apps are refused at the start, and by doctor in the same words", async () => {
     const other = await openBot({ start: false });
     other.slack.fail("bots.info", {
       error: "fake",
       with: { ok: true, bot: { app_id: "A0OTHER" } },
+      times: 2,
     });
+    const why = expect.stringContaining(
+      "SLACK_APP_TOKEN is of the app A0APP, SLACK_BOT_TOKEN of A0OTHER",
+    );
     try {
+      expect(await other.adapter.examine()).toContainEqual({ ok: false, text: why });
       await expect(other.adapter.start(other.parts)).rejects.toMatchObject({
         code: "PLATFORM_REFUSED",
-        message: expect.stringContaining("SLACK_APP_TOKEN is of the app A0APP"),
+        message: why,
       });
     } finally {
       await other.close();

@@ -53,6 +53,7 @@ export function directoryMethods(world: World): Methods {
         bot_id: world.app.botId,
         is_enterprise_install: false,
       }),
+      ofApp: () => ({ app_id: world.app.id, app_name: world.bot.name }),
     },
     "bots.info": {
       tier: 3,

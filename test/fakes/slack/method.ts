@@ -11,6 +11,8 @@ export interface Method {
   scopes?: readonly string[];
   /** The app-level token instead of the bot's. */
   isForApp?: boolean;
+  /** What it says to the app-level token, if it takes that too. */
+  ofApp?(): Data;
   /** What is added to `ok: true`. @throws Refusal */
   run(args: Args): Data | Promise<Data>;
 }

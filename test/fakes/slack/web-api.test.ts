@@ -11,7 +11,7 @@ describe("who may call", () => {
     ["xapp-fake-app-token", "not_allowed_token_type"],
   ])("with the token %s a call is refused as %s", async (token, error) => {
     const { slack } = await scene();
-    expect(await refusal(clientFor(slack, token).auth.test())).toBe(error);
+    expect(await refusal(clientFor(slack, token).users.info({ user: "U1" }))).toBe(error);
   });
 
   test("a revoked token, an unknown method, a missing scope", async () => {

@@ -79,6 +79,7 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
     if (token === undefined || token === "") throw new Refusal("not_authed");
     const isApp = token === tokens.appToken;
     if (!isApp && token !== tokens.botToken) throw new Refusal("invalid_auth");
+    if (isApp && method.ofApp !== undefined) return;
     if (isApp !== (method.isForApp ?? false)) throw new Refusal("not_allowed_token_type");
     if (!isApp && tokenState !== "valid") throw new Refusal(tokenState);
     if (method.scopes !== undefined) requireScope(world, ...method.scopes);
@@ -96,6 +97,9 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
       if (method === undefined) throw new Refusal("unknown_method", { req_method: name });
       if (all === undefined) throw new Refusal("invalid_form_data");
       authenticate(method, token);
+      if (token === tokens.appToken && method.ofApp !== undefined) {
+        return { ok: true, ...method.ofApp() };
+      }
       return { ok: true, ...(await method.run(readArgs(all))) };
     } catch (problem) {
       if (!(problem instanceof Refusal)) throw problem;
