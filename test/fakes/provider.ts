@@ -25,6 +25,7 @@ export interface Provider {
   env: Record<string, string>;
   /** Requests so far, as chat messages whatever the wire. */
   requests: ChatCompletionRequest[];
+  /** Twice is once. */
   stop(): Promise<void>;
 }
 
@@ -48,9 +49,13 @@ export async function startProvider(wire: Wire, answers: Answers, cuts = 0): Pro
   mock.on({ predicate: () => requests.length < cuts }, answer, half);
   mock.on({ predicate: () => true }, answer);
   await mock.start();
+  let stopped: Promise<void> | undefined;
   return {
     env: { MODEL: wire.model, ...wire.env(mock.url) },
     requests,
-    stop: () => mock.stop(),
+    async stop() {
+      stopped ??= mock.stop();
+      await stopped;
+    },
   };
 }
