@@ -7,6 +7,7 @@ import type {
   JsonObject,
   Outcome,
   Preview,
+  UnreadFile,
 } from "../core/entry.ts";
 import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
 import type { JournalKey } from "../core/journal-key.ts";
@@ -14,7 +15,15 @@ import type { JournalKey } from "../core/journal-key.ts";
 /** What an adapter saw: a typed text, a click on a card, a Stop. The inbox reads typed commands out of texts. */
 export type Inbound =
   /** `pasted`: some of it was not typed by the actor, so it may be a message or a command and never decides anything. */
-  | { kind: "text"; actor: Actor; text: string; files?: InboundFile[]; pasted?: boolean }
+  | {
+      kind: "text";
+      actor: Actor;
+      text: string;
+      files?: InboundFile[];
+      /** Files that came with it and cannot be shown to the model: the thread is told. */
+      unread?: UnreadFile[];
+      pasted?: boolean;
+    }
   | {
       kind: "click";
       actor: Actor;

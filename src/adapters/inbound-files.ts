@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Logger } from "pino";
 import { type FileType, fileType, MAX_FILE_BYTES } from "../core/block.ts";
 import { cleanText } from "../core/display.ts";
+import type { UnreadFile } from "../core/entry.ts";
 import { binaryTypeOf } from "../core/image-type.ts";
 import type { InboundFile } from "./adapter.ts";
 
@@ -24,10 +25,15 @@ const TIMEOUT_MS = 10_000;
 /** Kinds of text that platforms name otherwise. */
 const TEXTS = /^(?:text\/.*|application\/(?:json|x-ndjson|xml|yaml|x-yaml|toml|x-sh|sql))$/;
 
-/** What a model may be shown of a message's files, and a line for each that it may not. Never fails. */
+/** What a model may be shown of a message's files, and those that it may not be shown, with why. Never fails. */
 export type ReadFiles = (
   attached: readonly AttachedFile[],
-) => Promise<{ files: InboundFile[]; notes: string[] }>;
+) => Promise<{ files: InboundFile[]; unread: UnreadFile[] }>;
+
+/** A file's bytes, or why they cannot be shown to a model, in words for people. */
+type Read = { file: InboundFile } | { why: string };
+
+const NOT_DOWNLOADED = "the download failed";
 
 export interface FileReaderOptions {
   /** Where files may be fetched from, as in `https://files.slack.com`; nothing is asked of any other server. */
@@ -58,33 +64,50 @@ export function createFileReader({ origins, headers = {}, log }: FileReaderOptio
     return Buffer.concat(chunks);
   }
 
-  async function read(file: AttachedFile, room: number): Promise<InboundFile | undefined> {
+  async function read(file: AttachedFile, room: number): Promise<Read> {
     const mediaType = typeOf(file.type);
-    if (mediaType === undefined || file.url === undefined) return undefined;
-    const maxBytes = Math.min(MAX_FILE_BYTES[mediaType], room);
-    if (file.size > maxBytes) return undefined;
+    if (mediaType === undefined) return { why: "type not supported" };
+    const limit = MAX_FILE_BYTES[mediaType];
+    if (file.size > limit) return { why: `${megabytes(file.size)}, limit ${megabytes(limit)}` };
+    if (file.size > room) {
+      return { why: `${megabytes(MAX_TOTAL_BYTES)} is the limit for one message's files` };
+    }
+    if (file.url === undefined) return { why: NOT_DOWNLOADED };
     try {
-      const bytes = await download(file.url, maxBytes);
-      if (bytes === undefined || !isOfType(bytes, mediaType)) return undefined;
-      return { name: nameOf(file), mediaType, bytes };
+      const bytes = await download(file.url, Math.min(limit, room));
+      if (bytes === undefined) return { why: NOT_DOWNLOADED };
+      const why = whyNotOfType(bytes, mediaType);
+      return why === undefined ? { file: { name: nameOf(file), mediaType, bytes } } : { why };
     } catch (error) {
       log.debug({ err: error }, "a file could not be downloaded");
-      return undefined;
+      return { why: NOT_DOWNLOADED };
     }
   }
 
   return async (attached) => {
     const files: InboundFile[] = [];
-    const notes: string[] = [];
+    const unread: UnreadFile[] = [];
     let room = MAX_TOTAL_BYTES;
     for (const each of attached) {
-      const file = files.length < MAX_FILES ? await read(each, room) : undefined;
-      room -= file?.bytes.byteLength ?? 0;
-      if (file === undefined) notes.push(`(file ${nameOf(each)} not read)`);
-      else files.push(file);
+      const done: Read =
+        files.length < MAX_FILES
+          ? await read(each, room)
+          : { why: `${MAX_FILES} files of one message are read` };
+      if ("file" in done) {
+        room -= done.file.bytes.byteLength;
+        files.push(done.file);
+      } else {
+        const bytes = Number.isSafeInteger(each.size) && each.size > 0 ? each.size : undefined;
+        unread.push({ name: nameOf(each), ...(bytes !== undefined && { bytes }), ...done });
+      }
     }
-    return { files, notes };
+    return { files, unread };
   };
+}
+
+/** `9 MB`, `8.4 MB`, in steps of 1024 as the limits are. */
+function megabytes(bytes: number): string {
+  return `${Number((bytes / 1024 / 1024).toFixed(1))} MB`;
 }
 
 function nameOf({ name }: AttachedFile): string {
@@ -98,8 +121,9 @@ function typeOf(type = ""): FileType | undefined {
 }
 
 /** What is not what it says is not handed on: the inbox would refuse the whole message. */
-function isOfType(bytes: Buffer, mediaType: FileType): boolean {
-  if (bytes.length === 0) return false;
-  if (mediaType === "text/plain") return isUtf8(bytes) && !bytes.includes(0);
-  return binaryTypeOf(bytes) === mediaType;
+function whyNotOfType(bytes: Buffer, mediaType: FileType): string | undefined {
+  if (bytes.length === 0) return "it is empty";
+  const isText = isUtf8(bytes) && !bytes.includes(0);
+  if (mediaType === "text/plain") return isText ? undefined : "it is no text in UTF-8";
+  return binaryTypeOf(bytes) === mediaType ? undefined : `it is no ${mediaType}`;
 }

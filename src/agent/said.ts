@@ -23,9 +23,12 @@ export type Kept = Part | Line;
 /** Stands in the label of what is quoted; the system prompt says what it means. */
 const QUOTED = ", quoted";
 
-/** A message with its files. */
-export function said({ at, actor, text, files = [] }: Entry<"message">): Kept[] {
+/** A message with its files, and with the names of those that could not be read. */
+export function said(message: Entry<"message">): Kept[] {
+  const { at, actor, files = [], unread = [] } = message;
   const time = new Date(at).toISOString().slice(0, 16);
+  const missing = unread.map(({ name, why }) => `(file ${name} not read: ${why})`);
+  const text = [message.text, ...missing].filter((line) => line !== "").join("\n");
   const line: Line = {
     kind: "line",
     by: actor.account,

@@ -1,3 +1,4 @@
+import { capText } from "../core/display.ts";
 import type { Choice, Command } from "../core/entry.ts";
 import { isPeriod, PERIOD_FORMS } from "../incidents/period.ts";
 import { isJsonObject, suggest, tryJson } from "../tools/arguments.ts";
@@ -9,7 +10,7 @@ export type Reading =
   | { kind: "stop" }
   | { kind: "click"; action: string; revision: number; choice: Choice };
 
-/** 16 KiB: several times what any command needs, and all that one message may hold on the chat platforms. */
+/** 16 KiB: several times what any command needs. A longer text is a message that somebody pasted. */
 export const MAX_TEXT_BYTES = 16 * 1024;
 
 /** Every command as people type it, for the answer to `help`. A slash before it is the same. */
@@ -44,7 +45,10 @@ const MESSAGE: Reading = { kind: "message" };
  */
 export function readText(text: string): Reading {
   if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
-    return invalid(`The text is longer than ${MAX_TEXT_BYTES / 1024} KiB; send a shorter one.`);
+    // A deny that is too long must not pass for a message: its author is told.
+    const isCommand = readText(capText(text, MAX_TEXT_BYTES)).kind !== "message";
+    const problem = `A command may have ${MAX_TEXT_BYTES / 1024} KiB. This one is longer, so nothing was done; send it shorter.`;
+    return isCommand ? invalid(problem) : MESSAGE;
   }
   const [, slash, first = "", rest = ""] = /^(\/?)([a-z-]+)(?:\s+([^]*))?$/i.exec(bare(text)) ?? [];
   const typed = slash === "/";

@@ -76,7 +76,7 @@ const artifact = z.strictObject({ id: z.string(), bytes: count });
 /** A file that is kept as an artifact and shown to the model. */
 const file = z.strictObject({ name: z.string(), mediaType: fileType, artifact });
 
-/** A file that could not be read: its size in bytes where the platform told it, and why, in words for people. */
+/** A file that could not be read: its size where the platform told it, and why, in words for people. */
 const unreadFile = z.strictObject({ name: z.string(), bytes: count.optional(), why: z.string() });
 
 /** One incident's severity, the worst first. */
@@ -91,6 +91,8 @@ const posts = {
     text: z.string(),
     files: z.array(file).optional(),
     unread: z.array(unreadFile).optional(),
+    /** Bytes of the whole text where it is long: `text` is its beginning and its end, the first of `files` all of it. */
+    wholeBytes: count.optional(),
   }),
   command: z.strictObject({ actor, text: z.string(), command }),
   click: z.strictObject({

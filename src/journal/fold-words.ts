@@ -27,6 +27,23 @@ export function tellHeld(thread: Thread, run: Run, { actor }: Entry<"message">, 
   thread.words.set(id, { id, text, to: account, holds });
 }
 
+const OR = new Intl.ListFormat("en", { type: "disjunction" });
+
+/** What of a message is not as its author sent it: files that were not read, and a text so long that it became a file. */
+export function tellFiles(thread: Thread, message: Entry<"message">): void {
+  const { id, actor, files = [], unread = [], wholeBytes } = message;
+  const [pasted] = files;
+  if (wholeBytes !== undefined && pasted !== undefined) {
+    const size = `${Math.round(wholeBytes / 1024)} KB`;
+    const text = `Your message is long (${size}), so I keep it as the file ${pasted.name} and read it there.`;
+    thread.words.set(`pasted:${id}`, { id: `pasted:${id}`, text, to: actor.account });
+  }
+  if (unread.length === 0) return;
+  // Who reads the answer has to know what it was not made from.
+  const text = `I couldn't read ${OR.format(unread.map(({ name, why }) => `${name} (${why})`))}.`;
+  thread.words.set(`unread:${id}`, { id: `unread:${id}`, text });
+}
+
 /**
  * A message answers the question when who began the run wrote it, unless they only say that they need time. Others press
  * a choice or type `answer …`; they are told so, alone and once.

@@ -16,7 +16,7 @@ import {
   forget,
   touch,
 } from "./fold-calls.ts";
-import { hearReply, keepOffer, showOffer } from "./fold-words.ts";
+import { hearReply, keepOffer, showOffer, tellFiles } from "./fold-words.ts";
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -44,6 +44,7 @@ function advance(thread: Thread, entry: Entry): void {
       thread.newest = entry.seq;
       thread.requestTokens += estimateTokens(entry.text);
       hearVoice(thread, entry.actor.account, entry);
+      tellFiles(thread, entry);
       hearPerson(thread, entry);
       return;
     case "command":

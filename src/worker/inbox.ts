@@ -1,5 +1,5 @@
 import type { Inbound, InboundFile, Inbox } from "../adapters/adapter.ts";
-import type { Reading } from "../commands/grammar.ts";
+import { MAX_TEXT_BYTES, type Reading } from "../commands/grammar.ts";
 import { type FileType, MAX_FILE_BYTES } from "../core/block.ts";
 import { capText, cleanText, exactText } from "../core/display.ts";
 import type { Choice, Content, FileRef, Json, JsonObject, PostKind } from "../core/entry.ts";
@@ -18,8 +18,9 @@ export interface InboxParts {
   wake(key: JournalKey): void;
 }
 
-/** More than any platform's message; what is longer was pasted by mistake and is kept in part. */
-const MAX_STORED_BYTES = 64 * 1024;
+/** Of a text so long that it is kept as a file: what of its beginning and end stands in the thread. */
+const MAX_EXCERPT_BYTES = 2 * 1024;
+const PASTED_NAME = "pasted.txt";
 
 /**
  * The one way in. What a typed text means is decided here, once, and stored: a later grammar does not change what was
@@ -36,16 +37,32 @@ export function createInbox({ journal, read, encoder, wake }: InboxParts): Inbox
     return { name: encoder.hide(name), mediaType, artifact: await journal.putArtifact(key, kept) };
   }
 
+  async function withFiles(
+    key: JournalKey,
+    { text, ...content }: Content<"message">,
+    { files = [], unread = [] }: Extract<Inbound, { kind: "text" }>,
+  ): Promise<Content<"message">> {
+    const wholeBytes = Buffer.byteLength(text);
+    const isLong = wholeBytes > MAX_TEXT_BYTES;
+    const all = [...(isLong ? [pastedFile(text)] : []), ...files];
+    const kept = await Promise.all(all.map((file) => keep(key, file)));
+    const missing = unread.map((file) => ({ ...file, name: encoder.hide(file.name) }));
+    return {
+      ...content,
+      text: isLong ? capText(text, MAX_EXCERPT_BYTES) : text,
+      ...(kept.length > 0 && { files: kept }),
+      ...(missing.length > 0 && { unread: missing }),
+      ...(isLong && { wholeBytes }),
+    };
+  }
+
   return {
     async post(key, id, inbound) {
       try {
         const content = await contentOf(inbound, read, encoder);
-        if (content.kind !== "message" || inbound.kind !== "text") {
-          await journal.post(key, { id, ...content });
-        } else {
-          const files = await Promise.all((inbound.files ?? []).map((file) => keep(key, file)));
-          await journal.post(key, { id, ...content, ...(files.length > 0 && { files }) });
-        }
+        const isMessage = content.kind === "message" && inbound.kind === "text";
+        const posted = isMessage ? await withFiles(key, content, inbound) : content;
+        await journal.post(key, { id, ...posted });
       } catch (error) {
         // A JSON value of thousands of levels, for one.
         if (!isBotError(error, "ENTRY_INVALID") && !(error instanceof RangeError)) throw error;
@@ -55,6 +72,12 @@ export function createInbox({ journal, read, encoder, wake }: InboxParts): Inbox
       wake(key);
     },
   };
+}
+
+function pastedFile(text: string): InboundFile {
+  const mediaType = "text/plain";
+  const bytes = Buffer.from(capText(text, MAX_FILE_BYTES[mediaType]));
+  return { name: PASTED_NAME, mediaType, bytes };
 }
 
 /** @throws BotError USAGE */
@@ -83,12 +106,13 @@ async function contentOf(
   if (inbound.kind === "stop") return { kind: "stop", actor };
   const whole = await aside.hide(inbound.text);
   const reading = read(whole);
-  const text = capText(whole, MAX_STORED_BYTES);
   switch (reading.kind) {
     case "message":
-      return { kind: "message", actor, text };
-    case "command":
+      return { kind: "message", actor, text: whole };
+    case "command": {
+      const text = capText(whole, MAX_TEXT_BYTES);
       return { kind: "command", actor, text, command: reading.command };
+    }
     case "stop":
       return { kind: "stop", actor };
     case "click": {

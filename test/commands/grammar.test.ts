@@ -235,10 +235,19 @@ describe("what was meant as a command and is none says what to type", () => {
     expect(problemOf(text)).toContain(problem);
   });
 
-  it("a text above 16 KiB", () => {
-    expect(problemOf("a".repeat(MAX_TEXT_BYTES))).toBe("a message");
-    expect(problemOf("é".repeat(MAX_TEXT_BYTES / 2 + 1))).toContain("longer than 16 KiB");
-  });
+  it.each(["deny a1 because ", "run t a=", 'edit a1 {"a": "', "/incident open "])(
+    "a command above 16 KiB, which is no message: %s",
+    (begin) => {
+      const text = begin + "é".repeat(MAX_TEXT_BYTES / 2);
+      expect(problemOf(text)).toContain("A command may have 16 KiB.");
+    },
+  );
+});
+
+it("a long text that is no command's is a message, however it was meant", () => {
+  for (const begin of ["why? ", "run down the list with me: ", "/var/log/app.log says "]) {
+    expect(readText(begin + "é".repeat(MAX_TEXT_BYTES / 2))).toEqual({ kind: "message" });
+  }
 });
 
 describe("the commands about incidents call the ledger's tools", () => {

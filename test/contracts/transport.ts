@@ -17,8 +17,11 @@ export type Who = "ana" | "bob" | "cy" | "gus";
 export interface Platform {
   /** A process's connection to it, that nothing comes through yet. */
   connect(): Connection;
-  /** Somebody asks the bot something in a new place, mentioning it where that is needed. */
-  begin(who: Who, text: string): Promise<JournalKey>;
+  /**
+   * Somebody asks the bot something in a new place, mentioning it where that is needed. Files only where people send them,
+   * as in a crowd.
+   */
+  begin(who: Who, text: string, files?: readonly SentFile[]): Promise<JournalKey>;
   /** Somebody writes in the thread, without a mention. */
   write(key: JournalKey, who: Who, text: string): Promise<void>;
   /** Somebody presses the button with this label, on the newest message of the thread that has it and shows `on`. */
@@ -37,11 +40,20 @@ export interface Platform {
   end(): Promise<void>;
 }
 
+interface SentFile {
+  name: string;
+  type: string;
+  bytes: Uint8Array;
+}
+
 interface Connection {
   adapter: Adapter;
   start(parts: ChatParts): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** A picture, by its first bytes. */
+const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 
 /** What people can do with the bot on any surface, with the real adapter in front of a real journal and worker. */
 export function transportContract(
@@ -307,6 +319,44 @@ export function transportContract(
         await platform.press(key, "bob", "Approve", "a1");
         await shows(key, "CONFIRMED");
         expect(wordsIn(model.requests[1]).join("\n")).not.toContain("LGTM");
+      });
+
+      test("files that cannot be read are named to the thread and to the model, with why", async () => {
+        const { model, options } = talk([{ text: "The picture shows a graph." }]);
+        await run(options);
+        const key = await platform.begin("ana", "what is this?", [
+          { name: "graph.png", type: "image/png", bytes: PNG },
+          { name: "huge.log", type: "text/plain", bytes: Buffer.alloc(9 * 1024 * 1024, "a\n") },
+          { name: "trace.zip", type: "application/zip", bytes: Buffer.from("PK") },
+        ]);
+        await shows(key, "shows a graph");
+        await shows(
+          key,
+          /I couldn't read huge\.log \(9 MB, limit 8 MB\) or trace\.zip \(type not supported\)\./,
+        );
+        expect(wordsIn(model.requests[0]).join("\n")).toContain(
+          "(file huge.log not read: 9 MB, limit 8 MB)",
+        );
+      });
+
+      test("a long text that was pasted is kept as a file, which its author is told alone and the model reads whole", async () => {
+        const { model, options } = talk([{ text: "Line 1499 is the cause." }]);
+        await run(options);
+        const log = Array.from({ length: 1_500 }, (_, i) => `12:00:00 web ${i} ok 👍🏽`).join("\n");
+        const key = await platform.begin("ana", `why does web fail?\n${log}`);
+        await shows(key, "Line 1499 is the cause.");
+        const [message] = ofKind(await entriesOf(key), "message");
+        expect(Buffer.byteLength(message?.text ?? "")).toBeLessThanOrEqual(2_048);
+        const file = message?.files?.[0]?.artifact.id ?? "";
+        const kept = Buffer.from(await journal.readArtifact(key, file)).toString();
+        expect(kept).toContain(log);
+        const told = model.requests[0]?.turns.flatMap((turn) =>
+          turn.role === "user" ? turn.content : [],
+        );
+        expect(told?.filter(({ kind }) => kind === "file")).toHaveLength(1);
+        // Where the platform's client made a file of it, it is that person's own.
+        const word = platform.told("ana").includes("so I keep it as the file pasted.txt");
+        expect(word).toBe(message?.wholeBytes !== undefined);
       });
 
       test("whoever may not decide, or comes too late, is told so, and nobody else is", async () => {

@@ -88,10 +88,12 @@ test("what could not be read again is refused and not stored", async () => {
   expect(posted).toEqual([]);
 });
 
-test("a text of megabytes is kept in part, and says so", async () => {
+test("a text of megabytes is kept whole as a file, and in part beside it", async () => {
   const { post, posted } = create();
-  await post({ kind: "text", actor: ACTOR, text: "x".repeat(3_000_000) });
+  await post({ kind: "text", actor: ACTOR, text: `why? hunter2${"x".repeat(3_000_000)}` });
   const [entry] = posted;
-  expect(entry).toMatchObject({ kind: "command", command: { name: "invalid" } });
-  expect(JSON.stringify(entry).length).toBeLessThan(70_000);
+  const name = "pasted.txt";
+  expect(entry).toMatchObject({ kind: "message", files: [{ name, mediaType: "text/plain" }] });
+  expect(entry).toMatchObject({ text: expect.stringMatching(/^why\? \[secret:X\]x+\n/) as string });
+  expect(JSON.stringify(entry).length).toBeLessThan(3_000);
 });

@@ -159,13 +159,13 @@ function createReader({ bot, heard, readFiles }: MessageParts): Reader {
   return {
     text: textOf,
     async read(said) {
-      const { files, notes } = await readFiles(said.attachments.map(attachedFile));
-      const text = [textOf(said), ...notes].filter((line) => line !== "").join("\n");
+      const attached = await readFiles(said.attachments.map(attachedFile));
+      const text = textOf(said);
       return {
         kind: "text",
         actor: actorOf(said.author, said.member?.nick),
-        text: text === "" && files.length === 0 ? "help" : text,
-        ...(files.length > 0 && { files }),
+        text: text === "" && said.attachments.length === 0 ? "help" : text,
+        ...attached,
       };
     },
   };

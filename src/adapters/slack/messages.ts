@@ -106,14 +106,13 @@ export function createMessages(parts: MessageParts): Messages {
   async function keep(place: Place, said: Said): Promise<void> {
     const { user = "", ts } = said;
     const key = keyOf(team, place);
-    const [actor, plain, { files, notes }] = await Promise.all([
+    const [actor, written, attached] = await Promise.all([
       people.actor(user, said.user_team ?? said.team),
       readSlackText(said.text, { botUser, nameOf: people.nameOf }),
       parts.readFiles(said.files),
     ]);
-    const written = [plain, ...notes].filter((line) => line !== "").join("\n");
-    const text = written === "" && files.length === 0 ? "help" : written;
-    const inbound = { kind: "text" as const, actor, text, ...(files.length > 0 && { files }) };
+    const text = written === "" && said.files.length === 0 ? "help" : written;
+    const inbound = { kind: "text" as const, actor, text, ...attached };
     try {
       await inbox.post(key, `msg:${ts}`, inbound);
       ours.add(key);

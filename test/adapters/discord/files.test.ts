@@ -30,11 +30,11 @@ const kept = { name: "a.txt", mediaType: "text/plain" };
 
 test("nothing is fetched but from where Discord keeps files, or the server it was pointed at", async () => {
   const read = createDiscordFiles(`${origin}/api`, log);
-  expect(await read([file("/a.txt")])).toMatchObject({ files: [kept], notes: [] });
+  expect(await read([file("/a.txt")])).toMatchObject({ files: [kept], unread: [] });
   const closed = createDiscordFiles("http://127.0.0.2:1/api", log);
   expect(await closed([file("/b.txt")])).toEqual({
     files: [],
-    notes: ["(file a.txt not read)"],
+    unread: [{ name: "a.txt", bytes: 100, why: "the download failed" }],
   });
   expect(await createDiscordFiles(undefined, log)([file("/c.txt")])).toMatchObject({ files: [] });
   expect(asked).toEqual(["/a.txt"]);
@@ -50,6 +50,7 @@ test("a redirect is not followed, and what says that it is too large is not fetc
 
 test("of many files the first eight are read", async () => {
   const read = createDiscordFiles(`${origin}/api`, log);
-  const { files, notes } = await read(Array.from({ length: 10 }, () => file("/a.txt")));
-  expect([files.length, notes.length]).toEqual([8, 2]);
+  const { files, unread } = await read(Array.from({ length: 10 }, () => file("/a.txt")));
+  expect([files.length, unread.length]).toEqual([8, 2]);
+  expect(unread[0]?.why).toBe("8 files of one message are read");
 });

@@ -74,8 +74,13 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       });
       return { adapter, start: adapter.start, stop: adapter.stop };
     },
-    async begin(who, text) {
-      const id = discord.say(users[who], channel, text, { mention: true });
+    async begin(who, whole, sent = []) {
+      // Discord's own client makes a file of what is longer than a message may be.
+      const isLong = whole.length > 2_000;
+      const file = { name: "message.txt", type: "text/plain", bytes: Buffer.from(whole) };
+      const attachments = isLong ? [file, ...sent] : sent;
+      const text = isLong ? "" : whole;
+      const id = discord.say(users[who], channel, text, { mention: true, attachments });
       for (const end = Date.now() + 4_000; Date.now() < end; await pause()) {
         if (discord.threadOf(id) !== undefined) break;
       }

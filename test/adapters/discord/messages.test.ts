@@ -173,7 +173,11 @@ test("pictures and texts come with the message, and what cannot be read is named
   await until(async () => (await bot.entries(thread)).length > 0);
   expect(await bot.entries(thread)).toMatchObject([
     {
-      text: "what is this?\n(file fake.png not read)\n(file tool.exe not read)",
+      text: "what is this?",
+      unread: [
+        { name: "fake.png", bytes: 10, why: "it is no image/png" },
+        { name: "tool.exe", bytes: 2, why: "type not supported" },
+      ],
       files: [
         { name: "graph.png", mediaType: "image/png" },
         { name: "app.log", mediaType: "text/plain" },

@@ -38,8 +38,8 @@ test("images, documents and texts that come with a message are kept with it, byt
   expect(Buffer.from(await read(log?.artifact.id)).toString()).toBe("GET / 500\n");
 });
 
-test("what cannot be shown to a model is named as not read, and the message is kept all the same", async () => {
-  const { text, files } = await send([
+test("what cannot be shown to a model is named as not read, with why, and the message is kept all the same", async () => {
+  const { text, files, unread } = await send([
     { name: "core.zip", mimetype: "application/zip", content: "PK" },
     { name: "fake.png", mimetype: "image/png", content: "this is no image" },
     { name: "binary.txt", mimetype: "text/plain", content: Buffer.from([0, 1, 2]) },
@@ -47,10 +47,13 @@ test("what cannot be shown to a model is named as not read, and the message is k
     { name: "huge.png", mimetype: "image/png", content: Buffer.alloc(5 * 1024 * 1024 + 1, PNG) },
   ]);
   expect(files).toBeUndefined();
-  const names = ["core.zip", "fake.png", "binary.txt", "empty.txt", "huge.png"];
-  expect(text.split("\n")).toEqual([
-    "what is this?",
-    ...names.map((name) => `(file ${name} not read)`),
+  expect(text).toBe("what is this?");
+  expect(unread).toMatchObject([
+    { name: "core.zip", why: "type not supported" },
+    { name: "fake.png", why: "it is no image/png" },
+    { name: "binary.txt", why: "it is no text in UTF-8" },
+    { name: "empty.txt", why: "it is empty" },
+    { name: "huge.png", bytes: 5 * 1024 * 1024 + 1, why: "5 MB, limit 5 MB" },
   ]);
 });
 
@@ -96,7 +99,8 @@ test("the token goes to Slack's hosts and to no other, whatever a file's address
       files,
     });
     const [, entry] = await bot.entries(ops, root);
-    expect(entry).toMatchObject({ text: `look${"\n(file a.png not read)".repeat(6)}` });
+    const unread = { name: "a.png", bytes: PNG.length, why: "the download failed" };
+    expect(entry).toMatchObject({ text: "look", unread: Array.from({ length: 6 }, () => unread) });
     expect(asked).toEqual([]);
   } finally {
     await new Promise((resolve) => thief.close(resolve));

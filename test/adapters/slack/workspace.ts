@@ -74,8 +74,13 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
       });
       return { adapter, start: adapter.start, stop: adapter.stop };
     },
-    async begin(who, text) {
-      const ts = slack.say(users[who], channel, typed(text), { mention: true });
+    async begin(who, text, sent = []) {
+      const files = sent.map(({ name, type, bytes }) => ({
+        name,
+        mimetype: type,
+        content: Buffer.from(bytes),
+      }));
+      const ts = slack.say(users[who], channel, typed(text), { mention: true, files });
       return `slack:${slack.team.id}:${channel.id}:${ts}`;
     },
     async write(key, who, text) {
