@@ -197,6 +197,7 @@ export async function assemble(
   const wakeups = await createWakeups(config, looks, () => adapters.keys());
   const dispatcher = createDispatcher({
     tools,
+    host: config.host,
     exec: createExec({ encoder }),
     dial: createDial({ allow: config.network.allow, local }),
     encoder,
@@ -219,7 +220,7 @@ export async function assemble(
     showAfterMs: SHOW_AFTER_MS,
     personOf: createPersonOf(config.people),
     timezone: config.timezone,
-    host: config.host,
+    isShared: (transport) => !OWN_TRANSPORTS.has(transport),
     wakeAt: (key, at) => wakeups.wake(key, at),
     adapterOf: (transport) => adapters.get(transport),
   });

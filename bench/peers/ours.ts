@@ -100,8 +100,14 @@ function partsOf(
   const same = (text: string) => text;
   return {
     journal,
-    host: "bench",
-    dispatcher: createDispatcher({ tools, exec: nowhere, dial: nowhere, encoder: encoderOf(same) }),
+    isShared: () => true,
+    dispatcher: createDispatcher({
+      tools,
+      host: "bench",
+      exec: nowhere,
+      dial: nowhere,
+      encoder: encoderOf(same),
+    }),
     access: { rules: [] },
     policy: approvalPolicy.parse({}),
     run: {

@@ -69,6 +69,8 @@ export interface ActionCard {
   revision: number;
   tool: string;
   effect: Effect;
+  /** The machine that it acts on; undefined: it does not matter where it is run. */
+  host: string | undefined;
   /** The exact arguments that will be executed. */
   args: JsonObject;
   /** Their canonical form (RFC 8785), what the digest is over. */

@@ -49,7 +49,9 @@ export function tellCard(card: ActionCard): Told {
   if (card.phase !== "open") {
     const outcome = clip(markedStanding(card), Math.min(room - 20, 600));
     const parts: Part[] = [heading(title), exact, { kind: "text", spans: inert(outcome) }];
-    const summary = summaryOf(`${card.action} ${card.tool}: ${markedStanding(card)}`);
+    const summary = summaryOf(
+      `${card.action} ${card.tool}${onHost(card.host)}: ${markedStanding(card)}`,
+    );
     return { parts, buttons: [detailsButton(card.action)], summary };
   }
   const expiry = expiresRow(card);
@@ -66,7 +68,9 @@ export function tellCard(card: ActionCard): Told {
       ...small,
     ],
     buttons: cardButtons(card),
-    summary: summaryOf(`Approve ${card.action}? ${card.effect} ${card.tool} ${card.canonical}`),
+    summary: summaryOf(
+      `Approve ${card.action}? ${card.effect} ${card.tool}${onHost(card.host)} ${card.canonical}`,
+    ),
   };
 }
 
@@ -106,10 +110,14 @@ function heading(title: string): Part {
 }
 
 /** Destructive is told by its capitals: few platforms have colours. */
-function titleOf({ action, effect, tool, revision }: ActionCard): string {
+function titleOf({ action, effect, tool, host, revision }: ActionCard): string {
   const name = effect === "destructive" ? "DESTRUCTIVE" : effect;
   const again = revision > 1 ? ` · revision ${revision}` : "";
-  return `${action} · ${name} · ${clip(tool, MAX_NAME)}${again}`;
+  return `${action} · ${name} · ${clip(tool, MAX_NAME)}${onHost(host)}${again}`;
+}
+
+function onHost(host: string | undefined): string {
+  return host === undefined ? "" : ` on ${clip(host, MAX_NAME)}`;
 }
 
 function rowOf({ label, value }: { label: string; value: string }): Row {

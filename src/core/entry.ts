@@ -204,6 +204,8 @@ const appends = {
     /** Accounts that may not approve: requesters and editors, unless policy lets them. */
     barred: z.array(z.string()),
     expiresAt: count,
+    /** The machine that it acts on, as its arguments say; only processes there may run it. Absent: any may. */
+    host: z.string().optional(),
     /** What people call the place they decide in, such as `#ops`. */
     place: z.string().optional(),
     /** The click that edited the previous revision into this one. */
@@ -238,6 +240,8 @@ const appends = {
     tool: z.string(),
     effect,
     digest: z.string(),
+    /** As `action_proposed` has it. */
+    host: z.string().optional(),
     /** What is executed when it is not an action's displayed arguments: the checked and pinned ones. */
     args: z.record(z.string(), json).optional(),
     action: z.string().optional(),
@@ -295,6 +299,8 @@ const appends = {
     confirms: z.string().optional(),
     /** The open action, or the question by its call, that is about to expire. */
     warns: z.string().optional(),
+    /** The call that waits for another machine, which was not heard of for a while. */
+    waitsFor: z.string().optional(),
     /** The message that this word answers in place of the model, which is not told of it. */
     instead: z.string().optional(),
   }),
@@ -368,6 +374,7 @@ const versions: Partial<Record<Kind, number>> = {
   action_proposed: 2,
   vote: 2,
   action_closed: 2,
+  tool_started: 2,
   tool_finished: 2,
   notice: 3,
   run_ended: 2,

@@ -35,6 +35,7 @@ export function addCall(
     reply: undefined,
     told: new Set(),
     warned: false,
+    waits: false,
     action: undefined,
     started: undefined,
     finished: undefined,
@@ -52,6 +53,7 @@ export function advanceAction(
 ): void {
   let action = thread.actions.get(entry.action);
   if (entry.kind === "action_proposed") {
+    thread.host = entry.host ?? thread.host;
     const editor = thread.clicks.get(entry.click ?? "")?.actor.account;
     if (entry.click !== undefined) forget(thread, entry.click);
     if (editor !== undefined) hearVoice(thread, editor, entry);
@@ -112,6 +114,7 @@ export function advanceCall(
   if (call === undefined) return;
   if (entry.kind === "tool_started") {
     call.started = entry;
+    thread.host = entry.host ?? thread.host;
     thread.counts.calls += 1;
   } else if (entry.kind === "tool_finished") {
     finish(thread, call, entry);

@@ -144,6 +144,8 @@ function hearNotice(thread: Thread, entry: Entry<"notice">): void {
   }
   if (entry.instead !== undefined) thread.assents.delete(entry.instead);
   if (entry.warns !== undefined) markWarned(thread, entry.warns);
+  const waiting = entry.waitsFor === undefined ? undefined : findCall(thread, entry.waitsFor);
+  if (waiting !== undefined) waiting.waits = true;
   keepOffer(thread, entry);
   if (entry.asks !== undefined) {
     const call = findCall(thread, entry.asks.call);

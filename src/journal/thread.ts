@@ -21,6 +21,8 @@ export interface Call {
   told: Set<string>;
   /** People were told that the question is about to expire. */
   warned: boolean;
+  /** People were told that it waits for another machine. */
+  waits: boolean;
   action: Action | undefined;
   started: Entry<"tool_started"> | undefined;
   finished: Entry<"tool_finished"> | undefined;
@@ -137,6 +139,8 @@ export interface Thread {
   debts: Map<string, Debt>;
   /** Calls that ended unknown, settled ones too: a late word on them may still come. */
   unknown: Map<string, Call>;
+  /** The machine that the thread's last call was for, of those that are for one. */
+  host: string | undefined;
   /** The model that people chose for this thread's next runs. */
   model: string | undefined;
   /** What the models' calls that were made came to, by their number. */
@@ -177,6 +181,7 @@ export function emptyThread(): Thread {
     live: new Set(),
     debts: new Map(),
     unknown: new Map(),
+    host: undefined,
     model: undefined,
     requestTokens: 0,
     evidence: new Map(),

@@ -42,6 +42,8 @@ export interface Prepared {
   /** What it does with these arguments. */
   effect: Effect;
   args: JsonObject;
+  /** The machine that it is for, as its arguments say; undefined: it does not matter where it is run. */
+  host: string | undefined;
   /** SHA-256, hexadecimal, over the canonical form of tool, arguments and schema. */
   digest: string;
 }
@@ -59,6 +61,8 @@ export interface Finished {
 
 export interface DispatchParts {
   tools: readonly Tool[];
+  /** The machine that this process runs on. */
+  host: string;
   exec(
     argv: readonly string[],
     options: ExecOptions & { signal: AbortSignal },
@@ -86,6 +90,8 @@ interface RunOptions {
 
 /** The only place where tools are run. It does not judge whether they may be: that is policy's, asked before. */
 export interface Dispatcher {
+  /** The machine that this process runs on, as people and other processes know it. */
+  readonly host: string;
   find(name: string): Tool | undefined;
   /**
    * What a call with these arguments does, for policy, cards and the dispatcher alike: its tool's worst, unless they fit its
@@ -97,10 +103,14 @@ export interface Dispatcher {
    * throws.
    */
   resourceOf(tool: string, args: JsonObject): string;
+  /** It acts on a machine of ours (`Tool.hostBound`). */
+  isHostBound(tool: string): boolean;
+  /** This process may take up a call with these arguments, which name a machine if it is for one. */
+  isHere(tool: string, args: JsonObject): boolean;
   /** The arguments as this machine reads them (`Tool.meant`). Never throws. */
   meant(tool: string, args: JsonObject): Promise<JsonObject[]>;
   /**
-   * Checks the arguments and fixes what they point to. The breaker is asked here and in `drift`, not in `run`: by
+   * Checks the arguments and fixes what they point to, and where the call is for a machine that this is the one. The breaker is asked here and in `drift`, not in `run`: by
    * then the call is written down as started. A call that it refuses is "blocked", whatever its effect.
    * @throws BotError TOOL_UNKNOWN, INPUT_INVALID, PRECHECK_FAILED, NOT_AVAILABLE, CIRCUIT_OPEN or what the tool's pin
    * throws
@@ -160,6 +170,8 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
   };
 
   return {
+    host: parts.host,
+
     find: (name) => byName.get(name),
 
     effectOf: (name, args) => effectOf(byName.get(name), args),
@@ -172,6 +184,13 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       }
     },
 
+    isHostBound: (name) => byName.get(name)?.hostBound === true,
+
+    isHere(name, args) {
+      const tool = byName.get(name);
+      return tool === undefined || whyElsewhere(parts, tool, args) === undefined;
+    },
+
     async meant(name, args) {
       const tool = byName.get(name);
       return tool?.meant === undefined ? [] : meantBy(tool, args, formOf(tool));
@@ -180,18 +199,9 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
     async prepare(name, asked, signal) {
       const tool = byName.get(name);
       if (tool === undefined) throw unknownTool(name, tools);
-      const args = await check(tool, asked, "person", formOf(tool));
-      const isSimple = tool.pin === undefined && tool.precheck === undefined;
-      const pinned = isSimple
-        ? args
-        : await look(parts, signal, async (ctx) => {
-            const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
-            await tool.precheck?.(fixed, ctx);
-            return fixed;
-          });
-      const digest = digestOf(tool, pinned, formOf(tool));
-      breaker.admit(tool.name, digest);
-      return { tool, effect: effectOf(tool, pinned), args: pinned, digest };
+      const prepared = await prepareFor(parts, tool, asked, formOf(tool), signal);
+      breaker.admit(tool.name, prepared.digest);
+      return prepared;
     },
 
     preview: (prepared, signal) => previewOf(parts, prepared, signal),
@@ -203,6 +213,8 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
         if (digestOf(tool, args, formOf(tool)) !== digest) {
           return "the tool or its arguments changed since it was shown";
         }
+        const elsewhere = whyElsewhere(parts, tool, args);
+        if (elsewhere !== undefined) return elsewhere;
         await check(tool, args, "bot", formOf(tool));
         await look(parts, signal, async (ctx) => tool.precheck?.(args, ctx));
         breaker.admit(tool.name, digest);
@@ -215,10 +227,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
     async run(name, args, options) {
       const began = performance.now();
       const tool = byName.get(name);
-      const ended: Ended =
-        tool === undefined
-          ? { outcome: "blocked", text: unknownTool(name, tools).message }
-          : await attempt(parts, breaker, tool, args, options);
+      const ended = await end(parts, breaker, tool ?? name, args, options);
       const ms = Math.round(performance.now() - began);
       const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
       const encoded = [await parts.encoder.aside.encode(ended.text), ...left].join("\n");
@@ -229,10 +238,37 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
 
     async verify(name, args, startedAt, signal, asker) {
       const tool = byName.get(name);
-      if (tool !== undefined) return verify(parts, tool, args, { startedAt, signal, asker });
-      return { verdict: "unknown", evidence: `there is no tool ${name} any more` };
+      const evidence =
+        tool === undefined ? `there is no tool ${name} any more` : whyElsewhere(parts, tool, args);
+      if (tool === undefined || evidence !== undefined)
+        return { verdict: "unknown", evidence: evidence ?? "" };
+      return verify(parts, tool, args, { startedAt, signal, asker });
     },
   };
+}
+
+async function prepareFor(
+  parts: DispatchParts,
+  tool: Tool,
+  asked: JsonObject,
+  form: InputForm,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  const given = await check(tool, asked, "person", form);
+  const host = tool.hostBound === true ? parts.host : undefined;
+  const args = host === undefined ? given : { ...given, host: given["host"] ?? host };
+  const elsewhere = whyElsewhere(parts, tool, args);
+  if (elsewhere !== undefined) throw new BotError("NOT_AVAILABLE", elsewhere);
+  const isSimple = tool.pin === undefined && tool.precheck === undefined;
+  const pinned = isSimple
+    ? args
+    : await look(parts, signal, async (ctx) => {
+        const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
+        await tool.precheck?.(fixed, ctx);
+        return fixed;
+      });
+  const digest = digestOf(tool, pinned, form);
+  return { tool, effect: effectOf(tool, pinned), args: pinned, host, digest };
 }
 
 async function previewOf(
@@ -347,6 +383,33 @@ async function verify(
   } catch (error) {
     return { verdict: "unknown", evidence: `reading back failed: ${encode(messageOf(error))}` };
   }
+}
+
+/** Why a call with these arguments is not this process's to take up, or undefined. */
+function whyElsewhere(
+  { host }: DispatchParts,
+  { name, hostBound }: Tool,
+  args: JsonObject,
+): string | undefined {
+  if (hostBound !== true || args["host"] === host) return undefined;
+  if (args["host"] === undefined)
+    return `which machine ${name} was for was not written down, as by versions before 0.4`;
+  return `${name} is for ${JSON.stringify(args["host"])}, and this is ${host}`;
+}
+
+async function end(
+  parts: DispatchParts,
+  breaker: Breaker,
+  tool: Tool | string,
+  args: JsonObject,
+  options: RunOptions,
+): Promise<Ended> {
+  if (typeof tool === "string")
+    return { outcome: "blocked", text: unknownTool(tool, parts.tools).message };
+  const elsewhere = whyElsewhere(parts, tool, args);
+  if (elsewhere !== undefined) return { outcome: "blocked", text: elsewhere };
+  const ended = await attempt(parts, breaker, tool, args, options);
+  return tool.hostBound === true ? { ...ended, text: `${parts.host} · ${ended.text}` } : ended;
 }
 
 async function attempt(

@@ -165,6 +165,11 @@ export interface Tool<I = unknown> {
    */
   readonly open?: true;
   /**
+   * It acts on, or looks at, the very machine that it runs on. Its input then has `hostArgument` as `host`: only a process of
+   * that machine pins, previews, checks, runs and reads it back.
+   */
+  readonly hostBound?: true;
+  /**
    * What the call changes, such as `service nginx`: writes on the same resource never run side by side. Left out: all
    * such tools share one resource, "this machine".
    */

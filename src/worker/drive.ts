@@ -12,7 +12,7 @@ import { BotError, isBotError } from "../core/errors.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { fold } from "../journal/fold.ts";
 import { emptyThread, MAIN_VIEW, type Thread } from "../journal/thread.ts";
-import type { Granted, Journal, Lease, StoredEntry } from "../journal/journal.ts";
+import type { Granted, HostBeat, Journal, Lease, StoredEntry } from "../journal/journal.ts";
 import type { Model } from "../models/model.ts";
 import type { Dispatcher } from "../tools/dispatch.ts";
 import { type Bell, createBell } from "./bell.ts";
@@ -37,8 +37,8 @@ export interface WorkerParts {
   timezone: string | undefined;
   /** Who is behind an account. */
   personOf(account: string): string;
-  /** The machine that this process runs on, as others know it. */
-  host: string;
+  /** Processes of other machines can take up such threads too. */
+  isShared(transport: string): boolean;
   /** A run that takes longer gets a message that shows its progress, a quicker one only its answer. In ms. */
   showAfterMs: number;
   /** How long one look-up of people on the platform may take, in ms. Default 10 s. */
@@ -88,6 +88,8 @@ export interface Drive {
   heard: number;
   /** Less was heard of than was folded: the store may have been set back. */
   doubted: boolean;
+  /** The machines that the store has heard of, and when it was asked, on this worker's own monotonic clock. */
+  hosts: { at: number; heard: ReadonlyMap<string, HostBeat> } | undefined;
   /** Another worker has the lease. */
   fenced: boolean;
   /** The store no longer has what was folded: this ends as if another worker had the lease, and begins anew. */
@@ -139,6 +141,7 @@ export function createDrive(
     attempts,
     heard: 0,
     doubted: false,
+    hosts: undefined,
     fenced: false,
     lost: false,
     draining: false,

@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
 import { type Action, isOpen } from "../approvals/action.ts";
 import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
-import type { JsonObject } from "../core/entry.ts";
+import type { Entry, JsonObject } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Dispatcher } from "../tools/dispatch.ts";
 import { editFields, readEdit, settable } from "../tools/edit-form.ts";
@@ -20,12 +20,24 @@ export type WhyNot = (
   signal: AbortSignal,
 ) => Promise<string | undefined>;
 
-/** Whether its arguments can be fixed to what they point to, and its precheck holds. */
+/** What an edit asks for: it stays with the machine that the action is for, unless it names another. */
+export function editedArgs(
+  { host }: Pick<Entry<"action_proposed">, "host">,
+  args: JsonObject,
+): JsonObject {
+  return host === undefined ? args : { host, ...args };
+}
+
+/**
+ * Whether its arguments can be fixed to what they point to, and its precheck holds. What is for another machine is looked at
+ * there.
+ */
 export function whyNotPrepared(
-  dispatcher: Pick<Dispatcher, "prepare">,
+  dispatcher: Pick<Dispatcher, "prepare" | "isHere">,
   encode: (text: string) => string,
 ): WhyNot {
   return async (tool, args, signal) => {
+    if (!dispatcher.isHere(tool, args)) return undefined;
     try {
       await dispatcher.prepare(tool, args, signal);
       return undefined;
@@ -59,8 +71,9 @@ export async function checkEditOf(
   }
   const tool = tools.find((each) => each.name === proposal.tool);
   if (tool === undefined) return wrong(`There is no tool ${proposal.tool} any more.`);
-  const checked = readEdit(tool, editFields(tool, proposal.args), written);
-  if (!checked.ok) return checked;
+  const read = readEdit(tool, editFields(tool, proposal.args), written);
+  if (!read.ok) return read;
+  const checked = { ok: true as const, args: editedArgs(proposal, read.args) };
   if (isSame(checked.args, settable(tool, proposal.args))) {
     return wrong("Nothing was changed. Change something, or leave the form.");
   }

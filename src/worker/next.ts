@@ -5,6 +5,17 @@ import type { Entry } from "../core/entry.ts";
 import { pastOffer } from "../journal/fold-words.ts";
 import { type Waiting, waitingIn } from "../journal/waiting.ts";
 import {
+  type Absence,
+  absenceOf,
+  checkTimes,
+  type Elsewhere,
+  elsewhereIn,
+  mustAsk,
+  quietCall,
+  type Scenery,
+  timesOf,
+} from "./machines.ts";
+import {
   type Call,
   type Debt,
   type Offer,
@@ -42,18 +53,32 @@ export type Step =
   | { do: "write"; draft: Extract<Move, { do: "write" }>["draft"] }
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
+  /** Ask the store which machines are there. */
+  | { do: "hosts"; key: string }
+  /** Nobody waits for that machine any longer. */
+  | { do: "abandon"; call: Call; host: string; absence: Absence }
+  /** Tell people that a call waits for its machine. */
+  | { do: "await"; call: Call; host: string }
   /** Nothing now, or only what `host` can do; `until`: when time alone makes something due, for everybody. */
   | { do: "wait"; until: number | undefined; host?: string };
 
-export interface Situation {
-  /** The store's clock, ms since 1970. */
-  now: number;
-  /** Work of this worker's in progress or put off, by step key, and calls whose tool it is running, as `call:<id>`. */
-  busy: ReadonlySet<string>;
-  /** Shutting down: no tool is begun and no run, as in a parked thread. */
-  draining: boolean;
+export interface Situation extends Scenery {
   /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
   showAfterMs: number | undefined;
+}
+
+/** A situation, and what of the thread is for another machine. */
+interface Scene extends Situation {
+  items: readonly Elsewhere[];
+  left: ReadonlySet<Elsewhere["of"]>;
+}
+
+function sceneOf(thread: Thread, situation: Situation): Scene {
+  const items = elsewhereIn(thread, situation);
+  // An edit for a machine that is away is judged here: its author is told so.
+  const isLeft = (item: Elsewhere) =>
+    "tool" in item.of || mustAsk([item], situation) || absenceOf(item, situation) === undefined;
+  return { ...situation, items, left: new Set(items.filter(isLeft).map(({ of }) => of)) };
 }
 
 /** Calls of one thread that are prepared or run side by side. */
@@ -64,18 +89,42 @@ const MAX_CALLS = 8;
  * owed to people comes before new work.
  */
 export function nextStep(thread: Thread, situation: Situation): Step {
+  const scene = sceneOf(thread, situation);
   return (
-    recoverStep(thread, situation) ??
-    deliverStep(thread, situation) ??
-    showStep(thread, situation) ??
-    expiryStep(thread, situation) ??
-    (situation.draining ? undefined : clickStep(thread, situation)) ??
-    endingStep(thread, situation) ??
-    (isResting(thread, situation) ? undefined : workStep(thread, situation)) ?? {
+    recoverStep(thread, scene) ??
+    deliverStep(thread, scene) ??
+    showStep(thread, scene) ??
+    expiryStep(thread, scene) ??
+    (scene.draining ? undefined : clickStep(thread, scene)) ??
+    endingStep(thread, scene) ??
+    (scene.draining ? undefined : hostStep(scene)) ??
+    (isResting(thread, scene) ? undefined : workStep(thread, scene)) ?? {
       do: "wait",
-      until: nextTime(thread, situation),
+      until: nextTime(thread, scene),
+      ...leftTo(scene),
     }
   );
+}
+
+/** Work for another machine: who is there, and what becomes of it where nobody is. */
+function hostStep(scene: Scene): Step | undefined {
+  const { items, busy } = scene;
+  if (mustAsk(items, scene)) return busy.has("hosts") ? undefined : { do: "hosts", key: "hosts" };
+  for (const item of items) {
+    const absence = absenceOf(item, scene);
+    const { host, of } = item;
+    if (absence !== undefined && "tool" in of) return { do: "abandon", call: of, host, absence };
+  }
+  const quiet = quietCall(items, scene);
+  if (quiet === undefined || !("tool" in quiet.of)) return undefined;
+  return { do: "await", call: quiet.of, host: quiet.host };
+}
+
+/** The machine that could do something now. */
+function leftTo(scene: Scene): { host?: string } {
+  const { items, left } = scene;
+  const due = items.find(({ of, isDue }) => isDue && left.has(of));
+  return due === undefined ? {} : { host: due.host };
 }
 
 function isResting({ parked }: Thread, { draining }: Situation): boolean {
@@ -83,14 +132,14 @@ function isResting({ parked }: Thread, { draining }: Situation): boolean {
 }
 
 /** Started, not finished, and not running here: whoever started it is gone. */
-function recoverStep(thread: Thread, situation: Situation): Step | undefined {
-  const { busy } = situation;
+function recoverStep(thread: Thread, scene: Scene): Step | undefined {
+  const { busy, left } = scene;
   for (const run of thread.runs.values()) {
     for (const call of run.open.values()) {
       const key = `call:${call.call}`;
-      if (call.started === undefined || busy.has(key)) continue;
+      if (call.started === undefined || busy.has(key) || left.has(call)) continue;
       // A read is simply run again, by the next start or once someone writes.
-      if (isResting(thread, situation) && call.started.effect === "read") continue;
+      if (isResting(thread, scene) && call.started.effect === "read") continue;
       return { do: "recover", key, call };
     }
   }
@@ -178,9 +227,10 @@ function expiryStep({ live }: Thread, { now }: Situation): Step | undefined {
  * Clicks are judged in the order they were posted, one at a time. One that is put off is passed over: a deny further down
  * must not wait for it.
  */
-function clickStep(thread: Thread, { busy }: Situation): Step | undefined {
+function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
   for (const click of busy.has("judge") ? [] : thread.clicks.values()) {
-    if (!busy.has(putOffKey(click.id))) return { do: "judge", key: "judge", click };
+    if (!busy.has(putOffKey(click.id)) && !left.has(click))
+      return { do: "judge", key: "judge", click };
   }
   for (const word of thread.words.values()) return { do: "tell", word };
   for (const message of thread.assents.values()) {
@@ -219,7 +269,7 @@ function endingStep(thread: Thread, { now, busy }: Situation): Step | undefined 
 }
 
 /** New runs, calls to prepare, approved actions to dispatch; no more calls at once than MAX_CALLS. */
-function workStep(thread: Thread, { busy }: Situation): Step | undefined {
+function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
   for (const pending of thread.pending.values()) {
     // Plain language has one run at a time; a command's run may be open beside it.
     if (pending.entry.kind === "command" || talkingRun(thread) === undefined) {
@@ -234,7 +284,7 @@ function workStep(thread: Thread, { busy }: Situation): Step | undefined {
     if (step !== undefined) return step;
     for (const call of run.open.values()) {
       const key = `call:${call.call}`;
-      if (busy.has(key)) continue;
+      if (busy.has(key) || left.has(call)) continue;
       if (call.asked !== undefined) {
         if (call.reply !== undefined) return { do: "reply", key, call, reply: call.reply };
         continue;
@@ -260,13 +310,15 @@ function talkStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
   return move?.do === "think" ? { do: "think", key, run, talk: run.talk } : move;
 }
 
-/** When time alone makes something due: the next expiry, or the next run's message. */
-function nextTime(thread: Thread, situation: Situation): number | undefined {
+/** When time alone makes something due: the next expiry, the next run's message, or that a machine is gone. */
+function nextTime(thread: Thread, situation: Scene): number | undefined {
   const open = [...thread.live].filter(isOpen);
   const times = [
     ...open.map((action) => action.proposal.expiresAt),
     ...waitingIn(thread).map(({ of, warnAt, expiresAt }) => (of.warned ? expiresAt : warnAt)),
     ...unshown(thread, situation).map(({ at }) => at),
+    ...timesOf(situation.items, situation),
+    ...checkTimes(thread, situation),
   ];
   return times.length === 0 ? undefined : Math.min(...times);
 }

@@ -182,6 +182,7 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     revision: proposal.revision,
     tool: proposal.tool,
     effect: proposal.effect,
+    host: proposal.host,
     args: proposal.args,
     canonical: exactText(canonicalize(proposal.args) ?? "{}"),
     digest: proposal.digest,

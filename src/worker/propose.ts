@@ -16,6 +16,7 @@ import { QUESTION_MS } from "../journal/waiting.ts";
 import { within } from "../tools/time-limit.ts";
 import type { Prepared } from "../tools/dispatch.ts";
 import { type Drive, storeNow } from "./drive.ts";
+import { editedArgs } from "./edits.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
 import { whyTooMany } from "./limits.ts";
 import { type Permission, permit } from "./permission.ts";
@@ -148,7 +149,7 @@ export async function revise(
   const { dispatcher, encoder } = drive.parts;
   const { encode } = encoder;
   try {
-    const prepared = await dispatcher.prepare(call.tool, edit.args, signal);
+    const prepared = await dispatcher.prepare(call.tool, editedArgs(previous, edit.args), signal);
     const edited = [...editors, edit.click.actor.account];
     const wanted = { ...call, effect: prepared.effect, args: prepared.args, editors: edited };
     const decision = await permit(drive, wanted, signal);
@@ -227,7 +228,7 @@ function draftOf(
   call: Call,
   action: string,
   revision: number,
-  { tool, effect, args, digest }: Prepared,
+  { tool, effect, args, host, digest }: Prepared,
   preview: Preview,
   { approvers, quorum, barred }: Electorate,
   expiresAt: number,
@@ -248,5 +249,6 @@ function draftOf(
     quorum,
     barred,
     expiresAt,
+    ...(host !== undefined && { host }),
   };
 }

@@ -6,6 +6,7 @@ import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
 import type { Call, Word } from "../journal/thread.ts";
 
+import { absenceDrafts, lookForHosts } from "./absence.ts";
 import { judgeClick, judgeReply } from "./clicks.ts";
 import {
   absorb,
@@ -87,6 +88,13 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       begin(drive, { key: step.key, run: step.call.run }, (signal) =>
         judgeReply(drive, step.key, step.call, step.reply, signal),
       );
+      return;
+    case "hosts":
+      lookForHosts(drive, step.key);
+      return;
+    case "abandon":
+    case "await":
+      await append(drive, absenceDrafts(drive, step));
       return;
     case "write":
       await append(drive, [step.draft]);
@@ -211,6 +219,7 @@ function started(
     tool: { name: string };
     effect: Entry<"tool_started">["effect"];
     args: JsonObject;
+    host: string | undefined;
     digest: string;
   },
 ): Draft<"tool_started"> {
@@ -223,6 +232,7 @@ function started(
     tool: prepared.tool.name,
     effect: prepared.effect,
     digest: prepared.digest,
+    ...(prepared.host !== undefined && { host: prepared.host }),
     ...(!same && { args: prepared.args }),
   };
 }
@@ -250,7 +260,7 @@ async function dispatch(
       await append(drive, [closedDraft(action, "void", undefined, drift)]);
       return;
     }
-    const { tool, effect, digest, revision, expiresAt } = proposal;
+    const { tool, effect, digest, host, revision, expiresAt } = proposal;
     const reply = await append(
       drive,
       [
@@ -262,6 +272,7 @@ async function dispatch(
           tool,
           effect,
           digest,
+          ...(host !== undefined && { host }),
           action: action.action,
           revision,
         },

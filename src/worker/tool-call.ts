@@ -26,7 +26,7 @@ export function finishedDraft(
   return { id: `finished:${call}`, kind: "tool_finished", run, call, outcome, text };
 }
 
-function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {
+export function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {
   return { ...finishedDraft(call, outcome, text), recovered: true };
 }
 
@@ -159,7 +159,7 @@ async function again(
   };
 }
 
-function recovered(
+export function recovered(
   call: Call,
   verdict: "done" | "not done" | "unknown",
   evidence: string,
@@ -173,12 +173,17 @@ function recovered(
   return done ? [finished] : [finished, unknownNotice(call, text)];
 }
 
+/** `restart_service on web-1` */
+function toolOn({ tool, started }: Call): string {
+  return started?.host === undefined ? tool : `${tool} on ${started.host}`;
+}
+
 function unknownNotice(call: Call, text: string): Draft<"notice"> {
   const ref = call.action?.action ?? call.call;
   return {
     id: `unknown:${call.call}`,
     kind: "notice",
-    text: `UNKNOWN outcome of ${ref} (${call.tool}). ${text} Please look, then say: settle ${ref} happened | not-happened [because …].`,
+    text: `UNKNOWN outcome of ${ref} (${toolOn(call)}). ${text} Please look, then say: settle ${ref} happened | not-happened [because …].`,
     settles: ref,
   };
 }

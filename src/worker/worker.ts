@@ -1,4 +1,5 @@
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
+import { BEAT_MS } from "../journal/journal.ts";
 import type { Thread } from "../journal/thread.ts";
 import {
   absorb,
@@ -13,6 +14,7 @@ import {
   storeNow,
   type WorkerParts,
 } from "./drive.ts";
+import type { Machines } from "./machines.ts";
 import { nextStep, type Step } from "./next.ts";
 import { perform } from "./steps.ts";
 
@@ -172,9 +174,21 @@ function stepOf(drive: Drive): Step {
     busy,
     draining: drive.draining,
     showAfterMs: showAfterMs(drive),
+    machines: machinesOf(drive),
   });
   if (step.do !== "wait" || drive.deferred.size === 0) return step;
   return { ...step, until: Math.min(step.until ?? Infinity, ...drive.deferred.values()) };
+}
+
+/** What is known of who is there; after a beat's time the store is asked again. */
+function machinesOf({ parts, hosts, key }: Drive): Machines {
+  const isFresh = hosts !== undefined && performance.now() - hosts.at < BEAT_MS;
+  return {
+    here: parts.dispatcher.host,
+    isBound: (tool) => parts.dispatcher.isHostBound(tool),
+    isShared: parts.isShared(transportOf(key)),
+    heard: isFresh ? hosts.heard : undefined,
+  };
 }
 
 /** When a run's progress gets a message here, if it does. */
@@ -199,10 +213,7 @@ async function park(drive: Drive): Promise<void> {
  * Gives the lease back and says when something is next owed, and to which host: its processes find it by themselves. False
  * when there is more to look at first.
  */
-async function release(
-  drive: Drive,
-  { until, host }: Extract<Step, { do: "wait" }>,
-): Promise<boolean> {
+async function release(drive: Drive, waiting: Extract<Step, { do: "wait" }>): Promise<boolean> {
   const { thread, parts, lease } = drive;
   const left = drive.draining
     ? nextStep(thread, {
@@ -210,10 +221,13 @@ async function release(
         busy: new Set(),
         draining: false,
         showAfterMs: undefined,
+        machines: machinesOf(drive),
       })
-    : undefined;
+    : waiting;
   const now = storeNow(drive);
-  const isOwed = left !== undefined && left.do !== "wait";
+  const isOwed = left.do !== "wait";
+  const { until } = waiting;
+  const host = isOwed ? undefined : left.host;
   // Left over for another process: at once. Else not sooner than the floor, however often this wakes up too early.
   const floor = until === undefined ? undefined : Math.max(until, now + MIN_LEASE_GAP_MS);
   const dueAt = isOwed ? now : floor;

@@ -87,6 +87,7 @@ export function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): Acti
     revision: 1,
     tool: "restart_service",
     effect: "write",
+    host: undefined,
     args,
     canonical: JSON.stringify(args),
     digest: "ab".repeat(32),

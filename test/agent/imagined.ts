@@ -120,6 +120,7 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
     text: `result ${tape() % 3}`,
     ...more,
   });
+  if (step.do === "hosts" || step.do === "abandon" || step.do === "await") return;
   switch (step.do) {
     case "show":
       return;

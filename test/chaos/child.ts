@@ -146,8 +146,9 @@ async function main(setup: Setup): Promise<void> {
   });
   const worker = createWorker({
     journal,
-    host: "chaos",
+    isShared: () => true,
     dispatcher: createDispatcher({
+      host: "chaos",
       tools,
       exec: nowhere,
       dial: nowhere,

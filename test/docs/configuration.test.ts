@@ -58,6 +58,7 @@ describe("the pages on configuration", () => {
     // And means what it says beside each rule.
     const tools = createTools({ logRoots: [] });
     const dispatcher = createDispatcher({
+      host: "stage",
       tools,
       exec: () => Promise.reject(new Error("nothing is run")),
       dial: () => Promise.reject(new Error("nothing is dialed")),

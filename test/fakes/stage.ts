@@ -68,6 +68,8 @@ export interface StageOptions {
   showAfterMs?: number;
   /** The machine that it runs on. Default: `stage`. */
   host?: string;
+  /** Other machines can take up its threads too. Default: true. */
+  isShared?: boolean;
   /** What answers plain language; without it nothing does. */
   model?: Model;
   talk?: Partial<TalkTerms>;
@@ -122,6 +124,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     journal,
     dispatcher: createDispatcher({
       tools,
+      host: options.host ?? "stage",
       exec: nowhere,
       dial: nowhere,
       encoder,
@@ -145,7 +148,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     ...(options.lookUpMs !== undefined && { lookUpMs: options.lookUpMs }),
     showAfterMs: options.showAfterMs ?? 500,
     timezone: undefined,
-    host: options.host ?? "stage",
+    isShared: () => options.isShared ?? true,
     wakeAt: () => {},
     adapterOf: () => options.adapter ?? chat.adapter,
     personOf: createPersonOf(options.people ?? []),

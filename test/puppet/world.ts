@@ -320,8 +320,9 @@ function joinParts(parts: Joined) {
   const lookup = createLookup(lookedUp);
   const worker = createWorker({
     journal,
-    host: "puppet",
+    isShared: () => true,
     dispatcher: createDispatcher({
+      host: "puppet",
       tools,
       exec: createExec({ encoder, tmpDir: folder }),
       dial:

@@ -28,6 +28,7 @@ function stage(changes: Changes, encode = (text: string) => text) {
   });
   const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
   const dispatcher = createDispatcher({
+    host: "stage",
     tools: [tool],
     exec: nowhere,
     dial: nowhere,
@@ -169,7 +170,7 @@ describe("a tool that fails five times in a row", () => {
     const nowhere = () => Promise.reject(new Error("nowhere"));
     const fine = { ...broken, name: "fine", run: async () => ({ text: "" }) };
     const parts = { exec: nowhere, dial: nowhere, encoder: encoderOf((text) => text) };
-    const dispatcher = createDispatcher({ ...parts, tools: [broken, fine] });
+    const dispatcher = createDispatcher({ host: "stage", ...parts, tools: [broken, fine] });
     const { signal } = new AbortController();
     const options = {
       signal,

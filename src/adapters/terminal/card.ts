@@ -117,9 +117,10 @@ function box(title: string, rows: Row[], footer: string, look: Look): string {
 
 function cardTitle(card: ActionCard, look: Look): string {
   const revision = card.revision > 1 ? ` · revision ${card.revision}` : "";
-  const plain = `${card.action} · ${card.effect} · ${card.tool}${revision}`;
+  const host = card.host === undefined ? "" : ` on ${card.host}`;
+  const plain = `${card.action} · ${card.effect} · ${card.tool}${host}${revision}`;
   const rule = Math.min(look.columns, MAX_RULE) - widthOf(plain) - 4;
-  const painted = `${look.paint("bold", card.action)} · ${effectName(card.effect, look.paint)} · ${look.paint("bold", card.tool)}${revision}`;
+  const painted = `${look.paint("bold", card.action)} · ${effectName(card.effect, look.paint)} · ${look.paint("bold", card.tool)}${host}${revision}`;
   return `${look.paint("dim", "╭─")} ${painted} ${look.paint("dim", "─".repeat(Math.max(1, rule)))}`;
 }
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { resolveExecutable } from "./executable.ts";
+import { hostArgument } from "./host-argument.ts";
 import { tryRead } from "./process-table.ts";
 import { formatBytes } from "./units.ts";
 
@@ -12,6 +13,7 @@ const input = z.strictObject({
     .max(4096)
     .optional()
     .describe("Only the filesystem that holds this absolute path"),
+  host: hostArgument,
 });
 
 /** Ends df before the call's own time is up, so that there is time to say why. */
@@ -37,6 +39,7 @@ export const diskUsage = defineTool<z.infer<typeof input>>({
     "Lists this machine's filesystems, fullest first, with space and inodes used. Use it when a disk may be full.",
   input,
   effect: "read",
+  hostBound: true,
   timeoutMs: 15_000,
   async unavailable() {
     return resolveExecutable("df").then(

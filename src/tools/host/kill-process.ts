@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
+import { hostArgument } from "./host-argument.ts";
 import {
   isAlive,
   listProcesses,
@@ -24,6 +25,7 @@ const input = z.strictObject({
     .enum(["TERM", "KILL"])
     .default("TERM")
     .describe("TERM asks it to end and can be ignored; KILL cannot"),
+  host: hostArgument,
   started: z
     .strictObject({ ticks: z.int().nonnegative(), bootId: z.string() })
     .optional()
@@ -41,6 +43,7 @@ export const killProcess = defineTool<Input>({
     "Ends one process of this machine with SIGTERM or SIGKILL. For a service use restart_service.",
   input,
   effect: "destructive",
+  hostBound: true,
   timeoutMs: 15_000,
   async unavailable() {
     return (await readProcess(process.pid)) === undefined

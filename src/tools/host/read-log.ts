@@ -3,6 +3,7 @@ import { BotError } from "../../core/errors.ts";
 import { searchFile } from "../line-search.ts";
 import { findLines } from "../lines.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from "../tool.ts";
+import { hostArgument } from "./host-argument.ts";
 import { listFolder, namesOf, type Opened, openInside, realInside } from "./log-folder.ts";
 import { formatBytes } from "./units.ts";
 
@@ -22,6 +23,7 @@ const input = z.strictObject({
     .optional()
     .describe("Only lines that match this RE2 expression"),
   ignoreCase: z.boolean().default(false).describe("Whether grep ignores case"),
+  host: hostArgument,
 });
 type Input = z.infer<typeof input>;
 
@@ -41,6 +43,7 @@ export function createReadLog({ roots }: { roots: readonly string[] }): Tool<Inp
     description: `Reads the newest lines of a log file, or the newest that match an expression; lists a folder's files. Log folders: ${roots.join(", ")}.`,
     input,
     effect: "read",
+    hostBound: true,
     kinds: { path: { paths: roots } },
     timeoutMs: 20_000,
     async unavailable() {

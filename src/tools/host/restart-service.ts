@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { defineTool, type Tool, type Verdict } from "../tool.ts";
+import { hostArgument } from "./host-argument.ts";
 import {
   findServiceManager,
   missingServiceManager,
@@ -10,7 +11,7 @@ import {
 } from "./services.ts";
 import { formatMoment } from "./units.ts";
 
-const input = z.strictObject({ name: serviceName });
+const input = z.strictObject({ name: serviceName, host: hostArgument });
 
 /** Restarts a service. Its read-back concludes "done" only when what runs now was started after the dispatch. */
 export function createRestartService(options: ServiceOptions = {}): Tool<z.infer<typeof input>> {
@@ -20,6 +21,7 @@ export function createRestartService(options: ServiceOptions = {}): Tool<z.infer
       "Restarts a service of this machine (systemd or SysV init); its open connections are lost.",
     input,
     effect: "destructive",
+    hostBound: true,
     kinds: { name: "unit" },
     // systemd waits 90 s for the stop and 90 s for the start before it gives up (DefaultTimeoutStopSec, …StartSec).
     timeoutMs: 200_000,

@@ -1,9 +1,10 @@
 import { realpath } from "node:fs/promises";
-import { hostname, userInfo } from "node:os";
+import { userInfo } from "node:os";
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { defineTool, type ExecResult, type Tool, type ToolOutput } from "../tool.ts";
 import { resolveExecutable } from "./executable.ts";
+import { hostArgument } from "./host-argument.ts";
 import { findChange, pinCommand } from "./pinned-files.ts";
 import { onlyReads } from "./reading-commands.ts";
 import { formatDuration } from "./units.ts";
@@ -22,6 +23,7 @@ const input = z.strictObject({
     })
     .describe("The program and its arguments, one item each"),
   timeoutSeconds: z.int().min(1).max(600).default(60).describe("When it is ended, in seconds"),
+  host: hostArgument,
   pinned: z
     .array(z.strictObject({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/) }))
     .optional()
@@ -50,6 +52,7 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
       "Runs one program with arguments on this machine, when no other tool does it. There is no shell: no pipes, redirections, variables, globs or quotes; each item of argv is one argument as it is. Paths must be absolute.",
     input,
     effect: "destructive",
+    hostBound: true,
     effectOf: ({ argv }) => (onlyReads(argv) ? "read" : "destructive"),
     timeoutMs: 615_000,
     async meant(given) {
@@ -63,7 +66,7 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
     async precheck(given) {
       await checked(given);
     },
-    async preview({ argv, timeoutSeconds }) {
+    async preview({ argv, timeoutSeconds, host = "this machine" }) {
       const { pinned, loose } = await pinCommand(argv, path);
       const program = pinned[0]?.path ?? "";
       const real = await realpath(program);
@@ -88,7 +91,7 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
           },
           { label: "Ended after", value: formatDuration(timeoutSeconds * 1000) },
         ],
-        blastRadius: `A command can do anything that user ${user.username} (uid ${user.uid}) can do on ${hostname()}, also to other machines.`,
+        blastRadius: `A command can do anything that user ${user.username} (uid ${user.uid}) can do on ${host}, also to other machines.`,
         undo: "None is known: it depends on the command.",
       };
     },

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { hostArgument } from "./host-argument.ts";
 import {
   findServiceManager,
   missingServiceManager,
@@ -9,7 +10,7 @@ import {
 } from "./services.ts";
 import { formatMoment } from "./units.ts";
 
-const input = z.strictObject({ name: serviceName });
+const input = z.strictObject({ name: serviceName, host: hostArgument });
 const LOG_LINES = 10;
 
 /** Tells whether a service runs, since when, and what it logged last. */
@@ -20,6 +21,7 @@ export function createServiceStatus(options: ServiceOptions = {}): Tool<z.infer<
       "Tells whether a service of this machine (systemd or SysV init) runs, since when, and what it logged last.",
     input,
     effect: "read",
+    hostBound: true,
     kinds: { name: "unit" },
     timeoutMs: 20_000,
     unavailable: () => missingServiceManager(options),

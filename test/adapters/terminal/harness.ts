@@ -36,6 +36,7 @@ export function killCard(changes: Partial<ActionCard> = {}): ActionCard {
     revision: 1,
     tool: "kill_process",
     effect: "destructive",
+    host: undefined,
     args,
     canonical: JSON.stringify(args),
     digest: "0f".repeat(32),

@@ -17,6 +17,7 @@ const ESCAPE_FORMS = readFileSync(new URL("escapes.txt", import.meta.url), "utf8
 const nowhere = () => Promise.reject(new Error("nothing is run here"));
 const encode = (text: string) => text;
 const dispatcher = createDispatcher({
+  host: "stage",
   tools: [createRunCommand()],
   exec: nowhere,
   dial: nowhere,

@@ -25,6 +25,7 @@ async function createStage() {
   const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
   const tools = createTools({ logRoots: [], ledger: () => ledger });
   const dispatcher = createDispatcher({
+    host: "stage",
     tools,
     exec: nowhere,
     dial: nowhere,

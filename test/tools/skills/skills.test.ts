@@ -25,6 +25,7 @@ async function toolsOf(folder: string, encode: (text: string) => string = plain)
   const { skills } = await loadSkills([folder], plain);
   const tools = createTools({ logRoots: [], skills }).filter(({ name }) => /skill/.test(name));
   const dispatcher = createDispatcher({
+    host: "stage",
     tools,
     exec: nowhere,
     dial: nowhere,

@@ -1,0 +1,89 @@
+import { isOpen } from "../approvals/action.ts";
+import type { AppendKind, Draft } from "../core/entry.ts";
+import { HOST_GONE_MS } from "../journal/journal.ts";
+import { begin, type Drive, persist } from "./drive.ts";
+import type { Absence } from "./machines.ts";
+import type { Step } from "./next.ts";
+import { finishedDraft, recoveredDraft, recovered } from "./tool-call.ts";
+
+/** Asks the store which machines are there. */
+export function lookForHosts(drive: Drive, key: string): void {
+  begin(drive, { key }, async () => {
+    const at = performance.now();
+    const beats = await persist(drive, () => drive.parts.journal.hosts());
+    return async () => {
+      drive.hosts = { at, heard: new Map(beats.map((beat) => [beat.host, beat])) };
+    };
+  });
+}
+
+/** What people are told of a call whose machine is away, or what becomes of it. */
+export function absenceDrafts(
+  drive: Drive,
+  step: Extract<Step, { do: "abandon" | "await" }>,
+): Draft<AppendKind>[] {
+  return step.do === "await" ? [awaitingDraft(drive, step)] : abandonedDrafts(drive, step);
+}
+
+/** What becomes of a call that its machine will not take up: a card is void, a started write unknown, the rest is blocked. */
+function abandonedDrafts(
+  drive: Drive,
+  { call, host, absence }: Extract<Step, { do: "abandon" }>,
+): Draft<AppendKind>[] {
+  const why = whyAway(drive, host, absence);
+  const { action, started } = call;
+  if (started !== undefined) {
+    if (started.effect !== "read" || action !== undefined)
+      return recovered(call, "unknown", `not possible: ${why}.`);
+    return [recoveredDraft(call, "error", `Interrupted, and not run again: ${why}.`)];
+  }
+  const blocked = finishedDraft(call, "blocked", `Nothing was run: ${why}.`);
+  if (action === undefined || !isOpen(action)) return [blocked];
+  const reason = `${why}; nothing was run`;
+  return [
+    {
+      id: `closed:${action.action}`,
+      kind: "action_closed",
+      action: action.action,
+      outcome: "void",
+      reason,
+    },
+    blocked,
+  ];
+}
+
+/** Tells people once what a call waits for. */
+function awaitingDraft(
+  { parts, hosts }: Drive,
+  { call, host }: Extract<Step, { do: "await" }>,
+): Draft<"notice"> {
+  const beatAt = hosts?.heard.get(host)?.beatAt ?? 0;
+  const what = `${call.action?.action ?? call.call} (${call.tool})`;
+  const text = `${what} waits for ${host}, which was not heard of since ${timeOf(beatAt)}. It is called off if ${host} is not back by ${timeOf(beatAt + HOST_GONE_MS)}.`;
+  return {
+    id: `waits:${call.call}`,
+    kind: "notice",
+    text: parts.encoder.encode(text),
+    waitsFor: call.call,
+  };
+}
+
+function whyAway({ parts, hosts }: Drive, host: string, absence: Absence): string {
+  const beats = [...(hosts?.heard.values() ?? [])];
+  const there = beats.filter(({ gone }) => !gone).map((beat) => beat.host);
+  const serving = there.length === 0 ? "" : ` (serving: ${there.join(", ")})`;
+  const beatAt = hosts?.heard.get(host)?.beatAt ?? 0;
+  return parts.encoder.encode(
+    {
+      alone: `it is for ${host}, and this conversation is served on ${parts.dispatcher.host} alone`,
+      unknown: `no machine called ${host} serves here${serving}`,
+      gone: `${host} is gone, last heard of at ${timeOf(beatAt)}${serving}`,
+      late: `${host} did not take it up`,
+    }[absence],
+  );
+}
+
+/** `12:03 UTC` */
+function timeOf(at: number): string {
+  return `${new Date(at).toISOString().slice(11, 16)} UTC`;
+}
