@@ -206,17 +206,17 @@ const CONTROLS: Record<Bug, ControlWish> = {
   "write-ahead off": {
     recipes: WRITES,
     lives: [endingAt("tool:after-effect", "SIGKILL", 1), []],
-    expected: /before its start was stored|effect seen 2 times/,
+    expected: /before its start was stored|effect seen \d+ times/,
   },
   "token check off": {
     recipes: WRITES,
     lives: [frozenOften("before:append:tool_started", 4), []],
-    expected: /(?:begin|effect) seen 2 times/,
+    expected: /(?:begin|effect) seen \d+ times/,
   },
   "dedupe off": {
     recipes: WRITES,
     lives: [calm(0.05), calm(0.05)],
-    expected: /seen 2 times|has 2 results|started 2 times/,
+    expected: /seen \d+ times|has 2 results|started 2 times/,
   },
   "decisions unchecked": {
     recipes: ["stopped", "raced"],
@@ -231,7 +231,7 @@ const CONTROLS: Record<Bug, ControlWish> = {
   "started writes run again": {
     recipes: WRITES,
     lives: KILLED_WRITES,
-    expected: /(?:begin|effect) seen 2 times/,
+    expected: /(?:begin|effect) seen \d+ times/,
   },
   "unknown untold": {
     recipes: WRITES,

@@ -85,8 +85,9 @@ function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
       ),
     whisper: (to, text) =>
       put("whisper", (ref) => witness.see({ what: "whispered", key, ref, to, text })),
-    amend: async (ref) => {
-      await put("amend", () => witness.see({ what: "amended", key, ref }));
+    amend: async (ref, notice) => {
+      const gone = notice === undefined;
+      await put("amend", () => witness.see({ what: "amended", key, ref, gone }));
     },
     card: (card) => put("card", (ref) => witness.see({ what: "carded", ref, ...seen(card) })),
     settle: async (ref, card) => {

@@ -1,192 +1,87 @@
 import { expect, test } from "vitest";
-import { NO_USAGE } from "../../src/core/block.ts";
 import type { Draft } from "../../src/core/entry.ts";
+import {
+  all,
+  asked,
+  bob,
+  click,
+  cy,
+  evidence,
+  finished,
+  JOURNAL,
+  message,
+  on,
+  SIGHTS,
+  started,
+  stop,
+  turn,
+  vote,
+} from "./conversation-story.ts";
+import type { Evidence } from "./evidence.ts";
 import { violations } from "./invariants.ts";
 import {
-  actor,
   after,
   before,
   type Change,
   changed,
   evidenceOf,
   key,
-  said,
   shown,
   unseen,
   without,
 } from "./story.ts";
-import type { Sight, ToolSight } from "./witness.ts";
 
-const bob = { account: "test:bob", name: "bob" };
-const cy = { account: "test:cy", name: "cy" };
-const input = (name: string) => ({ thread: key, name, ms: 0, bytes: 0, note: "" });
-const message = (id: string, author = actor): Draft => ({
-  id,
-  kind: "message",
-  actor: author,
-  text: id,
+/** The notice that `m3` waits is taken away after that entry. */
+const takenAway = (id: string): Change => ({
+  sights: (sights) => [...sights, { what: "amended", key, ref: "2", gone: true }],
+  journal: after(id, shown("told:m3@past", "2")),
 });
-const turn = (step: number, seen: number, text: string, calls: [string, string][] = []): Draft => ({
-  id: `assistant:r1.${step}`,
-  kind: "assistant",
-  run: "r1",
-  step,
-  seen,
-  content: [
-    { kind: "text", text },
-    ...calls.map(([tool, name], i) => ({
-      kind: "tool_use" as const,
-      id: `${step}.${i}`,
-      name: tool,
-      input: JSON.stringify(input(name)),
-    })),
-  ],
-  stop: calls.length > 0 ? "tool_use" : "end_turn",
-  usage: NO_USAGE,
-  model: "chaos/1",
-  request: "h",
-  ms: 1,
-});
-const started = (call: string, tool: string, effect: "read" | "write"): Draft => ({
-  id: `started:${call}`,
-  kind: "tool_started",
-  run: "r1",
-  call,
-  tool,
-  effect,
-  digest: "d",
-});
-const finished = (call: string, outcome: "ok" | "cancelled"): Draft => ({
-  id: `finished:${call}`,
-  kind: "tool_finished",
-  run: "r1",
-  call,
-  outcome,
-  text: outcome,
-});
-const on = { action: "a1", revision: 1 };
-const click = (id: string, author: typeof actor): Draft => ({
-  id,
-  kind: "click",
-  actor: author,
-  ...on,
-  choice: { kind: "approve" },
-  via: "button",
-});
-const vote = (id: string, { account, name }: typeof actor): Draft => ({
-  id: `vote:${id}`,
-  kind: "vote",
-  ...on,
-  click: id,
-  account,
-  person: account,
-  name,
-  approve: true,
-  basis: "button",
-});
-const stop: Draft = { id: "s", kind: "stop", actor };
-
-/** A run that looks and acts, asks a question, is steered, and has an action taken back that holds up a message. */
-const JOURNAL: Draft[] = [
-  message("m1"),
-  {
-    id: "run:r1",
-    kind: "run_started",
-    run: "r1",
-    answers: ["m1"],
-    principals: [actor.account],
-    calls: [],
-    talk: { model: "chaos/model", prefix: "p", budget: { steps: 9, tokens: 9_000, minutes: 9 } },
-  },
-  turn(1, 2, "To see.", [
-    ["look", "m1:look"],
-    ["nudge", "m1"],
-  ]),
-  started("r1.t1", "look", "read"),
-  started("r1.t2", "nudge", "write"),
-  finished("r1.t1", "ok"),
-  message("m2", bob),
-  finished("r1.t2", "ok"),
-  turn(2, 8, "To know.", [["ask", "m2:ask"]]),
-  { id: "asks:r1.t3", kind: "notice", text: "m2", asks: { call: "r1.t3", choices: [] } },
-  shown("asks:r1.t3", "1"),
-  {
-    id: "c1",
-    kind: "click",
-    actor,
-    via: "button",
-    action: "r1.t3",
-    revision: 1,
-    choice: { kind: "answer", text: "yes" },
-  },
-  { ...finished("r1.t3", "ok"), answers: "c1" } as Draft,
-  turn(3, 13, "To act.", [["act", "m2"]]),
-  {
-    id: "proposed:a1.1",
-    kind: "action_proposed",
-    run: "r1",
-    call: "r1.t4",
-    ...on,
-    tool: "act",
-    effect: "write",
-    args: input("m2"),
-    digest: "d",
-    preview: { lines: [], blastRadius: "", undo: "" },
-    approvers: { kind: "anyone" },
-    quorum: 1,
-    barred: [],
-    expiresAt: 5_000,
-  },
-  message("m3"),
-  { id: "told:m3", kind: "notice", text: "It waits.", answers: "m3", holds: ["a1"] },
+const upTo = (id: string) => (drafts: Draft[]) =>
+  drafts.slice(0, drafts.findIndex((draft) => draft.id === id) + 1);
+const passedOver = shown("told:m3", "");
+/** Bob writes though Ana was asked, and is told so. */
+const chatter = [
+  message("m3", bob),
+  { id: "told:m3", kind: "notice", text: "It waits.", answers: "m3" },
   shown("told:m3", "2"),
-  { id: "c2", kind: "click", actor, ...on, choice: { kind: "cancel" }, via: "button" },
-  { id: "closed:a1", kind: "action_closed", action: "a1", outcome: "cancelled", click: "c2" },
-  finished("r1.t4", "cancelled"),
-  turn(4, 21, "Done."),
-  {
-    id: "ended:r1",
-    kind: "run_ended",
-    run: "r1",
-    status: "completed",
-    text: 'This answers "m1", "m2", "m3".',
-  },
-  shown("ended:r1", "3"),
-];
+] satisfies Draft[];
+const asksNow = "delivered:main:asks:r1.t3:final";
 
-const nudge: Omit<ToolSight, "what"> = {
-  key,
-  tool: "nudge",
-  name: "m1",
-  args: input("m1"),
-  last: 5,
-};
-const SIGHTS: Sight[] = [
-  { what: "held", key, since: 1_000 },
-  { what: "asked", key, turns: [], unpaired: [] },
-  { what: "begin", ...nudge },
-  { what: "effect", ...nudge },
-  { what: "end", ...nudge },
-  { what: "asked", key, turns: ["u", "a", "t"], unpaired: [] },
-  { ...said, ref: "1", kind: "notice", asks: "r1.t3", text: "m2" },
-  { ...said, ref: "2", kind: "notice", holds: ["a1"], text: "It waits." },
-  { ...said, ref: "3", kind: "answer", run: "r1" },
-  { what: "dropped", key },
-];
-const evidence = (change?: Change) => evidenceOf(JOURNAL, SIGHTS, change);
-const all =
-  (...changes: ((drafts: Draft[]) => Draft[])[]) =>
-  (drafts: Draft[]): Draft[] =>
-    changes.reduce((made, change) => change(made), drafts);
-const asked = (turns: string[], unpaired: string[] = []) => ({
-  sights: (sights: Sight[]): Sight[] => [...sights, { what: "asked", key, turns, unpaired }],
-});
-
-test("a conversation in which all went as it must has no violations", () => {
-  expect(violations(evidence())).toEqual([]);
+test.each<[string, Evidence]>([
+  ["all went as it must", evidence()],
+  ["a notice went when what it was about was decided", evidence(takenAway("ended:r1"))],
+  [
+    "a notice came too late to be shown",
+    evidence({ journal: all(without(passedOver.id), after("closed:a1", passedOver)) }),
+  ],
+  [
+    "somebody else than who asked wrote while a question waits",
+    evidenceOf([...upTo(asksNow)(JOURNAL), ...chatter], SIGHTS),
+  ],
+  [
+    "a later run is told other lines as quoted",
+    evidence(asked(["u, quoted", "a", "t", "a"], { run: 1, unlabelled: ["u", "a", "t", "a"] })),
+  ],
+])("a conversation in which %s has no violations", (_what, seen) => {
+  expect(violations(seen)).toEqual([]);
 });
 
 test.each<[string, Change, RegExp]>([
+  [
+    "a notice that went while what it was about still waited",
+    takenAway("c2"),
+    /told:m3 is recorded as delivered and not in the chat/,
+  ],
+  [
+    "a notice that was passed over while what it was about still waited",
+    { journal: changed("delivered:main:told:m3:final", { ref: "" }) },
+    /told:m3 is recorded as delivered and not in the chat/,
+  ],
+  [
+    "a question that who asked answered, and that is still open",
+    { journal: all(upTo("asks:r1.t3"), after("asks:r1.t3", message("m3"))) },
+    /r1.t3 has 0 results/,
+  ],
   [
     "a message that no run took up",
     { journal: changed("run:r1", { answers: [] }) },
@@ -337,12 +232,17 @@ test.each<[string, Change, RegExp]>([
   ],
   [
     "a request without one result per call",
-    asked(["u", "a", "t"], ["turn 2: call_0 and "]),
+    asked(["u", "a", "t"], { unpaired: ["turn 2: call_0 and "] }),
     /without one result per call: turn 2/,
   ],
   [
     "a request that tells the past otherwise",
-    asked(["u", "b", "t", "a"]),
+    asked(["u", "b", "t", "a"], { run: 1 }),
+    /4 turns that does not begin as another/,
+  ],
+  [
+    "a request that quotes what its run was told before",
+    asked(["u, quoted", "a", "t", "a"], { unlabelled: ["u", "a", "t", "a"] }),
     /4 turns that does not begin as another/,
   ],
 ])("%s is found", (_what, change, expected) => {

@@ -1,5 +1,11 @@
 import type { Entry } from "../../src/core/entry.ts";
-import { type CallEvidence, entriesOf, type Evidence, type RunEvidence } from "./evidence.ts";
+import {
+  type CallEvidence,
+  entriesOf,
+  type Evidence,
+  isDecided,
+  type RunEvidence,
+} from "./evidence.ts";
 
 /** What must hold of a model's runs, besides what holds of all: SAFETY.md, invariants 7 and 8. */
 export function checkConversations(
@@ -126,29 +132,17 @@ function checkAnswer({ run, asked, joined, turns, ended }: RunEvidence, evidence
 /** Who writes while an action of the run is open is told once that it holds up what they wrote. */
 function checkHold(message: Entry<"message">, evidence: Evidence, runs: RunEvidence[]): string[] {
   const { entries } = evidence;
-  const before = entries.filter(({ seq }) => seq < message.seq);
+  const before = { entries: entries.filter(({ seq }) => seq < message.seq) };
   const run = runs.find(({ joined }) => joined.includes(message))?.run;
   const told = entriesOf(evidence, "notice").filter(
     ({ answers, holds }) => answers === message.id && holds !== undefined,
   ).length;
-  const isOver = (action: string, seq: number) =>
-    before.some(
-      (entry) =>
-        (entry.kind === "stop" && entry.seq > seq) ||
-        (entry.kind === "vote" && entry.action === action && !entry.approve) ||
-        ((entry.kind === "action_closed" ||
-          entry.kind === "tool_started" ||
-          entry.kind === "timer") &&
-          entry.action === action),
-    );
-  const open = entriesOf({ entries: before }, "action_proposed").filter(
-    (proposal) => proposal.run === run && !isOver(proposal.action, proposal.seq),
+  const open = entriesOf(before, "action_proposed").filter(
+    (proposal) => proposal.run === run && !isDecided(proposal.action, before),
   );
-  const results = entriesOf({ entries: before }, "tool_finished");
   // It may be taken for the answer.
-  const isAsked = entriesOf({ entries: before }, "notice").some(
-    ({ asks }) =>
-      asks?.call.startsWith(`${run}.`) === true && results.every(({ call }) => call !== asks.call),
+  const isAsked = entriesOf(before, "notice").some(
+    ({ asks }) => asks?.call.startsWith(`${run}.`) === true && !isDecided(asks.call, before),
   );
   if (told > 1) return [`people were told ${told} times that ${message.id} is held up`];
   if (open.length === 0 || told === 1 || isAsked) return [];
@@ -172,17 +166,29 @@ function checkCallsAsked(evidence: Evidence, calls: CallEvidence[]): string[] {
   });
 }
 
-/** 8, seen from the model: each call has its one result, and every request begins with what earlier ones said. */
+/**
+ * 8, seen from the model: each call has its one result, and every request begins with what earlier ones said, within a run
+ * to the byte.
+ */
 function checkRequests({ lines }: Evidence): string[] {
   const asked = lines.flatMap((line) => (line.what === "asked" ? [line] : []));
   const unpaired = asked.flatMap((line) => line.unpaired);
-  const said = asked.map(({ turns }) => turns).toSorted((a, b) => a.length - b.length);
-  const broken = said.filter((turns, i) => {
-    const shorter = said[i - 1] ?? [];
-    return shorter.some((turn, j) => turns[j] !== turn);
+  const ordered = asked.toSorted((a, b) => a.turns.length - b.turns.length);
+  const broken = ordered.filter(({ run, turns, unlabelled }, i) => {
+    const earlier = ordered.slice(0, i);
+    const own = earlier.findLast((each) => each.run === run);
+    return (
+      !begins(turns, own?.turns ?? []) || !begins(unlabelled, earlier.at(-1)?.unlabelled ?? [])
+    );
   });
   return [
     ...unpaired.map((what) => `a request without one result per call: ${what}`),
-    ...broken.map((turns) => `a request of ${turns.length} turns that does not begin as another`),
+    ...broken.map(
+      ({ turns }) => `a request of ${turns.length} turns that does not begin as another`,
+    ),
   ];
+}
+
+function begins(turns: readonly string[], beginning: readonly string[]): boolean {
+  return beginning.every((turn, i) => turns[i] === turn);
 }

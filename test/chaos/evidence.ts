@@ -38,6 +38,8 @@ export interface CallEvidence {
   request: Entry<"assistant"> | Entry<"run_started">;
   /** The first thing that its run takes up: a Stop after it forbids the call. */
   since: number;
+  /** Who wrote what its run took up when it began. */
+  askers: ReadonlySet<string>;
   /** Who instructed its run before it was asked for. */
   requesters: ReadonlySet<string>;
   started: Entry<"tool_started">[];
@@ -120,6 +122,7 @@ export function callsOf(evidence: Evidence): CallEvidence[] {
       args,
       request,
       since: Math.min(...run.asked.map(({ seq }) => seq)),
+      askers: new Set(run.asked.map(({ actor }) => actor.account)),
       requesters: requestersOf(run, request, evidence),
       started: entriesOf(evidence, "tool_started").filter(of),
       finished: entriesOf(evidence, "tool_finished").filter(of),
@@ -151,6 +154,18 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** By these entries the action waits for nobody any more, or the question has its result. */
+export function isDecided(id: string, { entries }: Pick<Evidence, "entries">): boolean {
+  const since = entries.find((entry) => entry.kind === "action_proposed" && entry.action === id);
+  return entries.some((entry) => {
+    if (entry.kind === "stop") return since !== undefined && entry.seq > since.seq;
+    if (entry.kind === "tool_finished") return entry.call === id;
+    if (entry.kind === "vote") return entry.action === id && !entry.approve;
+    const closes = ["action_closed", "tool_started", "timer"].includes(entry.kind);
+    return closes && "action" in entry && entry.action === id;
+  });
+}
+
 /** A tool was seen at work. */
 export function isToolSight(line: Line): line is Line & ToolSight {
   return line.what === "begin" || line.what === "effect" || line.what === "end";
@@ -160,7 +175,8 @@ export function isToolSight(line: Line): line is Line & ToolSight {
 export function chatOf({ lines }: Pick<Evidence, "lines">): (Line & { ref: string })[] {
   const messages = new Map<string, Line & { ref: string }>();
   for (const line of lines) {
-    if (line.what === "retracted") messages.delete(line.ref);
+    const isGone = line.what === "retracted" || (line.what === "amended" && line.gone);
+    if (isGone) messages.delete(line.ref);
     if (
       line.what === "said" ||
       line.what === "whispered" ||

@@ -2,11 +2,13 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AppendKind, Draft } from "../../src/core/entry.ts";
 import { BotError } from "../../src/core/errors.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
 import {
   type AppendReply,
   type Journal,
   knownOf,
   type Lease,
+  type Position,
   type StoredEntry,
 } from "../../src/journal/journal.ts";
 import type { Trap } from "./plan.ts";
@@ -123,18 +125,36 @@ export function isBug(name: string): name is Bug {
 /** How long the broken stores dawdle where a fast one would make the window too small to hit. */
 const DAWDLE_MS = 100;
 
-/** Acknowledges the start of a write at once and stores it a while later. */
+/**
+ * Acknowledges the start of a write at once and stores it a while later. It does not compare what its callers know with
+ * what is there, or they would notice.
+ */
 function writeBehind(journal: Journal): Journal {
+  const writing = new Map<JournalKey, Promise<AppendReply>>();
+  const last = (after: Position) => knownOf(after).last;
   return {
     ...journal,
+    async read(key, after = 0) {
+      await writing.get(key);
+      return journal.read(key, last(after));
+    },
+    async release(lease, after, dueAt, host) {
+      await writing.get(lease.key);
+      return journal.release(lease, last(after), dueAt, host);
+    },
     async append(lease, after, drafts, options) {
       const [first] = drafts;
+      await writing.get(lease.key);
       if (first?.kind !== "tool_started" || first.effect === "read") {
-        return journal.append(lease, after, drafts, options);
+        return journal.append(lease, last(after), drafts, options);
       }
-      setTimeout(() => void insist(journal, [lease, after, drafts, options]), DAWDLE_MS * 2);
+      const start: Append = [lease, last(after), drafts, options];
+      writing.set(
+        lease.key,
+        pause(DAWDLE_MS * 2).then(() => insist(journal, start)),
+      );
       const now = Date.now();
-      return { kind: "ok", unseen: [{ ...first, seq: knownOf(after).last + 1, at: now }], now };
+      return { kind: "ok", unseen: [{ ...first, seq: last(after) + 1, at: now }], now };
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   duplicates,
   entriesOf,
   type Evidence,
+  isDecided,
   isToolSight,
   type RunEvidence,
   runsOf,
@@ -95,15 +96,15 @@ function isWaiting(call: CallEvidence, evidence: Evidence): boolean {
   return !closed && !stops && approversOf(call, proposal, evidence).size < (QUORUM[call.tool] ?? 1);
 }
 
-/** A question that was put and that nobody answered or stopped since. */
-function isUnanswered({ put, call }: CallEvidence, { entries }: Evidence): boolean {
+/** A question that was put and that nobody answered or stopped since. Only who began the run answers by a message. */
+function isUnanswered({ put, call, askers }: CallEvidence, { entries }: Evidence): boolean {
   const [question] = put;
   if (question === undefined) return false;
   return !entries.some(
     (entry) =>
       entry.seq > question.seq &&
       (entry.kind === "stop" ||
-        entry.kind === "message" ||
+        (entry.kind === "message" && askers.has(entry.actor.account)) ||
         (entry.kind === "click" && entry.action === call)),
   );
 }
@@ -199,7 +200,9 @@ function checkOutcome(call: CallEvidence, evidence: Evidence): string[] {
     if (evidence.known.has(call.name) && !word) {
       wrong.push(`${id} is unknown though its worker knew better`);
     }
-    if (told.length === 0) wrong.push(`nobody was told that the outcome of ${id} is unknown`);
+    // Who settled it knew; a copy that comes after that asks nobody any more.
+    if (told.length === 0 && settled.length === 0)
+      wrong.push(`nobody was told that the outcome of ${id} is unknown`);
   }
   if (settled.length > 1) wrong.push(`${id} was settled ${settled.length} times`);
   if (settled.length > 0 && outcome !== "unknown")
@@ -320,7 +323,10 @@ function approversOf(
   return new Set(accounts);
 }
 
-/** 7: every answer and notice stands in the chat, as recorded; a second copy only after a crash or a lost lease. */
+/**
+ * 7: every answer and notice stands in the chat, as recorded; a second copy only after a crash or a lost lease. One about
+ * what waits no longer may have gone, or never have come.
+ */
 function checkShown(evidence: Evidence): string[] {
   const wrong: string[] = [];
   const chat = new Map(chatOf(evidence).map((line) => [line.ref, line]));
@@ -338,6 +344,7 @@ function checkShown(evidence: Evidence): string[] {
     const line = first === undefined ? undefined : chat.get(first.ref);
     if (record.length !== 1)
       wrong.push(`${entry.id} was recorded as delivered ${record.length} times`);
+    else if (line === undefined && isPast(entry, first, evidence)) continue;
     else if (line === undefined)
       wrong.push(`${entry.id} is recorded as delivered and not in the chat`);
     else if (!says(line, entry)) wrong.push(`${entry.id} is recorded under another message`);
@@ -347,10 +354,32 @@ function checkShown(evidence: Evidence): string[] {
   return wrong;
 }
 
+/** Nothing that the notice was about waited any more when it was taken away or, without a message, passed over. */
+function isPast(
+  entry: Entry<"run_ended"> | Entry<"notice">,
+  record: Entry<"delivered"> | undefined,
+  { entries, lines }: Evidence,
+): boolean {
+  if (entry.kind !== "notice" || record === undefined) return false;
+  const { holds = [], approves = [], confirms, warns } = entry;
+  const about = [...holds, ...approves, confirms ?? [], warns ?? []].flat();
+  const isGone = lines.some(
+    (line) => line.what === "amended" && line.gone && line.ref === record.ref,
+  );
+  const over =
+    record.ref === ""
+      ? record
+      : entriesOf({ entries }, "delivered").find((each) => each.entry === `${entry.id}@past`);
+  if (over === undefined || (record.ref !== "" && !isGone)) return false;
+  const before = { entries: entries.filter(({ seq }) => seq < over.seq) };
+  return about.length > 0 && about.every((id) => isDecided(id, before));
+}
+
 function says(line: Line, entry: Entry<"run_ended"> | Entry<"notice">): boolean {
   if (entry.kind === "run_ended") return line.what === "said" && line.run === entry.run;
+  // What became of it may stand behind.
   const text = entry.text.slice(0, 300);
-  return (line.what === "said" || line.what === "whispered") && line.text.slice(0, 300) === text;
+  return (line.what === "said" || line.what === "whispered") && line.text.startsWith(text);
 }
 
 /** What was put aside after two crashes is not touched until somebody writes. */

@@ -36,7 +36,8 @@ export function createErrandModel({ witness, cross }: ModelParts): Model {
     async generate(request, { signal }) {
       const state = readTurns(request.turns);
       const { key } = state;
-      if (key !== undefined) witness.see({ what: "asked", key, ...sightOf(request) });
+      if (key !== undefined)
+        witness.see({ what: "asked", key, run: state.ended, ...sightOf(request) });
       cross("model:begin");
       const fate = fateOf(state);
       try {
@@ -61,9 +62,12 @@ interface State {
   carriedOut: string[];
   /** The last answer did not pass. */
   isSentBack: boolean;
+  /** Runs that have answered, failed or were stopped. */
+  ended: number;
 }
 
 const SENT_BACK = "[watchkeeper] Your answer was not shown yet";
+const CUT_SHORT = /^\[watchkeeper\] (?:Failed: |.* stopped everything said so far\.)/;
 
 function readTurns(turns: readonly Turn[]): State {
   const state: State = {
@@ -72,6 +76,7 @@ function readTurns(turns: readonly Turn[]): State {
     rounds: new Map(),
     carriedOut: [],
     isSentBack: false,
+    ended: 0,
   };
   let answered: Errand[] = [];
   for (const turn of turns) {
@@ -89,6 +94,7 @@ function readTurns(turns: readonly Turn[]): State {
       state.open = [];
       state.carriedOut = [];
       state.isSentBack = false;
+      state.ended += 1;
     } else {
       for (const part of turn.content) {
         const text = part.kind === "text" ? part.text : "";
@@ -99,7 +105,8 @@ function readTurns(turns: readonly Turn[]): State {
         } else if (text.startsWith(SENT_BACK)) {
           state.open = [...answered, ...state.open];
           state.isSentBack = true;
-        }
+          state.ended -= 1;
+        } else if (CUT_SHORT.test(text)) state.ended += 1;
       }
     }
   }
@@ -173,7 +180,7 @@ function callName(errand: string, tool: ToolName): string {
  * What can be told of a request without knowing what its turns mean: a digest of each turn that nothing may change any
  * more, which is all but what people and the program said last, and whether each call has its one result.
  */
-function sightOf({ turns }: ModelRequest): { turns: string[]; unpaired: string[] } {
+function sightOf({ turns }: ModelRequest) {
   const settled = turns.at(-1)?.role === "user" ? turns.slice(0, -1) : turns;
   const unpaired = turns.flatMap((turn, i): string[] => {
     const next = turns[i + 1];
@@ -184,7 +191,24 @@ function sightOf({ turns }: ModelRequest): { turns: string[]; unpaired: string[]
       ? []
       : [`turn ${i + 1}: ${calls.join(" ")} and ${results.join(" ")}`];
   });
-  const digest = (turn: Turn) =>
-    createHash("sha256").update(JSON.stringify(turn)).digest("hex").slice(0, 8);
-  return { turns: settled.map(digest), unpaired };
+  return {
+    turns: settled.map(digestOf),
+    unlabelled: settled.map((turn) => digestOf(unlabelled(turn))),
+    unpaired,
+  };
+}
+
+function digestOf(turn: Turn): string {
+  return createHash("sha256").update(JSON.stringify(turn)).digest("hex").slice(0, 8);
+}
+
+/** Without who is quoted: a run that others instruct tells it otherwise. */
+function unlabelled(turn: Turn): Turn {
+  if (turn.role !== "user") return turn;
+  const content = turn.content.map((part) =>
+    part.kind === "text"
+      ? { ...part, text: part.text.replace(/^(\[[^\]]*), quoted\]/, "$1]") }
+      : part,
+  );
+  return { ...turn, content };
 }

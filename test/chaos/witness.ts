@@ -14,12 +14,12 @@ export type Sight =
   | { what: "held"; key: JournalKey; since: number }
   /** A lease was given back, or found to be another's. */
   | { what: "dropped" | "fenced"; key: JournalKey }
-  /** A model was asked: a digest of each turn that is settled, and calls that do not have their one result. */
-  | { what: "asked"; key: JournalKey; turns: string[]; unpaired: string[] }
+  | AskedSight
   | { what: "trap"; point: string; signal: "SIGKILL" | "SIGSTOP" }
   | ToolSight
   | Said
-  | { what: "amended"; key: JournalKey; ref: string }
+  /** A notice was brought up to date, or taken away since nothing of it held any more. */
+  | { what: "amended"; key: JournalKey; ref: string; gone: boolean }
   | { what: "whispered"; key: JournalKey; ref: string; to: string; text: string }
   | CardSight
   | { what: "begun"; key: JournalKey; ref: string }
@@ -36,6 +36,20 @@ export interface ToolSight {
   name: string;
   args: JsonObject;
   last: number;
+}
+
+/** A model was asked. */
+interface AskedSight {
+  what: "asked";
+  key: JournalKey;
+  /** How many models' runs had ended before, as the turns tell it. */
+  run: number;
+  /** A digest of each turn that is settled. */
+  turns: string[];
+  /** The same without the labels that say who is quoted: they may change from run to run. */
+  unlabelled: string[];
+  /** Calls that do not have their one result. */
+  unpaired: string[];
 }
 
 interface Said {
