@@ -39,6 +39,7 @@ const takenAway = (id: string): Change => ({
 const upTo = (id: string) => (drafts: Draft[]) =>
   drafts.slice(0, drafts.findIndex((draft) => draft.id === id) + 1);
 const passedOver = shown("told:m3", "");
+const again = message("m4");
 /** Bob writes though Ana was asked, and is told so. */
 const chatter = [
   message("m3", bob),
@@ -55,6 +56,17 @@ test.each<[string, Evidence]>([
     evidence({ journal: all(without(passedOver.id), after("closed:a1", passedOver)) }),
   ],
   [
+    "somebody wrote again while they wait for the same action",
+    evidenceOf(
+      all(
+        after("m3", again),
+        changed("assistant:r1.4", { seen: 22 }),
+        changed("ended:r1", { text: 'This answers "m1", "m2", "m3", "m4".' }),
+      )(JOURNAL),
+      SIGHTS,
+    ),
+  ],
+  [
     "somebody else than who asked wrote while a question waits",
     evidenceOf([...upTo(asksNow)(JOURNAL), ...chatter], SIGHTS),
   ],
@@ -67,6 +79,19 @@ test.each<[string, Evidence]>([
 });
 
 test.each<[string, Change, RegExp]>([
+  [
+    "somebody told twice that the same action holds up what they write",
+    {
+      journal: after("m3", again, {
+        id: "told:m4",
+        kind: "notice",
+        text: "It waits.",
+        answers: "m4",
+        holds: ["a1"],
+      }),
+    },
+    /m4 was told again/,
+  ],
   [
     "a notice that went while what it was about still waited",
     takenAway("c2"),

@@ -129,14 +129,13 @@ function checkAnswer({ run, asked, joined, turns, ended }: RunEvidence, evidence
     .map(({ id }) => `the answer of ${run} does not know of ${id}`);
 }
 
-/** Who writes while an action of the run is open is told once that it holds up what they wrote. */
+/** Who writes while an action of the run is open is told that it holds up what they write, once as long as it is open. */
 function checkHold(message: Entry<"message">, evidence: Evidence, runs: RunEvidence[]): string[] {
   const { entries } = evidence;
   const before = { entries: entries.filter(({ seq }) => seq < message.seq) };
   const run = runs.find(({ joined }) => joined.includes(message))?.run;
-  const told = entriesOf(evidence, "notice").filter(
-    ({ answers, holds }) => answers === message.id && holds !== undefined,
-  ).length;
+  const notices = entriesOf(evidence, "notice").filter(({ holds }) => holds !== undefined);
+  const told = notices.filter(({ answers }) => answers === message.id).length;
   const open = entriesOf(before, "action_proposed").filter(
     (proposal) => proposal.run === run && !isDecided(proposal.action, before),
   );
@@ -144,8 +143,17 @@ function checkHold(message: Entry<"message">, evidence: Evidence, runs: RunEvide
   const isAsked = entriesOf(before, "notice").some(
     ({ asks }) => asks?.call.startsWith(`${run}.`) === true && !isDecided(asks.call, before),
   );
+  const own = entriesOf(before, "message").filter(
+    ({ actor }) => actor.account === message.actor.account,
+  );
+  const knows = notices.some(
+    ({ answers, holds }) =>
+      own.some(({ id }) => id === answers) && open.some(({ action }) => holds?.includes(action)),
+  );
   if (told > 1) return [`people were told ${told} times that ${message.id} is held up`];
-  if (open.length === 0 || told === 1 || isAsked) return [];
+  if (open.length === 0 || isAsked) return [];
+  if (knows) return told === 0 ? [] : [`who wrote ${message.id} was told again that it is held up`];
+  if (told === 1) return [];
   return [`nobody was told that ${message.id} is held up`];
 }
 
