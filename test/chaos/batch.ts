@@ -13,7 +13,8 @@ import { createCrew, type Paths, type Strike } from "./crew.ts";
 import type { Bug } from "./faults.ts";
 import { TOKENS_PER_DAY } from "./model.ts";
 import { createPeople, type Posted } from "./people.ts";
-import type { BatchPlan } from "./plan.ts";
+import { paceNow } from "./pace.ts";
+import { type BatchPlan, paced } from "./plan.ts";
 import { type Line, readWitness } from "./witness.ts";
 
 /** Everything that is known of a batch once it is over: what was said, stored, seen and done to the workers. */
@@ -37,7 +38,7 @@ export interface BatchRecord {
 
 export interface BatchOptions {
   bug?: Bug;
-  /** How long after the last blow everything must be at rest. */
+  /** How long after the last blow everything must be at rest, on a quiet machine. */
   patienceMs?: number;
   /** Where the batch's own folder is made, and Node's cache of compiled code kept for all. */
   folder: string;
@@ -64,8 +65,12 @@ export async function makeFolder(): Promise<string> {
   return mkdtemp(join(usable ? memory : tmpdir(), "watchkeeper-chaos-"));
 }
 
-/** Runs one batch to rest, or until patience is over. The folder is left for the caller to remove. */
-export async function runBatch(plan: BatchPlan, options: BatchOptions): Promise<BatchRecord> {
+/**
+ * Runs one batch to rest, or until patience is over, at the pace that the machine allows now. The folder is left for the
+ * caller to remove.
+ */
+export async function runBatch(planned: BatchPlan, options: BatchOptions): Promise<BatchRecord> {
+  const plan = paced(planned, paceNow());
   const folder = await mkdtemp(join(options.folder, "batch-"));
   const paths: Paths = {
     folder,
@@ -92,12 +97,16 @@ export async function runBatch(plan: BatchPlan, options: BatchOptions): Promise<
   try {
     crew.start();
     const { signal } = options;
-    await waitUpTo(PATIENCE_MS, () => lines.some(({ what }) => what === "ready"), signal);
+    await waitUpTo(
+      PATIENCE_MS * plan.pace,
+      () => lines.some(({ what }) => what === "ready"),
+      signal,
+    );
     people.start();
     for (const ms of plan.bothKilledAtMs) blows.push(setTimeout(() => crew.killBoth(), ms));
     const over = () => crew.isPeaceful() && people.isQuiet();
-    await waitUpTo(LONGEST_MS, over, signal);
-    const patience = performance.now() + (options.patienceMs ?? PATIENCE_MS);
+    await waitUpTo(LONGEST_MS * plan.pace, over, signal);
+    const patience = performance.now() + (options.patienceMs ?? PATIENCE_MS) * plan.pace;
     for (;;) {
       catchUp();
       if (over() && (await rest.look()) && over()) break;

@@ -135,7 +135,7 @@ async function main(setup: Setup): Promise<void> {
     onError: (error, key) => log.error({ err: error, key }, "work on a thread failed"),
     sweepMs: setup.sweepMs,
   });
-  const model = createErrandModel({ witness, cross });
+  const model = createErrandModel({ witness, cross, leaseMs: setup.leaseMs });
   const talk = sealTerms({
     model: "chaos/model",
     system: "Do what messages ask for.",

@@ -146,9 +146,11 @@ function checkHold(message: Entry<"message">, evidence: Evidence, runs: RunEvide
   const own = entriesOf(before, "message").filter(
     ({ actor }) => actor.account === message.actor.account,
   );
+  // Told for a message that was there before the action, its author knows too: `<message>@<action>`.
   const knows = notices.some(
-    ({ answers, holds }) =>
-      own.some(({ id }) => id === answers) && open.some(({ action }) => holds?.includes(action)),
+    ({ answers = "", holds }) =>
+      own.some(({ id }) => answers === id || answers.startsWith(`${id}@`)) &&
+      open.some(({ action }) => holds?.includes(action)),
   );
   if (told > 1) return [`people were told ${told} times that ${message.id} is held up`];
   if (open.length === 0 || isAsked) return [];

@@ -45,7 +45,7 @@ interface Slot {
 
 const PEACE: Life = { traps: [], leases: 3, blows: [], lost: 0 };
 
-/** SAFETY.md, "Fault plan": a drain ends within 25 s; here the grace is a second. */
+/** SAFETY.md, "Fault plan": a drain ends within 25 s; here the grace is a second. On a quiet machine. */
 const END_MS = 4_000;
 
 export interface CrewOptions {
@@ -212,19 +212,23 @@ export function createCrew(options: CrewOptions): Crew {
         slot.child?.kill("SIGCONT");
         slot.child?.kill("SIGTERM");
       }
-      await Promise.all(slots.map(({ child }) => gone(child, misdeeds)));
+      await Promise.all(slots.map(({ child }) => gone(child, END_MS * plan.pace, misdeeds)));
       closeSync(errors);
     },
   };
 }
 
-async function gone(child: ChildProcess | undefined, misdeeds: string[]): Promise<void> {
+async function gone(
+  child: ChildProcess | undefined,
+  limitMs: number,
+  misdeeds: string[],
+): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, "exit");
   const late = setTimeout(() => {
-    misdeeds.push(`a worker did not end within ${END_MS / 1_000} s of SIGTERM`);
+    misdeeds.push(`a worker did not end within ${Math.round(limitMs)} ms of SIGTERM`);
     child.kill("SIGKILL");
-  }, END_MS);
+  }, limitMs);
   await exit;
   clearTimeout(late);
 }

@@ -46,6 +46,7 @@ export function planBatch(wish: BatchWish): BatchPlan {
     threads,
     lives: wish.lives,
     bothKilledAtMs: wish.bothKilledAtMs ?? [],
+    pace: 1,
   };
 }
 

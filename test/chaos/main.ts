@@ -110,7 +110,7 @@ async function main(argv: string[]): Promise<number> {
     const { figures, failed } = verdict;
     const said = failed.size === 0 ? "ok" : `${failed.size} FAILED`;
     print(
-      `batch ${plan.name}: ${figures.trials} trials, ${record.strikes.length} strikes, ${said} (${seconds().toFixed(0)} s)`,
+      `batch ${plan.name}: ${figures.trials} trials, ${record.strikes.length} strikes, ${said} (${seconds().toFixed(0)} s, pace ${record.plan.pace.toFixed(1)})`,
     );
     for (const [key, what] of failed) for (const each of what) print(`  ${key}: ${each}`);
     tally.failedTrials += failed.size;

@@ -22,6 +22,7 @@ export const TOKENS_PER_DAY = 1_000_000_000;
 export interface ModelParts {
   witness: Witness;
   cross: Cross;
+  leaseMs: number;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface ModelParts {
  * gets the same response. Some requests take long, hang or fail, some answers do not pass. Its id names its process, so
  * that each `assistant` entry says who had it made. The witness sees every request.
  */
-export function createErrandModel({ witness, cross }: ModelParts): Model {
+export function createErrandModel({ witness, cross, leaseMs }: ModelParts): Model {
   return {
     id: `chaos/${process.pid}`,
     contextWindow: Number.MAX_SAFE_INTEGER,
@@ -39,7 +40,7 @@ export function createErrandModel({ witness, cross }: ModelParts): Model {
       if (key !== undefined)
         witness.see({ what: "asked", key, run: state.ended, ...sightOf(request) });
       cross("model:begin");
-      const fate = fateOf(state);
+      const fate = fateOf(state, leaseMs);
       try {
         await pause(fate.ms, undefined, { signal });
       } catch (error) {
@@ -124,16 +125,16 @@ interface Fate {
 const HANGING = 0.04;
 const FAILING = 0.05;
 const SLOW = 0.15;
-/** Longer than a lease, and than most people wait with a Stop. */
-const HANG_MS = 1_200;
+/** Longer than most people wait with a Stop. */
+const HANGING_LEASES = 3;
 
-function fateOf({ open, rounds, isSentBack }: State): Fate {
+function fateOf({ open, rounds, isSentBack }: State, leaseMs: number): Fate {
   const asked = open.map(({ name }) => `${name} ${rounds.get(name) ?? 0}`);
   const hash = createHash("sha256")
     .update(`${asked.join(",")} ${isSentBack}`)
     .digest();
   const [draw, luck] = [hash.readUInt32LE(0) / 2 ** 32, hash.readUInt32LE(4) / 2 ** 32];
-  if (draw < HANGING) return { ms: HANG_MS, fails: false, luck };
+  if (draw < HANGING) return { ms: HANGING_LEASES * leaseMs, fails: false, luck };
   if (draw < HANGING + FAILING) return { ms: luck * 60, fails: true, luck };
   if (draw < HANGING + FAILING + SLOW) return { ms: 150 + luck * 400, fails: false, luck };
   return { ms: 5 + luck * 60, fails: false, luck };

@@ -106,6 +106,32 @@ export interface BatchPlan {
   lives: [Life[], Life[]];
   /** Both are killed at once, so long after the beginning. */
   bothKilledAtMs: number[];
+  /** How many times as long work takes as on a quiet machine: what is waited for may take as much longer. */
+  pace: number;
+}
+
+/**
+ * The plan for a machine on which work takes `pace` times as long, because others use it too: leases last longer, and so
+ * does what is counted in them. What people do stays as it is, so that workers are struck at work.
+ */
+export function paced(plan: BatchPlan, pace: number): BatchPlan {
+  const slow = (ms: number) => Math.round(ms * pace);
+  const life = (each: Life): Life => {
+    const freezes =
+      each.blows.some(({ kind }) => kind === "freeze") ||
+      each.traps.some(({ signal }) => signal === "SIGSTOP");
+    if (!freezes) return each;
+    const blows = each.blows.map((blow) => ({ ...blow, afterMs: slow(blow.afterMs) }));
+    return { ...each, blows };
+  };
+  const [first, second] = plan.lives;
+  return {
+    ...plan,
+    pace,
+    leaseMs: slow(plan.leaseMs),
+    sweepMs: slow(plan.sweepMs),
+    lives: [first.map(life), second.map(life)],
+  };
 }
 
 /** 6 s in the product (`LEASE_MS`), here as short as two busy cores allow. */
