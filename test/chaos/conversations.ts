@@ -185,11 +185,13 @@ function checkRequests({ lines }: Evidence): string[] {
   const unpaired = asked.flatMap((line) => line.unpaired);
   const ordered = asked.toSorted((a, b) => a.turns.length - b.turns.length);
   const broken = ordered.filter(({ run, turns, unlabelled }, i) => {
-    const earlier = ordered.slice(0, i);
-    const own = earlier.findLast((each) => each.run === run);
-    return (
-      !begins(turns, own?.turns ?? []) || !begins(unlabelled, earlier.at(-1)?.unlabelled ?? [])
-    );
+    const shorter = ordered
+      .slice(0, i)
+      .filter((each) => each.run === run && each.turns.length < turns.length);
+    // Asked again without a turn between, others may instruct it.
+    const own = shorter.filter((each) => each.turns.length === shorter.at(-1)?.turns.length);
+    const isOwn = own.length === 0 || own.some((each) => begins(turns, each.turns));
+    return !isOwn || !begins(unlabelled, ordered[i - 1]?.unlabelled ?? []);
   });
   return [
     ...unpaired.map((what) => `a request without one result per call: ${what}`),
