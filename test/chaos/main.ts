@@ -16,7 +16,14 @@
 import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type BatchRecord, makeFolder, removeFolder, runBatch } from "./batch.ts";
-import { campaignBatch, type Campaign, controlOf, missedBatch, missedOf } from "./campaign.ts";
+import {
+  campaignBatch,
+  type Campaign,
+  controlOf,
+  type Missed,
+  missedBatch,
+  missedOf,
+} from "./campaign.ts";
 import { BUGS, isBug } from "./faults.ts";
 import { casesOf, runCases } from "../puppet/campaign.ts";
 import { type BatchPlan, POINTS } from "./plan.ts";
@@ -163,15 +170,17 @@ async function strike(
   for (let index = 0; done().trials < trials && index < MAX_BATCHES; index++) {
     await run(campaignBatch(campaign, index));
   }
+  const named = (points: Missed[]) =>
+    points.map(({ point, signal }) => `${signal} ${point}`).join(", ");
   for (let round = 0; missed().length > 0 && round < MAX_MISSED_ROUNDS; round++) {
+    print(`not reached yet: ${named(missed())}`);
     await run(missedBatch(campaign, missed(), round));
   }
   const left = missed();
   if (left.length === 0) tally.checks.passed += 1;
   else {
     tally.checks.failed += 1;
-    const where = left.map(({ point, signal }) => `${signal} ${point}`);
-    print(`points that no worker came by: ${where.join(", ")}`);
+    print(`points that no worker came by: ${named(left)}`);
   }
 }
 
