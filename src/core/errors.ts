@@ -17,6 +17,7 @@ export const ERROR_CODES = {
     "A journal's entries are not those that were written; the journal was left alone.",
   JOURNAL_LOST: "The store no longer has what it had acknowledged; what is left is read anew.",
   ENTRY_INVALID: "A journal entry does not have the form of its kind; the journal was left alone.",
+  WAKE_INVALID: "A job in the shared queue is no wake-up of this program's; it was dropped.",
   ARTIFACT_TOO_LARGE: "A tool's full output is larger than an artifact may be.",
   ARTIFACT_UNKNOWN: "No artifact has this id in this thread.",
   TOOL_UNKNOWN: "No tool has this name.",

@@ -1,7 +1,7 @@
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
-import { messageOf } from "../core/errors.ts";
-import { type JournalKey, transportOf } from "../core/journal-key.ts";
+import { BotError, messageOf } from "../core/errors.ts";
+import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import type { RedisAddress } from "../journal/redis-address.ts";
 import {
   createInProcessWakeups,
@@ -90,11 +90,31 @@ function open(options: BullmqOptions, here: InProcessWakeups) {
     said = "";
   });
   const shared = { connection, prefix: PREFIX };
+  const strange = new Set<string>();
+
+  /** What another program put there: dropped, and named once per queue, as there may be any number of them. */
+  function dropStrange(transport: string): void {
+    if (strange.has(transport)) return;
+    strange.add(transport);
+    onError(
+      new BotError(
+        "WAKE_INVALID",
+        `${PREFIX}:${nameOf(transport)} in Redis holds a job that is no wake-up of this program's; it and others like it are dropped. Look who else writes there.`,
+      ),
+      undefined,
+    );
+  }
+
   const workers = [...served()].filter(isShared).map((transport) =>
-    new Worker<Wake>(nameOf(transport), ({ data }) => here.look(data.key), {
-      ...shared,
-      concurrency,
-    }).on("error", report),
+    new Worker<unknown>(
+      nameOf(transport),
+      async ({ data }) => {
+        const key = wokenBy(data);
+        if (key !== undefined && transportOf(key) === transport) await here.look(key);
+        else dropStrange(transport);
+      },
+      { ...shared, concurrency },
+    ).on("error", report),
   );
 
   function queueOf(transport: string): Queue<Wake> {
@@ -151,6 +171,12 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}
+
+/** The journal that a job is about, if it is a wake-up. */
+function wokenBy(data: unknown): JournalKey | undefined {
+  if (typeof data !== "object" || data === null || !("key" in data)) return undefined;
+  return typeof data.key === "string" ? tryJournalKey(data.key) : undefined;
 }
 
 const nameOf = (transport: string) => `wakeups-${transport}`;

@@ -1,9 +1,11 @@
+import { Queue } from "bullmq";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Stoppable } from "../../src/journal/journal.ts";
 import { createBullmqWakeups } from "../../src/wakeups/bullmq.ts";
 import { wakeupsContract } from "../contracts/wakeups.ts";
 import { RedisServer } from "../fakes/redis-server.ts";
+import { until } from "../until.ts";
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -61,6 +63,9 @@ describe("wake-ups of several processes", () => {
     return { wakeups, errors, seen };
   }
 
+  const queueOf = () =>
+    new Queue("wakeups-test", { prefix: "{wk}", connection: { path: server.path } });
+
   test("each wake leads to a look in one of them, whoever woke", async () => {
     const [one, two] = [join({ concurrency: 4 }), join({ concurrency: 4 })];
     const keys = Array.from({ length: 60 }, (_, i): JournalKey => `test:${i}`);
@@ -90,12 +95,18 @@ describe("wake-ups of several processes", () => {
 
   test("a timer outlives the process that set it", async () => {
     const one = join();
-    one.wakeups.wake("test:a", Date.now() + 3_000);
-    await expect.poll(() => server.cli("ZCARD", "{wk}:wakeups-test:delayed")).toBe("1");
+    one.wakeups.wake("test:a", Date.now() + 3_600_000);
+    await until(() => server.cli("ZCARD", "{wk}:wakeups-test:delayed") === "1");
     await started.pop()?.stop();
     const two = join();
-    await expect.poll(() => two.seen).toEqual(["test:a"]);
-    expect(one.seen).toEqual([]);
+    const queue = queueOf();
+    const [timer] = await queue.getDelayed();
+    expect(timer?.opts.delay).toBeGreaterThan(3_500_000);
+    // An hour later.
+    await timer?.changeDelay(20);
+    await until(() => two.seen.length > 0);
+    expect([one.seen, two.seen]).toEqual([[], ["test:a"]]);
+    await queue.close();
   });
 
   test("a process takes no wakes of a platform that it does not serve, and keeps those that are its own", async () => {
@@ -117,6 +128,25 @@ describe("wake-ups of several processes", () => {
     await expect
       .poll(() => left().filter((key) => !named.some((name) => key.endsWith(`:${name}`))))
       .toEqual([]);
+  });
+
+  test("a job that is no wake-up is named once and dropped; those between them are heeded", async () => {
+    const { seen, errors, wakeups } = join();
+    const queue = queueOf();
+    const theirs = [null, 7, "test:a", {}, { key: 7 }, { key: "slice" }, { key: "other:a" }];
+    for (const data of theirs) await queue.add("wake", data);
+    await queue.add("theirs", { key: "test:a", at: 0 });
+    wakeups.wake("test:b");
+    await until(() => seen.length === 2);
+    expect(seen.toSorted()).toEqual(["test:a", "test:b"]);
+    expect(errors).toMatchObject([
+      { code: "WAKE_INVALID", message: expect.stringContaining("{wk}:wakeups-test") },
+    ]);
+    expect(await queue.getJobCounts("failed", "wait", "active", "completed")).toMatchObject({
+      failed: 0,
+      wait: 0,
+    });
+    await queue.close();
   });
 
   test("without Redis it says so once, goes on sweeping, stops, and takes wakes again when it is back", async () => {
