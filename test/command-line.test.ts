@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "vitest";
+import { auditLines } from "../src/commands/reports.ts";
 import { openSqliteJournal } from "../src/journal/sqlite.ts";
 import { collect, Program } from "./fakes/program.ts";
 
@@ -21,9 +22,18 @@ interface AuditLine {
   outcome?: string;
 }
 
+/** What `audit` prints, without another start. */
 async function audited(): Promise<AuditLine[]> {
-  const { out } = await program.run(["audit"]);
-  return lines(out).map((line) => JSON.parse(line) as AuditLine);
+  const journal = await openSqliteJournal({ path: program.store });
+  try {
+    const found: AuditLine[] = [];
+    for await (const line of auditLines(journal, { key: undefined, since: undefined })) {
+      found.push(JSON.parse(line) as AuditLine);
+    }
+    return found;
+  } finally {
+    await journal.close();
+  }
 }
 
 describe("ask", () => {
@@ -34,20 +44,30 @@ describe("ask", () => {
     expect(err).toContain("disk_usage");
   });
 
-  test("exits with 1 when it failed, and suggests what was meant", async () => {
-    const { code, out } = await begin().run(["ask", "run disk_usag"]);
-    expect(code).toBe(1);
-    expect(out).toContain("Did you mean disk_usage?");
+  test("exits with 1 when it failed, and says what was meant, or that no model is configured", async () => {
+    begin();
+    const [slip, plain] = await Promise.all([
+      program.run(["ask", "run disk_usag"]),
+      program.run(["ask", "is the disk of the shop full?"]),
+    ]);
+    expect(slip).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("Did you mean disk_usage"),
+    });
+    expect(plain).toMatchObject({ code: 1, out: expect.stringContaining("run disk_usage") });
+    expect(lines(plain.out)[0]).toMatch(/No model is configured.*MODEL=/);
   });
 
   test("exits with 2 on a wrong command line or configuration, naming every mistake", async () => {
-    expect((await begin().run(["ask"])).code).toBe(2);
-    program.remove();
-    expect((await begin().run(["--colour"])).code).toBe(2);
-    program.remove();
-    const { code, err } = await begin({ LOG_LEVEL: "loud", DRAIN_SECONDS: "x" }).run(["doctor"]);
-    expect(code).toBe(2);
-    expect(err).toMatch(/LOG_LEVEL[^]*DRAIN_SECONDS/);
+    begin({ LOG_LEVEL: "loud", DRAIN_SECONDS: "x" });
+    const fine = new Program();
+    const [none, unknown, mistaken] = await Promise.all([
+      fine.run(["ask"]),
+      fine.run(["--colour"]),
+      program.run(["doctor"]),
+    ]).finally(() => fine.remove());
+    expect([none.code, unknown.code, mistaken.code]).toEqual([2, 2, 2]);
+    expect(mistaken.err).toMatch(/LOG_LEVEL[^]*DRAIN_SECONDS/);
   });
 
   test("exits with 3 when it needs approval, and the thread goes on where it says", async () => {
@@ -79,13 +99,6 @@ describe("ask", () => {
     });
   });
 
-  test("without a model says in one line that none is configured, points to tools, and exits with 1", async () => {
-    const { code, out } = await begin().run(["ask", "is the disk of the shop full?"]);
-    expect(code).toBe(1);
-    expect(lines(out)[0]).toMatch(/No model is configured.*MODEL=/);
-    expect(out).toContain("run disk_usage");
-  });
-
   test("never shows or stores a secret that the environment holds", async () => {
     const secret = "hunter2-correct-horse";
     const env = { DB_PASSWORD: secret };
@@ -93,8 +106,8 @@ describe("ask", () => {
       "ask",
       `run http_check url=http://127.0.0.1:1/${secret}`,
     ]);
-    const stored = readFileSync(join(program.folder, "data/watchkeeper.db"), "latin1");
-    const wal = join(program.folder, "data/watchkeeper.db-wal");
+    const stored = readFileSync(program.store, "latin1");
+    const wal = `${program.store}-wal`;
     const log = existsSync(wal) ? readFileSync(wal, "latin1") : "";
     for (const text of [out, err, stored, log]) expect(text).not.toContain(secret);
     expect(out).toContain("[secret:DB_PASSWORD]");
@@ -141,6 +154,10 @@ describe("a conversation", () => {
     const closed = once(child, "close");
     child.kill("SIGKILL");
     await closed;
+    // As after the few seconds in which nobody else may take up what the dead process held.
+    const db = new DatabaseSync(program.store);
+    db.exec("UPDATE journal SET due_at = 0 WHERE token IS NOT NULL");
+    db.close();
     const [first] = await audited();
     const { out } = await program.run(["--thread", first?.thread ?? ""], "");
     expect(out).toMatch(/UNKNOWN/);
@@ -150,16 +167,25 @@ describe("a conversation", () => {
     );
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("stops soon on %s", async (signal) => {
-    const child = begin().start();
-    const said = collect(child.stdout);
-    child.stdin.write("run tcp_check host=127.0.0.1 port=1\n");
-    await expect.poll(said).toContain("tcp_check");
-    const began = performance.now();
-    const closed = once(child, "close");
-    child.kill(signal);
-    await closed;
-    expect(performance.now() - began).toBeLessThan(20_000);
+  test("stops soon on a signal, and what it stores is its owner's alone to read", async () => {
+    begin();
+    const stop = async (signal: "SIGINT" | "SIGTERM") => {
+      const child = program.start();
+      const said = collect(child.stdout);
+      child.stdin.write("run disk_usage\n");
+      await expect.poll(said).toContain("✓ disk_usage");
+      const files = readdirSync(join(program.folder, "data"));
+      expect(files).toContain("watchkeeper.db-wal");
+      for (const file of files) {
+        expect(statSync(join(program.folder, "data", file)).mode & 0o077, file).toBe(0);
+      }
+      const began = performance.now();
+      const closed = once(child, "close");
+      child.kill(signal);
+      await closed;
+      expect(performance.now() - began).toBeLessThan(20_000);
+    };
+    await Promise.all([stop("SIGINT"), stop("SIGTERM")]);
   });
 
   test("npm start hands a SIGTERM on, as a container's or service's first process gets it", async () => {
@@ -175,38 +201,26 @@ describe("a conversation", () => {
     expect(child.exitCode).toBe(143);
   });
 
-  test("what it stores is its owner's alone to read", async () => {
-    const child = begin().start();
-    const said = collect(child.stdout);
-    child.stdin.write("run disk_usage\n");
-    await expect.poll(said).toContain("✓ disk_usage");
-    for (const file of readdirSync(join(program.folder, "data"))) {
-      expect(statSync(join(program.folder, "data", file)).mode & 0o077, file).toBe(0);
-    }
-    expect(readdirSync(join(program.folder, "data")).toSorted()).toContain("watchkeeper.db-wal");
-  });
-
   test("a server and an ask share one folder", async () => {
     const child = begin().start();
     const said = collect(child.stdout);
     child.stdin.write("run disk_usage\n");
     await expect.poll(said).toContain("✓ disk_usage");
-    const asks = await Promise.all([1, 2, 3].map(() => program.run(["ask", "run disk_usage"])));
-    expect(asks.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const asks = await Promise.all([1, 2].map(() => program.run(["ask", "run disk_usage"])));
+    expect(asks.map(({ code }) => code)).toEqual([0, 0]);
     child.stdin.write("tools\n");
     await expect.poll(said).toContain("kill_process");
     const closed = once(child, "close");
     child.stdin.end();
     expect(await closed).toEqual([0, null]);
-    expect(new Set((await audited()).map(({ thread }) => thread)).size).toBe(4);
+    expect(new Set((await audited()).map(({ thread }) => thread)).size).toBe(3);
   });
 });
 
 describe("looking at what happened", () => {
   test("--thread opens the terminal's threads and no other's", async () => {
-    const path = join(begin().folder, "data/watchkeeper.db");
-    mkdirSync(join(program.folder, "data"));
-    const journal = await openSqliteJournal({ path });
+    mkdirSync(join(begin().folder, "data"));
+    const journal = await openSqliteJournal({ path: program.store });
     const key = "slack:T1:C1:1.1";
     const actor = { account: "slack:T1:U1", name: "ana" };
     await journal.post(key, { id: "m1", kind: "message", actor, text: "restart it" });
@@ -215,16 +229,21 @@ describe("looking at what happened", () => {
     expect(code).toBe(2);
     expect(err).toContain("--thread opens the terminal's own threads");
     expect(out).toBe("");
-    expect((await program.run(["trace", key])).out).not.toContain("approve");
+    expect((await audited()).map(({ kind }) => kind)).toEqual(["message"]);
   });
 
-  test("trace prints a thread's journal, named by its beginning", async () => {
+  test("trace prints a thread's journal, named by its beginning; audit can be limited to a time", async () => {
     await begin().run(["ask", "run disk_usage"]);
     const [first] = await audited();
     const short = first?.thread.slice("terminal:".length, "terminal:".length + 8) ?? "";
-    const { code, out } = await program.run(["trace", short]);
-    expect(code).toBe(0);
-    expect(lines(out).map((line) => line.trim().split(/\s+/)[2])).toEqual([
+    const [known, unknown, since, mistaken] = await Promise.all([
+      program.run(["trace", short]),
+      program.run(["trace", "nothing"]),
+      program.run(["audit", "--since", "1h"]),
+      program.run(["audit", "--since", "yesterday"]),
+    ]);
+    expect(known.code).toBe(0);
+    expect(lines(known.out).map((line) => line.trim().split(/\s+/)[2])).toEqual([
       undefined,
       "command",
       "run_started",
@@ -233,17 +252,9 @@ describe("looking at what happened", () => {
       "run_ended",
       "delivered",
     ]);
-    expect(await program.run(["trace", "nothing"])).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("No thread"),
-    });
-  });
-
-  test("audit can be limited to a thread and a time", async () => {
-    await begin().run(["ask", "run disk_usage"]);
-    expect(lines((await program.run(["audit", "--since", "1h"])).out)).toHaveLength(4);
-    expect((await program.run(["audit", "--since", "2999-01-01"])).out).toBe("");
-    expect(await program.run(["audit", "--since", "yesterday"])).toMatchObject({ code: 2 });
+    expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("No thread") });
+    expect(lines(since.out)).toHaveLength(4);
+    expect(mistaken.code).toBe(2);
   });
 
   test("doctor refuses a policy that npm start refuses, in the same words", async () => {
@@ -252,8 +263,11 @@ describe("looking at what happened", () => {
       file,
       "approvals: { rules: [{ match: { tool: restart_servce }, decide: deny }] }",
     );
-    for (const command of [["doctor"], ["ask", "tools"], []]) {
-      expect(await program.run(command)).toMatchObject({
+    const ended = await Promise.all(
+      [["doctor"], ["ask", "tools"], []].map((args) => program.run(args)),
+    );
+    for (const each of ended) {
+      expect(each).toMatchObject({
         code: 2,
         err: expect.stringMatching(/yaml:1:\d+.*did you mean restart_service/),
       });
@@ -272,15 +286,17 @@ describe("looking at what happened", () => {
       err: expect.stringMatching(/^(?![^]*PORT)[^]*LOG_LEVEL/),
     });
     writeFileSync(join(program.folder, ".env"), "LOG_LEVEL=warn\n");
-    expect((await program.run(["doctor"], "", flags)).out).toMatch(
-      /ok +environment +\.env was read/,
-    );
-    expect((await program.run(["doctor"])).out).toMatch(/absent +environment +no \.env/);
+    const [read, unread] = await Promise.all([
+      program.run(["doctor"], "", flags),
+      program.run(["doctor"]),
+    ]);
+    expect(read.out).toMatch(/ok +environment +\.env was read/);
+    expect(unread.out).toMatch(/absent +environment +no \.env/);
   });
 
   test("audit --verify says of each thread whether it is what was written, and where it was touched", async () => {
     begin();
-    for (const text of ["tools", "help"]) await program.run(["ask", text]);
+    await Promise.all(["tools", "help"].map((text) => program.run(["ask", text])));
     const fine = await program.run(["audit", "--verify"]);
     expect(fine.code).toBe(0);
     const heads = lines(fine.out).map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -294,16 +310,19 @@ describe("looking at what happened", () => {
     const kept = join(program.folder, "heads.jsonl");
     writeFileSync(kept, fine.out);
     const against = ["audit", "--verify", "--against", kept];
-    expect(await program.run(against)).toMatchObject({ code: 0, out: fine.out });
-    const db = new DatabaseSync(join(program.folder, "data/watchkeeper.db"));
+    const db = new DatabaseSync(program.store);
     const thread = String(heads[0]?.["thread"]);
     db.exec("BEGIN");
     db.exec(
       `DELETE FROM entry WHERE seq > 1; UPDATE journal SET last = 1, head = (SELECT head FROM entry WHERE journal = journal.id AND seq = 1)`,
     );
     db.exec("COMMIT");
-    expect((await program.run(["audit", "--verify", thread])).code).toBe(0);
-    const setBack = await program.run([...against, thread]);
+    // Only heads that were kept elsewhere tell that it was set back.
+    const [alone, setBack] = await Promise.all([
+      program.run(["audit", "--verify", thread]),
+      program.run([...against, thread]),
+    ]);
+    expect(alone.code).toBe(0);
     expect(setBack).toMatchObject({ code: 1, out: expect.stringContaining("has 1") });
     db.exec("UPDATE entry SET body = replace(body, 'terminal', 'slack') WHERE seq = 1");
     db.close();
@@ -311,14 +330,14 @@ describe("looking at what happened", () => {
     expect(touched).toMatchObject({ code: 1, out: expect.stringContaining("entry 1 is not what") });
     expect(lines(touched.out)).toHaveLength(2);
     writeFileSync(kept, "nothing of ours");
-    expect(await program.run(against)).toMatchObject({ code: 2 });
-    expect(await program.run(["audit", "--against", kept])).toMatchObject({ code: 2 });
+    const misused = [against, ["audit", "--against", kept]].map((args) => program.run(args));
+    expect((await Promise.all(misused)).map(({ code }) => code)).toEqual([2, 2]);
   });
 
   test("doctor says what works, and fails when the store is damaged", async () => {
     const fine = await begin().run(["doctor"]);
     expect(fine).toMatchObject({ code: 0, out: expect.stringMatching(/ok +store[^]*http_check/) });
-    writeFileSync(join(program.folder, "data/watchkeeper.db"), "not a database, ".repeat(500));
+    writeFileSync(program.store, "not a database, ".repeat(500));
     const broken = await program.run(["doctor"]);
     expect(broken).toMatchObject({
       code: 1,

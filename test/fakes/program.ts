@@ -29,6 +29,11 @@ export class Program {
     };
   }
 
+  /** Its embedded store. */
+  get store(): string {
+    return join(this.folder, "data/watchkeeper.db");
+  }
+
   start(...args: string[]): ChildProcessWithoutNullStreams {
     return this.#spawn([MAIN, ...args]);
   }
