@@ -3,6 +3,9 @@ import type { ActionCard } from "../../src/adapters/adapter.ts";
 import type { Part, Span } from "../../src/adapters/prose.ts";
 import { exactText } from "../../src/core/display.ts";
 
+/** How many messages of any parts each platform shows in a test; `PROPERTY_RUNS=20000` shows more. */
+export const PROPERTY_RUNS = Number(process.env["PROPERTY_RUNS"] ?? "4000");
+
 /** What means something on one of the platforms, and what glues it together. `¶` is a line break, `·` a space. */
 const PIECES =
   '<@123> <@!1> <@&2> <#3> <!channel> <!here> <!subteam^S1> <t:1:R> <:x:12> </cmd:1> <id:home> @everyone @here @ every one here @U123 [a](http://evil/x) [ ]( ) ![ ] ( http://evil/x_y https:// http :// HTTP://E <http://x/> discord://a steam: // mailto:a@b.c www.x.y a@b.c || ** * _ __ ~~ ~ ` `` ``` ```` \\ \\\\ ¶ ¶¶ ·· · #· ##· -#· -· +· >· >>>· 1.· 1 . 2)· a b7 x_y :smile: & < > &lt; &amp; 数 😀 𝐀 é ˋ " \' {" <!-- --> <b> | |-|-|¶ [T1] [T12] [x]· *** === ~~~'

@@ -12,15 +12,10 @@ export function troubleContract(dialect: Dialect): void {
     const { signal } = under;
 
     test("a stream that breaks off after any byte brings no response", async () => {
-      const stream = Buffer.from(
-        dialect.events({ thought: "hm", text: ["Let me ü"], calls: CALLS.slice(0, 1) }).join(""),
-      );
-      const whole = await under.answered({
-        thought: "hm",
-        text: ["Let me ü"],
-        calls: CALLS.slice(0, 1),
-      });
-      const lengths = Array.from({ length: stream.length }, (_, length) => length);
+      const answer = { thought: "hm", text: ["Let me ü"], calls: CALLS.slice(0, 1) };
+      const stream = Buffer.from(dialect.events(answer).join(""));
+      const whole = await under.answered(answer);
+      const lengths = cutsOf(stream);
       const odd: unknown[] = [];
       async function attempt(length: number): Promise<void> {
         const after = length % 2 === 0 ? "cut" : "end";
@@ -211,4 +206,15 @@ export function troubleContract(dialect: Dialect): void {
       expect((await failureOf(gone)).code).toBe("ABORTED");
     });
   });
+}
+
+/** Every byte near a line's end and within a character of several bytes, and each seventh of those between. */
+function cutsOf(stream: Buffer): number[] {
+  const isNear = (length: number) =>
+    [-3, -2, -1, 0, 1, 2].some(
+      (by) => stream[length + by] === 0x0a || (stream[length + by] ?? 0) > 0x7f,
+    );
+  return Array.from({ length: stream.length }, (_, length) => length).filter(
+    (length) => length % 7 === 0 || isNear(length),
+  );
 }

@@ -103,16 +103,12 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     onJoined: (guild) => during(onJoined(served, { api, log }, guild)),
     onSession: () => during(hearMissed({ api, ownThreads, hear, log })),
   });
-  return {
-    posting,
-    whispers,
-    board,
-    connection,
-    async close() {
-      board.stop();
-      await connection.close();
-      const ended = Promise.all([messages.stop(), ...pending]);
-      await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
-    },
-  };
+  async function close(): Promise<void> {
+    board.stop();
+    await connection.close();
+    const ended = Promise.all([messages.stop(), ...pending]);
+    await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
+  }
+  let closed: Promise<void> | undefined;
+  return { posting, whispers, board, connection, close: () => (closed ??= close()) };
 }

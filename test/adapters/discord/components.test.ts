@@ -9,7 +9,7 @@ import {
 } from "../../../src/adapters/told.ts";
 import type { Part } from "../../../src/adapters/prose.ts";
 import { discordMessages, type DiscordMessage } from "../../../src/adapters/discord/components.ts";
-import { anyCard, anyParts, anyText, bare, readable } from "../anything.ts";
+import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 import { readDiscord } from "./reader.ts";
 
@@ -102,28 +102,24 @@ describe("a message on Discord", () => {
     expect(shown('{"a":"```` b"}')).toBe('```\n{"a":"``\\u0060` b"}\n```');
   });
 
-  test(
-    "can hold no mention, no link and no markup but ours, and shows every character",
-    { timeout: 120_000 },
-    () => {
-      const property = fc.property(anyParts, (parts) => {
-        const [message, ...more] = discordMessages(toldOf(parts));
-        expect(more).toEqual([]);
-        if (message === undefined) throw new Error("There is always a message.");
-        expectValid(message);
-        const read = readDiscord(contentOf(message));
-        expect(read.mentions).toEqual([]);
-        expect(read.links.filter((link) => link !== "https://ours/x_y*z")).toEqual([]);
-        expect(read.headings).toBe(parts.filter(isVisibleHeading).length);
-        if (readable(parts) === "") return;
-        // Between the parts are list marks and lines only.
-        const seen = oneTick(bare(read.visible)).replaceAll(/[•─]/g, "");
-        const wanted = oneTick(withMarkers(parts)).replaceAll(/[•─]/g, "");
-        expect(seen).toBe(wanted);
-      });
-      fc.assert(property, { numRuns: 20_000, seed: 4 });
-    },
-  );
+  test("can hold no mention, no link and no markup but ours, and shows every character", () => {
+    const property = fc.property(anyParts, (parts) => {
+      const [message, ...more] = discordMessages(toldOf(parts));
+      expect(more).toEqual([]);
+      if (message === undefined) throw new Error("There is always a message.");
+      expectValid(message);
+      const read = readDiscord(contentOf(message));
+      expect(read.mentions).toEqual([]);
+      expect(read.links.filter((link) => link !== "https://ours/x_y*z")).toEqual([]);
+      expect(read.headings).toBe(parts.filter(isVisibleHeading).length);
+      if (readable(parts) === "") return;
+      // Between the parts are list marks and lines only.
+      const seen = oneTick(bare(read.visible)).replaceAll(/[•─]/g, "");
+      const wanted = oneTick(withMarkers(parts)).replaceAll(/[•─]/g, "");
+      expect(seen).toBe(wanted);
+    });
+    fc.assert(property, { numRuns: PROPERTY_RUNS, seed: 4 });
+  });
 
   test("a card always fits one message, the action whole, whatever else is in it", () => {
     const property = fc.property(anyCard(killCard()), (card) => {
@@ -135,7 +131,7 @@ describe("a message on Discord", () => {
       expect(seen).toContain(oneTick(card.canonical));
       expect(buttonsOf(message)).toHaveLength(card.phase === "open" ? 5 : 1);
     });
-    fc.assert(property, { numRuns: 200, seed: 4 });
+    fc.assert(property, { numRuns: 60, seed: 4 });
   });
 
   test("details are as many messages as they need", () => {
@@ -145,7 +141,7 @@ describe("a message on Discord", () => {
       const seen = messages.map((each) => readDiscord(contentOf(each)).visible).join("");
       expect(oneTick(bare(seen))).toContain(oneTick(bare(card.preview.undo)));
     });
-    fc.assert(property, { numRuns: 50, seed: 4 });
+    fc.assert(property, { numRuns: 25, seed: 4 });
   });
 
   test("progress always fits one message", async () => {

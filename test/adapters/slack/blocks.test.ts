@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Part } from "../../../src/adapters/prose.ts";
 import { type SlackMessage, slackMessages } from "../../../src/adapters/slack/blocks.ts";
 import { tellCard, tellDetails, tellOutgoing, type Told } from "../../../src/adapters/told.ts";
-import { anyCard, anyParts, anyText, bare, readable } from "../anything.ts";
+import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 
 function toldOf(parts: Part[], changes: Partial<Told> = {}): Told {
@@ -180,7 +180,7 @@ describe("a message on Slack", () => {
         expect(bare(visibleOf(messages))).toBe(markers.join(""));
       }
     });
-    fc.assert(property, { numRuns: 20_000, seed: 4 });
+    fc.assert(property, { numRuns: PROPERTY_RUNS, seed: 4 });
   });
 
   test("a card always fits one message, the action byte for byte, details as many as they need", () => {
@@ -191,7 +191,7 @@ describe("a message on Slack", () => {
       expect(visibleOf(messages)).toContain(card.canonical);
       for (const each of slackMessages(tellDetails(card))) check(each);
     });
-    fc.assert(property, { numRuns: 150, seed: 4 });
+    fc.assert(property, { numRuns: 60, seed: 4 });
   });
 
   test("an answer that is too long becomes several, buttons under the last", async () => {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
 import { createSdkLogger } from "../../../src/adapters/slack/sdk-log.ts";
-import { type Bot, type BotOptions, openBot, until } from "./harness.ts";
+import { type Bot, type BotOptions, openBot, openOverHttp, OVER_HTTP, until } from "./harness.ts";
 
 const open: Bot[] = [];
 async function opened(options?: BotOptions): Promise<Bot> {
@@ -14,20 +14,10 @@ afterEach(async () => {
   for (const bot of open.splice(0)) await bot.close();
 });
 
-const OVER_HTTP = { appToken: undefined, signingSecret: "fake-signing-secret", port: 0 };
-
-/** Where an adapter in HTTP mode listens. */
-async function portOf({ adapter }: Bot): Promise<string> {
-  const lines = await adapter.examine();
-  return /port (\d+)/.exec(lines.map(({ text }) => text).join("\n"))?.[1] ?? "";
-}
-
-async function overHttp(): Promise<Bot & { url: string; port: string }> {
-  const bot = await opened({ adapter: OVER_HTTP, slack: { retryDelaysMs: [10, 20, 50] } });
-  const port = await portOf(bot);
-  const url = `http://127.0.0.1:${port}/slack/events`;
-  await bot.slack.deliverTo(url);
-  return { ...bot, url, port };
+async function overHttp() {
+  const bot = await openOverHttp();
+  open.push(bot);
+  return bot;
 }
 
 test("when Slack asks for a new connection or it breaks off, it is connected again, and nothing is lost", async () => {

@@ -95,6 +95,23 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
   };
 }
 
+export const OVER_HTTP = { appToken: undefined, signingSecret: "fake-signing-secret", port: 0 };
+
+/** Where an adapter in HTTP mode listens. */
+export async function portOf({ adapter }: Bot): Promise<string> {
+  const lines = await adapter.examine();
+  return /port (\d+)/.exec(lines.map(({ text }) => text).join("\n"))?.[1] ?? "";
+}
+
+/** A bot that events reach by HTTP; one that is refused comes again at once. */
+export async function openOverHttp(): Promise<Bot & { url: string; port: string }> {
+  const bot = await openBot({ adapter: OVER_HTTP, slack: { retryDelaysMs: [10, 20, 50] } });
+  const port = await portOf(bot);
+  const url = `http://127.0.0.1:${port}/slack/events`;
+  await bot.slack.deliverTo(url);
+  return { ...bot, url, port };
+}
+
 /** Sends an event that the fake's people cannot cause: by HTTP, to a second adapter in front of the same inbox. */
 export async function deliver(
   { slack, parts }: Bot,
