@@ -129,7 +129,7 @@ export function outgoingOf(
 }
 
 /** The notice as it stays once what it is about waits no longer; undefined: it goes. */
-export function pastNotice(
+function pastNotice(
   { answered, unknown }: Thread,
   { text, asks, settles }: Entry<"notice">,
   encode: Encode,

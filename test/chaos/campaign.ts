@@ -9,6 +9,7 @@ import {
   type Signal,
   type Trap,
 } from "./plan.ts";
+import { MIX } from "./recipes.ts";
 import { between, type Random, seededRandom, shuffled } from "./random.ts";
 
 /**
@@ -21,6 +22,14 @@ const SIZES = {
 } as const;
 /** Traps that no life of a worker crossed are set again in batches of so many. */
 const MISSED_AT_ONCE = 4;
+
+/** What has people do what leads to these points, where others rarely do. */
+const LEADING: readonly [RegExp, string][] = [
+  [/^verify:/, "quorum"],
+  [/artifact$/, "looked"],
+];
+/** How often each stands beside the usual mix, which is about as long. */
+const LEADING_SHARE = 20;
 
 /** One trap of the deck, with what must come before it for the point to be reached at all. */
 type Ambush = Trap[];
@@ -51,6 +60,11 @@ function deckOf(depth: "short" | "full", random: Random): Ambush[] {
 export interface Campaign {
   seed: number;
   depth: "short" | "full";
+}
+
+/** So many batches set a trap at every point once. */
+export function batchesOf({ depth }: Campaign): number {
+  return Math.ceil(deckOf(depth, seededRandom(0)).length / (SIZES[depth].trapped * 2));
 }
 
 /** The `index`-th batch (from 0) of a campaign; it depends on nothing else, so that one can be run alone. */
@@ -98,12 +112,17 @@ export function missedBatch(
   const lives = missed.slice(0, MISSED_AT_ONCE).map(({ point, signal }) => {
     return { ...trapped(random, ambush(point, 1, signal)), lost: 0 };
   });
+  const leading = LEADING.filter(([points]) => missed.some(({ point }) => points.test(point)));
+  const recipes = leading.flatMap(([, recipe]) =>
+    Array.from({ length: LEADING_SHARE }, () => recipe),
+  );
   const each = lives.flatMap((life) => [...endingAt("tool:after-effect", "SIGKILL", 1), life]);
   return planBatch({
     name: `missed ${round}`,
     seed: batchSeed,
     threads: SIZES.short.threads,
     spanMs: SIZES.short.spanMs,
+    recipes: [...MIX, ...recipes],
     lives: [each, each],
   });
 }

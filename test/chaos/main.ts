@@ -17,6 +17,7 @@ import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type BatchRecord, makeFolder, removeFolder, runBatch } from "./batch.ts";
 import {
+  batchesOf,
   campaignBatch,
   type Campaign,
   controlOf,
@@ -154,7 +155,7 @@ function again(options: Options | undefined, { name }: BatchPlan): string {
   return `${depth === "short" ? "--short " : ""}--seed ${seed}${only}`;
 }
 
-/** The campaign's batches until there are enough trials, then more for points that were not reached. */
+/** The campaign's batches until there are enough trials and a trap was set at every point, then more for points that were not reached. */
 async function strike(
   options: Options,
   tally: Tally,
@@ -167,7 +168,9 @@ async function strike(
     const { killsAtPoint, freezesAtPoint } = done();
     return missedOf(campaign, new Set(killsAtPoint.keys()), new Set(freezesAtPoint.keys()));
   };
-  for (let index = 0; done().trials < trials && index < MAX_BATCHES; index++) {
+  const isEnough = (batches: number) =>
+    done().trials >= trials && (batches >= batchesOf(campaign) || missed().length === 0);
+  for (let index = 0; !isEnough(index) && index < MAX_BATCHES; index++) {
     await run(campaignBatch(campaign, index));
   }
   const named = (points: Missed[]) =>

@@ -6,7 +6,7 @@ import { nextStep, type Step } from "../../src/worker/next.ts";
 
 /** The model's letters as the product's entries, and what the product writes besides. */
 
-export const EXPIRES_AT = 1_000_000;
+const EXPIRES_AT = 1_000_000;
 export const CALL = "r1.t1";
 
 interface Click {

@@ -40,48 +40,52 @@ describe("between `tool_started` and its first byte", () => {
     expect(act.runs).toEqual([]);
   });
 
-  test("a lease ends so long after it was asked for, however late the reply came", async () => {
-    const { pause, store } = createPause();
-    const checking = Promise.withResolvers<void>();
-    const letGo = Promise.withResolvers<void>();
-    const act = fakeTool({
-      name: "act",
-      effect: "write",
-      precheck: async () => {
-        checking.resolve();
-        await letGo.promise;
-      },
-    });
-    const leaseMs = 300;
-    const stage = await createStage({ tools: [act], approvals: ALLOW, now: store, leaseMs });
-    const { renew } = stage.journal;
-    const renewed = Promise.withResolvers<void>();
-    let renewals = 0;
-    stage.journal.renew = async (lease) => {
-      renewals += 1;
+  test.each(["lease", "renew"] as const)(
+    "a lease ends so long after it was asked for, however late the reply to %s came",
+    async (verb) => {
+      const { pause, store } = createPause();
+      const checking = Promise.withResolvers<void>();
+      const letGo = Promise.withResolvers<void>();
+      const act = fakeTool({
+        name: "act",
+        effect: "write",
+        precheck: async () => {
+          checking.resolve();
+          await letGo.promise;
+        },
+      });
+      const leaseMs = 300;
+      const stage = await createStage({ tools: [act], approvals: ALLOW, now: store, leaseMs });
+      let isTaken = false;
+      takenAtStart(stage, () => {
+        isTaken = true;
+      });
+      const { lease, renew } = stage.journal;
+      const cameLate = Promise.withResolvers<void>();
+      let replies = 0;
       // The first reply takes long, and later requests get none until the worker asks before it acts.
-      if (renewals > 1 && !isTaken) return new Promise(() => {});
-      const reply = await renew(lease);
-      if (renewals === 1) {
-        pause.ms += leaseMs - 10;
-        renewed.resolve();
-      }
-      return reply;
-    };
-    let isTaken = false;
-    takenAtStart(stage, () => {
-      isTaken = true;
-    });
-    await stage.say("run act name=web");
-    const work = stage.settle();
-    await checking.promise;
-    await renewed.promise;
-    pause.ms += 20;
-    letGo.resolve();
-    await work;
-    expect(await stage.kinds()).toContain("tool_started");
-    expect(act.runs).toEqual([]);
-  });
+      const late = async <T>(reply: T): Promise<T> => {
+        replies += 1;
+        if (replies > 1 && !isTaken) return new Promise(() => {});
+        if (replies === 1) {
+          pause.ms += leaseMs - 10;
+          cameLate.resolve();
+        }
+        return reply;
+      };
+      stage.journal.renew = async (held) => late(await renew(held));
+      if (verb === "lease") stage.journal.lease = async (...asked) => late(await lease(...asked));
+      await stage.say("run act name=web");
+      const work = stage.settle();
+      await checking.promise;
+      await cameLate.promise;
+      pause.ms += 20;
+      letGo.resolve();
+      await work;
+      expect(await stage.kinds()).toContain("tool_started");
+      expect(act.runs).toEqual([]);
+    },
+  );
 });
 
 test.each([
