@@ -1,3 +1,4 @@
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import type { MarkedToken, Token, Tokens } from "marked";
 import {
   addressSpan,
@@ -10,7 +11,7 @@ import {
   textOf,
 } from "./prose.ts";
 
-/** Longer texts are shown as they were written; answers have a tenth of it. */
+/** Parsed at once. Longer texts are parsed piece by piece; answers seldom have a tenth of it. */
 const MAX_CHARS = 16 * 1024;
 /** Lists are parsed in time with the square of their lines. */
 const MAX_LINES = 1_000;
@@ -22,31 +23,41 @@ const DEEPLY_NESTED = /^(?:[ \t]*(?:>|[-*+]|\d+[.)])){20}/m;
  */
 const MAX_WORK = 2_000_000;
 const MARKS = /[*_~`[\]<!]/g;
-/** A wider table is shown as it was written. */
+/** A wider table is shown row by row. */
 const MAX_TABLE_WIDTH = 100;
 
 /**
  * A model's Markdown as parts in which nothing is markup any more. Everything that a reader of the source would see is
- * in the parts, in the same order, but for the marks themselves and a code block's language: a link's target follows
- * its text, an image is named by its address, HTML is text. Addresses are code, or a `url` span where `allowLink` says
- * so. Never throws: what cannot be read so is one code part, as it was written.
+ * in the parts, in the same order, but for the marks themselves: a link's target follows its text, an image is named by
+ * its address, HTML is text. Addresses are code, or a `url` span where `allowLink` says so. Never throws: what cannot be
+ * read so is code, as it was written.
  */
 export async function readMarkdown(text: string, allowLink: AllowLink): Promise<Part[]> {
   try {
-    const blocks = await tryParse(text);
-    return blocks === undefined ? asWritten(text) : readSource(blocks, text, allowLink);
+    return readBlocks(await parseMarkdown(text), allowLink);
   } catch {
     return asWritten(text);
   }
 }
 
-/** Undefined for what is long or built to be slow. Running text that would take too long is one piece of plain text. */
-export async function tryParse(source: string): Promise<Token[] | undefined> {
-  const isTooMuch = source.length > MAX_CHARS || source.split("\n").length > MAX_LINES;
-  if (isTooMuch || DEEPLY_NESTED.test(source)) return undefined;
+/**
+ * Blocks whose `raw` texts are the source. A piece that is too long or built to be slow is one block of code, and running
+ * text that would take too long is one piece of plain text.
+ */
+export async function parseMarkdown(source: string): Promise<Token[]> {
   const { Lexer } = await import("marked");
+  const tokens: Token[] = [];
+  for (const piece of piecesOf(source)) {
+    if (tokens.length > 0) await turnOfLoop();
+    const isSlow = isTooLong(piece) || DEEPLY_NESTED.test(piece);
+    tokens.push(...(isSlow ? [tryFence(piece) ?? codeOf(piece, piece)] : parsePiece(piece, Lexer)));
+  }
+  return tokens;
+}
+
+function parsePiece(piece: string, Lexer: typeof import("marked").Lexer): Token[] {
   const lexer = new Lexer();
-  lexer.blockTokens(source, lexer.tokens);
+  lexer.blockTokens(piece, lexer.tokens);
   let left = MAX_WORK;
   for (const { src, tokens } of lexer.inlineQueue) {
     const work = src.length * (src.match(MARKS)?.length ?? 0);
@@ -57,7 +68,81 @@ export async function tryParse(source: string): Promise<Token[] | undefined> {
       left -= work;
     }
   }
-  return lexer.tokens;
+  // Nothing of it may get lost between the blocks.
+  const isWhole = lexer.tokens.map(({ raw }) => raw).join("") === piece;
+  return isWhole ? lexer.tokens : [codeOf(piece, piece)];
+}
+
+function codeOf(raw: string, text: string, lang = ""): Tokens.Code {
+  return { type: "code", raw, text: text.replace(/\n+$/, ""), lang };
+}
+
+function isTooLong(text: string): boolean {
+  return text.length > MAX_CHARS || text.split("\n").length > MAX_LINES;
+}
+
+const FENCE = /^(`{3,}|~{3,})([^`\n]*)$/;
+const LIST_ITEM = /^(?:[-*+]|\d{1,9}[.)])\s/;
+
+/** A block of code, however long. Undefined for anything else. */
+function tryFence(piece: string): Token | undefined {
+  const [first = "", ...lines] = piece.replace(/\n+$/, "").split("\n");
+  const [, mark, lang = ""] = FENCE.exec(first) ?? [];
+  if (mark === undefined) return undefined;
+  const text = closes(lines.at(-1) ?? "", mark) ? lines.slice(0, -1) : lines;
+  return codeOf(piece, text.join("\n"), lang.trim());
+}
+
+function closes(line: string, mark: string): boolean {
+  return line.startsWith(mark) && line.trimEnd().replaceAll(mark.charAt(0), "") === "";
+}
+
+/** The source in pieces that can be parsed each by itself, cut only between blocks of the top level. */
+function piecesOf(source: string): string[] {
+  if (!isTooLong(source)) return [source];
+  const blocks = blocksOf(source, (line, before) => before === "" && /^\S/.test(line));
+  const short = blocks.flatMap((block) =>
+    isTooLong(block) && !FENCE.test(block.slice(0, block.indexOf("\n")))
+      ? blocksOf(block, (line) => LIST_ITEM.test(line))
+      : [block],
+  );
+  const pieces: string[] = [];
+  let now = "";
+  for (const block of short) {
+    if (now !== "" && isTooLong(now + block)) {
+      pieces.push(now);
+      now = "";
+    }
+    now += block;
+  }
+  return [...pieces, now];
+}
+
+/** Cut before and behind each fenced block of code, and wherever else `mayCut`. */
+function blocksOf(source: string, mayCut: (line: string, before: string) => boolean): string[] {
+  const blocks: string[] = [];
+  let fence: string | undefined;
+  let now = "";
+  let before = "";
+  let isOver = false;
+  for (const line of source.split(/(?<=\n)/)) {
+    const bare = line.trimEnd();
+    const opens: string | undefined = fence === undefined ? FENCE.exec(bare)?.[1] : undefined;
+    if (
+      now !== "" &&
+      fence === undefined &&
+      (isOver || opens !== undefined || mayCut(line, before))
+    ) {
+      blocks.push(now);
+      now = "";
+    }
+    now += line;
+    isOver = fence !== undefined && closes(bare, fence);
+    if (isOver) fence = undefined;
+    fence ??= opens;
+    before = bare;
+  }
+  return now === "" ? blocks : [...blocks, now];
 }
 
 function asWritten(text: string): Part[] {
@@ -65,19 +150,14 @@ function asWritten(text: string): Part[] {
   return shown.trim() === "" ? [] : [{ kind: "code", text: shown }];
 }
 
-/** The top level, where nothing of `source` may get lost: neither between the blocks nor in one. */
-function readSource(blocks: readonly Token[], source: string, allowLink: AllowLink): Part[] {
-  const parts: Part[] = [];
-  let end = 0;
-  for (const block of blocks) {
-    if (!source.startsWith(block.raw, end)) return asWritten(source);
-    end += block.raw.length;
+/** The top level, where nothing of a block may get lost. */
+function readBlocks(blocks: readonly Token[], allowLink: AllowLink): Part[] {
+  return blocks.flatMap((block) => {
     const read = readBlock(block, { allowLink, depth: 0 });
     const shown = read.map(textOf).join("\n");
     const isWhole = holdsAll(shown, block.raw.replaceAll(LANGUAGE, "$1"));
-    parts.push(...(isWhole ? read : asWritten(block.raw)));
-  }
-  return end < source.length ? asWritten(source) : parts;
+    return isWhole ? read : asWritten(block.raw);
+  });
 }
 
 /** What Markdown's own marks are made of; everything else has to stay. */
@@ -151,10 +231,11 @@ function textPart(kind: "text" | "heading", spans: Span[]): Part[] {
 
 function readCode({ text, lang = "" }: Tokens.Code): Part[] {
   // Where the parser takes more than a word for the language, it is part of what was written.
-  const shown = /^[\w+#.-]{0,20}$/.test(lang) ? text : `${lang}\n${text}`;
+  const isWord = /^[\w+#.-]{0,20}$/.test(lang);
+  const shown = isWord ? text : `${lang}\n${text}`;
   // A block of nothing but a language was meant to say that word.
-  const code = shown.trim() === "" ? lang : shown;
-  return code === "" ? [] : [{ kind: "code", text: code }];
+  if (shown.trim() === "") return lang === "" ? [] : [{ kind: "code", text: lang }];
+  return [{ kind: "code", text: shown, ...(isWord && lang !== "" && { lang }) }];
 }
 
 function readItem(item: Tokens.ListItem, context: Context): Part[] {
@@ -171,17 +252,17 @@ function readItem(item: Tokens.ListItem, context: Context): Part[] {
 }
 
 function readTable(token: Tokens.Table, allowLink: AllowLink): Part[] {
-  const cellOf = ({ tokens }: Tokens.TableCell): string =>
-    oneLine(
-      readInline(tokens, allowLink)
-        .map((span) => span.text)
-        .join(""),
-    );
+  const cellOf = ({ tokens }: Tokens.TableCell): Span[] =>
+    readInline(tokens, allowLink).map((span) => ({ ...span, text: oneLine(span.text) }));
   const head = token.header.map(cellOf);
   const rows = token.rows.map((row) => row.map(cellOf));
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => widthOf(row[at]))));
+  const textsOf = (row: Span[][]) => row.map((cell) => cell.map((span) => span.text).join(""));
+  const [headTexts = [], ...rowTexts] = [head, ...rows].map(textsOf);
+  const widths = headTexts.map((_, at) =>
+    Math.max(...[headTexts, ...rowTexts].map((row) => widthOf(row[at]))),
+  );
   const wide = widths.reduce((sum, width) => sum + width + 3, -3);
-  if (wide > MAX_TABLE_WIDTH) return asWritten(token.raw);
+  if (wide > MAX_TABLE_WIDTH) return rowByRow(head, rows);
   const line = (row: string[]): string =>
     widths
       .map((width, at) => {
@@ -191,7 +272,18 @@ function readTable(token: Tokens.Table, allowLink: AllowLink): Part[] {
       .join(" │ ")
       .trimEnd();
   const rule = widths.map((width) => "─".repeat(width)).join("─┼─");
-  return [{ kind: "code", text: [line(head), rule, ...rows.map(line)].join("\n") }];
+  return [{ kind: "code", text: [line(headTexts), rule, ...rowTexts.map(line)].join("\n") }];
+}
+
+/** A table that no screen has room for: its lines break as other text does, and keep their styles. */
+function rowByRow(head: Span[][], rows: Span[][][]): Part[] {
+  const line = (row: Span[][]): Span[] =>
+    joined(row.flatMap((cell, at) => (at === 0 ? cell : [{ text: " │ " }, ...cell])));
+  const names = head.map((cell) => cell.map((span): Span => ({ ...span, strong: true })));
+  return [
+    { kind: "text", spans: line(names) },
+    ...rows.map((row): Part => ({ kind: "item", depth: 0, marker: "•", spans: line(row) })),
+  ];
 }
 
 /** Drawn two columns wide by most fonts. */

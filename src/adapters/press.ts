@@ -1,3 +1,4 @@
+import { characterEnd } from "../core/characters.ts";
 import type { Choice } from "../core/entry.ts";
 import type { ActionCard } from "./adapter.ts";
 
@@ -146,7 +147,5 @@ export function tryAnswerButton(call: string, choice: string): Button | undefine
 /** One line, cut at 75 characters with `…` where that was needed. */
 function labelOf(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= MAX_LABEL
-    ? line
-    : `${line.slice(0, MAX_LABEL - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return line.length <= MAX_LABEL ? line : `${line.slice(0, characterEnd(line, MAX_LABEL - 1))}…`;
 }

@@ -1,3 +1,4 @@
+import { characterEnd } from "../core/characters.ts";
 import { BotError } from "../core/errors.ts";
 
 /** A piece of running text. Nothing in `text` is markup: each platform shows it character by character. */
@@ -18,8 +19,8 @@ export type Part =
   | { kind: "text" | "heading" | "quote" | "small"; spans: Span[] }
   /** A line of a list. `depth` counts from 0; `marker` is `•`, or a number as it was written, `3.`. */
   | { kind: "item"; depth: number; marker: string; spans: Span[] }
-  /** Shown as it is, monospace. */
-  | { kind: "code"; text: string }
+  /** Shown as it is, monospace. `lang`: the language it was said to be in, a word. */
+  | { kind: "code"; text: string; lang?: string }
   /** An action's canonical JSON on one line: shown whole or not at all. */
   | { kind: "exact"; text: string }
   | { kind: "rule" };
@@ -104,13 +105,26 @@ export function splitParts(
       if (now.length === 0 && cut === undefined) throw tooLong(part);
       // Rather a new message than a broken line.
       const isBroken = now.length > 0 && cut?.atLineEnd !== true;
-      messages.push(isBroken || cut === undefined ? now : [...now, cut.head]);
-      if (!isBroken && cut !== undefined) part = cut.tail;
-      now = [];
+      if (isBroken || cut === undefined) {
+        // A heading stays with what it is the heading of.
+        const end = endOfBody(now);
+        messages.push(now.slice(0, end));
+        now = now.slice(end);
+      } else {
+        messages.push([...now, cut.head]);
+        part = cut.tail;
+        now = [];
+      }
     }
     now.push(part);
   }
   return now.length > 0 || messages.length === 0 ? [...messages, now] : messages;
+}
+
+/** Where the headings at the end begin; the end where there is nothing else. */
+function endOfBody(parts: readonly Part[]): number {
+  const end = parts.findLastIndex(({ kind }) => kind !== "heading") + 1;
+  return end === 0 ? parts.length : end;
 }
 
 /** What a reader sees of it, without styles. */
@@ -171,9 +185,7 @@ function outsideOf(part: Part, at: number): number {
   for (const span of pieces) {
     const end = start + span.text.length;
     if (at > start && at < end) {
-      if (isWhole(span)) return start;
-      const code = span.text.codePointAt(at - start - 1) ?? 0;
-      return code > 0xffff ? at - 1 : at;
+      return isWhole(span) ? start : start + characterEnd(span.text, at - start);
     }
     start = end;
   }

@@ -1,3 +1,4 @@
+import { characterEnd } from "../core/characters.ts";
 import { exactText } from "../core/display.ts";
 import type { ActionCard } from "./adapter.ts";
 import { type Button, cardButtons, detailsButton } from "./press.ts";
@@ -234,7 +235,7 @@ export function clip(text: string, room: number): string {
     if (left < 0) break;
     kept += char;
   }
-  return `${kept}…`;
+  return `${kept.slice(0, characterEnd(text, kept.length))}…`;
 }
 
 /** `2026-11-22 03:30 UTC` */
@@ -247,7 +248,7 @@ function formatUtc(at: number): string {
 export function summaryOf(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   if (line.length <= MAX_SUMMARY) return line;
-  return `${line.slice(0, MAX_SUMMARY - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return `${line.slice(0, characterEnd(line, MAX_SUMMARY - 1))}…`;
 }
 
 const MARKS: Readonly<Partial<Record<ActionCard["phase"], string>>> = {

@@ -1,3 +1,4 @@
+import { characterStart } from "../core/characters.ts";
 import { capText } from "../core/display.ts";
 import type { JsonObject, Outcome } from "../core/entry.ts";
 import type { CallResult, Notice, Offer, Outgoing, Progress } from "./adapter.ts";
@@ -252,7 +253,7 @@ function taskSpans({ tool, args, ended }: Task): Span[] {
 /** The end of a long draft, from a line's beginning. */
 function endOf(draft: string): string {
   if (draft.length <= MAX_DRAFT) return draft;
-  const end = draft.slice(-MAX_DRAFT).replace(/^[\udc00-\udfff]/, "");
+  const end = draft.slice(characterStart(draft, draft.length - MAX_DRAFT));
   const line = end.indexOf("\n") + 1;
   return `…\n${line < MAX_DRAFT / 2 ? end.slice(line) : end}`;
 }

@@ -1,3 +1,5 @@
+import { characterEnd, characterStart } from "./characters.ts";
+
 /**
  * What is done to text before a person or a model sees it: `encodeText` to everything that leaves this program or is
  * stored, `exactText` to what is approved as it is. Cut with `capText` only afterwards: half a secret is not found.
@@ -40,10 +42,12 @@ const NEEDS_CLEANING = /[^\n\t -~]/;
  * Emoji lose their joiners and variation selectors: a family is shown as its members, a red heart may turn black.
  */
 export function cleanText(text: string): string {
+  return clean(text, (some) => some.replaceAll(INVISIBLE, ""));
+}
+
+function clean(text: string, withoutUnseen: (text: string) => string): string {
   if (!NEEDS_CLEANING.test(text)) return text;
-  return text
-    .toWellFormed()
-    .replaceAll(INVISIBLE, "")
+  return withoutUnseen(text.toWellFormed())
     .replaceAll(ESCAPE_SEQUENCES, "")
     .replaceAll(LINE_BREAKS, "\n")
     .replaceAll(CONTROLS, "");
@@ -51,10 +55,28 @@ export function cleanText(text: string): string {
 
 /**
  * The one encoder: what every text passes before it is shown, sent to a model, logged or stored. It cleans first: a
- * secret with an escape sequence or an invisible character in it is found only without them.
+ * secret with an escape sequence or an invisible character in it is found only without them. Emoji stay whole; the
+ * redactor looks for secrets without their joiners too.
  */
 export function encodeText(text: string, redactor: { redact(text: string): string }): string {
-  return redactor.redact(cleanText(text));
+  return redactor.redact(clean(text, withoutInvisible));
+}
+
+/** Emoji with the joiners and variation selectors between and behind them, which draw several as one. */
+const JOINED_EMOJI =
+  /\p{Extended_Pictographic}\p{Emoji_Modifier}?(?:\ufe0f|\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?)+/gu;
+/** Those that Unicode recommends; with any others something could be hidden. */
+const KNOWN_EMOJI = /^\p{RGI_Emoji}$/v;
+
+function withoutInvisible(text: string): string {
+  let shown = "";
+  let end = 0;
+  for (const { 0: emoji, index } of text.matchAll(JOINED_EMOJI)) {
+    if (!KNOWN_EMOJI.test(emoji)) continue;
+    shown += text.slice(end, index).replaceAll(INVISIBLE, "") + emoji;
+    end = index + emoji.length;
+  }
+  return shown + text.slice(end).replaceAll(INVISIBLE, "");
 }
 
 /** Letters, numbers, punctuation and symbols can be seen; marks, spaces, private and unassigned characters are escaped. */
@@ -190,14 +212,25 @@ export function capText(text: string, maxBytes: number): string {
   const room = maxBytes - Buffer.byteLength(omitted(bytes.length));
   let head = room > 0 ? Math.ceil(room / 2) : Math.max(0, maxBytes);
   while (isContinuation(bytes[head])) head -= 1;
-  if (room <= 0) return bytes.toString("utf8", 0, head);
+  if (room <= 0) return wholeHead(text, bytes.toString("utf8", 0, head));
   let tail = bytes.length - (room - head);
   while (isContinuation(bytes[tail])) tail += 1;
   const lineEnd = bytes.lastIndexOf("\n", head);
   if (lineEnd > head / 2) head = lineEnd;
   const lineStart = bytes.indexOf("\n", tail - 1) + 1;
   if (lineStart > 0 && lineStart < (tail + bytes.length) / 2) tail = lineStart;
-  return bytes.toString("utf8", 0, head) + omitted(tail - head) + bytes.toString("utf8", tail);
+  const start = wholeHead(text, bytes.toString("utf8", 0, head));
+  const rest = bytes.toString("utf8", tail);
+  const end = rest.slice(
+    characterStart(text, text.length - rest.length) - text.length + rest.length,
+  );
+  const left = bytes.length - Buffer.byteLength(start) - Buffer.byteLength(end);
+  return start + omitted(left) + end;
+}
+
+/** A beginning of the text, less a character that it parts. */
+function wholeHead(text: string, head: string): string {
+  return head.slice(0, characterEnd(text, head.length));
 }
 
 /** Secrets without a space in them are shorter, but for those that are known by their shape. */

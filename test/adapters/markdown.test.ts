@@ -55,7 +55,7 @@ describe("a model's Markdown as parts", () => {
         ],
       },
       { kind: "item", depth: 0, marker: "4.", spans: [{ text: "Free space:" }] },
-      { kind: "code", text: "journalctl --vacuum-size=200M" },
+      { kind: "code", text: "journalctl --vacuum-size=200M", lang: "bash" },
       { kind: "item", depth: 0, marker: "5.", spans: [{ text: "Then look at logrotate" }] },
       { kind: "item", depth: 1, marker: "•", spans: [{ text: "[x] timer found" }] },
       {
@@ -163,13 +163,67 @@ describe("a model's Markdown as parts", () => {
     ["quotes", ">".repeat(16_000)],
     ["lists", "1. ".repeat(5_000)],
     ["breaks", "\\\n".repeat(900)],
-    ["length", `${"x".repeat(400)} **b**\n\n`.repeat(400)],
   ])("too many %s are shown as they were written, and soon", async (_, source) => {
     let text = "";
     expect(await cpuMs(async () => (text = await shown(source)))).toBeLessThan(3_000);
     expect(text.replaceAll(/\s/g, "").length).toBeGreaterThan(
       source.replaceAll(/[\s\\]/g, "").length - 9,
     );
+  });
+
+  test("a text of any length keeps its form, piece by piece", async () => {
+    const page = (at: number) =>
+      `## Part ${at}\n\n**Bold** ${at} ${"x".repeat(400)}\n- item [T${at}]\n\n  of two lines\n\n`;
+    const source = Array.from({ length: 300 }, (_, at) => page(at)).join("");
+    let parts: Part[] = [];
+    expect(await cpuMs(async () => (parts = await readMarkdown(source, ours)))).toBeLessThan(3_000);
+    expect(parts.length).toBe(1_200);
+    expect(parts.map(({ kind }) => kind)).not.toContain("code");
+    expect(parts.map(textOf).join("\n")).not.toMatch(/\*\*|##/);
+  });
+
+  test("a long block of code keeps its language, and what stands around it its form", async () => {
+    const lines = "key: value\n".repeat(3_000);
+    const source = `**Before**\n\`\`\`yaml\n${lines}\`\`\`\n- behind`;
+    expect(await readMarkdown(source, ours)).toEqual([
+      { kind: "text", spans: [{ text: "Before", strong: true }] },
+      { kind: "code", text: lines.trimEnd(), lang: "yaml" },
+      { kind: "item", depth: 0, marker: "•", spans: [{ text: "behind" }] },
+    ] satisfies Part[]);
+  });
+
+  test("a paragraph that is too long by itself is shown as it was written, and only that", async () => {
+    const words = "no *end* ".repeat(3_000);
+    const parts = await readMarkdown(`**Before**\n\n${words}\n\n- behind`, ours);
+    expect(parts.map(({ kind }) => kind)).toEqual(["text", "code", "item"]);
+    expect(parts.map(textOf)[1]).toBe(words);
+  });
+
+  test("a list of thousands of lines is one", async () => {
+    const parts = await readMarkdown("- **a** line\n".repeat(3_000), ours);
+    const item = {
+      kind: "item",
+      depth: 0,
+      marker: "•",
+      spans: [{ text: "a", strong: true }, { text: " line" }],
+    };
+    expect(parts).toEqual(Array.from({ length: 3_000 }, () => item));
+  });
+
+  test("a table that is too wide is told row by row, with its styles", async () => {
+    const wide = "x".repeat(100);
+    expect(await readMarkdown(`| name | what |\n|---|---|\n| **a** | ${wide} |`, ours)).toEqual([
+      {
+        kind: "text",
+        spans: [{ text: "name", strong: true }, { text: " │ " }, { text: "what", strong: true }],
+      },
+      {
+        kind: "item",
+        depth: 0,
+        marker: "•",
+        spans: [{ text: "a", strong: true }, { text: ` │ ${wide}` }],
+      },
+    ] satisfies Part[]);
   });
 
   test("nothing is nothing", async () => {

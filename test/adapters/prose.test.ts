@@ -43,6 +43,23 @@ describe("parts that are too long for one message", () => {
     ]);
   });
 
+  test("are cut within no emoji, however many parts it has, and within no letter with marks", () => {
+    const family = "👨‍👩‍👧‍👦";
+    expect(splitParts([text(`ab${family}`)], within(16))).toEqual([[text("ab")], [text(family)]]);
+    expect(splitParts([text("abcde\u0301")], within(10))).toEqual([
+      [text("abcd")],
+      [text("e\u0301")],
+    ]);
+  });
+
+  test("keep a heading with what follows it", () => {
+    const heading: Part = { kind: "heading", spans: [{ text: "hh" }] };
+    expect(splitParts([text("abcd"), heading, text("efgh")], within(21))).toEqual([
+      [text("abcd")],
+      [heading, text("efgh")],
+    ]);
+  });
+
   test("go on as what they are, a list's line as text", () => {
     const item: Part = { kind: "item", depth: 1, marker: "3.", spans: [{ text: "abcdefghij" }] };
     expect(splitParts([item], within(14))).toEqual([

@@ -31,6 +31,8 @@ export interface Platform {
   stop(key: JournalKey, who: Who): Promise<void>;
   /** All that stands in the thread now, as text, in order; what people wrote as well. */
   shown(key: JournalKey): string;
+  /** Languages of the blocks of code in the thread, where the platform is told them. */
+  languages?(key: JournalKey): string[];
   /** What only this person was told. */
   told(who: Who): string;
   /** Whoever something of ours would have notified. */
@@ -319,6 +321,22 @@ export function transportContract(
         await platform.press(key, "bob", "Approve", "a1");
         await shows(key, "CONFIRMED");
         expect(wordsIn(model.requests[1]).join("\n")).not.toContain("LGTM");
+      });
+
+      test("a long answer keeps its form in every message, its code the language, and emoji stay whole", async () => {
+        const lines = Array.from(
+          { length: 300 },
+          (_, i) => `- **finding ${i}**: see [note](http://n/) 👨‍👩‍👧`,
+        );
+        const text = `Short: all is well.\n\n${lines.join("\n\n")}\n\n\`\`\`yaml\nkey: value\n\`\`\``;
+        expect(Buffer.byteLength(text)).toBeGreaterThan(16 * 1024);
+        const { options } = talk([{ text }]);
+        await run(options);
+        const key = await platform.begin("ana", "tell me everything");
+        await shows(key, "key: value");
+        expect(platform.languages?.(key)).toEqual(["yaml"]);
+        expect(platform.shown(key)).not.toContain("](");
+        expect(platform.shown(key).split("👨‍👩‍👧")).toHaveLength(301);
       });
 
       test("files that cannot be read are named to the thread and to the model, with why", async () => {

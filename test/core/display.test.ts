@@ -264,6 +264,14 @@ describe("capText", () => {
 });
 
 describe("encodeText", () => {
+  test("keeps emoji whole, and hides nothing with what joins them", () => {
+    const nothing = { redact: (any: string) => any };
+    const emoji = "👨‍👩‍👧‍👦 ❤️ 🏳️‍🌈 👍🏽 🧑🏽‍🚀 🇪🇸";
+    expect(encodeText(emoji, nothing)).toBe(emoji);
+    // Not joined by Unicode, and joiners where no emoji are.
+    expect(encodeText("👨\u200d🧱 a\u200db\ufe0f ☃\ufe0f\ufe0f", nothing)).toBe("👨🧱 ab ☃");
+  });
+
   test("cleans first, so that a secret with something hidden in it is found", () => {
     const redactor = { redact: (any: string) => any.replaceAll("hunter22", "[secret:DB]") };
     for (const hidden of [

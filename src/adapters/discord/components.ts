@@ -96,7 +96,7 @@ function partOf(part: Part): string {
     case "item":
       return itemOf(part);
     case "code":
-      return codeBlock(part.text);
+      return codeBlock(part);
     case "exact":
       return exactBlock(part.text);
     case "rule":
@@ -117,9 +117,9 @@ function itemOf({ depth, marker, spans }: Extract<Part, { kind: "item" }>): stri
 }
 
 /** A third backtick in a row would end the block; U+02CB looks like one. Nothing that is approved is shown so. */
-function codeBlock(text: string): string {
+function codeBlock({ text, lang = "" }: Extract<Part, { kind: "code" }>): string {
   const shown = text.replaceAll(/`{3,}/g, (ticks) => "ˋ".repeat(ticks.length));
-  return shown.trim() === "" ? "" : `\`\`\`\n${shown}\n\`\`\``;
+  return shown.trim() === "" ? "" : `\`\`\`${lang}\n${shown}\n\`\`\``;
 }
 
 /**

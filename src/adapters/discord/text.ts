@@ -1,4 +1,5 @@
 import type { APIUser } from "discord.js";
+import { characterEnd } from "../../core/characters.ts";
 import { cleanText } from "../../core/display.ts";
 
 /** What the notation in a text stands for. */
@@ -57,7 +58,6 @@ export function threadName(text: string, author: string): string {
   const line = cleanText(text).replaceAll(/\s+/g, " ").trim() || `Asked by ${cleanText(author)}`;
   if (line.length <= MAX_NAME) return line;
   const head = line.slice(0, MAX_NAME - 1);
-  const words = head.slice(0, Math.max(head.lastIndexOf(" "), MAX_NAME / 2));
-  // Half of a character of two parts is none.
-  return `${words.replace(/[\uD800-\uDBFF]$/, "")}…`;
+  const end = Math.max(head.lastIndexOf(" "), MAX_NAME / 2);
+  return `${line.slice(0, characterEnd(line, end))}…`;
 }

@@ -1,4 +1,5 @@
 import type { types } from "@slack/bolt";
+import { characterEnd } from "../../core/characters.ts";
 import { joined, type Part, type Span, splitParts } from "../prose.ts";
 import type { Button, Told } from "../told.ts";
 
@@ -13,7 +14,8 @@ type Frame =
   | types.RichTextSection
   | types.RichTextList
   | types.RichTextQuote
-  | types.RichTextPreformatted;
+  /** `language` is in the reference and not yet in the package. */
+  | (types.RichTextPreformatted & { language?: string });
 
 /**
  * Slack refuses about 13 200 characters over all blocks with `msg_blocks_too_long`, where each block more counts as some
@@ -97,12 +99,48 @@ function section(spans: readonly Span[]): types.RichTextSection {
   return { type: "rich_text_section", elements: elementsOf(spans) };
 }
 
+/**
+ * Languages by the words that people and models use. Only what is listed is told to Slack: what it does with a language
+ * that it does not know is written nowhere, and a refused block is a lost answer.
+ */
+const LANGUAGES: ReadonlyMap<string, string> = new Map(
+  [
+    "bash",
+    "c",
+    "css",
+    "diff",
+    "dockerfile docker",
+    "go golang",
+    "html",
+    "java",
+    "javascript js",
+    "json",
+    "kotlin",
+    "php",
+    "python py",
+    "ruby rb",
+    "rust rs",
+    "shell sh zsh",
+    "sql",
+    "swift",
+    "typescript ts",
+    "xml",
+    "yaml yml",
+  ].flatMap((line) => {
+    const words = line.split(" ");
+    return words.map((word): [string, string] => [word, words[0] ?? word]);
+  }),
+);
+
 /** Running text goes on in the section before it: two sections have no line between them. */
 function addPart(frames: Frame[], part: Exclude<Part, { kind: "rule" }>, before: Part | undefined) {
   const last = frames.at(-1);
   if (!("spans" in part)) {
     const elements = textElements(part.text, {});
-    if (elements.length > 0) frames.push({ type: "rich_text_preformatted", elements });
+    const language =
+      part.kind === "code" ? LANGUAGES.get(part.lang?.toLowerCase() ?? "") : undefined;
+    const named = language === undefined ? {} : { language };
+    if (elements.length > 0) frames.push({ type: "rich_text_preformatted", elements, ...named });
     return;
   }
   const spans = joined(part.kind === "heading" ? part.spans.map(bold) : part.spans);
@@ -166,7 +204,7 @@ function textElements(
 ): types.RichTextText[] {
   const elements: types.RichTextText[] = [];
   for (let start = 0; start < text.length;) {
-    const piece = text.slice(start, start + MAX_ELEMENT).replace(/(.)[\ud800-\udbff]$/su, "$1");
+    const piece = text.slice(start, characterEnd(text, start + MAX_ELEMENT));
     elements.push({ type: "text", text: piece, ...style });
     start += piece.length;
   }

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Token, Tokens } from "marked";
-import { holdsAll, isBlock, tryParse } from "../markdown.ts";
+import { holdsAll, isBlock, parseMarkdown } from "../markdown.ts";
 import type { Span } from "./inline.ts";
 import { inlineSpans, spansWidth, wrapSpans } from "./inline.ts";
 import type { Look } from "./paint.ts";
@@ -17,23 +17,14 @@ const CODE_INDENT = "  ";
  * colours. A part that cannot be shown so is shown as it was written.
  */
 export async function renderMarkdown(source: string, look: Look): Promise<string[]> {
-  const blocks = await tryParse(source);
-  return blocks === undefined ? source.split("\n") : renderBlocks(blocks, source, look);
-}
-
-/** The top level, where nothing of `source` may get lost: neither between the blocks nor in one. */
-function renderBlocks(blocks: readonly Token[], source: string, look: Look): string[] {
   const lines: string[] = [];
-  let end = 0;
-  for (const block of blocks) {
-    if (!source.startsWith(block.raw, end)) return source.split("\n");
-    end += block.raw.length;
+  for (const block of await parseMarkdown(source)) {
     const rendered = renderTokens([block], look);
     const shown = stripVTControlCharacters(rendered.join("\n"));
+    // Nothing of a block may get lost.
     lines.push(...(holdsAll(shown, block.raw) ? rendered : written(block.raw)));
     if (endsParagraph(block) && lines.at(-1) !== "") lines.push("");
   }
-  if (end < source.length) return source.split("\n");
   while (lines.at(-1) === "") lines.pop();
   return lines;
 }
@@ -119,7 +110,7 @@ function renderTable(token: Tokens.Table, look: Look): string[] {
     Math.max(1, ...[head, ...rows].map((row) => spansWidth(row[at] ?? []))),
   );
   const wide = widths.reduce((sum, width) => sum + width, 3 * (widths.length - 1));
-  if (wide > columns) return written(token.raw);
+  if (wide > columns) return rowByRow(head, rows, look);
   const line = (row: Span[][]): string =>
     widths
       .map((width, at) => {
@@ -131,6 +122,18 @@ function renderTable(token: Tokens.Table, look: Look): string[] {
       .trimEnd();
   const rule = paint("dim", widths.map((width) => "─".repeat(width)).join("─┼─"));
   return [line(head), rule, ...rows.map(line)];
+}
+
+/** A table that the screen has no room for. */
+function rowByRow(head: Span[][], rows: Span[][][], { paint, columns }: Look): string[] {
+  const line = (row: Span[][]): Span[] =>
+    row.flatMap((cell, at) => (at === 0 ? cell : [{ text: " │ ", styles: [] }, ...cell]));
+  return [
+    ...wrapSpans(line(head), columns, paint),
+    ...rows.flatMap((row) =>
+      wrapSpans(line(row), columns - 2, paint).map((text, at) => (at === 0 ? "• " : "  ") + text),
+    ),
+  ];
 }
 
 function pad(text: string, room: number, align: Tokens.Table["align"][number] | undefined): string {

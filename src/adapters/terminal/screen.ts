@@ -30,6 +30,11 @@ const MAX_INLINE_PASTE = 200;
 /** Entered lines that may wait to be read before a pipe is asked to wait. */
 const MAX_WAITING_LINES = 100;
 
+/** Terminals disagree on how wide joined emoji are drawn: here they stand side by side. */
+function apart(text: string): string {
+  return text.replaceAll(/\u200d|\ufe0f/g, "");
+}
+
 /**
  * The terminal: text that stays, below it a few live lines, below them the line being typed. Text and live lines come
  * and go without touching what is typed. Without a terminal it prints text and reads lines, nothing else.
@@ -119,7 +124,9 @@ export class Screen {
     if (this.#broken) reject(goneError());
     else {
       this.#redraw(() =>
-        this.#output.write(`${text}\n`, (error) => (error ? reject(goneError(error)) : resolve())),
+        this.#output.write(`${apart(text)}\n`, (error) =>
+          error ? reject(goneError(error)) : resolve(),
+        ),
       );
     }
     return promise;
@@ -129,7 +136,8 @@ export class Screen {
   live(lines: string[]): void {
     const room = this.liveRoom;
     const more = lines.length - room;
-    const shown = more > 0 ? [...lines.slice(0, room), `… and ${more} more`] : lines;
+    const some = more > 0 ? [...lines.slice(0, room), `… and ${more} more`] : lines;
+    const shown = some.map(apart);
     if (!this.#interactive || this.#ended) return;
     if (shown.length === this.#live.length && this.#drawn) this.#overwrite(shown);
     else this.#redraw(() => (this.#live = shown));

@@ -101,6 +101,7 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       await press(key, who, "Stop", "");
     },
     shown,
+    languages: (key) => [...shown(key).matchAll(/^```(\w+)$/gm)].map(([, name = ""]) => name),
     told: (who) =>
       [...discord.ephemerals(users[who]), ...discord.dms(users[who])].map(textOf).join("\n"),
     pings: () => discord.pings,

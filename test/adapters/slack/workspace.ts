@@ -96,6 +96,10 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
       await press(key, who, "Stop", "");
     },
     shown,
+    languages: (key) =>
+      [...JSON.stringify(inThread(key)).matchAll(/"language":"(\w+)"/g)].map(
+        ([, name = ""]) => name,
+      ),
     told: (who) =>
       slack
         .ephemerals(users[who])
