@@ -16,6 +16,8 @@ export interface HttpSourceOptions {
   /** 0: any that is free. */
   port: number;
   log: Logger;
+  /** How long what was begun may take, ms. Default: 5 s for the headers, 10 s for a request. */
+  times?: Pick<ServerOptions, keyof typeof TIMES>;
 }
 
 const PATH = "/slack/events";
@@ -27,7 +29,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** How far a request's time may be from ours, either way (docs.slack.dev, "Verifying requests from Slack"). */
 const MAX_SKEW_S = 300;
 
-const LIMITS: ServerOptions = {
+const TIMES = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   keepAliveTimeout: 10_000,
@@ -38,7 +40,8 @@ const LIMITS: ServerOptions = {
  * Events by HTTP. A request is answered when its event was taken; 500 makes Slack send it again. What is not signed by Slack
  * within five minutes of now is 401, and not read without the headers for it. `/healthz` is 200 while it listens.
  */
-export function createHttpSource({ signingSecret, port, log }: HttpSourceOptions): EventSource {
+export function createHttpSource(options: HttpSourceOptions): EventSource {
+  const { signingSecret, port, log, times = TIMES } = options;
   const quietly = createQuietLog(log);
   let server: Server | undefined;
 
@@ -94,7 +97,7 @@ export function createHttpSource({ signingSecret, port, log }: HttpSourceOptions
 
   return {
     async start(take) {
-      const made = createServer(LIMITS, (request, response) => {
+      const made = createServer(times, (request, response) => {
         serve(take, request, response).catch((error: unknown) => {
           log.debug({ err: error }, "a request could not be answered");
           response.destroy();

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
+import { readAsked } from "../../../src/adapters/discord/payloads.ts";
 import { publicRecords } from "../../public-data.ts";
 import { cardOf } from "../parts.ts";
 import { faultsDuring, MUTATIONS, mutations } from "../mutations.ts";
@@ -49,17 +50,35 @@ function seedsFor({ discord, guild, ops, ana }: Bot): { t: string; d: Record<str
   return [...own, ...recorded.map(({ t, d }) => ({ t, d: { ...d, guild_id: guild.id } }))];
 }
 
-test("whatever form what Discord sends has, the process and its connection stay, and the next mention and press are taken", async () => {
+/** The interaction with a token of its own, where it has one. */
+function named(interaction: unknown, token: string): unknown {
+  const isOne = typeof interaction === "object" && interaction !== null && "token" in interaction;
+  return isOne && typeof interaction.token === "string" ? { ...interaction, token } : interaction;
+}
+
+const PING = 1;
+
+test("whatever form what Discord sends has, the process and its connection stay, each interaction is answered once, and the next mention and press are taken", async () => {
   const bot = await openBot();
   try {
     const { discord } = bot;
     const faults = await faultsDuring(async () => {
       const kinds = new Map(seedsFor(bot).map(({ t, d }) => [d, t]));
-      for (const { of, is } of mutations([...kinds.keys()], MUTATIONS)) {
-        discord.send(kinds.get(of) ?? "", is);
+      const awaited: string[] = [];
+      for (const [i, { of, is }] of mutations([...kinds.keys()], MUTATIONS).entries()) {
+        const kind = kinds.get(of) ?? "";
+        const sent = kind === "INTERACTION_CREATE" ? named(is, `token${i}`) : is;
+        const asked = kind === "INTERACTION_CREATE" ? readAsked(sent) : undefined;
+        if (asked !== undefined && asked.type !== PING) awaited.push(asked.token);
+        discord.send(kind, sent);
         // As fast as it is read, or thousands would wait.
         await new Promise((resolve) => setImmediate(resolve));
       }
+      const answered = () =>
+        discord.calls.flatMap(({ path }) => /\/(token\d+)\/callback$/.exec(path)?.[1] ?? []);
+      expect(awaited.length).toBeGreaterThan(20);
+      await until(() => answered().length >= awaited.length);
+      expect(answered().toSorted()).toEqual(awaited.toSorted());
       for (const frame of [null, [], 7, {}, { op: 0, t: "MESSAGE_CREATE", d: null }, { op: 0 }]) {
         discord.sendFrame(frame);
       }

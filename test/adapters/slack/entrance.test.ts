@@ -1,5 +1,7 @@
 import net from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { pino } from "pino";
+import { createHttpSource } from "../../../src/adapters/slack/http-source.ts";
 import { type Bot, openBot, until } from "./harness.ts";
 
 let bot: Bot;
@@ -220,8 +222,11 @@ describe("what is of no form that is known", () => {
 
 describe("over HTTP", () => {
   /** A connection that says this and leaves it there; what it is answered with. */
-  function connection(text: string): { answer(): string; isOpen(): boolean; end(): void } {
-    const socket = net.connect(port, "127.0.0.1");
+  function connection(
+    text: string,
+    where = port,
+  ): { answer(): string; isOpen(): boolean; end(): void } {
+    const socket = net.connect(where, "127.0.0.1");
     let answer = "";
     let isOpen = true;
     socket.on("data", (data) => (answer += data.toString()));
@@ -279,6 +284,48 @@ describe("over HTTP", () => {
     );
     await until(() => answer() !== "");
     expect(answer()).toContain("HTTP/1.1 413");
+    end();
+  });
+
+  test("what is begun and not gone on with is ended: headers, a body, a connection that says nothing", async () => {
+    const times = {
+      headersTimeout: 100,
+      requestTimeout: 200,
+      keepAliveTimeout: 100,
+      connectionsCheckingInterval: 20,
+    };
+    const { signingSecret } = bot.slack;
+    const log = pino({ level: "silent" });
+    const source = createHttpSource({ signingSecret, port: 0, log, times });
+    let taken = 0;
+    await source.start(async () => void (taken += 1));
+    const there = Number(/port (\d+)/.exec(source.describe())?.[1]);
+    const { "x-slack-signature": signature = "", "x-slack-request-timestamp": now = "" } =
+      bot.slack.sign("");
+    const signed = { "X-Slack-Signature": signature, "X-Slack-Request-Timestamp": now };
+    const begun = [
+      "",
+      "POST /slack/events HTTP/1.1\r\nHost: x\r\nX-A: ",
+      headers({ ...signed, "Content-Length": 100 }),
+      `${headers({ ...signed, "Content-Length": 100 })}half of i`,
+      `${headers({ ...signed, "Transfer-Encoding": "chunked" })}5\r\nhalf `,
+    ].map((text) => connection(text, there));
+    try {
+      await until(() => begun.every(({ isOpen }) => !isOpen()));
+      for (const { answer } of begun) expect(answer()).toMatch(/^(?:HTTP\/1.1 408 [^]*)?$/);
+      expect(taken).toBe(0);
+    } finally {
+      for (const { end } of begun) end();
+      await source.stop();
+    }
+  });
+
+  test("headers without end are refused", async () => {
+    const { answer, isOpen, end } = connection(
+      `${headers({}).trim()}\r\nX-A: ${"a".repeat(20_000)}`,
+    );
+    await until(() => !isOpen());
+    expect(answer()).toContain("HTTP/1.1 431");
     end();
   });
 
