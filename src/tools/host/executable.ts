@@ -6,6 +6,15 @@ import { BotError } from "../../core/errors.ts";
 /** Where programs are looked for unless configured otherwise: the usual search path of a root shell on Linux. */
 export const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/** Where the system keeps programs; elsewhere a program of the same name may be anything. */
+const SYSTEM_FOLDERS = ["/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"];
+
+/** The program's name where it lies in a folder of the system, or undefined. */
+export function systemName(program: string): string | undefined {
+  const folder = SYSTEM_FOLDERS.find((each) => program.startsWith(each));
+  return folder === undefined ? undefined : program.slice(folder.length);
+}
+
 /**
  * The absolute path of the program that `name` means: an absolute path stands for itself, a bare name is looked up on
  * `path`. Symbolic links are kept, because some programs go by the name they are called by.

@@ -1,3 +1,5 @@
+import { systemName } from "./executable.ts";
+
 /**
  * Command lines that only read, and so need nobody's approval. Reviewed by hand against each program's manual page; what
  * is not here is destructive, so when in doubt a line is left out. None of them
@@ -136,14 +138,10 @@ const SHAPES: readonly Shape[] = [
   shape("docker", "--version"),
 ];
 
-/** Where the system keeps programs; elsewhere a program of the same name may be anything. */
-const SYSTEM_FOLDERS = ["/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"];
-
 /** True when the command line is known to change nothing and to show nothing secret. */
 export function onlyReads(argv: readonly string[]): boolean {
   const [path = "", ...rest] = argv;
-  const folder = SYSTEM_FOLDERS.find((each) => path.startsWith(each)) ?? "";
-  const program = path.slice(folder.length);
+  const program = systemName(path) ?? path;
   return SHAPES.some((each) => each.program === program && fits(each, rest));
 }
 

@@ -1,11 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { userInfo } from "node:os";
 import * as z from "zod";
-import { BotError } from "../../core/errors.ts";
 import { defineTool, type ExecResult, type Tool, type ToolOutput } from "../tool.ts";
 import { resolveExecutable } from "./executable.ts";
 import { hostArgument } from "./host-argument.ts";
-import { findChange, pinCommand } from "./pinned-files.ts";
+import { type CommandFiles, findChange, isOther, pinCommand, withCopies } from "./pinned-files.ts";
 import { onlyReads } from "./reading-commands.ts";
 import { formatDuration } from "./units.ts";
 
@@ -36,15 +35,12 @@ type Input = z.infer<typeof input>;
  * is proposed: when one of them is another afterwards, it does not run.
  */
 export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> {
-  /** The command line to execute: the very file that was pinned, then the arguments. */
-  async function checked({ argv, pinned }: Input): Promise<string[]> {
+  /** The files of the command line, once they were found to be those that were pinned. */
+  async function checked({ argv, pinned }: Input): Promise<CommandFiles> {
     const now = await pinCommand(argv, path);
     const changed = findChange(pinned ?? now.pinned, now.pinned);
-    if (changed !== undefined) {
-      const text = `${changed} is not what it was when this was proposed. Propose the command again.`;
-      throw new BotError("PRECHECK_FAILED", text);
-    }
-    return [now.pinned[0]?.path ?? "", ...argv.slice(1)];
+    if (changed !== undefined) throw isOther(changed);
+    return now;
   }
   return defineTool<Input>({
     name: "run_command",
@@ -67,7 +63,7 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
       await checked(given);
     },
     async preview({ argv, timeoutSeconds, host = "this machine" }) {
-      const { pinned, loose } = await pinCommand(argv, path);
+      const { pinned, loose, scripts } = await pinCommand(argv, path);
       const program = pinned[0]?.path ?? "";
       const real = await realpath(program);
       const via = real === program ? "" : ` (a link to ${quote(real)})`;
@@ -79,6 +75,10 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
           ...pinned.map((file) => ({
             label: "SHA-256",
             value: `${file.sha256} of ${quote(file.path)}`,
+          })),
+          ...scripts.map((file) => ({
+            label: "Run from",
+            value: `a private copy of ${quote(file)}`,
           })),
           ...loose.map((file) => ({
             label: "Not fixed",
@@ -96,9 +96,10 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
       };
     },
     async run(given, ctx) {
-      const argv = await checked(given);
+      const files = await checked(given);
       const limits = { maxBytes: 128 * 1024, timeoutMs: given.timeoutSeconds * 1000 };
-      return render(await ctx.exec(argv, limits));
+      const command = [files.pinned[0]?.path ?? "", ...given.argv.slice(1)];
+      return render(await withCopies(command, files, (argv) => ctx.exec(argv, limits)));
     },
   });
 }

@@ -1,10 +1,14 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFile, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createRunCommand } from "../../../src/tools/host/run-command.ts";
 import { hostContext, makeFolder, searchPath, writeProgram } from "./context.ts";
 
+const execute = promisify(execFile);
 const tool = createRunCommand();
 const ctx = hostContext();
 
@@ -79,6 +83,18 @@ describe("running a command", () => {
   });
 });
 
+/** Has a link lead elsewhere for a moment, again and again, until somebody kills this process. */
+const SWAPPER = `
+const { renameSync, symlinkSync } = require("node:fs");
+const link = process.argv[1] + "/app";
+const lead = (to) => { symlinkSync(to, link + ".new"); renameSync(link + ".new", link); };
+console.log("ready");
+for (;;) {
+  lead("other");
+  lead("good");
+  for (const end = performance.now() + 1; performance.now() < end; );
+}`;
+
 describe("what was approved is what runs", () => {
   it.each([
     ["a script that is rewritten", "echo evil"],
@@ -145,6 +161,45 @@ describe("what was approved is what runs", () => {
     expect((await tool.pin?.(forged, ctx))?.pinned).toHaveLength(2);
   });
 
+  it("not one that another user puts in its place in the last moment: 150 starts", async () => {
+    const folder = await makeFolder();
+    await writeProgram(join(folder, "good"), "deploy", `echo "good, $(. "\${0%/*}/lib")"`);
+    await writeFile(join(folder, "good/lib"), "echo with what lies beside it");
+    await writeProgram(join(folder, "other"), "deploy", "echo other");
+    await symlink("good", join(folder, "app"));
+    const script = join(folder, "app/deploy");
+    const commands = await Promise.all([[script], ["sh", script]].map((argv) => proposed(argv)));
+    const swapper = spawn(process.execPath, ["-e", SWAPPER, folder], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(async () => {
+      swapper.kill("SIGKILL");
+      await once(swapper, "exit");
+    });
+    await once(swapper.stdout, "data");
+    // Without the supervisor: the sooner a program is started, the more often the swap comes in between.
+    const exec: typeof ctx.exec = async ([program = "", ...args]) => {
+      const { stdout } = await execute(program, args);
+      return { exitCode: 0, signal: undefined, stdout, stderr: "", droppedBytes: 0 };
+    };
+    const seen = { good: 0, refused: 0, other: 0 };
+    const start = async (round: number) => {
+      const command = commands[round % 2];
+      if (command === undefined) throw new Error("nothing was proposed");
+      const text = await tool.run(command, { ...ctx, exec }).then(
+        (output) => output.text,
+        () => "refused",
+      );
+      const what = text === "refused" ? "refused" : text.includes("good") ? "good" : "other";
+      seen[what] += 1;
+    };
+    for (let round = 0; round < 150; round += 10) {
+      await Promise.all(Array.from({ length: 10 }, (_, at) => start(round + at)));
+    }
+    expect(seen.other).toBe(0);
+    expect(seen.good).toBeGreaterThan(0);
+  });
+
   it("also when a log that it only reads has grown meanwhile", async () => {
     const folder = await makeFolder();
     const log = join(folder, "app.log");
@@ -178,12 +233,51 @@ describe("the card of a command", () => {
     expect(preview?.blastRadius).toContain("anything that user");
   });
 
-  it("says which files are not fixed", async () => {
-    const log = join(await makeFolder(), "app.log");
+  it("says what is not fixed: data, folders, what is missing, and what a program loads by itself", async () => {
+    const folder = await makeFolder();
+    const log = join(folder, "app.log");
     await writeFile(log, "one\n");
     expect(await cardOf(["truncate", "-s", "0", log])).toContain(
       `Not fixed: "${log}": data to truncate`,
     );
+    const missing = join(folder, "missing");
+    const card = await cardOf(["rm", "-rf", folder, missing]);
+    expect(card).toContain(`Not fixed: "${folder}": a folder: what is in it may change`);
+    expect(card).toContain(`Not fixed: "${missing}": not there now`);
+    expect(card).not.toContain("by itself");
+    const program = await writeProgram(folder, "rm", "echo mine");
+    expect(await cardOf([program, log])).toContain(
+      `Not fixed: "${program}": what it loads or starts by itself`,
+    );
+  });
+
+  it("names whatever is run or loaded of every usual form, as fixed or as not fixed", async () => {
+    const folder = await makeFolder();
+    const script = await writeProgram(folder, "fix", "echo good");
+    const forms = [
+      ["sh", "-c", `. ${script}`],
+      ["sh", "-c", script],
+      ["env", `BASH_ENV=${script}`, "bash", "-c", ":"],
+      ["env", `LD_PRELOAD=${script}`, "id"],
+      ["env", "-C", folder, "deploy"],
+      ["nohup", "deploy"],
+      ["xargs", `-a${script}`, "sh"],
+      ["env", "make", `-f${script}`],
+      ["env", "curl", `-K${script}`],
+      ["env", "curl", `file://${script}`],
+      ["env", "curl", "-d", `@${script}`],
+      ["env", "rsync", "-e", `sh ${script}`, "a", "b"],
+      ["env", "python3", "-c", `exec(open('${script}').read())`],
+      ["env", "perl", `-I${folder}`, "-e1"],
+      ["find", folder, "-exec", script, ";"],
+    ];
+    for (const argv of forms) {
+      const card = await cardOf(argv);
+      expect(card, argv.join(" ")).toMatch(/^Not fixed: ".*": what it loads or starts by itself$/m);
+      const [named] = [script, folder].filter((path) => argv.some((each) => each.includes(path)));
+      if (named !== undefined)
+        expect(card).toMatch(new RegExp(`^(?:SHA-256|Not fixed): .*"${named}"`, "m"));
+    }
   });
 
   it("is another for every other command, and plain ASCII", async () => {
