@@ -30,7 +30,7 @@ export type CheckedArguments =
   | { ok: false; problem: string; mistakes: ArgumentMistake[] };
 
 /** `argument` undefined: it is in all of them together. `where` also says which part of it, as in `argv[2]`. */
-export interface ArgumentMistake {
+interface ArgumentMistake {
   argument: string | undefined;
   where: string;
   text: string;
