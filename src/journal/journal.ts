@@ -114,7 +114,7 @@ export interface Journal {
     options?: { before?: number },
   ): Promise<AppendReply>;
   /**
-   * Forgets the token and says when the journal is next due; refused while there are entries after `after`. With `host` it
+   * Forgets the token and says when the journal is next due, in whole ms; refused while there are entries after `after`. With `host` it
    * is due at once for that host's processes, and for all others from `dueAt`, from the next post, or once that host is gone.
    */
   release(

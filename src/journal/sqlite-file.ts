@@ -142,10 +142,13 @@ function isLocked(error: unknown): boolean {
 /** SQLITE_FULL, and SQLITE_IOERR's WRITE, FSYNC, DIR_FSYNC and TRUNCATE. */
 const REFUSED_WRITES: ReadonlySet<number> = new Set([13, 778, 1034, 1290, 1546]);
 
-/** SQLite's errors as errors an operator can act on. */
+/** SQLITE_CONSTRAINT, MISMATCH, MISUSE and RANGE: the program asked for what the tables do not take. */
+const OWN_MISTAKES: ReadonlySet<number> = new Set([19, 20, 21, 25]);
+
+/** SQLite's errors as errors an operator can act on; the program's own mistakes as they are, since waiting mends none. */
 function translate(error: unknown, path: string): unknown {
   const code = sqliteCode(error);
-  if (code === undefined) return error;
+  if (code === undefined || OWN_MISTAKES.has(code & 0xff)) return error;
   const cause = { cause: error };
   const said = messageOf(error);
   if ((code & 0xff) === 11 || code === 26) {

@@ -255,7 +255,7 @@ async function dispatch(
     if (!isOpen(action) || action.proposal !== proposal || drive.thread.clicks.size > 0) return;
     if (!mayAct(drive)) return;
     // Nobody said no: it stays approved and is looked at again, until it expires.
-    if (isLookUpFailure(drift)) return putOff(drive, key, drift, proposal.expiresAt);
+    if (isLookUpFailure(drift)) return putOff(drive, key, drift);
     if (drift !== undefined) {
       await append(drive, [closedDraft(action, "void", undefined, drift)]);
       return;

@@ -228,8 +228,10 @@ async function release(drive: Drive, waiting: Extract<Step, { do: "wait" }>): Pr
   const isOwed = left.do !== "wait";
   const { until } = waiting;
   const host = isOwed ? undefined : left.host;
-  // Left over for another process: at once. Else not sooner than the floor, however often this wakes up too early.
-  const floor = until === undefined ? undefined : Math.max(until, now + MIN_LEASE_GAP_MS);
+  // Left over for another process: at once. Else not sooner than the floor, however often this wakes up too early. Stores
+  // keep whole milliseconds; platforms ask for parts of them.
+  const floor =
+    until === undefined ? undefined : Math.ceil(Math.max(until, now + MIN_LEASE_GAP_MS));
   const dueAt = isOwed ? now : floor;
   const reply = await persist(drive, () => parts.journal.release(lease, thread, dueAt, host));
   if (reply.kind === "unseen") {

@@ -76,6 +76,16 @@ describe("the SQLite file", () => {
     expect(digest()).toBe(before);
   });
 
+  test("that refuses what does not fit its tables is not away: asking again would not help", async () => {
+    const journal = await openSqliteJournal({ path });
+    await journal.post(KEY, message("a"));
+    const granted = await journal.lease(KEY, 1_000);
+    if (granted === undefined) throw new Error("the lease was not granted");
+    const refused = journal.release(granted.lease, 1, 0.5);
+    await expect(refused).rejects.not.toHaveProperty("code", "STORE_UNAVAILABLE");
+    await journal.close();
+  });
+
   test("is opened so that every commit is flushed to the disk before it is acknowledged", async () => {
     const db = await openDatabase(path);
     // 2: FULL (sqlite.org/pragma.html#pragma_synchronous); in WAL mode NORMAL loses the last commits with the power.

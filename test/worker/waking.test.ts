@@ -46,6 +46,37 @@ test("a journal to which nobody has posted is not taken up again within 250 ms",
   }
 });
 
+test("a platform that asks for a fraction of a millisecond is waited for: the store keeps whole ones", async () => {
+  const { at, to, stage } = await refused(1_500.25, 0);
+  expect(at).toBeLessThanOrEqual(to + 1_511);
+  for await (const { dueAt, leased } of stage.journal.list({ prefix: KEY })) {
+    expect({ isWhole: Number.isInteger(dueAt), leased }).toEqual({ isWhole: true, leased: false });
+  }
+});
+
+test("an action is left to its people also where half of its time is no whole millisecond", async () => {
+  let ms = 1_000_000;
+  let half = 0;
+  const act = fakeTool({ name: "act", effect: "write" });
+  const brief = [{ match: { tool: "act" }, decide: "ask" as const, expiresInMinutes: 1 }];
+  const stage = await createStage({ tools: [act], now: () => ms, approvals: { rules: brief } });
+  const { append } = stage.journal;
+  stage.journal.append = async (...asked) => {
+    const [draft] = asked[2];
+    if (draft?.kind === "action_proposed") {
+      ms += (draft.expiresAt - ms) % 2 === 0 ? 1 : 0;
+      half = (draft.expiresAt - ms) / 2;
+    }
+    return append(...asked);
+  };
+  await stage.say("run act name=web");
+  await stage.settle();
+  for await (const { dueAt, leased } of stage.journal.list({ prefix: KEY })) {
+    expect({ dueAt, leased }).toEqual({ dueAt: Math.ceil(ms + half), leased: false });
+    expect(Number.isInteger(half)).toBe(false);
+  }
+});
+
 test("while something runs, the store's clock is heard with each renewal: what expires by it expires", async () => {
   const clock = { aheadMs: 0 };
   const gate = Promise.withResolvers<{ text: string }>();
