@@ -66,6 +66,28 @@ describe("Slack and Discord", () => {
     expect(found[0]).not.toContain("hidden");
   });
 
+  it("Discord's servers are named in one place: the yaml, or DISCORD_GUILDS", async () => {
+    const guilds = ["112233445566778899", "223344556677889900"];
+    const yaml = `discord: { guilds: ["${guilds.join('", "')}"] }\n`;
+    const variable = { DISCORD_GUILDS: guilds.join(", ") };
+    expect((await load(DISCORD)).discord?.guilds).toBeUndefined();
+    expect((await load(DISCORD, yaml)).discord?.guilds).toEqual(guilds);
+    expect((await load({ ...DISCORD, ...variable })).discord?.guilds).toEqual(guilds);
+    expect(await mistakes({ ...DISCORD, ...variable }, yaml)).toEqual([
+      expect.stringMatching(/yaml:1:\d+: discord\.guilds: DISCORD_GUILDS is set too; set one of/),
+    ]);
+  });
+
+  it.each([
+    [{ DISCORD_GUILDS: "corp" }, "", "DISCORD_GUILDS: expected"],
+    [{ DISCORD_GUILDS: "112233445566778899,,1" }, "", "DISCORD_GUILDS: expected"],
+    [{ DISCORD_GUILDS: "," }, "", "DISCORD_GUILDS: expected"],
+    [{}, "discord: { guilds: [] }", "yaml:1:"],
+    [{}, "discord: { guilds: [corp] }", "yaml:1:"],
+  ])("servers in another form are a mistake: %j %s", async (env, yaml, said) => {
+    expect(await mistakes({ ...DISCORD, ...env }, yaml)).toEqual([expect.stringContaining(said)]);
+  });
+
   it("keep their tokens out of everything that is shown", async () => {
     const { secrets } = await load({ ...SLACK, ...DISCORD });
     const names = secrets.map(({ name }) => name);

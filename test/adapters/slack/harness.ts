@@ -98,7 +98,7 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
 export const OVER_HTTP = { appToken: undefined, signingSecret: "fake-signing-secret", port: 0 };
 
 /** Where an adapter in HTTP mode listens. */
-export async function portOf({ adapter }: Bot): Promise<string> {
+async function portOf({ adapter }: Bot): Promise<string> {
   const lines = await adapter.examine();
   return /port (\d+)/.exec(lines.map(({ text }) => text).join("\n"))?.[1] ?? "";
 }
