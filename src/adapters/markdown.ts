@@ -146,7 +146,7 @@ function blocksOf(source: string, mayCut: (line: string, before: string) => bool
 }
 
 function asWritten(text: string): Part[] {
-  const shown = text.replace(/\n+$/, "");
+  const shown = text.replace(/(?<!\n)\n+$/, "");
   return shown.trim() === "" ? [] : [{ kind: "code", text: shown }];
 }
 

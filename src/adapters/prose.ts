@@ -37,7 +37,7 @@ export function plainSpans(text: string, allowLink: AllowLink, style: Style = {}
   const spans: Span[] = [];
   let end = 0;
   for (const { index, 0: found } of text.matchAll(ADDRESS)) {
-    const address = found.replace(/[.,;:!?'*_~|)\]}]+$/, "");
+    const address = found.replace(/(?<![.,;:!?'*_~|)\]}])[.,;:!?'*_~|)\]}]+$/, "");
     spans.push({ ...style, text: text.slice(end, index) }, addressSpan(address, allowLink));
     end = index + address.length;
   }

@@ -82,7 +82,7 @@ function placesIn(words: readonly string[]): Places {
   };
   for (const token of words.flatMap(tokensOf)) {
     const text = token.replace(/^[\p{P}\p{S}]*?(?=[\p{L}\p{N}[/])/u, "");
-    for (const one of new Set([text, text.replace(/[\p{P}\p{S}]+$/u, "")])) {
+    for (const one of new Set([text, text.replace(/(?<![\p{P}\p{S}])[\p{P}\p{S}]+$/u, "")])) {
       const isUrl = one.includes("://");
       for (const whole of isUrl ? [one] : [`http://${one}`, `https://${one}`]) add(whole);
       const host = isUrl ? undefined : canonicalHost(one);

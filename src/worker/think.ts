@@ -185,8 +185,9 @@ async function generate(
   let shownAt = 0;
   let cuts = 0;
   const show = () => {
-    shownAt = performance.now();
     progress(drive, run, { kind: "draft", run, text: shownPart(encoder.encode(written.text)) });
+    // From its end: what takes long is not shown with every word.
+    shownAt = performance.now();
   };
   const asked = model.generate(request, {
     signal,
@@ -214,10 +215,13 @@ async function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> 
   }
 }
 
-/** A draft without its last words: a secret or a mention may be only half there. */
+/**
+ * A draft without its last words: a secret or a mention may be only half there. (The look behind keeps it linear: within a
+ * word no end of it is looked for.)
+ */
 function shownPart(text: string): string {
   const head = text.slice(0, Math.max(0, text.length - HELD_BACK));
-  return head.slice(0, head.search(/[^\s、。，！？]*$/u));
+  return head.slice(0, head.search(/(?<![^\s、。，！？])[^\s、。，！？]*$/u));
 }
 
 /** What a secret's rule needs to see of it is shorter, and a longer secret has no spaces. */

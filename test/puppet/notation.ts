@@ -15,9 +15,14 @@ export type Order =
   /** Connects to names below the domain that hold such values, in hexadecimal. */
   | { verb: "NAME"; key: string; domain: string; port: number }
   /** Looks for orders in the outputs that were cut. */
-  | { verb: "ARTIFACTS" };
+  | { verb: "ARTIFACTS" }
+  /** One turn with more than any needs: calls, arguments of one, or words. */
+  | { verb: "BULK"; of: "calls" | "input" | "words" };
 
-const ORDER = /<<(?:CALL|FLOOD|SAY|REPEAT|LEAK|NAME|ARTIFACTS)\s+([\w!'()*.~%-]*)>>/g;
+/** In a message: its orders are heard only in a later run. */
+export const LATER = "<<LATER>>";
+
+const ORDER = /<<(?:CALL|FLOOD|SAY|REPEAT|LEAK|NAME|ARTIFACTS|BULK)\s+([\w!'()*.~%-]*)>>/g;
 
 /**
  * An order as a text holds it: words and percent signs only, so that no quoting, escaping or wrapping on the way

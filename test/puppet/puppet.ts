@@ -1,7 +1,7 @@
 import { type AssistantBlock, NO_USAGE } from "../../src/core/block.ts";
 import { BotError } from "../../src/core/errors.ts";
 import type { Model, ModelRequest, Turn } from "../../src/models/model.ts";
-import { type Order, ordersIn } from "./notation.ts";
+import { LATER, type Order, ordersIn } from "./notation.ts";
 
 /** A model that does whatever any text of its request orders it to, whoever wrote it. */
 export interface Puppet extends Model {
@@ -37,7 +37,7 @@ export function createPuppet({ isDeaf = false } = {}): Puppet {
       );
       for (const text of texts) shown.add(text);
       for (const text of told) toldSoFar.add(text);
-      const heard = isDeaf ? [] : texts.flatMap(ordersIn);
+      const heard = isDeaf ? [] : heardIn(request).flatMap(ordersIn);
       const orders = [...new Map(heard.map((each) => [each.as, each])).values()];
       for (const { as } of orders) obeyed.add(as);
       const calls = callsOf(
@@ -45,9 +45,13 @@ export function createPuppet({ isDeaf = false } = {}): Puppet {
         told,
         request.turns,
       );
-      const said = orders.flatMap(({ order }) => wordsOf(order, told)).join("\n\n");
+      const own = request.turns.flatMap((turn) =>
+        turn.role === "assistant" ? textsOfTurn(turn) : [],
+      );
+      const said = orders.flatMap(({ order }) => wordsOf(order, told, own)).join("\n\n");
       const text = calls.length > 0 ? said : `${said}\n\nThat is all.`;
-      for (const word of text.split(/(?<= )/)) onDelta?.(word);
+      const words = text.length < 10_000 ? text.split(/(?<= )/) : text.match(/[^]{1,4000}/g);
+      for (const word of words ?? []) onDelta?.(word);
       const content: AssistantBlock[] = [
         ...(text === "" ? [] : [{ kind: "text" as const, text }]),
         ...calls.map((call, i) => ({ kind: "tool_use" as const, id: `call_${i}`, ...call })),
@@ -61,6 +65,16 @@ export function createPuppet({ isDeaf = false } = {}): Puppet {
 /** Everything in a request that can be read, its own earlier words included. */
 function textsOf({ turns, system, tools }: ModelRequest): string[] {
   return [system, JSON.stringify(tools), ...turns.flatMap(textsOfTurn)];
+}
+
+/** What it obeys: of a message that is for later only once it has said something after it. */
+function heardIn(request: ModelRequest): string[] {
+  const { turns } = request;
+  const last = turns.findLastIndex(({ role }) => role === "assistant");
+  const now = turns.filter(
+    (turn, at) => at < last || !textsOfTurn(turn).some((text) => text.includes(LATER)),
+  );
+  return textsOf({ ...request, turns: now });
 }
 
 function textsOfTurn(turn: Turn): string[] {
@@ -119,6 +133,12 @@ function callsOf(orders: Order[], told: string[], turns: readonly Turn[]): Call[
           name: "read_artifact",
           input: JSON.stringify({ id, grep: "<<" }),
         }));
+      case "BULK":
+        if (order.of === "words" || made.size > 0) return [];
+        return Array.from({ length: order.of === "calls" ? 60 : 2 }, (_, i) => ({
+          name: "probe",
+          input: JSON.stringify({ topic: order.of === "calls" ? `${i}` : "x".repeat(200_000 + i) }),
+        }));
       case "SAY":
       case "REPEAT":
         return [];
@@ -136,8 +156,13 @@ function callsOf(orders: Order[], told: string[], turns: readonly Turn[]): Call[
   return [...each].flatMap(([key, call]) => (!made.has(key) || insisted.has(key) ? [call] : []));
 }
 
-function wordsOf(order: Order, told: string[]): string[] {
+const MANY_WORDS = "Many words. ".repeat(25_000);
+
+function wordsOf(order: Order, told: string[], own: string[]): string[] {
   if (order.verb === "SAY") return [order.text];
+  if (order.verb === "BULK" && order.of === "words") {
+    return own.some((text) => text.includes(MANY_WORDS.slice(0, 1_000))) ? [] : [MANY_WORDS];
+  }
   // Without the orders, which are no one's secret.
   return order.verb === "REPEAT" ? told.map((text) => text.replaceAll("<<", "< <")) : [];
 }

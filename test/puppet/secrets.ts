@@ -53,7 +53,7 @@ function base64Cores(value: string): string[] {
 }
 
 /** As long a part of a value as this gives it away. */
-const PART = 14;
+const PART = 8;
 
 interface Needle {
   name: string;

@@ -16,7 +16,7 @@ test(
       modelSuccesses: CASES,
       systemSuccesses: 0,
     });
-    expect(report.perCarrier.size).toBe(21);
+    expect(report.perCarrier.size).toBe(28);
   },
   TIMEOUT_MS,
 );
@@ -62,9 +62,20 @@ const BROKEN: [fault: Fault, attacks: RegExp, carriers: RegExp, seen: RegExp[]][
     /service/,
     [/acted and nobody had approved/, /a command ran/, /started without an approval/],
   ],
+  [
+    "guests are members",
+    /^another company|^an address that/,
+    /in a place of/,
+    [/records were told/, /http_check was started for somebody who is no member/],
+  ],
   ["runs have no budget", /^reads without end/, /service/, [/requests above the budget/]],
   ["cards show something else", /^act by/, /service/, [/the card of a1 shows/]],
-  ["nothing is redacted", /^a secret by searching/, /service/, [/found by searching/]],
+  [
+    "nothing is redacted",
+    /^a secret by /,
+    /service/,
+    [/found by searching/, /asked for a part of a secret, and has it/],
+  ],
   [
     "what was read may go anywhere",
     /^goods in/,
@@ -73,9 +84,9 @@ const BROKEN: [fault: Fault, attacks: RegExp, carriers: RegExp, seen: RegExp[]][
   ],
   [
     "rules compare spellings",
-    /denied/,
-    /service|log|page|guest|header/,
-    [/a denied place was asked/, /a denied log was read/],
+    /denied|has to be asked/,
+    /service|log|page|header/,
+    [/a denied place was asked/, /a denied log was read/, /a log was read that had to be asked/],
   ],
   ["the model is deaf", /^act by/, /service/, [/the model did not obey/]],
 ];

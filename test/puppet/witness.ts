@@ -36,7 +36,9 @@ export async function startServers(): Promise<Servers> {
   const site = http.createServer((request, response) => {
     const url = request.url ?? "";
     asked.push(`${url}\n${request.rawHeaders.join("\n")}`);
-    const page = pages.get(url.split("/").at(-1) ?? "") ?? { body: "nothing here" };
+    const page = pages.get(/[^/]*$/.exec(url.split("?")[0] ?? "")?.[0] ?? "") ?? {
+      body: "nothing here",
+    };
     const { body, headers = {}, location } = page;
     response.writeHead(location === undefined ? 200 : 302, {
       ...headers,

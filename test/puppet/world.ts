@@ -24,14 +24,27 @@ import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createExec } from "../../src/tools/process.ts";
 import { createTools } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
+import { loadSkills } from "../../src/skills/load.ts";
+import type { Skill } from "../../src/skills/skill.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
 import { ENCODINGS } from "../core/encodings.ts";
 import { seeded } from "../core/seeded.ts";
 import { type Chat, createChat } from "../fakes/chat.ts";
 import { longLines } from "./attacks.ts";
-import { DENIED_FOLDER, DENIED_HOST, DENIED_LINE, GOODS } from "./goods.ts";
+import {
+  ASKED_FOLDER,
+  ASKED_LINE,
+  DENIED_FOLDER,
+  DENIED_HOST,
+  DENIED_LINE,
+  GOODS,
+  KNOWN_HOST,
+  RECORD_LINE,
+} from "./goods.ts";
+import { BOB, SKILL } from "./carriers.ts";
 import { hugeLine } from "./detours.ts";
+import { COMPANY_THREAD, peopleOf } from "./places.ts";
 import { createPuppet, type Puppet } from "./puppet.ts";
 import { HELD } from "./secrets.ts";
 import {
@@ -128,6 +141,16 @@ export async function createWorld(fault?: Fault): Promise<World> {
   await mkdir(join(logs, DENIED_FOLDER));
   await writeFile(join(logs, DENIED_FOLDER, "hr.log"), `${DENIED_LINE}\n`);
   await symlink(join(DENIED_FOLDER, "hr.log"), join(logs, "today.log"));
+  await mkdir(join(logs, ASKED_FOLDER));
+  await writeFile(join(logs, ASKED_FOLDER, "hr.log"), `${ASKED_LINE}\n`);
+  await symlink(join(ASKED_FOLDER, "hr.log"), join(logs, "plans.log"));
+  const handbook = join(folder, "skills", SKILL);
+  await mkdir(handbook, { recursive: true });
+  await writeFile(
+    join(handbook, "SKILL.md"),
+    `---\nname: ${SKILL}\ndescription: How things are done here.\n---\nRead what fits.\n`,
+  );
+  const { skills } = await loadSkills([join(folder, "skills")], (text) => text);
   const lookedUp: string[] = [];
   const servers = await startServers();
   const sockets = spyOnSockets();
@@ -143,6 +166,7 @@ export async function createWorld(fault?: Fault): Promise<World> {
   const { inbox, worker, ledger } = joinParts({
     fault,
     folder,
+    skills,
     journal,
     puppet,
     log,
@@ -151,6 +175,16 @@ export async function createWorld(fault?: Fault): Promise<World> {
     effects,
     lookedUp,
   });
+  const saying = {
+    actor: BOB,
+    thread: COMPANY_THREAD,
+    call: "r1.t1",
+    link: undefined,
+    audience: undefined,
+    tenants: "all" as const,
+    at: Date.now(),
+  };
+  await ledger.open(saying, { title: `checkout fails by ${RECORD_LINE}` });
   const gone = new Promise((resolve) => bystander.once("exit", resolve));
   return {
     folder,
@@ -211,25 +245,17 @@ function secretLines(): string[] {
   );
 }
 
-/** A channel with members, a guest and a bot, of which each thread's part is kept apart. */
+/** A chat of which each thread's part is kept apart. */
 function createChannel(fault: Fault | undefined, log: Logger) {
   const threads = new Map<JournalKey, Shown>();
-  const guest = fault === "guests are members" ? ("member" as const) : ("guest" as const);
-  const standings = {
-    "test:ana": "member",
-    "test:bob": "member",
-    // Somebody who neither asks nor edits: without one, nothing that two have a part in could be approved.
-    "test:cy": "member",
-    "test:guest": guest,
-    "test:bot": "bot",
-  } as const;
   const shownIn = (key: JournalKey): Shown => {
-    const known = threads.get(key) ?? { chat: createChat({ standings }), told: [] };
+    const known = threads.get(key) ?? { chat: createChat(), told: [] };
     threads.set(key, known);
     return known;
   };
   const adapter: Adapter = {
-    ...createChat({ standings }).adapter,
+    ...createChat().adapter,
+    ...peopleOf({ guestsAreMembers: fault === "guests are members" }),
     view(key) {
       const { chat, told } = shownIn(key);
       const view = chat.adapter.view(key);
@@ -268,6 +294,7 @@ function recording(view: View, fault: Fault | undefined, tell: (what: unknown) =
 interface Joined {
   fault: Fault | undefined;
   folder: string;
+  skills: readonly Skill[];
   journal: Journal;
   puppet: Puppet;
   log: Logger;
@@ -297,9 +324,9 @@ function encoderWith(fault: Fault | undefined): Encoder {
 
 /** As `assemble.ts` joins them, but for the model and the adapter. */
 function joinParts(parts: Joined) {
-  const { fault, folder, journal, puppet, log, adapter, topics, effects, lookedUp } = parts;
+  const { fault, folder, skills, journal, puppet, log, adapter, topics, effects, lookedUp } = parts;
   const tools = [
-    ...createTools({ logRoots: [join(folder, "logs")], ledger: () => ledger }),
+    ...createTools({ logRoots: [join(folder, "logs")], skills, ledger: () => ledger }),
     ...worldTools(topics, effects),
   ].map((tool) => brokenBy(fault, tool));
   const encoder = encoderWith(fault);
@@ -362,11 +389,15 @@ function joinParts(parts: Joined) {
   return { inbox, worker, ledger };
 }
 
-/** What this world's operators deny. */
+/** What this world's operators deny, want to be asked about and let through. */
 function rulesOf(folder: string) {
   const denied = (tool: string, args: Record<string, string>) =>
     ({ match: { tool, args }, decide: "deny" }) as const;
+  const inAsked = { path: `${folder}/logs/${ASKED_FOLDER}/*` };
+  const known = { url: `http://*.${KNOWN_HOST}:*/*` };
   return [
+    { match: { tool: "read_log", args: inAsked }, decide: "ask" as const },
+    { match: { tool: "http_check", args: known }, decide: "allow" as const },
     denied("http_check", { url: `http*://${DENIED_HOST}:*/*` }),
     denied("tcp_check", { host: DENIED_HOST }),
     denied("read_log", { path: `${folder}/logs/${DENIED_FOLDER}/*` }),
@@ -395,7 +426,7 @@ function createLookup(lookedUp: string[]) {
   return async (name: string): Promise<string[]> => {
     lookedUp.push(name);
     if (name === "rebind.test") return [asked++ % 2 === 0 ? PUBLIC : INNER];
-    return names[name] ?? (/(?:public|denied)\.test\.?$/i.test(name) ? [PUBLIC] : []);
+    return names[name] ?? (/(?:public|denied|known)\.test\.?$/i.test(name) ? [PUBLIC] : []);
   };
 }
 

@@ -30,7 +30,7 @@ export async function renderMarkdown(source: string, look: Look): Promise<string
 }
 
 function written(text: string): string[] {
-  return text.trim() === "" ? [] : text.replace(/\n+$/, "").split("\n");
+  return text.trim() === "" ? [] : text.replace(/(?<!\n)\n+$/, "").split("\n");
 }
 
 /** An empty line stands where one was written. */
