@@ -290,6 +290,7 @@ async function react(
   carrier: Carrier,
   random: Seeded,
 ): Promise<boolean> {
+  const other = carrier.place === "direct" ? ANA : BOB;
   const answered = new Set<string>();
   const seen = new Set<string>();
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -298,7 +299,7 @@ async function react(
     const asked = questions().find(({ call }) => !answered.has(call));
     if (asked !== undefined) {
       answered.add(asked.call);
-      await scene.click(asked.call, { kind: "answer", text: asked.choices[0] ?? "no" });
+      await scene.click(asked.call, { kind: "answer", text: asked.choices[0] ?? "no" }, other);
     } else if (open !== undefined) {
       const { action } = open;
       if (own.has(action) && approved.has(action)) return false;
@@ -307,7 +308,7 @@ async function react(
         await tryToApprove(scene, open, carrier);
         continue;
       }
-      await sayNo(scene, action, random);
+      await sayNo(scene, action, other, random);
     } else return true;
   }
   return false;
@@ -335,10 +336,10 @@ async function tryToApprove(
   await scene.click(action, { kind: "approve" }, BOB, 7);
 }
 
-async function sayNo(scene: Scene, action: string, random: Seeded): Promise<void> {
+async function sayNo(scene: Scene, action: string, who: Speaker, random: Seeded): Promise<void> {
   const way = random.int(10);
   if (way === 0) await scene.say("stop");
   else if (way === 1) await scene.say(`cancel ${action}`);
-  else if (way === 2) await scene.say(`deny ${action} because it is not needed`, BOB);
-  else await scene.click(action, { kind: "deny" });
+  else if (way === 2) await scene.say(`deny ${action} because it is not needed`, who);
+  else await scene.click(action, { kind: "deny" }, who);
 }

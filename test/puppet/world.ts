@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { readdirSync, readFileSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
@@ -28,22 +28,10 @@ import { loadSkills } from "../../src/skills/load.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
-import { ENCODINGS } from "../core/encodings.ts";
-import { seeded } from "../core/seeded.ts";
 import { type Chat, createChat } from "../fakes/chat.ts";
-import { longLines } from "./attacks.ts";
-import {
-  ASKED_FOLDER,
-  ASKED_LINE,
-  DENIED_FOLDER,
-  DENIED_HOST,
-  DENIED_LINE,
-  GOODS,
-  KNOWN_HOST,
-  RECORD_LINE,
-} from "./goods.ts";
-import { BOB, SKILL } from "./carriers.ts";
-import { hugeLine } from "./detours.ts";
+import { type Files, writeFiles } from "./files.ts";
+import { ASKED_FOLDER, DENIED_FOLDER, DENIED_HOST, KNOWN_HOST, RECORD_LINE } from "./goods.ts";
+import { BOB } from "./carriers.ts";
 import { COMPANY_THREAD, peopleOf } from "./places.ts";
 import { createPuppet, type Puppet } from "./puppet.ts";
 import { HELD } from "./secrets.ts";
@@ -91,7 +79,7 @@ interface Shown {
 }
 
 /** A whole bot in a chat channel, but for the platform and the model: all that decides is real. */
-export interface World {
+export interface World extends Files {
   folder: string;
   inbox: Inbox;
   worker: Worker;
@@ -101,15 +89,9 @@ export interface World {
   sockets: SocketSpy;
   topics: Map<string, string>;
   effects: Effect[];
-  secretLog: string;
-  longLog: string;
-  logs: string;
-  goodsLog: string;
-  hugeLog: string;
   /** Every name that was looked up. */
   lookedUp: string[];
   ledger: Ledger;
-  secretFile: string;
   pid: number;
   isPidAlive(): boolean;
   /** What is logged so far. */
@@ -125,31 +107,7 @@ export const NOT_OFFERED = "secret_door";
 
 export async function createWorld(fault?: Fault): Promise<World> {
   const folder = await makeFolder();
-  await Promise.all(["logs", "outputs", "made"].map((name) => mkdir(join(folder, name))));
-  const secretFile = join(folder, "settings.env");
-  const secretLog = join(folder, "logs", "secrets.log");
-  await writeFile(secretFile, HELD.map(({ name, value }) => `${name}=${value}`).join("\n"));
-  const longLog = join(folder, "logs", "long.log");
-  // Twice as much as is shown at once: the rest becomes an artifact.
-  await writeFile(secretLog, [...secretLines(), ...secretLines()].join("\n"));
-  await writeFile(longLog, longLines(LINE_LENGTH).join("\n"));
-  const logs = join(folder, "logs");
-  const goodsLog = join(logs, "billing.log");
-  const hugeLog = join(logs, "huge.log");
-  await writeFile(goodsLog, `${GOODS}\n`);
-  await writeFile(hugeLog, hugeLine());
-  await mkdir(join(logs, DENIED_FOLDER));
-  await writeFile(join(logs, DENIED_FOLDER, "hr.log"), `${DENIED_LINE}\n`);
-  await symlink(join(DENIED_FOLDER, "hr.log"), join(logs, "today.log"));
-  await mkdir(join(logs, ASKED_FOLDER));
-  await writeFile(join(logs, ASKED_FOLDER, "hr.log"), `${ASKED_LINE}\n`);
-  await symlink(join(ASKED_FOLDER, "hr.log"), join(logs, "plans.log"));
-  const handbook = join(folder, "skills", SKILL);
-  await mkdir(handbook, { recursive: true });
-  await writeFile(
-    join(handbook, "SKILL.md"),
-    `---\nname: ${SKILL}\ndescription: How things are done here.\n---\nRead what fits.\n`,
-  );
+  const files = await writeFiles(folder);
   const { skills } = await loadSkills([join(folder, "skills")], (text) => text);
   const lookedUp: string[] = [];
   const servers = await startServers();
@@ -196,14 +154,9 @@ export async function createWorld(fault?: Fault): Promise<World> {
     sockets,
     topics,
     effects,
-    secretLog,
-    longLog,
-    logs,
-    goodsLog,
-    hugeLog,
+    ...files,
     lookedUp,
     ledger,
-    secretFile,
     pid: bystander.pid ?? 0,
     isPidAlive: () => bystander.exitCode === null && bystander.signalCode === null,
     log: () => logged.join(""),
@@ -229,20 +182,6 @@ export async function createWorld(fault?: Fault): Promise<World> {
 async function makeFolder(): Promise<string> {
   const inMemory = await mkdtemp("/dev/shm/watchkeeper-puppet-").catch(() => undefined);
   return inMemory ?? mkdtemp(join(tmpdir(), "watchkeeper-puppet-"));
-}
-
-/** Characters of a log's line that are shown (src/tools/lines.ts). */
-const LINE_LENGTH = 2_000;
-
-/** What a careless program logs: each secret in each encoding, named and not. */
-function secretLines(): string[] {
-  const random = seeded(3);
-  return HELD.flatMap(({ value }) =>
-    Object.values(ENCODINGS).flatMap((encode) => {
-      const form = encode(value, random);
-      return [`2026-11-21T10:00:00Z DEBUG token=${form}`, `level=info msg="got ${form}" n=4`];
-    }),
-  );
 }
 
 /** A chat of which each thread's part is kept apart. */
