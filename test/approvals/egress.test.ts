@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { destinations, type KnownPlaces, whyAsk } from "../../src/approvals/egress.ts";
+import { cpuMs } from "../cpu-time.ts";
 
 function ask(url: string, known: Partial<KnownPlaces> = {}): string | undefined {
   const [place] = destinations({ url: "url" }, { url });
@@ -51,6 +52,12 @@ describe("a host is known", () => {
   it("by a rule that names it", () => {
     expect(ask("https://status.example.com/", { named: true })).toBeUndefined();
   });
+});
+
+test("words of a person's are read in time in proportion to them", async () => {
+  const words = [`${"#".repeat(60_000)}x shop.example.com${"!".repeat(60_000)}x`];
+  const spent = await cpuMs(() => expect(ask("https://shop.test/", { words })).toMatch(UNKNOWN));
+  expect(spent).toBeLessThan(2_000);
 });
 
 describe("a known host is asked about", () => {

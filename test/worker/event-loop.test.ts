@@ -2,6 +2,9 @@ import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createEncoder } from "../../src/core/encoder.ts";
 import { createWatchdog, startWatchdog } from "../../src/worker/watchdog.ts";
+import { ANSWER } from "../agent/talking.ts";
+import { cpuMs } from "../cpu-time.ts";
+import { scriptedModel } from "../fakes/scripted-model.ts";
 import { createStage } from "../fakes/stage.ts";
 
 /** How many turns the event loop takes until the work is done. */
@@ -43,6 +46,15 @@ test("long texts asked for together each get their own answer", async () => {
   const encoder = createEncoder([]);
   const texts = ["a", "b", "c"].map((letter) => `${letter} `.repeat(20_000));
   expect(await Promise.all(texts.map((text) => encoder.aside.encode(text)))).toEqual(texts);
+});
+
+test("a word that goes on for pages is shown while it is written, and takes no longer than other text", async () => {
+  const text = `${"#".repeat(12_000)} ${"and so on ".repeat(300)}`;
+  const stage = await createStage({ model: scriptedModel([{ text }, ANSWER]) });
+  await stage.say("why?");
+  // Looking for the last word from each place of the long one took a minute.
+  expect(await cpuMs(() => stage.settle())).toBeLessThan(15_000);
+  expect(stage.chat.progress).toContainEqual(expect.objectContaining({ kind: "draft" }));
 });
 
 test("the watchdog logs what held the loop, how long and during which work, at most once a second", () => {
