@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Program } from "./fakes/program.ts";
@@ -23,14 +23,48 @@ describe("the program on a shared store", () => {
     const asked = await program.run(["ask", "tools"]);
     expect(asked).toMatchObject({ code: 0, out: expect.stringContaining("http_check") });
     expect(asked.err).toContain("keeps nothing over a restart");
-    const [audit, doctor] = await Promise.all([program.run(["audit"]), program.run(["doctor"])]);
+    const [audit, doctor, verified] = await Promise.all(
+      [["audit"], ["doctor"], ["audit", "--verify"]].map((args) => program.run(args)),
+    );
+    expect(verified?.code).toBe(0);
+    expect(JSON.parse(verified?.out ?? "")).toEqual({
+      thread: expect.stringMatching(/^terminal:/),
+      entries: expect.any(Number),
+      sealedFrom: 1,
+      head: expect.stringMatching(/^[\w-]{43}$/),
+    });
     expect(audit).toMatchObject({ code: 0, out: expect.stringContaining('"text":"tools"') });
-    expect(doctor.code).toBe(0);
-    expect(doctor.out).toContain(
+    expect(doctor?.code).toBe(0);
+    expect(doctor?.out).toContain(
       `ok     store            Redis at ${server.path}, 1 threads and 0 incidents, intact`,
     );
-    expect(doctor.out).toMatch(/^absent store .*keeps nothing over a restart/m);
+    expect(doctor?.out).toMatch(/^absent store .*keeps nothing over a restart/m);
     expect(existsSync(join(program.folder, "data/watchkeeper.db"))).toBe(false);
+  });
+
+  test("says where a thread was touched, from where 0.3's are sealed, and keeps to the rest", async () => {
+    const [entries = ""] = server.cli("--scan", "--pattern", "*:entries:terminal:*").split("\n");
+    const [first = "", second = ""] = server.cli("LRANGE", entries, "0", "1").split(/\n(?=s\d)/);
+    server.cli("LSET", entries, "1", first);
+    const old = readFileSync(join(import.meta.dirname, "journal/version-1-redis.json"), "utf8");
+    for (const command of JSON.parse(old) as string[][]) {
+      if (!command.includes("wk:store")) server.cli(...command);
+    }
+    const touched = await program.run(["audit", "--verify"]);
+    server.cli("LSET", entries, "1", second);
+    expect(touched.code).toBe(1);
+    const lines = touched.out.trim().split("\n");
+    const said = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(said.find(({ thread }) => thread === "terminal:old")).toEqual({
+      thread: "terminal:old",
+      entries: 3,
+      sealedFrom: null,
+      head: null,
+    });
+    expect(said.find(({ thread }) => thread !== "terminal:old")).toMatchObject({
+      problem: expect.stringContaining("entry 2 is not what was written there"),
+    });
+    expect(said).toHaveLength(2);
   });
 
   test("does not start where approvals could be dropped, nor without the server", async () => {

@@ -1,18 +1,23 @@
-/** The types of what verbs.test.ts uses of the model's journal. */
+/** The types of what test/contracts/verbs.ts uses of the model's store. */
 export interface ModelJournal {
   entries: string;
   lateAt: number;
   holder: number;
-  expired: boolean;
+  dueFor: number;
 }
 type Rules = Readonly<Record<string, unknown>>;
-type Reply =
+interface Checked {
+  /** What was folded up to `after` is not what is stored there. */
+  lost?: boolean;
+}
+type Reply<Kind extends string> =
   | { kind: "ok"; journal: ModelJournal }
-  | { kind: "fenced" | "late" | "unseen" | "lost" };
+  | { kind: Kind; journal?: undefined };
 
+export const POSTS: string;
 export const NOBODY: number;
 export const emptyJournal: ModelJournal;
-export function isDue(journal: ModelJournal): boolean;
+export function isDue(journal: ModelJournal, host: number, gone: boolean): boolean;
 export function post(journal: ModelJournal, entry: string, rules: Rules): ModelJournal;
 export function lease(journal: ModelJournal, who: number): ModelJournal | undefined;
 export function leaseEnds(journal: ModelJournal, rules: Rules): ModelJournal;
@@ -23,12 +28,13 @@ export function append(
   after: number,
   entry: string,
   rules: Rules,
-  asked: { repeated: boolean },
-): Reply;
+  how: Checked & { repeated?: boolean },
+): Reply<"fenced" | "lost" | "late" | "unseen">;
 export function release(
   journal: ModelJournal,
   who: number,
   after: number,
-  at: "now" | "never" | "expiry",
+  at: string,
   rules: Rules,
-): Reply;
+  how: Checked & { host?: number },
+): Reply<"fenced" | "lost" | "unseen">;
