@@ -81,9 +81,11 @@ test("while something runs, the store's clock is heard with each renewal: what e
   const clock = { aheadMs: 0 };
   const gate = Promise.withResolvers<{ text: string }>();
   const act = fakeTool({ name: "act", effect: "write" });
-  const look = fakeTool({ name: "look", run: () => gate.promise });
+  const look = fakeTool({ name: "look", timeoutMs: 600_000, run: () => gate.promise });
   const now = () => Date.now() + clock.aheadMs;
-  const stage = await createStage({ tools: [act, look], now, leaseMs: 300 });
+  // A message that shows progress would bring the clock too.
+  const showAfterMs = 86_400_000;
+  const stage = await createStage({ tools: [act, look], now, leaseMs: 300, showAfterMs });
   await stage.say("run act name=web");
   await stage.settle();
   await stage.say("run look name=web");
@@ -91,6 +93,7 @@ test("while something runs, the store's clock is heard with each renewal: what e
   await until(() => look.runs.length === 1);
   clock.aheadMs = 2 * 3_600_000;
   await until(async () => (await stage.kinds()).includes("action_closed"));
+  expect((await stage.entries()).map(({ id }) => id)).not.toContain("finished:r2.t1");
   gate.resolve({ text: "seen" });
   await working;
   expect((await stage.entries()).find(({ kind }) => kind === "action_closed")).toMatchObject({
