@@ -62,7 +62,7 @@ describe("the program on a shared store", () => {
       head: null,
     });
     expect(said.find(({ thread }) => thread !== "terminal:old")).toMatchObject({
-      problem: expect.stringContaining("entry 2 is not what was written there"),
+      problem: expect.stringContaining("entry 2 repeats the id of an earlier one"),
     });
     expect(said).toHaveLength(2);
   });

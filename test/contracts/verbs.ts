@@ -25,7 +25,7 @@ type Verb =
   | { do: "beat"; host: 1 | 2 };
 
 const rarely = fc.integer({ min: 1, max: 6 }).map((n) => n === 6);
-const letterOf = (letters: string) => fc.constantFrom(...letters);
+const letterOf = (letters: string) => fc.constantFrom(...letters.split(""));
 const named = (...names: ("lease" | "renew" | "read" | "lease ends" | "expiry passes")[]) =>
   fc.constantFrom(...names).map((name): Verb => ({ do: name }));
 
@@ -76,7 +76,12 @@ export const verbs = fc
 
 /** Every answer that a verb can have. */
 export const ANSWERS = [
-  ...["post new", "post there", "lease granted", "lease taken", "renew ok", "renew fenced"],
+  "post new",
+  "post there",
+  "lease granted",
+  "lease taken",
+  "renew ok",
+  "renew fenced",
   ...["ok", "fenced", "lost", "late", "unseen"].map((kind) => `append ${kind}`),
   ...["ok", "fenced", "lost", "unseen"].map((kind) => `release ${kind}`),
 ];
