@@ -44,7 +44,8 @@ function seedsFor({ slack, ana, ops }: Bot): Record<string, unknown>[] {
   ];
   const theirs = recorded.map(({ kind, body }) => ({
     ...body,
-    ...(kind === "event" ? here : { team }),
+    // Documents show some events without what Slack puts round them.
+    ...(kind === "event" ? { ...here, type: body["type"] || "event_callback" } : { team }),
   }));
   return [...own, ...theirs];
 }
