@@ -32,7 +32,7 @@ export interface Action {
       }
     | undefined;
   started: boolean;
-  finished: Entry<"tool_finished"> | undefined;
+  finished: Pick<Entry<"tool_finished">, "outcome" | "ms"> | undefined;
   /** A person's word on an unknown outcome. */
   settled: Entry<"settled"> | undefined;
   /** The entry that proposed it first, and when that was, ms since 1970. */

@@ -125,6 +125,7 @@ export function advanceCall(
   } else {
     forget(thread, entry.click);
     call.settled = entry;
+    forgetOldest(thread, thread.unknown, MAX_PAST, (each) => each.settled !== undefined);
     // With an action its card shows it.
     if (call.action === undefined) {
       const word = entry.happened ? "it happened" : "it did not happen";
@@ -136,7 +137,8 @@ export function advanceCall(
   }
   if (call.action === undefined) return;
   if (entry.kind === "tool_started") call.action.started = true;
-  else if (entry.kind === "tool_finished") call.action.finished = entry;
+  else if (entry.kind === "tool_finished")
+    call.action.finished = { outcome: entry.outcome, ms: entry.ms };
   else call.action.settled = entry;
   touch(thread, call.action, entry);
 }
@@ -171,6 +173,7 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
     const isChange = started !== undefined && started.effect !== "read";
     const well = isChange ? "changed" : "ok";
     const cameTo = outcome === "ok" ? well : outcome === "error" ? "failed" : "unknown";
+    forgetOldest(thread, thread.evidence, MAX_EVIDENCE - 1, () => true);
     thread.evidence.set(Number(call.call.slice(call.call.lastIndexOf(".t") + 2)), cameTo);
   }
   thread.requestTokens += estimateTokens(text);
@@ -206,8 +209,32 @@ export function forget(thread: Thread, id: string): void {
   thread.words.delete(id);
 }
 
-/** What the card shows has changed: every view is owed it anew. */
+/** What the card shows has changed: every view is owed it anew, also one that was forgotten. */
 export function touch(thread: Thread, action: Action, { seq }: Entry): void {
   action.touched = seq;
   thread.live.add(action);
+  thread.actions.set(action.action, action);
+}
+
+/** Actions and unknown outcomes of a thread that are over and still remembered, for who presses or speaks late. */
+const MAX_PAST = 20;
+/** Calls that an answer can cite: more than a model's context holds. */
+const MAX_EVIDENCE = 1_000;
+
+/** The action is over, and every view shows it so. */
+export function leave(thread: Thread, action: Action): void {
+  thread.live.delete(action);
+  forgetOldest(thread, thread.actions, MAX_PAST, (each) => !thread.live.has(each));
+}
+
+/** Keeps at most so many of those that may go. */
+function forgetOldest<V>(
+  { keepsAll }: Thread,
+  from: Map<unknown, V>,
+  most: number,
+  mayGo: (value: V) => boolean,
+): void {
+  if (keepsAll || from.size <= most) return;
+  const past = [...from].filter(([, value]) => mayGo(value));
+  for (const [key] of past.slice(0, Math.max(0, past.length - most))) from.delete(key);
 }

@@ -1,10 +1,10 @@
 import { hearAssistant, hearGate, openTalk, type Talk } from "../agent/talk.ts";
-import { close, isOpen, isOver } from "../approvals/action.ts";
+import { type Action, close, isOpen, isOver } from "../approvals/action.ts";
 import { addUsage, estimateTokens, totalTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { isAssent, isHolding } from "../core/phrases.ts";
 import type { StoredEntry } from "./journal.ts";
-import { answerIdOf, type Call, type Run, talkingRun, type Thread } from "./thread.ts";
+import { answerIdOf, emptyThread, type Call, type Run, talkingRun, type Thread } from "./thread.ts";
 import {
   hearVoice,
   joinRun,
@@ -14,6 +14,7 @@ import {
   findCall,
   hearLate,
   forget,
+  leave,
   touch,
 } from "./fold-calls.ts";
 import { hearReply, keepOffer, showOffer, tellFiles } from "./fold-words.ts";
@@ -34,6 +35,11 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
     advance(thread, entry);
   }
   return thread;
+}
+
+/** An action as it stands at the end of a thread's entries, also one that its fold has forgotten. */
+export function pastAction(entries: readonly StoredEntry[], id: string): Action | undefined {
+  return fold(emptyThread({ keepsAll: true }), entries).actions.get(id);
 }
 
 function advance(thread: Thread, entry: Entry): void {
@@ -322,5 +328,5 @@ function discharge(thread: Thread, delivered: Entry<"delivered">): void {
   if (action.shown.get(view)?.ref !== ref) thread.newest = seq;
   action.shown.set(view, { ref, seq: Number(upTo) });
   const current = thread.views.every((v) => (action.shown.get(v)?.seq ?? 0) >= action.touched);
-  if (isOver(action) && current) thread.live.delete(action);
+  if (isOver(action) && current) leave(thread, action);
 }

@@ -55,6 +55,8 @@ export interface JournalSummary {
   dueAt: number | undefined;
   /** A worker holds its lease and the lease has not run out. */
   leased: boolean;
+  /** The store's clock when it was asked, ms since 1970. */
+  now: number;
 }
 
 /** A part of a counter that is set aside until it is known what was used. */

@@ -78,7 +78,7 @@ export async function* list(store: Asked, prefix: string): AsyncIterable<Journal
       const { last, lastAt, dueAt, token } = rows[j] ?? {};
       const at = dueAt === undefined ? undefined : Number(dueAt);
       const leased = token !== undefined && at !== undefined && now < at;
-      yield { key, last: Number(last ?? 0), lastAt: Number(lastAt ?? 0), dueAt: at, leased };
+      yield { key, last: Number(last ?? 0), lastAt: Number(lastAt ?? 0), dueAt: at, leased, now };
     }
   }
 }

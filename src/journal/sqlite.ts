@@ -378,6 +378,7 @@ function summaryOf(row: JournalRow, time: number): JournalSummary {
     lastAt: row.last_at,
     dueAt: row.due_at ?? undefined,
     leased,
+    now: time,
   };
 }
 

@@ -109,6 +109,7 @@ export const MAIN_VIEW = "main";
  * small however long the journal is.
  */
 export interface Thread {
+  readonly keepsAll: boolean;
   last: number;
   /** The journal's running hash up to there; undefined where it has none yet. */
   head: string | undefined;
@@ -133,17 +134,18 @@ export interface Thread {
   /** How the people who wrote or pressed here are called, by account. */
   names: Map<string, string>;
   runs: Map<string, Run>;
+  /** Those that are open or were lately; `pastAction` finds the others. */
   actions: Map<string, Action>;
   /** The actions that are not over, or whose end some view has yet to show. */
   live: Set<Action>;
   debts: Map<string, Debt>;
-  /** Calls that ended unknown, settled ones too: a late word on them may still come. */
+  /** Calls that ended unknown; of the settled ones the newest, since a late word on them may still come. */
   unknown: Map<string, Call>;
   /** The machine that the thread's last call was for, of those that are for one. */
   host: string | undefined;
   /** The model that people chose for this thread's next runs. */
   model: string | undefined;
-  /** What the models' calls that were made came to, by their number. */
+  /** What the models' newest calls that were made came to, by their number. */
   readonly evidence: Map<number, CameTo>;
   /** Of the newest request, and roughly of what came since: how long the thread has become. */
   requestTokens: number;
@@ -160,8 +162,10 @@ export interface Thread {
   };
 }
 
-export function emptyThread(): Thread {
+/** `keepsAll`: forgets nothing of what is over. */
+export function emptyThread({ keepsAll = false } = {}): Thread {
   return {
+    keepsAll,
     last: 0,
     head: undefined,
     newer: undefined,

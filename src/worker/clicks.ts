@@ -3,6 +3,7 @@ import { checkEligible } from "../approvals/eligibility.ts";
 import { refusalOf, refusalToApprove } from "../approvals/refusal.ts";
 import { signed } from "../approvals/people.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
+import { pastAction } from "../journal/fold.ts";
 import type { Call, Thread } from "../journal/thread.ts";
 import { decide, type Drive, putOff, storeNow } from "./drive.ts";
 import { placeOf } from "./look-up.ts";
@@ -44,11 +45,18 @@ export async function judgeClick(
   return () => decide(drive, () => (open() ? drafts() : undefined));
 }
 
+/** An action of the thread that its fold has forgotten, because it is over. */
+async function recall({ thread, parts, key }: Drive, id: string): Promise<Action | undefined> {
+  const number = Number(/^a(\d+)$/.exec(id)?.[1] ?? Infinity);
+  if (number > thread.counts.actions) return undefined;
+  return pastAction(await parts.journal.read(key), id);
+}
+
 /** What a click comes to, from look-ups that may fail. */
 async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): Promise<Drafts> {
   if (click.choice.kind === "settle") return settle(drive, click, click.choice, signal);
   if (click.choice.kind === "answer") return answer(drive, click, click.choice.text, signal);
-  const action = drive.thread.actions.get(click.action);
+  const action = drive.thread.actions.get(click.action) ?? (await recall(drive, click.action));
   if (action === undefined)
     return () => [privateWord(click, `There is no action ${click.action} here.`)];
   const word = lateWord(action, click);

@@ -10,7 +10,7 @@ import { capText } from "../core/display.ts";
 import type { Entry } from "../core/entry.ts";
 import { isBotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import { fold } from "../journal/fold.ts";
+import { fold, pastAction } from "../journal/fold.ts";
 import { emptyThread, type Thread } from "../journal/thread.ts";
 import type { Journal, JournalSummary, StoredEntry } from "../journal/journal.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -91,7 +91,8 @@ export function createQueries(
     },
 
     async action(key, id) {
-      const action = (await look(key)).thread.actions.get(id);
+      const { actions } = (await look(key)).thread;
+      const action = actions.get(id) ?? pastAction(await journal.read(key), id);
       return action && cardOf(key, action, encode);
     },
 
@@ -129,11 +130,11 @@ function titleOf(text: string, encode: Encode): string {
 }
 
 function summaryOf(
-  { key, lastAt, leased }: JournalSummary,
+  { key, lastAt, leased, now }: JournalSummary,
   { thread, title }: Known,
 ): ThreadSummary {
   const step = nextStep(thread, {
-    now: Date.now(),
+    now,
     busy: new Set(),
     draining: false,
     showAfterMs: undefined,

@@ -1,7 +1,7 @@
 import type { MessageRef, View } from "../adapters/adapter.ts";
 import { BotError } from "../core/errors.ts";
-import { fold } from "../journal/fold.ts";
-import { answerIdOf, emptyThread } from "../journal/thread.ts";
+import { pastAction } from "../journal/fold.ts";
+import { answerIdOf } from "../journal/thread.ts";
 import { within } from "../tools/time-limit.ts";
 import { append, type Drive, persist, putOff, viewOf } from "./drive.ts";
 import { type Owed, retryKey, type Step } from "./next.ts";
@@ -88,7 +88,7 @@ async function takeBack(
   if (owed?.kind === "past" || ref === "") return;
   const entries = await persist(drive, () => parts.journal.read(key));
   if (owed?.kind === "card") {
-    const action = fold(emptyThread(), entries).actions.get(owed.action.action);
+    const action = pastAction(entries, owed.action.action);
     if (action !== undefined) await view.settle(ref, cardOf(key, action, parts.encoder.encode));
     return;
   }

@@ -228,7 +228,14 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       const summaries = [];
       for await (const summary of other.list({ prefix: "incident:" })) summaries.push(summary);
       expect(summaries).toEqual([
-        { key, last: 2, lastAt: expect.any(Number), dueAt: undefined, leased: false },
+        {
+          key,
+          last: 2,
+          lastAt: expect.any(Number),
+          dueAt: undefined,
+          leased: false,
+          now: expect.any(Number),
+        },
       ]);
       expect(await other.check()).toBeUndefined();
     });

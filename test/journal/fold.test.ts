@@ -1,10 +1,14 @@
+import { serialize } from "node:v8";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Entry } from "../../src/core/entry.ts";
-import { fold } from "../../src/journal/fold.ts";
+import { NO_USAGE } from "../../src/core/block.ts";
+import type { Draft, Entry } from "../../src/core/entry.ts";
+import { BotError } from "../../src/core/errors.ts";
+import { fold, pastAction } from "../../src/journal/fold.ts";
 import { emptyThread, type Thread } from "../../src/journal/thread.ts";
 import { nextStep } from "../../src/worker/next.ts";
-import { createStage, fakeTool } from "../fakes/stage.ts";
+import { createQueries } from "../../src/worker/queries.ts";
+import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 
 const PEOPLE = ["test:ana", "test:bob", "test:cy"];
 
@@ -85,4 +89,66 @@ test("what has ended and was shown is forgotten, so a long thread stays small", 
   const thread = fold(emptyThread(), entries);
   expect(thread.counts).toMatchObject({ runs: 40, calls: 40 });
   expect(thread.runs.size + thread.live.size + thread.debts.size).toBe(0);
+});
+
+test("closed actions and settled unknowns leave its memory but for the newest, and can be found again", async () => {
+  const act = fakeTool({
+    name: "act",
+    effect: "write",
+    run: async ({ name }) => {
+      if (name === "lost") throw new BotError("TIMEOUT", "It took too long.");
+      return { text: "done ".repeat(2_000) };
+    },
+  });
+  const { chat, say, click, settle, entries, thread, journal } = await createStage({
+    tools: [act],
+    approvals: { singleOperator: true },
+  });
+  const sizes: number[] = [];
+  const rounds = 60;
+  for (let round = 1; round <= rounds; round++) {
+    const kind = round === 2 ? "denied" : round % 4 === 1 ? "well" : "lost";
+    await say(`run act name=${kind}`);
+    await settle();
+    await click(`a${round}`, { kind: kind === "denied" ? "deny" : "approve" }, "test:bob");
+    await settle();
+    if (kind === "lost") await click(`a${round}`, { kind: "settle", happened: true }, "test:bob");
+    await settle();
+    if (round % 30 === 0) sizes.push(serialize(await thread()).byteLength);
+  }
+  const [half = 0, whole = 0] = sizes;
+  expect(whole / half).toBeLessThan(1.05);
+  const { actions, unknown, counts } = await thread();
+  expect([actions.size <= 21, unknown.size <= 21, counts.actions]).toEqual([true, true, rounds]);
+  expect(pastAction(await entries(), "a2")?.closed).toMatchObject({ outcome: "denied" });
+  const found = await createQueries(journal, [act], (text) => text).action(KEY, "a1");
+  expect(found).toMatchObject({ phase: "done" });
+  await click("a2", { kind: "approve" }, "test:ana");
+  await settle();
+  expect(chat.whispers().at(-1)).toBe("bob already denied a2.");
+  await click(`a${rounds + 1}`, { kind: "approve" }, "test:ana");
+  await settle();
+  expect(chat.whispers().at(-1)).toBe(`There is no action a${rounds + 1} here.`);
+});
+
+test("of what models' calls came to the newest thousand are remembered", () => {
+  const thread = emptyThread();
+  const add = (...drafts: Draft[]) =>
+    fold(
+      thread,
+      drafts.map((draft, at) => ({ ...draft, seq: thread.last + 1 + at, at: 1 })),
+    );
+  const budget = { steps: 9_999, tokens: 9_999, minutes: 1 };
+  const talk = { model: "m", prefix: "p", budget };
+  const run = "r1";
+  add({ id: "r", kind: "run_started", run, answers: [], principals: [], calls: [], talk });
+  for (let step = 1; step <= 1_100; step++) {
+    const call = `r1.t${step}`;
+    const use = { kind: "tool_use" as const, id: `u${step}`, name: "look", input: "{}" };
+    const said = { step, seen: 1, content: [use], stop: "tool_use" as const, usage: NO_USAGE };
+    const by = { model: "m", request: "q", ms: 1 };
+    add({ id: `s${step}`, kind: "assistant", run, ...said, ...by });
+    add({ id: call, kind: "tool_finished", run, call, outcome: "ok", text: "fine" });
+  }
+  expect([...thread.evidence.keys()]).toEqual(Array.from({ length: 1_000 }, (_, at) => at + 101));
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
 import { createQueries } from "../../src/worker/queries.ts";
+import { asked } from "../fakes/asked.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 
 describe("while a tool runs", () => {
@@ -183,4 +184,10 @@ test("a thread is open as long as anything is owed that needs no person, and no 
   expect(await seen()).toEqual({ open: true, openActions: ["a1"] });
   await stage.settle();
   expect(await seen()).toEqual({ open: false, openActions: [] });
+});
+
+test("a list goes by the store's clock: what has not expired there is not said to be owed", async () => {
+  const stage = await asked({ now: () => 1_000_000 });
+  const queries = createQueries(stage.journal, [stage.act], (text) => text);
+  expect(await queries.thread(KEY)).toMatchObject({ openActions: ["a1"], open: false });
 });
