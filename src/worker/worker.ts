@@ -119,17 +119,13 @@ export function createWorker(parts: WorkerParts): Worker {
 async function hold(drive: Drive): Promise<void> {
   const { journal, log } = drive.parts;
   const watch = journal.watch(drive.key, (last) => hint(drive, last));
-  const timer = setInterval(() => {
-    renew(drive).catch((error: unknown) => {
-      log.warn({ err: error, key: drive.key }, "the lease could not be renewed yet");
-    });
-  }, drive.lease.ttlMs / 3);
+  const renewals = keepLease(drive);
   try {
     await absorb(drive);
     await loop(drive);
   } finally {
     drive.over = true;
-    clearInterval(timer);
+    clearInterval(renewals);
     await watch.stop();
     cut(drive, () => true);
     // What was begun and is no longer this worker's to decide ends here; known outcomes of writes are posted.
@@ -139,6 +135,15 @@ async function hold(drive: Drive): Promise<void> {
       });
     }
   }
+}
+
+/** Renews the lease, also one of a thread that was lost, until the timer is cleared. */
+function keepLease(drive: Drive): NodeJS.Timeout {
+  return setInterval(() => {
+    renew(drive).catch((error: unknown) => {
+      drive.parts.log.warn({ err: error, key: drive.key }, "the lease could not be renewed yet");
+    });
+  }, drive.lease.ttlMs / 3);
 }
 
 async function loop(drive: Drive): Promise<void> {
@@ -248,17 +253,22 @@ async function release(drive: Drive, waiting: Extract<Step, { do: "wait" }>): Pr
   return true;
 }
 
-/** Gives back a thread that is no longer what was folded of it, for somebody to begin anew, once what runs has ended. */
-async function startOver({ parts, key, lease, busy, heardNow }: Drive): Promise<void> {
+/**
+ * Gives back a thread that is no longer what was folded of it, for somebody to begin anew, once what runs has ended: until
+ * then the lease is kept, or another worker would run it beside.
+ */
+async function startOver(drive: Drive): Promise<void> {
+  const { parts, key, lease, busy } = drive;
   const { journal, log } = parts;
   log.error(
     { key },
     "the store no longer has what was read of this thread, as after a failover or a restored backup; it is read anew",
   );
+  const renewals = keepLease(drive);
   await Promise.all([...busy.values()].map(({ ended }) => ended));
-  const dueAt = heardNow.store;
+  clearInterval(renewals);
   const last = (await journal.read(key)).at(-1)?.seq ?? 0;
-  const reply = await journal.release(lease, last, dueAt);
+  const reply = await journal.release(lease, last, storeNow(drive));
   if (reply.kind === "ok") parts.wakeAt(key, 0);
 }
 

@@ -187,6 +187,29 @@ test("what a platform took without saying so is looked for, also right after, wh
   expect(again).toEqual([false, true, false]);
 });
 
+test("what was refused is looked for also by the worker that goes on with something else", async () => {
+  const gate = Promise.withResolvers<{ text: string }>();
+  let refusals = 1;
+  const { stage, chat } = await slowStage({
+    tools: [fakeTool({ name: "quick" }), fakeTool({ name: "look", run: () => gate.promise })],
+    showAfterMs: 60_000,
+    refuse: (what) => {
+      if (what !== "say" || refusals-- <= 0) return;
+      throw new BotError("PLATFORM_RATE_LIMITED", "wait", { retryAfterMs: 20 });
+    },
+  });
+  await stage.say("run look name=x");
+  await stage.say("run quick name=x");
+  const working = stage.settle();
+  await until(() => chat.answers().length === 1);
+  expect(chat.deliveries.map(({ id, again }) => ({ id, again }))).toEqual([
+    { id: "ended:r2", again: false },
+    { id: "ended:r2", again: true },
+  ]);
+  gate.resolve({ text: "seen" });
+  await working;
+});
+
 test("an answer that a stopped worker wrote down and did not show is looked for by the next one", async () => {
   const chat = createChat({
     refuse: () => {
