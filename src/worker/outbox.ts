@@ -125,7 +125,8 @@ export function outgoingOf(
   const answer = { kind: "answer" as const, run: started.run, status, text, results };
   if (talk === undefined) return { ...answer, talk: false };
   const { steps, usage, workMs } = talk;
-  return { ...answer, talk: true, spent: { steps, usage, workMs } };
+  // Stopped before its model had answered once, it has nothing to count.
+  return { ...answer, talk: true, ...(steps > 0 && { spent: { steps, usage, workMs } }) };
 }
 
 /** The notice as it stays once what it is about waits no longer; undefined: it goes. */

@@ -187,16 +187,13 @@ test("200 threads of several authors: only principals instruct, the least of the
         now = each;
         if (more !== undefined) await scene.say("and I", more);
         await scene.ask("please", by);
-        for (const person of PEOPLE) {
-          for (const { action } of scene.chat.cards()) {
-            await scene.click(action, { kind: "approve" }, person);
-          }
-          await scene.settle();
+        const open = () => scene.chat.cards().filter(({ phase }) => phase === "open");
+        for (const { action } of open()) {
+          for (const person of PEOPLE) await scene.click(action, { kind: "approve" }, person);
         }
+        await scene.settle();
         // Nobody is left who did not speak: the run goes on without it.
-        for (const { action, phase } of scene.chat.cards()) {
-          if (phase === "open") await scene.click(action, { kind: "deny" }, "test:cy");
-        }
+        for (const { action } of open()) await scene.click(action, { kind: "deny" }, "test:cy");
         await scene.settle();
       }
       const entries: Entry[] = await scene.entries();

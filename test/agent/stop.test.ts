@@ -25,6 +25,8 @@ describe("a Stop", () => {
     expect(stage.chat.answers()).toMatchObject([
       { status: "cancelled", text: "Stopped by bob before the first check." },
     ]);
+    // Nothing was counted, so no line of zeros stands below.
+    expect(stage.chat.answers()[0]).not.toHaveProperty("spent");
     expect(ofKind(await stage.entries(), "assistant")).toEqual([]);
   });
 

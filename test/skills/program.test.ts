@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { loadConfig } from "../../src/config.ts";
 import { Program } from "../fakes/program.ts";
 import { type Provider, startProvider, WIRES } from "../fakes/provider.ts";
 import { skillText } from "./folder.ts";
@@ -52,23 +53,22 @@ describe("the program with a folder of skills", () => {
           : { content: "INCONCLUSIVE: nothing was looked at." },
     );
     const { folder, run } = bound(configured({ ...provider.env, LOG_LEVEL: "error" }));
-    expect(await run(["ask", "why 502?"])).toMatchObject({ code: 0 });
+    const asked = await run(["ask", "--json", "why 502?"]);
+    expect(asked).toMatchObject({ code: 0 });
     const systems = provider.requests.map(({ messages }) => JSON.stringify(messages[0]));
     expect(systems[0]).toContain("- web: Does web.");
     expect(systems[1]).toBe(systems[0]);
     expect(JSON.stringify(provider.requests[1])).toContain("As we do it here.");
-    const thread = /terminal:[\w-]+/.exec((await run(["audit"])).out)?.[0] ?? "";
+    const thread = /terminal:[\w-]+/.exec(asked.out)?.[0] ?? "";
     expect((await run(["replay", thread])).out.match(/request identical/g)).toHaveLength(2);
     writeFileSync(join(folder, "runbooks/web/SKILL.md"), skillText("web").replace("Does", "Makes"));
     expect((await run(["replay", thread])).out).not.toContain("request identical");
   });
 
   test("refuses a folder that is no absolute path", async () => {
-    const made = configured();
-    writeFileSync(join(made.folder, "watchkeeper.yaml"), "skills: { folders: [runbooks, /] }\n");
-    const { code, err } = await made.run(["doctor"]);
-    expect(code).toBe(2);
-    expect(err).toMatch(
+    const { folder: cwd } = configured();
+    writeFileSync(join(cwd, "watchkeeper.yaml"), "skills: { folders: [runbooks, /] }\n");
+    await expect(loadConfig({}, { cwd })).rejects.toThrow(
       /skills\.folders\[0\]: expected an absolute path[^]*folders\[1\]: expected/,
     );
   });
