@@ -218,9 +218,23 @@ function connect(
 
 /** The app whose bot it is; undefined where Slack does not say. @throws BotError PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED */
 async function appOf(api: Api, { botId: bot }: Workspace): Promise<string | undefined> {
-  try {
+  return unlessRefused(async () => {
     const found = await api.ask("bots.info", (client) => client.bots.info({ bot }));
     return found.bot?.app_id;
+  });
+}
+
+/** The app that an app-level token is of; as `appOf`. */
+async function appOfToken(api: Api): Promise<string | undefined> {
+  return unlessRefused(async () => {
+    const found = await api.ask("auth.test", (client) => client.auth.test());
+    return found.app_id;
+  });
+}
+
+async function unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
   } catch (error) {
     if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
     throw error;
@@ -271,8 +285,7 @@ async function examineSocket(
 ): Promise<{ ok: boolean; text: string }> {
   try {
     await api.ask("apps.connections.open", (client) => client.apps.connections.open({}));
-    const { app_id: ofToken } = await api.ask("auth.test", (client) => client.auth.test());
-    checkApp(ofToken, ofBot);
+    checkApp(await appOfToken(api), ofBot);
     return { ok: true, text: "Slack: the app token opens Socket Mode." };
   } catch (error) {
     if (!isBotError(error)) throw error;
