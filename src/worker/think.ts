@@ -219,7 +219,7 @@ async function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> 
  * A draft without its last words: a secret or a mention may be only half there. (The look behind keeps it linear: within a
  * word no end of it is looked for.)
  */
-function shownPart(text: string): string {
+export function shownPart(text: string): string {
   const head = text.slice(0, Math.max(0, text.length - HELD_BACK));
   return head.slice(0, head.search(/(?<![^\s、。，！？])[^\s、。，！？]*$/u));
 }
