@@ -62,56 +62,51 @@ function rule(tool: string, arg: string, pattern: string, decide: string): strin
   return `    - { match: { tool: ${tool}, args: { ${arg}: "${pattern}" } }, decide: ${decide} }\n`;
 }
 
-describe("a deny on the program itself", () => {
-  test("of a URL holds for every spelling of it", async () => {
-    const port = portOf(inner);
-    configure(rule("http_check", "url", `http://127.0.0.1:${port}/payroll`, "deny"));
-    const out = await said([
-      `run http_check url=http://127.0.0.1:${port}/payroll`,
-      `run http_check url=http:127.0.0.1:${port}/payroll`,
-      `run http_check url=http://2130706433:${port}/payroll`,
-      `run http_check url=http://127.1:${port}//x/../%70ayroll`,
-      `run http_check url=http://[::ffff:127.0.0.1]:${port}/payroll?x=1`,
-    ]);
-    expect(out.match(/Policy denies it: rule 1 of approvals.rules/g)).toHaveLength(5);
-    expect(asked).toEqual([]);
-  });
-
-  test.each(["deny", "ask"])("(%s) of a URL holds for a redirect to it", async (decide) => {
-    configure(rule("http_check", "url", `http://127.0.0.1:${portOf(inner)}/*`, decide));
-    const { out } = await program.run([
-      "ask",
-      `run http_check url=http://127.0.0.1:${portOf(outer)}/x`,
-    ]);
-    const why = decide === "deny" ? "Policy denies it: rule 1" : "needs an approval of its own";
-    expect(out).toContain("302 Found");
-    expect(out).toContain("which was not requested");
-    expect(out).toContain(why);
-    expect(asked).toEqual([]);
-  });
-
-  test("of a path holds for every spelling of it, and for links", async () => {
-    const { folder } = program;
-    configure(rule("read_log", "path", `${folder}/logs/private/*`, "deny"));
-    const paths = [
-      `${folder}/logs/private/hr.log`,
-      `${folder}/logs//private/./hr.log`,
-      "private/hr.log",
-      "today.log",
-      `${folder}/alias/private/hr.log`,
-      `${folder}/alias/today.log`,
-    ];
-    const out = await said(paths.map((path) => `run read_log path=${path}`));
-    expect(out.match(/Policy denies it: rule 1/g)).toHaveLength(6);
-    expect(out).not.toContain("99000");
-  });
-
-  test("of a program holds for a link to it", async () => {
-    configure(rule("run_command", "argv", "touch *", "deny"));
-    const argv = JSON.stringify([join(program.folder, "make"), "x"]);
-    const { out } = await program.run(["ask", `run run_command argv='${argv}'`]);
-    expect(out).toContain("Policy denies it: rule 1");
-  });
+/** A deny on each of these, and an ask on one: the program is started once for all of them. */
+test("what a rule holds up on the program itself is evaded by no spelling, link or redirect", async () => {
+  const { folder } = program;
+  const [port, from] = [portOf(inner), portOf(outer)];
+  configure(
+    [
+      rule("http_check", "url", `http://127.0.0.1:${port}/payroll`, "deny"),
+      rule("read_log", "path", `${folder}/logs/private/*`, "deny"),
+      rule("run_command", "argv", "touch *", "deny"),
+      rule("http_check", "url", `http://127.0.0.1:${port}/asked/*`, "ask"),
+    ].join(""),
+  );
+  const urls = [
+    `http://127.0.0.1:${port}/payroll`,
+    `http:127.0.0.1:${port}/payroll`,
+    `http://2130706433:${port}/payroll`,
+    `http://127.1:${port}//x/../%70ayroll`,
+    `http://[::ffff:127.0.0.1]:${port}/payroll?x=1`,
+  ];
+  const paths = [
+    `${folder}/logs/private/hr.log`,
+    `${folder}/logs//private/./hr.log`,
+    "private/hr.log",
+    "today.log",
+    `${folder}/alias/private/hr.log`,
+    `${folder}/alias/today.log`,
+  ];
+  const out = await said([
+    ...urls.map((url) => `run http_check url=${url}`),
+    ...paths.map((path) => `run read_log path=${path}`),
+    `run run_command argv='${JSON.stringify([join(folder, "make"), "x"])}'`,
+    `run http_check url=http://127.0.0.1:${from}/payroll`,
+    `run http_check url=http://127.0.0.1:${from}/asked/x`,
+  ]);
+  const denials = (number: number) =>
+    out.match(new RegExp(`Policy denies it: rule ${number} of approvals.rules`, "g"));
+  // The last of the first rule's is where a redirect led.
+  expect(denials(1)).toHaveLength(urls.length + 1);
+  expect(denials(2)).toHaveLength(paths.length);
+  expect(denials(3)).toHaveLength(1);
+  expect(out).toContain("302 Found");
+  expect(out).toContain("which was not requested");
+  expect(out).toContain("needs an approval of its own");
+  expect(out).not.toContain("99000");
+  expect(asked).toEqual([]);
 });
 
 describe("an allow on the program itself", () => {

@@ -48,18 +48,21 @@ const heldValue = fc
   .filter((value) => value.length >= 6 && !"[secret:DB_KEY]".includes(value));
 
 describe("held secrets", () => {
-  test.each(Object.entries({ ...ENCODINGS, ...DRESSES }))(
-    "a held value is found %s",
-    (_name, encode) => {
+  test(
+    "a held value is found however programs write it down, and in whatever dress",
+    () => {
       const random = seeded(1);
+      const ways = Object.entries({ ...ENCODINGS, ...DRESSES });
       fc.assert(
         fc.property(heldValue, (value) => {
-          const encoded = encode(value, random);
           const redactor = createRedactor([{ name: "DB_KEY", value }]);
-          const shown = redactor.redact(`before ${encoded} after`);
-          expect(redactor.find(`before ${encoded} after`)).toContain("DB_KEY");
-          expect(shown).toContain("[secret:DB_KEY]");
-          expect(shown).not.toContain(value);
+          for (const [way, encode] of ways) {
+            const text = `before ${encode(value, random)} after`;
+            const shown = redactor.redact(text);
+            expect(redactor.find(text), way).toContain("DB_KEY");
+            expect(shown, way).toContain("[secret:DB_KEY]");
+            expect(shown, way).not.toContain(value);
+          }
         }),
         { numRuns: 80, seed: 1 },
       );
@@ -325,7 +328,7 @@ describe("a redactor", () => {
           expect(encodeText(encoded, redactor)).toBe(encoded);
           expect(once).not.toContain("held-value");
         }),
-        { numRuns: 10_000, seed: 4 },
+        { numRuns: 4_000, seed: 4 },
       );
     },
     SLOW_MS,
@@ -344,9 +347,9 @@ describe("a redactor", () => {
         "://a:|://a|eyJ|eyJaaaaaaaaaa.|-----BEGIN PRIVATE KEY-----|-----END PRIVATE KEY-----|aaaa\n|name: password\n",
         "AKIAAAAAAAAAAAAAAAAA,|a:a@tcp(|accesskey:|Set-Cookie: a=|curl a -u b|[secret:|token a|data:\n  a|held-valu",
       ].flatMap((line) => line.split("|"))) {
-        const text = piece.repeat(Math.ceil(200_000 / piece.length));
+        const text = piece.repeat(Math.ceil(80_000 / piece.length));
         const spent = await cpuMs(() => awkward.redact(text));
-        expect(spent, JSON.stringify(piece)).toBeLessThan(10_000);
+        expect(spent, JSON.stringify(piece)).toBeLessThan(4_000);
       }
     },
     SLOW_MS,

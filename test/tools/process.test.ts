@@ -55,7 +55,7 @@ describe("a program's arguments", () => {
         const { stdout } = await exec(["printf", "%s\\0", ...args], { signal });
         expect(stdout.split("\0").slice(0, -1)).toEqual(args);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 
@@ -237,8 +237,8 @@ describe("a program's end", () => {
   });
 
   it("comes when we are killed, at whatever moment: no orphans", async () => {
-    const folders = await Promise.all(Array.from({ length: 12 }, () => makeFolder()));
-    const killAfterMs = folders.map((_, index) => (index < 8 ? index * 4 : 150));
+    const folders = await Promise.all(Array.from({ length: 8 }, () => makeFolder()));
+    const killAfterMs = folders.map((_, index) => (index < 6 ? index * 5 : 150));
     for (const [index, folder] of folders.entries()) {
       const fixture = fileURLToPath(new URL("./doomed-parent.ts", import.meta.url));
       const parent = spawn(process.execPath, [fixture, folder], {
@@ -275,7 +275,7 @@ describe("a program's output", () => {
             : `${head}\n[… ${leftOut} bytes left out …]\n${tail}`,
         );
       }),
-      { numRuns: 30 },
+      { numRuns: 15 },
     );
   });
 
