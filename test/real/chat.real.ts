@@ -146,7 +146,7 @@ test.each([
     expect(service("status").status).not.toBe(0);
 
     await platform.press(key, "ana", "Approve", "restart_service");
-    await expect.poll(() => platform.told("ana")).toContain("may not");
+    await expect.poll(() => platform.told("ana")).toContain("someone else has to approve it");
     await platform.press(key, "bob", "Approve", "restart_service");
     await expect.poll(shown(key)).toContain("it answers again");
     expect(service("status").status).toBe(0);
