@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY, type Stage } from "../fakes/stage.ts";
@@ -241,6 +242,28 @@ describe("what people write while an approval is open", () => {
     await stage.ask("cancel a2");
     expect(stage.model.left()).toBe(0);
   });
+});
+
+test("cards come in the order of their actions, also one whose action was decided before it could be shown", async () => {
+  let now = 1_000_000;
+  let isAway = true;
+  const chat = createChat({
+    refuse: (what) => {
+      if (what === "card" && isAway) throw new BotError("PLATFORM_UNREACHABLE", "away");
+    },
+  });
+  const calls = [call("act", "a"), call("act", "b")];
+  const stage = await talking([{ calls }, { text: "Very well." }], { chat, now: () => now });
+  await stage.ask("fix it");
+  await stage.ask("deny a1");
+  expect(chat.cards()).toEqual([]);
+  isAway = false;
+  now += 60_000;
+  await stage.settle();
+  expect(chat.cards().map(({ action, phase }) => [action, phase])).toEqual([
+    ["a1", "denied"],
+    ["a2", "open"],
+  ]);
 });
 
 describe("two workers on one thread", () => {
