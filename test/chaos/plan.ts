@@ -112,15 +112,14 @@ export interface BatchPlan {
 
 /**
  * The plan for a machine on which work takes `pace` times as long, because others use it too: leases last longer, and so
- * does what is counted in them. What people do stays as it is, so that workers are struck at work.
+ * does what is counted in them, and the time to run into a trap. What people do stays as it is, so that workers are struck
+ * at work.
  */
 export function paced(plan: BatchPlan, pace: number): BatchPlan {
   const slow = (ms: number) => Math.round(ms * pace);
   const life = (each: Life): Life => {
-    const freezes =
-      each.blows.some(({ kind }) => kind === "freeze") ||
-      each.traps.some(({ signal }) => signal === "SIGSTOP");
-    if (!freezes) return each;
+    const isTimed = each.traps.length === 0 && each.blows.every(({ kind }) => kind !== "freeze");
+    if (isTimed) return each;
     const blows = each.blows.map((blow) => ({ ...blow, afterMs: slow(blow.afterMs) }));
     return { ...each, blows };
   };

@@ -133,7 +133,7 @@ export function verdictOf(record: BatchRecord): Verdict {
     fail(key, violations(evidence));
     countThread(evidence, figures);
     const recoveries = callsOf(evidence).flatMap((call) =>
-      recoveryOf(call, evidence, record.strikes),
+      recoveryOf(call, evidence, record.strikes, crossed.get(key) ?? []),
     );
     figures.recoveryMs.push(...recoveries);
     const slow = recoveries.filter((ms) => ms > RECOVERY_MS * record.plan.pace);
@@ -243,8 +243,16 @@ function countThread(evidence: Evidence, figures: Figures): void {
   }
 }
 
-/** How long it took from the strike that interrupted a write until the chat said how that write stands. */
-function recoveryOf(call: CallEvidence, { lines }: Evidence, strikes: readonly Strike[]): number[] {
+/**
+ * How long it took from the strike that interrupted a write until the chat said how that write stands. Who was to say it may
+ * have been struck as well, one of `crossed`: then it is counted from there.
+ */
+function recoveryOf(
+  call: CallEvidence,
+  { lines }: Evidence,
+  strikes: readonly Strike[],
+  crossed: readonly Strike[],
+): number[] {
   const [start] = call.started;
   const [finished] = call.finished;
   if (start === undefined || start.effect === "read" || finished === undefined) return [];
@@ -265,7 +273,9 @@ function recoveryOf(call: CallEvidence, { lines }: Evidence, strikes: readonly S
     return settles && /UNKNOWN/.test(line.text);
   });
   const [first] = struck;
-  return first === undefined || told === undefined ? [] : [told.at - first.at];
+  if (first === undefined || told === undefined) return [];
+  const last = crossed.findLast(({ at }) => at >= first.at && at <= told.at) ?? first;
+  return [told.at - last.at];
 }
 
 /** pino's. */
