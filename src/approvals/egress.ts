@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { type ArgumentKind, canonicalHost, hostOf, readAddress } from "../core/canonical.ts";
 import type { JsonObject } from "../core/entry.ts";
+import { hrefOf, type Places } from "./places.ts";
 
 /**
  * Where a read sends its arguments, and whether that place is known. What a model read elsewhere can leave in an address, so
@@ -17,8 +18,8 @@ interface Destination {
 
 /** What is known of places. */
 export interface KnownPlaces {
-  /** What full members of the thread wrote. */
-  words: readonly string[];
+  /** What full members of the thread wrote, each of them. */
+  written: readonly Places[];
   /** `network.allow`: addresses, networks, names, `*.domain`. */
   network: readonly string[];
   /** A rule that names the place allows the call. */
@@ -49,70 +50,29 @@ export function destinations(
 
 /** Why sending there has to be asked about, as a sentence, or undefined. */
 export function whyAsk({ host, url }: Destination, known: KnownPlaces): string | undefined {
-  const written = placesIn(known.words);
-  if (url !== undefined && written.urls.has(hrefOf(url))) return undefined;
+  const { written } = known;
+  const isWritten = written.some(({ hosts }) => hosts.has(host));
+  if (url !== undefined && written.some(({ urls }) => urls.has(hrefOf(url)))) return undefined;
   const entry = entryFor(host, known.network);
-  if (!written.hosts.has(host) && entry === undefined && !known.named) {
+  if (!isWritten && entry === undefined && !known.named) {
     return `Nobody here named ${host}, and the configuration doesn't know it.`;
   }
   if (url !== undefined && !known.named && isInner(host, entry)) {
     return `${host} is inside the network, and nobody here wrote this very URL.`;
   }
-  const labels = written.hosts.has(host) ? 0 : Buffer.byteLength(labelsBelow(host, entry));
+  const labels = isWritten ? 0 : Buffer.byteLength(labelsBelow(host, entry));
   if (labels > MAX_LABEL_BYTES) return `The name ${host} holds ${labels} bytes that nobody wrote.`;
-  const bytes = url === undefined ? 0 : unwrittenBytes(url, written.urls);
+  const bytes = url === undefined ? 0 : unwrittenBytes(url, written);
   if (bytes <= MAX_URL_BYTES) return undefined;
   return `The URL tells ${host} ${bytes} bytes that nobody here wrote.`;
 }
 
-interface Places {
-  hosts: ReadonlySet<string>;
-  urls: ReadonlySet<string>;
-}
-
-/** The hosts and URLs that stand in texts; a URL without its scheme counts as http and as https. */
-function placesIn(words: readonly string[]): Places {
-  const hosts = new Set<string>();
-  const urls = new Set<string>();
-  const add = (text: string) => {
-    const url = URL.parse(text);
-    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "") return;
-    hosts.add(hostOf(url));
-    urls.add(hrefOf(url));
-  };
-  for (const token of words.flatMap(tokensOf)) {
-    const text = token.replace(/^[\p{P}\p{S}]*?(?=[\p{L}\p{N}[/])/u, "");
-    for (const one of new Set([text, text.replace(/(?<![\p{P}\p{S}])[\p{P}\p{S}]+$/u, "")])) {
-      const isUrl = one.includes("://");
-      for (const whole of isUrl ? [one] : [`http://${one}`, `https://${one}`]) add(whole);
-      const host = isUrl ? undefined : canonicalHost(one);
-      if (host !== undefined) hosts.add(host);
-    }
-  }
-  return { hosts, urls };
-}
-
-/** Words, with `url=https://…` split, and what stands in quotes or angle brackets by itself. */
-function tokensOf(text: string): string[] {
-  return text
-    .split(/[\s<>"'`|]+/)
-    .flatMap((token) => [token, token.replace(/^[\w-]+=/, "")])
-    .filter((token) => token !== "");
-}
-
-/** As it is requested: without a fragment. */
-function hrefOf(url: URL): string {
-  const plain = new URL(url);
-  plain.hash = "";
-  const host = hostOf(url);
-  return `${plain.protocol}//${host}:${plain.port}${plain.pathname}${plain.search}`;
-}
-
 /** The bytes of path and query beyond the longest beginning of them that somebody wrote. */
-function unwrittenBytes(url: URL, written: ReadonlySet<string>): number {
+function unwrittenBytes(url: URL, written: readonly Places[]): number {
   const href = hrefOf(url);
-  const begun = [...written].filter((one) => href.startsWith(one)).map((one) => one.length);
-  const from = Math.max(href.length - url.pathname.length - url.search.length, ...begun);
+  let from = href.length - url.pathname.length - url.search.length;
+  for (const { urls } of written)
+    for (const one of urls) if (one.length > from && href.startsWith(one)) from = one.length;
   return Buffer.byteLength(href.slice(from));
 }
 

@@ -1,26 +1,33 @@
-import type { Entry } from "../core/entry.ts";
-
-/** Something that people wrote, and when: messages, typed commands, arguments they edited. */
-interface Word {
-  seq: number;
-  account: string;
-  text: string;
-}
+import type { Entry, JsonObject } from "../core/entry.ts";
+import { noPlaces, notePlaces, type Places } from "./places.ts";
 
 /** What came into a thread and from whom: a fold over all its entries. */
 export interface Heard {
   last: number;
-  words: Word[];
+  /** Accounts that wrote something, with the first entry: messages, typed commands, arguments they edited. */
+  authors: Map<string, number>;
+  /** The hosts and URLs that each of them wrote. */
+  places: Map<string, Places>;
   /** Tools whose results came, with the first result's entry. */
   results: Map<string, number>;
   /** The first entry with a file. */
   files: number | undefined;
-  /** The tools of the calls that were started. */
+  /** The tools of the calls that run. */
   calls: Map<string, string>;
+  /** The arguments of the actions that are open, as they are shown. */
+  shown: Map<string, JsonObject>;
 }
 
 export function nothingHeard(): Heard {
-  return { last: 0, words: [], results: new Map(), files: undefined, calls: new Map() };
+  return {
+    last: 0,
+    authors: new Map(),
+    places: new Map(),
+    results: new Map(),
+    files: undefined,
+    calls: new Map(),
+    shown: new Map(),
+  };
 }
 
 /** Folds the next entry in, in place; one that is in it already changes nothing. */
@@ -28,20 +35,73 @@ export function hear(heard: Heard, entry: Entry): void {
   const { seq } = entry;
   if (seq <= heard.last) return;
   heard.last = seq;
-  if (entry.kind === "message" || entry.kind === "command") {
-    const { actor, text } = entry;
-    heard.words.push({ seq, account: actor.account, text });
-    if (entry.kind === "message" && (entry.files ?? []).length > 0) heard.files ??= seq;
-  } else if (entry.kind === "click" && entry.choice.kind === "edit") {
-    const text = Object.values(entry.choice.args).map(String).join(" ");
-    heard.words.push({ seq, account: entry.actor.account, text });
-  } else if (entry.kind === "tool_started") {
-    heard.calls.set(entry.call, entry.tool);
-  } else if (entry.kind === "tool_finished") {
-    const tool = heard.calls.get(entry.call);
-    if (tool !== undefined && !heard.results.has(tool)) heard.results.set(tool, seq);
-    if ((entry.files ?? []).length > 0) heard.files ??= seq;
+  switch (entry.kind) {
+    case "message":
+      if ((entry.files ?? []).length > 0) heard.files ??= seq;
+      return said(heard, seq, entry.actor.account, entry.text);
+    case "command":
+      return said(heard, seq, entry.actor.account, entry.text);
+    case "click":
+      if (entry.choice.kind !== "edit") return;
+      return said(
+        heard,
+        seq,
+        entry.actor.account,
+        changedIn(heard, entry.action, entry.choice.args),
+      );
+    case "action_proposed":
+      heard.shown.set(entry.action, entry.args);
+      return;
+    case "action_closed":
+      heard.shown.delete(entry.action);
+      return;
+    case "tool_started":
+      if (entry.action !== undefined) heard.shown.delete(entry.action);
+      heard.calls.set(entry.call, entry.tool);
+      return;
+    case "tool_finished": {
+      const tool = heard.calls.get(entry.call);
+      heard.calls.delete(entry.call);
+      if (tool !== undefined && !heard.results.has(tool)) heard.results.set(tool, seq);
+      if ((entry.files ?? []).length > 0) heard.files ??= seq;
+      return;
+    }
+    case "signal":
+    case "settled":
+    case "stop":
+    case "timer":
+    case "tenant":
+    case "incident":
+    case "run_started":
+    case "assistant":
+    case "gate":
+    case "vote":
+    case "view_added":
+    case "notice":
+    case "delivered":
+    case "run_ended":
+      return;
+    default:
+      entry satisfies never;
   }
+}
+
+function said(heard: Heard, seq: number, account: string, text: string): void {
+  if (!heard.authors.has(account)) heard.authors.set(account, seq);
+  const places = heard.places.get(account) ?? noPlaces();
+  notePlaces(places, text);
+  heard.places.set(account, places);
+}
+
+/** A form sends every argument; its author wrote those that they changed. */
+function changedIn({ shown }: Heard, action: string, args: JsonObject): string {
+  const before = shown.get(action) ?? {};
+  const changed = Object.entries(args).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  );
+  return changed
+    .map(([, value]) => (typeof value === "string" ? value : JSON.stringify(value)))
+    .join(" ");
 }
 
 /**
@@ -49,13 +109,13 @@ export function hear(heard: Heard, entry: Entry): void {
  * outside, files, others' words. It instructs nobody, and a model may still have followed it.
  */
 export function isOutsideHeard(
-  { words, results, files }: Heard,
+  { authors, results, files }: Heard,
   seen: number,
   { isOurs, isMember }: { isOurs(tool: string): boolean; isMember(account: string): boolean },
 ): boolean {
   return (
     (files !== undefined && files <= seen) ||
     [...results].some(([tool, seq]) => seq <= seen && !isOurs(tool)) ||
-    words.some(({ account, seq }) => seq <= seen && !isMember(account))
+    [...authors].some(([account, seq]) => seq <= seen && !isMember(account))
   );
 }

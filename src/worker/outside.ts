@@ -1,7 +1,8 @@
 import { destinations, whyAsk } from "../approvals/egress.ts";
 import { hear, type Heard, isOutsideHeard, nothingHeard } from "../approvals/heard.ts";
+import type { Places } from "../approvals/places.ts";
 import type { Decision } from "../approvals/policy.ts";
-import type { JsonObject } from "../core/entry.ts";
+import type { Effect, JsonObject } from "../core/entry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type Drive, persist } from "./drive.ts";
 
@@ -13,6 +14,8 @@ type Asking = Extract<Decision, { kind: "ask" }>;
 interface Step {
   run: string;
   args: JsonObject;
+  /** What it does with these arguments. */
+  effect: Effect;
   from?: JsonObject | undefined;
 }
 
@@ -38,18 +41,18 @@ export async function hasReadOutside(drive: Drive, run: string): Promise<boolean
  */
 export async function askOutside(
   drive: Drive,
-  { run, args, from }: Step,
+  { run, args, effect, from }: Step,
   tool: Tool,
   decision: Extract<Decision, { kind: "allow" }>,
 ): Promise<Asking | undefined> {
-  const sent = tool.effect === "read" ? destinations(tool.kinds ?? {}, args) : [];
-  const isOwn = tool.own === true && tool.effect !== "read";
+  const sent = effect === "read" ? destinations(tool.kinds ?? {}, args) : [];
+  const isOwn = tool.own === true && effect !== "read";
   if ((sent.length === 0 && !isOwn) || !(await hasReadOutside(drive, run))) return undefined;
   if (isOwn) return decision.byRule === true ? undefined : asking(OWN_WORDS);
-  const words = await wordsOfMembers(drive);
+  const written = await writtenByMembers(drive);
   // Where the same host leads on is its own word, which it was told nothing new for.
   const hosts = new Set(destinations(tool.kinds ?? {}, from ?? {}).map(({ host }) => host));
-  const known = { words, network: drive.parts.network ?? [], named: decision.named === true };
+  const known = { written, network: drive.parts.network ?? [], named: decision.named === true };
   for (const place of sent.filter(({ host }) => !hosts.has(host))) {
     const why = whyAsk(place, known);
     if (why !== undefined) return asking(`The bot has read text from outside. ${why}`);
@@ -73,18 +76,18 @@ function asking(why: string): Asking {
   };
 }
 
-async function wordsOfMembers(drive: Drive): Promise<string[]> {
+async function writtenByMembers(drive: Drive): Promise<Places[]> {
   const heard = await heardOf(drive);
   const members = await membersAmong(drive, heard);
-  return heard.words.flatMap(({ account, text }) => (members.has(account) ? [text] : []));
+  return [...heard.places].flatMap(([account, places]) => (members.has(account) ? [places] : []));
 }
 
 /** Whom the platform cannot tell of just now is taken for nobody: then more is asked. */
 async function membersAmong(
   { adapter, key }: Drive,
-  { words }: Heard,
+  { authors }: Heard,
 ): Promise<ReadonlySet<string>> {
-  const accounts = [...new Set(words.map(({ account }) => account))];
+  const accounts = [...authors.keys()];
   if (adapter.singleOperator) return new Set(accounts);
   const standings = await Promise.all(
     accounts.map((account) => adapter.people.standing(account, key).catch(() => "unknown")),

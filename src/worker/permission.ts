@@ -1,6 +1,7 @@
 import { decideAccess } from "../approvals/access.ts";
 import { type Decision, decide as decidePolicy } from "../approvals/policy.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
+import type { Action } from "../approvals/action.ts";
 import type { Drive } from "./drive.ts";
 import { channelOf, NEVER } from "./look-up.ts";
 import { askOutside } from "./outside.ts";
@@ -17,8 +18,10 @@ interface Wanted {
   effect?: Effect | undefined;
   /** They are where a call leads that was permitted with these. */
   from?: JsonObject | undefined;
-  /** Accounts that edited it: they ask for it too. */
-  editors?: Iterable<string> | undefined;
+  /** The action that it is: who edited that asks for the call too. */
+  action?: Pick<Action, "editors"> | undefined;
+  /** Whoever edits it just now. */
+  editor?: string | undefined;
 }
 
 /** A denial's `why` is a sentence for people. */
@@ -50,7 +53,9 @@ export async function permit(
   const tool = dispatcher.find(wanted.tool);
   const effect = wanted.effect ?? dispatcher.effectOf(wanted.tool, wanted.args);
   const call = { tool: wanted.tool, effect, own: tool?.own };
-  const requesters = await requestersOf(drive, wanted, signal);
+  const { run, action, editor } = wanted;
+  const editors = [...(action?.editors ?? []), ...(editor === undefined ? [] : [editor])];
+  const requesters = await requestersOf(drive, { run, editors }, signal);
   const channel = await channelOf(drive, signal);
   const access = decideAccess(parts.access, { ...call, open: tool?.open, channel }, requesters);
   if (access.kind === "deny") return access;
@@ -69,7 +74,7 @@ export async function permit(
   if (decision.kind === "deny") return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
   if (decision.kind === "ask") return decision;
   if (access.kind === "ask") return ASKED;
-  return (tool && (await askOutside(drive, wanted, tool, decision))) ?? decision;
+  return (tool && (await askOutside(drive, { ...wanted, effect }, tool, decision))) ?? decision;
 }
 
 /**

@@ -151,8 +151,17 @@ export async function revise(
   try {
     const prepared = await dispatcher.prepare(call.tool, editedArgs(previous, edit.args), signal);
     const edited = [...editors, edit.click.actor.account];
-    const wanted = { ...call, effect: prepared.effect, args: prepared.args, editors: edited };
-    const decision = await permit(drive, wanted, signal);
+    const decision = await permit(
+      drive,
+      {
+        ...call,
+        effect: prepared.effect,
+        args: prepared.args,
+        action: { editors },
+        editor: edit.click.actor.account,
+      },
+      signal,
+    );
     if (decision.kind === "deny") return decision.why;
     const preview = await dispatcher.preview(prepared, signal);
     const requesters = [...voicesIn(drive, call.run), ...edited];

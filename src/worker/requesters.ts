@@ -16,7 +16,7 @@ import { NEVER, placeOf } from "./look-up.ts";
  */
 export async function requestersOf(
   drive: Drive,
-  { run, editors = [] }: { run: string; editors?: Iterable<string> | undefined },
+  { run, editors = [] }: { run: string; editors?: readonly string[] },
   signal: AbortSignal = NEVER,
 ): Promise<Requester[]> {
   const { parts, thread } = drive;

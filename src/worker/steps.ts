@@ -318,7 +318,7 @@ async function whyNot(
       const still = await checkEligible(vote.account, action.proposal, place);
       if (!still.eligible) return `${signed(vote)}'s approval no longer counts: ${still.why}`;
     }
-    const permission = await permit(drive, { ...action.proposal, editors: action.editors }, signal);
+    const permission = await permit(drive, { ...action.proposal, action }, signal);
     if (permission.kind === "deny") return permission.why;
     return await dispatcher.drift(tool, args, digest, signal);
   } catch (error) {

@@ -1,15 +1,28 @@
 import { describe, expect, it, test } from "vitest";
 import { destinations, type KnownPlaces, whyAsk } from "../../src/approvals/egress.ts";
+import { noPlaces, notePlaces, type Places } from "../../src/approvals/places.ts";
 import { cpuMs } from "../cpu-time.ts";
 
-function ask(url: string, known: Partial<KnownPlaces> = {}): string | undefined {
-  const [place] = destinations({ url: "url" }, { url });
-  return place && whyAsk(place, { words: [], network: [], named: false, ...known });
+type Known = Partial<KnownPlaces> & { words?: string[] };
+
+function placesIn(words: string[]): Places {
+  const places = noPlaces();
+  for (const text of words) notePlaces(places, text);
+  return places;
 }
 
-function askHost(host: string, known: Partial<KnownPlaces> = {}): string | undefined {
+function ask(url: string, { words = [], ...known }: Known = {}): string | undefined {
+  const [place] = destinations({ url: "url" }, { url });
+  return (
+    place && whyAsk(place, { written: [placesIn(words)], network: [], named: false, ...known })
+  );
+}
+
+function askHost(host: string, { words = [], ...known }: Known = {}): string | undefined {
   const [place] = destinations({ host: "host" }, { host, port: 1 });
-  return place && whyAsk(place, { words: [], network: [], named: false, ...known });
+  return (
+    place && whyAsk(place, { written: [placesIn(words)], network: [], named: false, ...known })
+  );
 }
 
 const UNKNOWN = /^Nobody here named/;
@@ -36,8 +49,33 @@ describe("a host is known", () => {
     "https://evil.test/shop.example.com",
     "https://user@shop.example.com/",
     "xshop.example.com",
+    "mail jane@shop.example.com:443",
   ])("not by the words %s", (words) => {
     expect(ask("https://shop.example.com/", { words: [words] })).toMatch(UNKNOWN);
+  });
+
+  it.each([
+    ["deploy.sh", "the last deploy.sh:12 failed, see ./deploy.sh"],
+    ["readme.md", "README.md says so"],
+    ["8.2.0.1", "we run 8.2.1 since Monday"],
+    ["0.0.4.210", "ticket 1234"],
+    ["shop.example.com", "x@shop.example.com wrote"],
+  ])("%s is not by the words %s", (host, words) => {
+    expect(askHost(host, { words: [words] })).toMatch(UNKNOWN);
+  });
+
+  it("that is also the name of a file, by a URL", () => {
+    expect(askHost("deploy.sh", { words: ["see https://deploy.sh/docs"] })).toBeUndefined();
+  });
+
+  it.each([
+    ["db1", "is db1 up?"],
+    ["db1", "db1:5432 refuses"],
+    ["::1", "try [::1]:80 or ::1"],
+    ["xn--bcher-kva.example", "look at bücher.example!"],
+    ["10.0.0.5", "host=10.0.0.5, please"],
+  ])("%s is by the words %s", (host, words) => {
+    expect(askHost(host, { words: [words] })).toBeUndefined();
   });
 
   it("by network.allow, an address by its network", () => {
@@ -54,10 +92,23 @@ describe("a host is known", () => {
   });
 });
 
-test("words of a person's are read in time in proportion to them", async () => {
+test("what a person writes is read in time in proportion to it", async () => {
   const words = [`${"#".repeat(60_000)}x shop.example.com${"!".repeat(60_000)}x`];
   const spent = await cpuMs(() => expect(ask("https://shop.test/", { words })).toMatch(UNKNOWN));
   expect(spent).toBeLessThan(2_000);
+});
+
+test("of sixty pages of a log that people pasted the newest places are kept", async () => {
+  const places = noPlaces();
+  const line = (n: number) =>
+    `10.1.${n >> 8}.${n & 255} - - [22/Nov/2026:10:00:00 +0000] "GET /a/${n}?x=1" 200 srv${n}.example.com 0.0${n} "-"\n`;
+  const pages = Array.from({ length: 60 }, (_, page) =>
+    Array.from({ length: 150 }, (_each, i) => line(page * 150 + i)).join(""),
+  );
+  expect(await cpuMs(() => pages.forEach((page) => notePlaces(places, page)))).toBeLessThan(10_000);
+  expect(places.hosts).toContain("srv8999.example.com");
+  expect(places.hosts.size).toBeLessThanOrEqual(2_000);
+  expect(places.urls.size).toBeLessThanOrEqual(2_000);
 });
 
 describe("a known host is asked about", () => {

@@ -1,0 +1,107 @@
+import { isIP } from "node:net";
+import { domainToASCII } from "node:url";
+import { hostOf, readAddress } from "../core/canonical.ts";
+
+/** Hosts and URLs that somebody wrote, the newest last. */
+export interface Places {
+  hosts: Set<string>;
+  urls: Set<string>;
+}
+
+/** Of each kind: more than people name in a thread. Of what is older the bot asks again. */
+const MAX_PLACES = 2_000;
+
+/** `mailto:` and the like name nobody that a read sends to. */
+const WRITTEN_URL = /https?:\/\/[^\s<>"'`|]+/gi;
+const NAME = /^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*$/u;
+/**
+ * Endings of files that are also top-level domains: `deploy.sh` in a sentence is a script, and somebody may own the domain.
+ * As a URL, with its scheme, it is the domain.
+ */
+const FILES = new Set([
+  "cc",
+  "mk",
+  "ml",
+  "mov",
+  "md",
+  "pl",
+  "pm",
+  "ps",
+  "pub",
+  "py",
+  "rs",
+  "sh",
+  "so",
+  "tf",
+  "zip",
+]);
+
+export function noPlaces(): Places {
+  return { hosts: new Set(), urls: new Set() };
+}
+
+/** Adds the hosts and URLs that stand in the text. A URL without its scheme counts as http and as https. */
+export function notePlaces(places: Places, text: string): void {
+  const rest = text.replace(WRITTEN_URL, (whole) => {
+    for (const one of bothWays(whole)) noteUrl(places, one);
+    return " ";
+  });
+  for (const token of new Set(rest.split(/[\s<>"'`|]+/))) {
+    if (token.includes("@")) continue;
+    const bare = token.replace(/^[\w-]+=/, "");
+    for (const one of bothWays(bare)) noteHost(places, one);
+  }
+}
+
+/** As it is requested: without a fragment. */
+export function hrefOf(url: URL): string {
+  return `${url.protocol}//${hostOf(url)}:${url.port}${url.pathname}${url.search}`;
+}
+
+/** What begins a word as punctuation is none of it; what ends it may be. */
+function bothWays(token: string): Iterable<string> {
+  const text = token.replace(/^[\p{P}\p{S}]*?(?=[\p{L}\p{N}[:])/u, "");
+  return new Set([text, text.replace(/(?<![\p{P}\p{S}])[\p{P}\p{S}]+$/u, "")]);
+}
+
+function noteUrl(places: Places, text: string): void {
+  const url = URL.parse(text);
+  if (url === null || url.username !== "" || url.password !== "") return;
+  keep(places.hosts, hostOf(url));
+  keep(places.urls, hrefOf(url));
+}
+
+/** A word that is an address or a name, perhaps with port and path. */
+function noteHost(places: Places, word: string): void {
+  const address = word.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(address) === 6) return keep(places.hosts, String(readAddress(address)));
+  const {
+    host = "",
+    port = "",
+    path = "",
+  } = /^(?<host>\[[^\]]*\]|[^/?#:]+)(?<port>:\d{1,5})?(?<path>[/?#].*)?$/s.exec(word)?.groups ?? {};
+  const name = nameOf(host);
+  if (name === undefined) return;
+  keep(places.hosts, name);
+  if (!name.includes(".") && port === "" && path === "" && !host.startsWith("[")) return;
+  for (const scheme of ["http", "https"]) noteUrl(places, `${scheme}://${host}${port}${path}`);
+}
+
+/** The name or address in its one form; undefined for what is a number, a version or a file. */
+function nameOf(host: string): string | undefined {
+  const address = host.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(address) !== 0) return String(readAddress(address));
+  const name = host.replace(/\.$/, "").toLowerCase();
+  if (name.length > 253 || !NAME.test(name)) return undefined;
+  const [last = "", ...before] = name.split(".").toReversed();
+  // The URL standard takes a name that ends in a number for an address.
+  if (!/\p{L}/u.test(last) || /^0x[\da-f]*$/.test(last)) return undefined;
+  if (before.length > 0 && FILES.has(last)) return undefined;
+  return /^[\w.-]+$/.test(name) ? name : domainToASCII(name) || undefined;
+}
+
+function keep(set: Set<string>, one: string): void {
+  set.delete(one);
+  set.add(one);
+  if (set.size > MAX_PLACES) for (const oldest of set.values()) return void set.delete(oldest);
+}
