@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { vi } from "vitest";
+import { isBotError } from "../src/core/errors.ts";
 
 /** A machine may be slow; what has not come true by then hangs. Below the limit of a test (vitest.config.ts). */
 const PATIENCE_MS = 45_000;
@@ -21,4 +22,15 @@ export async function holds(what: () => boolean, ms: number): Promise<void> {
 /** Waits until an assertion holds. @throws what it threw last */
 export async function eventually(assertion: () => unknown): Promise<void> {
   await vi.waitFor(assertion, { timeout: PATIENCE_MS, interval: 5 });
+}
+
+/** Asks again while the store is away, as a worker does. @throws whatever else it threw */
+export async function insist<T>(request: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      if (!isBotError(error, "STORE_UNAVAILABLE")) throw error;
+    }
+  }
 }

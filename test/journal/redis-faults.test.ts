@@ -8,7 +8,7 @@ import { confirm } from "../../src/journal/redis-server.ts";
 import { message } from "../contracts/journal.ts";
 import { createCuttingProxy } from "../fakes/cutting-proxy.ts";
 import { RedisServer } from "../fakes/redis-server.ts";
-import { until } from "../until.ts";
+import { insist, until } from "../until.ts";
 
 const SECRET = "a secret of the tests, 32 long or more";
 const KEY: JournalKey = "test:fault";
@@ -52,17 +52,6 @@ async function takeAtLast(journal: Journal, key: JournalKey): Promise<Granted> {
     const granted = await insist(() => journal.lease(key, 10));
     if (granted !== undefined) return granted;
     await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-/** Asks again while the store is away, as a worker does. */
-async function insist<T>(request: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await request();
-    } catch (error) {
-      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
-    }
   }
 }
 
