@@ -150,6 +150,8 @@ export type Decision =
   | { kind: "deny"; why: string }
   | {
       kind: "ask";
+      /** A rule asks, not a default. */
+      byRule?: true;
       /** Accounts and groups as written; undefined: every full member of the thread. */
       approvers: string[] | undefined;
       quorum: number;
@@ -185,6 +187,7 @@ export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
   if (decision === "deny") return { kind: "deny", why: `${name} denies this call of ${call.tool}` };
   return {
     kind: "ask",
+    ...(found && { byRule: true }),
     approvers: found?.approvers && [...found.approvers],
     quorum: quorumOf(found),
     expiresInMinutes: found?.expiresInMinutes ?? 60,

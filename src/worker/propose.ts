@@ -66,6 +66,10 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     if (tooMany !== undefined) return { kind: "blocked", text: tooMany };
     const { question } = prepared.tool;
     if (question !== undefined) {
+      // What is only asked is not run, so there is nothing to approve. A default for reads is not meant for it.
+      if (decision.kind === "ask" && decision.byRule === true) {
+        return { kind: "blocked", text: HELD_QUESTION };
+      }
       const draft = questionDraft(call, question(prepared.args), encode, storeNow(drive));
       return { kind: "question", draft: () => draft };
     }
@@ -99,6 +103,9 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     return { kind: "blocked", text: encode(messageOf(error)) };
   }
 }
+
+const HELD_QUESTION =
+  "A rule holds up questions to people here, so this one was not put to them. Say in the answer what you need to know.";
 
 /** A preview that begins with why people are asked, where the rules alone would not. */
 function because(preview: Preview, { why }: Asked, encode: (text: string) => string): Preview {

@@ -37,6 +37,20 @@ describe("a question of the model's", () => {
     expect(stage.chat.whispers()).toEqual([]);
   });
 
+  test("is not put to people where a rule asks for approval of it; a default for reads is not meant", async () => {
+    const rules = [{ match: { tool: "ask_user" }, decide: "ask" as const }];
+    const held = await talking([QUESTION, ANSWER], { ...options(), approvals: { rules } });
+    await held.ask("fix it");
+    expect(held.chat.notices()).toEqual([]);
+    expect(resultsIn(held.model.requests[1])).toMatchObject([
+      { isError: true, text: expect.stringContaining("A rule holds up questions") },
+    ]);
+    const asks = { default: { read: "ask" as const } };
+    const free = await talking([QUESTION], { ...options(), approvals: asks });
+    await free.ask("fix it");
+    expect(free.chat.notices()).toMatchObject([{ text: "Which cluster?" }]);
+  });
+
   test("is answered by who was asked in words, which are not also a message to the model", async () => {
     const stage = await talking([QUESTION, { text: "Then red." }], options());
     await stage.ask("fix it");

@@ -113,6 +113,7 @@ describe("rules", () => {
     const call = run(["reboot"], "destructive");
     const expected = {
       kind: "ask",
+      byRule: true,
       approvers: rule.approvers,
       quorum: 2,
       expiresInMinutes: 30,

@@ -18,7 +18,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 
 test("messages that wait in a long row are taken up one after the other, and the loop turns in between", async () => {
   const stage = await createStage();
-  const messages = 200;
+  const messages = 2_000;
   for (let i = 0; i < messages; i += 1) await stage.say(`message ${i}`);
   const turns = await turnsDuring(stage.settle());
   expect(turns).toBeGreaterThan(messages);
