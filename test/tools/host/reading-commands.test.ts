@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { approvalPolicy, decide } from "../../../src/approvals/policy.ts";
@@ -6,13 +5,9 @@ import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { onlyReads } from "../../../src/tools/host/reading-commands.ts";
 import { createRunCommand } from "../../../src/tools/host/run-command.ts";
 import { encoderOf } from "../../fakes/encoder.ts";
+import { commandLines, sharesOf } from "./shares.ts";
 
-const ESCAPE_FORMS = readFileSync(new URL("escapes.txt", import.meta.url), "utf8")
-  .split("\n")
-  .filter((line) => line !== "" && !line.startsWith("#"))
-  .map((line) =>
-    [...line.matchAll(/'([^']*)'|(\S+?)(?='|\s|$)/g)].map(([, held, plain]) => held ?? plain ?? ""),
-  );
+const ESCAPE_FORMS = commandLines(new URL("escapes.txt", import.meta.url));
 
 const nowhere = () => Promise.reject(new Error("nothing is run here"));
 const encode = (text: string) => text;
@@ -74,6 +69,18 @@ describe("run_command", () => {
       return effect !== "destructive" || decide(policy, call).kind !== "ask";
     });
     expect(unasked).toEqual([]);
+  });
+
+  test("of public collections: what only reads runs, everything else asks, nothing is denied", () => {
+    const looked = commandLines(new URL("tldr-lines.txt", import.meta.url));
+    expect(sharesOf(looked)).toEqual({ allow: 17, ask: 36, deny: 0 });
+    expect(sharesOf(ESCAPE_FORMS)).toEqual({ allow: 0, ask: ESCAPE_FORMS.length, deny: 0 });
+    const runs = (argv: string[]) => sharesOf([argv]).allow === 1;
+    expect(looked.filter(runs).map((argv) => argv.join(" "))).toEqual(
+      `df|df -h|df -i|free|free -m|free -h|vmstat 2 5|lsof -i :443|ip a|ip -br a|ip -br l|ip r|ip n|dmesg|systemctl --failed|systemctl status nginx|systemctl is-enabled nginx`.split(
+        "|",
+      ),
+    );
   });
 
   test("with anything added that starts, names or addresses something is destructive", () => {
