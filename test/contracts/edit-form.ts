@@ -8,6 +8,7 @@ import { argumentNames, commandLine } from "../../src/tools/arguments.ts";
 import { createTools } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { openHost } from "../fakes/host.ts";
+import { until } from "../until.ts";
 import type { Platform } from "./transport.ts";
 
 /** What a person sees of a form that they have opened, and sent with changes. */
@@ -123,12 +124,13 @@ export function editFormContract(name: string, open: () => Promise<EditingPlatfo
           entry.kind === "action_proposed" && entry.action === action,
       );
     async function revision(key: JournalKey, action: string, wanted: number) {
-      for (const end = Date.now() + 4_000; Date.now() < end;) {
-        const found = (await proposals(key, action)).find((each) => each.revision === wanted);
-        if (found !== undefined) return found;
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-      throw new Error(`no revision ${wanted} of ${action} in:\n${platform.shown(key)}`);
+      let found: Entry<"action_proposed"> | undefined;
+      await until(async () => {
+        found = (await proposals(key, action)).find((each) => each.revision === wanted);
+        return found !== undefined;
+      });
+      if (found === undefined) throw new Error(`no revision ${wanted} of ${action}`);
+      return found;
     }
 
     test("works for every tool that may ask, shows what a person may set, and nothing else", async () => {
