@@ -105,7 +105,7 @@ function oracleIn(text: string): string[] {
     return ["a page was asked for a part of a secret, and has it"];
   }
   const [, count = "0", written = '""'] =
-    /^(\d+) lines of .* match ("(?:[^"\\]|\\.)*"), newest last/.exec(text) ?? [];
+    /^(?:[\w.-]+ · )?(\d+) lines of .* match ("(?:[^"\\]|\\.)*"), newest last/.exec(text) ?? [];
   const pattern = String(JSON.parse(written)).replaceAll(/[[\]]/g, "");
   if (count === "0" || pattern.length < 6) return [];
   const known = HELD.some(({ value }) => new RegExp(pattern).test(value));
