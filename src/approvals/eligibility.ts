@@ -9,13 +9,17 @@ export type Electorate = Pick<Entry<"action_proposed">, "approvers" | "barred" |
 
 export type Eligibility = { eligible: true; basis: string } | Refused;
 
-/** `asked`: they asked for it or edited it. `standing`: what they are here, where that is why. */
 export interface Refused {
   eligible: false;
-  why: string;
-  asked?: true;
-  standing?: Standing;
+  because: Ineligible;
 }
+
+/**
+ * `asked`: they asked for it or edited it; `maybe_asked`: they may be who did, on another platform; `unlisted`: they were not
+ * among the approvers when it was asked; `left_group`: they are no longer in the group that may approve; else what they are
+ * here, which may not decide.
+ */
+export type Ineligible = "asked" | "maybe_asked" | "unlisted" | "left_group" | Standing;
 
 /** Where a decision is asked for: the thread, who is there, and whose the accounts are. */
 export interface Place {
@@ -57,35 +61,28 @@ export async function checkEligible(
   { approvers, barred }: Electorate,
   { key, people, personOf }: Place,
 ): Promise<Eligibility> {
-  const no = (why: string, more: Partial<Refused> = {}): Refused => ({
-    eligible: false,
-    why,
-    ...more,
-  });
+  const no = (because: Ineligible): Refused => ({ eligible: false, because });
   // Both sides as `people:` is now, whatever it was when they asked; older versions stored the people.
   const person = personOf(account);
   if (barred.some((each) => each === account || personOf(each) === person)) {
-    return no("who asked for an action or edited it may not approve it", { asked: true });
+    return no("asked");
   }
   if (barred.some((each) => mayBeSame(personOf(each), person))) {
-    return no(
-      "who asked may be the same person on another platform; `people:` in watchkeeper.yaml tells them apart",
-    );
+    return no("maybe_asked");
   }
   const isListed = approvers.kind === "listed";
   const listed = isListed ? approvers.accounts.find((each) => each.account === account) : undefined;
-  if (isListed && listed === undefined)
-    return no("this account was not among the approvers when it was asked");
+  if (isListed && listed === undefined) return no("unlisted");
   const standing = await people.standing(account, key);
   if (standing !== "member" && !(isListed && standing === "outsider")) {
-    return no(`this account's standing is "${standing}", not "member"`, { standing });
+    return no(standing);
   }
   if (listed === undefined) return { eligible: true, basis: "member" };
   if (listed.groups === undefined) return { eligible: true, basis: "named" };
   for (const group of listed.groups) {
     if ((await people.members(group))?.includes(account)) return { eligible: true, basis: group };
   }
-  return no("this account is no longer in the group that may approve");
+  return no("left_group");
 }
 
 /**

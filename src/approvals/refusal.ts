@@ -10,12 +10,46 @@ interface Tried {
 }
 
 /** Why this person may not do that, to them, and who could. */
-export function refusalOf({ verb, what, place }: Tried, { standing, why }: Refused): string {
-  const where = place ?? "this thread";
-  if (standing === undefined) return `You can't ${verb} ${what}: ${why}.`;
-  const who = standing === "guest" ? "Guests can't" : `Only full members of ${where} can`;
-  const next = standing === "guest" ? ` Ask a full member of ${where}.` : "";
-  return `${who} ${verb}${standing === "guest" ? "" : ` ${what}`}.${next}`;
+export function refusalOf(
+  { verb, what, place = "this thread" }: Tried,
+  { because }: Refused,
+): string {
+  switch (because) {
+    case "asked":
+      return `You asked for ${what} or edited it, so you can't ${verb} it.`;
+    case "maybe_asked":
+      return `You can't ${verb} ${what}: whoever asked for it may be you on another platform. \`people:\` in watchkeeper.yaml can tell you apart.`;
+    case "unlisted":
+      return `You can't ${verb} ${what}: you were not among the approvers when it was asked.`;
+    case "left_group":
+      return `You can't ${verb} ${what}: you're no longer in the group that may approve it.`;
+    case "guest":
+      return `Guests can't ${verb}. Ask a full member of ${place}.`;
+    default:
+      return `Only full members of ${place} can ${verb} ${what}.`;
+  }
+}
+
+/** Why somebody's approval no longer counts, to everybody, as `Ana is a guest now`. */
+export function lapseOf(name: string, { because }: Refused): string {
+  switch (because) {
+    case "asked":
+      return `${name} counts as one of those who asked for it`;
+    case "maybe_asked":
+      return `${name} may be who asked for it, on another platform`;
+    case "unlisted":
+      return `${name} is not among its approvers`;
+    case "left_group":
+      return `${name} left the group that may approve it`;
+    case "guest":
+      return `${name} is a guest now`;
+    case "outsider":
+      return `${name} is not in this channel any more`;
+    case "deactivated":
+      return `${name}'s account was deactivated`;
+    default:
+      return `${name} is no full member here any more`;
+  }
 }
 
 /** Why this person may not approve the action, to them. Whoever asked for it learns what they can do instead. */
@@ -24,7 +58,7 @@ export function refusalToApprove(
   account: string,
   refused: Refused,
 ): string {
-  if (refused.asked !== true)
+  if (refused.because !== "asked")
     return refusalOf({ verb: "approve", what: action, place: proposal.place }, refused);
   const did = editors.has(account) ? "edited" : "asked for";
   return `You ${did} ${action}, so someone else has to approve it. You can still deny or withdraw it.`;

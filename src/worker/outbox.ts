@@ -230,12 +230,12 @@ function endingOf(action: Action, encode: Encode): string | undefined {
     : `${phaseOf(action)} in ${finished.ms ?? 0} ms`;
 }
 
-/** `anyone in #ops except ana, who asked`: who may approve, and who of them may not. */
+/** `any full member of #ops except ana, who asked`: who may approve, and who of them may not. */
 function approversText({ proposal, barred, editors }: Action, encode: Encode): string {
   const { approvers, place = "this thread" } = proposal;
   const who =
     approvers.kind === "anyone"
-      ? `anyone in ${place}`
+      ? `any full member of ${place}`
       : approvers.accounts.map(({ account }) => account).join(", ");
   if (barred.length === 0) return encode(who);
   const did = editors.size === 0 ? "asked" : "asked or edited it";

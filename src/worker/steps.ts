@@ -2,6 +2,7 @@ import { beginRun, endRun } from "../agent/run.ts";
 import { type Action, isOpen } from "../approvals/action.ts";
 import { countVoters, signed } from "../approvals/people.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
+import { lapseOf } from "../approvals/refusal.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
 import type { Call, Word } from "../journal/thread.ts";
@@ -316,7 +317,7 @@ async function whyNot(
       return "its approvals are by fewer different people than it needs, as `people:` is now";
     for (const vote of action.votes) {
       const still = await checkEligible(vote.account, action.proposal, place);
-      if (!still.eligible) return `${signed(vote)}'s approval no longer counts: ${still.why}`;
+      if (!still.eligible) return `an approval no longer counts: ${lapseOf(signed(vote), still)}`;
     }
     const permission = await permit(drive, { ...action.proposal, action }, signal);
     if (permission.kind === "deny") return permission.why;

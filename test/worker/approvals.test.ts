@@ -25,7 +25,7 @@ describe("an approval", () => {
         canonical: '{"name":"web"}',
         digest: expect.stringMatching(/^[0-9a-f]{64}$/),
         quorum: 1,
-        approvers: "anyone in this thread",
+        approvers: "any full member of this thread",
         expiresAt: expect.closeTo(1_000_000 + 60 * MINUTE, -3),
         preview: {
           lines: [{ label: "Target", value: "web" }],
@@ -139,7 +139,7 @@ describe("an approval", () => {
       {
         action: "a1",
         phase: "void",
-        ending: expect.stringContaining("bob's approval no longer counts"),
+        ending: expect.stringContaining("an approval no longer counts: bob"),
       },
       { action: "a2", phase: "open" },
     ]);
@@ -164,7 +164,7 @@ describe("an approval", () => {
       const votes = (await entries()).filter((entry) => entry.kind === "vote");
       expect(votes.map((vote) => vote.account)).toEqual(["test:ana", "test:bob"]);
       const name = leaver.replace("test:", "");
-      const ending = expect.stringContaining(`${name}'s approval no longer counts`);
+      const ending = expect.stringContaining(`an approval no longer counts: ${name}`);
       expect(chat.cards()[0]).toMatchObject({ action: "a1", phase: "void", ending });
     },
   );
@@ -172,11 +172,11 @@ describe("an approval", () => {
   test("is asked for on a card that says truly who may give it", async () => {
     const chat = createChat({ place: "#ops" });
     const { click, settle } = await asked({ chat, approvals: { rules: [NOT_THE_ASKER] } });
-    expect(chat.cards()[0]?.approvers).toBe("anyone in #ops except ana, who asked");
+    expect(chat.cards()[0]?.approvers).toBe("any full member of #ops except ana, who asked");
     await click("a1", { kind: "edit", args: { name: "db" } }, "test:bob");
     await settle();
     expect(chat.cards()[0]?.approvers).toBe(
-      "anyone in #ops except ana and bob, who asked or edited it",
+      "any full member of #ops except ana and bob, who asked or edited it",
     );
     await click("a1", { kind: "approve" }, "test:bob", 2);
     await settle();
@@ -191,7 +191,7 @@ describe("an approval", () => {
       throw new Error("no answer");
     };
     await asked({ chat });
-    expect(chat.cards()[0]?.approvers).toBe("anyone in this thread");
+    expect(chat.cards()[0]?.approvers).toBe("any full member of this thread");
   });
 
   test("comes too late after the expiry, and the asker is told", async () => {

@@ -92,7 +92,7 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
           { label: "Ended after", value: formatDuration(timeoutSeconds * 1000) },
         ],
         blastRadius: `A command can do anything that user ${user.username} (uid ${user.uid}) can do on ${host}, also to other machines.`,
-        undo: "None is known: it depends on the command.",
+        undo: "The bot can't undo a command.",
       };
     },
     async run(given, ctx) {
