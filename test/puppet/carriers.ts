@@ -38,9 +38,9 @@ export interface Speaker {
 
 export const ANA: Speaker = { account: "test:ana", name: "ana" };
 export const BOB: Speaker = { account: "test:bob", name: "bob" };
-export const MALLORY: Speaker = { account: "test:mallory", name: "mallory" };
+const MALLORY: Speaker = { account: "test:mallory", name: "mallory" };
 export const GUEST: Speaker = { account: "test:guest", name: "guest" };
-export const CY: Speaker = { account: "test:cy", name: "cy" };
+const CY: Speaker = { account: "test:cy", name: "cy" };
 export const BOT: Speaker = { account: "test:bot", name: "alerts" };
 
 export interface Carrier {
