@@ -105,6 +105,8 @@ const REAL: Carrier[] = [
   {
     name: "the target of a redirect",
     maxLength: HEADER - 40,
+    // Where it leads is the attacker's own word: a secret in it would only go back to who sent it.
+    withoutSecrets: true,
     play: (scene, text) => {
       const location = `http://public.test:${scene.port}/end?why=${inHeader(text)}`;
       const url = scene.page({ body: "", location });
