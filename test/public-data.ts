@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** Where data that others published lies beside a checkout; a test that reads it also passes where there is none. */
+/** Where data that others published lies beside a checkout; a test that reads it also passes without it. */
 const FOLDER = join(import.meta.dirname, "../../shared/data");
 
 /** One value per line of an NDJSON file, `.gz` or not; none where the data is not there. */

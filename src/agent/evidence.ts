@@ -59,7 +59,7 @@ export function checkAnswer(text: string, run: Run, { evidence }: Talk): Checked
   const ungraded = grade === undefined && needsGrade(text, run, cited.length > 0);
   const isActless = acts(run).length === 0;
   const problems = [
-    ...[...wrong].map((number) => `[T${number}] is not a call that was carried out.`),
+    ...[...wrong].map((number) => `[T${number}] names no call that ran.`),
     ...(ungraded ? ["The first paragraph has none of CONFIRMED, LIKELY, INCONCLUSIVE."] : []),
     ...(unfounded ? [`${grade} without a reference such as [T1] to a call that shows it.`] : []),
     ...(failedOnly ? [`${grade} with references only to calls that failed or are unknown.`] : []),

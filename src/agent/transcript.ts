@@ -25,7 +25,7 @@ type KeptTurn = Exclude<ToldTurn, { role: "user" }> | { role: "user"; content: r
 export interface Telling {
   /** Accounts whose lines instruct; others' are quoted. Undefined: everybody's do, as versions before this told it. */
   instructs: readonly string[] | undefined;
-  /** It is its run's first: what was said earlier is labelled anew. Within a run what was told stays the same bytes. */
+  /** It is its run's first: what was said earlier gets new labels. Within a run what was told stays the same bytes. */
   first: boolean;
   /** Only what people and the bot said to each other, without the calls between. */
   brief: boolean;
@@ -182,7 +182,7 @@ function advance(transcript: Transcript, entry: Entry): void {
       enqueue(transcript, entry, [note(entry.text)]);
       return;
     case "action_proposed":
-      // A void action's call is asked about anew, with the model's own arguments.
+      // A void action's call is asked about again, with the model's own arguments.
       if (entry.revision > 1) transcript.edited.set(entry.call, entry.args);
       else transcript.edited.delete(entry.call);
       return;

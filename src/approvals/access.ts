@@ -96,7 +96,7 @@ function decideFor({ rules }: AccessPolicy, call: AccessCall, requester: Request
   const index = rules.findIndex((one) => covers(one, call, requester));
   const decision = rules[index]?.decide;
   if (decision === "deny") {
-    const why = `Rule ${index + 1} of access.rules denies ${call.tool} here to who asked for it.`;
+    const why = `Rule ${index + 1} of access.rules doesn't let those who asked use ${call.tool} here.`;
     return { kind: "deny", why };
   }
   if (decision !== undefined) return { kind: decision };
@@ -129,7 +129,7 @@ const KINDS: Readonly<Record<Requester["standing"], string>> = {
   outsider: "People who aren't in this channel",
   bot: "Bots",
   deactivated: "Deactivated accounts",
-  unknown: "People from outside this team",
+  unknown: "People from outside this server or workspace",
 };
 
 function refusalOf({ effect, own }: AccessCall, { standing }: Requester): string {

@@ -58,7 +58,7 @@ export function hrefOf(url: URL): string {
   return `${url.protocol}//${hostOf(url)}:${url.port}${url.pathname}${url.search}`;
 }
 
-/** What begins a word as punctuation is none of it; what ends it may be. */
+/** Punctuation before a word is no part of it; punctuation after it may be. */
 function bothWays(token: string): Iterable<string> {
   const text = token.replace(/^[\p{P}\p{S}]*?(?=[\p{L}\p{N}[:])/u, "");
   return new Set([text, text.replace(/(?<![\p{P}\p{S}])[\p{P}\p{S}]+$/u, "")]);

@@ -54,7 +54,7 @@ function readRun(command: Extract<Command, { name: "run" }>, tools: readonly Too
 
 function helpText(): string {
   const forms = Object.values(COMMAND_FORMS).map((form) => `  ${form}`);
-  return `Commands, with or without a leading slash:\n${forms.join("\n")}\nReads run at once; what changes something asks first.`;
+  return `Commands, with or without a leading slash:\n${forms.join("\n")}\nMost reads run at once; what changes something asks first.`;
 }
 
 const EFFECT_WORDS = {

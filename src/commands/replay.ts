@@ -21,7 +21,7 @@ interface Replayed {
 }
 
 /**
- * The model calls of a thread, one line each; or one of them whole: the request, folded anew from the journal and held
+ * The model calls of a thread, one line each; or one of them whole: the request, folded from the journal and held
  * against the hash that was recorded, and what came back. Reasoning is left out: it is the provider's own.
  * @throws BotError USAGE when there is no such step
  */

@@ -23,7 +23,7 @@ export function readSealLines(text: string): SealLine[] {
     try {
       return sealLine.parse(JSON.parse(line));
     } catch (error) {
-      throw new BotError("USAGE", `Line ${i + 1} is none that audit --verify printed.`, {
+      throw new BotError("USAGE", `Line ${i + 1} is not what audit --verify prints.`, {
         cause: error,
       });
     }

@@ -9,13 +9,14 @@ export const ERROR_CODES = {
   THREAD_UNKNOWN: "No thread has this id in this store.",
   STORE_UNAVAILABLE: "The store did not answer in time; nothing was written.",
   STORE_FULL: "The disk refused a write; nothing was written.",
-  STORE_CORRUPT: "The database file is damaged or is not a database; it was not touched.",
+  STORE_CORRUPT:
+    "The database is damaged, or is not the one that was begun there; it was not touched.",
   STORE_FOREIGN: "The database file belongs to another program; it was not touched.",
   STORE_NEWER: "A newer version of this program wrote the database; it was not touched.",
   STORE_UNSAFE: "The store's server may drop entries by itself; it was not used.",
   JOURNAL_ALTERED:
     "A journal's entries are not those that were written; the journal was left alone.",
-  JOURNAL_LOST: "The store no longer has what it had acknowledged; what is left is read anew.",
+  JOURNAL_LOST: "The store no longer has what it had acknowledged; what is left is read again.",
   ENTRY_INVALID: "A journal entry does not have the form of its kind; the journal was left alone.",
   WAKE_INVALID: "A job in the shared queue is no wake-up of this program's; it was dropped.",
   ARTIFACT_TOO_LARGE: "A tool's full output is larger than an artifact may be.",

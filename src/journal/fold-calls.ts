@@ -83,7 +83,7 @@ export function advanceAction(
     close(action, entry.outcome, entry.by, entry.reason);
     if (action.closed !== undefined) action.closed.recorded = true;
     const call = thread.runs.get(action.run)?.calls.get(action.call);
-    // Void: what was approved is no longer what would run. The call is asked about anew, by another action.
+    // Void: what was approved is no longer what would run. The call is asked about again, by another action.
     if (entry.outcome === "void" && call?.action === action) call.action = undefined;
   }
   touch(thread, action, entry);
@@ -209,7 +209,7 @@ export function forget(thread: Thread, id: string): void {
   thread.words.delete(id);
 }
 
-/** What the card shows has changed: every view is owed it anew, also one that was forgotten. */
+/** What the card shows has changed: every view is owed it again, also one that was forgotten. */
 export function touch(thread: Thread, action: Action, { seq }: Entry): void {
   action.touched = seq;
   thread.live.add(action);

@@ -45,7 +45,7 @@ export type AppendReply =
   | { kind: "late"; now: number }
   /** Another worker has taken the lease. */
   | { kind: "fenced" }
-  /** What was folded up to `after` is no longer what is stored there: to be forgotten, and read anew. */
+  /** What was folded up to `after` is no longer what is stored there: forget it and read it again. */
   | { kind: "lost" };
 
 export interface JournalSummary {

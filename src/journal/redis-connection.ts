@@ -20,7 +20,7 @@ const RECONNECT_MS = { first: 50, most: 1_000 } as const;
 
 export type RedisClient = ReturnType<typeof create>;
 
-/** One connection that is made anew for as long as it takes. Nothing waits in a queue while there is none. */
+/** One connection that is made again for as long as it takes. Nothing waits in a queue while there is none. */
 export interface Connection {
   /**
    * Does `work` within 2 s. While there is no connection it is tried again until then: nothing was sent. Once something
@@ -28,7 +28,7 @@ export interface Connection {
    * @throws BotError STORE_UNAVAILABLE, STORE_FULL, STORE_CORRUPT
    */
   ask<T>(work: (client: RedisClient) => Promise<T>): Promise<T>;
-  /** Connects anew, at most once a second: the address may lead to another server by now. */
+  /** Connects again, at most once a second: the address may lead to another server by now. */
   renew(): void;
   close(): void;
 }

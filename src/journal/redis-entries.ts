@@ -48,7 +48,7 @@ const ended = (key: JournalKey, last: number, head: string) => `tail ${key} ${la
 
 /**
  * An element: `s` and the time, head, signature, kind, version, id and, on a line of its own, the content. The head covers
- * number, time and all earlier entries, the signature head and journal: none can be moved, removed, copied or dated anew.
+ * number, time and all earlier entries, the signature head and journal: none can be moved, removed, copied or given another time.
  */
 export function signEntries(
   signer: Signer,

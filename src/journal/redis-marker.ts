@@ -63,6 +63,6 @@ async function hasJournals(client: RedisClient): Promise<boolean> {
 function gone(name: string): BotError {
   return new BotError(
     "STORE_CORRUPT",
-    `${name} is not the store that was begun there: its ${MARKER} is gone or another's, as after FLUSHDB. Nothing is written. Restore the data, or begin anew with an empty database, then start again.`,
+    `${name} is not the store that was begun there: its ${MARKER} is gone or another's, as after FLUSHDB. Nothing is written. Restore the data, or use an empty database, then start again.`,
   );
 }

@@ -168,7 +168,7 @@ export async function renew(
   return { kind: "ok", last: Number(reply[0]), now: Number(reply[1]) };
 }
 
-/** For a script: the head that is known, empty where there is none, `-` where nobody knows. */
+/** For a script: the head that is known, empty where nothing is stored, `-` where nobody knows. */
 const headArg = ({ head }: Known) => (head === undefined ? "-" : (head ?? ""));
 
 function unseenIn(store: Store, key: JournalKey, after: number, stored: unknown): StoredEntry[] {

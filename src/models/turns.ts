@@ -25,7 +25,7 @@ function isThought(block: AssistantBlock): boolean {
 
 /**
  * The turns as the model `id` may be given them: without blank texts and thoughts that led to nothing. From another
- * model's turns all `wire` values are left out, and their calls are named anew by their place: ids of one provider can
+ * model's turns all `wire` values are left out, and their calls are named by their place: ids of one provider can
  * have characters or doubles that another refuses.
  */
 export function turnsFor(id: string, turns: readonly Turn[]): Turn[] {

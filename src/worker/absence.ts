@@ -59,7 +59,7 @@ function awaitingDraft(
 ): Draft<"notice"> {
   const beatAt = hosts?.heard.get(host)?.beatAt ?? 0;
   const what = `${call.action?.action ?? call.call} (${call.tool})`;
-  const text = `${what} waits for ${host}, which was not heard of since ${timeOf(beatAt)}. It is called off if ${host} is not back by ${timeOf(beatAt + HOST_GONE_MS)}.`;
+  const text = `${what} waits for ${host}, last heard of at ${timeOf(beatAt)}. I'll give up if ${host} isn't back by ${timeOf(beatAt + HOST_GONE_MS)}.`;
   return {
     id: `waits:${call.call}`,
     kind: "notice",

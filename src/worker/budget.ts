@@ -128,7 +128,7 @@ async function peopleAmong(
 }
 
 function spent(tokens: number, whose: string, setting: string, how = "used up"): BotError {
-  const text = `The day's budget of ${tokens} tokens${whose} is ${how} (budgets.${setting}); it begins anew at 00:00 UTC.`;
+  const text = `The day's budget of ${tokens} tokens${whose} is ${how} (budgets.${setting}); the next day begins at 00:00 UTC.`;
   return new BotError("BUDGET_EXHAUSTED", text);
 }
 

@@ -92,7 +92,7 @@ export interface Drive {
   hosts: { at: number; heard: ReadonlyMap<string, HostBeat> } | undefined;
   /** Another worker has the lease. */
   fenced: boolean;
-  /** The store no longer has what was folded: this ends as if another worker had the lease, and begins anew. */
+  /** The store no longer has what was folded: this ends as if another worker had the lease, and begins again. */
   lost: boolean;
   draining: boolean;
   /** The shutdown's time is up: the store is not waited for any longer. */

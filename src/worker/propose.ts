@@ -229,7 +229,10 @@ async function tooFew(
     asked.escalation === undefined
       ? "Change the rule or ask an operator"
       : `Turn to ${asked.escalation}`;
-  return `It needs ${electorate.quorum} approval(s) and only ${able} person(s) here may give one, so nobody was asked. ${whom}.`;
+  const { quorum } = electorate;
+  const needs = quorum === 1 ? "1 approval" : `${quorum} approvals`;
+  const who = able === 0 ? "nobody" : able === 1 ? "only 1 person" : `only ${able} people`;
+  return `It needs ${needs}, and ${who} here may give one, so nobody was asked. ${whom}.`;
 }
 
 function tooLong(args: JsonObject): string | undefined {

@@ -210,7 +210,7 @@ async function prepare(
 }
 
 function lookingUp({ call, tool }: Call): Draft<"notice"> {
-  const text = `I can't look up who may approve ${tool}: the platform does not say. I'll keep trying for an hour.`;
+  const text = `I can't look up who may approve ${tool} because the platform isn't answering. I'll keep trying for an hour.`;
   return { id: `looking:${call}`, kind: "notice", text };
 }
 

@@ -254,7 +254,7 @@ async function release(drive: Drive, waiting: Extract<Step, { do: "wait" }>): Pr
 }
 
 /**
- * Gives back a thread that is no longer what was folded of it, for somebody to begin anew, once what runs has ended: until
+ * Gives back a thread that is no longer what was folded of it, for somebody to begin again, once what runs has ended: until
  * then the lease is kept, or another worker would run it beside.
  */
 async function startOver(drive: Drive): Promise<void> {
@@ -262,7 +262,7 @@ async function startOver(drive: Drive): Promise<void> {
   const { journal, log } = parts;
   log.error(
     { key },
-    "the store no longer has what was read of this thread, as after a failover or a restored backup; it is read anew",
+    "the store no longer has what was read of this thread, as after a failover or a restored backup; it is read again",
   );
   const renewals = keepLease(drive);
   await Promise.all([...busy.values()].map(({ ended }) => ended));

@@ -15,7 +15,7 @@ describe("an answer", () => {
     [
       "that refers to a call that was not made",
       "CONFIRMED: the disk is full [T7].",
-      "[T7] is not a call that was carried out",
+      "[T7] names no call that ran",
     ],
     ["without a grade", "The disk is full [T1].", "none of CONFIRMED, LIKELY, INCONCLUSIVE"],
     [
@@ -166,7 +166,7 @@ describe("an answer", () => {
     await stage.ask("fix it");
     await stage.ask("deny a1");
     expect(wordsIn(stage.model.requests[2]).at(-1)).toMatch(
-      /\[T2\] is not a call[^]*\[T3\] is not a call/,
+      /\[T2\] names no call[^]*\[T3\] names no call/,
     );
   });
 

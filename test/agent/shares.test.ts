@@ -45,7 +45,7 @@ describe("a person's share of the day's tokens", () => {
     expect(await stage.answered(1, "test:bob")).toEqual([true]);
   });
 
-  test("is one person's, with whichever account, and begins anew with the next day", async () => {
+  test("is one person's, with whichever account, and begins again with the next day", async () => {
     const clock = { now: Date.UTC(2026, 0, 1, 12) };
     const people = [{ name: "Ana", accounts: ["test:ana", "test:bob"] }];
     const stage = await staged({ people, now: () => clock.now });

@@ -8,7 +8,7 @@ async function storedTurns(stage: Awaited<ReturnType<typeof talking>>): Promise<
   return JSON.stringify(ofKind(await stage.entries(), "assistant")).length;
 }
 
-test("two thousand calls in one turn: sixteen are carried out, one result speaks for the rest", async () => {
+test("two thousand calls in one turn: sixteen run, one result speaks for the rest", async () => {
   const calls = Array.from({ length: 2_000 }, (_, i) =>
     call("look", `host-${"a".repeat(i % 50)}b`),
   );

@@ -45,7 +45,11 @@ describe("without rules", () => {
       "People who aren't in this channel can't change records",
     ],
     ["a write", "bot", "Bots can't ask for actions here."],
-    ["a destructive call", "unknown", "People from outside this team can't ask for actions here."],
+    [
+      "a destructive call",
+      "unknown",
+      "People from outside this server or workspace can't ask for actions here.",
+    ],
   ] as const)("%s is refused to a %s in words", (call, standing, words) => {
     const access = decideAccess(builtIn, { ...CALLS[call], channel: "slack:T1:C1" }, [
       who(standing),
@@ -103,7 +107,7 @@ describe("a rule", () => {
     ];
     expect(decideAccess(policy(...rules), read, [who("member")])).toEqual({
       kind: "deny",
-      why: "Rule 1 of access.rules denies read_log here to who asked for it.",
+      why: "Rule 1 of access.rules doesn't let those who asked use read_log here.",
     });
     expect(verdict(rules, read, who("unknown"))).toBe("allow");
     expect(verdict(rules, { ...read, tool: "x" }, who("member"))).toBe("allow");

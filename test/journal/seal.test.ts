@@ -112,7 +112,7 @@ describe("10 000 changes by one who can write to the store", () => {
     expect([tried, noticed]).toEqual([10_000, 10_000]);
   });
 
-  test("of rows in SQLite that do not make all later heads anew are all noticed", () => {
+  test("of rows in SQLite that leave a later head as it was are all noticed", () => {
     let head = followed(KEY, 0, null);
     const rows = drafts.map(({ id, text }, i): SealedRow => {
       const row = { seq: i + 1, id, at: 1_000 + i, kind: "message", version: 1, body: text };
@@ -125,7 +125,7 @@ describe("10 000 changes by one who can write to the store", () => {
     const FIELDS = ["seq", "at", "version"] as const;
     const changed: readonly Tamper<SealedRow>[] = [
       ...REARRANGED,
-      // The same, numbered anew.
+      // The same, with new numbers.
       ...REARRANGED.map((tamper): Tamper<SealedRow> => (items, pick) => {
         const did = tamper(items, pick);
         for (const [i, row] of items.entries()) items[i] = { ...row, seq: i + 1 };
@@ -279,7 +279,7 @@ describe("a Redis that somebody changed, without the secret", () => {
     expect(server.cli("LLEN", named("entries"))).toBe("4");
   });
 
-  test("is noticed on read: two that changed places and times, one repeated at the end, one dated anew", async () => {
+  test("is noticed on read: two that changed places and times, one repeated at the end, one with another time", async () => {
     const journal = await filled();
     const [, two = "", three = ""] = elements();
     const put = (at: number, element: string) =>
@@ -329,7 +329,7 @@ describe("a Redis that somebody changed, without the secret", () => {
     expect(server.cli("EXISTS", "wk:store")).toBe("0");
   });
 
-  test("emptied it while it was in use: nothing is written there, and a store begun anew is another one", async () => {
+  test("emptied it while it was in use: nothing is written there, and an empty store that is begun is another one", async () => {
     const journal = await filled();
     const { lease } = await take(journal);
     server.cli("FLUSHALL");
@@ -342,11 +342,11 @@ describe("a Redis that somebody changed, without the secret", () => {
       return undefined;
     };
     await expect(due()).rejects.toMatchObject(gone);
-    const anew = await openRedisJournal({ address: server.address, secret: SECRET });
-    ends.push(() => anew.close());
-    await anew.post(KEY, message("first"));
+    const second = await openRedisJournal({ address: server.address, secret: SECRET });
+    ends.push(() => second.close());
+    await second.post(KEY, message("first"));
     await expect(journal.post(KEY, message("more"))).rejects.toMatchObject(gone);
-    expect((await anew.read(KEY)).map(({ id }) => id)).toEqual(["first"]);
+    expect((await second.read(KEY)).map(({ id }) => id)).toEqual(["first"]);
   });
 
   test("as 0.3 wrote it is read and gone on with; the chain begins with the first new entry", async () => {

@@ -44,7 +44,7 @@ function modelWord(
   const isCallBusy = busy.has(CALL_KEY);
   // It runs here: nothing else can be done for it, and nothing was lost.
   if (folded.started && folded.outcome === "" && isCallBusy) return "release never";
-  // The model ends the run with what was void; the product asks anew.
+  // The model ends the run with what was void; the product asks again.
   if (entries.endsWith("V")) return isCallBusy ? "release never" : "propose";
   const f = busy.has(VIEW_KEY) ? { ...folded, delivered: folded.answers } : folded;
   const step = next(f, late, { ...scenario, judge: "flaky" }, RULES);

@@ -67,7 +67,7 @@ test("a rule narrows what members may ask for, but for those that a rule before 
   ];
   const stage = await staged({ access: { rules } });
   await stage.ask("run act name=web", "test:ana");
-  expect(stage.said()).toBe("Rule 2 of access.rules denies act here to who asked for it.");
+  expect(stage.said()).toBe("Rule 2 of access.rules doesn't let those who asked use act here.");
   expect(stage.chat.cards()).toEqual([]);
   await stage.ask("run act name=web", "test:bob");
   expect(stage.chat.cards()).toHaveLength(1);

@@ -196,7 +196,7 @@ describe("a tool that acts on its own machine", () => {
     await journal.beat("db-1");
     await sweep([db]);
     expect(chat.notices().map(({ text }) => text)).toEqual([
-      "a1 (act) waits for web-1, which was not heard of since 00:16 UTC. It is called off if web-1 is not back by 00:26 UTC.",
+      "a1 (act) waits for web-1, last heard of at 00:16 UTC. I'll give up if web-1 isn't back by 00:26 UTC.",
     ]);
   });
 

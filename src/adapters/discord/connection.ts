@@ -22,7 +22,7 @@ const LOGIN_MS = 30_000;
 /** In vain, half a second apart: Discord asks for a new connection now and then, which is worth no line. */
 const NOTABLE_ATTEMPTS = 20;
 
-/** What is kept of people, who are asked for anew each time. */
+/** What is kept of people, who are asked for again each time. */
 const MAX_KEPT = 200;
 
 /** What comes in. */

@@ -22,7 +22,7 @@ const PRESSES: ReadonlySet<number> = new Set([
 export const NOT_SERVED = "I only answer members of the servers that I serve.";
 const NO_COMMANDS =
   "I have no slash commands. Mention me and write what you want; `help` lists how.";
-const NOT_LOOKED_UP = "Discord does not say at the moment who you are. Press again.";
+const NOT_LOOKED_UP = "Discord isn't answering, so I can't tell who you are. Press again.";
 
 export interface EntranceParts {
   /** What takes presses that are for the bot. */

@@ -147,7 +147,7 @@ function irregular(path: string): BotError {
   return new BotError("PATH_REFUSED", `${path} is neither a regular file nor a folder.`);
 }
 
-/** Another name may be of a file that is none of the logs: who may write to a log folder can link any file into it. */
+/** Another name may be that of a file which is no log: who may write to a log folder can link any file into it. */
 function linked(path: string, names: number): BotError {
   return new BotError(
     "PATH_REFUSED",

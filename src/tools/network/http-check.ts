@@ -63,7 +63,7 @@ export const httpCheck = defineTool({
         { label: "Tells it", value: `${told} (${formatBytes(Buffer.byteLength(told))})` },
         ...decodedLine(told),
         ...(followRedirects
-          ? [{ label: "Redirects", value: "followed, each one decided anew" }]
+          ? [{ label: "Redirects", value: "followed, each one judged by the rules again" }]
           : []),
       ],
       blastRadius: `${url.host} and whoever reads its logs learn what the request says. A server may also act on a ${method}.`,

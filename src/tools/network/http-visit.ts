@@ -27,7 +27,7 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Requests a URL and follows its redirects. Each hop is permitted and dialed anew, so policy and the network rules hold for
+ * Requests a URL and follows its redirects. Each hop is permitted and dialed for itself, so policy and the network rules hold for
  * each.
  * @throws BotError ADDRESS_REFUSED, telling which redirect led there; ABORTED
  */

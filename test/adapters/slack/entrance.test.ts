@@ -169,7 +169,7 @@ describe("what is of no form that is known", () => {
     }
   });
 
-  test("a slash command is told to its person alone that there are none", async () => {
+  test("whoever types a slash command is told alone that the bot has none", async () => {
     const command = { command: "/watch", team_id: bot.slack.team.id, user_id: bot.ana.id };
     const { status, text } = await send(new URLSearchParams(command).toString(), FORM_TYPE);
     expect(status).toBe(200);

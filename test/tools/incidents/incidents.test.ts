@@ -72,7 +72,7 @@ const idIn = (text: string) => ID.exec(text)?.[0] ?? "no id";
 describe("what a model wrote after it had read text from outside", () => {
   const UNVERIFIED = "written by the bot after reading outside text; not verified";
 
-  test("is quoted as that wherever it is shown, until a person says it anew", async () => {
+  test("is quoted as that wherever it is shown, until a person says it again", async () => {
     const { say } = await createStage();
     const outside = { outside: async () => true };
     const id = idIn(await say("incident open Checkout fails"));
