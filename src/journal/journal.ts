@@ -155,6 +155,8 @@ export interface Journal {
    * one holds the day. What is never settled, because of a crash or a lost reply, stays used.
    */
   reserve(counter: string, amount: number, limit: number): Promise<Reservation | undefined>;
+  /** What of a counter was used or is set aside; 0 of one that nobody has used. */
+  used(counter: string): Promise<number>;
   /**
    * Replaces what was set aside by what was really used; that may be more, also beyond the limit, and 0 gives all of it
    * back. A second time changes nothing, whatever it says.

@@ -176,6 +176,10 @@ function createJournal(store: verbs.Store): Journal {
       const got = await count(scripts.RESERVE, made, whole(amount), String(limit));
       return got === 1 ? made : undefined;
     },
+    async used(counter) {
+      const [name = ""] = countersOf({ counter, id: "" });
+      return Number((await main.ask((client) => client.get(name))) ?? 0);
+    },
     async settle(made, actual) {
       await count(scripts.SETTLE, made, whole(actual));
     },

@@ -11,6 +11,7 @@ export function createCounters(db: DatabaseSync) {
     `INSERT INTO counter (name, used, at) SELECT ?1, ?2, ?4 WHERE ?2 <= ?3
      ON CONFLICT DO UPDATE SET used = used + ?2, at = ?4 WHERE used + ?2 <= ?3`,
   );
+  const count = db.prepare("SELECT used FROM counter WHERE name = ?");
   const keep = db.prepare("INSERT INTO reservation (id, counter, amount, at) VALUES (?, ?, ?, ?)");
   const take = db.prepare("DELETE FROM reservation WHERE id = ? RETURNING counter, amount");
   const correct = db.prepare("UPDATE counter SET used = used + ?, at = ? WHERE name = ?");
@@ -24,6 +25,7 @@ export function createCounters(db: DatabaseSync) {
       keep.run(id, counter, amount, now);
       return { id, counter, amount };
     },
+    used: (counter: string): number => Number(count.get(counter)?.["used"] ?? 0),
     settle({ id }: Reservation, actual: number, now: number): void {
       whole(actual);
       const row = take.get(id);

@@ -353,6 +353,7 @@ function createJournal(store: Store): Journal {
     readArtifact: (key, id, range) => see(() => artifactNow(store, key, id, range)),
     reserve: (counter, amount, limit) =>
       change(() => counters.reserve(counter, amount, limit, now())),
+    used: (counter) => see(() => counters.used(counter)),
     settle: (reservation, actual) => change(() => counters.settle(reservation, actual, now())),
     check: () =>
       see(() => {

@@ -52,22 +52,24 @@ export async function withinBudget(
   const { journal } = drive.parts;
   const { tokensPerDay, maxOutputTokens } = terms;
   const day = new Date(storeNow(drive)).toISOString().slice(0, 10);
-  const charged = await openShares(drive, terms.shares, { day, askers, signal });
   const amount = requestTokens + maxOutputTokens;
-  const set = await persist(drive, () => journal.reserve(`tokens:${day}`, amount, tokensPerDay));
-  if (set === undefined) throw spent(tokensPerDay, "", "tokensPerDay", "used up or set aside");
+  const charged: Reservation[][] = [];
+  let set: Reservation | undefined;
   let used = 0;
   try {
+    await openShares(drive, terms.shares, { day, askers, signal, amount, charged });
+    set = await persist(drive, () => journal.reserve(`tokens:${day}`, amount, tokensPerDay));
+    if (set === undefined) throw spent(tokensPerDay, "", "tokensPerDay", "used up or set aside");
     const { response, cuts } = await work();
     const counted = isCounted(response) ? response : estimated(response, requestTokens);
     used = totalTokens(counted.usage) + cuts * requestTokens;
     return counted;
   } catch (error) {
     // What was used of a response that was cut, nobody says.
-    if (isBotError(error, "MODEL_CUT", "ABORTED", "TIMEOUT")) used = amount;
+    if (set !== undefined && isBotError(error, "MODEL_CUT", "ABORTED", "TIMEOUT")) used = amount;
     throw error;
   } finally {
-    await book(drive, set, used);
+    if (set !== undefined) await book(drive, set, used);
     for (const counters of charged) {
       // Several who ask together use a part each.
       const each = Math.ceil(used / counters.length);
@@ -76,39 +78,58 @@ export async function withinBudget(
   }
 }
 
+/** Where a request's shares are looked at, and what is charged for it. */
+interface Shared {
+  day: string;
+  askers: readonly string[];
+  signal: AbortSignal;
+  /** What the request may use at most. */
+  amount: number;
+  /** Groups of counters, each of which is charged all that is used; what is set aside is added as it is. */
+  charged: Reservation[][];
+}
+
 /**
- * Nobody uses up everybody's day. What was used counts and not what is set aside, so that many requests at once are not
- * refused for what they might use: a share may be passed by those that were under way. Who asks together with others may as
- * long as one of them has something left. Where one person sits there are no shares. Returns groups of counters, each of
- * which is charged all that is used.
+ * Nobody uses up everybody's day. Of a member and of a place counts what was used and not what is set aside, so that many
+ * requests at once are not refused for what they might use: such a share may be passed by those that were under way. Of
+ * anybody else it is set aside, so that a burst of theirs holds up nobody's day: as much as is left, so theirs is passed by
+ * one request at most. Who asks together with others may as long as one of them has something left. Where one person sits
+ * there are no shares.
  * @throws BotError BUDGET_EXHAUSTED
  */
 async function openShares(
   drive: Drive,
   shares: DayShares | undefined,
-  { day, askers, signal }: { day: string; askers: readonly string[]; signal: AbortSignal },
-): Promise<Reservation[][]> {
+  { day, askers, signal, amount, charged }: Shared,
+): Promise<void> {
   const { parts, adapter } = drive;
-  if (shares === undefined || parts.policy.singleOperator || adapter.singleOperator) return [];
-  const left = (name: string, limit: number) =>
-    // Nothing is set aside; it is refused when as much as the limit was used.
-    persist(drive, () => parts.journal.reserve(`tokens:${day}:${name}`, 0, limit - 1));
+  const { journal } = parts;
+  if (shares === undefined || parts.policy.singleOperator || adapter.singleOperator) return;
+  /** Undefined: nothing is left of it. */
+  const open = async (name: string, limit: number, wanted: number) => {
+    const counter = `tokens:${day}:${name}`;
+    const left = limit - (await persist(drive, () => journal.used(counter)));
+    if (left <= 0) return undefined;
+    return persist(drive, () => journal.reserve(counter, Math.min(wanted, left), limit));
+  };
   const channel = await channelOf(drive, signal);
-  const ofPlace = await left(`place:${channel}`, shares.place);
-  if (ofPlace === undefined) throw spent(shares.place, " for this channel", "tokensPerPlaceDay");
   const people = await peopleAmong(drive, askers, signal);
+  const ofPlace = await open(`place:${channel}`, shares.place, 0);
+  if (ofPlace === undefined) throw spent(shares.place, " for this channel", "tokensPerPlaceDay");
+  charged.push([ofPlace]);
   const ofPeople: Reservation[] = [];
+  charged.push(ofPeople);
   for (const [person, isMember] of people) {
-    const found = await left(`person:${person}`, isMember ? shares.person : shares.guest);
+    const limit = isMember ? shares.person : shares.guest;
+    const found = await open(`person:${person}`, limit, isMember ? 0 : amount);
     if (found !== undefined) ofPeople.push(found);
   }
   if (people.size > 0 && ofPeople.length === 0) {
     const areMembers = [...people.values()].includes(true);
     throw areMembers
       ? spent(shares.person, " for one person", "tokensPerPersonDay")
-      : spent(shares.guest, " for a guest", "tokensPerGuestDay");
+      : spent(shares.guest, " for a guest", "tokensPerGuestDay", "used up or set aside");
   }
-  return [[ofPlace], ofPeople];
 }
 
 /** Who these accounts are, and whether they are full members of the thread. */

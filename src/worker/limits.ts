@@ -2,24 +2,37 @@ import { askerIn, type Call } from "../journal/thread.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type Drive, persist, storeNow } from "./drive.ts";
 
-/**
- * Why the call is one too many (`Tool.limits`), as a sentence, or undefined; then it counts. A call that is looked at again
- * after a crash counts twice.
- */
-export async function whyTooMany(
+/** Why the call is one too many for its run (`Tool.limits`), as a sentence, or undefined. */
+export function whyTooManyInRun(
   drive: Drive,
   { run: name, call }: Call,
   { name: tool, limits }: Tool,
+): string | undefined {
+  if (limits === undefined) return undefined;
+  const calls = [...(drive.thread.runs.get(name)?.calls.values() ?? [])];
+  const position = calls
+    .filter((each) => each.tool === tool)
+    .findIndex((each) => each.call === call);
+  if (position < limits.perRun) return undefined;
+  return `Only ${limits.perRun} calls of ${tool} may be made in one run, so this one was not.`;
+}
+
+/**
+ * Counts the call for whoever asked, or says in a sentence why it is one too many for them in this hour. It comes last: a
+ * call that is looked at again, such as after a crash, counts twice.
+ */
+export async function countInHour(
+  drive: Drive,
+  { run: name }: Call,
+  { name: tool, limits }: Tool,
 ): Promise<string | undefined> {
   if (limits === undefined) return undefined;
+  const { journal, personOf } = drive.parts;
   const run = drive.thread.runs.get(name);
-  const earlier = [...(run?.calls.values() ?? [])].filter((each) => each.tool === tool);
-  if (earlier.findIndex((each) => each.call === call) >= limits.perRun) {
-    return `Only ${limits.perRun} calls of ${tool} may be made in one run, so this one was not.`;
-  }
-  const { journal } = drive.parts;
+  const asker = run && askerIn(run);
+  const person = asker === undefined ? "" : personOf(asker.account);
   const hour = new Date(storeNow(drive)).toISOString().slice(0, 13);
-  const counter = `calls:${tool}:${hour}:${(run && askerIn(run))?.account ?? ""}`;
+  const counter = `calls:${tool}:${hour}:${person}`;
   const set = await persist(drive, () => journal.reserve(counter, 1, limits.perPersonHour));
   if (set === undefined) {
     return `Only ${limits.perPersonHour} calls of ${tool} may be made for one person in an hour; try again in the next.`;

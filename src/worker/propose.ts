@@ -18,7 +18,7 @@ import type { Prepared } from "../tools/dispatch.ts";
 import { type Drive, storeNow } from "./drive.ts";
 import { editedArgs } from "./edits.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
-import { whyTooMany } from "./limits.ts";
+import { countInHour, whyTooManyInRun } from "./limits.ts";
 import { type Permission, permit } from "./permission.ts";
 import { voicesIn } from "./requesters.ts";
 
@@ -62,7 +62,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     if (again !== undefined) return { kind: "blocked", text: again };
     const decision = await permit(drive, { ...call, args: prepared.args }, signal);
     if (decision.kind === "deny") return { kind: "blocked", text: decision.why };
-    const tooMany = await whyTooMany(drive, call, prepared.tool);
+    const tooMany = whyTooManyInRun(drive, call, prepared.tool);
     if (tooMany !== undefined) return { kind: "blocked", text: tooMany };
     const { question } = prepared.tool;
     if (question !== undefined) {
@@ -73,12 +73,18 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
       const draft = questionDraft(call, question(prepared.args), encode, storeNow(drive));
       return { kind: "question", draft: () => draft };
     }
-    if (decision.kind === "allow") return { kind: "allow", prepared };
+    if (decision.kind === "allow") {
+      const spent = await countInHour(drive, call, prepared.tool);
+      return spent === undefined ? { kind: "allow", prepared } : { kind: "blocked", text: spent };
+    }
     const preview = because(await dispatcher.preview(prepared, signal), decision, encode);
     const requesters = voicesIn(drive, call.run);
     const place = placeOf(drive, signal);
     const electorate = await electorateOf(drive, place, decision, requesters);
-    const obstacle = (await tooFew(place, electorate, decision)) ?? tooLong(prepared.args);
+    const obstacle =
+      (await tooFew(place, electorate, decision)) ??
+      tooLong(prepared.args) ??
+      (await countInHour(drive, call, prepared.tool));
     if (obstacle !== undefined) return { kind: "blocked", text: obstacle };
     const reason = reasonOf(run?.talk);
     const expiresAt = storeNow(drive) + decision.expiresInMinutes * 60_000;

@@ -96,6 +96,7 @@ export function loseSome(journal: Journal, share: number, random: Random): Journ
     release: (lease, after, dueAt, host) => maybe(() => journal.release(lease, after, dueAt, host)),
     putArtifact: (key, bytes) => maybe(() => journal.putArtifact(key, bytes)),
     reserve: (counter, amount, limit) => maybe(() => journal.reserve(counter, amount, limit)),
+    used: (counter) => maybe(() => journal.used(counter)),
     settle: (reservation, actual) => maybe(() => journal.settle(reservation, actual)),
   };
 }

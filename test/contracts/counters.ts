@@ -28,6 +28,7 @@ export function countersContract(name: string, open: () => Promise<JournalUnderT
           const got = await Promise.all(asked);
           const used = got.reduce((sum, each) => sum + (each?.amount ?? 0), 0);
           expect(used).toBeLessThanOrEqual(limit);
+          expect(await other.used(counter)).toBe(used);
           for (const [i, amount] of wanted.entries()) {
             if (got[i] === undefined) expect(used + amount).toBeGreaterThan(limit);
           }
@@ -64,6 +65,7 @@ export function countersContract(name: string, open: () => Promise<JournalUnderT
               if (!settled.has(chosen)) used += amount - chosen.amount;
               settled.add(chosen);
             }
+            expect(await hand.used(counter)).toBe(used);
           }
         }),
         { numRuns: 40 },

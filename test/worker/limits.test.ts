@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createTools } from "../../src/tools/registry.ts";
 import { ANSWER, call } from "../agent/talking.ts";
+import { createChat } from "../fakes/chat.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
 import { createStage, fakeTool } from "../fakes/stage.ts";
 
@@ -37,6 +38,63 @@ test("a tool with limits is called so often in a run, and so often an hour for a
   now += 3_600_000;
   expect(await ask("run knock name=i")).toBe("did i");
   expect(knock.runs).toHaveLength(7);
+});
+
+describe("an hour's calls", () => {
+  const LIMITS = { perRun: 20, perPersonHour: 2 };
+  const now = () => Date.UTC(2026, 10, 22, 12, 0, 0);
+
+  test("are one person's, with whichever account", async () => {
+    const knock = fakeTool({ name: "knock", limits: LIMITS });
+    const people = [{ name: "Ana", accounts: ["test:ana", "test:bob"] }];
+    const stage = await createStage({ tools: [knock], people, now });
+    for (const [name, account] of [
+      ["a", "test:ana"],
+      ["b", "test:bob"],
+      ["c", "test:ana"],
+      ["d", "test:cy"],
+    ] as const) {
+      await stage.say(`run knock name=${name}`, account);
+      await stage.settle();
+    }
+    expect(knock.runs).toEqual(["a", "b", "d"]);
+  });
+
+  test("count one that waited for a look-up of people once, and one that was not made not at all", async () => {
+    const clock = { now: now() };
+    const knock = fakeTool({ name: "knock", effect: "write", limits: LIMITS });
+    const chat = createChat();
+    const { people } = chat.adapter;
+    const { everyone } = people;
+    const stage = await createStage({ tools: [knock], chat, now: () => clock.now });
+    const ask = async (name: string) => {
+      await stage.say(`run knock name=${name}`);
+      await stage.settle();
+    };
+    let looks = 0;
+    people.everyone = async () => {
+      looks += 1;
+      throw new Error("503");
+    };
+    await ask("a");
+    for (let i = 0; i < 3; i += 1) {
+      clock.now += 6_000;
+      await stage.settle();
+    }
+    expect(looks).toBeGreaterThan(3);
+    people.everyone = everyone;
+    clock.now += 6_000;
+    await stage.settle();
+    expect(chat.cards()).toHaveLength(1);
+    people.everyone = async () => ["test:ana"];
+    await ask("b");
+    expect(chat.cards()).toHaveLength(1);
+    people.everyone = everyone;
+    await ask("c");
+    expect(chat.cards()).toHaveLength(2);
+    await ask("d");
+    expect(chat.cards()).toHaveLength(2);
+  });
 });
 
 test("tcp_check has limits", () => {
