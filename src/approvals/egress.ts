@@ -11,7 +11,7 @@ import { hrefOf, type Places } from "./places.ts";
  */
 
 /** A place that a call sends something to: a host, and the URL where there is one. */
-interface Destination {
+export interface Destination {
   host: string;
   url: URL | undefined;
 }
@@ -24,14 +24,16 @@ export interface KnownPlaces {
   network: readonly string[];
   /** A rule that names the place allows the call. */
   named: boolean;
+  /** Where the run's earlier calls sent something that nobody was asked about: little by little is much, too. */
+  sent: readonly Destination[];
 }
 
-/** Of path and query: more than most checks need, and less than a line of a log. */
+/** Of path and query, for one host in one run: more than most checks need, and less than a line of a log. */
 const MAX_URL_BYTES = 128;
-/** Of the labels below a known domain: a long name, and less than what a name can carry (RFC 1035: 253). */
+/** Of the labels below a known domain in one run: a long name, and less than what a name can carry (RFC 1035: 253). */
 const MAX_LABEL_BYTES = 40;
 
-/** The places that arguments of these kinds send to. What cannot be read is no place: the tool refuses it. */
+/** The places that arguments of these kinds send to. What cannot be read is a place that nobody named. */
 export function destinations(
   kinds: Readonly<Record<string, ArgumentKind>>,
   args: JsonObject,
@@ -39,12 +41,10 @@ export function destinations(
   return Object.entries(kinds).flatMap(([name, kind]): Destination[] => {
     const text = args[name];
     if (typeof text !== "string") return [];
-    if (kind === "url") {
-      const url = URL.parse(text);
-      return url === null ? [] : [{ host: hostOf(url), url }];
-    }
-    const host = kind === "host" ? canonicalHost(text) : undefined;
-    return host === undefined ? [] : [{ host, url: undefined }];
+    if (kind === "host") return [{ host: canonicalHost(text) ?? text, url: undefined }];
+    const url = kind === "url" ? URL.parse(text) : undefined;
+    if (url === undefined) return [];
+    return url === null ? [{ host: text, url: undefined }] : [{ host: hostOf(url), url }];
   });
 }
 
@@ -60,20 +60,35 @@ export function whyAsk({ host, url }: Destination, known: KnownPlaces): string |
   if (url !== undefined && !known.named && isInner(host, entry)) {
     return `${host} is inside the network, and nobody here wrote this very URL.`;
   }
-  const labels = isWritten ? 0 : Buffer.byteLength(labelsBelow(host, entry));
-  if (labels > MAX_LABEL_BYTES) return `The name ${host} holds ${labels} bytes that nobody wrote.`;
-  const bytes = url === undefined ? 0 : unwrittenBytes(url, written);
+  const { sent } = known;
+  const labels = isWritten ? 0 : bytesOf([...namesBelow(sent, entry), labelsBelow(host, entry)]);
+  if (labels > MAX_LABEL_BYTES)
+    return `The names below ${entry} hold ${labels} bytes that nobody wrote.`;
+  if (url === undefined) return undefined;
+  const urls = [...sent.flatMap((one) => (one.host === host && one.url ? [one.url] : [])), url];
+  const bytes = bytesOf(urls.map((one) => unwritten(one, written)));
   if (bytes <= MAX_URL_BYTES) return undefined;
-  return `The URL tells ${host} ${bytes} bytes that nobody here wrote.`;
+  return `${host} would be told ${bytes} bytes in this run that nobody here wrote.`;
 }
 
-/** The bytes of path and query beyond the longest beginning of them that somebody wrote. */
-function unwrittenBytes(url: URL, written: readonly Places[]): number {
+function bytesOf(texts: readonly string[]): number {
+  return Buffer.byteLength([...new Set(texts)].join(""));
+}
+
+/** What of path and query comes after the longest beginning of them that somebody wrote. */
+function unwritten(url: URL, written: readonly Places[]): string {
   const href = hrefOf(url);
   let from = href.length - url.pathname.length - url.search.length;
   for (const { urls } of written)
     for (const one of urls) if (one.length > from && href.startsWith(one)) from = one.length;
-  return Buffer.byteLength(href.slice(from));
+  return href.slice(from);
+}
+
+function namesBelow(sent: readonly Destination[], entry: string | undefined): string[] {
+  if (entry?.startsWith("*.") !== true) return [];
+  return sent.flatMap(({ host }) =>
+    host.endsWith(entry.slice(1).toLowerCase()) ? [labelsBelow(host, entry)] : [],
+  );
 }
 
 /** The entry of `network.allow` that names the host. */

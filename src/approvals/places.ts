@@ -40,9 +40,13 @@ export function noPlaces(): Places {
   return { hosts: new Set(), urls: new Set() };
 }
 
-/** Adds the hosts and URLs that stand in the text. A URL without its scheme counts as http and as https. */
+/**
+ * Adds the hosts and URLs that stand in the text, but for what it quotes: a block of code and a line after `>` are words of a
+ * log or of somebody else. A URL without its scheme counts as http and as https.
+ */
 export function notePlaces(places: Places, text: string): void {
-  const rest = text.replace(WRITTEN_URL, (whole) => {
+  const own = text.replace(/```.*?(?:```|$)/gs, " ").replace(/^[ \t]*>.*$/gm, " ");
+  const rest = own.replace(WRITTEN_URL, (whole) => {
     for (const one of bothWays(whole)) noteUrl(places, one);
     return " ";
   });

@@ -56,9 +56,10 @@ export function meanings(address: Address): Address[] {
  * only some systems read (`0x7f.1`, `２１３`) count as what the URL standard takes them for. Undefined: it is no host.
  */
 export function canonicalHost(text: string): string | undefined {
-  const bare = text.trim();
+  // Who connects takes brackets off any address, and the URL standard off those of IPv6 only.
+  const bare = text.trim().replace(/^\[(.*)\]$/, "$1");
   if (bare === "" || /[/?#@\\\s]/.test(bare)) return undefined;
-  const host = bare.includes(":") && !bare.startsWith("[") ? `[${bare}]` : bare;
+  const host = bare.includes(":") ? `[${bare}]` : bare;
   const url = URL.parse(`http://${host}/`);
   return url === null || url.port !== "" ? undefined : hostOf(url);
 }

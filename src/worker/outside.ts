@@ -1,8 +1,9 @@
-import { destinations, whyAsk } from "../approvals/egress.ts";
+import { type Destination, destinations, whyAsk } from "../approvals/egress.ts";
 import { hear, type Heard, isOutsideHeard, nothingHeard } from "../approvals/heard.ts";
 import type { Places } from "../approvals/places.ts";
 import type { Decision } from "../approvals/policy.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
+import { argsOf } from "../journal/thread.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type Drive, persist } from "./drive.ts";
 
@@ -13,6 +14,7 @@ type Asking = Extract<Decision, { kind: "ask" }>;
 /** A call of a run's, with the arguments that were permitted before where these are another step of it. */
 interface Step {
   run: string;
+  call: string;
   args: JsonObject;
   /** What it does with these arguments. */
   effect: Effect;
@@ -41,23 +43,41 @@ export async function hasReadOutside(drive: Drive, run: string): Promise<boolean
  */
 export async function askOutside(
   drive: Drive,
-  { run, args, effect, from }: Step,
+  step: Step,
   tool: Tool,
   decision: Extract<Decision, { kind: "allow" }>,
 ): Promise<Asking | undefined> {
-  const sent = effect === "read" ? destinations(tool.kinds ?? {}, args) : [];
+  const { run, args, effect, from } = step;
+  const places = effect === "read" ? destinations(tool.kinds ?? {}, args) : [];
   const isOwn = tool.own === true && effect !== "read";
-  if ((sent.length === 0 && !isOwn) || !(await hasReadOutside(drive, run))) return undefined;
+  if ((places.length === 0 && !isOwn) || !(await hasReadOutside(drive, run))) return undefined;
   if (isOwn) return decision.byRule === true ? undefined : asking(OWN_WORDS);
   const written = await writtenByMembers(drive);
   // Where the same host leads on is its own word, which it was told nothing new for.
   const hosts = new Set(destinations(tool.kinds ?? {}, from ?? {}).map(({ host }) => host));
-  const known = { written, network: drive.parts.network ?? [], named: decision.named === true };
-  for (const place of sent.filter(({ host }) => !hosts.has(host))) {
+  const known = {
+    written,
+    network: drive.parts.network ?? [],
+    named: decision.named === true,
+    sent: sentBefore(drive, step),
+  };
+  for (const place of places.filter(({ host }) => !hosts.has(host))) {
     const why = whyAsk(place, known);
     if (why !== undefined) return asking(`The bot has read text from outside. ${why}`);
   }
   return undefined;
+}
+
+/** Where the run's calls before this one, and what it leads on from, sent what nobody was asked about. */
+function sentBefore({ parts, thread }: Drive, { run, call, from }: Step): Destination[] {
+  const calls = [...(thread.runs.get(run)?.calls.values() ?? [])];
+  const at = calls.findIndex((each) => each.call === call);
+  const before = from === undefined ? calls.slice(0, at) : calls.slice(0, at + 1);
+  return before.flatMap((each) =>
+    each.action === undefined && each.problem === undefined
+      ? destinations(parts.dispatcher.find(each.tool)?.kinds ?? {}, argsOf(each))
+      : [],
+  );
 }
 
 const OWN_WORDS =

@@ -11,6 +11,7 @@ import { requestersOf } from "./requesters.ts";
 interface Wanted {
   /** The run that it is of: those who instruct it ask for the call. */
   run: string;
+  call: string;
   tool: string;
   /** As they are known so far: asked for, checked, pinned or edited. */
   args: JsonObject;

@@ -14,14 +14,16 @@ function placesIn(words: string[]): Places {
 function ask(url: string, { words = [], ...known }: Known = {}): string | undefined {
   const [place] = destinations({ url: "url" }, { url });
   return (
-    place && whyAsk(place, { written: [placesIn(words)], network: [], named: false, ...known })
+    place &&
+    whyAsk(place, { written: [placesIn(words)], network: [], named: false, sent: [], ...known })
   );
 }
 
 function askHost(host: string, { words = [], ...known }: Known = {}): string | undefined {
   const [place] = destinations({ host: "host" }, { host, port: 1 });
   return (
-    place && whyAsk(place, { written: [placesIn(words)], network: [], named: false, ...known })
+    place &&
+    whyAsk(place, { written: [placesIn(words)], network: [], named: false, sent: [], ...known })
   );
 }
 
@@ -60,8 +62,18 @@ describe("a host is known", () => {
     ["8.2.0.1", "we run 8.2.1 since Monday"],
     ["0.0.4.210", "ticket 1234"],
     ["shop.example.com", "x@shop.example.com wrote"],
+    ["upstream.test", "what is this?\n> upstream.test timed out\n"],
+    ["upstream.test", "what is this?\n```\nupstream.test timed out\n```"],
+    ["upstream.test", "what is this? ```GET http://upstream.test/x"],
   ])("%s is not by the words %s", (host, words) => {
     expect(askHost(host, { words: [words] })).toMatch(UNKNOWN);
+  });
+
+  it("in whichever form it can be dialed", () => {
+    const words = ["is 10.1.2.3 up?"];
+    expect(askHost("[10.1.2.3]", { words })).toBeUndefined();
+    expect(askHost("[203.0.113.9]", { words })).toMatch(/^Nobody here named 203\.0\.113\.9/);
+    expect(askHost("what is no host", { words })).toMatch(UNKNOWN);
   });
 
   it("that is also the name of a file, by a URL", () => {
@@ -118,7 +130,7 @@ describe("a known host is asked about", () => {
     const url = (length: number) => `https://shop.example.com/${"x".repeat(length - 1)}`;
     expect(ask(url(128), { words })).toBeUndefined();
     expect(ask(url(129), { words })).toBe(
-      "The URL tells shop.example.com 129 bytes that nobody here wrote.",
+      "shop.example.com would be told 129 bytes in this run that nobody here wrote.",
     );
     expect(ask(`https://shop.example.com/?d=${"x".repeat(130)}`, { words, named: true })).toMatch(
       /bytes/,
@@ -128,10 +140,27 @@ describe("a known host is asked about", () => {
     expect(ask(`${long}&x=1`, { words: [`look: ${long}`] })).toBeUndefined();
   });
 
+  it("when it is told so much little by little", () => {
+    const told = (n: number) => `https://shop.example.com/${String(n).repeat(59)}`;
+    const sent = [1, 2, 2].flatMap((n) => destinations({ url: "url" }, { url: told(n) }));
+    expect(ask(told(2), { words, sent })).toBeUndefined();
+    expect(ask(told(3), { words, sent })).toMatch(/180 bytes in this run/);
+    expect(ask("https://db.example.com/x", { words, sent })).toBeUndefined();
+    const hosts = ["aaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbb", "c"].map((label) => ({
+      host: `${label}.example.com`,
+      url: undefined,
+    }));
+    const network = ["*.example.com"];
+    expect(askHost("b.example.com", { network, sent: hosts.slice(0, 1) })).toBeUndefined();
+    expect(askHost("b.example.com", { network, sent: hosts })).toMatch(/names below/);
+  });
+
   it("when its name holds more than 40 bytes that nobody wrote", () => {
     const network = ["*.example.com"];
     const name = `${"a".repeat(45)}.example.com`;
-    expect(askHost(name, { network })).toBe(`The name ${name} holds 45 bytes that nobody wrote.`);
+    expect(askHost(name, { network })).toBe(
+      "The names below *.example.com hold 45 bytes that nobody wrote.",
+    );
     expect(askHost(name, { network, words: [name] })).toBeUndefined();
     expect(askHost(`${"a".repeat(30)}.example.com`, { network })).toBeUndefined();
   });

@@ -1,6 +1,9 @@
+import { isIP } from "node:net";
 import * as fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { canonicalHost, readAddress } from "../../src/core/canonical.ts";
 import { createDial } from "../../src/tools/dial.ts";
+import { decodeHost } from "../../src/tools/network-rules.ts";
 import {
   anyAddress,
   anyIpv4,
@@ -193,6 +196,31 @@ describe("loopback and private addresses", () => {
 });
 
 describe("any host and any answers", () => {
+  it("is for rules the host that is dialed, with brackets or without", () => {
+    const name = fc.array(fc.stringMatching(/^[a-zA-Z0-9]([a-zA-Z0-9_-]{0,5}[a-zA-Z0-9])?$/), {
+      minLength: 1,
+      maxLength: 3,
+    });
+    const host = fc.oneof(
+      anyAddress,
+      name.map((labels) => labels.join(".")),
+    );
+    fc.assert(
+      fc.property(host, fc.boolean(), (one, isBracketed) => {
+        const text = isBracketed ? `[${one}]` : one;
+        let dialed: string;
+        try {
+          dialed = decodeHost(text).host;
+        } catch {
+          return;
+        }
+        const meant = isIP(dialed) === 0 ? dialed.toLowerCase() : String(readAddress(dialed));
+        expect(canonicalHost(text)).toBe(meant);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   it("connects only to addresses that an independent list of networks allows", async () => {
     const asked = spyOnSockets();
     const rules = { allow: GRANTED_ENTRIES, local: false };

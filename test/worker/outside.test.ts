@@ -124,6 +124,26 @@ describe("after outside text, a read that sends something to an unknown place", 
     },
   );
 
+  test("asks when a host that was named would be told much little by little", async () => {
+    const pieces = ["a", "b", "c", "d"].map((letter) => `http://shop.test/${letter.repeat(60)}`);
+    const calls = [call("log"), ...pieces.slice(2).map((url) => call("fetch", url))];
+    const model = scriptedModel([
+      { calls: [call("log"), call("fetch", pieces[0])] },
+      { calls: [call("fetch", pieces[1]), call("fetch", pieces[2])] },
+      ANSWER,
+      { calls },
+      ANSWER,
+    ]);
+    const stage = await thread([], { model });
+    await stage.ask("is shop.test up?");
+    expect(stage.fetch.runs).toEqual([pieces[0], pieces[1]]);
+    expect(stage.chat.cards()[0]?.preview.lines[0]?.value).toContain("180 bytes in this run");
+    await stage.ask("deny a1");
+    // Another run, which a person began, has as much again.
+    await stage.ask("and now?");
+    expect(stage.fetch.runs).toEqual(pieces);
+  });
+
   test("asks when the rule allows any place", async () => {
     const stage = await thread(
       [
