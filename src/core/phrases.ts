@@ -20,16 +20,25 @@ const MAX_CHARS = 80;
  * person means to do.
  */
 export function isAssent(text: string): boolean {
-  if (text.length > MAX_CHARS) return false;
-  const rest = text.replaceAll(AGREES, " ");
-  return rest !== text && /^[\s,.!;:…-]*$/.test(rest.replaceAll(BESIDE, " "));
+  return isOnly(text, AGREES, BESIDE);
 }
 
-const HOLDING =
-  /^(?:h+m+|uh+m*|er+m*|let me|one (?:sec(?:ond)?|moment|minute)|(?:just )?a (?:sec(?:ond)?|moment|minute)|wait|hold on|hang on|checking|looking|not sure(?: yet)?|good question|i(?:'ll| will) (?:check|look|ask|see)|brb)\b/i;
+const HOLDS = wordsOf(
+  "h+m+|uh+m*|er+m*|let me (?:check|look|see|ask|think)|(?:give me )?(?:one|just a|a) (?:sec(?:ond)?|moment|minute)|wait|hold on|hang on|(?:i'm )?(?:checking|looking|not sure)|good question|i(?:'ll| will) (?:check|look|ask|see)|brb",
+);
+/** What may stand beside it and names nothing. */
+const BESIDE_HOLDS = wordsOf(
+  "yet|first|please|it|that|this|for (?:it|that)|into (?:it|that)|it up|and|then|now",
+);
 
-/** True for "hmm let me check" and the like: the person who was asked says that the answer is still to come. */
+/** True for nothing but "hmm let me check" and the like: the person who was asked says that the answer is still to come. */
 export function isHolding(text: string): boolean {
-  const said = text.trim();
-  return said.length <= MAX_CHARS && HOLDING.test(said);
+  return isOnly(text, HOLDS, BESIDE_HOLDS);
+}
+
+/** Some of these forms, and nothing but them and what may stand beside them. */
+function isOnly(text: string, forms: RegExp, beside: RegExp): boolean {
+  if (text.length > MAX_CHARS) return false;
+  const rest = text.replaceAll(forms, " ");
+  return rest !== text && /^[\s,.!;:?…-]*$/.test(rest.replaceAll(beside, " "));
 }

@@ -50,6 +50,11 @@ function inMinutes(ms: number): string {
   return minutes === 1 ? "1 minute" : `${minutes} minutes`;
 }
 
+/** `a1 (run_command on web-1)` */
+function titleOf({ action, proposal: { tool, host } }: Action): string {
+  return `${action} (${tool}${host === undefined ? "" : ` on ${host}`})`;
+}
+
 /** How long it may take to learn whether somebody may approve; a hint without a button is as good then. */
 const HINT_MS = 5_000;
 
@@ -76,9 +81,10 @@ export async function hint(
   return () => {
     const word = { id: `word:${id}`, kind: "notice", to: actor.account, instead: id } as const;
     const open = asked.filter(isOpen);
-    const approves = open.flatMap((each) => (may.get(each) === undefined ? [each.action] : []));
-    if (approves.length > 0) {
-      const text = `Press Approve to run ${approves.join(" or ")}. Words in the thread don't approve anything.`;
+    const theirs = open.filter((each) => may.get(each) === undefined);
+    if (theirs.length > 0) {
+      const approves = theirs.map(({ action }) => action);
+      const text = `That alone doesn't approve ${theirs.map(titleOf).join(" or ")}. Press Approve, or type \`approve ${approves[0]}\`.`;
       return { ...word, text, approves };
     }
     const [first] = open;

@@ -137,13 +137,13 @@ describe("what people write while an approval is open", () => {
     expect(whispersIn(stage)).toMatchObject([
       {
         to: "test:bob",
-        text: "Press Approve to run a1 or a2. Words in the thread don't approve anything.",
+        text: "That alone doesn't approve a1 (act) or a2 (act). Press Approve, or type `approve a1`.",
         offer: { holds: [], approves: [{ action: "a1" }, { action: "a2" }] },
       },
     ]);
     await stage.ask("approve a1", "test:bob");
     await stage.ask("LGTM :+1:", "test:bob");
-    expect(whispersIn(stage).at(-1)?.text).toContain("Press Approve to run a2.");
+    expect(whispersIn(stage).at(-1)?.text).toContain("approve a2 (act). Press Approve");
     await stage.ask("approve a2", "test:bob");
     expect(whispersIn(stage)).toEqual([]);
     expect(wordsIn(stage.model.requests[1]).join("\n")).not.toMatch(/go ahead|LGTM/);

@@ -36,11 +36,25 @@ test.each([
   "okay ".repeat(40),
 ])("%s does not", (text) => expect(isAssent(text)).toBe(false));
 
-test.each(["hmm let me check", "one sec", "hold on", "I'll look", "not sure yet"])(
-  "%s is no answer yet",
-  (text) => expect(isHolding(text)).toBe(true),
-);
+test.each([
+  "hmm let me check",
+  "one sec",
+  "hold on",
+  "I'll look",
+  "not sure yet",
+  "Wait, let me ask first.",
+  "hmm… checking",
+])("%s is no answer yet", (text) => expect(isHolding(text)).toBe(true));
 
-test.each(["staging", "let's take staging", "the waiting room host"])("%s may be one", (text) =>
-  expect(isHolding(text)).toBe(false),
-);
+test.each([
+  "staging",
+  "let's take staging",
+  "the waiting room host",
+  "hmm, staging I think",
+  "not sure but I'd say production",
+  "wait, production!",
+  "Looking at the logs it is staging",
+  "checking says db-2",
+  "a minute ago it was staging",
+  "wait 5 minutes then use staging",
+])("%s may be one", (text) => expect(isHolding(text)).toBe(false));
