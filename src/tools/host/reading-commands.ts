@@ -4,7 +4,10 @@ import { systemName } from "./executable.ts";
  * Command lines that only read, and so need nobody's approval. Reviewed by hand against each program's manual page; what
  * is not here is destructive, so when in doubt a line is left out. None of them
  * - names a file, an address or another machine, so that nothing secret is read and nothing is sent anywhere;
- * - shows other programs' arguments or environments as a whole, which may hold secrets;
+ * - asks the DNS, which would tell its servers whom this machine talks to: what could must be told not to (`-n`);
+ * - shows the arguments or environments of all programs, which may hold secrets. `systemctl status` has no option that leaves
+ *   out the command lines of the processes of the one service it names; `docker ps` shows 20 characters of a container's;
+ * - shows the whole journal: that of one service, or the kernel's, and a bounded number of lines;
  * - runs, loads or pages through anything else: no shells, no interpreters, no wrappers, no formats of its own;
  * - waits for more than some seconds.
  */
@@ -13,15 +16,20 @@ interface Shape {
   program: string;
   /** What has to be there, in this order. */
   words: readonly string[];
-  /** What may be there, each once and anywhere; `-n:<count>` is followed by its argument. */
+  /**
+   * What may be there, each once and anywhere; `-n:<count>` is followed by its argument. Of `-{abc!n}` there has to be one with
+   * an `n` in it.
+   */
   options: readonly string[];
 }
 
 /** Placeholders, each one whole argument or the part of it behind `=`. None matches what begins with `-`. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
-  count: String.raw`[1-9]\d{0,3}`,
+  count: String.raw`(?:[1-9]\d{0,2}|1000)`,
   few: "[1-9]",
   unit: String.raw`[A-Za-z0-9][A-Za-z0-9@_:.]*(?:-[A-Za-z0-9@_:.]+)*`,
+  // What systemd takes for a service, a timer or a socket. A number is a process; a slice is every service there is.
+  service: String.raw`(?!\d+$)[A-Za-z0-9][A-Za-z0-9@_:]*(?:-[A-Za-z0-9@_:]+)*|[A-Za-z0-9][A-Za-z0-9@_:.]*(?:-[A-Za-z0-9@_:.]+)*\.(?:service|timer|socket)`,
   since: String.raw`today|yesterday|now|\d{1,5} ?(?:s|sec|seconds?|m|min|minutes?|h|hours?|d|days?) ago|\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?`,
   priority: "(?:[0-7]|emerg|alert|crit|err|warning|notice|info|debug)",
   property:
@@ -43,13 +51,13 @@ function shape(program: string, words = "", options = ""): Shape {
 const JOURNAL_OPTIONS =
   "--no-pager -q --utc -r --since=<since> --until=<since> -S:<since> -U:<since> -p:<priority> --priority=<priority> -b -k";
 
-/** `-{abc}` is one flag or several of these letters together. */
+/** `-{abc}` is one flag or several of these letters together, `-{abc!n}` with an `n` among them. */
 const SHAPES: readonly Shape[] = [
   shape("uptime", "", "-p -s"),
   shape("nproc", "", "--all"),
   shape("arch"),
   shape("uname", "", "-{asrnvmpio}"),
-  shape("hostname", "", "-{fisdI}"),
+  shape("hostname", "", "-{sI}"),
   shape("hostnamectl"),
   shape("hostnamectl", "status"),
   shape("timedatectl"),
@@ -85,12 +93,12 @@ const SHAPES: readonly Shape[] = [
   shape("pgrep", "<unit>", "-x"),
   shape("pidof", "<unit>"),
   shape("ss", "", "-{ltunap46sxoeim}"),
-  shape("netstat", "", "-{ltunap46sir}"),
-  shape("lsof", "-i", "-{nP}"),
-  shape("lsof", "-i<port>", "-{nP} -sTCP:LISTEN"),
-  shape("lsof", "-i <port>", "-{nP} -sTCP:LISTEN"),
-  shape("lsof", "-iTCP", "-{nP} -sTCP:LISTEN"),
-  shape("lsof", "-iUDP", "-{nP}"),
+  shape("netstat", "", "-{ltunap46sir!n}"),
+  shape("lsof", "-i", "-{nP!n} -P"),
+  shape("lsof", "-i<port>", "-{nP!n} -P -sTCP:LISTEN"),
+  shape("lsof", "-i <port>", "-{nP!n} -P -sTCP:LISTEN"),
+  shape("lsof", "-iTCP", "-{nP!n} -P -sTCP:LISTEN"),
+  shape("lsof", "-iUDP", "-{nP!n} -P"),
   shape("ip", "addr", "-br -4 -6 -s"),
   shape("ip", "a", "-br -4 -6 -s"),
   shape("ip", "addr show", "-br -4 -6 -s"),
@@ -103,7 +111,7 @@ const SHAPES: readonly Shape[] = [
   shape("ip", "n", "-4 -6"),
   shape("ip", "neigh", "-4 -6"),
   shape("ip", "rule", "-4 -6"),
-  shape("systemctl", "status <unit>", "--no-pager -l --full -n:<count> --lines=<count>"),
+  shape("systemctl", "status <service>", "--no-pager -n:<count> --lines=<count>"),
   shape("systemctl", "is-active <unit>", "-q"),
   shape("systemctl", "is-enabled <unit>", "-q"),
   shape("systemctl", "is-failed <unit>", "-q"),
@@ -122,12 +130,10 @@ const SHAPES: readonly Shape[] = [
   shape("systemctl", "show <unit> -p <property>", "--no-pager --value"),
   shape("systemctl", "show <unit> --property=<property>", "--no-pager --value"),
   shape("loginctl", "list-sessions", "--no-pager"),
-  // Always with a number of lines: the whole journal is no answer.
-  shape("journalctl", "-u <unit> -n <count>", JOURNAL_OPTIONS),
-  shape("journalctl", "-n <count> -u <unit>", JOURNAL_OPTIONS),
-  shape("journalctl", "--unit=<unit> -n <count>", JOURNAL_OPTIONS),
-  shape("journalctl", "-u <unit> --lines=<count>", JOURNAL_OPTIONS),
-  shape("journalctl", "-n <count>", JOURNAL_OPTIONS),
+  shape("journalctl", "-u <service> -n <count>", JOURNAL_OPTIONS),
+  shape("journalctl", "-n <count> -u <service>", JOURNAL_OPTIONS),
+  shape("journalctl", "--unit=<service> -n <count>", JOURNAL_OPTIONS),
+  shape("journalctl", "-u <service> --lines=<count>", JOURNAL_OPTIONS),
   shape("journalctl", "-k -n <count>", "--no-pager -q --utc -r -p:<priority>"),
   shape("journalctl", "--disk-usage"),
   shape("journalctl", "--list-boots", "--no-pager"),
@@ -167,7 +173,7 @@ function fits({ words, options }: Shape, args: readonly string[]): boolean {
     at += 1;
     if (!matches(value, args[at] ?? "")) return false;
   }
-  return needed.length === 0;
+  return needed.length === 0 && ![...left].some((option) => option.includes("!"));
 }
 
 /** Of `-n:<count>` the flag and what must follow it. */
@@ -185,7 +191,10 @@ function matches(pattern: string, arg: string): boolean {
   const parts = pattern.split(/(<[a-z]+>|\{[^}]+\})/);
   const source = parts.map((part) => {
     if (part.startsWith("<")) return `(?:${PLACEHOLDERS[part.slice(1, -1)]})`;
-    if (part.startsWith("{")) return `[${part.slice(1, -1)}]+`;
+    if (part.startsWith("{")) {
+      const [letters = "", needed = ""] = part.slice(1, -1).split("!");
+      return `(?=.*${needed})[${letters}]+`;
+    }
     return part.replaceAll(/[^A-Za-z0-9]/g, String.raw`\$&`);
   });
   return new RegExp(`^${source.join("")}$`).test(arg);
