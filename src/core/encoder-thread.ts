@@ -3,12 +3,18 @@ import { Worker } from "node:worker_threads";
 import type { EncoderCall } from "./encoder-ways.ts";
 import type { HeldSecret } from "./secrets.ts";
 
+/** The slowest text of a result's size takes some seconds; the next ones wait for it. */
+const MAX_MS = 30_000;
+
 /**
- * Encodes long texts in a thread of its own, one at a time, so that one that takes the rules long holds nobody up. It is
- * started by the first text and ends with the process, which it does not keep alive. A text whose thread dies (it has no
- * memory left) is not shown: the caller gets the error.
+ * Encodes long texts in a thread of its own, one at a time, so that one that takes the rules long does not hold the event loop.
+ * It is started by the first text and ends with the process, which it does not keep alive. A text whose thread dies (it has
+ * no memory left) or takes longer than `maxMs` is not shown: the caller gets the error, and the next text a new thread.
  */
-export function createAside(held: readonly HeldSecret[]): (asked: EncoderCall) => Promise<string> {
+export function createAside(
+  held: readonly HeldSecret[],
+  maxMs = MAX_MS,
+): (asked: EncoderCall) => Promise<string> {
   let thread: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -23,7 +29,9 @@ export function createAside(held: readonly HeldSecret[]): (asked: EncoderCall) =
     answering.ref();
     try {
       answering.postMessage(asked);
-      const [answer]: string[] = await once(answering, "message");
+      const [answer]: string[] = await once(answering, "message", {
+        signal: AbortSignal.timeout(maxMs),
+      });
       if (answer === undefined) throw new Error("The thread that takes secrets out said nothing.");
       return answer;
     } catch (error) {

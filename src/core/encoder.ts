@@ -18,6 +18,15 @@ export interface Encoder extends Ways {
   readonly held: readonly HeldSecret[];
 }
 
+/** Output that is encoded aside, or words in its place where that failed: how a call ended must not be lost with its text. */
+export async function orUnchecked(encoding: Promise<string>): Promise<string> {
+  try {
+    return await encoding;
+  } catch {
+    return "The result could not be checked for secrets, so it is not shown.";
+  }
+}
+
 /** Of one character of a value: `\\\u0061`, `, 0x61`, `&#x61;`, a dump with its offsets. */
 const MOST_PER_CHARACTER = 12;
 /** A token that is known by its shape is shorter; what is longer than the most is cut with less in view. */

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { ArtifactRef, Effect, FileRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { capText } from "../core/display.ts";
-import type { Encoder } from "../core/encoder.ts";
+import { type Encoder, orUnchecked } from "../core/encoder.ts";
 import { checkArguments, type InputForm, inputForm, suggest } from "./arguments.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 import { keepImages } from "./images.ts";
@@ -230,7 +230,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       const ended = await end(parts, breaker, tool ?? name, args, options);
       const ms = Math.round(performance.now() - began);
       const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
-      const encoded = [await parts.encoder.aside.encode(ended.text), ...left].join("\n");
+      const encoded = [await orUnchecked(parts.encoder.aside.encode(ended.text)), ...left].join("\n");
       const text = capText(encoded, MAX_RESULT_BYTES);
       const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
       return { outcome: ended.outcome, text, artifacts, files, ms };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Encoder } from "../core/encoder.ts";
+import { type Encoder, orUnchecked } from "../core/encoder.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { DEFAULT_PATH, resolveExecutable } from "./host/executable.ts";
 import type { ExecOptions, ExecResult } from "./tool.ts";
@@ -113,7 +113,7 @@ async function supervise(argv: readonly string[], setting: Setting): Promise<Exe
   if (exit === undefined) {
     // Encoded before `stopped` cuts it.
     const said = `${await out.text()}\n${await err.text()}`;
-    const printed = await encoder.aside.encode(said.trim());
+    const printed = await orUnchecked(encoder.aside.encode(said.trim()));
     throw stopped(argv[0] ?? "", signal.reason, performance.now() - startedAt, printed);
   }
   return {
@@ -270,14 +270,16 @@ function capture(stream: Readable | null, maxBytes: number, encoder: Encoder) {
     else stream.once("close", resolve);
   });
   const dropped = () => Math.max(0, total - maxBytes);
+  const cutAside = (bytes: Buffer, cut: { before: boolean; behind: boolean }) =>
+    orUnchecked(encoder.aside.encodeCut(bytes.toString(), cut));
   const text = async () => {
     if (total <= head.length) return head.toString("utf8", 0, total);
     const filled = total - head.length;
     if (filled <= tail.length) return Buffer.concat([head, tail.subarray(0, filled)]).toString();
     const seam = filled % tail.length;
     const end = Buffer.concat([tail.subarray(seam), tail.subarray(0, seam)]);
-    const first = await encoder.aside.encodeCut(head.toString(), { before: false, behind: true });
-    const last = await encoder.aside.encodeCut(end.toString(), { before: true, behind: false });
+    const first = await cutAside(head, { before: false, behind: true });
+    const last = await cutAside(end, { before: true, behind: false });
     const given = Math.min(head.length, encoder.reach) + Math.min(tail.length, encoder.reach);
     return `${first}\n[… ${dropped() + given} bytes left out …]\n${last}`;
   };

@@ -14,7 +14,7 @@ type Input = z.infer<typeof input>;
 type Changes = Partial<Tool<Input>>;
 
 /** A dispatcher with one tool, `act`, that does what the test says; its store is a map, its clock moves by hand. */
-function stage(changes: Changes, encode = (text: string) => text) {
+function stage(changes: Changes, encoder = encoderOf((text) => text)) {
   const clock = { now: 0 };
   const kept = new Map<string, Uint8Array>();
   const tool = defineTool<Input>({
@@ -32,7 +32,7 @@ function stage(changes: Changes, encode = (text: string) => text) {
     tools: [tool],
     exec: nowhere,
     dial: nowhere,
-    encoder: encoderOf(encode),
+    encoder,
     now: () => clock.now,
   });
   const { signal } = new AbortController();
@@ -326,7 +326,8 @@ describe("images in a result", () => {
     const name = "secret\n.png";
     const images = [{ name, mediaType: "image/png" as const, bytes: file(PNG) }];
     const encode = (text: string) => text.replaceAll("secret", "[secret:X]");
-    const { files } = await stage({ run: async () => ({ text: "", images }) }, encode).run();
+    const run = async () => ({ text: "", images });
+    const { files } = await stage({ run }, encoderOf(encode)).run();
     expect(files).toMatchObject([{ name: "[secret:X] .png" }]);
   });
 
@@ -364,6 +365,23 @@ describe("what a tool may use", () => {
     expect(await run()).toMatchObject({ outcome: "ok", text: "kept" });
     const { prepare } = stage({ precheck: async (_, ctx) => void (await read(ctx)) });
     await expect(prepare()).rejects.toMatchObject({ code: "NOT_AVAILABLE" });
+  });
+});
+
+describe("a result that cannot be checked for secrets", () => {
+  test("is not shown, and how the call ended is known all the same", async () => {
+    const dead = () => Promise.reject(new Error("the thread died"));
+    const whole = encoderOf((text) => text);
+    const encoder = { ...whole, aside: { ...whole.aside, encode: dead } };
+    for (const effect of ["read", "write"] as const) {
+      expect(await stage({ effect }, encoder).run()).toMatchObject({
+        outcome: "ok",
+        text: "The result could not be checked for secrets, so it is not shown.",
+        artifacts: [],
+      });
+    }
+    const failing = { effect: "write" as const, run: async () => ({ text: "no", failed: true }) };
+    expect(await stage(failing, encoder).run()).toMatchObject({ outcome: "error" });
   });
 });
 

@@ -1,5 +1,6 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { createAside } from "../../src/core/encoder-thread.ts";
 import { createEncoder } from "../../src/core/encoder.ts";
 import { shownPart } from "../../src/worker/think.ts";
 import { createWatchdog, startWatchdog } from "../../src/worker/watchdog.ts";
@@ -45,6 +46,14 @@ test("long texts asked for together each get their own answer", async () => {
   const encoder = createEncoder([]);
   const texts = ["a", "b", "c"].map((letter) => `${letter} `.repeat(20_000));
   expect(await Promise.all(texts.map((text) => encoder.aside.encode(text)))).toEqual(texts);
+});
+
+test("a text that takes too long to encode is given up, and the next one gets a thread of its own", async () => {
+  // A thread does not even start in a millisecond.
+  const hurried = createAside([], 1);
+  for (const text of ["first", "second"])
+    await expect(hurried(["encode", text])).rejects.toMatchObject({ name: "AbortError" });
+  expect(await createAside([])(["encode", "third"])).toBe("third");
 });
 
 test("what is shown of a draft ends before its last words, and is found in time in proportion to it", async () => {
