@@ -4,23 +4,14 @@ import * as z from "zod";
 import type { ArtifactRef, Effect, FileRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { capText } from "../core/display.ts";
-import { type Encoder, orUnchecked } from "../core/encoder.ts";
+import { orUnchecked } from "../core/encoder.ts";
 import { checkArguments, type InputForm, inputForm, suggest } from "./arguments.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 import { keepImages } from "./images.ts";
 import { retryConnection } from "./retry.ts";
 import { within } from "./time-limit.ts";
-import type {
-  Asker,
-  Asking,
-  Dialed,
-  ExecOptions,
-  ExecResult,
-  Tool,
-  ToolContext,
-  ToolImage,
-  Verdict,
-} from "./tool.ts";
+import { type ContextParts, createContext } from "./tool-context.ts";
+import type { Asker, Asking, Tool, ToolContext, ToolImage, Verdict } from "./tool.ts";
 
 /** What of a result goes into the journal and the answer; the rest is kept whole as an artifact. */
 const MAX_RESULT_BYTES = 16_000;
@@ -59,17 +50,10 @@ export interface Finished {
   ms: number;
 }
 
-export interface DispatchParts {
+export interface DispatchParts extends ContextParts {
   tools: readonly Tool[];
   /** The machine that this process runs on. */
   host: string;
-  exec(
-    argv: readonly string[],
-    options: ExecOptions & { signal: AbortSignal },
-  ): Promise<ExecResult>;
-  dial(host: string, port: number, options: { signal: AbortSignal }): Promise<Dialed>;
-  /** What every stored and shown text passes. */
-  encoder: Encoder;
   /**
    * The clock that broken tools are left alone by, in ms, never running backwards. Default: since the process began.
    */
@@ -216,7 +200,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
         const elsewhere = whyElsewhere(parts, tool, args);
         if (elsewhere !== undefined) return elsewhere;
         await check(tool, args, "bot", formOf(tool));
-        await look(parts, signal, async (ctx) => tool.precheck?.(args, ctx));
+        await look(parts, [tool, args], signal, async (ctx) => tool.precheck?.(args, ctx));
         breaker.admit(tool.name, digest);
         return undefined;
       } catch (error) {
@@ -230,7 +214,9 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       const ended = await end(parts, breaker, tool ?? name, args, options);
       const ms = Math.round(performance.now() - began);
       const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
-      const encoded = [await orUnchecked(parts.encoder.aside.encode(ended.text)), ...left].join("\n");
+      const encoded = [await orUnchecked(parts.encoder.aside.encode(ended.text)), ...left].join(
+        "\n",
+      );
       const text = capText(encoded, MAX_RESULT_BYTES);
       const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
       return { outcome: ended.outcome, text, artifacts, files, ms };
@@ -262,7 +248,7 @@ async function prepareFor(
   const isSimple = tool.pin === undefined && tool.precheck === undefined;
   const pinned = isSimple
     ? args
-    : await look(parts, signal, async (ctx) => {
+    : await look(parts, [tool, args], signal, async (ctx) => {
         const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
         await tool.precheck?.(fixed, ctx);
         return fixed;
@@ -276,7 +262,7 @@ async function previewOf(
   { tool, args }: Prepared,
   signal: AbortSignal,
 ): Promise<Preview> {
-  const preview = await look(parts, signal, async (ctx) => tool.preview?.(args, ctx));
+  const preview = await look(parts, [tool, args], signal, async (ctx) => tool.preview?.(args, ctx));
   if (preview !== undefined) return encodePreview(preview, parts.encoder.encode);
   if (tool.effect === "read") return { lines: [], ...READS_ONLY };
   const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;
@@ -297,46 +283,20 @@ function unknownTool(name: string, tools: readonly Tool[]): BotError {
   return new BotError("TOOL_UNKNOWN", `There is no tool ${name}.${hint} \`tools\` lists them.`);
 }
 
-/** Looks at the world, within LOOK_MS. */
+/** Looks at the world for a call of a tool, within LOOK_MS. */
 function look<T>(
   parts: DispatchParts,
+  [tool, args]: readonly [Tool, JsonObject],
   signal: AbortSignal,
   work: (ctx: ToolContext) => Promise<T>,
 ): Promise<T> {
-  return within(LOOK_MS, signal, (inner) => work(contextOf(parts, inner)));
-}
-
-function contextOf(
-  parts: DispatchParts,
-  signal: AbortSignal,
-  asker?: Asking,
-  {
-    artifact: readArtifact = noArtifact,
-    permit = unpermitted,
-    args = {},
-  }: Partial<Pick<RunOptions, "artifact" | "permit"> & { args: JsonObject }> = {},
-): ToolContext {
-  return {
-    signal,
-    exec: (argv, options = {}) => parts.exec(argv, { ...options, signal }),
-    dial: (host, port) => parts.dial(host, port, { signal }),
-    encoder: parts.encoder,
-    readArtifact,
-    permit: (changes) => permit({ ...args, ...changes }),
-    asker,
-  };
-}
-
-async function unpermitted(): Promise<string> {
-  return "Nobody can be asked here whether it may.";
+  return within(LOOK_MS, signal, (inner) =>
+    work(createContext(parts, tool, { signal: inner, args })),
+  );
 }
 
 function startedBy(asker: Asker | undefined, startedAt: number): Asking | undefined {
   return asker && { ...asker, startedAt };
-}
-
-async function noArtifact(): Promise<never> {
-  throw new BotError("NOT_AVAILABLE", "Artifacts can be read only while the tool is run.");
 }
 
 async function check(
@@ -375,7 +335,11 @@ async function verify(
   const { encode } = parts.encoder;
   try {
     const read = async (inner: AbortSignal) =>
-      tool.verify?.(args, contextOf(parts, inner, startedBy(asker, startedAt)), startedAt);
+      tool.verify?.(
+        args,
+        createContext(parts, tool, { signal: inner, args, asker: startedBy(asker, startedAt) }),
+        startedAt,
+      );
     const verdict = await within(VERIFY_MS, signal, read, 0);
     if (verdict === undefined)
       return { verdict: "unknown", evidence: "this tool cannot read back" };
@@ -423,7 +387,12 @@ async function attempt(
   const asker = startedBy(options.asker, startedAt);
   try {
     const output = await within(tool.timeoutMs, signal, (inner) => {
-      const work = async () => tool.run(args, contextOf(parts, inner, asker, { ...options, args }));
+      const { artifact, permit } = options;
+      const work = async () =>
+        tool.run(
+          args,
+          createContext(parts, tool, { signal: inner, args, asker, artifact, permit }),
+        );
       return effectOf(tool, args) === "read" ? retryConnection(inner, work) : work();
     });
     breaker.succeeded(tool.name);

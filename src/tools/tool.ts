@@ -70,13 +70,14 @@ export interface ToolContext {
   signal: AbortSignal;
   /**
    * Runs a program without a shell, in an environment made from scratch, without standard input; it and all its
-   * descendants end with the call, also when this process is killed.
-   * @throws BotError COMMAND_UNKNOWN, ABORTED
+   * descendants end with the call, also when this process is killed. Only for a tool that is `hostBound`.
+   * @throws BotError COMMAND_UNKNOWN, ABORTED; TypeError for another tool
    */
   exec(argv: readonly string[], options?: ExecOptions): Promise<ExecResult>;
   /**
-   * Connects to host and port after the network rules allowed the very address that is dialed.
-   * @throws BotError ADDRESS_REFUSED, ADDRESS_UNKNOWN, CONNECTION_FAILED, ABORTED
+   * Connects to host and port after the network rules allowed the very address that is dialed. Only to a host that an
+   * argument of kind `url` or `host` names (`Tool.kinds`), or that `permit` let the call go on to.
+   * @throws BotError ADDRESS_REFUSED, ADDRESS_UNKNOWN, CONNECTION_FAILED, ABORTED; TypeError for another host
    */
   dial(host: string, port: number): Promise<Dialed>;
   /**
@@ -145,7 +146,10 @@ export interface Tool<I = unknown> {
   /** What a call with these arguments can do, where that is less. Asked through the dispatcher only (`effectOf`). */
   effectOf?(input: I): Effect;
   readonly timeoutMs: number;
-  /** Arguments that name a URL, a host, a path or a unit: rules then hold for every spelling of it. */
+  /**
+   * Arguments that name a URL, a host, a path or a unit: rules then hold for every spelling of it, and what a call sends
+   * there is asked about where nobody named the place.
+   */
   readonly kinds?: Readonly<Record<string, ArgumentKind>>;
   /** How often it may be called; no limit of its own without. Hours are UTC's. */
   readonly limits?: { readonly perRun: number; readonly perPersonHour: number };

@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { loadSkills } from "../../src/skills/load.ts";
+import { hostArgument } from "../../src/tools/host/host-argument.ts";
+import { createTools } from "../../src/tools/registry.ts";
+
+const { skills } = await loadSkills(
+  [join(import.meta.dirname, "../../skills")],
+  (text: string) => text,
+);
+const tools = createTools({ logRoots: [], skills });
+
+/** The tool's arguments, as JSON Schema describes them. */
+function argumentsOf(input: z.ZodType): Record<string, { description?: string | undefined }> {
+  const { properties } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
+  return z
+    .record(z.string(), z.looseObject({ description: z.string().optional() }))
+    .parse(properties);
+}
+
+test("exactly the tools that take the machine they are for are bound to it", () => {
+  const takesMachine = tools.filter(
+    ({ input }) => argumentsOf(input)["host"]?.description === hostArgument.description,
+  );
+  const bound = tools.filter(({ hostBound }) => hostBound === true).map(({ name }) => name);
+  expect(takesMachine.map(({ name }) => name)).toEqual(bound);
+  expect(bound).toContain("run_command");
+});
+
+test("every `host` is that machine, or a host by its kind, and every `url` is one", () => {
+  for (const { name, input, kinds = {}, hostBound = false } of tools) {
+    const given = argumentsOf(input);
+    for (const kind of Object.keys(kinds)) expect(Object.keys(given), name).toContain(kind);
+    if (given["host"] !== undefined)
+      expect([hostBound, kinds["host"] === "host"], name).toContain(true);
+    if (given["url"] !== undefined) expect(kinds["url"], name).toBe("url");
+  }
+});
