@@ -121,6 +121,22 @@ export function decodeOne(
   return decodeRow(row);
 }
 
+/**
+ * A script's time: its own clock's or, where the journal says that its last entry is of later, that one's, which comes with
+ * it. What is dated later than it is would be signed so. @throws BotError ENTRY_INVALID, JOURNAL_ALTERED
+ */
+export function checkTime(
+  signer: Signer,
+  key: JournalKey,
+  [at = "", last, element = "", before = ""]: readonly string[],
+): number {
+  const isClock = last === undefined;
+  if (isClock || decodeOne(signer, key, Number(last), [element, before]).at === Number(at)) {
+    return Number(at);
+  }
+  throw altered(key, `entry ${last} is not of the time that is said of it`);
+}
+
 function decodeElement(signer: Signer, key: JournalKey, seq: number, element: string): SealedRow {
   const parts = ELEMENT.exec(element) ?? [];
   const [, sealedAt, head = null, at = sealedAt, signature = "", text = "", kind = ""] = parts;

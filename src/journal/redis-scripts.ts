@@ -36,8 +36,8 @@ if not now then
 end
 -- Entry times never run backwards, unlike the clock that leases go by.
 local at = math.max(now, lastAt)
--- Somebody else has cut or lengthened it: nothing is written to such a one.
-local whole = redis.call('LLEN', entries) == last
+-- Somebody else has cut or lengthened it or its ids: nothing is written to such a one.
+local whole = redis.call('LLEN', entries) == last and redis.call('HLEN', ids) == last
 
 local function headAt(number)
   if number == last then return head end
@@ -48,6 +48,13 @@ end
 -- Whether what was folded up to there is what is stored; '-': nobody knows its head.
 local function isThere(after, known)
   return after <= last and (known == '-' or headAt(after) == known)
+end
+
+-- The time to go by. Where that is not the clock's, the last entry has to have it: that is given too, with the one before.
+local function time()
+  if lastAt <= now then return {text(at)} end
+  local newest = redis.call('LRANGE', entries, -2, -1)
+  return {text(at), text(last), newest[#newest] or '', #newest > 1 and newest[1] or ''}
 end
 
 -- What was signed fits when nothing was written since, and its time is about now.
@@ -84,9 +91,10 @@ local function hold(newToken, newDueAt, newAttempts, newHost)
   end
 end
 
--- What follows number after, and all that is needed to check it.
+-- What follows number after, and all that is needed to check it and to see that there are as many ids as entries.
 local function stored(after)
-  return {redis.call('LRANGE', entries, after, -1), headAt(after), text(last), head, tail}
+  local known = redis.call('HLEN', ids)
+  return {redis.call('LRANGE', entries, after, -1), headAt(after), text(last), head, tail, text(known)}
 end
 
 -- WAIT waits for this connection's last write, so a request that finds its work done writes once more.
@@ -107,14 +115,16 @@ return stored(after)
  */
 export const POST = script(`${BEGIN}
 local id = ARGV[3]
-local known = tonumber(redis.call('HGET', ids, id) or nil)
-if known then
+local found = redis.call('HGET', ids, id)
+if found then
   touch()
+  local known = tonumber(found) or 0
+  local element = known > 0 and redis.call('LINDEX', entries, known - 1)
   local before = known > 1 and redis.call('LINDEX', entries, known - 2)
-  return {'known', known, redis.call('LINDEX', entries, known - 1) or '', before or ''}
+  return {'known', text(known), element or '', before or ''}
 end
 if not whole then return {'altered', text(last)} end
-if not fits({ARGV[5], ARGV[6], ARGV[7]}) then return {'place', text(last), head, text(at), tail} end
+if not fits({ARGV[5], ARGV[6], ARGV[7]}) then return {'place', text(last), head, time(), tail} end
 write(id, ARGV[8], ARGV[9], ARGV[7])
 seal(ARGV[10])
 if token then hold(token, dueAt, 0) else hold(false, ARGV[4] == '1' and now, 0) end
@@ -138,32 +148,33 @@ return {last, text(now)}
 
 /**
  * ARGV: …, token, after, its head, deadline or empty, 1 for decisions, where it was signed for (number, head and time),
- * the tail, how many entries, their ids, then element and head of each that is to be written. Returns what became of it,
- * the time, and what is stored after `after`; `place` with the one to sign for, and which entries; `lost` when what is
- * stored up to `after` is not what was folded.
+ * the tail, how many entries, their ids, then element and head of each, empty for those not to be written. Returns what
+ * became of it, the time, and what is stored after `after`; `place` with the one to sign for, and which entries have no
+ * id there; `lost` when what is stored up to `after` is not what was folded. The ids are an index that anybody may have
+ * written to: whoever is told that an entry is there already has to see it.
  */
 export const APPEND = script(`${BEGIN}
 local after, before, count = tonumber(ARGV[4]), tonumber(ARGV[6]), tonumber(ARGV[12])
 if token ~= ARGV[3] then return {'fenced'} end
 if not isThere(after, ARGV[5]) then return {'lost'} end
-local missing = {}
+local missing, fitting = {}, fits({ARGV[8], ARGV[9], ARGV[10]})
 for i = 1, count do
-  if redis.call('HEXISTS', ids, ARGV[12 + i]) == 0 then table.insert(missing, i) end
+  local isMissing = redis.call('HEXISTS', ids, ARGV[12 + i]) == 0
+  if isMissing then table.insert(missing, i) end
+  if isMissing ~= (ARGV[12 + count + 2 * i] ~= '') then fitting = false end
 end
 if #missing == 0 then touch()
 else
-  if before and at >= before then return {'late', text(at)} end
-  if ARGV[7] == '1' and last ~= after then return {'unseen', text(at), stored(after)} end
   if not whole then return {'altered', text(last)} end
-  if not fits({ARGV[8], ARGV[9], ARGV[10]}) or #ARGV ~= 12 + count + 2 * #missing then
-    return {'place', text(last), head, text(at), tail, missing}
-  end
-  for n, i in ipairs(missing) do
-    write(ARGV[12 + i], ARGV[12 + count + 2 * n - 1], ARGV[12 + count + 2 * n], ARGV[10])
+  if before and at >= before then return {'late', time()} end
+  if ARGV[7] == '1' and last ~= after then return {'unseen', time(), stored(after)} end
+  if not fitting then return {'place', text(last), head, time(), tail, missing} end
+  for _, i in ipairs(missing) do
+    write(ARGV[12 + i], ARGV[12 + count + 2 * i - 1], ARGV[12 + count + 2 * i], ARGV[10])
   end
   seal(ARGV[11])
 end
-return {'ok', text(at), stored(after)}
+return {'ok', time(), stored(after)}
 `);
 
 /**
@@ -210,11 +221,16 @@ export const REPLACE = script(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) end
 `);
 
-/** KEYS: counter, reservation. ARGV: amount, limit, ms until forgotten. Returns 1 when set aside, else 0. */
+/**
+ * KEYS: counter, reservation. ARGV: amount, limit, ms until forgotten. Returns 1 when set aside, 0 when that is too much, or
+ * what the counter holds where this program did not write that.
+ */
 export const RESERVE = script(`
 local counter, reservation = unpack(KEYS)
 if redis.call('EXISTS', reservation) == 1 then return 1 end
-local used = tonumber(redis.call('GET', counter) or 0)
+local held = redis.call('GET', counter) or '0'
+if not string.match(held, '^%d+$') then return held end
+local used = tonumber(held)
 if used + tonumber(ARGV[1]) > tonumber(ARGV[2]) then return 0 end
 redis.call('INCRBY', counter, ARGV[1])
 redis.call('PEXPIRE', counter, ARGV[3])

@@ -7,6 +7,7 @@ import type { AppendReply, Granted, Journal, Known, Lease, StoredEntry } from ".
 import { ANSWER_MS, type Connection, evaluate, type RedisClient } from "./redis-connection.ts";
 import {
   checkEnd,
+  checkTime,
   decodeOne,
   decodeStored,
   type Place,
@@ -17,7 +18,7 @@ import {
 import { keysOf } from "./redis-layout.ts";
 import * as scripts from "./redis-scripts.ts";
 import type { createWatchers } from "./redis-watchers.ts";
-import { altered, lostEntries } from "./seal.ts";
+import { absentFrom, altered, checkWritten, lostEntries } from "./seal.ts";
 
 export interface Store {
   name: string;
@@ -52,10 +53,14 @@ export async function run(
   return reply as Reply | null;
 }
 
-/** What is signed for a place, and which of the drafts it is. */
-interface Prepared extends Signed {
+/** What is signed for a place. */
+interface Prepared extends Pick<Signed, "tail"> {
   readonly place: Place;
+  /** Element and head of each draft; empty where it is there already. */
+  readonly written: readonly (readonly string[])[];
 }
+
+const NONE = ["", ""] as const;
 
 /**
  * Runs a script that writes: it says where, what goes there is signed, and if nobody wrote in between it is done. With
@@ -75,13 +80,21 @@ async function write(
       const given = [time(), key, ...args(prepared).map(String)];
       const reply = (await evaluate(client, script, keysOf(key), given)) as Reply;
       if (reply[0] === "altered")
-        throw altered(key, `it does not have the ${String(reply[1])} entries it had`);
+        throw altered(key, `it does not have the ${String(reply[1])} entries and ids it had`);
       if (reply[0] !== "place") return reply;
       const [, last, head, at, tail, missing = [1]] = reply;
-      const place = { last: Number(last), head: String(head), at: Number(at) };
+      const place = { last: Number(last), head: String(head), at: timeIn(store, key, at) };
       checkEnd(signer, key, place, String(tail));
       const wanted = (missing as number[]).flatMap((i) => drafts[i - 1] ?? []);
-      prepared = { place, ...signEntries(signer, key, place, wanted) };
+      // Else these would be written, and what is said to be there already would not.
+      await checkThere(
+        store,
+        key,
+        drafts.filter((draft) => !wanted.includes(draft)),
+      );
+      const { elements, heads, tail: newTail } = signEntries(signer, key, place, wanted);
+      const each = new Map(wanted.map((draft, i) => [draft, [elements[i] ?? "", heads[i] ?? ""]]));
+      prepared = { place, tail: newTail, written: drafts.map((draft) => each.get(draft) ?? NONE) };
     }
     throw new TimeoutError();
   };
@@ -128,8 +141,7 @@ export async function post(store: Store, key: JournalKey, draft: Draft<PostKind>
       draft.id,
       hasWork(key) ? 1 : 0,
       ...placeArgs(prepared),
-      prepared?.elements[0] ?? "",
-      prepared?.heads[0] ?? "",
+      ...(prepared?.written[0] ?? NONE),
       prepared?.tail ?? "",
     ],
   });
@@ -172,10 +184,30 @@ export async function renew(
 const headArg = ({ head }: Known) => (head === undefined ? "-" : (head ?? ""));
 
 function unseenIn(store: Store, key: JournalKey, after: number, stored: unknown): StoredEntry[] {
-  const [elements, previous, last, head, tail] = stored as [string[], ...string[]];
+  const [elements, previous, last, head, tail, known] = stored as [string[], ...string[]];
   const end = { last: Number(last), head: String(head), tail: String(tail) };
   const found = { first: after + 1, elements, previous: String(previous), end };
-  return decodeStored(store.signer, key, found);
+  const unseen = decodeStored(store.signer, key, found);
+  if (Number(known) === end.last) return unseen;
+  throw altered(key, `it has ${known} ids for its ${end.last} entries`);
+}
+
+const timeIn = ({ signer }: Store, key: JournalKey, said: unknown) =>
+  checkTime(signer, key, said as string[]);
+
+/**
+ * The ids in Redis are an index, no truth: what they say is there already has to be among entries that are signed. Those
+ * that were not folded yet come with each reply, so nothing is asked here but by one who appends again what it has folded.
+ */
+async function checkThere(
+  store: Store,
+  key: JournalKey,
+  drafts: readonly Draft[],
+  unseen: readonly StoredEntry[] = [],
+): Promise<void> {
+  const others = absentFrom(unseen, drafts);
+  if (others.length === 0) return;
+  checkWritten(key, await read(store, key, { last: 0, head: undefined }), others);
 }
 
 export async function read(store: Store, key: JournalKey, known: Known): Promise<StoredEntry[]> {
@@ -208,15 +240,16 @@ export async function append(
       prepared?.tail ?? "",
       ids.length,
       ...ids,
-      ...(prepared?.elements.flatMap((element, i) => [element, prepared.heads[i] ?? ""]) ?? []),
+      ...drafts.flatMap((_, i) => prepared?.written[i] ?? NONE),
     ],
   });
   const [kind, time, stored] = reply;
   if (kind === "fenced" || kind === "lost") return { kind };
-  const now = Number(time);
+  const now = timeIn(store, key, time);
   if (kind === "late") return { kind, now };
   const unseen = unseenIn(store, key, known.last, stored);
   if (kind === "unseen") return { kind, unseen, now };
+  await checkThere(store, key, drafts, unseen);
   store.watchers.notify(key, known.last + unseen.length);
   return { kind: "ok", unseen, now };
 }

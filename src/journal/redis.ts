@@ -28,7 +28,7 @@ export interface RedisOptions {
   secret: string;
   /** How many replicas the server has to have for what people say and what is about to be done. Default 0: those it has. */
   replicas?: number;
-  /** Told of each weakness of the server that can be lived with, in a sentence. */
+  /** Told once of each weakness of the server that can be lived with, and of what others write there, in a sentence. */
   warn?: (text: string) => void;
   /** The store's clock in tests, ms since 1970; else Redis' own. */
   now?: () => number;
@@ -51,11 +51,14 @@ export async function openRedisJournal({
   let tellsDisk = false;
   let marker: string | undefined;
   const said = new Set<string>();
+  const tell = (text: string) => {
+    if (!said.has(text)) warn(text);
+    said.add(text);
+  };
   const examine = async (client: RedisClient) => {
     const found = await examineServer(client, name, replicas);
     tellsDisk = found.tellsDisk;
-    for (const text of found.weaknesses) if (!said.has(text)) warn(text);
-    for (const text of found.weaknesses) said.add(text);
+    for (const text of found.weaknesses) tell(text);
     if (marker !== undefined) await checkMarker(client, name, marker);
   };
   const main = await connect(address, examine);
@@ -63,7 +66,7 @@ export async function openRedisJournal({
     await main.ask(examine);
     const ours = (marker = await main.ask((client) => claim(client, name, signer)));
     const careful = await connect(address, examine);
-    return createJournal({
+    const store: verbs.Store = {
       name,
       main,
       careful,
@@ -82,7 +85,8 @@ export async function openRedisJournal({
         return reply;
       },
       inTurn: verbs.createTurns(),
-    });
+    };
+    return createJournal(store, tell);
   } catch (error) {
     main.close();
     throw error;
@@ -145,12 +149,18 @@ async function check(store: verbs.Store): Promise<string | undefined> {
   return undefined;
 }
 
+function notCounted(made: Reservation): string {
+  const [counter] = countersOf(made);
+  return `${counter} in Redis holds what this program does not write there, so nothing is set aside from it. Look who else writes there, then delete it.`;
+}
+
 function whole(amount: number): string {
   if (Number.isSafeInteger(amount) && amount >= 0) return String(amount);
   throw new TypeError(`${amount} cannot be counted; whole numbers from 0 can`);
 }
 
-function createJournal(store: verbs.Store): Journal {
+/** `tell`: says a sentence to the operator, once. */
+function createJournal(store: verbs.Store, tell: (text: string) => void): Journal {
   const { main, careful, watchers } = store;
   const count = (script: scripts.Script, made: Reservation, ...args: string[]) =>
     main.ask((client) =>
@@ -174,6 +184,7 @@ function createJournal(store: verbs.Store): Journal {
     async reserve(counter, amount, limit) {
       const made = { id: randomUUID(), counter, amount };
       const got = await count(scripts.RESERVE, made, whole(amount), String(limit));
+      if (typeof got !== "number") tell(notCounted(made));
       return got === 1 ? made : undefined;
     },
     async used(counter) {

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { EntryRow, SealedRow } from "./entries.ts";
+import type { StoredEntry } from "./journal.ts";
 
 /**
  * A journal's running hash: each entry's head is the SHA-256 of the head before it and of all that the entry says, 43
@@ -45,6 +46,30 @@ export function checkChain(
     }
     head = row.head;
   }
+}
+
+interface Named {
+  readonly id: string;
+}
+
+/** Those of the drafts that are not among the entries. */
+export function absentFrom<T extends Named>(
+  entries: readonly StoredEntry[],
+  drafts: readonly T[],
+): T[] {
+  const ids = new Set(entries.map(({ id }) => id));
+  return drafts.filter(({ id }) => !ids.has(id));
+}
+
+/** Checks that all that a store says is written is among its entries. @throws BotError JOURNAL_ALTERED */
+export function checkWritten(
+  key: JournalKey,
+  entries: readonly StoredEntry[],
+  drafts: readonly Named[],
+): void {
+  const [absent] = absentFrom(entries, drafts);
+  if (absent !== undefined)
+    throw altered(key, `it is said to have ${absent.id}, and has no such entry`);
 }
 
 /** An artifact's name: the beginning of its SHA-256. */

@@ -26,10 +26,12 @@ import {
   type StoredEntry,
 } from "./journal.ts";
 import {
+  absentFrom,
   altered,
   artifactIdOf,
   checkArtifact,
   checkChain,
+  checkWritten,
   followed,
   lostEntries,
   sealOf,
@@ -197,6 +199,7 @@ function postNow(store: Store, key: JournalKey, draft: Draft<PostKind>): Posted 
   const known = store.sql.byId.get(row.id, draft.id) as SealedRow | undefined;
   if (known !== undefined) {
     const after = known.seq - 1;
+    if (after < 0 || after >= row.last) throw altered(key, `it has an entry ${known.seq}`);
     checkChain(key, [known], { after, previous: headAt(store, row, after) });
     return { entry: decodeRow(known), duplicate: true };
   }
@@ -252,9 +255,15 @@ function appendNow(
       return { kind: "unseen", unseen: readAfter(store, row, last), now };
     }
     const written = write(store, row, missing);
-    if (row.last === last) return { kind: "ok", unseen: written, now };
+    if (row.last === last && missing.length === drafts.length) {
+      return { kind: "ok", unseen: written, now };
+    }
   }
-  return { kind: "ok", unseen: readAfter(store, rowOf(store, lease.key) ?? row, last), now };
+  const current = rowOf(store, lease.key) ?? row;
+  const unseen = readAfter(store, current, last);
+  const others = absentFrom(unseen, drafts);
+  if (others.length > 0) checkWritten(lease.key, readAfter(store, current, 0), others);
+  return { kind: "ok", unseen, now };
 }
 
 function releaseNow(

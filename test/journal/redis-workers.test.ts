@@ -86,4 +86,46 @@ describe("two workers on one Redis", () => {
     expect(act.runs).toEqual([]);
     expect(chat.cards()).toMatchObject([{ phase: "cancelled" }]);
   });
+
+  test.each([
+    ["the start and the result", ["started:r1.t1", "finished:r1.t1"]],
+    ["the start", ["started:r1.t1"]],
+    ["the result", ["finished:r1.t1"]],
+  ])(
+    "an approved action is not run when somebody without the secret makes them believe that they wrote: %s",
+    async (_, forged) => {
+      const { act, chat, click, worker, entries } = await asked({ journal: await open() });
+      const other = await createStage({ tools: [act], journal: await open(), chat });
+      const ids = server.cli("--scan", "--pattern", `*:ids:${KEY}`);
+      const known = server.cli("HKEYS", ids).split("\n");
+      await click("a1", { kind: "approve" }, "test:bob");
+      // As many fields as there are entries: their number gives nothing away.
+      server.cli("HDEL", ids, ...known.slice(0, forged.length));
+      for (const id of forged) server.cli("HSET", ids, id, "1");
+      const altered = { code: "JOURNAL_ALTERED" };
+      await expect(worker.work(KEY)).rejects.toMatchObject(altered);
+      server.cli("HSET", server.cli("--scan", "--pattern", `*:journal:${KEY}`), "dueAt", "1");
+      await expect(other.worker.work(KEY)).rejects.toMatchObject(altered);
+      const isStartForged = forged.includes("started:r1.t1");
+      expect(act.runs).toEqual(isStartForged ? [] : ["web"]);
+      const started = (await entries()).filter(({ kind }) => kind === "tool_started");
+      expect(started).toHaveLength(isStartForged ? 0 : 1);
+    },
+  );
+
+  test("a deny that somebody without the secret keeps from being written is not lost: nothing goes on", async () => {
+    const { act, click, settle, entries, worker } = await asked({ journal: await open() });
+    await click("a1", { kind: "deny" }, "test:bob");
+    const clicked = (await entries()).find(({ kind }) => kind === "click")?.id ?? "";
+    const ids = server.cli("--scan", "--pattern", `*:ids:${KEY}`);
+    server.cli("HDEL", ids, "msg:1");
+    server.cli("HSET", ids, `vote:${clicked}`, "1");
+    await expect(worker.work(KEY)).rejects.toMatchObject({ code: "JOURNAL_ALTERED" });
+    server.cli("HDEL", ids, `vote:${clicked}`);
+    server.cli("HSET", ids, "msg:1", "1");
+    server.cli("HSET", server.cli("--scan", "--pattern", `*:journal:${KEY}`), "dueAt", "1");
+    await settle();
+    expect(act.runs).toEqual([]);
+    expect((await entries()).map(({ id }) => id)).toContain(`vote:${clicked}`);
+  });
 });

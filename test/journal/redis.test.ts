@@ -133,7 +133,8 @@ describe("what is kept in Redis", () => {
     const put = (text: string) => {
       const signature = createSigner(SECRET).sign(`${KEY} ${text}`);
       server.cli("RPUSH", `${TAG}:entries:${KEY}`, `5 ${signature} ${text}`);
-      server.cli("HINCRBY", `${TAG}:journal:${KEY}`, "last", "1");
+      const last = server.cli("HINCRBY", `${TAG}:journal:${KEY}`, "last", "1");
+      server.cli("HSET", `${TAG}:ids:${KEY}`, text, last);
     };
     put('message 1 "a"\n{"actor":{"account":"test:ana","name":"ana"},"text":"a"}');
     put('hologram 1 "n"\n{}');
