@@ -8,6 +8,10 @@ import type { ActionCard, CallResult, Notice, Outgoing } from "./adapter.ts";
 /** What a run ends with. */
 export type Answer = Extract<Outgoing, { kind: "answer" }>;
 
+/** To whoever types one that the app's settings still have. */
+export const NO_COMMANDS =
+  "I have no slash commands. Mention me and write what you want; `help` lists how.";
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

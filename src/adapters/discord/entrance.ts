@@ -2,6 +2,7 @@ import { InteractionType } from "discord.js";
 import type { Logger } from "pino";
 import type { QuietLog } from "../quiet-log.ts";
 import { readPress } from "../told.ts";
+import { NO_COMMANDS } from "../words.ts";
 import type { Acks } from "./acks.ts";
 import { within } from "./api.ts";
 import { type Interactions, UNKNOWN } from "./interactions.ts";
@@ -20,8 +21,6 @@ const PRESSES: ReadonlySet<number> = new Set([
 ]);
 
 export const NOT_SERVED = "I only answer members of the servers that I serve.";
-const NO_COMMANDS =
-  "I have no slash commands. Mention me and write what you want; `help` lists how.";
 const NOT_LOOKED_UP = "Discord isn't answering, so I can't tell who you are. Press again.";
 
 export interface EntranceParts {

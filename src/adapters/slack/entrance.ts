@@ -3,6 +3,7 @@ import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
 import { withoutNulls } from "../payload.ts";
 import type { QuietLog } from "../quiet-log.ts";
+import { NO_COMMANDS } from "../words.ts";
 import type { Messages } from "./messages.ts";
 import type { Presses } from "./presses.ts";
 import type { Take } from "./receiver.ts";
@@ -87,21 +88,25 @@ function whyForeign(read: Envelope, { teams, app }: EntranceParts): string | und
   if (own !== undefined && named !== undefined && named !== own) {
     return `it is for the app ${named}, and this is ${own}`;
   }
-  const { team_id, context_team_id, authorizations, team, message, view } = read;
-  const through = [
-    team_id,
-    context_team_id,
-    ...authorizations.map((each) => each.team_id),
-    team?.id,
-    message?.team,
-    view?.app_installed_team_id,
-  ].filter((each) => each !== undefined);
+  const through = teamsOf(read);
   if (through.some((each) => teams.has(each))) return undefined;
   return `it is of no workspace that is served (${[...new Set(through)].join(", ") || "none named"})`;
 }
 
-const NO_COMMANDS =
-  "I have no slash commands. Mention me and write what you want; `help` lists how.";
+/**
+ * The workspaces that it may have come through. An event's are the one that its channel is of, which of a shared one may be
+ * another company's, and where the app is installed that is told of it: Slack's own libraries go by that. Its context
+ * counts where no installation is named.
+ */
+function teamsOf(read: Envelope): string[] {
+  const { event, team_id, context_team_id, authorizations, team, message, view } = read;
+  const installed = authorizations.flatMap((each) => each.team_id ?? []);
+  const named =
+    event === undefined
+      ? [team_id, team?.id, message?.team, view?.app_installed_team_id]
+      : [team_id, ...(installed.length > 0 ? installed : [context_team_id])];
+  return named.filter((each) => each !== undefined);
+}
 
 async function route(read: Envelope, body: unknown, parts: EntranceParts): Promise<unknown> {
   const { presses, quietly } = parts;

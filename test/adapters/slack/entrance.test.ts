@@ -1,7 +1,9 @@
 import net from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { pino } from "pino";
+import * as z from "zod";
 import { createHttpSource } from "../../../src/adapters/slack/http-source.ts";
+import { publicRecords } from "../../public-data.ts";
 import { type Bot, openBot, until } from "./harness.ts";
 
 let bot: Bot;
@@ -88,6 +90,49 @@ describe("what is of another workspace or app", () => {
     const key = bot.key(ops, written.ts);
     const standing = await bot.adapter.people.standing(`slack:T0OTHER:${eve.id}`, key);
     expect(standing).toBe("guest");
+  });
+
+  test.each<[string, boolean, { team?: boolean; context?: boolean; authorized?: boolean[] }]>([
+    ["a channel that another company shares with ours", true, { team: false, authorized: [true] }],
+    ["our channel, by an installation elsewhere", true, { team: true, authorized: [false] }],
+    ["a context of ours, which no installation has", false, { context: true, authorized: [false] }],
+    ["a context of ours, where no installation is named", true, { context: true, authorized: [] }],
+    ["nothing of ours", false, { context: false, authorized: [false, false] }],
+  ])("an event of %s is heard: %s", async (_, isHeard, { team, context, authorized = [] }) => {
+    const id = (isOurs = false) => (isOurs ? bot.slack.team.id : "T0OTHER");
+    const changes = {
+      team_id: id(team),
+      context_team_id: id(context ?? authorized.includes(true)),
+      authorizations: authorized.map((isOurs) => ({ team_id: id(isOurs), user_id: "U1" })),
+      // What presses have counts for no event.
+      team: { id: bot.slack.team.id },
+      message: { team: bot.slack.team.id },
+    };
+    expect(await send(JSON.stringify(mention(changes)))).toMatchObject({ status: 200 });
+    expect(logged("a request was refused")).toHaveLength(isHeard ? 0 : 1);
+    expect(await threads()).toHaveLength(isHeard ? 1 : 0);
+  });
+
+  test("events as others recorded them are refused, and heard where their workspace is ours", async () => {
+    const events = z
+      .object({ kind: z.string(), body: z.looseObject({ team_id: z.string().optional() }) })
+      .array()
+      .parse(publicRecords("payloads/slack.ndjson"))
+      .flatMap(({ kind, body }) => (kind === "event" && body.team_id !== undefined ? [body] : []));
+    for (const body of new Map(events.map((each) => [each.team_id, each])).values()) {
+      const isOurs = { ...body, api_app_id: bot.slack.appId };
+      const refusals = logged("a request was refused").length;
+      await send(JSON.stringify(isOurs).replaceAll(String(body.team_id), bot.slack.team.id));
+      expect(logged("a request was refused"), body.team_id).toHaveLength(refusals);
+      await send(
+        JSON.stringify({ ...isOurs, team_id: `${body.team_id}X` }).replaceAll(
+          `"${body.team_id}"`,
+          `"${body.team_id}X"`,
+        ),
+      );
+    }
+    const refused = new Set(logged("a request was refused").map(({ about }) => about));
+    expect(refused.size).toBe(new Set(events.map(({ team_id }) => team_id)).size);
   });
 
   test("two tokens of different apps are refused at the start, and by doctor in the same words", async () => {
