@@ -192,7 +192,9 @@ export async function assemble(
   const looks: InProcessOptions = {
     due: () => dueHere(journal, config.host, adapters),
     onError: (error, key) =>
-      log.error({ err: error, key }, "work on a thread failed; it is tried again"),
+      key === undefined
+        ? log.error({ err: error }, "wake-ups have trouble; what is due is looked for every second")
+        : log.error({ err: error, key }, "work on a thread failed; it is tried again"),
   };
   const wakeups = await createWakeups(config, looks, () => adapters.keys());
   const dispatcher = createDispatcher({

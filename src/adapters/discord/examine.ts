@@ -9,7 +9,7 @@ import { messageOf } from "../../core/errors.ts";
 import type { PlatformFinding as Finding } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import { NEEDED_BITS } from "./channels.ts";
-import { type Guild, guildOf, listGuilds, severalText } from "./tenants.ts";
+import { type Guild, guildOf, IF_NOT_YOURS, listGuilds, severalText } from "./tenants.ts";
 
 const GATEWAY_MS = 5_000;
 
@@ -49,19 +49,27 @@ export async function examine(api: Api, serving: Serving): Promise<Finding[]> {
       ok: guilds.length > 0,
       text: `The bot is in ${guilds.length === 1 ? "1 server" : `${guilds.length} servers`}. Invite it with ${inviteLink(id)}`,
     },
-    ...examineGuilds(guilds, serving),
+    ...examineGuilds(guilds, serving, application),
     examinePublic(application),
   ];
 }
 
-function examineGuilds(guilds: readonly Guild[], { configured, kept }: Serving): Finding[] {
+type Public = Pick<APIApplication, "bot_public">;
+
+function examineGuilds(
+  guilds: readonly Guild[],
+  { configured, kept }: Serving,
+  application: Public,
+): Finding[] {
   const ids = configured ?? (kept === undefined ? undefined : [guildOf(kept)]);
   if (ids === undefined) {
     const [only, another] = guilds;
     if (only === undefined) return [];
-    return another === undefined
-      ? [{ ok: true, text: `It will serve ${only.name} (${only.id}) and no other server.` }]
-      : [{ ok: false, text: severalText(guilds) }];
+    if (another !== undefined) return [{ ok: false, text: severalText(guilds) }];
+    const text = `It will serve ${only.name} (${only.id}) and no other server.`;
+    return application.bot_public
+      ? [{ ok: true, weak: true, text: `${text} Anybody may have added it there. ${IF_NOT_YOURS}` }]
+      : [{ ok: true, text }];
   }
   const served = guilds.filter(({ id }) => ids.includes(id));
   const missing = ids.filter((id) => !served.some((guild) => guild.id === id));
@@ -75,7 +83,7 @@ function examineGuilds(guilds: readonly Guild[], { configured, kept }: Serving):
 }
 
 /** Whoever knows its id, which is no secret, can add a public bot to a server of their own. */
-function examinePublic({ bot_public }: Pick<APIApplication, "bot_public">): Finding {
+function examinePublic({ bot_public }: Public): Finding {
   return bot_public
     ? {
         ok: true,

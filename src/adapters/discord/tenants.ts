@@ -17,6 +17,9 @@ const MAX_NAMED = 10;
 const NAME_ONE =
   "Name those that are served, by their ids with commas between, in DISCORD_GUILDS, or in discord.guilds of watchkeeper.yaml";
 
+/** What to do about the one that was taken, or will be, where none is named. */
+export const IF_NOT_YOURS = `If it isn't yours, stop the bot. ${NAME_ONE}.`;
+
 /** The servers that are served. Nobody and nothing of any other one is heard, answered, shown or asked. */
 export interface Served {
   has(guild: string): boolean;
@@ -44,9 +47,9 @@ export async function listGuilds(api: Api): Promise<Guild[]> {
  * @throws BotError PLATFORM_REFUSED when nothing says it and the bot is in several; else what `Api.ask` and the store throw
  */
 export async function settleServed(parts: ServedParts): Promise<Served> {
-  const { api, configured, tenants, log } = parts;
+  const { api, configured, log } = parts;
   const guilds = await listGuilds(api);
-  const ids = configured ?? (await settled(guilds, tenants));
+  const ids = configured ?? (await settled(guilds, parts));
   if (ids.length === 0) {
     log.warn("the bot is in no server yet, and serves none. Invite it, then start it again");
     return NOTHING;
@@ -69,13 +72,22 @@ export async function settleServed(parts: ServedParts): Promise<Served> {
 }
 
 /** Empty: the bot is in no server, so there is nothing to be settled. */
-async function settled(guilds: readonly Guild[], tenants: Tenants): Promise<string[]> {
+async function settled(
+  guilds: readonly Guild[],
+  { tenants, log }: Pick<ServedParts, "tenants" | "log">,
+): Promise<string[]> {
   const kept = await tenants.kept("discord");
   if (kept !== undefined) return [guildOf(kept)];
   const [only, ...more] = guilds;
   if (only === undefined) return [];
   if (more.length > 0) throw new BotError("PLATFORM_REFUSED", severalText(guilds));
-  return [guildOf(await tenants.keep("discord", `discord:${only.id}`))];
+  const id = guildOf(await tenants.keep("discord", `discord:${only.id}`));
+  // Whoever added a public bot to a server of theirs before this start would own it.
+  log.warn(
+    { guild: id, ...(id === only.id && { name: only.name }) },
+    `no server is named, so the bot took the one that it is in and serves it alone from now on. ${IF_NOT_YOURS}`,
+  );
+  return [id];
 }
 
 /** What is said of several servers while nothing says which are served. */

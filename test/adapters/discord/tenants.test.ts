@@ -33,6 +33,10 @@ describe("which servers are served", () => {
   test("the one that the bot is in at its first start, and that one ever after", async () => {
     const bot = await opened();
     expect(await bot.parts.tenants.kept("discord")).toBe(`discord:${bot.guild.id}`);
+    const taken = logged(bot, "serves it alone from now on");
+    expect(taken).toMatchObject([{ level: 40, guild: bot.guild.id, name: "Operations" }]);
+    expect(taken[0]?.["msg"]).toContain("If it isn't yours, stop the bot");
+    expect(taken[0]?.["msg"]).toContain("DISCORD_GUILDS");
     await bot.begin();
     // It is thrown out and added elsewhere: that is still not served.
     bot.discord.removeGuild(bot.guild);
@@ -40,6 +44,7 @@ describe("which servers are served", () => {
     const again = await bot.replica();
     expect(again.view(`discord:${other.id}:${other.id}`)).toBeUndefined();
     expect(again.view(`discord:${bot.guild.id}:${bot.guild.id}`)).toBeDefined();
+    expect(logged(bot, "serves it alone from now on")).toHaveLength(1);
   });
 
   test("several at the first start are refused and named, and none is left", async () => {
@@ -199,8 +204,12 @@ test("in a server that is not served nobody stands for anything, and no role of 
 
 test("doctor says that anybody can add a public bot, and what to switch off", async () => {
   const shown = await opened({ discord: { isPublic: true } });
-  const [found] = (await shown.adapter.examine()).filter(({ weak }) => weak === true);
-  expect(found?.text).toMatch(/"Public Bot"/);
+  const found = (await shown.adapter.examine()).filter(({ weak }) => weak === true);
+  // That it serves this one is not kept where doctor looks at no store.
+  expect(found.map(({ text }) => text)).toEqual([
+    expect.stringMatching(/will serve Operations .* Anybody may have added.*DISCORD_GUILDS/),
+    expect.stringContaining('"Public Bot"'),
+  ]);
   const closed = await opened();
   expect((await closed.adapter.examine()).filter(({ weak }) => weak === true)).toEqual([]);
 });
