@@ -65,7 +65,7 @@ export function evidenceOf({ text, results }: Answer): {
   if (others.length === 0) return { cited, others: undefined };
   const failed = others.filter(({ outcome }) => outcome !== "ok").length;
   const calls = others.length === 1 ? "call" : "calls";
-  const how = failed === 0 ? "" : `, ${failed} without success`;
+  const how = failed === 0 ? "" : `, ${failed} of them failed or did not run`;
   const { length } = others;
   const count =
     cited.length === 0 ? `${length} ${calls}, none cited` : `and ${length} more ${calls}`;

@@ -63,11 +63,18 @@ const EFFECT_WORDS = {
   destructive: "asks first, destructive",
 };
 
+function effectWords({ own, effect, effectOf }: Tool): string {
+  if (own === true) return EFFECT_WORDS.read;
+  return effectOf === undefined
+    ? EFFECT_WORDS[effect]
+    : `${EFFECT_WORDS[effect]}, but for what only reads,`;
+}
+
 function toolsText(tools: readonly Tool[]): string {
   return tools
     .map(
       (tool) =>
-        `${describeInput(tool)}\n    ${tool.own === true ? EFFECT_WORDS.read : EFFECT_WORDS[tool.effect]} unless policy says otherwise. ${tool.description}`,
+        `${describeInput(tool)}\n    ${effectWords(tool)} unless policy says otherwise. ${tool.description}`,
     )
     .join("\n");
 }

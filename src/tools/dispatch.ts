@@ -342,10 +342,10 @@ async function verify(
       );
     const verdict = await within(VERIFY_MS, signal, read, 0);
     if (verdict === undefined)
-      return { verdict: "unknown", evidence: "this tool cannot read back" };
+      return { verdict: "unknown", evidence: "not possible with this tool" };
     return { ...verdict, evidence: encode(verdict.evidence) };
   } catch (error) {
-    return { verdict: "unknown", evidence: `reading back failed: ${encode(messageOf(error))}` };
+    return { verdict: "unknown", evidence: `the check failed: ${encode(messageOf(error))}` };
   }
 }
 

@@ -130,7 +130,7 @@ export function recover(drive: Drive, key: string, call: Call): void {
   }
   begin(drive, { key, run: call.run, kept: true }, async (signal) => {
     const { verdict, evidence } = drive.thread.parked
-      ? { verdict: "unknown" as const, evidence: "not read back: its work crashed twice" }
+      ? { verdict: "unknown" as const, evidence: "not possible: its work crashed twice" }
       : await dispatcher.verify(call.tool, args, started.at, signal, askerOf(drive, call));
     return () =>
       decide(drive, () =>
@@ -167,10 +167,14 @@ export function recovered(
   const done = verdict === "done";
   const interrupted = `The worker that ran ${call.tool} was cut off before it could say how it went.`;
   const text = done
-    ? `${interrupted} Read back: it was done. ${evidence}`
-    : `${interrupted} The outcome is unknown; it is not run again. Read back: ${evidence}`;
+    ? `${interrupted} Checked afterwards: it was done. ${evidence}`
+    : `${interrupted} The outcome is unknown; it is not run again. Checked afterwards: ${asSentence(evidence)}`;
   const finished = recoveredDraft(call, done ? "ok" : "unknown", text);
   return done ? [finished] : [finished, unknownNotice(call, text)];
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** `restart_service on web-1` */

@@ -54,7 +54,7 @@ describe("an approval", () => {
     await several.settle();
     expect(several.act.runs).toEqual([]);
     expect(several.chat.whispers()).toEqual([
-      "You asked for a1, so someone else has to approve it. You can still deny or withdraw it.",
+      "You asked for a1, so someone else has to approve it. You can still deny it, or take it back with `cancel a1`.",
     ]);
     await several.click("a1", { kind: "approve" }, "test:bob");
     await several.settle();
@@ -181,7 +181,7 @@ describe("an approval", () => {
     await click("a1", { kind: "approve" }, "test:bob", 2);
     await settle();
     expect(chat.whispers()).toEqual([
-      "You edited a1, so someone else has to approve it. You can still deny or withdraw it.",
+      "You edited a1, so someone else has to approve it. You can still deny it, or take it back with `cancel a1`.",
     ]);
   });
 

@@ -237,7 +237,7 @@ describe("a tool that acts on its own machine", () => {
     await sweep([db]);
     expect(db.seen).toEqual([]);
     expect(chat.notices().at(-1)?.text).toMatch(
-      /^UNKNOWN outcome of a1 \(act on web-1\)\. .* Read back: not possible: web-1 is gone/,
+      /^UNKNOWN outcome of a1 \(act on web-1\)\. .* Checked afterwards: not possible: web-1 is gone/,
     );
   });
 

@@ -79,7 +79,7 @@ describe("after a worker was killed while a tool ran", () => {
     expect(act.runs).toEqual([]);
     const [answer] = chat.answers();
     expect(answer).toMatchObject({ status: "completed", results: [{ outcome: "ok" }] });
-    expect(answer?.results[0]?.text).toContain("Read back: it was done. started 3 s ago");
+    expect(answer?.results[0]?.text).toContain("Checked afterwards: it was done. started 3 s ago");
   });
 
   test("a verifier's 'not done' is evidence, not an outcome", async () => {

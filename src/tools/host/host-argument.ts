@@ -5,6 +5,4 @@ export const hostArgument = z
   .string()
   .regex(/^\w[\w.-]{0,62}$/, "must be a machine's name as results and cards say it")
   .optional()
-  .describe(
-    "The machine, where several of ours serve, as results name it; left out: the one of the thread's last call",
-  );
+  .describe("The machine, as results name it; left out: that of the thread's last call");

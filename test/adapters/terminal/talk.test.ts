@@ -156,7 +156,7 @@ describe("a model's answer", () => {
       "",
       "[T2] ✓ http_check url=http://a/2 · 34 ms",
       "[T4] ✓ http_check url=http://a/4 · 34 ms",
-      "and 3 more calls, 1 without success",
+      "and 3 more calls, 1 of them failed or did not run",
       "›",
     ]);
     await person.view().say(talkOf("r2", "It is up.", 1));
