@@ -26,14 +26,27 @@ const ENTITIES: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt" };
  */
 const TANGLED = /(?:[\\'"]+\s+){3}/;
 
-function plainForms(value: string): string[][] {
+/** What may stand for one piece of a value. */
+interface Unit {
+  pattern: string;
+  /** The way it mostly stands there, which needs no pattern; "" for none. */
+  plain: string;
+  /** Where it begins and ends is no matter of choice, whatever stands beside it. */
+  isFixed: boolean;
+}
+
+function fixed(pattern: string, plain: string): Unit {
+  return { pattern, plain, isFixed: true };
+}
+
+function plainForms(value: string): Unit[][] {
   const forms = [
     value,
     JSON.stringify(value).slice(1, -1),
     encodeURIComponent(value.toWellFormed()),
   ];
   return [...new Set(forms)].map((form) =>
-    Array.from(form, (unit) => unit.replace(/[\\^$.*+?()[\]{}|]/, String.raw`\$&`)),
+    Array.from(form, (unit) => fixed(unit.replace(/[\\^$.*+?()[\]{}|]/, String.raw`\$&`), unit)),
   );
 }
 
@@ -51,26 +64,59 @@ export function createValueFinder(value: string): (text: string) => Range[] {
   return (text) => finders.flatMap((find) => find(text));
 }
 
-function createFinder(units: readonly string[]): (text: string) => Range[] {
-  const probe = new RegExp(units.slice(0, PROBE_UNITS).join(""), "g");
-  let whole: RegExp | undefined;
+function createFinder(units: readonly Unit[]): (text: string) => Range[] {
+  const first = units.slice(0, PROBE_UNITS).map(({ pattern }) => pattern);
+  const probe = new RegExp(first.join(""), "g");
+  const steps = stepsOf(units);
   return (text) => {
     const ranges: Range[] = [];
     if (text.length < units.length) return ranges;
     probe.lastIndex = 0;
     for (let hit = probe.exec(text); hit !== null; hit = probe.exec(text)) {
-      whole ??= new RegExp(units.join(""), "y");
-      whole.lastIndex = hit.index;
-      const match = whole.exec(text);
-      if (match !== null) ranges.push([match.index, whole.lastIndex]);
-      probe.lastIndex = match === null ? hit.index + 1 : whole.lastIndex;
+      const end = endOf(steps, text, hit.index);
+      if (end !== undefined) ranges.push([hit.index, end]);
+      probe.lastIndex = end ?? hit.index + 1;
     }
     return ranges;
   };
 }
 
-function joined(units: readonly string[], gap: string): string[] {
-  return units.map((unit, i) => (i === 0 ? unit : gap + unit));
+/** Units of which one may have to give back what it took for the next, as one. */
+function stepsOf(units: readonly Unit[]): Unit[] {
+  const steps: Unit[] = [];
+  for (const unit of units) {
+    const last = steps.at(-1);
+    if (last === undefined || (last.isFixed && unit.isFixed)) steps.push(unit);
+    else {
+      const { isFixed } = unit;
+      steps[steps.length - 1] = { pattern: last.pattern + unit.pattern, plain: "", isFixed };
+    }
+  }
+  return steps;
+}
+
+/** By source. V8 takes 1 ms for each unit of a pattern: one for a whole private key would hold everybody up for seconds. */
+const patterns = new Map<string, RegExp>();
+
+/** Where what begins at `at` ends, if all of it is there. */
+function endOf(steps: readonly Unit[], text: string, at: number): number | undefined {
+  let end = at;
+  for (const { pattern, plain } of steps) {
+    if (plain !== "" && text.startsWith(plain, end)) {
+      end += plain.length;
+      continue;
+    }
+    const compiled = patterns.get(pattern) ?? new RegExp(pattern, "y");
+    patterns.set(pattern, compiled);
+    compiled.lastIndex = end;
+    if (!compiled.test(text)) return undefined;
+    end = compiled.lastIndex;
+  }
+  return end;
+}
+
+function joined(units: readonly Unit[], gap: string): Unit[] {
+  return units.map((unit, i) => (i === 0 ? unit : { ...unit, pattern: gap + unit.pattern }));
 }
 
 /**
@@ -78,18 +124,34 @@ function joined(units: readonly string[], gap: string): string[] {
  * matter of choice, or a value with many quotes would take exponential time: runs of quotes and backslashes, and runs
  * of white space, are one piece each, and a line may only be wrapped between two other characters.
  */
-function writtenUnits(value: string): string[] {
+function writtenUnits(value: string): Unit[] {
   const pieces = value.match(/[\\'"]+|\s+|[^\\'"\s]/gu) ?? [];
   return pieces.map((piece, i) => {
-    const before = pieces[i - 1] ?? " ";
-    if (/[\\'"]/.test(piece)) return quotingForms(piece);
-    if (/\s/.test(piece)) return spaceForms(piece);
-    if (/[\\'"]/.test(before)) return characterForms(piece, "");
-    // Of the backslashes before the whole value one will do: asking for more at each place takes long in many.
-    if (i === 0) return characterForms(piece, String.raw`\\`);
-    const wrap = /\s/.test(before) ? "" : LINE_WRAP;
-    return wrap + characterForms(piece, BACKSLASHES);
+    const pattern = writtenForms(piece, i, pieces);
+    const plain = /\s/.test(piece) ? "" : piece;
+    return { pattern, plain: isFixed(i, pieces) ? plain : "", isFixed: isFixed(i, pieces) };
   });
+}
+
+/** What stands so far behind a quote, `%` or `&` is no part of an escape of it. */
+const LONGEST_ESCAPE = 24;
+
+/** False where the same characters can be an escape or stand for themselves, and a `+` can be a space. */
+function isFixed(i: number, pieces: readonly string[]): boolean {
+  const [piece = "", before = ""] = [pieces[i], pieces[i - 1]];
+  if (!/^(?:[\w/=.:+-]|\s+)$/.test(piece) || (piece === "+" && /[\s+]/.test(before))) return false;
+  return !pieces.slice(Math.max(0, i - LONGEST_ESCAPE), i).some((near) => /[\\'"%&]/.test(near));
+}
+
+function writtenForms(piece: string, i: number, pieces: readonly string[]): string {
+  const before = pieces[i - 1] ?? " ";
+  if (/[\\'"]/.test(piece)) return quotingForms(piece);
+  if (/\s/.test(piece)) return spaceForms(piece);
+  if (/[\\'"]/.test(before)) return characterForms(piece, "");
+  // Of the backslashes before the whole value one will do: asking for more at each place takes long in many.
+  if (i === 0) return characterForms(piece, String.raw`\\`);
+  const wrap = /\s/.test(before) ? "" : LINE_WRAP;
+  return wrap + characterForms(piece, BACKSLASHES);
 }
 
 /** Quotes and backslashes, which shells and JSON multiply; with the backslashes of what comes after them. */
@@ -136,23 +198,24 @@ function escapedForms(character: string, escape: string): string[] {
   return entity === undefined ? forms : [...forms, `&(?:amp;){0,2}${entity};`];
 }
 
-function hexUnits(text: string): string[] {
-  return bytesOf(text).map(anyCase);
+function hexUnits(text: string): Unit[] {
+  return bytesOf(text).map((byte) => fixed(anyCase(byte), byte));
 }
 
 /**
  * The base64 characters that `text` fully determines when `offset` bytes of something else precede it. The ones at the
  * edges that it shares with its neighbours stay; they tell at most 4 bits of it each.
  */
-function base64Units(text: string, offset: number): string[] {
+function base64Units(text: string, offset: number): Unit[] {
   const [zeros, ones] = [0, 255].map((fill) =>
     Buffer.concat([Buffer.alloc(offset, fill), Buffer.from(text), Buffer.alloc(2, fill)]),
   );
-  const other = ones?.toString("base64") ?? "";
+  const withOnes = ones?.toString("base64") ?? "";
   return Array.from(zeros?.toString("base64") ?? "").flatMap((character, i) => {
-    if (character !== other[i] || character === "=") return [];
-    if (character === "+") return [`(?:-|${characterForms("+", BACKSLASHES)})`];
-    return character === "/" ? [`(?:_|${characterForms("/", BACKSLASHES)})`] : [character];
+    if (character !== withOnes[i] || character === "=") return [];
+    const other = { "+": "-", "/": "_" }[character];
+    if (other === undefined) return fixed(character, character);
+    return fixed(`(?:${other}|${characterForms(character, BACKSLASHES)})`, character);
   });
 }
 

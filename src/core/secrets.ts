@@ -1,5 +1,6 @@
 import { cleanText, encodeText } from "./display.ts";
 import type { Json } from "./entry.ts";
+import { looksRandom } from "./secret-assignments.ts";
 import { createDressFinder } from "./secret-dress.ts";
 import { createValueFinder, literal } from "./secret-encodings.ts";
 import { rulesFor, SECRET_RULES } from "./secret-rules.ts";
@@ -27,6 +28,8 @@ export interface HeldSecret {
 
 /** Shorter values occur in ordinary text by chance: "redis", "1234". */
 const SHORTEST_HELD = 6;
+/** Shorter lines of a value occur in other texts. */
+const SHORTEST_LINE = 12;
 /** Removing something can complete the shape of something beside it, so the text is read until nothing is found. */
 const MAX_PASSES = 8;
 /** Stands for a text with a word of over 4 MB, in which V8 gives up matching. What was not checked is not shown. */
@@ -95,11 +98,34 @@ export function createRedactor(held: readonly HeldSecret[]): Redactor {
   };
 }
 
-/** What to look for: the value without outer space, and what `cleanText` leaves of it. */
+/** What to look for: the value without outer space, what `cleanText` leaves of it, and each of its lines. */
 function valuesOf(secret: HeldSecret): HeldSecret[] {
   const name = secret.name.replaceAll(/[^\w.-]/g, "_");
   const values = [secret.value, cleanText(secret.value)].map((value) => value.trim());
-  return [...new Set(values)].map((value) => ({ name, value }));
+  return [...new Set([...values, ...values.flatMap(linesOf)])].map((value) => ({ name, value }));
+}
+
+/** Variables often hold a file in one line, with `\n` spelled out. */
+const LINE_END = /[\r\n]+|(?:\\+[rn])+/;
+/** `-----BEGIN PUBLIC KEY-----`, a row of dashes, a word. */
+const BORDER = /^-{2,}.*-{2,}$/;
+const WORD = /^[^\p{L}\p{N}]*(?:\p{Lu}?\p{Ll}*|\p{Lu}*)[^\p{L}\p{N}]*$/u;
+/** `"type": "service_account",` */
+const SETTING = /^["']?[\w.-]+["']?\s*[:=]\s*["']?(?<value>[^"'=\s][^"']*)["']?[,;]?$/;
+
+/**
+ * The lines of a value that are secrets each: logs and `grep -n` put something before every line. Not those that stand
+ * in other texts too.
+ */
+function linesOf(value: string): string[] {
+  const lines = value.split(LINE_END).map((line) => line.trim());
+  if (lines.length === 1) return [];
+  return lines.filter((line) => {
+    const set = SETTING.exec(line)?.groups?.["value"];
+    const isCommon =
+      BORDER.test(line) || WORD.test(line) || (set !== undefined && !looksRandom(set));
+    return line.length >= SHORTEST_LINE && !isCommon;
+  });
 }
 
 /** Without what begins or lies inside a placeholder of an earlier pass; none ends inside one. */

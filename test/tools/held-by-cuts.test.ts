@@ -55,6 +55,28 @@ describe("a held value at a cut", () => {
     }
   });
 
+  test("of a program's output shows nothing where it goes on in the other stream", async () => {
+    const ctx = hostOf(VALUE);
+    const tool = createRunCommand();
+    for (const [first, second] of [
+      ["stdout", "stderr"],
+      ["stderr", "stdout"],
+    ] as const) {
+      for (const at of [8, 20, 32]) {
+        const halves = { [first]: `key=${VALUE.slice(0, at)}`, [second]: `${VALUE.slice(at)} end` };
+        const script = `printf %s '${halves["stdout"]}'; printf %s '${halves["stderr"]}' >&2`;
+        const args = tool.input.parse({ argv: ["/bin/sh", "-c", script] });
+        const shown = ctx.encoder.encode((await tool.run(args, ctx)).text);
+        expect(shown).toMatch(
+          /key=\[secret:APP_SECRET\]\n[^]* end|end\n[^]*key=\[secret:APP_SECRET\]/,
+        );
+        expect(edgeOf(VALUE, shown)).toBeLessThanOrEqual(4);
+      }
+    }
+    const args = tool.input.parse({ argv: ["/bin/sh", "-c", "echo password:; echo none >&2"] });
+    expect((await tool.run(args, ctx)).text).toContain("password:\nStandard error:\nnone");
+  });
+
   test("of a long line's parts in a log shows no more than four of its characters", async () => {
     const root = await makeFolder();
     const tool = createReadLog({ roots: [root] });

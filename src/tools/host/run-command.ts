@@ -1,6 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { userInfo } from "node:os";
 import * as z from "zod";
+import { cleanText } from "../../core/display.ts";
+import type { Encoder } from "../../core/encoder.ts";
 import { defineTool, type ExecResult, type Tool, type ToolOutput } from "../tool.ts";
 import { resolveExecutable } from "./executable.ts";
 import { hostArgument } from "./host-argument.ts";
@@ -99,7 +101,8 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
       const files = await checked(given);
       const limits = { maxBytes: 128 * 1024, timeoutMs: given.timeoutSeconds * 1000 };
       const command = [files.pinned[0]?.path ?? "", ...given.argv.slice(1)];
-      return render(await withCopies(command, files, (argv) => ctx.exec(argv, limits)));
+      const result = await withCopies(command, files, (argv) => ctx.exec(argv, limits));
+      return render(await withoutSplit(result, ctx.encoder));
     },
   });
 }
@@ -111,6 +114,22 @@ async function programOf(name: string, path: string | undefined): Promise<string
   } catch {
     return undefined;
   }
+}
+
+/** A secret may begin in one stream and end in the other: each is encoded with the other on both sides of it. */
+async function withoutSplit(result: ExecResult, encoder: Encoder): Promise<ExecResult> {
+  const [stdout, stderr] = [cleanText(result.stdout), cleanText(result.stderr)];
+  if (stdout === "" || stderr === "") return result;
+  const between = (text: string, other: string): Promise<string> => {
+    const [before, behind] = [other.slice(-encoder.reach), other.slice(0, encoder.reach)];
+    const from = before.length;
+    return encoder.aside.encodeWithin(before + text + behind, from, from + text.length);
+  };
+  return {
+    ...result,
+    stdout: await between(stdout, stderr),
+    stderr: await between(stderr, stdout),
+  };
 }
 
 function render({ exitCode, signal, stdout, stderr }: ExecResult): ToolOutput {
