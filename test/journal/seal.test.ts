@@ -238,14 +238,14 @@ describe("a SQLite file that somebody changed", () => {
     const head = (await journal.read(KEY)).at(-1)?.head;
     const { lease } = await take(journal);
     db.exec(change);
-    const drafts = [
+    const notes = [
       { id: "new", kind: "notice", text: "new" },
       { id: "n", kind: "notice", text: "n" },
     ] as const;
     const altered = { code: "JOURNAL_ALTERED" };
-    const append = journal.append(lease, { last: 6, head }, drafts);
+    const append = journal.append(lease, { last: 6, head }, notes);
     await expect(append).rejects.toMatchObject(altered);
-    await expect(journal.append(lease, 6, drafts.slice(1))).rejects.toMatchObject(altered);
+    await expect(journal.append(lease, 6, notes.slice(1))).rejects.toMatchObject(altered);
     await expect(journal.post(KEY, message("n"))).rejects.toMatchObject(altered);
     expect(db.prepare("SELECT count(*) AS n FROM entry").get()).toEqual({ n: 6 });
   });
@@ -332,77 +332,6 @@ describe("a Redis that somebody changed, without the secret", () => {
       code: "JOURNAL_ALTERED",
       message: expect.stringContaining("repeats the id"),
     });
-  });
-
-  describe("by ids of what is yet to be written: none counts as there, and nothing is written", () => {
-    const call = { run: "r1", call: "r1.t1" };
-    const tool = { tool: "act", effect: "write", digest: "" } as const;
-    const STARTED = { id: "started:r1.t1", kind: "tool_started", ...call, ...tool } as const;
-    const ended = { outcome: "ok", text: "" } as const;
-    const FINISHED = { id: "finished:r1.t1", kind: "tool_finished", ...call, ...ended } as const;
-    const NOTE = { id: "n", kind: "notice", text: "n" } as const;
-
-    test.each([
-      ["as many ids as entries", ["m0", "m1"]],
-      ["more ids than entries", []],
-    ])("%s", async (_, dropped) => {
-      const journal = await filled();
-      const { lease } = await take(journal);
-      const head = (await journal.read(KEY)).at(-1)?.head;
-      const ids = named("ids");
-      const numbers = ["1", "6", "7", "0", "-1", "99", "theirs"];
-      for (const id of dropped) server.cli("HDEL", ids, id);
-      for (const number of numbers) {
-        server.cli("HSET", ids, STARTED.id, number, FINISHED.id, number);
-        for (const [after, drafts] of [
-          ...[{ last: 6, head }, 2].flatMap((after) => [
-            [after, [STARTED]] as const,
-            [after, [FINISHED]] as const,
-          ]),
-          [6, [NOTE, STARTED]] as const,
-        ]) {
-          await expect(journal.append(lease, after, drafts)).rejects.toMatchObject(altered);
-        }
-        await expect(journal.post(KEY, message(STARTED.id))).rejects.toMatchObject(altered);
-      }
-      expect(server.cli("LLEN", named("entries"))).toBe("6");
-    });
-  });
-
-  test("by its last time: nothing is dated by it, and what is said of the time is not believed", async () => {
-    const journal = await filled();
-    const { lease } = await take(journal);
-    const note = { id: "n", kind: "notice", text: "n" } as const;
-    const far = Date.now() + 86_400_000;
-    server.cli("HSET", named("journal"), "lastAt", String(far));
-    await expect(journal.post(KEY, message("more"))).rejects.toMatchObject(altered);
-    await expect(journal.append(lease, 6, [note])).rejects.toMatchObject(altered);
-    await expect(journal.append(lease, 6, [note], { before: far - 1 })).rejects.toMatchObject(
-      altered,
-    );
-    const last = elements().at(-1) ?? "";
-    server.cli("LSET", named("entries"), "5", last.replace(/^s\d+/, `s${far}`));
-    await expect(journal.append(lease, 6, [note])).rejects.toMatchObject(altered);
-    server.cli("LSET", named("entries"), "5", last);
-    server.cli("HSET", named("journal"), "lastAt", /^s(\d+)/.exec(last)?.[1] ?? "");
-    expect(await journal.append(lease, 6, [note])).toMatchObject({ kind: "ok" });
-  });
-
-  test("by a counter below zero: nothing more is set aside from it, and that is said once", async () => {
-    server.cli("FLUSHALL");
-    const said: string[] = [];
-    const warn = (text: string) => void said.push(text);
-    const journal = await openRedisJournal({ address: server.address, secret: SECRET, warn });
-    ends.push(() => journal.close());
-    expect(await journal.reserve("day", 5, 10)).toBeDefined();
-    const counter = server.cli("--scan", "--pattern", "*:counter:day");
-    for (const used of ["-1000000000000", "-1", "1.5", "theirs"]) {
-      server.cli("SET", counter, used);
-      expect(await journal.reserve("day", 1, 10)).toBeUndefined();
-    }
-    expect(said.filter((text) => text.includes(counter))).toHaveLength(1);
-    server.cli("DEL", counter);
-    expect(await journal.reserve("day", 10, 10)).toBeDefined();
   });
 
   test("or an artifact of it: what is no longer what was put there is not given out whole", async () => {
