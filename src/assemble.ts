@@ -12,9 +12,9 @@ import { type JournalKey, transportOf } from "./core/journal-key.ts";
 import type { Ledger } from "./incidents/incident.ts";
 import { createLedger } from "./incidents/ledger.ts";
 import { startBeating } from "./journal/heartbeat.ts";
-import type { Journal, Stoppable } from "./journal/journal.ts";
+import type { Journal, JournalReader, Stoppable } from "./journal/journal.ts";
 import { showAddress } from "./journal/redis-address.ts";
-import { openSqliteJournal } from "./journal/sqlite.ts";
+import { openSqliteJournal, readSqliteJournal } from "./journal/sqlite.ts";
 import { contextWindowOf, loadModel, modelProblem } from "./models/load.ts";
 import type { Model } from "./models/model.ts";
 import { answerWithoutModel } from "./models/none.ts";
@@ -60,13 +60,29 @@ export interface Bot {
  * The store that is configured. `warn` is told, in a sentence each, what can be lived with but should not be.
  * @throws what `openSqliteJournal` and `openRedisJournal` throw
  */
-export async function openStore(
+async function openStore(
   { dataDir, redis }: Config,
   warn?: (text: string) => void,
 ): Promise<Journal> {
-  if (redis === undefined) return openSqliteJournal({ path: join(dataDir, "watchkeeper.db") });
+  const told = warn && { warn };
+  if (redis === undefined) return openSqliteJournal({ path: fileIn(dataDir), ...told });
   const { openRedisJournal } = await import("./journal/redis.ts");
-  return openRedisJournal({ ...redis, ...(warn && { warn }) });
+  return openRedisJournal({ ...redis, ...told });
+}
+
+/** The store for a command that only looks: what an older version wrote stays as it is. Else as `openStore`. */
+export async function readStore(
+  { dataDir, redis }: Config,
+  warn?: (text: string) => void,
+): Promise<JournalReader> {
+  const told = warn && { warn };
+  if (redis === undefined) return readSqliteJournal({ path: fileIn(dataDir), ...told });
+  const { readRedisJournal } = await import("./journal/redis.ts");
+  return readRedisJournal({ ...redis, ...told });
+}
+
+function fileIn(dataDir: string): string {
+  return join(dataDir, "watchkeeper.db");
 }
 
 /** Where `openStore` keeps things, for people. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
@@ -8,7 +8,7 @@ import {
   LEASE_MS,
   assemble,
   equip,
-  openStore,
+  readStore,
   storeName,
   talkTerms,
 } from "./assemble.ts";
@@ -182,7 +182,8 @@ export async function ask(
   }
 }
 
-export async function doctor(config: Config): Promise<number> {
+/** `envFile`: what variables were read from, or undefined. */
+export async function doctor(config: Config, envFile: string | undefined): Promise<number> {
   const { examine } = await import("./commands/doctor.ts");
   const { loadPlatforms } = await import("./platforms.ts");
   const marks = { ok: "ok     ", absent: "absent ", broken: "BROKEN " };
@@ -190,30 +191,27 @@ export async function doctor(config: Config): Promise<number> {
   let broken = false;
   const parts = {
     nodeVersion: process.version,
-    envFile: envFile(),
+    envFile,
     storeName: storeName(config),
     warnings: config.warnings,
-    openJournal: (warn: (text: string) => void) => openStore(config, warn),
+    openJournal: (warn: (text: string) => void) => readStore(config, warn),
     loadModel: id === undefined ? undefined : () => loadModel(id, config.model),
     platforms: await loadPlatforms(config, pino({ level: "silent" })),
     ...(await equip(config)),
   };
-  for await (const { state, subject, text } of examine(parts)) {
-    process.stdout.write(`${marks[state]}${subject.padEnd(16)} ${text}\n`);
-    broken ||= state === "broken";
+  async function* lines(): AsyncIterable<string> {
+    for await (const { state, subject, text } of examine(parts)) {
+      broken ||= state === "broken";
+      yield `${marks[state]}${subject.padEnd(16)} ${text}`;
+    }
   }
+  await printLines(lines());
   return broken ? 1 : 0;
-}
-
-/** What `--env-file-if-exists` of Node's names, as `npm start` does, if it exists. */
-function envFile(): string | undefined {
-  const [, file] = /^--env-file(?:-if-exists)?=(.+)$/m.exec(process.execArgv.join("\n")) ?? [];
-  return file !== undefined && existsSync(file) ? file : undefined;
 }
 
 export async function trace(config: Config, thread: string): Promise<number> {
   const { findThread, traceLines } = await import("./commands/reports.ts");
-  const journal = await openStore(config);
+  const journal = await readStore(config);
   try {
     await printLines(traceLines(journal, await findThread(journal, thread)));
     return 0;
@@ -237,7 +235,7 @@ export async function replay(
   if (terms === undefined) {
     throw new BotError("USAGE", "replay needs MODEL to be set as it was; no request is made.");
   }
-  const journal = await openStore(config);
+  const journal = await readStore(config);
   try {
     const key = await findThread(journal, thread);
     await printLines(replayLines(journal, key, terms, number));
@@ -249,7 +247,7 @@ export async function replay(
 
 export async function artifact(config: Config, thread: string, id: string): Promise<number> {
   const { findThread } = await import("./commands/reports.ts");
-  const journal = await openStore(config);
+  const journal = await readStore(config);
   try {
     process.stdout.write(await journal.readArtifact(await findThread(journal, thread), id));
     return 0;
@@ -267,7 +265,7 @@ export async function verify(
   const { findThread } = await import("./commands/reports.ts");
   const { readSealLines, verifySeals } = await import("./commands/seals.ts");
   const kept = against === undefined ? [] : readSealLines(readKept(against));
-  const journal = await openStore(config);
+  const journal = await readStore(config);
   let failed = false;
   async function* lines(key: JournalKey | undefined): AsyncIterable<string> {
     for await (const line of verifySeals(journal, { key, kept })) {
@@ -298,7 +296,7 @@ export async function audit(
 ): Promise<number> {
   const { auditLines, findThread, readSince } = await import("./commands/reports.ts");
   const from = since === undefined ? undefined : readSince(since, Date.now());
-  const journal = await openStore(config);
+  const journal = await readStore(config);
   try {
     const key = thread === undefined ? undefined : await findThread(journal, thread);
     await printLines(auditLines(journal, { key, since: from }));

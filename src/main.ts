@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { BotError, isBotError, messageOf } from "./core/errors.ts";
 
@@ -35,6 +36,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(argv);
   const [command, ...words] = positionals;
   if (values.help) return print(USAGE);
+  const envFile = readEnvFile();
   const { loadConfig } = await import("./config.ts");
   const config = await loadConfig(process.env);
   const cli = await import("./command-line.ts");
@@ -50,7 +52,7 @@ async function main(argv: readonly string[]): Promise<number> {
       if (words.length === 0) break;
       return cli.ask(config, words.join(" "), { json: values.json, folder });
     case "doctor":
-      return cli.doctor(config);
+      return cli.doctor(config, envFile);
     case "trace":
       if (words[0] === undefined || words.length > 1) break;
       return cli.trace(config, words[0]);
@@ -68,6 +70,23 @@ async function main(argv: readonly string[]): Promise<number> {
       return cli.audit(config, values.thread, values.since);
   }
   throw new BotError("USAGE", USAGE);
+}
+
+/**
+ * Reads the variables of `.env`, if there is one; those that are set already stay. Returns its name if it was read. Node's own
+ * flag for it says on every start that there is none.
+ */
+function readEnvFile(): string | undefined {
+  const file = ".env";
+  if (!existsSync(file)) return undefined;
+  try {
+    process.loadEnvFile(file);
+    return file;
+  } catch (error) {
+    throw new BotError("CONFIG_INVALID", `${file} could not be read: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 function readArguments(argv: readonly string[]) {
@@ -95,6 +114,10 @@ function print(text: string): number {
   return EXIT.answered;
 }
 
+// Who reads the output may have enough of it before its end, as `| head` does.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

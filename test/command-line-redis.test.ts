@@ -19,6 +19,28 @@ describe("the program on a shared store", () => {
     await server.stop();
   });
 
+  test("a command that only looks claims nothing and leaves 0.3's store as it is; a start takes it over and says so", async () => {
+    expect((await program.run(["doctor"])).code).toBe(0);
+    expect(server.cli("DBSIZE")).toBe("0");
+    const old = readFileSync(join(import.meta.dirname, "journal/version-1-redis.json"), "utf8");
+    const commands = JSON.parse(old) as string[][];
+    for (const command of commands) server.cli(...command);
+    const marker = server.cli("GET", "wk:store");
+    const [doctor, trace] = await Promise.all(
+      [["doctor"], ["trace", "old"]].map((args) => program.run(args)),
+    );
+    expect(doctor?.code).toBe(0);
+    expect(doctor?.out).toMatch(
+      /^absent +store .*store version 1 \(0\.3\); `npm start` upgrades it to 2, 0\.3 cannot read it then: keep a copy\.$/m,
+    );
+    expect(trace?.out.trim().split("\n")).toHaveLength(4);
+    expect(server.cli("GET", "wk:store")).toBe(marker);
+    const asked = await program.run(["ask", "help"]);
+    expect(asked.err).toContain("store upgraded from 1 to 2; 0.3 cannot read it any more");
+    expect(server.cli("GET", "wk:store")).toMatch(/^2 \S+ \S+$/);
+    server.cli("FLUSHALL");
+  });
+
   test("answers, remembers, and says where it keeps things and what may be lost", async () => {
     const asked = await program.run(["ask", "tools"]);
     expect(asked).toMatchObject({ code: 0, out: expect.stringContaining("http_check") });
@@ -36,7 +58,7 @@ describe("the program on a shared store", () => {
     expect(audit).toMatchObject({ code: 0, out: expect.stringContaining('"text":"tools"') });
     expect(doctor?.code).toBe(0);
     expect(doctor?.out).toContain(
-      `ok     store            Redis at ${server.path}, 1 threads and 0 incidents, intact`,
+      `ok     store            Redis at ${server.path}, 1 threads and 0 incidents; readable, \`audit --verify\` checks the seals`,
     );
     expect(doctor?.out).toMatch(/^absent store .*keeps nothing over a restart/m);
     expect(existsSync(join(program.folder, "data/watchkeeper.db"))).toBe(false);

@@ -275,23 +275,23 @@ describe("looking at what happened", () => {
   });
 
   test("npm start reads .env, and doctor says so; a variable that is set outside wins", async () => {
-    const { scripts } = JSON.parse(
-      readFileSync(join(import.meta.dirname, "../package.json"), "utf8"),
-    ) as { scripts: { start: string } };
-    const flags = scripts.start.split(" ").filter((word) => word.startsWith("--"));
     begin({ MODEL: "", PORT: "3001" });
     writeFileSync(join(program.folder, ".env"), "LOG_LEVEL=loud\nPORT=none\n");
-    expect(await program.run(["doctor"], "", flags)).toMatchObject({
+    expect(await program.run(["doctor"])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/^(?![^]*PORT)[^]*LOG_LEVEL/),
     });
     writeFileSync(join(program.folder, ".env"), "LOG_LEVEL=warn\n");
+    const bare = new Program();
     const [read, unread] = await Promise.all([
-      program.run(["doctor"], "", flags),
       program.run(["doctor"]),
-    ]);
+      bare.run(["doctor"]),
+    ]).finally(() => bare.remove());
     expect(read.out).toMatch(/ok +environment +\.env was read/);
-    expect(unread.out).toMatch(/absent +environment +no \.env/);
+    expect(unread).toMatchObject({
+      err: "",
+      out: expect.stringMatching(/absent +environment +no \.env/),
+    });
   });
 
   test("audit --verify says of each thread whether it is what was written, and where it was touched", async () => {
@@ -332,6 +332,52 @@ describe("looking at what happened", () => {
     writeFileSync(kept, "nothing of ours");
     const misused = [against, ["audit", "--against", kept]].map((args) => program.run(args));
     expect((await Promise.all(misused)).map(({ code }) => code)).toEqual([2, 2]);
+  });
+
+  test("doctor ends quietly when who reads its output has enough of it", async () => {
+    const child = begin().start("doctor");
+    const said = collect(child.stderr);
+    child.stdout.destroy();
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(said()).toBe("");
+  });
+
+  test("a command that only looks leaves 0.3's store as it is, and doctor says what a start does to it; a start says that it did", async () => {
+    mkdirSync(join(begin().folder, "data"));
+    const db = new DatabaseSync(program.store);
+    db.exec("PRAGMA journal_mode = WAL");
+    db.exec(readFileSync(join(import.meta.dirname, "journal/version-2.sql"), "utf8"));
+    const [doctor, audit, trace, kept, verified] = await Promise.all(
+      [
+        ["doctor"],
+        ["audit"],
+        ["trace", "old"],
+        ["artifact", "old", "68ac09b529b4a9db"],
+        ["audit", "--verify"],
+      ].map((args) => program.run(args)),
+    );
+    expect(doctor).toMatchObject({ code: 0, err: "" });
+    expect(doctor?.out).toMatch(
+      /^ok +store .*1 threads and 0 incidents; readable, `audit --verify` checks the seals$/m,
+    );
+    expect(doctor?.out).toMatch(
+      /^absent +store .*store version 2 \(0\.3\); `npm start` upgrades it to 3, 0\.3 cannot read it then: keep a copy\.$/m,
+    );
+    expect(lines(audit?.out ?? "")).toHaveLength(3);
+    expect(lines(trace?.out ?? "")).toHaveLength(4);
+    expect(kept?.out).toBe("kept whole\n");
+    expect(JSON.parse(verified?.out ?? "")).toMatchObject({ entries: 3, sealedFrom: null });
+    // As a 0.3 that runs goes on with it.
+    expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+    db.exec("INSERT INTO entry VALUES (1, 4, 'msg:4', 0, 'message', 2, '{}')");
+    db.exec("DELETE FROM entry WHERE seq = 4");
+    const upgraded = /store upgraded from 2 to 3; 0\.3 cannot read it any more/;
+    const started = await program.run(["ask", "help"]);
+    expect(started).toMatchObject({ code: 0, err: expect.stringMatching(upgraded) });
+    expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
+    db.close();
+    const after = await program.run(["doctor"]);
+    expect(after.out).not.toContain("store version");
   });
 
   test("doctor says what works, and fails when the store is damaged", async () => {

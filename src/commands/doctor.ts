@@ -2,11 +2,11 @@ import type { ChatAdapter } from "../adapters/adapter.ts";
 import { totalTokens } from "../core/block.ts";
 import { messageOf } from "../core/errors.ts";
 import { hasWork, transportOf } from "../core/journal-key.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { JournalReader } from "../journal/journal.ts";
 import type { Model } from "../models/model.ts";
 import type { Skill, SkillProblem } from "../skills/skill.ts";
 import type { Tool } from "../tools/tool.ts";
-import { createTenants } from "../worker/tenants.ts";
+import { keptTenant } from "../worker/tenants.ts";
 
 /** One thing that was looked at. `absent`: not here, and only what needs it will not work. */
 export interface Finding {
@@ -17,13 +17,13 @@ export interface Finding {
 
 export interface DoctorParts {
   nodeVersion: string;
-  /** The file that Node read variables from, or undefined. */
+  /** The file that variables were read from, or undefined. */
   envFile: string | undefined;
   /** Where the store is. */
   storeName: string;
   warnings: readonly string[];
-  /** Opens the store as a start would; what can be lived with is told to `warn`. */
-  openJournal(warn: (text: string) => void): Promise<Journal>;
+  /** Opens the store to be read; what can be lived with is told to `warn`. */
+  openJournal(warn: (text: string) => void): Promise<JournalReader>;
   /** Undefined: none is configured. */
   loadModel: (() => Promise<Model>) | undefined;
   /** The chat platforms that are configured. */
@@ -131,7 +131,7 @@ async function* examineStore(
         else if (transportOf(key) === "incident") incidents += 1;
       }
       for (const { transport } of platforms) {
-        const tenant = await createTenants(journal).kept(transport);
+        const tenant = await keptTenant(journal, transport);
         if (tenant !== undefined) kept.set(transport, tenant);
       }
       if (damage !== undefined) yield { state: "broken", subject, text: damage };
@@ -139,7 +139,7 @@ async function* examineStore(
         yield {
           state: "ok",
           subject,
-          text: `${storeName}, ${threads} threads and ${incidents} incidents, intact`,
+          text: `${storeName}, ${threads} threads and ${incidents} incidents; readable, \`audit --verify\` checks the seals`,
         };
       for (const { host, beatAt, gone } of await journal.hosts()) {
         const at = new Date(beatAt).toISOString().slice(0, 19).replace("T", " ");

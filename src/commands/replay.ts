@@ -7,7 +7,7 @@ import { exactText } from "../core/display.ts";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../journal/fold.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { JournalReader } from "../journal/journal.ts";
 import { emptyThread } from "../journal/thread.ts";
 
 type Answer = Entry<"assistant">;
@@ -26,7 +26,7 @@ interface Replayed {
  * @throws BotError USAGE when there is no such step
  */
 export async function* replayLines(
-  journal: Journal,
+  journal: JournalReader,
   key: JournalKey,
   terms: TalkTerms,
   step: number | undefined,

@@ -1,7 +1,7 @@
 import { BotError } from "../core/errors.ts";
 import { exactText } from "../core/display.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
-import type { Journal, StoredEntry } from "../journal/journal.ts";
+import type { JournalReader, StoredEntry } from "../journal/journal.ts";
 
 /** What an audit is about: who asked for what, who decided, what was executed and how it ended. */
 const AUDITED = new Set([
@@ -24,7 +24,7 @@ const AUDITED = new Set([
  * `terminal:`.
  * @throws BotError THREAD_UNKNOWN
  */
-export async function findThread(journal: Journal, name: string): Promise<JournalKey> {
+export async function findThread(journal: JournalReader, name: string): Promise<JournalKey> {
   const exact = tryJournalKey(name);
   const found: JournalKey[] = [];
   for (const prefix of [name, `terminal:${name}`]) {
@@ -43,7 +43,7 @@ export async function findThread(journal: Journal, name: string): Promise<Journa
 }
 
 /** A journal as people read it: one line an entry, what it says in full. */
-export async function* traceLines(journal: Journal, key: JournalKey): AsyncIterable<string> {
+export async function* traceLines(journal: JournalReader, key: JournalKey): AsyncIterable<string> {
   yield key;
   for (const entry of await journal.read(key)) yield traceLine(entry);
 }
@@ -71,7 +71,7 @@ export interface AuditFilter {
 
 /** Requests, votes, executions and outcomes, oldest first in each thread, one JSON object a line. */
 export async function* auditLines(
-  journal: Journal,
+  journal: JournalReader,
   { key, since = 0 }: AuditFilter,
 ): AsyncIterable<string> {
   const keys: JournalKey[] = key === undefined ? [] : [key];

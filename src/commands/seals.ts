@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { Journal, StoredEntry } from "../journal/journal.ts";
+import type { JournalReader, StoredEntry } from "../journal/journal.ts";
 
 /** What is known of one journal's seal; a line of it can be kept elsewhere, and compared later. */
 const sealLine = z.object({
@@ -32,7 +32,7 @@ export function readSealLines(text: string): SealLine[] {
 
 /** Reads each journal whole and says whether it is what was written, and what was `kept` of it elsewhere. */
 export async function* verifySeals(
-  journal: Journal,
+  journal: JournalReader,
   { key, kept }: { key: JournalKey | undefined; kept: readonly SealLine[] },
 ): AsyncIterable<SealLine> {
   const known = new Map(kept.map((line) => [line.thread, line]));
@@ -42,7 +42,7 @@ export async function* verifySeals(
 }
 
 async function verifySeal(
-  journal: Journal,
+  journal: JournalReader,
   thread: JournalKey,
   kept: SealLine | undefined,
 ): Promise<SealLine> {

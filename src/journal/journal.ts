@@ -167,6 +167,12 @@ export interface Journal {
   close(): Promise<void>;
 }
 
+/** A journal for who only looks. */
+export type JournalReader = Pick<
+  Journal,
+  "read" | "list" | "readArtifact" | "hosts" | "check" | "close"
+>;
+
 /** How often a process beats, in ms: a host that lives is never near being gone. */
 export const BEAT_MS = 15_000;
 

@@ -5,6 +5,7 @@ import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import {
   type Journal,
+  type JournalReader,
   knownOf,
   MAX_ARTIFACT_BYTES,
   MAX_IDLE_MS,
@@ -12,10 +13,10 @@ import {
 } from "./journal.ts";
 import { type RedisAddress, showAddress } from "./redis-address.ts";
 import { type Connection, connect, evaluate, type RedisClient } from "./redis-connection.ts";
-import { createSigner } from "./redis-entries.ts";
+import { createSigner, type Signer } from "./redis-entries.ts";
 import { beats, due, list, PAGE } from "./redis-index.ts";
 import { artifactOf, countersOf, hashOf } from "./redis-layout.ts";
-import { checkMarker, claim } from "./redis-marker.ts";
+import { checkMarker, claim, findMarker, upgradeAhead } from "./redis-marker.ts";
 import * as scripts from "./redis-scripts.ts";
 import { confirm, examineServer, replicasNeeded } from "./redis-server.ts";
 import * as verbs from "./redis-verbs.ts";
@@ -35,17 +36,34 @@ export interface RedisOptions {
 }
 
 /**
+ * Opens the shared store for who only looks: nothing is claimed and an older version's stays as it is, of which `warn` is told.
+ * @throws what `openRedisJournal` throws
+ */
+export async function readRedisJournal(options: RedisOptions): Promise<JournalReader> {
+  return open(options, async (client, name, signer, warn) => {
+    const found = await findMarker(client, name, signer);
+    const ahead = found && upgradeAhead(name, found);
+    if (ahead !== undefined) warn(ahead);
+    return found?.text;
+  });
+}
+
+/**
  * Opens the shared store. It is as durable as the server is set up to be; `warn` says where that is too little.
  * @throws BotError STORE_UNAVAILABLE, STORE_UNSAFE, STORE_FOREIGN, STORE_NEWER, STORE_CORRUPT (journals without their
  * marker), CONFIG_INVALID (another secret); the store is untouched
  */
-export async function openRedisJournal({
-  address,
-  secret,
-  replicas = 0,
-  warn = () => {},
-  now,
-}: RedisOptions): Promise<Journal> {
+export async function openRedisJournal(options: RedisOptions): Promise<Journal> {
+  return open(options, claim);
+}
+
+/** `enter` finds or makes the marker that the store is known by; undefined: there is none. */
+async function open(
+  { address, secret, replicas = 0, warn = () => {}, now }: RedisOptions,
+  enter: (
+    ...store: [RedisClient, string, Signer, (text: string) => void]
+  ) => Promise<string | undefined>,
+): Promise<Journal> {
   const name = showAddress(address);
   const signer = createSigner(secret);
   let tellsDisk = false;
@@ -64,7 +82,7 @@ export async function openRedisJournal({
   const main = await connect(address, examine);
   try {
     await main.ask(examine);
-    const ours = (marker = await main.ask((client) => claim(client, name, signer)));
+    const ours = (marker = await main.ask((client) => enter(client, name, signer, warn)));
     const careful = await connect(address, examine);
     const store: verbs.Store = {
       name,
@@ -73,7 +91,7 @@ export async function openRedisJournal({
       signer,
       time: () => (now === undefined ? "" : String(now())),
       watchers: createWatchers((keys) => lastOf(main, keys)),
-      isOurs: (client) => checkMarker(client, name, ours),
+      isOurs: (client) => checkMarker(client, name, ours ?? ""),
       async replicated(client, work) {
         const needed = await replicasNeeded(client, name, replicas).catch((error: unknown) => {
           // It may be a primary that was replaced and does not know.

@@ -86,7 +86,7 @@ export function checkArtifact<T extends Uint8Array>(key: JournalKey, id: string,
 export function altered(key: JournalKey, what: string): BotError {
   return new BotError(
     "JOURNAL_ALTERED",
-    `${key} was altered outside this program: ${what}. It is left alone; \`npm start -s -- audit --verify\` says more.`,
+    `${key} was altered outside this program: ${what}. It is left alone: restore a copy of the store, or go on in a new thread.`,
   );
 }
 

@@ -45,13 +45,25 @@ const STEPS = [
 `,
 ];
 const SCHEMA_VERSION = STEPS.length;
+/** The last program that wrote each version. */
+const WRITERS = ["", "0.1", "0.3"];
+/** What the tables of versions before the seals lack, beside the file: it is not touched. */
+const SHOWN_AS_NOW = `
+  CREATE TEMP VIEW journal AS SELECT *, NULL AS host, NULL AS head FROM main.journal;
+  CREATE TEMP VIEW entry AS SELECT *, NULL AS head FROM main.entry;
+  CREATE TEMP TABLE host (name TEXT, at INTEGER);
+`;
 
 /**
  * Opens the file, making it and its folder when missing: WAL, every commit flushed to disk, readable by its owner only.
- * An older version's file is brought up to this one's, all at once or not at all; that version refuses it from then on.
+ * An older version's file is brought up to this one's, all at once or not at all, which `warn` is told; that version refuses
+ * it from then on.
  * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
  */
-export async function openDatabase(path: string): Promise<DatabaseSync> {
+export async function openDatabase(
+  path: string,
+  warn: (text: string) => void,
+): Promise<DatabaseSync> {
   if (path !== ":memory:") {
     await retryWhileLocked(path, () => inspect(path));
     create(path);
@@ -60,7 +72,8 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     await retryWhileLocked(path, () => db.exec("PRAGMA journal_mode = WAL"));
     db.exec("PRAGMA synchronous = FULL");
-    await transact(db, path, () => upgrade(db));
+    const before = await transact(db, path, () => upgrade(db));
+    if (before > 0 && before < SCHEMA_VERSION) warn(upgradedText(path, before));
     return db;
   } catch (error) {
     db.close();
@@ -68,11 +81,42 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   }
 }
 
-function upgrade(db: DatabaseSync): void {
+/** Returns which version it was. */
+function upgrade(db: DatabaseSync): number {
   const version = userVersion(db);
-  if (version >= SCHEMA_VERSION) return;
+  if (version >= SCHEMA_VERSION) return version;
   for (const step of STEPS.slice(version)) db.exec(step);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  return version;
+}
+
+function upgradedText(path: string, before: number): string {
+  return `${path}: store upgraded from ${before} to ${SCHEMA_VERSION}; ${WRITERS[before]} cannot read it any more.`;
+}
+
+/**
+ * Opens an older version's file to be read as it lies, with what its tables lack; `warn` is told. Undefined: there is none
+ * such.
+ * @throws what `openDatabase` throws
+ */
+export async function openOlder(
+  path: string,
+  warn: (text: string) => void,
+): Promise<DatabaseSync | undefined> {
+  const version = await retryWhileLocked(path, () => inspect(path));
+  if (version === 0 || version === SCHEMA_VERSION) return undefined;
+  const db = connect(path, true);
+  try {
+    db.exec(SHOWN_AS_NOW);
+  } catch (error) {
+    db.close();
+    throw translate(error, path);
+  }
+  const writer = WRITERS[version];
+  warn(
+    `${path}: store version ${version} (${writer}); \`npm start\` upgrades it to ${SCHEMA_VERSION}, ${writer} cannot read it then: keep a copy.`,
+  );
+  return db;
 }
 
 function userVersion(db: DatabaseSync): number {
@@ -101,13 +145,13 @@ function create(path: string): void {
   }
 }
 
-/** Refuses a file that is not ours, before anything could write to it. */
-function inspect(path: string): void {
-  if (!existsSync(path)) return;
+/** Refuses a file that is not ours, before anything could write to it. Returns its version; 0: there is nothing yet. */
+function inspect(path: string): number {
+  if (!existsSync(path)) return 0;
   const db = connect(path, true);
   try {
     const tables = db.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.["n"];
-    if (tables === 0) return;
+    if (tables === 0) return 0;
     const owner = db.prepare("PRAGMA application_id").get()?.["application_id"];
     if (owner !== APPLICATION_ID) {
       throw new BotError(
@@ -122,6 +166,7 @@ function inspect(path: string): void {
         `${path} was written by a newer version (store ${version}, this program reads ${SCHEMA_VERSION}); start that version.`,
       );
     }
+    return version;
   } finally {
     db.close();
   }

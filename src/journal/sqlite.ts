@@ -16,6 +16,7 @@ import {
   beatOf,
   type Granted,
   type Journal,
+  type JournalReader,
   type JournalSummary,
   type Lease,
   HOST_GONE_MS,
@@ -37,7 +38,7 @@ import {
   sealOf,
 } from "./seal.ts";
 import { createCounters } from "./sqlite-counters.ts";
-import { observe, openDatabase, transact } from "./sqlite-file.ts";
+import { observe, openDatabase, openOlder, transact } from "./sqlite-file.ts";
 
 /** How often another process's writes are looked for while something is watched; the port promises a second. */
 const WATCH_MS = 200;
@@ -58,14 +59,20 @@ export interface SqliteOptions {
   path: string;
   /** The store's clock, ms since 1970; entry times never run backwards within a journal whatever it does. */
   now?: () => number;
+  /** Told, in a sentence, that an older version's file is upgraded, or would be by a start. */
+  warn?: (text: string) => void;
 }
 
 /**
  * Opens the embedded store: one SQLite file, every commit flushed to disk.
  * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
  */
-export async function openSqliteJournal({ path, now = Date.now }: SqliteOptions): Promise<Journal> {
-  const db = await openDatabase(path);
+export async function openSqliteJournal({
+  path,
+  now = Date.now,
+  warn = () => {},
+}: SqliteOptions): Promise<Journal> {
+  const db = await openDatabase(path, warn);
   const sql = prepare(db);
   const counters = createCounters(db);
   // What is wrong with the store the verbs say; what was not dropped the next start drops.
@@ -73,10 +80,40 @@ export async function openSqliteJournal({ path, now = Date.now }: SqliteOptions)
   return createJournal({ db, path, sql, counters, now, watchers: createWatchers(sql) });
 }
 
-function prepare(db: DatabaseSync) {
-  const entryColumns = "seq, id, at, kind, version, body, head";
+/**
+ * Opens the store for who only looks: an older version's file stays as it is.
+ * @throws what `openSqliteJournal` throws
+ */
+export async function readSqliteJournal(options: SqliteOptions): Promise<JournalReader> {
+  const { path, now = Date.now, warn = () => {} } = options;
+  const db = await openOlder(path, warn);
+  if (db === undefined) return openSqliteJournal(options);
+  const reader = createReader({ db, path, sql: prepareReads(db), now });
+  return { ...reader, close: async () => db.close() };
+}
+
+const ENTRY_COLUMNS = "seq, id, at, kind, version, body, head";
+
+function prepareReads(db: DatabaseSync) {
   return {
     row: db.prepare("SELECT * FROM journal WHERE key = ?"),
+    headAt: db.prepare("SELECT head FROM entry WHERE journal = ? AND seq = ?"),
+    after: db.prepare(
+      `SELECT ${ENTRY_COLUMNS} FROM entry WHERE journal = ? AND seq > ? ORDER BY seq`,
+    ),
+    hosts: db.prepare("SELECT name, at FROM host ORDER BY name"),
+    list: db.prepare(
+      "SELECT * FROM journal WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY last_at DESC, id DESC",
+    ),
+    artifact: db.prepare(
+      "SELECT substr(bytes, ?3 + 1, ?4) AS part FROM artifact WHERE journal = ?1 AND id = ?2",
+    ),
+  };
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    ...prepareReads(db),
     create: db.prepare("INSERT INTO journal (key, last, last_at) VALUES (?, 0, ?) RETURNING *"),
     advance: db.prepare("UPDATE journal SET last = ?, last_at = ?, head = ? WHERE id = ?"),
     hold: db.prepare(
@@ -85,11 +122,7 @@ function prepare(db: DatabaseSync) {
     insert: db.prepare(
       "INSERT INTO entry (journal, seq, id, at, kind, version, body, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),
-    byId: db.prepare(`SELECT ${entryColumns} FROM entry WHERE journal = ? AND id = ?`),
-    headAt: db.prepare("SELECT head FROM entry WHERE journal = ? AND seq = ?"),
-    after: db.prepare(
-      `SELECT ${entryColumns} FROM entry WHERE journal = ? AND seq > ? ORDER BY seq`,
-    ),
+    byId: db.prepare(`SELECT ${ENTRY_COLUMNS} FROM entry WHERE journal = ? AND id = ?`),
     due: db.prepare(
       `SELECT key, due_at AS at FROM journal WHERE due_at <= ?1
        UNION SELECT key, NULL FROM journal WHERE host IS NOT NULL AND ifnull(due_at > ?1, TRUE)
@@ -99,16 +132,9 @@ function prepare(db: DatabaseSync) {
     beat: db.prepare(
       "INSERT INTO host (name, at) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET at = ?2",
     ),
-    hosts: db.prepare("SELECT name, at FROM host ORDER BY name"),
     forgetHosts: db.prepare("DELETE FROM host WHERE at < ?"),
-    list: db.prepare(
-      "SELECT * FROM journal WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY last_at DESC, id DESC",
-    ),
     putArtifact: db.prepare(
       "INSERT INTO artifact (journal, id, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-    ),
-    artifact: db.prepare(
-      "SELECT substr(bytes, ?3 + 1, ?4) AS part FROM artifact WHERE journal = ?1 AND id = ?2",
     ),
     version: db.prepare("PRAGMA data_version"),
   };
@@ -116,17 +142,22 @@ function prepare(db: DatabaseSync) {
 
 type Statements = Record<keyof ReturnType<typeof prepare>, StatementSync>;
 
-/** One open file, and what this process keeps beside it. */
-interface Store {
+/** One open file. */
+interface Reading {
   db: DatabaseSync;
   path: string;
+  sql: Pick<Statements, keyof ReturnType<typeof prepareReads>>;
+  now: () => number;
+}
+
+/** One that is written to, and what this process keeps beside it. */
+interface Store extends Reading {
   sql: Statements;
   counters: ReturnType<typeof createCounters>;
-  now: () => number;
   watchers: ReturnType<typeof createWatchers>;
 }
 
-function rowOf({ sql }: Store, key: JournalKey): JournalRow | undefined {
+function rowOf({ sql }: Reading, key: JournalKey): JournalRow | undefined {
   return sql.row.get(key) as JournalRow | undefined;
 }
 
@@ -142,18 +173,18 @@ function heldBy(store: Store, lease: Lease): JournalRow | undefined {
 }
 
 /** The head of entry number `seq`, or null where it has none. */
-function headAt({ sql }: Store, row: JournalRow, seq: number): string | null {
+function headAt({ sql }: Reading, row: JournalRow, seq: number): string | null {
   if (seq === row.last) return row.head;
   const head = sql.headAt.get(row.id, seq)?.["head"];
   return typeof head === "string" ? head : null;
 }
 
 /** Whether what was folded up to there is what is stored. */
-function isThere(store: Store, row: JournalRow, { last, head }: Known): boolean {
+function isThere(store: Reading, row: JournalRow, { last, head }: Known): boolean {
   return last <= row.last && (head === undefined || headAt(store, row, last) === head);
 }
 
-function readAfter(store: Store, row: JournalRow, last: number): StoredEntry[] {
+function readAfter(store: Reading, row: JournalRow, last: number): StoredEntry[] {
   const rows = store.sql.after.all(row.id, last) as unknown as SealedRow[];
   checkChain(row.key, rows, { after: last, previous: headAt(store, row, last) });
   const end = rows.at(-1);
@@ -163,7 +194,7 @@ function readAfter(store: Store, row: JournalRow, last: number): StoredEntry[] {
   return rows.map(decodeRow);
 }
 
-function readNow(store: Store, key: JournalKey, known: Known): StoredEntry[] {
+function readNow(store: Reading, key: JournalKey, known: Known): StoredEntry[] {
   const row = rowOf(store, key);
   if (row === undefined && known.last === 0) return [];
   if (row === undefined || !isThere(store, row, known)) throw lostEntries(key);
@@ -302,7 +333,7 @@ function putNow(store: Store, key: JournalKey, bytes: Uint8Array): ArtifactRef {
 }
 
 function artifactNow(
-  store: Store,
+  store: Reading,
   key: JournalKey,
   id: string,
   range: { start: number; end: number } | undefined,
@@ -314,15 +345,40 @@ function artifactNow(
   throw new BotError("ARTIFACT_UNKNOWN", `This thread has no artifact ${id}.`);
 }
 
-function createJournal(store: Store): Journal {
-  const { db, path, sql, counters, now, watchers } = store;
-  const change = <T>(work: () => T) => transact(db, path, work);
+function createReader(store: Reading): Omit<JournalReader, "close"> {
+  const { db, path, sql, now } = store;
   const see = <T>(work: () => T) => observe(db, path, work);
   return {
     read(key, after = 0) {
       const known = knownOf(after);
       return see(() => readNow(store, key, known));
     },
+    async hosts() {
+      const rows = await see(() => sql.hosts.all() as unknown as { name: string; at: number }[]);
+      return rows.map(({ name, at }) => beatOf(name, at, now()));
+    },
+    async *list({ prefix = "" } = {}) {
+      const rows = await see(() => sql.list.all(prefix) as unknown as JournalRow[]);
+      for (const row of rows) yield summaryOf(row, now());
+    },
+    readArtifact: (key, id, range) => see(() => artifactNow(store, key, id, range)),
+    check: () =>
+      see(() => {
+        const said = db.prepare("PRAGMA quick_check(5)").all();
+        const problems = said
+          .map((row) => String(row["quick_check"]))
+          .filter((text) => text !== "ok");
+        return problems.length === 0 ? undefined : `${path} is damaged: ${problems.join("; ")}`;
+      }),
+  };
+}
+
+function createJournal(store: Store): Journal {
+  const { db, path, sql, counters, now, watchers } = store;
+  const change = <T>(work: () => T) => transact(db, path, work);
+  const see = <T>(work: () => T) => observe(db, path, work);
+  return {
+    ...createReader(store),
     async post(key, draft) {
       const posted = await change(() => postNow(store, key, draft));
       watchers.notify(key, posted.entry.seq);
@@ -350,28 +406,11 @@ function createJournal(store: Store): Journal {
         sql.beat.run(host, now());
         sql.forgetHosts.run(now() - MAX_IDLE_MS);
       }),
-    async hosts() {
-      const rows = await see(() => sql.hosts.all() as unknown as { name: string; at: number }[]);
-      return rows.map(({ name, at }) => beatOf(name, at, now()));
-    },
-    async *list({ prefix = "" } = {}) {
-      const rows = await see(() => sql.list.all(prefix) as unknown as JournalRow[]);
-      for (const row of rows) yield summaryOf(row, now());
-    },
     putArtifact: (key, bytes) => change(() => putNow(store, key, bytes)),
-    readArtifact: (key, id, range) => see(() => artifactNow(store, key, id, range)),
     reserve: (counter, amount, limit) =>
       change(() => counters.reserve(counter, amount, limit, now())),
     used: (counter) => see(() => counters.used(counter)),
     settle: (reservation, actual) => change(() => counters.settle(reservation, actual, now())),
-    check: () =>
-      see(() => {
-        const said = db.prepare("PRAGMA quick_check(5)").all();
-        const problems = said
-          .map((row) => String(row["quick_check"]))
-          .filter((text) => text !== "ok");
-        return problems.length === 0 ? undefined : `${path} is damaged: ${problems.join("; ")}`;
-      }),
     async close() {
       watchers.close();
       db.close();

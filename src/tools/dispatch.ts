@@ -194,11 +194,11 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
       try {
         const tool = byName.get(name);
         if (tool === undefined) throw unknownTool(name, tools);
+        const elsewhere = whyElsewhere(parts, tool, args);
+        if (elsewhere !== undefined) return elsewhere;
         if (digestOf(tool, args, formOf(tool)) !== digest) {
           return "the tool or its arguments changed since it was shown";
         }
-        const elsewhere = whyElsewhere(parts, tool, args);
-        if (elsewhere !== undefined) return elsewhere;
         await check(tool, args, "bot", formOf(tool));
         await look(parts, [tool, args], signal, async (ctx) => tool.precheck?.(args, ctx));
         breaker.admit(tool.name, digest);

@@ -1,4 +1,4 @@
-import { isOpen } from "../approvals/action.ts";
+import { type Action, isOpen } from "../approvals/action.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../journal/journal.ts";
 import { begin, type Drive, persist } from "./drive.ts";
@@ -40,16 +40,16 @@ function abandonedDrafts(
   const blocked = finishedDraft(call, "blocked", `Nothing was run: ${why}.`);
   if (action === undefined || !isOpen(action)) return [blocked];
   const reason = `${why}; nothing was run`;
-  return [
-    {
-      id: `closed:${action.action}`,
-      kind: "action_closed",
-      action: action.action,
-      outcome: "void",
-      reason,
-    },
-    blocked,
-  ];
+  return [voidDraft(action, reason), blocked];
+}
+
+export function voidDraft({ action }: Action, reason: string): Draft<"action_closed"> {
+  return { id: `closed:${action}`, kind: "action_closed", action, outcome: "void", reason };
+}
+
+/** Ends what an older version asked for; its call is then asked about anew, with a machine. */
+export function namelessDraft(action: Action): Draft<"action_closed"> {
+  return voidDraft(action, "an older version asked for it and named no machine; it is asked again");
 }
 
 /** Tells people once what a call waits for. */

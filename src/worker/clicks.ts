@@ -5,8 +5,10 @@ import { signed } from "../approvals/people.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import { pastAction } from "../journal/fold.ts";
 import type { Call, Thread } from "../journal/thread.ts";
+import { namelessDraft } from "./absence.ts";
 import { decide, type Drive, putOff, storeNow } from "./drive.ts";
 import { placeOf } from "./look-up.ts";
+import { namesNoMachine } from "./machines.ts";
 import { putOffKey } from "./next.ts";
 import { revise } from "./propose.ts";
 import { finishedDraft } from "./tool-call.ts";
@@ -64,6 +66,11 @@ async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): 
   if (click.choice.kind === "edit") return edit(drive, action, click, click.choice.args, signal);
   if (click.choice.kind === "cancel")
     return cancel(drive, action, click, { sure: click.choice.sure === true, signal });
+  const isNameless = () => namesNoMachine(action, drive.parts.dispatcher.isHostBound);
+  if (click.choice.kind === "approve" && isNameless()) {
+    const drafts = [namelessDraft(action), privateWord(click, namelessWord(action))];
+    return () => (isNameless() ? drafts : undefined);
+  }
   if (isOtherCard(action, click)) return () => [otherCardWord(action, click)];
   const approve = click.choice.kind !== "deny";
   const { proposal } = action;
@@ -104,6 +111,10 @@ function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click
 function otherCardWord({ action }: Action, click: Entry<"click">): Draft<"notice"> {
   const text = `You pressed Approve on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`;
   return { ...privateWord(click, text), redraws: action };
+}
+
+function namelessWord({ action }: Action): string {
+  return `${action} was asked for by an older version, which named no machine, so your Approve did not count. It is asked again with its machine: decide there.`;
 }
 
 function alreadyApproved({ action, proposal, votes }: Action): string {

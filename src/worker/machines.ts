@@ -1,4 +1,4 @@
-import { isApproved, isOpen } from "../approvals/action.ts";
+import { type Action, isApproved, isOpen } from "../approvals/action.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
 import { HOST_GONE_MS, type HostBeat } from "../journal/journal.ts";
 import type { Call, Run, Thread } from "../journal/thread.ts";
@@ -146,6 +146,12 @@ export function timesOf(items: readonly Elsewhere[], { machines }: Scenery): num
     const isQuiet = isDue && "tool" in of && !of.waits;
     return [until, beatAt + HOST_GONE_MS, ...(isQuiet ? [beatAt + QUIET_MS] : [])];
   });
+}
+
+/** It is open and for a machine of ours, and does not say which, as versions before 0.4 asked: nobody may approve that. */
+export function namesNoMachine(action: Action, isBound: Machines["isBound"]): boolean {
+  const { tool, args } = action.proposal;
+  return isOpen(action) && isBound(tool) && args["host"] === undefined;
 }
 
 /** When another machine has to see whether this one is still there, for the actions that wait for people. */

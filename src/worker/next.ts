@@ -11,6 +11,7 @@ import {
   type Elsewhere,
   elsewhereIn,
   mustAsk,
+  namesNoMachine,
   quietCall,
   type Scenery,
   timesOf,
@@ -44,6 +45,8 @@ export type Step =
   | { do: "warn"; waiting: Waiting }
   | { do: "lapse"; call: Call }
   | { do: "close"; action: Action }
+  /** What an older version asked for without naming its machine. */
+  | { do: "renew"; action: Action }
   | { do: "begin"; pending: Pending }
   | { do: "cancel"; call: Call }
   | { do: "prepare"; key: string; call: Call }
@@ -245,7 +248,7 @@ export function putOffKey(click: string): string {
 }
 
 /** What is over but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */
-function endingStep(thread: Thread, { now, busy }: Situation): Step | undefined {
+function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | undefined {
   for (const waiting of waitingIn(thread)) {
     if (now >= waiting.expiresAt && "asked" in waiting.of) return { do: "lapse", call: waiting.of };
     const isDue = !waiting.of.warned && now >= waiting.warnAt && now < waiting.expiresAt;
@@ -253,6 +256,9 @@ function endingStep(thread: Thread, { now, busy }: Situation): Step | undefined 
   }
   for (const action of thread.live) {
     if (action.closed !== undefined && !action.closed.recorded) return { do: "close", action };
+    // One that nobody pressed. A press is judged first: it may be a deny.
+    const isNameless = machines !== undefined && namesNoMachine(action, machines.isBound);
+    if (isNameless && thread.clicks.size === 0) return { do: "renew", action };
   }
   for (const run of thread.runs.values()) {
     if (run.ended !== undefined) continue;

@@ -7,7 +7,7 @@ import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
 import type { Call, Word } from "../journal/thread.ts";
 
-import { absenceDrafts, lookForHosts } from "./absence.ts";
+import { absenceDrafts, lookForHosts, namelessDraft, voidDraft } from "./absence.ts";
 import { judgeClick, judgeReply } from "./clicks.ts";
 import {
   absorb,
@@ -63,6 +63,9 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
       return;
     case "close":
       await append(drive, closing(step.action));
+      return;
+    case "renew":
+      await append(drive, [namelessDraft(step.action)]);
       return;
     case "begin":
       await append(drive, beginRun(step.pending, thread, parts.run));
@@ -258,7 +261,7 @@ async function dispatch(
     // Nobody said no: it stays approved and is looked at again, until it expires.
     if (isLookUpFailure(drift)) return putOff(drive, key, drift);
     if (drift !== undefined) {
-      await append(drive, [closedDraft(action, "void", undefined, drift)]);
+      await append(drive, [voidDraft(action, drift)]);
       return;
     }
     const { tool, effect, digest, host, revision, expiresAt } = proposal;

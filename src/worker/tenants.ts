@@ -1,7 +1,7 @@
 import type { Tenants } from "../adapters/adapter.ts";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { Journal, StoredEntry } from "../journal/journal.ts";
+import type { Journal, JournalReader, StoredEntry } from "../journal/journal.ts";
 
 /** The store writes an id once: of several processes that settle it at the same moment one does. */
 const ID = "tenant";
@@ -9,15 +9,21 @@ const ID = "tenant";
 /** What is served is settled by the first entry of `team:<platform>`. */
 export function createTenants(journal: Pick<Journal, "read" | "post">): Tenants {
   return {
-    async kept(transport) {
-      const [first] = await journal.read(keyOf(transport));
-      return first && tenantIn(first);
-    },
+    kept: (transport) => keptTenant(journal, transport),
     async keep(transport, tenant) {
       const { entry } = await journal.post(keyOf(transport), { id: ID, kind: "tenant", tenant });
       return tenantIn(entry);
     },
   };
+}
+
+/** What is served of that platform, once it is settled. */
+export async function keptTenant(
+  journal: Pick<JournalReader, "read">,
+  transport: string,
+): Promise<string | undefined> {
+  const [first] = await journal.read(keyOf(transport));
+  return first && tenantIn(first);
 }
 
 function keyOf(transport: string): JournalKey {

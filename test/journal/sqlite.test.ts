@@ -87,7 +87,7 @@ describe("the SQLite file", () => {
   });
 
   test("is opened so that every commit is flushed to the disk before it is acknowledged", async () => {
-    const db = await openDatabase(path);
+    const db = await openDatabase(path, () => {});
     // 2: FULL (sqlite.org/pragma.html#pragma_synchronous); in WAL mode NORMAL loses the last commits with the power.
     expect(db.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
     expect(db.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });

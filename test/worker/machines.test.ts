@@ -313,8 +313,10 @@ describe("a tool that acts on its own machine", () => {
     expect(db.seen).toEqual([]);
   });
 
-  test("of 0.3, whose card named no machine, is void and asked for again with one", async () => {
-    const { web, chat, journal, sweep } = await askedOnWeb();
+  /** a1 as 0.3 asked for it: for no machine. */
+  async function askedBefore() {
+    const asked = await askedOnWeb();
+    const { web, journal } = asked;
     const old = kindsOf(await web.entries(), "action_proposed")[0] as Entry<"action_proposed">;
     const { seq: _seq, at: _at, head: _head, host: _host, ...proposal } = old;
     const granted = await journal.lease(KEY, 1_000);
@@ -323,19 +325,51 @@ describe("a tool that acts on its own machine", () => {
     const { last } = await web.thread();
     await journal.append(granted.lease, last, [earlier]);
     await journal.release(granted.lease, last + 1);
-    await web.click("a1", { kind: "approve" }, "test:bob", 2);
-    await sweep();
-    expect(
-      chat
-        .cards()
-        .filter(({ action }) => action === "a1")
-        .at(-1),
-    ).toMatchObject({
-      host: undefined,
-      phase: "void",
-      ending: "void: the tool or its arguments changed since it was shown",
-    });
-    expect(chat.cards().at(-1)).toMatchObject({ action: "a2", host: "web-1", phase: "open" });
-    expect(web.seen).not.toContain("run on web-1");
+    const cardOf = (id: string) => asked.chat.cards().findLast(({ action }) => action === id);
+    return { ...asked, cardOf };
+  }
+  const outdated = {
+    host: undefined,
+    phase: "void",
+    ending: "void: an older version asked for it and named no machine; it is asked again",
+  };
+
+  test.each(["button", "typed"] as const)(
+    "of 0.3, whose card named no machine, is void at the first press and asked again with one: then one press does (%s)",
+    async (via) => {
+      const { web, chat, sweep, cardOf } = await askedBefore();
+      await web.post({
+        id: "click:old",
+        kind: "click",
+        actor: { account: "test:bob", name: "bob" },
+        action: "a1",
+        revision: 2,
+        choice: { kind: "approve" },
+        via,
+      });
+      await sweep();
+      expect(cardOf("a1")).toMatchObject(outdated);
+      expect(cardOf("a2")).toMatchObject({ host: "web-1", phase: "open", votes: [] });
+      expect(chat.whispers()).toEqual([
+        "a1 was asked for by an older version, which named no machine, so your Approve did not count. It is asked again with its machine: decide there.",
+      ]);
+      expect(web.seen).not.toContain("run on web-1");
+      await web.click("a2", { kind: "approve" }, "test:bob");
+      await sweep();
+      expect(web.seen.filter((what) => what.startsWith("run "))).toEqual(["run on web-1"]);
+    },
+  );
+
+  test("of 0.3 is asked again also when nobody presses, and a deny on its card counts", async () => {
+    const quiet = await askedBefore();
+    await quiet.web.say("run look name=disk");
+    await quiet.sweep();
+    expect(quiet.cardOf("a1")).toMatchObject(outdated);
+    expect(quiet.cardOf("a2")).toMatchObject({ host: "web-1", phase: "open" });
+    const denied = await askedBefore();
+    await denied.web.click("a1", { kind: "deny" }, "test:bob", 2);
+    await denied.sweep();
+    expect(denied.cardOf("a1")).toMatchObject({ phase: "denied", ending: "denied by bob" });
+    expect(denied.cardOf("a2")).toBeUndefined();
   });
 });
