@@ -89,7 +89,7 @@ const rule = z
     }
     const { approvers = [] } = fields;
     const countable = approvers.length > 0 && !approvers.some(isGroup);
-    if (countable && new Set(approvers).size < quorumOf(fields)) {
+    if (countable && new Set(approvers).size < (fields.quorum ?? 1)) {
       say(["quorum"], "is more than the accounts under approvers, so it could never be reached");
     }
     const named = globsOf(fields).some((glob) => !glob.includes("*"));
@@ -131,6 +131,8 @@ export interface PolicyCall {
   args: JsonObject;
   /** It changes only this program's own records (`Tool.own`). */
   own?: boolean | undefined;
+  /** Access asks for an approval (`decideAccess`), whatever policy says. */
+  held?: boolean | undefined;
   /** Whose words it follows from; of a call that is asked for by people unknown, a rule's `requester` holds it up only. */
   requesters?: readonly Requester[] | undefined;
   /** What the arguments name (`Tool.kinds`): rules hold for every spelling of it. */
@@ -148,26 +150,41 @@ export type Decision =
    */
   | { kind: "allow"; rule: string; byRule?: true; named?: true }
   | { kind: "deny"; why: string }
-  | {
-      kind: "ask";
-      /** A rule asks, not a default. */
-      byRule?: true;
-      /** Accounts and groups as written; undefined: every full member of the thread. */
-      approvers: string[] | undefined;
-      quorum: number;
-      expiresInMinutes: number;
-      /** Also of those who edited the arguments: an editor counts as a requester. */
-      requesterMayApprove: boolean;
-      /** Whom to turn to when too few people who may approve exist. */
-      escalation: string | undefined;
-      /** Why it is asked where the rules alone would not: a sentence for the card. */
-      why?: string;
-    };
+  | Ask;
+
+export interface Ask {
+  kind: "ask";
+  /** A rule asks, not a default. */
+  byRule?: true;
+  /** Accounts and groups as written; undefined: every full member of the thread. */
+  approvers: string[] | undefined;
+  quorum: number;
+  expiresInMinutes: number;
+  /** Also of those who edited the arguments: an editor counts as a requester. */
+  requesterMayApprove: boolean;
+  /** Whom to turn to when too few people who may approve exist. */
+  escalation: string | undefined;
+  /** Why it is asked where the rules alone would not: a sentence for the card. */
+  why?: string;
+}
+
+/** What is asked where no rule says more: one full member, within an hour. */
+export function plainAsk(terms: Pick<Ask, "requesterMayApprove"> & Partial<Pick<Ask, "why">>): Ask {
+  return {
+    kind: "ask",
+    approvers: undefined,
+    quorum: 1,
+    expiresInMinutes: 60,
+    escalation: undefined,
+    ...terms,
+  };
+}
 
 /**
  * What policy says of a call: a deny rule anywhere wins, then the first rule that matches, then the default for the
- * call's effect; where that would ask, a write to this program's own records is allowed. Where a single person sits (the
- * terminal), pass the policy with `singleOperator: true`.
+ * call's effect; where that would ask, a write to this program's own records is allowed. What access holds is asked about all
+ * the same, and not for who asked to approve unless a rule here says so. Where a single person sits (the terminal), pass the
+ * policy with `singleOperator: true`.
  */
 export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
   const denying = policy.rules.findIndex((one) => one.decide === "deny" && covers(one, call));
@@ -176,7 +193,8 @@ export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
   const found = policy.rules[index];
   const fallback = policy.default[call.effect];
   const isOwn = !found && call.own === true && call.effect === "write" && fallback === "ask";
-  const decision = found?.decide ?? (isOwn ? "allow" : fallback);
+  const decided = found?.decide ?? (isOwn ? "allow" : fallback);
+  const decision = decided === "allow" && call.held === true ? "ask" : decided;
   const name = found
     ? `rule ${index + 1} of approvals.rules`
     : `approvals.default.${call.effect} (no rule matches${isOwn ? "; it changes only our own records" : ""})`;
@@ -185,15 +203,21 @@ export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
     return { kind: "allow", rule: name, ...(found && { byRule: true }), ...(named && { named }) };
   }
   if (decision === "deny") return { kind: "deny", why: `${name} denies this call of ${call.tool}` };
+  const plain = plainAsk({
+    requesterMayApprove:
+      policy.singleOperator || (call.effect !== "destructive" && call.held !== true),
+  });
+  // A rule that allows is not what asks.
+  if (found?.decide !== "ask") return plain;
+  const { approvers, quorum, expiresInMinutes, requesterMayApprove, escalation } = found;
   return {
     kind: "ask",
-    ...(found && { byRule: true }),
-    approvers: found?.approvers && [...found.approvers],
-    quorum: quorumOf(found),
-    expiresInMinutes: found?.expiresInMinutes ?? 60,
-    requesterMayApprove:
-      found?.requesterMayApprove ?? (call.effect !== "destructive" || policy.singleOperator),
-    escalation: found?.escalation,
+    byRule: true,
+    approvers: approvers && [...approvers],
+    quorum: quorum ?? plain.quorum,
+    expiresInMinutes: expiresInMinutes ?? plain.expiresInMinutes,
+    requesterMayApprove: requesterMayApprove ?? plain.requesterMayApprove,
+    escalation,
   };
 }
 
@@ -228,10 +252,6 @@ export function mentions(policy: ApprovalPolicy): Mention[] {
 /** The groups that rules name as requesters. */
 export function requesterGroupsIn({ rules }: ApprovalPolicy): string[] {
   return rules.flatMap((one) => [one.match.requester ?? []].flat().filter(isGroup));
-}
-
-function quorumOf(fields: { quorum?: number | undefined } | undefined): number {
-  return fields?.quorum ?? 1;
 }
 
 function globsOf(one: Pick<Rule, "match">): string[] {

@@ -1,15 +1,13 @@
 import { type Destination, destinations, whyAsk } from "../approvals/egress.ts";
 import { hear, type Heard, isOutsideHeard, nothingHeard } from "../approvals/heard.ts";
 import type { Places } from "../approvals/places.ts";
-import type { Decision } from "../approvals/policy.ts";
+import { type Ask, type Decision, plainAsk } from "../approvals/policy.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
 import { argsOf } from "../journal/thread.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type Drive, persist } from "./drive.ts";
 
 /** What a model may do once it has read what nobody here wrote. */
-
-type Asking = Extract<Decision, { kind: "ask" }>;
 
 /** A call of a run's, with the arguments that were permitted before where these are another step of it. */
 interface Step {
@@ -46,7 +44,7 @@ export async function askOutside(
   step: Step,
   tool: Tool,
   decision: Extract<Decision, { kind: "allow" }>,
-): Promise<Asking | undefined> {
+): Promise<Ask | undefined> {
   const { run, args, effect, from } = step;
   const places = effect === "read" ? destinations(tool.kinds ?? {}, args) : [];
   const isOwn = tool.own === true && effect !== "read";
@@ -84,17 +82,7 @@ const OWN_WORDS =
   "The bot has read text from outside, and what it writes here is read in other threads.";
 
 /** As policy asks of a write: anybody here may approve, whoever asked included. */
-function asking(why: string): Asking {
-  return {
-    kind: "ask",
-    approvers: undefined,
-    quorum: 1,
-    expiresInMinutes: 60,
-    requesterMayApprove: true,
-    escalation: undefined,
-    why,
-  };
-}
+const asking = (why: string): Ask => plainAsk({ why, requesterMayApprove: true });
 
 async function writtenByMembers(drive: Drive): Promise<Places[]> {
   const heard = await heardOf(drive);

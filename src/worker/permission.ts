@@ -25,30 +25,18 @@ interface Wanted {
   editor?: string | undefined;
 }
 
-/** A denial's `why` is a sentence for people. */
-export type Permission = Decision;
-
-/** What access alone asks for, where approvals would not. */
-const ASKED: Extract<Decision, { kind: "ask" }> = {
-  kind: "ask",
-  approvers: undefined,
-  quorum: 1,
-  expiresInMinutes: 60,
-  requesterMayApprove: false,
-  escalation: undefined,
-};
-
 /**
  * The one answer to "may this call be made, by these people, here and now?": access, which may refuse whoever asks, then
  * approvals. It is asked of the arguments as they were written and again as they were pinned or edited, last thing before
- * dispatch, and when a call is taken up after a crash.
+ * dispatch, and when a call is taken up after a crash. A denial's `why` is a sentence for people. Where it asks, approvals
+ * that were given before count if they carry it as it asks now.
  * @throws BotError PEOPLE_UNAVAILABLE when nobody can say who asks: that is neither yes nor no
  */
 export async function permit(
   drive: Drive,
   wanted: Wanted,
   signal: AbortSignal = NEVER,
-): Promise<Permission> {
+): Promise<Decision> {
   const { parts, adapter } = drive;
   const { dispatcher } = parts;
   const tool = dispatcher.find(wanted.tool);
@@ -66,6 +54,7 @@ export async function permit(
     { ...parts.policy, singleOperator },
     {
       ...call,
+      held: access.kind === "ask",
       args: wanted.args,
       kinds: tool?.kinds,
       meant: await dispatcher.meant(wanted.tool, wanted.args),
@@ -74,7 +63,6 @@ export async function permit(
   );
   if (decision.kind === "deny") return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
   if (decision.kind === "ask") return decision;
-  if (access.kind === "ask") return ASKED;
   return (tool && (await askOutside(drive, { ...wanted, effect }, tool, decision))) ?? decision;
 }
 

@@ -6,6 +6,7 @@ import {
   type Place,
 } from "../approvals/eligibility.ts";
 import type { Action } from "../approvals/action.ts";
+import type { Ask } from "../approvals/policy.ts";
 import { refusalOf } from "../agent/run.ts";
 import type { Talk } from "../agent/talk.ts";
 import { capText, exactText } from "../core/display.ts";
@@ -19,7 +20,7 @@ import { type Drive, storeNow } from "./drive.ts";
 import { editedArgs } from "./edits.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
 import { countInHour, whyTooManyInRun } from "./limits.ts";
-import { type Permission, permit } from "./permission.ts";
+import { permit } from "./permission.ts";
 import { voicesIn } from "./requesters.ts";
 
 export type Proposal =
@@ -36,8 +37,6 @@ const MAX_SHOWN_BYTES = 3_000;
 const LOOK_UP_LIMIT_MS = 60 * 60_000;
 /** A reason is a few sentences; it stands below the action, which must not be pushed out of sight. */
 const MAX_REASON_BYTES = 600;
-
-type Asked = Extract<Permission, { kind: "ask" }>;
 
 /**
  * What becomes of a call: what is denied as it was asked for is not looked at further; what the checked and pinned arguments
@@ -114,7 +113,7 @@ const HELD_QUESTION =
   "A rule holds up questions to people here, so this one was not put to them. Say in the answer what you need to know.";
 
 /** A preview that begins with why people are asked, where the rules alone would not. */
-function because(preview: Preview, { why }: Asked, encode: (text: string) => string): Preview {
+function because(preview: Preview, { why }: Ask, encode: (text: string) => string): Preview {
   if (why === undefined) return preview;
   return { ...preview, lines: [{ label: "Asked because", value: encode(why) }, ...preview.lines] };
 }
@@ -208,7 +207,7 @@ export async function revise(
 async function electorateOf(
   { parts, adapter }: Drive,
   place: Place,
-  asked: Asked,
+  asked: Ask,
   requesters: string[],
 ): Promise<Electorate> {
   const approvers = await fixApprovers(asked.approvers, place.people);
@@ -222,7 +221,7 @@ async function electorateOf(
 async function tooFew(
   place: Place,
   electorate: Electorate,
-  asked: Asked,
+  asked: Ask,
 ): Promise<string | undefined> {
   const able = await countEligible(electorate, place);
   if (able === undefined || able >= electorate.quorum) return undefined;

@@ -1,7 +1,12 @@
 import { beginRun, endRun } from "../agent/run.ts";
 import { type Action, isOpen } from "../approvals/action.ts";
 import { countVoters, signed } from "../approvals/people.ts";
-import { checkEligible } from "../approvals/eligibility.ts";
+import {
+  checkEligible,
+  type Electorate,
+  fixApprovers,
+  type Place,
+} from "../approvals/eligibility.ts";
 import { lapseOf } from "../approvals/refusal.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
@@ -26,6 +31,7 @@ import { isLookUpFailure, placeOf } from "./look-up.ts";
 import type { Step } from "./next.ts";
 import { permit } from "./permission.ts";
 import { propose } from "./propose.ts";
+import { voicesIn } from "./requesters.ts";
 import { show, showRun } from "./show.ts";
 import { think } from "./think.ts";
 import { finishedDraft, recover, runTool } from "./tool-call.ts";
@@ -303,7 +309,10 @@ async function claimFor(drive: Drive, tool: string, args: JsonObject): Promise<(
   return claim(drive, dispatcher.resourceOf(tool, args));
 }
 
-/** Why an approved action may not run after all, or that who approved it could not be looked up. */
+/**
+ * Why an approved action may not run after all, or that who approved it could not be looked up. Its approvals have to carry
+ * it as it was asked for and as policy asks now, which after a restart may ask for more.
+ */
 async function whyNot(
   drive: Drive,
   action: Action,
@@ -311,22 +320,44 @@ async function whyNot(
 ): Promise<string | BotError | undefined> {
   const { dispatcher, encoder } = drive.parts;
   const { encode } = encoder;
-  const { tool, args, digest } = action.proposal;
+  const { run, tool, args, digest } = action.proposal;
   const place = placeOf(drive, signal);
   try {
-    // They count as different people only if `people:` has them so still.
-    const approving = action.votes.filter(({ approve }) => approve);
-    if (countVoters(approving, place.personOf) < action.proposal.quorum)
-      return "its approvals are by fewer different people than it needs, as `people:` is now";
-    for (const vote of action.votes) {
-      const still = await checkEligible(vote.account, action.proposal, place);
-      if (!still.eligible) return `an approval no longer counts: ${lapseOf(signed(vote), still)}`;
-    }
+    const short = await whyShort(action.votes, action.proposal, place, "`people:` is");
+    if (short !== undefined) return short;
     const permission = await permit(drive, { ...action.proposal, action }, signal);
     if (permission.kind === "deny") return permission.why;
+    if (permission.kind === "ask") {
+      const asking = [...voicesIn(drive, run), ...action.editors];
+      const now = {
+        approvers: await fixApprovers(permission.approvers, place.people),
+        barred: permission.requesterMayApprove ? [] : asking,
+        quorum: permission.quorum,
+      };
+      const shortNow = await whyShort(action.votes, now, place, "the rules are");
+      if (shortNow !== undefined) return shortNow;
+    }
     return await dispatcher.drift(tool, args, digest, signal);
   } catch (error) {
     if (isLookUpFailure(error)) return error;
     return `it could not be checked again: ${encode(messageOf(error))}`;
   }
+}
+
+/** Why the votes do not carry what this electorate decides on, or undefined. `as`: what says so now. */
+async function whyShort(
+  votes: Action["votes"],
+  electorate: Electorate,
+  place: Place,
+  as: string,
+): Promise<string | undefined> {
+  // They count as different people only if `people:` has them so still.
+  const approving = votes.filter(({ approve }) => approve);
+  if (countVoters(approving, place.personOf) < electorate.quorum)
+    return `its approvals are by fewer different people than it needs, as ${as} now`;
+  for (const vote of votes) {
+    const still = await checkEligible(vote.account, electorate, place);
+    if (!still.eligible) return `an approval no longer counts: ${lapseOf(signed(vote), still)}`;
+  }
+  return undefined;
 }

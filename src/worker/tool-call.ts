@@ -110,8 +110,8 @@ async function record(drive: Drive, call: Call, finished: Finished): Promise<voi
 }
 
 /**
- * A call whose worker died. A read that nobody had to approve is run again, unless it was stopped or policy denies it by
- * now. Anything else is never run again: its verifier may report that it was done; whatever else it says is evidence for
+ * A call whose worker died. A read that nobody had to approve is run again, unless it was stopped, or policy denies it or
+ * has it approved by now. Anything else is never run again: its verifier may report that it was done; whatever else it says is evidence for
  * the person who settles it.
  */
 export function recover(drive: Drive, key: string, call: Call): void {
@@ -139,6 +139,10 @@ export function recover(drive: Drive, key: string, call: Call): void {
   });
 }
 
+/** A call that was started cannot be put on a card. */
+const NEEDS_APPROVAL =
+  "It was cut off, and it needs approval by now, so it was not run again. Ask for it again to have it approved.";
+
 /** Runs an interrupted read again, or says why not. */
 async function again(
   drive: Drive,
@@ -155,6 +159,7 @@ async function again(
     if (drive.thread.runs.get(call.run)?.stopped === true)
       await end("cancelled", "Interrupted, then stopped.");
     else if (permission.kind === "deny") await end("blocked", permission.why);
+    else if (permission.kind === "ask") await end("blocked", NEEDS_APPROVAL);
     else if (!drive.over && !drive.fenced && !drive.draining) runTool(drive, call);
   };
 }

@@ -60,6 +60,25 @@ test("a rule that asks has a read approved, by a full member and not by who aske
   expect(stage.look.runs).toEqual(["web"]);
 });
 
+test.each([
+  ["not by who asked", undefined, 0],
+  ["by who asked where its own rule lets them", true, 1],
+])(
+  "a rule that asks for what approvals ask for too has it approved %s",
+  async (_, requesterMayApprove, runs) => {
+    const rule = { who: "member" as const, decide: "ask" as const };
+    const act = fakeTool({ name: "act", effect: "write" });
+    const asks = { match: { tool: "act" }, decide: "ask" as const, requesterMayApprove };
+    const access = { rules: [rule] };
+    const stage = await staged({ tools: [act], access, approvals: { rules: [asks] } });
+    await stage.ask("run act name=web", "test:ana");
+    await stage.press("test:ana");
+    expect(act.runs).toHaveLength(runs);
+    await stage.press("test:bob");
+    expect(act.runs).toEqual(["web"]);
+  },
+);
+
 test("a rule narrows what members may ask for, but for those that a rule before it names", async () => {
   const rules = [
     { who: "slack:group:S0SRE", effects: "destructive" as const, decide: "allow" as const },

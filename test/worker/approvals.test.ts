@@ -169,6 +169,38 @@ describe("an approval", () => {
     },
   );
 
+  test.each([
+    ["more people", { quorum: 2 }, /by fewer different people than it needs/],
+    ["nobody who asked", { requesterMayApprove: false }, /ana counts as one of those who asked/],
+    ["others", { approvers: ["test:cy"] }, /ana is not among its approvers/],
+    ["a group", { approvers: ["slack:group:SRE"] }, /ana is not among its approvers/],
+  ])(
+    "suffices only if it does as the rules are when it runs: %s by then, and it is asked about again",
+    async (_, stricter, why) => {
+      const chat = createChat({ groups: { "slack:group:SRE": ["test:bob"] } });
+      const { act, parts, click, settle } = await asked({ chat });
+      parts.policy.rules.unshift({ match: { tool: ["act"] }, decide: "ask", ...stricter });
+      await click("a1", { kind: "approve" }, "test:ana");
+      await settle();
+      expect(act.runs).toEqual([]);
+      expect(chat.cards()).toMatchObject([
+        { action: "a1", phase: "void", ending: expect.stringMatching(why) },
+        { action: "a2", phase: "open" },
+      ]);
+    },
+  );
+
+  test("that the card asked for is needed also where the rules ask for less by then", async () => {
+    const { act, parts, click, settle } = await asked({ approvals: TWO });
+    parts.policy.rules.length = 0;
+    await click("a1", { kind: "approve" }, "test:ana");
+    await settle();
+    expect(act.runs).toEqual([]);
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+  });
+
   test("is asked for on a card that says truly who may give it", async () => {
     const chat = createChat({ place: "#ops" });
     const { click, settle } = await asked({ chat, approvals: { rules: [NOT_THE_ASKER] } });

@@ -47,7 +47,7 @@ describe("after a worker was killed while a tool ran", () => {
     expect(chat.answers()).toMatchObject([{ status: "completed" }]);
   });
 
-  test("a read that was stopped or denied meanwhile is not run again", async () => {
+  test("a read that was stopped or denied, or has to be approved by now, is not run again", async () => {
     const stopped = await killed({ effect: "read" });
     await stopped.say("stop");
     await stopped.settle();
@@ -60,6 +60,17 @@ describe("after a worker was killed while a tool ran", () => {
     await denied.settle();
     expect(denied.act.runs).toEqual([]);
     expect(denied.chat.answers()).toMatchObject([{ results: [{ outcome: "blocked" }] }]);
+    const asks = await killed({ effect: "read" });
+    asks.parts.policy.rules.unshift({ match: { tool: ["act"] }, decide: "ask" });
+    await asks.settle();
+    expect(asks.act.runs).toEqual([]);
+    const [answer] = asks.chat.answers();
+    expect(answer?.results).toMatchObject([
+      { outcome: "blocked", text: expect.stringMatching(/cut off.*needs approval by now/) },
+    ]);
+    await asks.say("run act name=web");
+    await asks.settle();
+    expect(asks.chat.cards()).toMatchObject([{ phase: "open" }]);
   });
 
   test("a write is never run again: its outcome is unknown, and people are told", async () => {
