@@ -1,3 +1,4 @@
+import { aloudDelivery } from "../aloud.ts";
 import { RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
@@ -71,9 +72,7 @@ export function createView(place: Place, parts: ViewParts): View {
 
       async function sayAloud(name: string): Promise<string> {
         const aloud = discordMessages(await noticeOf(`${name}: ${text}`, place));
-        // Not twice at the same moment; said again later, it is meant to be.
-        const id = `aloud:${account}:${text}:${Math.floor(Date.now() / 10_000)}`;
-        return posting.put(place, aloud, { id, again: false });
+        return posting.put(place, aloud, aloudDelivery(account, text));
       }
     },
 

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Offer, Outgoing, View } from "../adapter.ts";
 import type { ProgressBoard } from "../progress-board.ts";
+import { aloudDelivery } from "../aloud.ts";
 import { tellCard, tellOutgoing, tellText } from "../told.ts";
 import { slackMessages } from "./blocks.ts";
 import { type Place, tryAccount } from "./place.ts";
@@ -53,9 +54,7 @@ export function createView(place: Place, parts: ViewParts): View {
       if (whispered !== undefined) return whispered;
       // What comes after it must not wait for ever for a person who cannot be written to.
       const aloud = `${(await parts.nameOf(user)) ?? user}: ${text}`;
-      // Not twice at the same moment; said again later, it is meant to be.
-      const id = `aloud:${account}:${Math.floor(Date.now() / 10_000)}`.slice(0, 200);
-      return posting.put(place, await noticeOf(aloud), { id, again: false });
+      return posting.put(place, await noticeOf(aloud), aloudDelivery(account, text));
     },
 
     async amend(ref, notice) {
