@@ -51,7 +51,7 @@ describe("somebody without the secret who changes what Redis says of a journal i
       const { lease } = await take(journal);
       const head = (await journal.read(KEY)).at(-1)?.head;
       const ids = named("ids");
-      const numbers = ["1", "6", "7", "0", "-1", "99", "theirs"];
+      const numbers = ["1", "7", "-1", "theirs"];
       for (const id of dropped) server.cli("HDEL", ids, id);
       for (const number of numbers) {
         server.cli("HSET", ids, STARTED.id, number, FINISHED.id, number);
