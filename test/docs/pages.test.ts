@@ -1,10 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { COMMAND_FORMS, readText } from "../../src/commands/grammar.ts";
 import { loadSkills } from "../../src/skills/load.ts";
 import { createTools } from "../../src/tools/registry.ts";
+import type { Tool } from "../../src/tools/tool.ts";
 
+const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const PAGES = [
@@ -37,6 +42,26 @@ describe("what the pages say", () => {
         new Set(page === "CONTRIBUTING.md" ? ["src/tools/host/kernel.ts"] : []),
       );
     }
+  });
+
+  test("the tool that CONTRIBUTING adds passes the compiler, and is bound to the machine that it looks at", async () => {
+    const [, snippet = ""] = /```ts\n([^]*?)```/.exec(read("CONTRIBUTING.md")) ?? [];
+    const folder = join(ROOT, "src/tools/host");
+    const placed = snippet.replaceAll(
+      /"(\.[^"]+)"/g,
+      (_, file: string) => `"${join(folder, file)}"`,
+    );
+    const scratch = await mkdtemp(join(ROOT, "node_modules/.contributing-"));
+    onTestFinished(() => rm(scratch, { recursive: true, force: true }));
+    const file = join(scratch, "kernel.ts");
+    await writeFile(file, placed);
+    const settings = { extends: join(ROOT, "tsconfig.json"), include: [], files: [file] };
+    await writeFile(join(scratch, "tsconfig.json"), JSON.stringify(settings));
+    const compiled = await run(join(ROOT, "node_modules/.bin/tsc"), ["-p", scratch]).catch(String);
+    expect(compiled).toMatchObject({ stdout: "" });
+    const { kernel }: { kernel: Tool } = await import(file);
+    expect(kernel).toMatchObject({ name: "kernel", hostBound: true });
+    expect(kernel.input.safeParse({ host: "web-1" }).success).toBe(true);
   });
 
   test("every npm script that they name exists", () => {

@@ -1,19 +1,7 @@
-import { createHash, hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { createReadStream, constants, type Stats } from "node:fs";
-import {
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { lstat, realpath, stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { BotError } from "../../core/errors.ts";
 import { resolveExecutable, systemName } from "./executable.ts";
@@ -32,14 +20,14 @@ export interface CommandFiles {
   pinned: PinnedFile[];
   /** What of it may be another by then, with the reason in words. */
   loose: { path: string; reason: string }[];
-  /** Pinned scripts that somebody else could change in the last moment: they are run from a copy. */
-  scripts: string[];
+  /** Pinned files that are run and that somebody else could change in the last moment: they are run from a copy. */
+  copied: string[];
 }
 
 /** A bigger argument file is not pinned: reading it would take over a second, and scripts are smaller. */
 const MAX_PINNED_BYTES = 256 * 1024 * 1024;
-/** Longer files are no scripts, and are not copied. */
-const MAX_SCRIPT_BYTES = 1024 * 1024;
+/** A bigger one is run where it lies: a copy would take seconds, and the room in the folder for temporary files. */
+export const MAX_COPY_BYTES = 128 * 1024 * 1024;
 /** Paths of one command line that are looked at. */
 const MAX_PATHS = 100;
 
@@ -60,9 +48,16 @@ const LOADS_NOTHING = words(
   test touch tr true truncate tty uname uniq unlink uptime users vmstat wc who whoami`,
 );
 
-/** Programs that run the file they are given, whatever its first line says. */
+/** Programs that run the first file they are given, whatever it begins with, unless they are given the code itself. */
 const INTERPRETER =
-  /^(?:(?:ba|da|z|k|mk|a|c|tc|fi|rba)?sh|busybox|python[\d.]*|perl[\d.]*|ruby[\d.]*|node(?:js)?|deno|bun|php[\d.]*|[gm]?awk|lua[\d.]*|Rscript|tclsh[\d.]*|expect|sed)$/;
+  /^(?:(?:ba|da|z|k|mk|a|c|tc|fi|rba)?sh|python[\d.]*|perl[\d.]*|ruby[\d.]*|node(?:js)?|deno|bun|php[\d.]*|lua[\d.]*|Rscript|tclsh[\d.]*|expect)$/;
+/** `-c` of shells, `-e`, `-m`, `-p` or `-r` of others, also among other letters (`perl -pie`): then a file is data to it. */
+const CODE = /^-(?:\w*[cempr]|-eval.*|-print.*)$/;
+
+/** Programs that run the program they are given, behind options, settings and numbers. */
+const WRAPPERS = words(
+  "busybox chronic chroot chrt doas env flock ionice ltrace nice nohup numactl prlimit runuser setarch setpriv setsid stdbuf strace sudo systemd-run taskset time timeout unshare watch xargs",
+);
 
 /**
  * Finds the program of a command line and the files its arguments name by absolute paths, and takes their digests. What it
@@ -72,10 +67,9 @@ const INTERPRETER =
 export async function pinCommand(argv: readonly string[], path?: string): Promise<CommandFiles> {
   const program = await resolveExecutable(argv[0] ?? "", path);
   const name = systemName(program) ?? "";
-  const { file: own, isScript } = await look(program);
-  const files: CommandFiles = { pinned: [own], loose: [], scripts: [] };
-  if (isScript) await addScript(files, program);
-  const runsFiles = INTERPRETER.test(basename(program));
+  const files: CommandFiles = { pinned: [await look(program)], loose: [], copied: [] };
+  const run = new Set([program, ...(await runBy(program, argv.slice(1), path))]);
+  await fix(files, program, run);
   const named = namedIn(argv.slice(1));
   for (const { file, isWhole } of named.slice(0, MAX_PATHS)) {
     const info = await stat(file).catch(() => undefined);
@@ -85,12 +79,12 @@ export async function pinCommand(argv: readonly string[], path?: string): Promis
       if (isWhole || info !== undefined) files.loose.push({ path: file, reason: loose });
       continue;
     }
-    const looked = await look(file);
-    files.pinned.push(looked.file);
-    if (!isWhole) {
+    files.pinned.push(await look(file));
+    if (isWhole) await fix(files, file, run);
+    else {
       const reason = "named within an argument: looked at right before the start, not copied";
       files.loose.push({ path: file, reason });
-    } else if (runsFiles || looked.isScript) await addScript(files, file);
+    }
   }
   if (named.length > MAX_PATHS)
     files.loose.push({ path: "…", reason: `${named.length - MAX_PATHS} more paths` });
@@ -112,7 +106,7 @@ function whyLoose(info: Stats | undefined, program: string): string | undefined 
 function namedIn(args: readonly string[]): { file: string; isWhole: boolean }[] {
   const found = new Map<string, boolean>();
   for (const argument of args) {
-    const whole = /^(?:-[A-Za-z]|--?[\w-]+=|\w+=|file:\/\/|@)?(\/[^\0]*)$/.exec(argument)?.[1];
+    const whole = wholePath(argument);
     if (whole !== undefined) found.set(whole, true);
     for (const [, inside = ""] of argument.matchAll(
       /(?<![\w./~])(\/[\w.][^\s"'`;|&<>(){}$,\0]*)/g,
@@ -123,73 +117,72 @@ function namedIn(args: readonly string[]): { file: string; isWhole: boolean }[] 
   return [...found].map(([file, isWhole]) => ({ file, isWhole }));
 }
 
-async function addScript({ scripts, loose }: CommandFiles, file: string): Promise<void> {
-  if (await isSafe(file)) return;
+/** The absolute path that an argument is, besides the name of an option. */
+export function wholePath(argument: string): string | undefined {
+  return /^(?:-[A-Za-z]|--?[\w-]+=|\w+=|file:\/\/|@)?(\/[^\0]*)$/.exec(argument)?.[1];
+}
+
+/**
+ * The files among the arguments that the program runs, as far as it is known to: those may be run from a copy. What is only
+ * read or changed may not: the change would be made to the copy.
+ */
+async function runBy(program: string, args: readonly string[], path?: string): Promise<string[]> {
+  const name = basename(program);
+  if (INTERPRETER.test(name)) {
+    const at = args.findIndex((each) => each.startsWith("/"));
+    const isShell = name.endsWith("sh");
+    const options = args.slice(0, Math.max(0, at)).filter((each) => CODE.test(each));
+    // A shell's `-e` ends it at the first failure.
+    const hasCode = options.some((each) => !isShell || each.endsWith("c"));
+    return at < 0 || hasCode ? [] : args.slice(at, at + 1);
+  }
+  if (!WRAPPERS.has(name)) return [];
+  for (const [at, each] of args.entries()) {
+    if (/^(?:-|\w+=|[\d.]+\w?$)/.test(each)) continue;
+    const inner = await resolveExecutable(each, path).catch(() => undefined);
+    if (inner === undefined) continue;
+    return [
+      ...(each.startsWith("/") ? [each] : []),
+      ...(await runBy(inner, args.slice(at + 1), path)),
+    ];
+  }
+  return [];
+}
+
+/** Sees to a file that was looked at: what others could change afterwards is run from a copy, or not fixed. */
+async function fix(files: CommandFiles, file: string, run: ReadonlySet<string>): Promise<void> {
+  if (files.copied.includes(file) || (await isSafe(file))) return;
+  if (!run.has(file)) {
+    const reason = "others can change it: looked at right before the start, not copied";
+    files.loose.push({ path: file, reason });
+    return;
+  }
   const { size } = await stat(file);
-  if (size <= MAX_SCRIPT_BYTES) scripts.push(file);
-  else loose.push({ path: file, reason: "too big to be run from a copy" });
+  if (size <= MAX_COPY_BYTES) files.copied.push(file);
+  else
+    files.loose.push({
+      path: file,
+      reason: `others can change it: too big for a copy, ${formatBytes(size)}`,
+    });
 }
 
 /** Only root and the user of this process can change the file, or what lies at its path. */
 async function isSafe(file: string): Promise<boolean> {
   const real = await realpath(file);
-  for (const path of [file, real]) {
-    for (let at = path; ; at = dirname(at)) {
-      const { uid, mode } = await lstat(at);
-      const isLink = (mode & constants.S_IFMT) === constants.S_IFLNK;
-      if (uid !== 0 && uid !== process.getuid?.()) return false;
-      if (!isLink && (mode & 0o022) !== 0) return false;
-      if (at === "/") break;
-    }
+  for (const at of new Set([...pathsTo(file), ...pathsTo(real)])) {
+    const { uid, mode } = await lstat(at);
+    if (uid !== 0 && uid !== process.getuid?.()) return false;
+    const isLink = (mode & constants.S_IFMT) === constants.S_IFLNK;
+    // In a folder such as /tmp nobody but its owner removes or replaces a file.
+    const isSticky = (mode & constants.S_IFMT) === constants.S_IFDIR && (mode & 0o1000) !== 0;
+    if (!isLink && (mode & 0o022) !== 0 && !isSticky) return false;
   }
   return true;
 }
 
-/**
- * Does the work with the command line in which the scripts are private copies, exactly those that were pinned. What lies
- * beside a script lies beside its copy, as links.
- * @throws BotError PRECHECK_FAILED when one is another by now
- */
-export async function withCopies<T>(
-  argv: readonly string[],
-  { pinned, scripts }: CommandFiles,
-  work: (argv: string[]) => Promise<T>,
-): Promise<T> {
-  if (scripts.length === 0) return work([...argv]);
-  const folder = await mkdtemp(join(tmpdir(), "watchkeeper-script-"));
-  try {
-    const copies = new Map<string, string>();
-    for (const [at, script] of scripts.entries()) {
-      const bytes = await readFile(script).catch(() => Buffer.alloc(0));
-      const expected = pinned.find(({ path }) => path === script)?.sha256;
-      if (hash("sha256", bytes, "hex") !== expected) throw isOther(script);
-      const beside = join(folder, String(at));
-      await mkdir(beside);
-      const copy = join(beside, basename(script));
-      await writeFile(copy, bytes, { mode: 0o700 });
-      await linkNeighbours(dirname(script), beside);
-      copies.set(script, copy);
-    }
-    const copied = (argument: string) => {
-      const script = scripts.find((each) => argument.endsWith(each));
-      const isNamed =
-        script !== undefined &&
-        namedIn([argument]).some(({ file, isWhole }) => isWhole && file === script);
-      return isNamed ? argument.slice(0, -script.length) + (copies.get(script) ?? "") : argument;
-    };
-    return await work(argv.map(copied));
-  } finally {
-    await rm(folder, { recursive: true, force: true }).catch(() => {});
-  }
-}
-
-/** As many as a folder of scripts has; what is left out of a bigger one is not found by its script. */
-const MAX_NEIGHBOURS = 500;
-
-async function linkNeighbours(from: string, to: string): Promise<void> {
-  const names = await readdir(from).catch(() => []);
-  for (const name of names.slice(0, MAX_NEIGHBOURS))
-    await symlink(join(from, name), join(to, name)).catch(() => {}); // the copy itself is there
+/** The path and every folder on the way to it. */
+function pathsTo(path: string): string[] {
+  return path === "/" ? [path] : [path, ...pathsTo(dirname(path))];
 }
 
 /** What a command throws that is no longer what was proposed. */
@@ -212,20 +205,14 @@ export function findChange(
   return index < 0 ? undefined : (then[index] ?? now[index])?.path;
 }
 
-/** A file's digest, and whether its very content begins as a script's does. */
-async function look(path: string): Promise<{ file: PinnedFile; isScript: boolean }> {
+/** A file and the digest of its content. @throws BotError PRECHECK_FAILED when it cannot be read */
+export async function look(path: string): Promise<PinnedFile> {
   const digest = createHash("sha256");
-  let start = "";
   try {
-    await pipeline(createReadStream(path), async (chunks) => {
-      for await (const chunk of chunks as AsyncIterable<Buffer>) {
-        if (start.length < 2) start += chunk.toString("latin1", 0, 2);
-        digest.update(chunk);
-      }
-    });
+    await pipeline(createReadStream(path), digest);
   } catch (error) {
     const text = `${path} cannot be read, so what is approved could not be fixed.`;
     throw new BotError("PRECHECK_FAILED", text, { cause: error });
   }
-  return { file: { path, sha256: digest.digest("hex") }, isScript: start.startsWith("#!") };
+  return { path, sha256: digest.digest("hex") };
 }

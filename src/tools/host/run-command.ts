@@ -6,7 +6,8 @@ import type { Encoder } from "../../core/encoder.ts";
 import { defineTool, type ExecResult, type Tool, type ToolOutput } from "../tool.ts";
 import { resolveExecutable } from "./executable.ts";
 import { hostArgument } from "./host-argument.ts";
-import { type CommandFiles, findChange, isOther, pinCommand, withCopies } from "./pinned-files.ts";
+import { type CommandFiles, findChange, isOther, pinCommand } from "./pinned-files.ts";
+import { withCopies } from "./private-copies.ts";
 import { onlyReads } from "./reading-commands.ts";
 import { formatDuration } from "./units.ts";
 
@@ -65,7 +66,7 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
       await checked(given);
     },
     async preview({ argv, timeoutSeconds, host = "this machine" }) {
-      const { pinned, loose, scripts } = await pinCommand(argv, path);
+      const { pinned, loose, copied } = await pinCommand(argv, path);
       const program = pinned[0]?.path ?? "";
       const real = await realpath(program);
       const via = real === program ? "" : ` (a link to ${quote(real)})`;
@@ -78,9 +79,9 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
             label: "SHA-256",
             value: `${file.sha256} of ${quote(file.path)}`,
           })),
-          ...scripts.map((file) => ({
+          ...copied.map((file) => ({
             label: "Run from",
-            value: `a private copy of ${quote(file)}`,
+            value: `a private copy of ${quote(file)}, because others can change it: it lies at another path, among links to what lies beside the file and its folder`,
           })),
           ...loose.map((file) => ({
             label: "Not fixed",

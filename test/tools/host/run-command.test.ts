@@ -1,6 +1,16 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  chmod,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as fc from "fast-check";
@@ -161,14 +171,31 @@ describe("what was approved is what runs", () => {
     expect((await tool.pin?.(forged, ctx))?.pinned).toHaveLength(2);
   });
 
-  it("not one that another user puts in its place in the last moment: 150 starts", async () => {
+  it("not one that another user puts in its place in the last moment: 150 starts of scripts and other programs", async () => {
     const folder = await makeFolder();
-    await writeProgram(join(folder, "good"), "deploy", `echo "good, $(. "\${0%/*}/lib")"`);
-    await writeFile(join(folder, "good/lib"), "echo with what lies beside it");
-    await writeProgram(join(folder, "other"), "deploy", "echo other");
+    await chmod(folder, 0o777);
+    const good = join(folder, "good");
+    await writeProgram(good, "script", `echo "good, $(. "\${0%/*}/lib")"`);
+    await writeFile(join(good, "lib"), "echo with what lies beside it");
+    await copyFile("/bin/echo", join(good, "binary"));
+    // It says of no interpreter: whoever starts it takes a shell.
+    await writeFile(join(good, "plain"), "echo good\n");
+    await chmod(join(good, "plain"), 0o755);
+    for (const name of ["script", "binary", "plain"])
+      await writeProgram(join(folder, "other"), name, "echo other");
     await symlink("good", join(folder, "app"));
-    const script = join(folder, "app/deploy");
-    const commands = await Promise.all([[script], ["sh", script]].map((argv) => proposed(argv)));
+    const [script, binary, plain] = ["script", "binary", "plain"].map((name) =>
+      join(folder, "app", name),
+    ) as [string, string, string];
+    const commands = await Promise.all(
+      [
+        [script],
+        ["sh", script],
+        [binary, "good"],
+        ["env", "-i", binary, "good"],
+        ["nohup", plain],
+      ].map((argv) => proposed(argv)),
+    );
     const swapper = spawn(process.execPath, ["-e", SWAPPER, folder], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -184,7 +211,7 @@ describe("what was approved is what runs", () => {
     };
     const seen = { good: 0, refused: 0, other: 0 };
     const start = async (round: number) => {
-      const command = commands[round % 2];
+      const command = commands[round % commands.length];
       if (command === undefined) throw new Error("nothing was proposed");
       const text = await tool.run(command, { ...ctx, exec }).then(
         (output) => output.text,
@@ -198,6 +225,59 @@ describe("what was approved is what runs", () => {
     }
     expect(seen.other).toBe(0);
     expect(seen.good).toBeGreaterThan(0);
+  });
+
+  it("at its place where nobody else can change it, and among links to what lies around it where somebody can", async () => {
+    const folder = await makeFolder();
+    const text =
+      'echo "$0"; cat "$(dirname "$0")/../data/x"; cd "$(dirname "$(readlink -f "$0")")/.." && ls';
+    const script = await writeProgram(join(folder, "app/bin"), "clean", text);
+    await mkdir(join(folder, "app/data"));
+    await writeFile(join(folder, "app/data/x"), "found\n");
+    await symlink(join(folder, "app/bin/clean"), join(folder, "link"));
+    const ran = async (program: string) =>
+      (await tool.run(await proposed([program]), ctx)).text.split("\n").slice(2);
+    expect(await ran(script)).toEqual([script, "found", "bin", "data"]);
+    expect(await cardOf([script])).not.toContain("Run from");
+    await chmod(join(folder, "app/bin"), 0o777);
+    for (const program of [script, join(folder, "app/../app/bin/clean")]) {
+      const [path, ...seen] = await ran(program);
+      expect(path).toMatch(/\/watchkeeper-copy-.*\/app\/bin\/clean$/);
+      expect(seen).toEqual(["found", "bin", "data"]);
+    }
+    expect(await ran(join(folder, "link"))).toEqual(expect.arrayContaining(["bin", "data"]));
+    expect(await cardOf([script])).toContain(
+      `Run from: a private copy of "${script}", because others can change it: it lies at another path`,
+    );
+  });
+
+  it("also where one path is the end of another", async () => {
+    const folder = await makeFolder();
+    await chmod(folder, 0o777);
+    const inner = await writeProgram(join(folder, "srv", folder), "sh", "echo inner");
+    const outer = await writeProgram(folder, "sh", 'echo "$0"; echo "$1"; "$1"');
+    expect((await cardOf([outer, inner])).match(/^Run from/gm)).toHaveLength(2);
+    const { text } = await tool.run(await proposed([outer, inner]), ctx);
+    expect(text.split("\n").slice(2)).toEqual([
+      expect.stringMatching(/watchkeeper-copy-\w+\/0\//),
+      expect.stringMatching(/watchkeeper-copy-\w+\/1\//),
+      "inner",
+    ]);
+  });
+
+  it("on the file itself where it is not run but changed, which the card says is not fixed", async () => {
+    const folder = await makeFolder();
+    await chmod(folder, 0o777);
+    const script = await writeProgram(folder, "fix", "echo good");
+    for (const [argv, then] of [
+      [["sed", "-i", "s/good/better/", script], "better"],
+      [["env", "sed", "-i", "s/better/best/", script], "best"],
+      [["env", "perl", "-pi", "-e", "s/best/bad/", script], "bad"],
+    ] as const) {
+      expect(await cardOf([...argv])).toContain(`Not fixed: "${script}": others can change it`);
+      await tool.run(await proposed([...argv]), ctx);
+      expect(await readFile(script, "utf8")).toContain(then);
+    }
   });
 
   it("also when a log that it only reads has grown meanwhile", async () => {
@@ -308,7 +388,7 @@ describe("the card of a command", () => {
         expect(cards.get(card) ?? key).toBe(key);
         cards.set(card, key);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });
