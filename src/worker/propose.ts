@@ -6,7 +6,7 @@ import {
   type Place,
 } from "../approvals/eligibility.ts";
 import type { Action } from "../approvals/action.ts";
-import type { Ask } from "../approvals/policy.ts";
+import type { Ask, Decision } from "../approvals/policy.ts";
 import { refusalOf } from "../agent/run.ts";
 import type { Talk } from "../agent/talk.ts";
 import { capText, exactText } from "../core/display.ts";
@@ -115,8 +115,24 @@ const HELD_QUESTION =
 /** A preview that begins with why people are asked, where the rules alone would not. */
 function because(preview: Preview, { why }: Ask, encode: (text: string) => string): Preview {
   if (why === undefined) return preview;
-  return { ...preview, lines: [{ label: "Asked because", value: encode(why) }, ...preview.lines] };
+  return { ...preview, lines: [{ label: ASKED_BECAUSE, value: encode(why) }, ...preview.lines] };
 }
+
+/** An edit's preview; where nothing new is why people are asked, it is what was. */
+function stillBecause(
+  preview: Preview,
+  decision: Decision,
+  previous: Preview,
+  encode: (text: string) => string,
+): Preview {
+  if (decision.kind === "ask" && decision.why !== undefined) {
+    return because(preview, decision, encode);
+  }
+  const said = previous.lines.filter(({ label }) => label === ASKED_BECAUSE);
+  return { ...preview, lines: [...said, ...preview.lines] };
+}
+
+const ASKED_BECAUSE = "Asked because";
 
 /** A card without the place's name is as good: what does not come soon is left out. */
 async function placeNameOf(
@@ -175,7 +191,8 @@ export async function revise(
       signal,
     );
     if (decision.kind === "deny") return decision.why;
-    const preview = await dispatcher.preview(prepared, signal);
+    const shownAs = await dispatcher.preview(prepared, signal);
+    const preview = stillBecause(shownAs, decision, previous.preview, encode);
     const requesters = [...voicesIn(drive, call.run), ...edited];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
     const asked = decision.kind === "ask" ? decision : undefined;
@@ -195,8 +212,13 @@ export async function revise(
       electorate,
       previous.expiresAt,
     );
-    const shown = previous.place === undefined ? {} : { place: previous.place };
-    return { ...draft, ...shown, click: edit.click.id };
+    const { place: placeName, reason } = previous;
+    return {
+      ...draft,
+      ...(placeName !== undefined && { place: placeName }),
+      ...(reason !== undefined && { reason }),
+      click: edit.click.id,
+    };
   } catch (error) {
     if (isLookUpFailure(error)) throw error;
     return encode(messageOf(error));

@@ -67,6 +67,25 @@ describe("after outside text, a read that sends something to an unknown place", 
     expect(await stage.results()).toContainEqual(expect.stringContaining("Denied by ana"));
   });
 
+  test("says so on the card of an edit too, which keeps the model's reason", async () => {
+    const model = scriptedModel([
+      { calls: [call("log", "web")] },
+      { text: "The page may say why.", calls: [call("fetch", EVIL)] },
+    ]);
+    const stage = await thread([], { model });
+    await stage.ask("why is the web slow?");
+    for (const [index, name] of ["http://bad.test/x", "http://bad.test/y"].entries()) {
+      await stage.click("a1", { kind: "edit", args: { name } }, "test:bob", index + 1);
+      await stage.settle();
+    }
+    const proposed = (await stage.entries()).filter((entry) => entry.kind === "action_proposed");
+    expect(proposed).toHaveLength(3);
+    for (const { preview, reason } of proposed) {
+      expect(preview.lines.map(({ label }) => label)).toEqual(["Asked because", "Target"]);
+      expect(reason).toBe("The page may say why.");
+    }
+  });
+
   test("runs once somebody approved it, whoever asked included", async () => {
     const stage = await thread([
       ["log", "web"],
