@@ -242,12 +242,8 @@ export async function assemble(
     wakeAt: (key, at) => wakeups.wake(key, at),
     adapterOf: (transport) => adapters.get(transport),
   });
-  const inbox = createInbox({
-    journal,
-    read: readText,
-    encoder,
-    wake: (key) => wakeups.wake(key),
-  });
+  const wake = (key: JournalKey) => wakeups.wake(key);
+  const inbox = createInbox({ journal, read: readText, encoder, wake });
   const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;
 

@@ -19,7 +19,7 @@ export interface Refused {
  * among the approvers when it was asked; `left_group`: they are no longer in the group that may approve; else what they are
  * here, which may not decide.
  */
-export type Ineligible = "asked" | "maybe_asked" | "unlisted" | "left_group" | Standing;
+type Ineligible = "asked" | "maybe_asked" | "unlisted" | "left_group" | Standing;
 
 /** Where a decision is asked for: the thread, who is there, and whose the accounts are. */
 export interface Place {

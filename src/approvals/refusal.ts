@@ -25,7 +25,11 @@ export function refusalOf(
       return `You can't ${verb} ${what}: you're no longer in the group that may approve it.`;
     case "guest":
       return `Guests can't ${verb}. Ask a full member of ${place}.`;
-    default:
+    case "member":
+    case "outsider":
+    case "bot":
+    case "deactivated":
+    case "unknown":
       return `Only full members of ${place} can ${verb} ${what}.`;
   }
 }
@@ -47,7 +51,9 @@ export function lapseOf(name: string, { because }: Refused): string {
       return `${name} is not in this channel any more`;
     case "deactivated":
       return `${name}'s account was deactivated`;
-    default:
+    case "member":
+    case "bot":
+    case "unknown":
       return `${name} is no full member here any more`;
   }
 }

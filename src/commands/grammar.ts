@@ -1,7 +1,8 @@
 import { capText } from "../core/display.ts";
 import type { Choice, Command } from "../core/entry.ts";
 import { isPeriod, PERIOD_FORMS } from "../incidents/period.ts";
-import { isJsonObject, suggest, tryJson } from "../tools/arguments.ts";
+import { isJsonObject, tryJson } from "../core/json.ts";
+import { suggest } from "../tools/arguments.ts";
 
 /** What a typed text is. `message`: plain language, for whoever answers those. */
 export type Reading =

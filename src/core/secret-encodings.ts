@@ -87,10 +87,7 @@ function stepsOf(units: readonly Unit[]): Unit[] {
   for (const unit of units) {
     const last = steps.at(-1);
     if (last === undefined || (last.isFixed && unit.isFixed)) steps.push(unit);
-    else {
-      const { isFixed } = unit;
-      steps[steps.length - 1] = { pattern: last.pattern + unit.pattern, plain: "", isFixed };
-    }
+    else steps[steps.length - 1] = { ...unit, pattern: last.pattern + unit.pattern, plain: "" };
   }
   return steps;
 }

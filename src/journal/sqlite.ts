@@ -39,9 +39,7 @@ import {
 } from "./seal.ts";
 import { createCounters } from "./sqlite-counters.ts";
 import { observe, openDatabase, openOlder, transact } from "./sqlite-file.ts";
-
-/** How often another process's writes are looked for while something is watched; the port promises a second. */
-const WATCH_MS = 200;
+import { createWatchers } from "./sqlite-watchers.ts";
 
 interface JournalRow {
   id: number;
@@ -429,43 +427,4 @@ function summaryOf(row: JournalRow, time: number): JournalSummary {
     leased,
     now: time,
   };
-}
-
-/** Tells watchers of writes: this process's at once, other processes' by looking at SQLite's change counter. */
-function createWatchers(sql: Statements) {
-  const watched = new Map<JournalKey, Set<(last: number) => void>>();
-  let timer: NodeJS.Timeout | undefined;
-  let version: unknown;
-
-  const notify = (key: JournalKey, last: number) => {
-    for (const onChange of watched.get(key) ?? []) onChange(last);
-  };
-  const look = () => {
-    try {
-      const current = sql.version.get()?.["data_version"];
-      if (current === version) return;
-      for (const key of watched.keys()) notify(key, Number(sql.row.get(key)?.["last"] ?? 0));
-      version = current;
-    } catch {
-      // A hint only: looked at again in WATCH_MS, and what is wrong with the store the verbs say.
-    }
-  };
-  const close = () => {
-    clearInterval(timer);
-    timer = undefined;
-    watched.clear();
-  };
-  const add = (key: JournalKey, onChange: (last: number) => void) => {
-    const callbacks = watched.get(key) ?? new Set();
-    watched.set(key, callbacks.add(onChange));
-    timer ??= setInterval(look, WATCH_MS).unref();
-    return {
-      stop() {
-        callbacks.delete(onChange);
-        if (callbacks.size === 0 && watched.get(key) === callbacks) watched.delete(key);
-        if (watched.size === 0) close();
-      },
-    };
-  };
-  return { notify, add, close };
 }

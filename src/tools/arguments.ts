@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as z from "zod";
-import type { Json, JsonObject } from "../core/entry.ts";
+import type { JsonObject } from "../core/entry.ts";
+import { isJson, isJsonObject, MAX_DEPTH, tryJson } from "../core/json.ts";
 import type { Tool } from "./tool.ts";
 
 /**
@@ -177,31 +178,6 @@ export function pathText(path: readonly PropertyKey[]): string {
     .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))
     .join("")
     .replace(/^\./, "");
-}
-
-/** More than any tool nests; zod and JSON walk the stack, which ends at about 2 000. */
-const MAX_DEPTH = 32;
-
-/** `text` as JSON, or undefined when it is none, nests deeper than 32, or has a key `__proto__`, which zod would drop. */
-export function tryJson(text: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJson(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** True for an object, not a list. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return isJson(value) && typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isJson(value: unknown, depth = MAX_DEPTH): value is Json {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
-  if (typeof value === "number") return Number.isFinite(value);
-  if (typeof value !== "object" || depth === 0 || Object.hasOwn(value, "__proto__")) return false;
-  return Object.values(value).every((inner) => isJson(inner, depth - 1));
 }
 
 /** Stands for all arguments together; no argument has this name. */

@@ -2,7 +2,8 @@ import type * as z from "zod";
 import { exactText } from "../core/display.ts";
 import { type CheckedEdit, type EditField, type Mistake, WHOLE_FIELD } from "../core/edit.ts";
 import type { Json, JsonObject } from "../core/entry.ts";
-import { checkArguments, inputForm, isJsonObject, tryJson } from "./arguments.ts";
+import { isJsonObject, tryJson } from "../core/json.ts";
+import { checkArguments, inputForm } from "./arguments.ts";
 import type { Tool } from "./tool.ts";
 
 /** A tool's arguments as a form that people fill in, and back. What only the bot fills has no field. */

@@ -112,15 +112,17 @@ export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>)
     case "end":
       await append(drive, [endRun(step.run)]);
       return;
-    case "expire": {
-      const { action } = step.action;
-      await persist(drive, () =>
-        parts.journal.post(drive.key, { id: `expiry:${action}`, kind: "timer", action }),
-      );
-      await absorb(drive);
+    case "expire":
+      await expire(drive, step.action);
       return;
-    }
   }
+}
+
+async function expire(drive: Drive, { action }: Action): Promise<void> {
+  await persist(drive, () =>
+    drive.parts.journal.post(drive.key, { id: `expiry:${action}`, kind: "timer", action }),
+  );
+  await absorb(drive);
 }
 
 /** Tells who agreed in words what it takes. */

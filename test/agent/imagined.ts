@@ -1,11 +1,7 @@
+import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
 import { beginRun, endRun, type TalkTerms } from "../../src/agent/run.ts";
-import {
-  emptyTranscript,
-  foldTranscript,
-  type ToldTurn,
-  type Transcript,
-} from "../../src/agent/transcript.ts";
+import { emptyTranscript, foldTranscript, type Transcript } from "../../src/agent/transcript.ts";
 import { isOpen } from "../../src/approvals/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
@@ -120,9 +116,13 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
     text: `result ${tape() % 3}`,
     ...more,
   });
-  if (step.do === "hosts" || step.do === "abandon" || step.do === "await") return;
   switch (step.do) {
     case "show":
+    // Other machines and an older version's actions are imagined nowhere.
+    case "hosts":
+    case "abandon":
+    case "await":
+    case "renew":
       return;
     case "begin":
       put(...beginRun(step.pending, thread, parts));
@@ -389,20 +389,6 @@ function think(world: Imagined, { run, talk }: Extract<Step, { do: "think" }>, t
     ms: 5,
   });
   if (world.thread.runs.get(name)?.ended === undefined) world.told = told;
-}
-
-/** Every call has its one result, in the turn right after it and in the calls' order. */
-function checkPaired(turns: readonly ToldTurn[]): void {
-  turns.forEach((turn, i) => {
-    const next = turns[i + 1];
-    if (turn.role === "tool" && turns[i - 1]?.role !== "assistant")
-      throw new Error(`results without calls at ${i}`);
-    if (turn.role !== "assistant") return;
-    const ids = turn.content.flatMap((block) => (block.kind === "tool_use" ? [block.id] : []));
-    const results = next?.role === "tool" ? next.results.map(({ id }) => id) : [];
-    if (ids.join() !== results.join())
-      throw new Error(`calls ${ids.join()} have results ${results.join()}`);
-  });
 }
 
 /** Works until there is nothing to do, and returns what it waits for then. @throws when that never comes */

@@ -144,7 +144,11 @@ describe("no question about a text can be answered by the secret in it", () => {
       const { size: bytes } = await file.stat();
       const matches = (line: string) => RE2JS.compile(grep).test(line);
       const options = { encoder: encoderOf(value), matches };
-      return findLines({ fd: file.fd, bytes }, 5, options).finally(() => file.close());
+      try {
+        return await findLines({ fd: file.fd, bytes }, 5, options);
+      } finally {
+        await file.close();
+      }
     };
     await fc.assert(
       fc.asyncProperty(pattern, async (grep) => {

@@ -114,10 +114,10 @@ describe("a store that is away", () => {
     const { append } = stage.journal;
     const until = performance.now() + ms;
     const refused = Promise.withResolvers<void>();
-    stage.journal.append = async (...asked) => {
+    stage.journal.append = async (...wanted) => {
       refused.resolve();
       if (performance.now() < until) throw new BotError("STORE_UNAVAILABLE", "locked");
-      return append(...asked);
+      return append(...wanted);
     };
     await stage.say("run look name=web");
     return { ...stage, look, refused: refused.promise };
@@ -139,8 +139,8 @@ describe("a store that is away", () => {
       const { settle, look, chat, journal } = await away(20_000);
       const { lease } = journal;
       const attempts: (number | undefined)[] = [];
-      journal.lease = async (...asked) => {
-        const granted = await lease(...asked);
+      journal.lease = async (...wanted) => {
+        const granted = await lease(...wanted);
         attempts.push(granted?.attempts);
         return granted;
       };

@@ -63,11 +63,11 @@ describe("a store that is set back while a worker remembers more", () => {
     setBack(1);
     await stage.say("help");
     // Noticed with the next renewal; somebody would take it as soon as the lease is given back or has run out.
-    let isOver = false;
+    const over = new AbortController();
     const taking = (async () => {
-      for (; !isOver; await pause(10)) await stage.worker.work(KEY);
+      for (; !over.signal.aborted; await pause(10)) await stage.worker.work(KEY);
     })();
-    await holds(() => act.runs.length === 1, 700).finally(() => (isOver = true));
+    await holds(() => act.runs.length === 1, 700).finally(() => over.abort());
     gate.resolve({ text: "done" });
     await working;
     await taking;

@@ -1,5 +1,5 @@
 import { exactText } from "../../core/display.ts";
-import { isJsonObject, tryJson } from "../../tools/arguments.ts";
+import { isJsonObject, tryJson } from "../../core/json.ts";
 import { exactLines } from "../words.ts";
 
 /**

@@ -69,6 +69,7 @@ export async function secure(
   protocols: string[] = [],
 ): Promise<Secured> {
   // node:tls takes milliseconds to load, and few programs' starts are followed by a check.
+  // oxlint-disable-next-line no-restricted-imports -- It speaks over the connection that ctx.dial opened.
   const tls = await import("node:tls");
   const started = performance.now();
   const name = host.replace(/\.$/, "");

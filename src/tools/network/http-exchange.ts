@@ -1,4 +1,5 @@
 import { once } from "node:events";
+// oxlint-disable-next-line no-restricted-imports -- It speaks over the connection that ctx.dial opened.
 import http, { STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { addAbortSignal, type Duplex } from "node:stream";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";

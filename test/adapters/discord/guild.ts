@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { createDiscord } from "../../../src/adapters/discord/discord.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
-import { tryJson } from "../../../src/tools/arguments.ts";
+import { tryJson } from "../../../src/core/json.ts";
 import type { EditingPlatform, Sent } from "../../contracts/edit-form.ts";
 import type { Who } from "../../contracts/transport.ts";
 import { FakeDiscord } from "../../fakes/discord/discord.ts";
