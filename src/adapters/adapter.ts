@@ -81,6 +81,8 @@ export interface ActionCard {
   preview: Preview;
   phase: ActionPhase;
   approvers: string;
+  /** The accounts of everybody who may approve, where the line above names groups. */
+  listed?: readonly string[];
   quorum: number;
   votes: { name: string; approve: boolean; reason: string | undefined }[];
   expiresAt: number;

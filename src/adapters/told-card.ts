@@ -77,9 +77,11 @@ export function tellCard(card: ActionCard): Told {
 
 /** Everything that is known of an action: nothing is shortened, so it may be several messages. */
 export function tellDetails(card: ActionCard): Told {
+  const { listed = [] } = card;
   const rows: Row[] = [
     { label: "State", text: markedStanding(card) },
     { label: NEEDS, text: neededWords(card) },
+    ...(listed.length === 0 ? [] : [{ label: "Approvers", text: listed.join(", ") }]),
     { label: "Votes", text: voteLines(card) },
     { label: "Revision", text: String(card.revision) },
   ];

@@ -109,10 +109,11 @@ function modelText(
 
 function approvalsText({ live, unknown }: Thread): string {
   const open = [...live].filter(isOpen).map(({ proposal }) => {
-    const until = new Date(proposal.expiresAt).toISOString();
+    const until = `${new Date(proposal.expiresAt).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+    const host = proposal.host === undefined ? "" : ` on ${proposal.host}`;
     const ref =
       proposal.revision === 1 ? proposal.action : `${proposal.action}.${proposal.revision}`;
-    return `${ref}: ${proposal.tool} (${proposal.effect}), expires ${until}. \`approve ${ref}\` or \`deny ${ref} because …\``;
+    return `${ref}: ${proposal.tool}${host} (${proposal.effect}), expires ${until}. \`approve ${ref}\` or \`deny ${ref} because …\``;
   });
   const unsettled = [...unknown.values()].filter((call) => call.settled === undefined);
   const lost = unsettled.map((call) => {

@@ -24,14 +24,14 @@ export function isAssent(text: string): boolean {
 }
 
 const HOLDS = wordsOf(
-  "h+m+|uh+m*|er+m*|let me (?:check|look|see|ask|think)|(?:give me )?(?:one|just a|a) (?:sec(?:ond)?|moment|minute)|wait|hold on|hang on|(?:i'm )?(?:checking|looking|not sure)|good question|i(?:'ll| will) (?:check|look|ask|see)|brb",
+  "h+m+|uh+m*|er+m*|let me (?:check|look|see|ask|think)|(?:give me )?(?:one|just a|a) (?:sec(?:ond)?|moment|minute)|wait|hold on|hang on|(?:i'm )?(?:checking|looking|not sure)|good question|i(?:['’]ll| will) (?:check|look|ask|see)|brb",
 );
 /** What may stand beside it and names nothing. */
 const BESIDE_HOLDS = wordsOf(
-  "yet|first|please|it|that|this|for (?:it|that)|into (?:it|that)|it up|and|then|now",
+  "yet|first|please|ok(?:ay)?|sorry|well|it|that|this|for (?:it|that)|into (?:it|that)|it up|and|then|now",
 );
 
-/** True for nothing but "hmm let me check" and the like: the person who was asked says that the answer is still to come. */
+/** True for nothing but "hmm let me check" and the like: the person who was asked says that the answer is still to come. "hmm, staging I think" is an answer. */
 export function isHolding(text: string): boolean {
   return isOnly(text, HOLDS, BESIDE_HOLDS);
 }

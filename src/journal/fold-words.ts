@@ -46,25 +46,38 @@ export function tellFiles(thread: Thread, message: Entry<"message">): void {
 
 /**
  * A message answers the question when who began the run wrote it, unless they only say that they need time. Others press
- * a choice or type `answer …`; they are told so, alone and once.
+ * a choice or type `answer …`. Whose message is no answer is told so, alone and once.
  */
 export function hearReply(thread: Thread, run: Run, message: Entry<"message">): boolean {
   const { account } = message.actor;
   for (const call of run.open.values()) {
     if (call.asked === undefined || call.reply !== undefined) continue;
-    if (run.askers.has(account) && !isHolding(message.text)) {
+    const isAsked = run.askers.has(account);
+    if (isAsked && isAnswer(call, message)) {
       call.reply = message;
       return true;
     }
-    if (!run.askers.has(account) && !call.told.has(account)) {
-      call.told.add(account);
-      const asker = askerIn(run);
-      const whom = asker === undefined ? "an answer" : `${asker.name}'s answer`;
-      const text = `I'm waiting for ${whom} to my question. To answer it yourself, press a choice or type: answer ${call.call} <text>`;
-      thread.words.set(message.id, { id: message.id, text, to: account });
-    }
+    if (call.told.has(account)) continue;
+    call.told.add(account);
+    const text = isAsked ? STILL_WAITING : othersText(run, call);
+    thread.words.set(message.id, { id: message.id, text, to: account, question: call.call });
   }
   return false;
+}
+
+const STILL_WAITING = "I'm still waiting for your answer: press a choice or write it here.";
+
+function othersText(run: Run, { call }: Call): string {
+  const asker = askerIn(run);
+  const whom = asker === undefined ? "an answer" : `${asker.name}'s answer`;
+  return `I'm waiting for ${whom} to my question. To answer it yourself, press a choice or type: answer ${call} <text>`;
+}
+
+/** What somebody who was asked writes is the answer, unless they only say that they need time. A choice's own words are always one. */
+export function isAnswer({ asked }: Call, { text }: Pick<Entry<"message">, "text">): boolean {
+  const said = text.trim().toLowerCase();
+  const isChoice = asked?.asks?.choices.some((choice) => choice.toLowerCase() === said) === true;
+  return isChoice || !isHolding(text);
 }
 
 /** The click or message that answered a question. */
@@ -79,6 +92,9 @@ export function answererOf(
 
 /** The question waits no longer. Call it before its click is forgotten. */
 export function closeQuestion(thread: Thread, call: Call, entry: Entry<"tool_finished">): void {
+  for (const { id, question } of thread.words.values()) {
+    if (question === call.call) thread.words.delete(id);
+  }
   thread.answered.set(call.call, endOf(thread, call, entry));
   for (const oldest of thread.answered.keys()) {
     if (thread.answered.size <= MAX_ANSWERED) return;

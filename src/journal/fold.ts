@@ -2,7 +2,7 @@ import { hearAssistant, hearGate, openTalk, type Talk } from "../agent/talk.ts";
 import { type Action, close, isOpen, isOver } from "../approvals/action.ts";
 import { addUsage, estimateTokens, totalTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
-import { isAssent, isHolding } from "../core/phrases.ts";
+import { isAssent } from "../core/phrases.ts";
 import type { StoredEntry } from "./journal.ts";
 import { answerIdOf, emptyThread, type Call, type Run, talkingRun, type Thread } from "./thread.ts";
 import {
@@ -17,7 +17,7 @@ import {
   leave,
   touch,
 } from "./fold-calls.ts";
-import { hearReply, keepOffer, showOffer, tellFiles } from "./fold-words.ts";
+import { hearReply, isAnswer, keepOffer, showOffer, tellFiles } from "./fold-words.ts";
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -176,8 +176,10 @@ function refuseReply(thread: Thread, id: string): void {
     const since = call.asked?.seq ?? 0;
     const { talk } = run ?? {};
     const next = talk?.unseen.find(
-      ({ seq, actor, text }) =>
-        seq > since && run?.askers.has(actor.account) === true && !isHolding(text),
+      (message) =>
+        message.seq > since &&
+        run?.askers.has(message.actor.account) === true &&
+        isAnswer(call, message),
     );
     call.reply = next;
     if (talk !== undefined) talk.unseen = talk.unseen.filter((message) => message !== next);

@@ -77,6 +77,8 @@ export interface Word {
   settles?: string;
   /** Open actions that hold up a message. */
   holds?: string[];
+  /** The call whose question it is about: once that is answered nobody has to be told. */
+  question?: string;
 }
 
 /** A notice that says or offers something only for so long: then it is brought up to date, or goes. */

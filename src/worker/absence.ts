@@ -47,7 +47,7 @@ export function voidDraft({ action }: Action, reason: string): Draft<"action_clo
   return { id: `closed:${action}`, kind: "action_closed", action, outcome: "void", reason };
 }
 
-/** Ends what an older version asked for; its call is then asked about anew, with a machine. */
+/** Ends what an older version asked for; its call is then asked about again, with a machine. */
 export function namelessDraft(action: Action): Draft<"action_closed"> {
   return voidDraft(action, "an older version asked for it and named no machine; it is asked again");
 }

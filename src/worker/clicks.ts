@@ -2,7 +2,7 @@ import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { refusalOf, refusalToApprove } from "../approvals/refusal.ts";
 import { signed } from "../approvals/people.ts";
-import type { AppendKind, Draft, Entry } from "../core/entry.ts";
+import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
 import { pastAction } from "../journal/fold.ts";
 import type { Call, Thread } from "../journal/thread.ts";
 import { namelessDraft } from "./absence.ts";
@@ -15,6 +15,17 @@ import { finishedDraft } from "./tool-call.ts";
 
 /** What to write, made from the fold as it is then; undefined: nothing yet. */
 type Drafts = () => Draft<AppendKind>[] | undefined;
+
+/** How an approved action ended, after `it`. */
+const ENDED: Readonly<Record<Outcome, string>> = {
+  ok: "is done",
+  error: "failed",
+  unknown: "ended, nobody knows how",
+  denied: "was denied",
+  expired: "expired",
+  cancelled: "was cancelled",
+  blocked: "was not run",
+};
 
 /** A click whose author cannot be looked up is not waited for any longer than this. */
 const JUDGE_LIMIT_MS = 5 * 60_000;
@@ -184,8 +195,9 @@ function decided(action: Action, click: Entry<"click">): string | undefined {
   const id = action.action;
   if (started) {
     const who = votes.map(signed).join(", ");
-    const state = finished === undefined ? "is running" : `has ended (${finished.outcome})`;
-    return `${who} already approved ${id}; it ${state}.`;
+    const state = finished === undefined ? "is running" : ENDED[finished.outcome];
+    const isOwn = votes.length === 1 && votes[0]?.account === click.actor.account;
+    return `${isOwn ? "You" : who} already approved ${id}; it ${state}.`;
   }
   if (closed !== undefined) {
     const { outcome, by } = closed;

@@ -1,6 +1,8 @@
 import { type Action, isOpen } from "../approvals/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { refusalToApprove } from "../approvals/refusal.ts";
+import { briefArgs } from "../adapters/words.ts";
+import { capText } from "../core/display.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import type { Call } from "../journal/thread.ts";
 import { questionExpiry, type Waiting } from "../journal/waiting.ts";
@@ -50,10 +52,15 @@ function inMinutes(ms: number): string {
   return minutes === 1 ? "1 minute" : `${minutes} minutes`;
 }
 
-/** `a1 (run_command on web-1)` */
-function titleOf({ action, proposal: { tool, host } }: Action): string {
-  return `${action} (${tool}${host === undefined ? "" : ` on ${host}`})`;
+/** `a1 (restart_service on web-1 name=nginx)`: what a yes would be to, though not every byte of it. */
+function briefly({ action, proposal }: Action): string {
+  const { tool, host, args } = proposal;
+  const { host: _, pinned: __, ...rest } = args;
+  const told = capText(briefArgs(rest), MAX_ARGS_BYTES);
+  return `${action} (${tool}${host === undefined ? "" : ` on ${host}`}${told === "" ? "" : ` ${told}`})`;
 }
+
+const MAX_ARGS_BYTES = 300;
 
 /** How long it may take to learn whether somebody may approve; a hint without a button is as good then. */
 const HINT_MS = 5_000;
@@ -81,11 +88,12 @@ export async function hint(
   return () => {
     const word = { id: `word:${id}`, kind: "notice", to: actor.account, instead: id } as const;
     const open = asked.filter(isOpen);
-    const theirs = open.filter((each) => may.get(each) === undefined);
-    if (theirs.length > 0) {
-      const approves = theirs.map(({ action }) => action);
-      const text = `That alone doesn't approve ${theirs.map(titleOf).join(" or ")}. Press Approve, or type \`approve ${approves[0]}\`.`;
-      return { ...word, text, approves };
+    const approvable = open.filter((each) => may.get(each) === undefined);
+    if (approvable.length > 0) {
+      const what = approvable.map(briefly).join(" or ");
+      const how = approvable.map(({ action }) => `\`approve ${action}\``).join(" or ");
+      const text = drive.parts.encoder.encode(`That alone doesn't approve ${what}. ${how} does.`);
+      return { ...word, text, approves: approvable.map(({ action }) => action) };
     }
     const [first] = open;
     const text = first === undefined ? "That was already decided." : (may.get(first) ?? "");

@@ -14,7 +14,7 @@ import { plainNotice } from "../adapters/words.ts";
 import { type Action, isApproved, isOpen } from "../approvals/action.ts";
 import { exactText } from "../core/display.ts";
 import { signed } from "../approvals/people.ts";
-import type { Entry } from "../core/entry.ts";
+import type { Approvers, Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { isPast, pastId } from "../journal/fold-words.ts";
 import { argsOf, type Call, type Debt, type Run, type Thread } from "../journal/thread.ts";
@@ -191,6 +191,7 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     preview: proposal.preview,
     phase: phaseOf(action),
     approvers: approversText(action, encode),
+    listed: listedIn(action),
     quorum: proposal.quorum,
     votes: action.votes.map((vote) => ({
       name: encode(signed(vote)),
@@ -230,13 +231,36 @@ function endingOf(action: Action, encode: Encode): string | undefined {
     : `${phaseOf(action)} in ${finished.ms ?? 0} ms`;
 }
 
+/** The accounts that groups on the card stand for. */
+function listedIn({ proposal: { approvers } }: Action): string[] {
+  if (approvers.kind === "anyone" || approvers.accounts.every(({ groups }) => groups === undefined))
+    return [];
+  return approvers.accounts.map(({ account }) => account);
+}
+
+/** Those who are listed as the rule has them: `slack:group:S0SRE (3 people), slack:T1:U07`. */
+function referencesOf(accounts: ListedAccounts): string[] {
+  const counts = new Map<string, number>();
+  const named: string[] = [];
+  for (const { account, groups } of accounts) {
+    if (groups === undefined) named.push(account);
+    for (const group of groups ?? []) counts.set(group, (counts.get(group) ?? 0) + 1);
+  }
+  const groups = [...counts].map(
+    ([group, n]) => `${group} (${n === 1 ? "1 person" : `${n} people`})`,
+  );
+  return [...groups, ...named];
+}
+
+type ListedAccounts = Extract<Approvers, { kind: "listed" }>["accounts"];
+
 /** `any full member of #ops except ana, who asked`: who may approve, and who of them may not. */
 function approversText({ proposal, barred, editors }: Action, encode: Encode): string {
   const { approvers, place = "this thread" } = proposal;
   const who =
     approvers.kind === "anyone"
       ? `any full member of ${place}`
-      : approvers.accounts.map(({ account }) => account).join(", ");
+      : referencesOf(approvers.accounts).join(", ");
   if (barred.length === 0) return encode(who);
   const did = editors.size === 0 ? "asked" : "asked or edited it";
   return encode(`${who} except ${barred.join(" and ")}, who ${did}`);

@@ -167,7 +167,7 @@ function closedDraft(
   };
 }
 
-function wordNotice({ id, ...said }: Word): Draft<"notice"> {
+function wordNotice({ id, question: _question, ...said }: Word): Draft<"notice"> {
   return { id: `told:${id}`, kind: "notice", answers: id, ...said };
 }
 

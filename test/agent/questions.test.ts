@@ -98,11 +98,14 @@ describe("a question of the model's", () => {
     const stage = await talking([QUESTION, { text: "Then blue." }], options());
     await stage.ask("fix it");
     await stage.ask("hmm let me check");
+    await stage.ask("one sec");
     expect(stage.model.requests).toHaveLength(1);
-    expect(stage.chat.whispers()).toEqual([]);
-    await stage.ask("blue");
+    expect(stage.chat.whispers()).toEqual([
+      "I'm still waiting for your answer: press a choice or write it here.",
+    ]);
+    await stage.ask("hmm, blue I think");
     expect(resultsIn(stage.model.requests[1])).toMatchObject([
-      { text: expect.stringContaining("ana answered: blue") },
+      { text: expect.stringContaining("ana answered: hmm, blue I think") },
     ]);
   });
 

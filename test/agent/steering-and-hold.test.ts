@@ -137,13 +137,13 @@ describe("what people write while an approval is open", () => {
     expect(whispersIn(stage)).toMatchObject([
       {
         to: "test:bob",
-        text: "That alone doesn't approve a1 (act) or a2 (act). Press Approve, or type `approve a1`.",
+        text: "That alone doesn't approve a1 (act name=a) or a2 (act name=b). `approve a1` or `approve a2` does.",
         offer: { holds: [], approves: [{ action: "a1" }, { action: "a2" }] },
       },
     ]);
     await stage.ask("approve a1", "test:bob");
     await stage.ask("LGTM :+1:", "test:bob");
-    expect(whispersIn(stage).at(-1)?.text).toContain("approve a2 (act). Press Approve");
+    expect(whispersIn(stage).at(-1)?.text).toContain("That alone doesn't approve a2 (act name=b).");
     await stage.ask("approve a2", "test:bob");
     expect(whispersIn(stage)).toEqual([]);
     expect(wordsIn(stage.model.requests[1]).join("\n")).not.toMatch(/go ahead|LGTM/);

@@ -38,12 +38,14 @@ test.each([
 
 test.each([
   "hmm let me check",
+  "hmm… let me look into it",
   "one sec",
   "hold on",
   "I'll look",
   "not sure yet",
   "Wait, let me ask first.",
   "hmm… checking",
+  "good question, I'll ask",
 ])("%s is no answer yet", (text) => expect(isHolding(text)).toBe(true));
 
 test.each([

@@ -72,8 +72,10 @@ function cardRows(card: ActionCard, look: Look): Row[] {
 }
 
 function detailRows(card: ActionCard, description: string | undefined): Row[] {
+  const { listed = [] } = card;
   return [
     { label: "Tool", text: description ?? card.tool, gap: true },
+    ...(listed.length === 0 ? [] : [{ label: "Approvers", text: listed.join(", ") }]),
     { label: "Votes", text: voteLines(card) },
     { label: "Revision", text: String(card.revision) },
     { label: "Digest", text: card.digest, exact: true },

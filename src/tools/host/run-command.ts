@@ -24,7 +24,7 @@ const input = z.strictObject({
       message: "must start with a program, not with an option",
     })
     .describe("The program and its arguments, one item each"),
-  timeoutSeconds: z.int().min(1).max(600).default(60).describe("When it is ended, in seconds"),
+  timeoutSeconds: z.int().min(1).max(600).default(60).describe("Stop it after this many seconds"),
   host: hostArgument,
   pinned: z
     .array(z.strictObject({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/) }))
