@@ -20,7 +20,7 @@ import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite.ts";
 import { toolSpec } from "../../src/tools/arguments.ts";
 import { createDial, type Dial } from "../../src/tools/dial.ts";
-import { createDispatcher } from "../../src/tools/dispatch.ts";
+import { createDispatcher, type Dispatcher, type DispatchParts } from "../../src/tools/dispatch.ts";
 import { createExec } from "../../src/tools/process.ts";
 import { createTools } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
@@ -287,7 +287,7 @@ function joinParts(parts: Joined) {
   const worker = createWorker({
     journal,
     isShared: () => true,
-    dispatcher: createDispatcher({
+    dispatcher: rulesBlind(fault, {
       host: "puppet",
       tools,
       exec: createExec({ encoder, tmpDir: folder }),
@@ -343,11 +343,24 @@ function rulesOf(folder: string) {
   ];
 }
 
+/** The kinds of a tool's arguments are kept from rules only: without them it could not connect to anything. */
+function rulesBlind(fault: Fault | undefined, parts: DispatchParts): Dispatcher {
+  const dispatcher = createDispatcher(parts);
+  if (fault !== "rules compare spellings") return dispatcher;
+  const find = (name: string) => {
+    const tool = dispatcher.find(name);
+    if (tool === undefined) return undefined;
+    const { kinds: _kinds, ...rest } = tool;
+    return rest;
+  };
+  return { ...dispatcher, find };
+}
+
 /** A tool without the part that the world lacks. */
 function brokenBy(fault: Fault | undefined, tool: Tool): Tool {
   if (TRUSTING.has(fault)) return { ...tool, ours: true };
   if (fault !== "rules compare spellings") return tool;
-  const { kinds: _kinds, meant: _meant, pin: _pin, ...rest } = tool;
+  const { meant: _meant, pin: _pin, ...rest } = tool;
   const run: Tool["run"] = (input, ctx) =>
     tool.run(input, { ...ctx, permit: async () => undefined });
   return { ...rest, run };
