@@ -197,7 +197,7 @@ function isPerson({ kind }: Entry): boolean {
 
 function stop(thread: Thread, entry: Entry<"stop">): void {
   const { id } = entry;
-  const runs = [...thread.runs.values()].filter((run) => run.ended === undefined);
+  const runs = [...thread.going];
   const written = runs
     .flatMap((run) => [...run.open.values()])
     .filter((call) => call.started?.effect !== "read" && isRunning(call));
@@ -259,6 +259,7 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
   };
   for (const asked of started.calls) addCall(run, { ...asked, problem: undefined }, started.at);
   thread.runs.set(started.run, run);
+  thread.going.add(run);
   thread.counts.runs += 1;
   if (started.talk?.brief === true) thread.tooMuch = false;
 }
@@ -293,6 +294,7 @@ function endRun(thread: Thread, ended: Entry<"run_ended">): void {
   const run = thread.runs.get(ended.run);
   if (run === undefined || run.ended !== undefined) return;
   run.ended = ended;
+  thread.going.delete(run);
   // What it waited for is over: a word about agreeing to it would come too late.
   thread.assents.clear();
   if (ended.status === "completed") thread.model = run.chooses ?? thread.model;

@@ -136,6 +136,8 @@ export interface Thread {
   /** How the people who wrote or pressed here are called, by account. */
   names: Map<string, string>;
   runs: Map<string, Run>;
+  /** Those of them without an end: every step looks at all of these, so the answers that a slow chat is owed are no part of it. */
+  going: Set<Run>;
   /** Those that are open or were lately; `pastAction` finds the others. */
   actions: Map<string, Action>;
   /** The actions that are not over, or whose end some view has yet to show. */
@@ -183,6 +185,7 @@ export function emptyThread({ keepsAll = false } = {}): Thread {
     answered: new Map(),
     names: new Map(),
     runs: new Map(),
+    going: new Set(),
     actions: new Map(),
     live: new Set(),
     debts: new Map(),
@@ -197,9 +200,8 @@ export function emptyThread({ keepsAll = false } = {}): Thread {
 }
 
 /** The run of a model's that goes on: there is one at most. */
-export function talkingRun({ runs }: Thread): Run | undefined {
-  for (const run of runs.values())
-    if (run.talk !== undefined && run.ended === undefined) return run;
+export function talkingRun({ going }: Thread): Run | undefined {
+  for (const run of going) if (run.talk !== undefined && run.ended === undefined) return run;
   return undefined;
 }
 

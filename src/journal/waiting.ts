@@ -14,13 +14,13 @@ export interface Waiting {
 const WARNING_MS = 10 * 60_000;
 
 /** Everything that waits for people and that nobody has decided yet. */
-export function waitingIn({ live, runs }: Thread): Waiting[] {
+export function waitingIn({ live, going }: Thread): Waiting[] {
   const actions = [...live].flatMap((of): Waiting[] => {
     const { expiresAt } = of.proposal;
     return isOpen(of) && !isApproved(of) ? [timed(of, of.openedAt, expiresAt)] : [];
   });
-  const questions = [...runs.values()].flatMap((run) =>
-    run.ended !== undefined || run.stopped
+  const questions = [...going].flatMap((run) =>
+    run.stopped
       ? []
       : [...run.open.values()].flatMap((of): Waiting[] =>
           of.asked === undefined || of.reply !== undefined

@@ -56,7 +56,7 @@ function hostIn({ host }: JsonObject): string | undefined {
 export function elsewhereIn(thread: Thread, scenery: Scenery): Elsewhere[] {
   const { machines } = scenery;
   if (machines === undefined) return [];
-  const calls = [...thread.runs.values()].flatMap((run) =>
+  const calls = [...thread.going].flatMap((run) =>
     [...run.open.values()].flatMap((call) => callElsewhere(thread, run, call, scenery, machines)),
   );
   const edits = [...thread.clicks.values()].flatMap((click) => {

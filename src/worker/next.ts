@@ -137,7 +137,7 @@ function isResting({ parked }: Thread, { draining }: Situation): boolean {
 /** Started, not finished, and not running here: whoever started it is gone. */
 function recoverStep(thread: Thread, scene: Scene): Step | undefined {
   const { busy, left } = scene;
-  for (const run of thread.runs.values()) {
+  for (const run of thread.going) {
     for (const call of run.open.values()) {
       const key = `call:${call.call}`;
       if (call.started === undefined || busy.has(key) || left.has(call)) continue;
@@ -181,8 +181,8 @@ function unshown(thread: Thread, situation: Situation): { view: string; run: Run
   const { showAfterMs } = situation;
   if (showAfterMs === undefined || isResting(thread, situation)) return [];
   return thread.views.flatMap((view) =>
-    [...thread.runs.values()]
-      .filter((run) => run.ended === undefined && !run.begun.has(view) && isAtWork(run))
+    [...thread.going]
+      .filter((run) => !run.begun.has(view) && isAtWork(run))
       .map((run) => ({ view, run, at: run.started.at + showAfterMs })),
   );
 }
@@ -260,8 +260,7 @@ function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | 
     const isNameless = machines !== undefined && namesNoMachine(action, machines.isBound);
     if (isNameless && thread.clicks.size === 0) return { do: "renew", action };
   }
-  for (const run of thread.runs.values()) {
-    if (run.ended !== undefined) continue;
+  for (const run of thread.going) {
     if (run.stopped) {
       for (const call of run.open.values()) {
         if (call.started === undefined) return { do: "cancel", call };
@@ -283,8 +282,8 @@ function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
     }
   }
   if ([...busy].filter((key) => key.startsWith("call:")).length >= MAX_CALLS) return undefined;
-  for (const run of thread.runs.values()) {
-    if (run.ended !== undefined || run.stopped) continue;
+  for (const run of thread.going) {
+    if (run.stopped) continue;
     // Who said "yes" is told first what it takes: that is no word to the model.
     const step = thread.assents.size > 0 ? undefined : talkStep(run, busy);
     if (step !== undefined) return step;

@@ -64,15 +64,16 @@ export async function tellingFor(
   const first = talk.last === undefined;
   const place = placeOf(drive, signal);
   const standings = new Map<string, Requester["standing"]>();
-  const authorsNow = () => [
-    ...(first ? run.started.principals : []),
-    ...talk.unseen.map(({ actor }) => actor.account),
-  ];
+  const unknown = () =>
+    [
+      ...(first ? run.started.principals : []),
+      ...talk.unseen.map(({ actor }) => actor.account),
+    ].filter((account) => !standings.has(account));
   // Somebody else may write while it is looked up: what the request holds is known of all of them.
-  for (;;) {
-    const account = authorsNow().find((each) => !standings.has(each));
-    if (account === undefined) break;
-    standings.set(account, await standingOf(drive, account, place));
+  for (let accounts = unknown(); accounts.length > 0; accounts = unknown()) {
+    for (const account of new Set(accounts)) {
+      standings.set(account, await standingOf(drive, account, place));
+    }
   }
   const authors = [...standings.keys()];
   const members = authors.filter((account) => standings.get(account) === "member");

@@ -96,17 +96,29 @@ function isWaiting(call: CallEvidence, evidence: Evidence): boolean {
   return !closed && !stops && approversOf(call, proposal, evidence).size < (QUORUM[call.tool] ?? 1);
 }
 
-/** A question that was put and that nobody answered or stopped since. Only who began the run answers by a message. */
-function isUnanswered({ put, call, askers }: CallEvidence, { entries }: Evidence): boolean {
+/**
+ * A question that was put and that nobody answered or stopped since. Only who began the run answers by a message, and that
+ * is the first of the run's questions that has no answer yet.
+ */
+function isUnanswered({ put, call, run, askers }: CallEvidence, { entries }: Evidence): boolean {
   const [question] = put;
   if (question === undefined) return false;
-  return !entries.some(
-    (entry) =>
-      entry.seq > question.seq &&
-      (entry.kind === "stop" ||
-        (entry.kind === "message" && askers.has(entry.actor.account)) ||
-        (entry.kind === "click" && entry.action === call)),
-  );
+  const waiting = new Set<number>();
+  const numberOf = (id: string): number => Number(id.slice(run.length + 2));
+  for (const entry of entries) {
+    if (entry.kind === "notice" && entry.asks?.call.startsWith(`${run}.t`) === true) {
+      waiting.add(numberOf(entry.asks.call));
+    } else if (entry.kind === "tool_finished" && entry.call !== call) {
+      if (entry.run === run) waiting.delete(numberOf(entry.call));
+    } else if (entry.kind === "message" && askers.has(entry.actor.account)) {
+      const first = Math.min(...waiting);
+      if (first === numberOf(call)) return false;
+      waiting.delete(first);
+    } else if (entry.seq > question.seq) {
+      if (entry.kind === "stop" || (entry.kind === "click" && entry.action === call)) return false;
+    }
+  }
+  return true;
 }
 
 /** 7: one event leads to one run, which ends once. Messages may also join a run: see `checkConversations`. */

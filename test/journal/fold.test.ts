@@ -57,6 +57,9 @@ test("every prefix of every journal folds to a valid thread, entry by entry as i
       for (const [i, entry] of entries.entries()) {
         fold(grown, [entry]);
         expect(grown).toEqual(fold(emptyThread(), entries.slice(0, i + 1)));
+        // An answer that a slow chat is owed is no part of what every step looks at.
+        const unended = [...grown.runs.values()].filter(({ ended }) => ended === undefined);
+        expect([...grown.going]).toEqual(unended);
         expect(() => nextStep(grown, situation)).not.toThrow();
       }
       expect(nextStep(grown, situation).do).toBe("wait");
