@@ -5,7 +5,7 @@ import { HOSTS } from "../src/journal/redis-layout.ts";
 import { collect, Program } from "./fakes/program.ts";
 import { RedisServer } from "./fakes/redis-server.ts";
 import { FakeSlack } from "./fakes/slack/slack.ts";
-import { eventually } from "./until.ts";
+import { eventually, until } from "./until.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -34,7 +34,13 @@ async function scene() {
     const child = program.start();
     const log = collect(child.stderr);
     await expect.poll(log).toContain('"serving"');
-    return { kill: () => child.kill("SIGKILL") };
+    // What is sent to a connection that has just died is lost, on the real platform too.
+    const kill = async () => {
+      const { connections } = slack;
+      child.kill("SIGKILL");
+      await until(() => slack.connections < connections);
+    };
+    return { kill };
   };
   const shown = (root: string) =>
     slack
@@ -69,7 +75,7 @@ test("what a card says is done on one machine is done there alone, denied anywhe
   for (const root of roots) {
     await eventually(() => expect(shown(root)).toMatch(/DESTRUCTIVE · run_command on web-1/));
   }
-  web.kill();
+  await web.kill();
   await press(approved, "Approve");
   await press(denied, "Deny");
   await eventually(() => expect(shown(denied)).toMatch(/denied by bob/));
@@ -80,7 +86,7 @@ test("what a card says is done on one machine is done there alone, denied anywhe
   expect(existsSync(mark)).toBe(true);
   expect(shown(denied)).not.toContain("Exit code");
   expect(shown(lost)).not.toContain("Exit code");
-  again.kill();
+  await again.kill();
   await press(lost, "Approve");
   redis.cli("ZADD", HOSTS, "1000", "web-1");
   await eventually(() => expect(shown(lost)).toContain("void: web-1 is gone"));

@@ -257,7 +257,7 @@ describe("an approval", () => {
     await settle();
     await click("a1", { kind: "deny" }, "test:cy");
     await settle();
-    expect(chat.whispers()).toEqual(["bob already approved a1; it has ended (ok)."]);
+    expect(chat.whispers()).toEqual(["bob already approved a1; it is done."]);
   });
 
   test("of something that is not there says so", async () => {

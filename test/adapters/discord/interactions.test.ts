@@ -25,6 +25,13 @@ const told = (who: FakeUser = bot.bob) =>
 const clicks = async (channel = thread) =>
   (await bot.entries(channel)).filter(({ kind }) => kind === "click");
 
+/** What is logged as a warning or worse, but for the word on the server that a first start takes. */
+function alarmsIn(log: readonly Record<string, unknown>[]): unknown[] {
+  return log.filter(
+    ({ level, msg }) => Number(level) > 30 && !String(msg).startsWith("no server is named"),
+  );
+}
+
 test("a click is kept as that person's, in the thread it was made in, before it is acknowledged", async () => {
   const outcome = await press("Approve");
   expect(outcome).toMatchObject({ kind: "acked", how: "deferUpdate" });
@@ -72,7 +79,7 @@ test("of two processes that hear a click one acknowledges it, and it is kept onc
   await until(() => callbacks().length > 1);
   expect(callbacks().map(({ code }) => code)).toEqual(expect.arrayContaining([undefined, 40060]));
   expect(await clicks()).toHaveLength(1);
-  expect(bot.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
+  expect(alarmsIn(bot.log)).toEqual([]);
 });
 
 test("Stop is kept as that person's", async () => {
@@ -185,7 +192,7 @@ test("a click that Discord gave up on is kept all the same, once and without ala
     });
     await until(() => hasty.discord.calls.some(({ code }) => code === 10062));
     expect(await hasty.entries(other)).toContainEqual(expect.objectContaining({ kind: "click" }));
-    expect(hasty.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
+    expect(alarmsIn(hasty.log)).toEqual([]);
   } finally {
     await hasty.close();
   }
