@@ -19,10 +19,9 @@ const DIALECTS: Record<z.infer<typeof record>["wire"], Dialect> = {
 /** Recorded in part only: the response's last event is missing. */
 const CUT = "parallel-tool-call-wrapper";
 
-describe("streams that others recorded", () => {
-  const records = publicRecords("payloads/model-streams.ndjson.gz").map((line) =>
-    record.parse(line),
-  );
+const records = publicRecords("payloads/model-streams.ndjson.gz").map((line) => record.parse(line));
+
+describe.skipIf(records.length === 0)("streams that others recorded", () => {
   let server: ModelServer;
   beforeAll(async () => {
     server = await startModelServer();
