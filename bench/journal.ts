@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Draft, Entry } from "../src/core/entry.ts";
 import type { JournalKey } from "../src/core/journal-key.ts";
-import { fold } from "../src/journal/fold.ts";
-import { emptyThread, type Thread } from "../src/journal/thread.ts";
+import { fold } from "../src/thread/fold.ts";
+import { emptyThread, type Thread } from "../src/thread/state.ts";
 import type { Journal } from "../src/journal/journal.ts";
-import { openSqliteJournal } from "../src/journal/sqlite.ts";
-import { nextStep } from "../src/worker/next.ts";
+import { openSqliteJournal } from "../src/journal/sqlite/journal.ts";
+import { nextStep } from "../src/thread/decide.ts";
 
 const KEY: JournalKey = "bench:thread";
 const ACTOR = { account: "bench:ana", name: "ana" };

@@ -37,9 +37,9 @@ async function main(argv: readonly string[]): Promise<number> {
   const [command, ...words] = positionals;
   if (values.help) return print(USAGE);
   const envFile = readEnvFile();
-  const { loadConfig } = await import("./config.ts");
+  const { loadConfig } = await import("./config/config.ts");
   const config = await loadConfig(process.env);
-  const cli = await import("./command-line.ts");
+  const cli = await import("./app/cli/cli.ts");
   // npm runs its scripts in this program's folder, and says where it was called.
   const folder = process.env["INIT_CWD"] ?? process.cwd();
   switch (command) {

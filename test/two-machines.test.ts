@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { HOSTS } from "../src/journal/redis-layout.ts";
+import { HOSTS } from "../src/journal/redis/layout.ts";
 import { collect, Program } from "./fakes/program.ts";
 import { RedisServer } from "./fakes/redis-server.ts";
 import { FakeSlack } from "./fakes/slack/slack.ts";

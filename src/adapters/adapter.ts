@@ -1,3 +1,4 @@
+import type { People } from "../core/people.ts";
 import type { FileType, Usage } from "../core/block.ts";
 import type {
   ArtifactRef,
@@ -196,23 +197,6 @@ export interface View {
   settle(ref: MessageRef, card: ActionCard): Promise<void>;
   /** Takes back a message that another worker delivered as well. */
   retract(ref: MessageRef): Promise<void>;
-}
-
-/**
- * What a platform says of an account in a thread. Guests, bots and deactivated accounts never decide anything; an outsider
- * is a full member of the workspace who is not in the thread's channel.
- */
-export type Standing = "member" | "outsider" | "guest" | "bot" | "deactivated" | "unknown";
-
-/** Answers are at most 60 s old. All throw what the platform throws; whoever asks then permits nothing. */
-export interface People {
-  standing(account: string, key: JournalKey): Promise<Standing>;
-  /** Accounts in a group such as `slack:group:S0SRE`; undefined when the group does not exist. */
-  members(group: string): Promise<string[] | undefined>;
-  /** Everyone who could take part in this thread; undefined when that cannot be listed. */
-  everyone(key: JournalKey): Promise<string[] | undefined>;
-  /** The IANA time zone that a person has set, such as `Europe/Madrid`; undefined where the platform knows none. */
-  timezone(account: string): Promise<string | undefined>;
 }
 
 /** One platform. It translates, nothing else. */

@@ -1,6 +1,6 @@
 import type { ModelRequest } from "../models/model.ts";
-import type { TalkTerms } from "./run.ts";
-import type { Talk } from "./talk.ts";
+import type { TalkTerms } from "../thread/run.ts";
+import type { Talk } from "../thread/model-run.ts";
 import {
   requestHash,
   type Telling,

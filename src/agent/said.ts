@@ -1,4 +1,4 @@
-import { cleanText } from "../core/display.ts";
+import { cleanText } from "../security/sanitize.ts";
 import type { Actor, Entry, FileRef } from "../core/entry.ts";
 
 /** What people said, as lines of a model's request: as instructions, or quoted as data. */

@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
-import { capText, cleanText } from "../core/display.ts";
+import { cleanText } from "../security/sanitize.ts";
+import { capText } from "../core/text.ts";
 import type { Entry, FileRef, JsonObject } from "../core/entry.ts";
 import { type Kept, note, oneLine, type Part, quotedBut, said, shownParts } from "./said.ts";
-import { usesOf } from "./talk.ts";
+import { usesOf } from "../thread/model-run.ts";
 
 interface Result {
   id: string;

@@ -1,7 +1,7 @@
 import type { AssistantBlock } from "../core/block.ts";
-import type { Encoder } from "../core/encoder.ts";
+import type { Encoder } from "../security/encoder.ts";
 import type { ModelResponse } from "../models/model.ts";
-import { LEFT_OUT, MAX_CALLS_PER_TURN } from "./talk.ts";
+import { LEFT_OUT, MAX_CALLS_PER_TURN } from "../thread/model-run.ts";
 
 /** What one turn may hold: texts together, and arguments of calls together. In characters, so bytes of a JSON in ASCII. */
 const MAX_TEXT_LENGTH = 256 * 1_024;

@@ -1,7 +1,7 @@
-import type { People, Standing } from "../adapters/adapter.ts";
+import type { People, Standing } from "../core/people.ts";
 import type { Approvers, Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import { countPeople, mayBeSame } from "./people.ts";
+import { countPeople, mayBeSame } from "../core/people.ts";
 import { isGroup } from "./requester.ts";
 
 /** What of a proposal says who may decide on it. */

@@ -1,4 +1,4 @@
-import type { Action } from "./action.ts";
+import type { Action } from "../thread/action.ts";
 import type { Refused } from "./eligibility.ts";
 
 /** What somebody tried, as in `can't deny a1`, and where. */

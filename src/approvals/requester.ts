@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Standing } from "../adapters/adapter.ts";
+import type { Standing } from "../core/people.ts";
 
 /** Whom a call is made for, and how watchkeeper.yaml names such people: by account, by group, by standing. */
 

@@ -1,9 +1,10 @@
-import type { Direct, TalkTerms } from "../agent/run.ts";
-import { isOpen } from "../approvals/action.ts";
+import type { Direct, TalkTerms } from "../thread/run.ts";
+import { isOpen } from "../thread/action.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Command } from "../core/entry.ts";
-import type { Thread } from "../journal/thread.ts";
-import { describeInput, readArguments, suggest } from "../tools/arguments.ts";
+import type { Thread } from "../thread/state.ts";
+import { describeInput, readArguments } from "../tools/arguments.ts";
+import { suggest } from "../core/suggest.ts";
 import type { Tool } from "../tools/tool.ts";
 import { COMMAND_FORMS } from "./grammar.ts";
 

@@ -1,8 +1,8 @@
-import { capText } from "../core/display.ts";
+import { capText } from "../core/text.ts";
 import type { Choice, Command } from "../core/entry.ts";
 import { isPeriod, PERIOD_FORMS } from "../incidents/period.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
-import { suggest } from "../tools/arguments.ts";
+import { suggest } from "../core/suggest.ts";
 
 /** What a typed text is. `message`: plain language, for whoever answers those. */
 export type Reading =

@@ -438,3 +438,5 @@ export function encodeDraft(draft: Draft): {
     );
   }
 }
+
+export type StoredEntry = Entry | NewerEntry;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import type { Journal } from "../journal/journal.ts";
-import { suggest } from "../tools/arguments.ts";
+import { suggest } from "../core/suggest.ts";
 import { advance } from "./fold.ts";
 import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./incident.ts";
 import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";

@@ -8,7 +8,7 @@ import {
   isDate,
   startOfDay,
   type Wall,
-} from "./moment.ts";
+} from "../core/instant.ts";
 
 /** A stretch of time: from `from` on, until just before `to`; ms since 1970. */
 export interface Period {

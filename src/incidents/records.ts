@@ -1,7 +1,8 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import { BotError, isBotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { Journal, StoredEntry } from "../journal/journal.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { StoredEntry } from "../core/entry.ts";
 import { advance } from "./fold.ts";
 import type { Incident, Viewer } from "./incident.ts";
 import { createSearchIndex } from "./search.ts";

@@ -1,6 +1,6 @@
 import { type AppendKind, decodeContent, type Draft, isFact } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
-import type { StoredEntry } from "./journal.ts";
+import type { StoredEntry } from "../core/entry.ts";
 
 /** An entry as a store keeps it; `body` is its content as JSON. */
 export interface EntryRow {

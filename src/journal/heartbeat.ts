@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import { BEAT_MS, type Journal, type Stoppable } from "./journal.ts";
+import { type Journal, type Stoppable } from "./journal.ts";
+import { BEAT_MS } from "../core/host-beat.ts";
 
 /** Says at once and every `BEAT_MS` that a process of `host` is at work. A store that is away is told the next time. */
 export function startBeating(journal: Journal, host: string, log: Logger): Stoppable {

@@ -1,7 +1,6 @@
-import type { ArtifactRef, Draft, Entry, NewerEntry, PostKind, AppendKind } from "../core/entry.ts";
+import type { AppendKind, ArtifactRef, Draft, PostKind, StoredEntry } from "../core/entry.ts";
+import type { HostBeat } from "../core/host-beat.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-
-export type StoredEntry = Entry | NewerEntry;
 
 /**
  * How far somebody has folded a journal: the last entry's number and head, as a thread has them. A mere number says
@@ -64,15 +63,6 @@ export interface Reservation {
   readonly id: string;
   readonly counter: string;
   readonly amount: number;
-}
-
-/** The machine that processes run on, as far as the store has heard of it. */
-export interface HostBeat {
-  readonly host: string;
-  /** The store's clock, ms since 1970. */
-  readonly beatAt: number;
-  /** No beat for `HOST_GONE_MS`: what waits for it is due for everybody. */
-  readonly gone: boolean;
 }
 
 export interface Stoppable {
@@ -172,17 +162,6 @@ export type JournalReader = Pick<
   Journal,
   "read" | "list" | "readArtifact" | "hosts" | "check" | "close"
 >;
-
-/** How often a process beats, in ms: a host that lives is never near being gone. */
-export const BEAT_MS = 15_000;
-
-/** 10 minutes, in ms: longer than a restart, an upgrade or a long stall takes. */
-export const HOST_GONE_MS = 600_000;
-
-/** `now` is the store's clock. */
-export function beatOf(host: string, beatAt: number, now: number): HostBeat {
-  return { host, beatAt, gone: beatAt <= now - HOST_GONE_MS };
-}
 
 /** 40 days, in ms: longer than any budget runs. */
 export const MAX_IDLE_MS = 40 * 86_400_000;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { EntryRow, SealedRow } from "./entries.ts";
-import type { StoredEntry } from "./journal.ts";
+import type { StoredEntry } from "../core/entry.ts";
 
 /**
  * A journal's running hash: each entry's head is the SHA-256 of the head before it and of all that the entry says, 43

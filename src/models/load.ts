@@ -70,20 +70,20 @@ export async function loadModel(id: string, settings: ModelSettings): Promise<Mo
   const { wire, name } = parts;
   const { anthropic, openai, effort } = settings;
   const common = { name, effort, contextWindow: contextWindowOf(id, settings) };
-  const { createPatientModel } = await import("./patient.ts");
+  const { createPatientModel } = await import("./retrying.ts");
   switch (wire) {
     case "anthropic": {
-      const { createAnthropicModel } = await import("./anthropic.ts");
+      const { createAnthropicModel } = await import("./providers/anthropic.ts");
       const access = { apiKey: anthropic.apiKey ?? "", baseURL: anthropic.baseURL };
       return createPatientModel(createAnthropicModel({ ...common, ...access }));
     }
     case "openai": {
-      const { createOpenAiModel } = await import("./openai.ts");
+      const { createOpenAiModel } = await import("./providers/openai.ts");
       const access = { apiKey: openai.apiKey ?? "", baseURL: openai.baseURL };
       return createPatientModel(createOpenAiModel({ ...common, ...access }));
     }
     case "openai-compatible": {
-      const { createCompatibleModel } = await import("./openai-compatible.ts");
+      const { createCompatibleModel } = await import("./providers/openai-compatible.ts");
       const access = { apiKey: openai.apiKey, baseURL: openai.baseURL ?? "" };
       return createPatientModel(createCompatibleModel({ ...common, ...access }));
     }

@@ -1,5 +1,5 @@
+import type { ToolSpec } from "../core/tool-spec.ts";
 import type { AssistantBlock, FileType, StopReason, Usage } from "../core/block.ts";
-import type { JsonObject } from "../core/entry.ts";
 import { BotError, type ErrorCode } from "../core/errors.ts";
 
 /** A file as a request carries it. */
@@ -34,13 +34,6 @@ export type Turn =
   /** `model` is the id of the model that wrote it: another one does not get its `wire` values. */
   | { role: "assistant"; content: readonly AssistantBlock[]; model: string }
   | { role: "tool"; results: readonly ToolResultBlock[] };
-
-export interface ToolSpec {
-  name: string;
-  description: string;
-  /** JSON Schema of the arguments, draft 2020-12. */
-  schema: JsonObject;
-}
 
 /** `system` and `tools` are the same bytes in every request of a run, and each request's turns begin with the last one's. */
 export interface ModelRequest {

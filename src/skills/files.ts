@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { cleanText } from "../core/display.ts";
+import { cleanText } from "../security/sanitize.ts";
 import { BotError } from "../core/errors.ts";
 import type { SkillFile } from "./skill.ts";
 

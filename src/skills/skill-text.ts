@@ -1,6 +1,6 @@
 import type { Document, LineCounter } from "yaml";
 import * as z from "zod";
-import { cleanText } from "../core/display.ts";
+import { cleanText } from "../security/sanitize.ts";
 import { messageOf } from "../core/errors.ts";
 
 /** What is wrong, and where: the line is counted from 1. */

@@ -1,3 +1,5 @@
+import { unknownName } from "../core/suggest.ts";
+import { issueText, pathText } from "../core/zod-issues.ts";
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as z from "zod";
@@ -136,50 +138,6 @@ export function commandLine(tool: string, args: Readonly<JsonObject>): string {
   return ["run", tool, ...words].join(" ");
 }
 
-/**
- * What `name` was probably meant to be: the closest candidate, by insertions, deletions, replacements and swapped
- * neighbours, if one in four letters at the most is wrong (one letter in short names).
- */
-export function suggest(name: string, candidates: Iterable<string>): string | undefined {
-  const ranked = [...candidates]
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-    .toSorted((a, b) => a.distance - b.distance);
-  const best = ranked[0];
-  const limit = Math.max(1, Math.min(3, Math.floor(name.length / 4)));
-  return best && best.distance <= limit ? best.candidate : undefined;
-}
-
-/** `unknown` and what to do about it. */
-export function unknownName(name: string, known: readonly string[]): string {
-  const meant = suggest(name, known);
-  if (meant !== undefined) return `unknown; did you mean ${meant}?`;
-  return known.length === 0
-    ? "unknown; nothing goes here"
-    : `unknown; known are ${known.join(", ")}`;
-}
-
-/** What is wrong, from a zod issue, without the value itself. */
-export function issueText(issue: z.core.$ZodIssue, missing: boolean): string {
-  if (
-    issue.code === "invalid_union" &&
-    issue.errors.length > 0 &&
-    issue.message === "Invalid input"
-  ) {
-    const inner = issue.errors.flatMap((issues) => issues.map((one) => issueText(one, missing)));
-    return [...new Set(inner)].join(", or: ");
-  }
-  const text = issue.message.replace(/^(?:Invalid \w+|Too (?:small|big)): /, "");
-  return missing ? `missing; ${text.replace(/, received undefined$/, "")}` : text;
-}
-
-/** `rules[2].match` for `["rules", 2, "match"]`. */
-export function pathText(path: readonly PropertyKey[]): string {
-  return path
-    .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))
-    .join("")
-    .replace(/^\./, "");
-}
-
 /** Stands for all arguments together; no argument has this name. */
 const WHOLE = "";
 
@@ -308,29 +266,4 @@ function quoted(text: string): string {
   if (!/[\s'"“”‘’„]|^[[{]/.test(text)) return text;
   if (!text.includes("'")) return `'${text}'`;
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
-}
-
-/** Optimal string alignment distance, without regard to case. */
-function editDistance(from: string, to: string): number {
-  const a = from.toLowerCase();
-  const b = to.toLowerCase();
-  let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const line = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const same = a[row - 1] === b[column - 1];
-      const swapped = row > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const [above = 0, left = 0, diagonal = 0] = [
-        last[column],
-        line[column - 1],
-        last[column - 1],
-      ];
-      const swap = swapped ? (before[column - 2] ?? 0) : Infinity;
-      line[column] = Math.min(above + 1, left + 1, diagonal + (same ? 0 : 1), swap + 1);
-    }
-    before = last;
-    last = line;
-  }
-  return last[b.length] ?? 0;
 }

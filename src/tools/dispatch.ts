@@ -3,13 +3,14 @@ import canonicalize from "canonicalize";
 import * as z from "zod";
 import type { ArtifactRef, Effect, FileRef, JsonObject, Outcome, Preview } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
-import { capText } from "../core/display.ts";
-import { orUnchecked } from "../core/encoder.ts";
-import { checkArguments, type InputForm, inputForm, suggest } from "./arguments.ts";
+import { capText } from "../core/text.ts";
+import { orUnchecked } from "../security/encoder.ts";
+import { checkArguments, type InputForm, inputForm } from "./arguments.ts";
+import { suggest } from "../core/suggest.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 import { keepImages } from "./images.ts";
 import { retryConnection } from "./retry.ts";
-import { within } from "./time-limit.ts";
+import { within } from "../core/time-limit.ts";
 import { type ContextParts, createContext } from "./tool-context.ts";
 import type { Asker, Asking, Tool, ToolContext, ToolImage, Verdict } from "./tool.ts";
 

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { exactText } from "../core/display.ts";
+import { exactText } from "../security/sanitize.ts";
 import { type CheckedEdit, type EditField, type Mistake, WHOLE_FIELD } from "../core/edit.ts";
 import type { Json, JsonObject } from "../core/entry.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";

@@ -1,6 +1,6 @@
 import { MAX_FILE_BYTES } from "../core/block.ts";
 import type { ArtifactRef, FileRef } from "../core/entry.ts";
-import { binaryTypeOf } from "../core/image-type.ts";
+import { binaryTypeOf } from "../core/file-type.ts";
 import type { ToolImage } from "./tool.ts";
 
 /** More than these are not looked at, and would crowd a model's request. */

@@ -1,7 +1,8 @@
 import { read } from "node:fs";
 import { promisify } from "node:util";
-import { cleanText, headOf } from "../core/display.ts";
-import type { Encoder } from "../core/encoder.ts";
+import { cleanText } from "../security/sanitize.ts";
+import { headOf } from "../core/text.ts";
+import type { Encoder } from "../security/encoder.ts";
 
 const NEWLINE = 0x0a;
 const CHUNK_BYTES = 64 * 1024;

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Encoder, orUnchecked } from "../core/encoder.ts";
+import { type Encoder, orUnchecked } from "../security/encoder.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
-import { DEFAULT_PATH, resolveExecutable } from "./host/executable.ts";
+import { DEFAULT_PATH, resolveExecutable } from "./executable.ts";
 import type { ExecOptions, ExecResult } from "./tool.ts";
 
 /** One call of `Exec`: the port's options, and what ends the call early. */

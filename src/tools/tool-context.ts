@@ -1,9 +1,10 @@
 import { destinations } from "../approvals/egress.ts";
 import { canonicalHost } from "../core/canonical.ts";
-import type { Encoder } from "../core/encoder.ts";
+import type { Encoder } from "../security/encoder.ts";
 import type { JsonObject } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
-import type { Asking, Dialed, ExecOptions, ExecResult, Tool, ToolContext } from "./tool.ts";
+import type { Asking, ExecOptions, ExecResult, Tool, ToolContext } from "./tool.ts";
+import type { Dialed } from "../net/dial.ts";
 
 /** What contexts are made of. */
 export interface ContextParts {

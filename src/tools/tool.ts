@@ -1,9 +1,9 @@
-import type { Duplex } from "node:stream";
+import type { Dialed } from "../net/dial.ts";
 import type * as z from "zod";
 import type { ArgumentKind } from "../core/canonical.ts";
-import type { Encoder } from "../core/encoder.ts";
+import type { Encoder } from "../security/encoder.ts";
 import type { Effect, JsonObject, Preview } from "../core/entry.ts";
-import type { ImageType } from "../core/image-type.ts";
+import type { ImageType } from "../core/file-type.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 
 /** What a finished process left behind. Output beyond `maxBytes` is dropped from the middle and counted. */
@@ -24,17 +24,6 @@ export interface ExecOptions {
   cwd?: string;
   /** Ends the run with TIMEOUT. Without it only the call's own end does. */
   timeoutMs?: number;
-}
-
-/** A connection to an address that the network rules allowed. */
-export interface Dialed {
-  socket: Duplex;
-  /** The one address that was looked up, checked and connected to. */
-  address: string;
-  port: number;
-  /** Milliseconds to look the name up (0 for a literal address) and to connect. */
-  dnsMs: number;
-  connectMs: number;
 }
 
 /** Who a call is made for, and from where. */

@@ -2,7 +2,7 @@ import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { BotError, messageOf } from "../core/errors.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
-import type { RedisAddress } from "../journal/redis-address.ts";
+import type { RedisAddress } from "../journal/redis/address.ts";
 import {
   createInProcessWakeups,
   DEFAULT_CONCURRENCY,

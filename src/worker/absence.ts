@@ -1,9 +1,9 @@
-import { type Action, isOpen } from "../approvals/action.ts";
+import { type Action, isOpen } from "../thread/action.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
-import { HOST_GONE_MS } from "../journal/journal.ts";
-import { begin, type Drive, persist } from "./drive.ts";
-import type { Absence } from "./machines.ts";
-import type { Step } from "./next.ts";
+import { HOST_GONE_MS } from "../core/host-beat.ts";
+import { begin, type Drive, persist } from "./context.ts";
+import type { Absence } from "../thread/machines.ts";
+import type { Step } from "../thread/decide.ts";
 import { finishedDraft, recoveredDraft, recovered } from "./tool-call.ts";
 
 /** Asks the store which machines are there. */

@@ -1,12 +1,12 @@
 import type { Asked } from "../agent/request.ts";
-import type { DayShares, TalkTerms } from "../agent/run.ts";
-import type { Talk } from "../agent/talk.ts";
+import type { DayShares, TalkTerms } from "../thread/run.ts";
+import type { Talk } from "../thread/model-run.ts";
 import { filesOf } from "../agent/transcript.ts";
 import { estimateTokens, NO_USAGE, totalTokens } from "../core/block.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import type { Reservation } from "../journal/journal.ts";
 import type { ModelResponse } from "../models/model.ts";
-import { type Drive, persist, storeNow } from "./drive.ts";
+import { type Drive, persist, storeNow } from "./context.ts";
 import { channelOf, placeOf } from "./look-up.ts";
 
 /** About what providers count an image as; a PDF's pages are not known here. */

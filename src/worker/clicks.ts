@@ -1,15 +1,15 @@
-import { type Action, isOpen } from "../approvals/action.ts";
+import { type Action, isOpen } from "../thread/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { refusalOf, refusalToApprove } from "../approvals/refusal.ts";
-import { signed } from "../approvals/people.ts";
+import { signed } from "../core/people.ts";
 import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
-import { pastAction } from "../journal/fold.ts";
-import type { Call, Thread } from "../journal/thread.ts";
+import { pastAction } from "../thread/fold.ts";
+import type { Call, Thread } from "../thread/state.ts";
 import { namelessDraft } from "./absence.ts";
-import { decide, type Drive, putOff, storeNow } from "./drive.ts";
+import { decide, type Drive, putOff, storeNow } from "./context.ts";
 import { placeOf } from "./look-up.ts";
-import { namesNoMachine } from "./machines.ts";
-import { putOffKey } from "./next.ts";
+import { namesNoMachine } from "../thread/machines.ts";
+import { putOffKey } from "../thread/decide.ts";
 import { revise } from "./propose.ts";
 import { finishedDraft } from "./tool-call.ts";
 

@@ -1,12 +1,12 @@
-import { type Action, isOpen } from "../approvals/action.ts";
+import { type Action, isOpen } from "../thread/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { refusalToApprove } from "../approvals/refusal.ts";
-import { briefArgs } from "../adapters/words.ts";
-import { capText } from "../core/display.ts";
+import { briefArgs } from "../adapters/render/phrases.ts";
+import { capText } from "../core/text.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
-import type { Call } from "../journal/thread.ts";
-import { questionExpiry, type Waiting } from "../journal/waiting.ts";
-import { type Drive, storeNow } from "./drive.ts";
+import type { Call } from "../thread/state.ts";
+import { questionExpiry, type Waiting } from "../thread/waiting.ts";
+import { type Drive, storeNow } from "./context.ts";
 import { placeOf } from "./look-up.ts";
 import { finishedDraft } from "./tool-call.ts";
 

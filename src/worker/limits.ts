@@ -1,6 +1,6 @@
-import { askerIn, type Call } from "../journal/thread.ts";
+import { askerIn, type Call } from "../thread/state.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type Drive, persist, storeNow } from "./drive.ts";
+import { type Drive, persist, storeNow } from "./context.ts";
 
 /** Why the call is one too many for its run (`Tool.limits`), as a sentence, or undefined. */
 export function whyTooManyInRun(

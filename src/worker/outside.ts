@@ -3,9 +3,9 @@ import { hear, type Heard, isOutsideHeard, nothingHeard } from "../approvals/hea
 import type { Places } from "../approvals/places.ts";
 import { type Ask, type Decision, plainAsk } from "../approvals/policy.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
-import { argsOf } from "../journal/thread.ts";
+import { argsOf } from "../thread/state.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type Drive, persist } from "./drive.ts";
+import { type Drive, persist } from "./context.ts";
 
 /** What a model may do once it has read what nobody here wrote. */
 

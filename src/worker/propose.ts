@@ -5,19 +5,20 @@ import {
   isAlone,
   type Place,
 } from "../approvals/eligibility.ts";
-import type { Action } from "../approvals/action.ts";
+import type { Action } from "../thread/action.ts";
 import type { Ask, Decision } from "../approvals/policy.ts";
-import { refusalOf } from "../agent/run.ts";
-import type { Talk } from "../agent/talk.ts";
-import { capText, exactText } from "../core/display.ts";
+import { refusalOf } from "../thread/run.ts";
+import type { Talk } from "../thread/model-run.ts";
+import { exactText } from "../security/sanitize.ts";
+import { capText } from "../core/text.ts";
 import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
-import type { Call } from "../journal/thread.ts";
-import { QUESTION_MS } from "../journal/waiting.ts";
-import { within } from "../tools/time-limit.ts";
+import type { Call } from "../thread/state.ts";
+import { QUESTION_MS } from "../thread/waiting.ts";
+import { within } from "../core/time-limit.ts";
 import type { Prepared } from "../tools/dispatch.ts";
-import { type Drive, storeNow } from "./drive.ts";
-import { editedArgs } from "./edits.ts";
+import { type Drive, storeNow } from "./context.ts";
+import { editedArgs } from "../thread/action.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
 import { countInHour, whyTooManyInRun } from "./limits.ts";
 import { permit } from "./permission.ts";

@@ -1,11 +1,13 @@
 import type { MessageRef, View } from "../adapters/adapter.ts";
 import { BotError } from "../core/errors.ts";
-import { pastAction } from "../journal/fold.ts";
-import { answerIdOf } from "../journal/thread.ts";
-import { within } from "../tools/time-limit.ts";
-import { append, type Drive, persist, putOff, viewOf } from "./drive.ts";
-import { type Owed, retryKey, type Step } from "./next.ts";
-import { type Attempts, cardOf, deliver, progressIdOf, progressOf } from "./outbox.ts";
+import { pastAction } from "../thread/fold.ts";
+import { answerIdOf } from "../thread/state.ts";
+import { within } from "../core/time-limit.ts";
+import { append, type Drive, persist, putOff, viewOf } from "./context.ts";
+import { type Owed, retryKey, type Step } from "../thread/decide.ts";
+import { type Attempts, deliver, progressIdOf } from "./outbox.ts";
+import { progressOf } from "../queries/outgoing.ts";
+import { cardOf } from "../queries/cards.ts";
 
 /** How long a platform may take to show one thing. */
 const DELIVERY_MS = 20_000;

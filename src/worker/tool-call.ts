@@ -1,5 +1,5 @@
 import type { AppendKind, Draft, Effect, Outcome } from "../core/entry.ts";
-import { argsOf, askerIn, type Call } from "../journal/thread.ts";
+import { argsOf, askerIn, type Call } from "../thread/state.ts";
 import type { Finished } from "../tools/dispatch.ts";
 import type { Asker } from "../tools/tool.ts";
 import {
@@ -11,7 +11,7 @@ import {
   progress,
   putOff,
   storeNow,
-} from "./drive.ts";
+} from "./context.ts";
 import { isLookUpFailure } from "./look-up.ts";
 import { hasReadOutside } from "./outside.ts";
 import { permit, permitStep } from "./permission.ts";

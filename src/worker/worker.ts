@@ -1,6 +1,6 @@
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
-import { BEAT_MS } from "../journal/journal.ts";
-import type { Thread } from "../journal/thread.ts";
+import { BEAT_MS } from "../core/host-beat.ts";
+import type { Thread } from "../thread/state.ts";
 import {
   absorb,
   append,
@@ -13,10 +13,10 @@ import {
   renew,
   storeNow,
   type WorkerParts,
-} from "./drive.ts";
-import type { Machines } from "./machines.ts";
-import { nextStep, type Step } from "./next.ts";
-import { perform } from "./steps.ts";
+} from "./context.ts";
+import type { Machines } from "../thread/machines.ts";
+import { nextStep, type Step } from "../thread/decide.ts";
+import { perform } from "./effects.ts";
 
 /** When to look again at a journal that only a newer program understands. */
 const NEWER_RETRY_MS = 60_000;

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { ActionCard } from "../../src/adapters/adapter.ts";
-import type { Part, Span } from "../../src/adapters/prose.ts";
-import { exactText } from "../../src/core/display.ts";
+import type { Part, Span } from "../../src/adapters/render/rich-text.ts";
+import { exactText } from "../../src/security/sanitize.ts";
 
 /** How many messages of any parts each platform shows in a test; `PROPERTY_RUNS=20000` shows more. */
 export const PROPERTY_RUNS = Number(process.env["PROPERTY_RUNS"] ?? "4000");

@@ -9,8 +9,8 @@ import type { Edit } from "../../src/core/edit.ts";
 import { editFields, readEdit } from "../../src/tools/edit-form.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
-import { createQueries } from "../../src/worker/queries.ts";
-import { createTenants } from "../../src/worker/tenants.ts";
+import { createQueries } from "../../src/queries/queries.ts";
+import { createTenants } from "../../src/app/tenants.ts";
 import { nothingHeld } from "../fakes/encoder.ts";
 
 /** What the cards are of. */

@@ -1,15 +1,15 @@
 import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
-import { beginRun, endRun, type TalkTerms } from "../../src/agent/run.ts";
+import { beginRun, endRun, type TalkTerms } from "../../src/thread/run.ts";
 import { emptyTranscript, foldTranscript, type Transcript } from "../../src/agent/transcript.ts";
-import { isOpen } from "../../src/approvals/action.ts";
+import { isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
-import { emptyThread, type Thread } from "../../src/journal/thread.ts";
-import { fold } from "../../src/journal/fold.ts";
-import { pastId } from "../../src/journal/fold-words.ts";
-import type { Call } from "../../src/journal/thread.ts";
-import { nextStep, type Step } from "../../src/worker/next.ts";
+import { emptyThread, type Thread } from "../../src/thread/state.ts";
+import { fold } from "../../src/thread/fold.ts";
+import { pastId } from "../../src/thread/fold-notices.ts";
+import type { Call } from "../../src/thread/state.ts";
+import { nextStep, type Step } from "../../src/thread/decide.ts";
 
 const TERMS: TalkTerms = {
   model: "test/imagined",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Standing } from "../../src/adapters/adapter.ts";
+import type { Standing } from "../../src/core/people.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import { createChat } from "../fakes/chat.ts";
 import type { Saying } from "../fakes/scripted-model.ts";

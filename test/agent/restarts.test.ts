@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { AppendKind, Draft, Entry, PostKind } from "../../src/core/entry.ts";
 import { isPost } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
 import { askUser } from "../../src/tools/thread/ask-user.ts";
 import { NO_USAGE } from "../../src/core/block.ts";

@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 import { requestOf } from "../../src/agent/request.ts";
 import { emptyTranscript, foldTranscript, tellingOf } from "../../src/agent/transcript.ts";
 import type { Entry } from "../../src/core/entry.ts";
-import { fold } from "../../src/journal/fold.ts";
-import { emptyThread } from "../../src/journal/thread.ts";
+import { fold } from "../../src/thread/fold.ts";
+import { emptyThread } from "../../src/thread/state.ts";
 import { imagine, interrupt, take, type Tape, write, work } from "./imagined.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { ANSWER, call, ofKind, resultsIn, talking } from "./talking.ts";
-import { nextStep } from "../../src/worker/next.ts";
+import { nextStep } from "../../src/thread/decide.ts";
 
 /** Plays the tape; what follows it is all zeros. */
 function tapeOf(numbers: readonly number[]): Tape & { over(): boolean } {

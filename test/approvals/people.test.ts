@@ -5,10 +5,10 @@ import {
   createPersonOf,
   type KnownPerson,
   signed,
-} from "../../src/approvals/people.ts";
+} from "../../src/core/people.ts";
 import { type AppendKind, type Draft, isPost, type PostKind } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { createChat } from "../fakes/chat.ts";
 import { asked } from "../fakes/asked.ts";
 import { createStage, KEY } from "../fakes/stage.ts";

@@ -1,5 +1,5 @@
 import type { Entry, JsonObject, Kind } from "../../src/core/entry.ts";
-import type { StoredEntry } from "../../src/journal/journal.ts";
+import type { StoredEntry } from "../../src/core/entry.ts";
 import type { Posted } from "./people.ts";
 import type { ToolName } from "./plan.ts";
 import type { Line, ToolSight } from "./witness.ts";

@@ -9,8 +9,8 @@ import {
   knownOf,
   type Lease,
   type Position,
-  type StoredEntry,
 } from "../../src/journal/journal.ts";
+import { type StoredEntry } from "../../src/core/entry.ts";
 import type { Trap } from "./plan.ts";
 import type { Random } from "./random.ts";
 import type { Witness } from "./witness.ts";

@@ -1,7 +1,7 @@
 import { type Entry, isPost } from "../../src/core/entry.ts";
-import { fold } from "../../src/journal/fold.ts";
-import { emptyThread } from "../../src/journal/thread.ts";
-import { nextStep } from "../../src/worker/next.ts";
+import { fold } from "../../src/thread/fold.ts";
+import { emptyThread } from "../../src/thread/state.ts";
+import { nextStep } from "../../src/thread/decide.ts";
 import { checkConversations } from "./conversations.ts";
 import {
   type CallEvidence,

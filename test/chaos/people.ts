@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Draft, PostKind } from "../../src/core/entry.ts";
-import { digestStart } from "../../src/adapters/press.ts";
+import { digestStart } from "../../src/adapters/render/buttons.ts";
 import { isBotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Entry, JsonObject } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { argumentNames, commandLine } from "../../src/tools/arguments.ts";
 import { createTools } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";

@@ -1,12 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Draft } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import {
-  type Granted,
-  HOST_GONE_MS,
-  type Journal,
-  MAX_IDLE_MS,
-} from "../../src/journal/journal.ts";
+import { type Granted, type Journal, MAX_IDLE_MS } from "../../src/journal/journal.ts";
+import { HOST_GONE_MS } from "../../src/core/host-beat.ts";
 import type { JournalUnderTest } from "./journal-under-test.ts";
 
 const KEY: JournalKey = "test:hosts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Adapter, ChatParts } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { askUser } from "../../src/tools/thread/ask-user.ts";
 import { ANSWER, call, ofKind, resultsIn, wordsIn } from "../agent/talking.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { characterEnd, characterStart } from "../../src/core/characters.ts";
-import { capText } from "../../src/core/display.ts";
+import { capText } from "../../src/core/text.ts";
 
 const FAMILY = "👨‍👩‍👧‍👦";
 

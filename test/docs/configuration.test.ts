@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { configSchema, loadConfig } from "../../src/config.ts";
+import { configSchema, loadConfig } from "../../src/config/config.ts";
 import { decide } from "../../src/approvals/policy.ts";
-import { createEncoder } from "../../src/core/encoder.ts";
+import { createEncoder } from "../../src/security/encoder.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createTools } from "../../src/tools/registry.ts";
-import { VARIABLES } from "../../src/config-variables.ts";
+import { VARIABLES } from "../../src/config/variables.ts";
 
 let cwd: string;
 

@@ -5,11 +5,10 @@ import type {
   MessageRef,
   Offer,
   Outgoing,
-  People,
   Progress,
-  Standing,
   View,
 } from "../../src/adapters/adapter.ts";
+import type { People, Standing } from "../../src/core/people.ts";
 
 type Shown =
   | { ref: MessageRef; kind: "say"; message: Outgoing }

@@ -1,5 +1,5 @@
 import { createServer, connect, type Socket } from "node:net";
-import type { RedisAddress } from "../../src/journal/redis-address.ts";
+import type { RedisAddress } from "../../src/journal/redis/address.ts";
 
 /** A way to a server's unix socket that can be cut in the middle of a reply, or swallow what goes through it. */
 export interface CuttingProxy {

@@ -1,4 +1,4 @@
-import { createEncoder, type Encoder } from "../../src/core/encoder.ts";
+import { createEncoder, type Encoder } from "../../src/security/encoder.ts";
 
 /** Holds nothing: it takes out what has a secret's shape. */
 export const nothingHeld: Encoder = createEncoder([]);

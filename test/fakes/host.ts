@@ -1,12 +1,12 @@
 import type { Adapter, Inbox, Queries, Tenants } from "../../src/adapters/adapter.ts";
 import { readText } from "../../src/commands/grammar.ts";
-import { encodeText } from "../../src/core/display.ts";
+import { encodeText } from "../../src/security/sanitize.ts";
 import { transportOf } from "../../src/core/journal-key.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { createInbox } from "../../src/worker/inbox.ts";
-import { whyNotPrepared } from "../../src/worker/edits.ts";
-import { createQueries } from "../../src/worker/queries.ts";
-import { createTenants } from "../../src/worker/tenants.ts";
+import { whyNotPrepared } from "../../src/queries/edits.ts";
+import { createQueries } from "../../src/queries/queries.ts";
+import { createTenants } from "../../src/app/tenants.ts";
 import { createStage, type Stage, type StageOptions } from "./stage.ts";
 
 /** A process of the bot behind a real adapter: its inbox, its queries, and a worker that is woken. */

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RedisAddress } from "../../src/journal/redis-address.ts";
+import type { RedisAddress } from "../../src/journal/redis/address.ts";
 
 /** A real Redis of a test file's own, on a unix socket in a folder of its own. It dies with this process (Linux). */
 export class RedisServer {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { encodeText } from "../../src/core/display.ts";
+import { encodeText } from "../../src/security/sanitize.ts";
 import { BotError } from "../../src/core/errors.ts";
-import { createRedactor } from "../../src/core/secrets.ts";
+import { createRedactor } from "../../src/security/redaction.ts";
 import { createLedger } from "../../src/incidents/ledger.ts";
 import { type Journal, knownOf } from "../../src/journal/journal.ts";
 import { createStage, MINUTE, START } from "./stage.ts";

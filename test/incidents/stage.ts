@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { Change, Ledger, Saying } from "../../src/incidents/incident.ts";
 import { createLedger } from "../../src/incidents/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00Z");
 export const MINUTE = 60_000;

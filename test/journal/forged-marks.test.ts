@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Granted, Journal } from "../../src/journal/journal.ts";
-import { openRedisJournal } from "../../src/journal/redis.ts";
+import { openRedisJournal } from "../../src/journal/redis/journal.ts";
 import { message } from "../contracts/journal.ts";
 import { RedisServer } from "../fakes/redis-server.ts";
 

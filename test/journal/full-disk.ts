@@ -1,5 +1,5 @@
 import { isBotError } from "../../src/core/errors.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 
 /** Posts until the disk refuses, then says how many posts were accepted and what the refusal was. */
 const [path = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openRedisJournal } from "../../src/journal/redis.ts";
+import { openRedisJournal } from "../../src/journal/redis/journal.ts";
 import { asked, TWO } from "../fakes/asked.ts";
 import { RedisServer } from "../fakes/redis-server.ts";
 import { createStage, KEY } from "../fakes/stage.ts";

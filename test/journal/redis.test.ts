@@ -1,11 +1,11 @@
 import { crc32 } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { fold } from "../../src/journal/fold.ts";
+import { fold } from "../../src/thread/fold.ts";
 import { type Journal, MAX_IDLE_MS } from "../../src/journal/journal.ts";
-import { openRedisJournal, type RedisOptions } from "../../src/journal/redis.ts";
-import { createSigner } from "../../src/journal/redis-entries.ts";
-import { emptyThread } from "../../src/journal/thread.ts";
+import { openRedisJournal, type RedisOptions } from "../../src/journal/redis/journal.ts";
+import { createSigner } from "../../src/journal/redis/entries.ts";
+import { emptyThread } from "../../src/thread/state.ts";
 import { journalContract, message } from "../contracts/journal.ts";
 import { RedisServer } from "../fakes/redis-server.ts";
 import { until } from "../until.ts";

@@ -12,10 +12,10 @@ import {
   decodeStored,
   signEntries,
   type Stored,
-} from "../../src/journal/redis-entries.ts";
-import { openRedisJournal } from "../../src/journal/redis.ts";
+} from "../../src/journal/redis/entries.ts";
+import { openRedisJournal } from "../../src/journal/redis/journal.ts";
 import { checkChain, followed, sealOf } from "../../src/journal/seal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { seededRandom } from "../chaos/random.ts";
 import { message } from "../contracts/journal.ts";
 import { RedisServer } from "../fakes/redis-server.ts";

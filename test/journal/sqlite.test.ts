@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { fold } from "../../src/journal/fold.ts";
-import { emptyThread } from "../../src/journal/thread.ts";
+import { fold } from "../../src/thread/fold.ts";
+import { emptyThread } from "../../src/thread/state.ts";
 import { MAX_IDLE_MS } from "../../src/journal/journal.ts";
-import { openDatabase } from "../../src/journal/sqlite-file.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { openDatabase } from "../../src/journal/sqlite/file.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { journalContract, message } from "../contracts/journal.ts";
 
 const KEY: JournalKey = "test:file";

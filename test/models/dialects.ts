@@ -1,9 +1,9 @@
 import type { StopReason } from "../../src/core/block.ts";
-import { createAnthropicModel } from "../../src/models/anthropic.ts";
-import type { Fetch } from "../../src/models/exchange.ts";
+import { createAnthropicModel } from "../../src/models/providers/anthropic.ts";
+import type { Fetch } from "../../src/models/fetch-guard.ts";
 import type { Model } from "../../src/models/model.ts";
-import { createCompatibleModel } from "../../src/models/openai-compatible.ts";
-import { createOpenAiModel } from "../../src/models/openai.ts";
+import { createCompatibleModel } from "../../src/models/providers/openai-compatible.ts";
+import { createOpenAiModel } from "../../src/models/providers/openai.ts";
 
 /** What a provider is to say, in no provider's words. */
 export interface Answer {

@@ -2,7 +2,7 @@ import { LLMock } from "@copilotkit/aimock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AssistantBlock } from "../../src/core/block.ts";
 import type { Model, Turn } from "../../src/models/model.ts";
-import { createPatientModel } from "../../src/models/patient.ts";
+import { createPatientModel } from "../../src/models/retrying.ts";
 import { failureOf, requestOf, said } from "./harness.ts";
 import { anthropic, compatible, openai } from "./dialects.ts";
 

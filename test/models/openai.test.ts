@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Model, Turn } from "../../src/models/model.ts";
-import { createOpenAiModel } from "../../src/models/openai.ts";
+import { createOpenAiModel } from "../../src/models/providers/openai.ts";
 import { modelContract } from "../contracts/model.ts";
 import { CALLS, failureOf, PIXEL, requestOf, said } from "./harness.ts";
 import { type ModelServer, startModelServer } from "../fakes/model-server.ts";

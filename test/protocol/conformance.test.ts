@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { putOffKey, type Step } from "../../src/worker/next.ts";
+import { putOffKey, type Step } from "../../src/thread/decide.ts";
 import { createFold, type Folded, next } from "./fold.mjs";
 import {
   createModel,

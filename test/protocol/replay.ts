@@ -1,8 +1,8 @@
-import { isOpen } from "../../src/approvals/action.ts";
+import { isOpen } from "../../src/thread/action.ts";
 import type { Draft } from "../../src/core/entry.ts";
-import { fold } from "../../src/journal/fold.ts";
-import { emptyThread, type Thread } from "../../src/journal/thread.ts";
-import { nextStep, type Step } from "../../src/worker/next.ts";
+import { fold } from "../../src/thread/fold.ts";
+import { emptyThread, type Thread } from "../../src/thread/state.ts";
+import { nextStep, type Step } from "../../src/thread/decide.ts";
 
 /** The model's letters as the product's entries, and what the product writes besides. */
 

@@ -1,4 +1,4 @@
-import { cleanText } from "../../src/core/display.ts";
+import { cleanText } from "../../src/security/sanitize.ts";
 import type { ActionCard, InboundFile } from "../../src/adapters/adapter.ts";
 import type { Choice, JsonObject } from "../../src/core/entry.ts";
 import { LATER, type Order, written } from "./notation.ts";

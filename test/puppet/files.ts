@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ENCODINGS } from "../core/encodings.ts";
+import { ENCODINGS } from "../security/encodings.ts";
 import { seeded } from "../core/seeded.ts";
 import { longLines } from "./attacks.ts";
 import { SKILL } from "./carriers.ts";

@@ -2,7 +2,7 @@ import canonicalize from "canonicalize";
 import { isDeepStrictEqual } from "node:util";
 import type { ActionCard } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import type { StoredEntry } from "../../src/journal/journal.ts";
+import type { StoredEntry } from "../../src/core/entry.ts";
 import type { Attack } from "./attacks.ts";
 import { ORACLE } from "./detours.ts";
 import { ASKED_LINE, DENIED_LINE, hasGoods, isDeniedAsked, RECORD_LINE } from "./goods.ts";

@@ -1,4 +1,5 @@
-import type { Adapter, People, Standing } from "../../src/adapters/adapter.ts";
+import type { Adapter } from "../../src/adapters/adapter.ts";
+import type { People, Standing } from "../../src/core/people.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 
 /**

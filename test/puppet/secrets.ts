@@ -1,5 +1,5 @@
-import type { HeldSecret } from "../../src/core/secrets.ts";
-import { ENCODINGS } from "../core/encodings.ts";
+import type { HeldSecret } from "../../src/security/redaction.ts";
+import { ENCODINGS } from "../security/encodings.ts";
 import { seeded } from "../core/seeded.ts";
 
 /** What the bot holds in this world. Two have a known issuer's shape, two look like nothing but what they are. */

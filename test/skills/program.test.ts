@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { Program } from "../fakes/program.ts";
 import { type Provider, startProvider, WIRES } from "../fakes/provider.ts";
 import { skillText } from "./folder.ts";

@@ -9,8 +9,8 @@ import {
   describeInput,
   readArguments,
   inputForm,
-  suggest,
 } from "../../src/tools/arguments.ts";
+import { suggest } from "../../src/core/suggest.ts";
 import { type Tool, defineTool } from "../../src/tools/tool.ts";
 
 const schemaHash = (tool: Tool) => inputForm(tool).schemaHash;

@@ -1,7 +1,7 @@
 import net from "node:net";
 import { vi } from "vitest";
 import { isBotError } from "../../src/core/errors.ts";
-import { createDial } from "../../src/tools/dial.ts";
+import { createDial } from "../../src/net/dial.ts";
 
 type Rules = Parameters<typeof createDial>[0];
 type Options = NonNullable<Parameters<typeof createDial>[1]>;

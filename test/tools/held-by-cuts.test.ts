@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
-import { createEncoder } from "../../src/core/encoder.ts";
+import { createEncoder } from "../../src/security/encoder.ts";
 import { createReadLog } from "../../src/tools/host/read-log.ts";
 import { createRunCommand } from "../../src/tools/host/run-command.ts";
 import { httpCheck } from "../../src/tools/network/http-check.ts";

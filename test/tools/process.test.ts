@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { resolveExecutable } from "../../src/tools/host/executable.ts";
+import { resolveExecutable } from "../../src/tools/executable.ts";
 import { createExec } from "../../src/tools/process.ts";
 import { makeFolder, searchPath, writeProgram } from "./host/context.ts";
 import { nothingHeld } from "../fakes/encoder.ts";

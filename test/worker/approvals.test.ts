@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cardButtons, readPress } from "../../src/adapters/press.ts";
+import { cardButtons, readPress } from "../../src/adapters/render/buttons.ts";
 import { createChat } from "../fakes/chat.ts";
 import { asked, TWO } from "../fakes/asked.ts";
 import { createStage, fakeTool } from "../fakes/stage.ts";

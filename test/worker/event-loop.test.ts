@@ -1,9 +1,9 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createAside } from "../../src/core/encoder-thread.ts";
-import { createEncoder } from "../../src/core/encoder.ts";
-import { shownPart } from "../../src/worker/think.ts";
-import { createWatchdog, startWatchdog } from "../../src/worker/watchdog.ts";
+import { createAside } from "../../src/security/encoder-thread.ts";
+import { createEncoder } from "../../src/security/encoder.ts";
+import { shownPart } from "../../src/worker/model-call.ts";
+import { createWatchdog, startWatchdog } from "../../src/app/watchdog.ts";
 import { cpuMs } from "../cpu-time.ts";
 import { createStage } from "../fakes/stage.ts";
 

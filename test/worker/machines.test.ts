@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import type { Entry } from "../../src/core/entry.ts";
-import { HOST_GONE_MS } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
+import { HOST_GONE_MS } from "../../src/core/host-beat.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { hostArgument } from "../../src/tools/host/host-argument.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { createChat } from "../fakes/chat.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { createDrive, progress } from "../../src/worker/drive.ts";
-import { createQueries } from "../../src/worker/queries.ts";
+import { createDrive, progress } from "../../src/worker/context.ts";
+import { createQueries } from "../../src/queries/queries.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 

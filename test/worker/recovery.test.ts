@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { StoredEntry } from "../../src/journal/journal.ts";
+import type { StoredEntry } from "../../src/core/entry.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { createQueries } from "../../src/worker/queries.ts";
+import { createQueries } from "../../src/queries/queries.ts";
 import { asked } from "../fakes/asked.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { encodeText } from "../../src/core/display.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite.ts";
-import { createQueries } from "../../src/worker/queries.ts";
+import { encodeText } from "../../src/security/sanitize.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { createQueries } from "../../src/queries/queries.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 import { holds, until } from "../until.ts";
 

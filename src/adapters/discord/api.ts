@@ -1,6 +1,6 @@
 import { REST, type RouteLike } from "discord.js";
 import { BotError } from "../../core/errors.ts";
-import { platformError } from "./failures.ts";
+import { platformError } from "./errors.ts";
 
 export const API_URL = "https://discord.com/api";
 

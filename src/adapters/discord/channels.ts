@@ -8,10 +8,10 @@ import {
   RESTJSONErrorCodes as Code,
   Routes,
 } from "discord.js";
-import { remember } from "../../core/recent.ts";
+import { remember } from "../../core/ttl-cache.ts";
 import { isBotError } from "../../core/errors.ts";
 import type { Api } from "./api.ts";
-import { isCode } from "./failures.ts";
+import { isCode } from "./errors.ts";
 import { keyOf, type Place } from "./place.ts";
 
 /** SAFETY: who may decide is asked again at the latest after this. */

@@ -10,8 +10,8 @@ import {
 import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
 import { API_URL, REST_OPTIONS } from "./api.ts";
-import { platformError } from "./failures.ts";
-import { createQuietLog, type QuietLog } from "../quiet-log.ts";
+import { platformError } from "./errors.ts";
+import { createQuietLog, type QuietLog } from "../shared/quiet-log.ts";
 import type { Heard } from "./messages.ts";
 import { ShieldedStrategy, shieldEvents } from "./shield.ts";
 import type { Guild } from "./tenants.ts";

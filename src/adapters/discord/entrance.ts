@@ -1,9 +1,9 @@
 import { InteractionType } from "discord.js";
 import type { Logger } from "pino";
-import type { QuietLog } from "../quiet-log.ts";
-import { readPress } from "../told.ts";
-import { NO_COMMANDS } from "../words.ts";
-import type { Acks } from "./acks.ts";
+import type { QuietLog } from "../shared/quiet-log.ts";
+import { readPress } from "../render/message.ts";
+import { NO_COMMANDS } from "../render/phrases.ts";
+import type { Acks } from "./interaction-replies.ts";
 import { within } from "./api.ts";
 import { type Interactions, UNKNOWN } from "./interactions.ts";
 import { type Asked, type Pressed, readAsked, readPressed } from "./payloads.ts";

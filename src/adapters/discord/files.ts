@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type AttachedFile, createFileReader, type ReadFiles } from "../inbound-files.ts";
+import { type AttachedFile, createFileReader, type ReadFiles } from "../shared/inbound-files.ts";
 import type { Said } from "./payloads.ts";
 
 /** An attachment as the reader takes it. */

@@ -5,9 +5,9 @@ import {
   TextInputStyle,
 } from "discord.js";
 import type { Mistake } from "../../core/edit.ts";
-import { exactText } from "../../core/display.ts";
+import { exactText } from "../../security/sanitize.ts";
 import type { Pressed } from "./payloads.ts";
-import { againButton, type Form, type FormField, type Told } from "../told.ts";
+import { againButton, type Form, type FormField, type Told } from "../render/message.ts";
 
 /** Inputs of one form (Discord's reference, "Modal"). */
 export const MAX_FIELDS = 5;

@@ -2,14 +2,14 @@ import { InteractionType } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
-import { openedForm, type Press, readPress, sentForm, tellDetails } from "../told.ts";
-import type { Acks } from "./acks.ts";
+import { openedForm, type Press, readPress, sentForm, tellDetails } from "../render/message.ts";
+import type { Acks } from "./interaction-replies.ts";
 import { within } from "./api.ts";
 import { keptIn, MAX_FIELDS, modalOf, tellMistakes, writtenIn } from "./forms.ts";
 import type { Pressed } from "./payloads.ts";
 import { actorOf } from "./people.ts";
 import { keyOf } from "./place.ts";
-import type { Whispers } from "./whispers.ts";
+import type { Whispers } from "./ephemeral.ts";
 
 /** Discord waits 3 s for the first answer: what is not kept by then is said not to be. */
 const KEEP_MS = 2_000;

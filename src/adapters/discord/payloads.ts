@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { withoutNulls } from "../payload.ts";
+import { withoutNulls } from "../shared/payload.ts";
 
 /** What is taken of what Discord sends; the rest is dropped, and what is not of this form is not taken at all. */
 

@@ -7,12 +7,12 @@ import {
 } from "discord.js";
 import type { Actor } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
-import { remember } from "../../core/recent.ts";
+import { remember } from "../../core/ttl-cache.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { People, Standing } from "../adapter.ts";
+import type { People, Standing } from "../../core/people.ts";
 import type { Api } from "./api.ts";
 import { type Channels, TTL_MS } from "./channels.ts";
-import { isCode } from "./failures.ts";
+import { isCode } from "./errors.ts";
 import type { User } from "./payloads.ts";
 import { accountOf, type Place, tryPlace, tryRole, tryUser } from "./place.ts";
 import type { Served } from "./tenants.ts";

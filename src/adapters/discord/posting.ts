@@ -4,8 +4,8 @@ import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Delivery, MessageRef } from "../adapter.ts";
 import type { Api } from "./api.ts";
-import type { DiscordMessage } from "./components.ts";
-import { isCode, REFUSED_MS } from "./failures.ts";
+import type { DiscordMessage } from "./encode.ts";
+import { isCode, REFUSED_MS } from "./errors.ts";
 import { keyOf, type Place } from "./place.ts";
 
 /** Messages among which an earlier attempt's is looked for: what Discord gives at once at the most. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Delivery, MessageRef, Offer } from "../adapter.ts";
-import { tellText, type Told } from "../told.ts";
-import { discordMessages } from "./components.ts";
+import { tellText, type Told } from "../render/message.ts";
+import { discordMessages } from "./encode.ts";
 import { addressOf, keyOf, type Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
 

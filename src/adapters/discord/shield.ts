@@ -1,5 +1,5 @@
 import { type Client, GatewayDispatchEvents as Dispatch, SimpleShardingStrategy } from "discord.js";
-import type { QuietLog } from "../quiet-log.ts";
+import type { QuietLog } from "../shared/quiet-log.ts";
 
 /**
  * The library (14.28) handles events outside of any promise that somebody waits for: what throws there, as on an

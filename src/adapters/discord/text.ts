@@ -1,6 +1,6 @@
 import type { APIUser } from "discord.js";
 import { characterEnd } from "../../core/characters.ts";
-import { cleanText } from "../../core/display.ts";
+import { cleanText } from "../../security/sanitize.ts";
 
 /** What the notation in a text stands for. */
 export interface Names {

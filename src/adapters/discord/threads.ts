@@ -1,10 +1,10 @@
 import { type APIChannel, ChannelType, RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError, messageOf } from "../../core/errors.ts";
-import { putNewest } from "../../core/recent.ts";
+import { putNewest } from "../../core/ttl-cache.ts";
 import type { Api } from "./api.ts";
 import { type Channels, missingAmong } from "./channels.ts";
-import { isCode } from "./failures.ts";
+import { isCode } from "./errors.ts";
 import type { Place } from "./place.ts";
 import type { Say } from "./say.ts";
 

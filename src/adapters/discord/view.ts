@@ -1,18 +1,18 @@
-import { aloudDelivery } from "../aloud.ts";
+import { aloudDelivery } from "../shared/aloud.ts";
 import { RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { MessageRef, Notice, View } from "../adapter.ts";
-import type { ProgressBoard } from "../progress-board.ts";
-import { type Told, tellCard, tellOutgoing } from "../told.ts";
+import type { ProgressBoard } from "../shared/progress-board.ts";
+import { type Told, tellCard, tellOutgoing } from "../render/message.ts";
 import type { Api } from "./api.ts";
-import { discordMessages } from "./components.ts";
-import { isCode } from "./failures.ts";
+import { discordMessages } from "./encode.ts";
+import { isCode } from "./errors.ts";
 import type { DiscordPeople } from "./people.ts";
 import { accountOf, addressOf, type Place, tryUser } from "./place.ts";
 import { messagesOf, type Posting } from "./posting.ts";
 import { isWithin, noticeOf } from "./say.ts";
-import type { Whispers } from "./whispers.ts";
+import type { Whispers } from "./ephemeral.ts";
 
 export interface ViewParts {
   api: Api;

@@ -1,7 +1,7 @@
 import { webApi } from "@slack/bolt";
 import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
-import { platformError } from "./failures.ts";
+import { platformError } from "./errors.ts";
 import { createSdkLogger } from "./sdk-log.ts";
 
 /** What is not answered by then may still be carried out: whoever repeats it looks first. */

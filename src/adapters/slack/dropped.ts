@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { putNewest } from "../../core/recent.ts";
-import { tellText } from "../told.ts";
-import { slackMessages } from "./blocks.ts";
+import { putNewest } from "../../core/ttl-cache.ts";
+import { tellText } from "../render/message.ts";
+import { slackMessages } from "./encode.ts";
 import type { Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
 

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
-import { withoutNulls } from "../payload.ts";
-import type { QuietLog } from "../quiet-log.ts";
-import { NO_COMMANDS } from "../words.ts";
+import { withoutNulls } from "../shared/payload.ts";
+import type { QuietLog } from "../shared/quiet-log.ts";
+import { NO_COMMANDS } from "../render/phrases.ts";
 import type { Messages } from "./messages.ts";
-import type { Presses } from "./presses.ts";
+import type { Presses } from "./interactions.ts";
 import type { Take } from "./receiver.ts";
 
 const text = z.string().optional().catch(undefined);

@@ -8,7 +8,7 @@ import {
 import { verifySlackRequest } from "@slack/bolt";
 import type { Logger } from "pino";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
-import { createQuietLog } from "../quiet-log.ts";
+import { createQuietLog } from "../shared/quiet-log.ts";
 import { type EventSource, STOP_MS, type Take } from "./receiver.ts";
 
 export interface HttpSourceOptions {

@@ -1,9 +1,9 @@
 import type { webApi } from "@slack/bolt";
 import type { Actor } from "../../core/entry.ts";
-import { remember } from "../../core/recent.ts";
-import type { People, Standing } from "../adapter.ts";
+import { remember } from "../../core/ttl-cache.ts";
+import type { People, Standing } from "../../core/people.ts";
 import { type Api, within } from "./api.ts";
-import { refusalCode } from "./failures.ts";
+import { refusalCode } from "./errors.ts";
 import {
   accountOf,
   type Place,

@@ -1,11 +1,11 @@
 import type { webApi } from "@slack/bolt";
 import { BotError, isBotError } from "../../core/errors.ts";
-import { putNewest } from "../../core/recent.ts";
+import { putNewest } from "../../core/ttl-cache.ts";
 import type { Delivery, MessageRef } from "../adapter.ts";
 import type { Api } from "./api.ts";
-import type { SlackMessage } from "./blocks.ts";
-import { findEarlier, markOf } from "./earlier.ts";
-import { REFUSED_MS, refusalCode } from "./failures.ts";
+import type { SlackMessage } from "./encode.ts";
+import { findEarlier, markOf } from "./find-delivery.ts";
+import { REFUSED_MS, refusalCode } from "./errors.ts";
 import type { Place, Workspace } from "./place.ts";
 
 /** The message stands no more, or not for us. */

@@ -1,7 +1,7 @@
 import type { SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "pino";
 import * as z from "zod";
-import { createQuietLog } from "../quiet-log.ts";
+import { createQuietLog } from "../shared/quiet-log.ts";
 import type { Take } from "./receiver.ts";
 
 /** What is taken of a frame of Socket Mode; what else it holds is the client's. */

@@ -3,7 +3,7 @@ import { SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import { clientOptions, within } from "./api.ts";
-import { platformError } from "./failures.ts";
+import { platformError } from "./errors.ts";
 import { type EventSource, STOP_MS } from "./receiver.ts";
 import { createSdkLogger } from "./sdk-log.ts";
 import { createFrames } from "./socket-frames.ts";

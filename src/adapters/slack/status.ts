@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { Api } from "./api.ts";
-import { refusalCode } from "./failures.ts";
+import { refusalCode } from "./errors.ts";
 import type { Place } from "./place.ts";
 
 /** What Slack shows beside a thread: working (with a Stop of its own), waiting for a person, or nothing. */

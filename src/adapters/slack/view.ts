@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { Offer, Outgoing, View } from "../adapter.ts";
-import type { ProgressBoard } from "../progress-board.ts";
-import { aloudDelivery } from "../aloud.ts";
-import { tellCard, tellOutgoing, tellText } from "../told.ts";
-import { slackMessages } from "./blocks.ts";
+import type { ProgressBoard } from "../shared/progress-board.ts";
+import { aloudDelivery } from "../shared/aloud.ts";
+import { tellCard, tellOutgoing, tellText } from "../render/message.ts";
+import { slackMessages } from "./encode.ts";
 import { type Place, tryAccount } from "./place.ts";
 import { isPrivate, type Posting, timestampsOf } from "./posting.ts";
 import type { SessionStatus } from "./status.ts";

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../core/entry.ts";
 import type { Outgoing, Progress } from "../adapter.ts";
-import { briefArgs } from "../words.ts";
+import { briefArgs } from "../render/phrases.ts";
 import type { Turn } from "./model-turn.ts";
 import { createModelTurn } from "./model-turn.ts";
-import type { Look } from "./paint.ts";
+import type { Look } from "./style.ts";
 import type { Screen } from "./screen.ts";
 import { formatAge } from "./time.ts";
 import { clip, tailLines } from "./wrap.ts";

@@ -1,8 +1,8 @@
 import type { Outcome } from "../../core/entry.ts";
 import type { CallResult } from "../adapter.ts";
-import { type Answer, briefArgs, evidenceOf, formatMs, spentWords } from "../words.ts";
+import { type Answer, briefArgs, evidenceOf, formatMs, spentWords } from "../render/phrases.ts";
 import { renderMarkdown } from "./markdown.ts";
-import type { Look, Paint, Style } from "./paint.ts";
+import type { Look, Paint, Style } from "./style.ts";
 import { clip } from "./wrap.ts";
 
 const MARKS: Readonly<Record<Outcome, [style: Style | undefined, mark: string]>> = {

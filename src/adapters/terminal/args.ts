@@ -1,6 +1,6 @@
-import { exactText } from "../../core/display.ts";
+import { exactText } from "../../security/sanitize.ts";
 import { isJsonObject, tryJson } from "../../core/json.ts";
-import { exactLines } from "../words.ts";
+import { exactLines } from "../render/phrases.ts";
 
 /**
  * One readable row per argument of a canonical form, empty when it is none. Text keeps its line breaks; nothing else of

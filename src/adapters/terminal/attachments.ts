@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, extname, resolve } from "node:path";
 import { MAX_FILE_BYTES } from "../../core/block.ts";
-import { binaryTypeOf } from "../../core/image-type.ts";
+import { binaryTypeOf } from "../../core/file-type.ts";
 import type { FileType } from "../../core/block.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { InboundFile } from "../adapter.ts";

@@ -1,10 +1,10 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard } from "../adapter.ts";
-import { isSettled } from "../words.ts";
+import { isSettled } from "../render/phrases.ts";
 import type { Manner } from "./card.ts";
 import { renderStanding } from "./card.ts";
 import type { Answerable } from "./input.ts";
-import { createPaint } from "./paint.ts";
+import { createPaint } from "./style.ts";
 
 /** What has to be printed to bring the screen up to date: the whole card, one line of a manner, or nothing. */
 type Placement = "card" | Manner | undefined;

@@ -1,8 +1,8 @@
 import type { Effect } from "../../core/entry.ts";
 import type { ActionCard } from "../adapter.ts";
-import { isSettled, neededWords, standingOf, voteLines } from "../words.ts";
+import { isSettled, neededWords, standingOf, voteLines } from "../render/phrases.ts";
 import { readableArgs } from "./args.ts";
-import type { Look, Paint, Style } from "./paint.ts";
+import type { Look, Paint, Style } from "./style.ts";
 import { formatExpiry } from "./time.ts";
 import { foldExact, widthOf, wrapWords } from "./wrap.ts";
 

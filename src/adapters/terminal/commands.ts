@@ -4,8 +4,8 @@ import type { Queries, ThreadSummary } from "../adapter.ts";
 import type { Board } from "./board.ts";
 import { renderDetails, renderStanding, replyLine } from "./card.ts";
 import { LOCAL_COMMANDS, THREAD_COMMANDS } from "./input.ts";
-import type { Look } from "./paint.ts";
-import { renderThread, renderWaiting, shortKey } from "./render.ts";
+import type { Look } from "./style.ts";
+import { renderThread, renderWaiting, shortKey } from "./encode.ts";
 
 const TRANSPORT = "terminal";
 

@@ -1,4 +1,4 @@
-import { exactText } from "../../core/display.ts";
+import { exactText } from "../../security/sanitize.ts";
 import type { EditField, EditForm } from "../../core/edit.ts";
 
 /** An edit form on the line: one field after the other, of a list one element after the other. */

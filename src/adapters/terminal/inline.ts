@@ -1,5 +1,5 @@
 import type { MarkedToken, Token, Tokens } from "marked";
-import type { Paint, Style } from "./paint.ts";
+import type { Paint, Style } from "./style.ts";
 import { widthOf, wrapWords } from "./wrap.ts";
 
 /** A piece of text and how it is painted. */

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Token, Tokens } from "marked";
-import { holdsAll, isBlock, parseMarkdown } from "../markdown.ts";
+import { holdsAll, isBlock, parseMarkdown } from "../render/markdown.ts";
 import type { Span } from "./inline.ts";
 import { inlineSpans, spansWidth, wrapSpans } from "./inline.ts";
-import type { Look } from "./paint.ts";
+import type { Look } from "./style.ts";
 import { wrapWords } from "./wrap.ts";
 
 /** Narrower than this, deeply nested text would be one character a line. */

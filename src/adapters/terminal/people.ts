@@ -1,4 +1,4 @@
-import type { People } from "../adapter.ts";
+import type { People } from "../../core/people.ts";
 
 /** Who can reach this terminal is its one operator: a full member of every thread, in no group. */
 export function createPeople(account: string): People {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { exactText } from "../../core/display.ts";
+import { exactText } from "../../security/sanitize.ts";
 import { type Edit, type Mistake, WHOLE_FIELD } from "../../core/edit.ts";
 import type { Actor } from "../../core/entry.ts";
 import { messageOf } from "../../core/errors.ts";
@@ -23,9 +23,9 @@ import {
 import { createEditing, type Editing } from "./editing.ts";
 import type { LocalCommand, Reply } from "./input.ts";
 import { looksLikeChoice, readLine } from "./input.ts";
-import type { Look, Paint } from "./paint.ts";
-import { isQuiet } from "./quiet.ts";
-import { renderPast, shortKey } from "./render.ts";
+import type { Look, Paint } from "./style.ts";
+import { isQuiet } from "./idle.ts";
+import { renderPast, shortKey } from "./encode.ts";
 import type { Line, Screen } from "./screen.ts";
 import { goneError } from "./screen.ts";
 import { createView, noteNotice, showCard, type TerminalView } from "./view.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { ActionCard, MessageRef, Outgoing, View } from "../adapter.ts";
-import { plainNotice } from "../words.ts";
+import { plainNotice } from "../render/phrases.ts";
 import type { Activity } from "./activity.ts";
 import type { Board } from "./board.ts";
 import { renderCard, renderStanding, replyLine } from "./card.ts";
-import type { Look } from "./paint.ts";
-import { DELIVERED_TWICE, renderOutgoing, tryRenderProgress } from "./render.ts";
+import type { Look } from "./style.ts";
+import { DELIVERED_TWICE, renderOutgoing, tryRenderProgress } from "./encode.ts";
 
 export interface ViewParts {
   /** Resolves when the text is on the screen. @throws BotError CONNECTION_FAILED when the terminal is gone */

@@ -4,7 +4,7 @@ import { lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { BotError } from "../../core/errors.ts";
-import { resolveExecutable, systemName } from "./executable.ts";
+import { resolveExecutable, systemName } from "../executable.ts";
 import { formatBytes } from "./units.ts";
 
 /** A file as it was when it was looked at. */

@@ -1,4 +1,4 @@
-import { systemName } from "./executable.ts";
+import { systemName } from "../executable.ts";
 
 /**
  * Command lines that only read, and so need nobody's approval. Reviewed by hand against each program's manual page; what

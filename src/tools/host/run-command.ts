@@ -1,10 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { userInfo } from "node:os";
 import * as z from "zod";
-import { cleanText } from "../../core/display.ts";
-import type { Encoder } from "../../core/encoder.ts";
+import { cleanText } from "../../security/sanitize.ts";
+import type { Encoder } from "../../security/encoder.ts";
 import { defineTool, type ExecResult, type Tool, type ToolOutput } from "../tool.ts";
-import { resolveExecutable } from "./executable.ts";
+import { resolveExecutable } from "../executable.ts";
 import { hostArgument } from "./host-argument.ts";
 import { type CommandFiles, findChange, isOther, pinCommand } from "./pinned-files.ts";
 import { withCopies } from "./private-copies.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import type { ToolContext } from "../tool.ts";
-import { isExecutable, resolveExecutable } from "./executable.ts";
+import { isExecutable, resolveExecutable } from "../executable.ts";
 import {
   isAlive,
   listProcesses,

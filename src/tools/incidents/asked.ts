@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Preview } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
 import type { Change, Incident, Ledger, Saying } from "../../incidents/incident.ts";
-import { type Here, readMoment } from "../../incidents/moment.ts";
+import { type Here, readMoment } from "../../core/instant.ts";
 import type { ToolContext, Verdict } from "../tool.ts";
 
 /** What the tools of the ledger share: their fields, and who asks. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Duration, Ledger, Stats } from "../../incidents/incident.ts";
-import { showDuration } from "../../incidents/moment.ts";
+import { showDuration } from "../../core/instant.ts";
 import { PERIOD_FORMS, type Period, readPeriod, showPeriod } from "../../incidents/period.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { askedIn } from "./asked.ts";

@@ -1,5 +1,5 @@
 import type { Incident, Said } from "../../incidents/incident.ts";
-import { createClock, showDuration, showMoment } from "../../incidents/moment.ts";
+import { createClock, showDuration, showMoment } from "../../core/instant.ts";
 import { labelled } from "./table.ts";
 import { titleOf, UNVERIFIED, unverifiedIn } from "./unverified.ts";
 

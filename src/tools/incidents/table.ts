@@ -1,5 +1,5 @@
 import type { Incident } from "../../incidents/incident.ts";
-import { createClock, showDuration } from "../../incidents/moment.ts";
+import { createClock, showDuration } from "../../core/instant.ts";
 import { titleOf, UNVERIFIED, unverifiedIn } from "./unverified.ts";
 
 /** Fits a chat's block of code and a terminal. Only a thread's address may make a line longer. */

@@ -3,7 +3,8 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { BotError, messageOf } from "../../core/errors.ts";
-import type { Dialed, ToolContext } from "../tool.ts";
+import type { ToolContext } from "../tool.ts";
+import type { Dialed } from "../../net/dial.ts";
 import { describeCertificate, type CertificateReport } from "./certificate.ts";
 import { printable } from "./format.ts";
 

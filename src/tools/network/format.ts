@@ -1,5 +1,6 @@
-import { cleanText, headOf } from "../../core/display.ts";
-import type { Encoder } from "../../core/encoder.ts";
+import { cleanText } from "../../security/sanitize.ts";
+import { headOf } from "../../core/text.ts";
+import type { Encoder } from "../../security/encoder.ts";
 
 /**
  * Other people's text on one line of a report: control characters and bytes that are no text are written out (`\x00`),

@@ -1,5 +1,5 @@
-import { headOf } from "../../core/display.ts";
-import type { Encoder } from "../../core/encoder.ts";
+import { headOf } from "../../core/text.ts";
+import type { Encoder } from "../../security/encoder.ts";
 import type { Body } from "./http-body.ts";
 import type { Answer, Exchange } from "./http-exchange.ts";
 import { formatBytes, formatMs, formatTimes, printablePart, quoted } from "./format.ts";

@@ -2,9 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { addAbortListener } from "node:events";
 import type { Duplex } from "node:stream";
 import * as z from "zod";
-import type { Encoder } from "../../core/encoder.ts";
+import type { Encoder } from "../../security/encoder.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
-import { defineTool, type Dialed, type ToolContext } from "../tool.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
+import { type Dialed } from "../../net/dial.ts";
 import { dialWithin, limitTime, secure, type TimeLimit } from "./connection.ts";
 import { formatAddress, formatTimes, printable, printablePart } from "./format.ts";
 

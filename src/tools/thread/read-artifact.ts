@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { binaryTypeOf } from "../../core/image-type.ts";
+import { binaryTypeOf } from "../../core/file-type.ts";
 import { searchLines } from "../line-search.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 

@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Told } from "../../../src/adapters/told.ts";
+import type { Told } from "../../../src/adapters/render/message.ts";
 import {
   createProgressLog,
   tellCard,
   tellDetails,
   tellOutgoing,
-} from "../../../src/adapters/told.ts";
-import type { Part } from "../../../src/adapters/prose.ts";
-import { discordMessages, type DiscordMessage } from "../../../src/adapters/discord/components.ts";
+} from "../../../src/adapters/render/message.ts";
+import type { Part } from "../../../src/adapters/render/rich-text.ts";
+import { discordMessages, type DiscordMessage } from "../../../src/adapters/discord/encode.ts";
 import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 import { readDiscord } from "./reader.ts";

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { pino } from "pino";
-import { createDiscord } from "../../../src/adapters/discord/discord.ts";
+import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
 import { answer, type Bot, holds, openBot, until } from "./harness.ts";
 
 let bot: Bot | undefined;

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { createDiscord } from "../../../src/adapters/discord/discord.ts";
+import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { tryJson } from "../../../src/core/json.ts";
 import type { EditingPlatform, Sent } from "../../contracts/edit-form.ts";

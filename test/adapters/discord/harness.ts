@@ -1,10 +1,10 @@
 import { pino } from "pino";
 import type { ActionCard, ChatAdapter, ChatParts, View } from "../../../src/adapters/adapter.ts";
-import { createDiscord } from "../../../src/adapters/discord/discord.ts";
+import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
 import type { Entry } from "../../../src/core/entry.ts";
 import type { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
 import {
   FakeDiscord,
   type FakeChannel,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLanes } from "../../../src/adapters/discord/lanes.ts";
+import { createLanes } from "../../../src/adapters/discord/retry-queue.ts";
 import { BotError } from "../../../src/core/errors.ts";
 import { until } from "./harness.ts";
 

@@ -1,8 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Part } from "../../../src/adapters/prose.ts";
-import { type SlackMessage, slackMessages } from "../../../src/adapters/slack/blocks.ts";
-import { tellCard, tellDetails, tellOutgoing, type Told } from "../../../src/adapters/told.ts";
+import type { Part } from "../../../src/adapters/render/rich-text.ts";
+import { type SlackMessage, slackMessages } from "../../../src/adapters/slack/encode.ts";
+import {
+  tellCard,
+  tellDetails,
+  tellOutgoing,
+  type Told,
+} from "../../../src/adapters/render/message.ts";
 import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 

@@ -1,11 +1,11 @@
 import { pino } from "pino";
-import { createSlack, type SlackOptions } from "../../../src/adapters/slack/slack.ts";
+import { createSlack, type SlackOptions } from "../../../src/adapters/slack/adapter.ts";
 import type { ActionCard, ChatAdapter, ChatParts } from "../../../src/adapters/adapter.ts";
 import type { Entry } from "../../../src/core/entry.ts";
 import type { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { Journal } from "../../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
 import {
   FakeSlack,
   type FakeChannel,

@@ -56,7 +56,7 @@ test("it asks for every scope that doctor looks for and for none besides, and th
 test("the codes that the page explains are codes that the program has words for", () => {
   const page = read("docs/slack.md");
   const named = [...page.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, code]) => code);
-  const known = read("src/adapters/slack/failures.ts");
+  const known = read("src/adapters/slack/errors.ts");
   for (const code of named.filter((each) => each !== "xoxb")) {
     expect(known, code).toMatch(new RegExp(`\\b${code}\\b`));
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { FakeStanding } from "../../fakes/slack/slack.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
-import type { People } from "../../../src/adapters/adapter.ts";
+import type { People } from "../../../src/core/people.ts";
 import { type Bot, openBot } from "./harness.ts";
 
 let bot: Bot;

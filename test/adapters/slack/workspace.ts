@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import * as z from "zod";
-import { createSlack } from "../../../src/adapters/slack/slack.ts";
+import { createSlack } from "../../../src/adapters/slack/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { EditingPlatform, Sent } from "../../contracts/edit-form.ts";
 import type { Who } from "../../contracts/transport.ts";

@@ -7,9 +7,9 @@ import {
   renderStanding,
   replyLine,
 } from "../../../src/adapters/terminal/card.ts";
-import { createPaint } from "../../../src/adapters/terminal/paint.ts";
+import { createPaint } from "../../../src/adapters/terminal/style.ts";
 import { CONTINUED, foldExact, widthOf, wrapWords } from "../../../src/adapters/terminal/wrap.ts";
-import { exactText } from "../../../src/core/display.ts";
+import { exactText } from "../../../src/security/sanitize.ts";
 import { killCard, NIGHT } from "./harness.ts";
 
 const plain = createPaint(false);

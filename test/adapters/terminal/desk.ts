@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PassThrough } from "node:stream";
 import type { Inbox, Queries } from "../../../src/adapters/adapter.ts";
-import { createTerminal } from "../../../src/adapters/terminal/terminal.ts";
+import { createTerminal } from "../../../src/adapters/terminal/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { EditingPlatform, Sent } from "../../contracts/edit-form.ts";
 import { createGlass } from "./glass.ts";

@@ -9,7 +9,7 @@ import type {
   ThreadSummary,
 } from "../../../src/adapters/adapter.ts";
 import type { TerminalView } from "../../../src/adapters/terminal/view.ts";
-import { createTerminal } from "../../../src/adapters/terminal/terminal.ts";
+import { createTerminal } from "../../../src/adapters/terminal/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { editFields, readEdit } from "../../../src/tools/edit-form.ts";
 import { defineTool, type Tool } from "../../../src/tools/tool.ts";

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderMarkdown } from "../../../src/adapters/terminal/markdown.ts";
-import { createPaint } from "../../../src/adapters/terminal/paint.ts";
+import { createPaint } from "../../../src/adapters/terminal/style.ts";
 import { widthOf } from "../../../src/adapters/terminal/wrap.ts";
 import { NIGHT } from "./harness.ts";
 import { cpuMs } from "../../cpu-time.ts";

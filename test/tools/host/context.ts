@@ -2,11 +2,11 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { DEFAULT_PATH } from "../../../src/tools/host/executable.ts";
+import { DEFAULT_PATH } from "../../../src/tools/executable.ts";
 import { createExec } from "../../../src/tools/process.ts";
 import type { ToolContext } from "../../../src/tools/tool.ts";
 import { nothingHeld } from "../../fakes/encoder.ts";
-import type { Encoder } from "../../../src/core/encoder.ts";
+import type { Encoder } from "../../../src/security/encoder.ts";
 
 /** A new folder that goes with the test. */
 export async function makeFolder(): Promise<string> {

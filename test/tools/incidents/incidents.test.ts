@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { approvalPolicy, decide } from "../../../src/approvals/policy.ts";
 import { readText } from "../../../src/commands/grammar.ts";
-import { encodeText } from "../../../src/core/display.ts";
+import { encodeText } from "../../../src/security/sanitize.ts";
 import type { JsonObject } from "../../../src/core/entry.ts";
-import { createRedactor } from "../../../src/core/secrets.ts";
+import { createRedactor } from "../../../src/security/redaction.ts";
 import { createLedger } from "../../../src/incidents/ledger.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite.ts";
+import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
 import { readArguments } from "../../../src/tools/arguments.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { createTools } from "../../../src/tools/registry.ts";

@@ -3,9 +3,9 @@ import http from "node:http";
 import https from "node:https";
 import net from "node:net";
 import { expect, onTestFinished } from "vitest";
-import { createDial } from "../../../src/tools/dial.ts";
+import { createDial } from "../../../src/net/dial.ts";
 import type { Tool, ToolContext } from "../../../src/tools/tool.ts";
-import type { Encoder } from "../../../src/core/encoder.ts";
+import type { Encoder } from "../../../src/security/encoder.ts";
 import { nothingHeld } from "../../fakes/encoder.ts";
 
 type Rules = Parameters<typeof createDial>[0];

@@ -1,0 +1,217 @@
+import type { APIMessageTopLevelComponent } from "discord.js";
+import { joined, type Part, type Span, splitParts } from "../render/rich-text.ts";
+import type { Button, Told } from "../render/message.ts";
+
+export interface DiscordMessage {
+  /** Components V2, which has no embeds to be suppressed: "disables traditional content and embeds". */
+  flags: number;
+  components: APIMessageTopLevelComponent[];
+  /** Nobody is pinged, whatever the text says. */
+  allowedMentions: { parse: []; repliedUser: false };
+}
+
+/** MessageFlags.IsComponentsV2. Numbers, so that showing a message does not load discord.js. */
+const COMPONENTS_V2 = 1 << 15;
+const ACTION_ROW = 1;
+const BUTTON = 2;
+const TEXT_DISPLAY = 10;
+const STYLES = { primary: 1, plain: 2, danger: 4 } as const;
+
+/** Of all text in one message of components (Discord's reference, "Components V2"). */
+const MAX_CHARS = 4_000;
+/** In UTF-8. Discord answers 500 to more than 10 170, less 12 for each text (discord-api-docs issue 8554). */
+const MAX_BYTES = 10_000;
+const BUTTONS_PER_ROW = 5;
+const MAX_INDENT = 5;
+/** Seconds that JavaScript's dates, and with them Discord's, can hold. */
+const MAX_TIMESTAMP = 8_640_000_000_000;
+
+/** The messages that say it, at least one; its buttons are under the last. No text in them is Markdown but our own. */
+export function discordMessages({ parts, buttons, summary }: Told): DiscordMessage[] {
+  const messages = splitParts(parts, (some) => {
+    const content = markdownOf(some);
+    return content.length <= MAX_CHARS && Buffer.byteLength(content) <= MAX_BYTES;
+  });
+  return messages.map((message, at) => {
+    const content = markdownOf(message);
+    const isLast = at === messages.length - 1;
+    const text = content.trim() === "" ? escapeText(summary || "…", true) : content;
+    return {
+      flags: COMPONENTS_V2,
+      components: [{ type: TEXT_DISPLAY, content: text }, ...(isLast ? rowsOf(buttons) : [])],
+      allowedMentions: { parse: [], repliedUser: false },
+    };
+  });
+}
+
+function rowsOf(buttons: readonly Button[]): APIMessageTopLevelComponent[] {
+  const rows: APIMessageTopLevelComponent[] = [];
+  for (let at = 0; at < buttons.length; at += BUTTONS_PER_ROW) {
+    const components = buttons.slice(at, at + BUTTONS_PER_ROW).map(({ id, label, style }) => ({
+      type: BUTTON,
+      custom_id: id,
+      label,
+      style: STYLES[style],
+    }));
+    rows.push({ type: ACTION_ROW, components });
+  }
+  return rows;
+}
+
+function markdownOf(parts: readonly Part[]): string {
+  let text = "";
+  let before: Part | undefined;
+  for (const part of parts) {
+    const shown = partOf(part);
+    if (shown === "") continue;
+    text += text === "" ? shown : gap(before, part) + shown;
+    before = part;
+  }
+  return text;
+}
+
+/** Lists end at an empty line; paragraphs have one between them. */
+function gap(before: Part | undefined, part: Part): string {
+  const isList = before?.kind === "item" && part.kind !== "item";
+  return isList || (before?.kind === "text" && part.kind === "text") ? "\n\n" : "\n";
+}
+
+function partOf(part: Part): string {
+  switch (part.kind) {
+    case "text":
+      return linesOf(part.spans).join("\n");
+    case "heading": {
+      const line = linesOf(part.spans).join(" ").trim();
+      return line === "" ? "" : `### ${line}`;
+    }
+    case "quote": {
+      const lines = linesOf(part.spans);
+      return lines.some(isVisible) ? lines.map((line) => `> ${line}`).join("\n") : "";
+    }
+    case "small":
+      return linesOf(part.spans)
+        .filter(isVisible)
+        .map((line) => `-# ${line.trim()}`)
+        .join("\n");
+    case "item":
+      return itemOf(part);
+    case "code":
+      return codeBlock(part);
+    case "exact":
+      return exactBlock(part.text);
+    case "rule":
+      return "────────";
+  }
+}
+
+function isVisible(line: string): boolean {
+  return line.trim() !== "";
+}
+
+/** Discord would count numbered lines itself, so those are text with the number that was written. */
+function itemOf({ depth, marker, spans }: Extract<Part, { kind: "item" }>): string {
+  const indent = "  ".repeat(Math.min(depth, MAX_INDENT));
+  const mark = marker === "•" ? "-" : escapeText(marker, true);
+  const [first = "", ...rest] = linesOf(spans);
+  return [`${indent}${mark} ${first}`, ...rest.map((line) => `${indent}  ${line}`)].join("\n");
+}
+
+/** A third backtick in a row would end the block; U+02CB looks like one. Nothing that is approved is shown so. */
+function codeBlock({ text, lang = "" }: Extract<Part, { kind: "code" }>): string {
+  const shown = text.replaceAll(/`{3,}/g, (ticks) => "ˋ".repeat(ticks.length));
+  return shown.trim() === "" ? "" : `\`\`\`${lang}\n${shown}\n\`\`\``;
+}
+
+/**
+ * Canonical JSON in a code block. A third backtick in a row, which would end the block, is written \u0060: the same JSON
+ * value.
+ */
+function exactBlock(text: string): string {
+  return `\`\`\`\n${text.replaceAll("```", "``\\u0060")}\n\`\`\``;
+}
+
+/** Three backticks would begin a block, so there are fences of one and of two; a text with both shows others. */
+function codeSpan(text: string): string {
+  const runs = new Set(text.match(/`+/g)?.map((ticks) => ticks.length));
+  const hasBoth = runs.has(1) && runs.has(2);
+  const shown = hasBoth ? text.replaceAll("`", "ˋ") : text;
+  const fence = runs.has(1) && !hasBoth ? "``" : "`";
+  const before = shown.startsWith("`") ? " " : "";
+  const after = shown.endsWith("`") ? " " : "";
+  return fence + before + shown + after + fence;
+}
+
+/** Each line by itself: a line's prefix inside of styled text would be part of it. */
+function linesOf(spans: readonly Span[]): string[] {
+  const lines: Span[][] = [[]];
+  for (const span of joined(spans)) {
+    for (const [at, text] of span.text.split("\n").entries()) {
+      if (at > 0) lines.push([]);
+      lines.at(-1)?.push({ ...span, text });
+    }
+  }
+  return lines.map((line) => lineOf(joined(line.map(withoutBlankStyle))));
+}
+
+/** Marks round nothing but white space are not marks. */
+function withoutBlankStyle(span: Span): Span {
+  return span.text.trim() === "" ? { text: span.text } : span;
+}
+
+const ZERO_WIDTH_SPACE = "\u200b";
+
+function lineOf(spans: readonly Span[]): string {
+  let line = "";
+  for (const span of spans) {
+    const shown = spanOf(span, line.trim() === "");
+    // Two runs of one mark would be read as one.
+    const mark = /[*_~`]$/.exec(line)?.[0];
+    const isSame = mark !== undefined && shown.startsWith(mark);
+    line += (isSame ? ZERO_WIDTH_SPACE : "") + shown;
+  }
+  return line;
+}
+
+function spanOf(span: Span, atStart: boolean): string {
+  const { text, url, at, code, strong, em, strike } = span;
+  if (at !== undefined) return timeOf(at, text);
+  if (url !== undefined) return `<${url}>`;
+  if (code) return codeSpan(text);
+  const stars = (strong ? "**" : "") + (em ? "*" : "");
+  const waves = strike ? "~~" : "";
+  if (stars + waves === "") return escapeText(text, atStart);
+  const words = text.trim();
+  const start = text.slice(0, text.indexOf(words));
+  const end = text.slice(start.length + words.length);
+  return start + stars + waves + escapeText(words, true) + waves + stars + end;
+}
+
+/** In each reader's own time zone, and in UTC for all. */
+function timeOf(at: number, text: string): string {
+  const seconds = Math.floor(at / 1000);
+  const shown = escapeText(text, true);
+  if (!(seconds > 0 && seconds < MAX_TIMESTAMP)) return shown;
+  return `<t:${seconds}:R> (${shown})`;
+}
+
+/** Opens a style, a mention, a time, an emoji or a link anywhere in a line. */
+const MARKS = /[\\*_~`|<[\]]/g;
+/** Makes the two slashes after it an address. */
+const SCHEME = /:(?=\/\/)/g;
+/** As discord.js does it; a backslash would not keep the server from seeing a mention. */
+const MENTION = /@(?=everyone|here|[!&\d])/gi;
+/** Makes a line a heading, quote, list or small text. */
+const LINE_MARK = /^(\s*)(?:([#>+-])|(\d+)([.)]))/;
+
+function escapeText(text: string, atStart: boolean): string {
+  const escaped = text
+    .replaceAll(MARKS, "\\$&")
+    .replaceAll(SCHEME, "\\:")
+    .replaceAll(MENTION, `@${ZERO_WIDTH_SPACE}`);
+  if (!atStart) return escaped;
+  return escaped.replace(
+    LINE_MARK,
+    (_, space: string, mark: string | undefined, number: string = "", dot: string = "") =>
+      `${space}${number}\\${mark ?? dot}`,
+  );
+}

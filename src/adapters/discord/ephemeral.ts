@@ -1,0 +1,95 @@
+import { MessageFlags, Routes } from "discord.js";
+import { isBotError } from "../../core/errors.ts";
+import { putNewest, remember } from "../../core/ttl-cache.ts";
+import type { MessageRef } from "../adapter.ts";
+import type { Api } from "./api.ts";
+import type { DiscordMessage } from "./encode.ts";
+import { keyOf, type Place } from "./place.ts";
+import { bodyOf, EPHEMERAL } from "./posting.ts";
+
+/** An interaction's token lives 15 min; what is said with it must get there before. */
+const TOKEN_MS = 14 * 60_000;
+const MAX_KEPT = 1_000;
+const DAY_MS = 86_400_000;
+
+/** A click: once it is answered, more may be said to that person alone. */
+interface Click {
+  application: string;
+  token: string;
+  /** Resolves when there is nothing more to wait for, answered or not. */
+  answered: Promise<void>;
+}
+
+/** What only one person is to see, in the thread and outside of it. */
+interface Whispered {
+  here: readonly DiscordMessage[];
+  elsewhere: readonly DiscordMessage[];
+}
+
+/** Words for one person. */
+export interface Whispers {
+  /** The person has just clicked in this place. */
+  clicked(place: Place, user: string, click: Click): void;
+  /**
+   * Under what they clicked less than 14 min ago, else as a direct message.
+   * @throws BotError what `Api.ask` throws, PLATFORM_REFUSED also when the person takes no direct messages
+   */
+  say(place: Place, user: string, messages: Whispered): Promise<MessageRef>;
+}
+
+/** For one person alone. */
+export function ephemeral(message: DiscordMessage) {
+  return { ...bodyOf(message), flags: message.flags | MessageFlags.Ephemeral };
+}
+
+export function createWhispers(api: Api): Whispers {
+  const clicks = new Map<string, Click & { at: number }>();
+  const dmWith = remember(
+    (user) =>
+      api.ask<{ id: string }>("post", Routes.userChannels(), { body: { recipient_id: user } }),
+    { ttlMs: DAY_MS, max: MAX_KEPT },
+  );
+
+  async function underClick(click: Click, messages: readonly DiscordMessage[]) {
+    const route = Routes.webhook(click.application, click.token);
+    const refs: string[] = [];
+    for (const message of messages) {
+      const body = ephemeral(message);
+      const { id } = await api.ask<{ id: string }>("post", route, { body, auth: false });
+      refs.push(`${EPHEMERAL}/${id}`);
+    }
+    return refs.join(",");
+  }
+
+  async function directly(user: string, messages: readonly DiscordMessage[]) {
+    const { id: channel } = await dmWith(user);
+    const refs: string[] = [];
+    for (const message of messages) {
+      const route = Routes.channelMessages(channel);
+      const { id } = await api.ask<{ id: string }>("post", route, { body: bodyOf(message) });
+      refs.push(`${channel}/${id}`);
+    }
+    return refs.join(",");
+  }
+
+  return {
+    clicked(place, user, click) {
+      putNewest(clicks, `${keyOf(place)} ${user}`, { ...click, at: performance.now() }, MAX_KEPT);
+    },
+
+    async say(place, user, { here, elsewhere }) {
+      const click = clicks.get(`${keyOf(place)} ${user}`);
+      if (click !== undefined && performance.now() - click.at < TOKEN_MS) {
+        // What comes of a click may be known before its answer has arrived.
+        await click.answered;
+        try {
+          return await underClick(click, here);
+        } catch (error) {
+          // The token is over; what cannot be reached is another matter.
+          if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
+        }
+      }
+      return directly(user, elsewhere);
+    },
+  };
+}

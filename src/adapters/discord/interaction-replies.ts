@@ -1,0 +1,89 @@
+import {
+  type APIModalInteractionResponseCallbackData,
+  InteractionResponseType as Response,
+  InteractionType,
+  RESTJSONErrorCodes as Code,
+  Routes,
+} from "discord.js";
+import type { Logger } from "pino";
+import { tellText, type Told } from "../render/message.ts";
+import type { Api } from "./api.ts";
+import { discordMessages } from "./encode.ts";
+import { isCode } from "./errors.ts";
+import type { Asked, Pressed } from "./payloads.ts";
+import { noticeOf } from "./say.ts";
+import { ephemeral } from "./ephemeral.ts";
+
+/**
+ * The first answers to what was pressed; Discord shows "This interaction failed" without one within 3 s. Of several
+ * processes one gives it, and that another did is no failure here. None throws.
+ */
+export interface Acks {
+  /** "It has been taken": the person sees what comes of it. */
+  taken(pressed: Pressed): Promise<void>;
+  /** Opens a form. */
+  form(pressed: Pressed, form: APIModalInteractionResponseCallbackData): Promise<void>;
+  /** To this person alone. */
+  reply(pressed: Pressed, told: Told): Promise<void>;
+  /** A sentence to this person alone. */
+  say(pressed: Pressed, text: string): Promise<void>;
+  /** The same for what is no press, or none that can be read. */
+  refuse(asked: Asked, text: string): Promise<void>;
+}
+
+const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
+
+export function createAcks(api: Api, log: Logger): Acks {
+  /** False when it is not this process's any more to say more. */
+  async function answer(pressed: Asked, type: Response, data?: unknown): Promise<boolean> {
+    const { id, token } = pressed;
+    try {
+      const body = { type, ...(data !== undefined && { data }) };
+      await api.ask("post", Routes.interactionCallback(id, token), { body, auth: false });
+      return true;
+    } catch (error) {
+      const isUsual = isCode(
+        error,
+        Code.InteractionHasAlreadyBeenAcknowledged,
+        Code.UnknownInteraction,
+      );
+      log[isUsual ? "debug" : "warn"](
+        { err: error },
+        "what was pressed was not answered from here",
+      );
+      return false;
+    }
+  }
+
+  async function reply(pressed: Pressed, told: Told): Promise<void> {
+    const [first, ...rest] = discordMessages(told).map(ephemeral);
+    if (!(await answer(pressed, Response.ChannelMessageWithSource, first))) return;
+    try {
+      const route = Routes.webhook(pressed.application_id, pressed.token);
+      for (const body of rest) await api.ask("post", route, { body, auth: false });
+    } catch (error) {
+      log.warn({ err: error }, "a reply was not shown whole");
+    }
+  }
+
+  return {
+    reply,
+    async taken(pressed) {
+      await answer(pressed, Response.DeferredMessageUpdate);
+    },
+    async form(pressed, form) {
+      await answer(pressed, Response.Modal, form);
+    },
+    async say(pressed, text) {
+      await reply(pressed, await noticeOf(text, pressed.place));
+    },
+    async refuse(asked, text) {
+      if (asked.type === AUTOCOMPLETE) {
+        await answer(asked, Response.ApplicationCommandAutocompleteResult, { choices: [] });
+        return;
+      }
+      const [message] = discordMessages(await tellText(text, () => false)).map(ephemeral);
+      await answer(asked, Response.ChannelMessageWithSource, message);
+    },
+  };
+}

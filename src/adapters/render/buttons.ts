@@ -1,0 +1,151 @@
+import { characterEnd } from "../../core/characters.ts";
+import type { Choice } from "../../core/entry.ts";
+import type { ActionCard } from "../adapter.ts";
+
+export interface Button {
+  /** At most 100 characters, the shorter limit of the platforms (Discord's custom_id); no two of a message are alike. */
+  id: string;
+  /** One line of at most 75 characters, the shorter limit of the platforms (Slack's button text). */
+  label: string;
+  style: "primary" | "danger" | "plain";
+}
+
+const MAX_ID = 100;
+const MAX_LABEL = 75;
+
+interface Click {
+  kind: "click";
+  action: string;
+  revision: number;
+  choice: Choice;
+  digest?: string;
+}
+
+/** What a pressed button means. The form `again` is an edit that had mistakes. */
+export type Press =
+  | Click
+  | { kind: "form"; form: "deny" | "edit" | "again"; action: string; revision: number }
+  | { kind: "details"; action: string }
+  | { kind: "stop" };
+
+/** Settling, cancelling and answering have no revision; the first one stands for it. */
+const NO_REVISION = 1;
+
+const SIMPLE: Readonly<Record<string, (ref: string) => Press>> = {
+  details: (action) => ({ kind: "details", action }),
+  cancel: (action) => clickOf(action, NO_REVISION, { kind: "cancel" }),
+  withdraw: (action) => clickOf(action, NO_REVISION, { kind: "cancel", sure: true }),
+  happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
+  "not-happened": (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: false }),
+};
+
+const REVISED: Readonly<Record<string, (action: string, revision: number) => Press>> = {
+  deny: (action, revision) => clickOf(action, revision, { kind: "deny" }),
+  because: (action, revision) => ({ kind: "form", form: "deny", action, revision }),
+  edit: (action, revision) => ({ kind: "form", form: "edit", action, revision }),
+  again: (action, revision) => ({ kind: "form", form: "again", action, revision }),
+};
+
+function clickOf(action: string, revision: number, choice: Choice): Click {
+  return { kind: "click", action, revision, choice };
+}
+
+/** `wk:approve:a1:2:<start of the digest>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:stop`. */
+const ID = /^wk:([a-z-]+)(?::([\w.-]+))?(?::([^]+))?$/;
+const REVISION = /^[1-9]\d{0,8}$/;
+/** Up to 0.3 a button said nothing of the digest. */
+const APPROVED = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
+
+/** What a pressed button means; undefined for an id that is none of ours, such as another version's. */
+export function readPress(id: string): Press | undefined {
+  const [, verb = "", ref, rest] = ID.exec(id) ?? [];
+  if (verb === "stop")
+    return ref === undefined && rest === undefined ? { kind: "stop" } : undefined;
+  if (ref === undefined) return undefined;
+  if (verb === "answer") {
+    return rest === undefined
+      ? undefined
+      : clickOf(ref, NO_REVISION, { kind: "answer", text: rest });
+  }
+  if (verb === "approve") return approvalOf(ref, rest ?? "");
+  if (Object.hasOwn(SIMPLE, verb)) return rest === undefined ? SIMPLE[verb]?.(ref) : undefined;
+  if (!Object.hasOwn(REVISED, verb) || !REVISION.test(rest ?? "")) return undefined;
+  return REVISED[verb]?.(ref, Number(rest));
+}
+
+function approvalOf(action: string, rest: string): Press | undefined {
+  const [, revision, digest] = APPROVED.exec(rest) ?? [];
+  if (revision === undefined) return undefined;
+  const click = clickOf(action, Number(revision), { kind: "approve" });
+  return digest === undefined ? click : { ...click, digest };
+}
+
+/**
+ * As much of an action's digest as an Approve carries: after the store lost entries the same number and revision may be
+ * another action's.
+ */
+export function digestStart(digest: string): string {
+  return digest.slice(0, 12);
+}
+
+export const STOP_BUTTON: Button = { id: "wk:stop", label: "Stop", style: "plain" };
+
+/** `label` says of a button away from its card which one it is. */
+export function approveButton(
+  { action, revision, digest }: Pick<ActionCard, "action" | "revision" | "digest">,
+  label = `Approve ${action}`,
+): Button {
+  const id = `wk:approve:${action}:${revision}:${digestStart(digest)}`;
+  return { id, label, style: "primary" };
+}
+
+/** What can be done with an open card. */
+export function cardButtons({ action, revision, digest }: ActionCard): Button[] {
+  const which = `${action}:${revision}`;
+  return [
+    approveButton({ action, revision, digest }, "Approve"),
+    { id: `wk:deny:${which}`, label: "Deny", style: "danger" },
+    { id: `wk:because:${which}`, label: "Deny because…", style: "plain" },
+    { id: `wk:edit:${which}`, label: "Edit…", style: "plain" },
+    detailsButton(action),
+  ];
+}
+
+export function detailsButton(action: string): Button {
+  return { id: `wk:details:${action}`, label: "Details", style: "plain" };
+}
+
+/** Opens the edit form once more, with what was written in it. */
+export function againButton(action: string, revision: number): Button {
+  return { id: `wk:again:${action}:${revision}`, label: "Edit again…", style: "primary" };
+}
+
+export function settleButtons(ref: string): Button[] {
+  return [
+    { id: `wk:happened:${ref}`, label: "It happened", style: "plain" },
+    { id: `wk:not-happened:${ref}`, label: "It did not happen", style: "plain" },
+  ];
+}
+
+export function cancelButton(action: string): Button {
+  return { id: `wk:cancel:${action}`, label: `Withdraw ${action}`, style: "plain" };
+}
+
+/** For whoever did not ask for it. */
+export function withdrawButton(action: string): Button {
+  return { id: `wk:withdraw:${action}`, label: `Withdraw ${action} for everyone`, style: "danger" };
+}
+
+/** A button for a choice; undefined when its id cannot hold the choice whole, which then has to be written. */
+export function tryAnswerButton(call: string, choice: string): Button | undefined {
+  const id = `wk:answer:${call}:${choice}`;
+  // A platform may trim an id: what is not the same then is not offered.
+  const isKept = id.length <= MAX_ID && choice !== "" && choice.trim() === choice;
+  return isKept ? { id, label: labelOf(choice), style: "plain" } : undefined;
+}
+
+/** One line, cut at 75 characters with `…` where that was needed. */
+function labelOf(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length <= MAX_LABEL ? line : `${line.slice(0, characterEnd(line, MAX_LABEL - 1))}…`;
+}

@@ -1,0 +1,185 @@
+import type { Choice } from "../../core/entry.ts";
+import {
+  type Edit,
+  type EditField,
+  type EditForm,
+  type Mistake,
+  WHOLE_FIELD,
+} from "../../core/edit.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { ActionCard, Queries } from "../adapter.ts";
+import { type Press, readPress } from "./buttons.ts";
+
+/** One input of a form. */
+export interface FormField {
+  /** At most 100 characters (Discord's custom_id). */
+  name: string;
+  /** At most 45 characters (Discord). */
+  label: string;
+  /** At most 100 characters (Discord). */
+  hint: string;
+  kind: "line" | "paragraph" | "choice";
+  /** What a `choice` can be; at most 25 (Discord), each at most 75 characters (Slack). */
+  choices: readonly string[];
+  value: string;
+  maxLength: number;
+  optional: boolean;
+}
+
+export interface Form {
+  /** Says the action and its revision; for `sentForm`. */
+  id: string;
+  /** At most 24 characters (Slack). */
+  title: string;
+  fields: FormField[];
+}
+
+/** As long as a text field may be on Slack; an action's canonical form is no longer. */
+const MAX_ARGS = 3_000;
+const MAX_REASON = 500;
+const MAX_TITLE = 24;
+const MAX_LABEL = 45;
+const MAX_HINT = 100;
+const MAX_CHOICES = 25;
+const MAX_CHOICE = 75;
+/** What is longer gets several lines. */
+const MAX_LINE = 60;
+
+/** The form that asks why an action is denied. */
+function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">): Form {
+  const field: FormField = {
+    name: "text",
+    label: "Reason",
+    hint: "Everybody in the thread sees it, the model too.",
+    kind: "paragraph",
+    choices: [],
+    value: "",
+    maxLength: MAX_REASON,
+    optional: true,
+  };
+  const title = `Deny ${action}`.slice(0, MAX_TITLE);
+  return { id: `wk:because:${action}:${revision}`, title, fields: [field] };
+}
+
+/**
+ * The form in which the arguments are edited. It has a field for each, or one for all as JSON where there are more than
+ * `maxFields`, or a name does not fit. `written` is what stands in it instead of the arguments as they are; left out
+ * where it was written for other fields.
+ */
+function editFormOf(
+  { action, revision, fields }: EditForm,
+  maxFields: number,
+  written: Edit["written"] = {},
+): Form {
+  const isWhole =
+    fields.length === 0 || fields.length > maxFields || fields.some((field) => !fits(field));
+  const shown = isWhole ? [wholeField(fields)] : fields.map(fieldOf);
+  return {
+    id: `wk:edit:${action}:${revision}`,
+    title: `Edit ${action}`.slice(0, MAX_TITLE),
+    fields: shown.map((field) => {
+      const value = written[field.name];
+      const isKept = value !== undefined && value.length <= field.maxLength;
+      return isKept ? { ...field, value } : field;
+    }),
+  };
+}
+
+function fits({ name, value }: EditField): boolean {
+  return name.length <= MAX_LABEL && value.length <= MAX_ARGS;
+}
+
+const NOTES: Readonly<Record<EditField["kind"], string>> = {
+  text: "",
+  lines: "One per line. ",
+  number: "A number. ",
+  choice: "",
+  json: "JSON. ",
+};
+
+function fieldOf({ name, hint, kind, choices, value, optional }: EditField): FormField {
+  const isList =
+    kind === "choice" && choices.length <= MAX_CHOICES && choices.every((each) => isShort(each));
+  const isLong = kind === "lines" || kind === "json" || value.length > MAX_LINE;
+  const note = kind === "choice" && !isList ? `${choices.join(", ")}. ` : NOTES[kind];
+  return {
+    name,
+    label: name,
+    hint: `${note}${hint}`.trim().slice(0, MAX_HINT),
+    kind: isList ? "choice" : isLong || value.includes("\n") ? "paragraph" : "line",
+    choices: isList ? choices : [],
+    value,
+    maxLength: MAX_ARGS,
+    optional,
+  };
+}
+
+function isShort(choice: string): boolean {
+  return choice !== "" && choice.length <= MAX_CHOICE;
+}
+
+/** All arguments as JSON, with line breaks where it fits so. */
+function wholeField(fields: readonly EditField[]): FormField {
+  const given = fields.filter(({ value }) => value !== "");
+  const members = given.map((field) => `${JSON.stringify(field.name)}: ${jsonOf(field)}`);
+  const pretty = members.length === 0 ? "{}" : `{\n  ${members.join(",\n  ")}\n}`;
+  return {
+    name: WHOLE_FIELD,
+    label: "All arguments as one JSON object",
+    hint: "",
+    kind: "paragraph",
+    choices: [],
+    value: (pretty.length <= MAX_ARGS ? pretty : `{${members.join(",")}}`).slice(0, MAX_ARGS),
+    maxLength: MAX_ARGS,
+    optional: false,
+  };
+}
+
+/** The field's value as JSON. */
+function jsonOf({ kind, value, choices }: EditField): string {
+  if (kind === "json" || kind === "number") return value;
+  if (kind === "lines") return JSON.stringify(value.split("\n"));
+  return choices.includes("true") && choices.includes("false") ? value : JSON.stringify(value);
+}
+
+type Looking = Pick<Queries, "action" | "editForm" | "checkEdit">;
+type Asking = Extract<Press, { kind: "form" }>;
+
+/** The form that a press opens, as the action stands now; undefined when there is no such action any more. */
+export async function openedForm(
+  queries: Looking,
+  key: JournalKey,
+  press: Asking,
+  { maxFields, written }: { maxFields: number; written?: Edit["written"] | undefined },
+): Promise<Form | undefined> {
+  if (press.form === "deny") {
+    const card = await queries.action(key, press.action);
+    return card && denyForm(press);
+  }
+  const form = await queries.editForm(key, press.action);
+  return form && editFormOf(form, maxFields, written);
+}
+
+type Click = { kind: "click"; action: string; revision: number; choice: Choice };
+type Mistaken = { kind: "mistaken"; action: string; revision: number; mistakes: Mistake[] };
+
+/** What a sent form says, an edit checked before it is sent on. Undefined for a foreign id. */
+export async function sentForm(
+  queries: Looking,
+  key: JournalKey,
+  id: string,
+  written: Edit["written"],
+): Promise<Click | Mistaken | undefined> {
+  const press = readPress(id);
+  if (press?.kind !== "form" || press.form === "again") return undefined;
+  const { form, action, revision } = press;
+  const which = { action, revision };
+  if (form === "deny") {
+    const reason = Object.values(written).join("\n").trim();
+    const choice: Choice = { kind: "deny", ...(reason !== "" && { reason }) };
+    return { kind: "click", ...which, choice };
+  }
+  const checked = await queries.checkEdit(key, { ...which, written });
+  if (!checked.ok) return { kind: "mistaken", ...which, mistakes: [...checked.mistakes] };
+  return { kind: "click", ...which, choice: { kind: "edit", args: checked.args } };
+}

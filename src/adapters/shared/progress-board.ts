@@ -1,0 +1,151 @@
+import type { Logger } from "pino";
+import { isBotError } from "../../core/errors.ts";
+import { createRecent, putNewest } from "../../core/ttl-cache.ts";
+import type { MessageRef, Progress } from "../adapter.ts";
+import type { AllowLink } from "../render/rich-text.ts";
+import { createProgressLog, type ProgressLog, type Told } from "../render/message.ts";
+
+/**
+ * Slack lets an app edit about 50 messages a minute (chat.update, tier 3); Discord documents no fixed limit for edits,
+ * and takes so many in practice.
+ */
+const INTERVAL_MS = 1_200;
+/** Messages whose progress is shown at once, and ended ones that are remembered; each is small. */
+const MAX_LIVES = 1_000;
+const DAY_MS = 24 * 3_600_000;
+/**
+ * What could not be shown for so long is not shown any more, be it that the platform asked to wait or that this process
+ * stood still: another may have taken the run over meanwhile (after 6 s without a word) and answered in this message.
+ */
+const MAX_LATE_MS = 3_000;
+
+interface Live<Place> {
+  place: Place;
+  log: ProgressLog;
+  timer: NodeJS.Timeout | undefined;
+  /** An edit that is on its way; never rejects. */
+  sending: Promise<void> | undefined;
+  /** Something is to be shown that no edit has taken along. */
+  news: boolean;
+}
+
+/** The messages in which runs show what they do. Disposable: what cannot be shown is dropped. */
+export interface ProgressBoard<Place> {
+  /** Posts the message with what is known so far and keeps it up to date from then on. Throws what `post` throws. */
+  begin(
+    place: Place,
+    soFar: readonly Progress[],
+    post: (told: Told) => Promise<MessageRef>,
+  ): Promise<MessageRef>;
+  /** Shows the newest state, at most every 1.2 s in one thread. */
+  note(place: Place, ref: MessageRef, update: Progress): void;
+  /** Nothing of this message's progress is shown from now on; resolves when no edit is on its way. */
+  end(ref: MessageRef): Promise<void>;
+  /** Ends everything. */
+  stop(): void;
+}
+
+export interface ProgressBoardParts<Place> {
+  /** Edits the message. */
+  show(place: Place, ref: MessageRef, told: Told): Promise<void>;
+  /** What names the thread. */
+  threadOf(place: Place): string;
+  allowLink(place: Place): AllowLink;
+  /** True: what was just posted counts as an edit. */
+  postCounts: boolean;
+  log: Logger;
+}
+
+export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): ProgressBoard<Place> {
+  const { show, threadOf, allowLink, postCounts, log } = parts;
+  const lives = new Map<MessageRef, Live<Place>>();
+  const over = createRecent({ ttlMs: DAY_MS, max: MAX_LIVES });
+  /** By thread, when it may be edited again; and when any may. */
+  const nextAt = new Map<string, number>();
+  let pausedUntil = 0;
+  let stopped = false;
+
+  function schedule(ref: MessageRef, live: Live<Place>): void {
+    if (live.timer !== undefined || live.sending !== undefined || !live.news) return;
+    const now = performance.now();
+    const at = Math.max(nextAt.get(threadOf(live.place)) ?? 0, pausedUntil, now);
+    // The next news takes it along.
+    if (at - now > MAX_LATE_MS) return;
+    const send = () => {
+      live.timer = undefined;
+      if (performance.now() - at > MAX_LATE_MS) return;
+      live.sending = edit(ref, live).finally(() => {
+        live.sending = undefined;
+        if (lives.get(ref) === live) schedule(ref, live);
+      });
+    };
+    live.timer = setTimeout(send, at - now);
+    live.timer.unref();
+  }
+
+  function count(place: Place): void {
+    putNewest(nextAt, threadOf(place), performance.now() + INTERVAL_MS, MAX_LIVES);
+  }
+
+  async function edit(ref: MessageRef, live: Live<Place>): Promise<void> {
+    live.news = false;
+    count(live.place);
+    try {
+      const told = await live.log.told();
+      if (lives.get(ref) === live) await show(live.place, ref, told);
+    } catch (error) {
+      // Such as a message that somebody deleted: asked for at every step it would be refused at every step.
+      if (isBotError(error, "PLATFORM_REFUSED")) over.add(ref);
+      pausedUntil = Math.max(pausedUntil, performance.now() + pauseMsOf(error));
+      log.debug({ err: error }, "progress could not be shown");
+    }
+  }
+
+  function drop(ref: MessageRef): Promise<void> | undefined {
+    const live = lives.get(ref);
+    lives.delete(ref);
+    clearTimeout(live?.timer);
+    return live?.sending;
+  }
+
+  function enter(place: Place, ref: MessageRef, progress: ProgressLog): Live<Place> {
+    const live = { place, log: progress, timer: undefined, sending: undefined, news: false };
+    lives.set(ref, live);
+    for (const oldest of lives.keys()) {
+      if (lives.size <= MAX_LIVES) break;
+      void drop(oldest);
+    }
+    return live;
+  }
+
+  return {
+    async begin(place, soFar, post) {
+      const progress = createProgressLog(allowLink(place));
+      for (const update of soFar) progress.note(update);
+      const ref = await post(await progress.told());
+      if (stopped || over.has(ref) || lives.has(ref)) return ref;
+      enter(place, ref, progress);
+      if (postCounts) count(place);
+      return ref;
+    },
+    note(place, ref, update) {
+      if (stopped || over.has(ref)) return;
+      const live = lives.get(ref) ?? enter(place, ref, createProgressLog(allowLink(place)));
+      if (!live.log.note(update)) return;
+      live.news = true;
+      schedule(ref, live);
+    },
+    async end(ref) {
+      over.add(ref);
+      await drop(ref);
+    },
+    stop() {
+      stopped = true;
+      for (const ref of lives.keys()) void drop(ref);
+    },
+  };
+}
+
+function pauseMsOf(error: unknown): number {
+  return isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
+}

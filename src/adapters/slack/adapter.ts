@@ -1,0 +1,294 @@
+import type { Logger } from "pino";
+import { BotError, isBotError } from "../../core/errors.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
+import { createProgressBoard } from "../shared/progress-board.ts";
+import { tellText } from "../render/message.ts";
+import { createQuietLog } from "../shared/quiet-log.ts";
+import { type Api, createApi, within } from "./api.ts";
+import { slackMessages } from "./encode.ts";
+import { createSlackFiles } from "./files.ts";
+import { createDropped } from "./dropped.ts";
+import { createEntrance } from "./entrance.ts";
+import { createHttpSource } from "./http-source.ts";
+import { createMessages } from "./messages.ts";
+import { createPeople, type SlackPeople } from "./people.ts";
+import { channelOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
+import { createPosting } from "./posting.ts";
+import { createPresses, type PressParts } from "./interactions.ts";
+import type { EventSource, Take } from "./receiver.ts";
+import { createSocketSource } from "./socket-source.ts";
+import { createStatus } from "./status.ts";
+import { createView } from "./view.ts";
+
+export interface SlackOptions {
+  botToken: string;
+  /** For Socket Mode; without it events come over HTTP. */
+  appToken?: string | undefined;
+  signingSecret?: string | undefined;
+  /** For HTTP. 0: any that is free. Default 3000. */
+  port?: number | undefined;
+  /** With a slash at the end. Default: Slack's own. */
+  apiUrl?: string | undefined;
+  log: Logger;
+}
+
+/** Scopes of the bot token, all of which slack-manifest.yaml asks for; docs/slack.md says what each is for. */
+const SCOPES = [
+  "app_mentions:read",
+  "channels:history",
+  "channels:read",
+  "chat:write",
+  "files:read",
+  "groups:history",
+  "groups:read",
+  "im:history",
+  "im:read",
+  "mpim:history",
+  "mpim:read",
+  "usergroups:read",
+  "users:read",
+];
+
+const DEFAULT_PORT = 3_000;
+
+/** How long an event waits until a person was told something: it must be acknowledged within 3 s. */
+const TELL_MS = 1_500;
+
+/** What there is once the workspace is known. */
+interface Connected {
+  workspace: Workspace;
+  people: SlackPeople;
+  viewOf(place: Place): View;
+  source: EventSource;
+  take: Take;
+  stop(): Promise<void>;
+}
+
+/**
+ * Slack, as one app in one workspace. Keys are `slack:<team>:<channel>:<root ts>`, accounts `slack:<team>:<user>`, groups
+ * `slack:group:<id>`. An event is acknowledged when the inbox has it.
+ * @throws BotError CONFIG_INVALID with neither an app token nor a signing secret
+ */
+export function createSlack(options: SlackOptions): ChatAdapter {
+  const { botToken, appToken, apiUrl, log } = options;
+  const tokens = { apiUrl, log };
+  const api = createApi({ ...tokens, token: botToken, variable: "SLACK_BOT_TOKEN" });
+  let connected: Connected | undefined;
+  let isStopped = false;
+
+  function here(): Connected {
+    if (connected !== undefined) return connected;
+    throw new BotError("PLATFORM_UNREACHABLE", "Slack is not connected yet.");
+  }
+  const placeOf = (key: JournalKey) => connected && tryPlace(key, connected.workspace.team);
+
+  return {
+    transport: "slack",
+    singleOperator: false,
+    people: {
+      standing: async (account, key) => here().people.standing(account, key),
+      members: async (group) => here().people.members(group),
+      everyone: async (key) => here().people.everyone(key),
+      timezone: async (account) => here().people.timezone(account),
+    },
+    view(key) {
+      const place = placeOf(key);
+      return place && connected?.viewOf(place);
+    },
+    async audience(key) {
+      const { people, workspace } = here();
+      const place = tryPlace(key, workspace.team);
+      return place && (await people.isPublic(place.channel)) ? undefined : channelOf(key);
+    },
+    tenants: async () => [`slack:${here().workspace.team}`],
+    async placeName(key) {
+      const place = placeOf(key);
+      return place && here().people.channelName(place.channel);
+    },
+    channel: async (key) => channelOf(key),
+    link(key) {
+      const place = placeOf(key);
+      return place && connected && linkOf(connected.workspace, place);
+    },
+    async start(parts) {
+      const { workspace } = await identify(api);
+      const app = await appOf(api, workspace);
+      const source = createSource(options);
+      // Before the first event: what it begins must find its view.
+      connected = connect(api, workspace, source, { ...options, ...parts, app });
+      try {
+        await source.start(connected.take);
+        checkApp(source.app(), app);
+        if (isStopped) throw new BotError("ABORTED", "Slack was stopped while it was connecting.");
+      } catch (error) {
+        await connected.stop();
+        connected = undefined;
+        throw error;
+      }
+      log.info(`Slack: @${workspace.botName} in ${workspace.name}. ${source.describe()}`);
+    },
+    async stop() {
+      isStopped = true;
+      await connected?.stop();
+    },
+    async examine() {
+      const { workspace, scopes } = await identify(api);
+      const who = `Slack: @${workspace.botName} in the workspace ${workspace.name} (${workspace.url}).`;
+      const found = [{ ok: true, text: who }, examineScopes(scopes)];
+      if (appToken === undefined) {
+        const source = connected?.source ?? createSource(options);
+        return [...found, { ok: true, text: source.describe() }];
+      }
+      const appApi = createApi({ ...tokens, token: appToken, variable: "SLACK_APP_TOKEN" });
+      return [...found, await examineSocket(appApi, await appOf(api, workspace))];
+    },
+  };
+}
+
+function createSource({ appToken, apiUrl, signingSecret, port, log }: SlackOptions): EventSource {
+  if (appToken !== undefined) return createSocketSource({ appToken, apiUrl, log });
+  if (signingSecret !== undefined) {
+    return createHttpSource({ signingSecret, port: port ?? DEFAULT_PORT, log });
+  }
+  throw new BotError(
+    "CONFIG_INVALID",
+    "SLACK_BOT_TOKEN is set but neither SLACK_APP_TOKEN (Socket Mode) nor SLACK_SIGNING_SECRET (HTTP) is; set one of them.",
+  );
+}
+
+/** Joins everything that needs to know the workspace. Nothing is listened to before the source is started. */
+function connect(
+  api: Api,
+  workspace: Workspace,
+  source: EventSource,
+  parts: SlackOptions & { inbox: Inbox; queries: Queries; app: string | undefined },
+): Connected {
+  const { botToken, apiUrl, log, inbox, queries, app } = parts;
+  const people = createPeople(api, workspace);
+  const posting = createPosting(api, workspace);
+  const allowLink = (url: string) => url.startsWith(`${workspace.url}archives/`);
+  const board = createProgressBoard<Place>({
+    async show(place, ref, told) {
+      const [message] = slackMessages(told);
+      if (message !== undefined) await posting.edit(place, ref, message);
+    },
+    threadOf: (place) => keyOf(workspace.team, place),
+    allowLink: () => allowLink,
+    postCounts: false,
+    log,
+  });
+  const status = createStatus(api, log);
+
+  const show: PressParts["show"] = async (place, user, messages) => {
+    try {
+      await within(TELL_MS, posting.whisper(place, user, messages));
+    } catch (error) {
+      log.debug({ err: error }, "a person could not be told");
+    }
+  };
+  const tell: PressParts["tell"] = async (place, user, text) =>
+    show(place, user, slackMessages(await tellText(text, allowLink)));
+
+  const shared = { workspace, api, people, inbox, queries, tell, log };
+  const readFiles = createSlackFiles({ botToken, apiUrl, log });
+  const dropped = createDropped({ posting, allowLink, log });
+  const take = createEntrance({
+    messages: createMessages({ ...shared, readFiles, onHeard: dropped.heard }),
+    presses: createPresses({ ...shared, show }),
+    teams: new Set([workspace.team]),
+    app: () => app ?? source.app(),
+    onDropped: dropped.tell,
+    log,
+    quietly: createQuietLog(log),
+  });
+  return {
+    workspace,
+    people,
+    source,
+    take,
+    viewOf: (place) =>
+      createView(place, { posting, board, status, allowLink, nameOf: people.nameOf, log }),
+    async stop() {
+      board.stop();
+      await source.stop();
+    },
+  };
+}
+
+/** The app whose bot it is; undefined where Slack does not say. @throws BotError PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED */
+async function appOf(api: Api, { botId: bot }: Workspace): Promise<string | undefined> {
+  return unlessRefused(async () => {
+    const found = await api.ask("bots.info", (client) => client.bots.info({ bot }));
+    return found.bot?.app_id;
+  });
+}
+
+/** The app that an app-level token is of; as `appOf`. */
+async function appOfToken(api: Api): Promise<string | undefined> {
+  return unlessRefused(async () => {
+    const found = await api.ask("auth.test", (client) => client.auth.test());
+    return found.app_id;
+  });
+}
+
+async function unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
+    throw error;
+  }
+}
+
+/** @throws BotError PLATFORM_REFUSED when the two tokens belong to different apps */
+function checkApp(ofSocket: string | undefined, ofBot: string | undefined): void {
+  if (ofSocket === undefined || ofBot === undefined || ofSocket === ofBot) return;
+  const text = `SLACK_APP_TOKEN is of the app ${ofSocket}, SLACK_BOT_TOKEN of ${ofBot}; copy both from one app.`;
+  throw new BotError("PLATFORM_REFUSED", text);
+}
+
+/** Who the token belongs to, and what it may do; scopes are undefined where the server does not say. */
+async function identify(
+  api: Api,
+): Promise<{ workspace: Workspace; scopes: readonly string[] | undefined }> {
+  const found = await api.ask("auth.test", (client) => client.auth.test());
+  const { team_id, team, url, user_id, user, bot_id, response_metadata } = found;
+  if (team_id === undefined || url === undefined || user_id === undefined || bot_id === undefined) {
+    throw new BotError(
+      "PLATFORM_REFUSED",
+      "SLACK_BOT_TOKEN is not the token of a bot in a workspace; it begins with xoxb-.",
+    );
+  }
+  const workspace = {
+    team: team_id,
+    name: team ?? team_id,
+    url,
+    botUser: user_id,
+    botId: bot_id,
+    botName: user ?? user_id,
+  };
+  return { workspace, scopes: response_metadata?.scopes };
+}
+
+function examineScopes(scopes: readonly string[] | undefined): { ok: boolean; text: string } {
+  const missing = SCOPES.filter((scope) => scopes?.includes(scope) === false);
+  if (missing.length === 0) return { ok: true, text: "Slack: the bot token has every scope." };
+  const text = `Slack: the bot token lacks ${missing.join(", ")}; add it under "OAuth & Permissions" and reinstall the app.`;
+  return { ok: false, text };
+}
+
+/** Whether the app token opens Socket Mode, and is of the bot's app. */
+async function examineSocket(
+  api: Api,
+  ofBot: string | undefined,
+): Promise<{ ok: boolean; text: string }> {
+  try {
+    await api.ask("apps.connections.open", (client) => client.apps.connections.open({}));
+    checkApp(await appOfToken(api), ofBot);
+    return { ok: true, text: "Slack: the app token opens Socket Mode." };
+  } catch (error) {
+    if (!isBotError(error)) throw error;
+    return { ok: false, text: error.message };
+  }
+}

@@ -1,0 +1,230 @@
+import type { types } from "@slack/bolt";
+import { characterEnd } from "../../core/characters.ts";
+import { joined, type Part, type Span, splitParts } from "../render/rich-text.ts";
+import type { Button, Told } from "../render/message.ts";
+
+export interface SlackMessage {
+  /** For notifications; Slack shows the blocks. */
+  text: string;
+  blocks: types.KnownBlock[];
+}
+
+type Element = types.RichTextText | types.RichTextLink | types.RichTextDate;
+type Frame =
+  | types.RichTextSection
+  | types.RichTextList
+  | types.RichTextQuote
+  /** `language` is in the reference and not yet in the package. */
+  | (types.RichTextPreformatted & { language?: string });
+
+/**
+ * Slack refuses about 13 200 characters over all blocks with `msg_blocks_too_long`, where each block more counts as some
+ * 125 (bolt-js issue 2509).
+ */
+const MAX_CHARS = 12_000;
+const CHARS_PER_BLOCK = 125;
+/** Blocks of a message (Block Kit reference). */
+const MAX_BLOCKS = 50;
+/** Of one element's text, the limit that Block Kit states for text objects. */
+const MAX_ELEMENT = 3_000;
+/** Deeper lists are drawn no further to the right (Block Kit reference, rich text list). */
+const MAX_INDENT = 8;
+/** After these seconds, the year 9999, Slack has no date. */
+const MAX_TIMESTAMP = 253_402_300_799;
+
+/**
+ * The messages that say it, at least one; its buttons are under the last. Everything is `rich_text` of literal elements,
+ * in which Slack looks for no markup: there is nothing to escape, and no text of anybody's can mention a person.
+ */
+export function slackMessages({ parts, buttons, summary }: Told): SlackMessage[] {
+  const taken = buttons.reduce((sum, { id, label }) => sum + 2 * id.length + label.length, 0);
+  const messages = splitParts(parts, (some) => {
+    const blocks = blocksOf(some);
+    const length = lengthOf(blocks) + CHARS_PER_BLOCK * blocks.length;
+    return blocks.length < MAX_BLOCKS && length <= MAX_CHARS - taken;
+  });
+  const text = escape(summary.trim() === "" ? "…" : summary);
+  return messages.map((message, at) => {
+    const blocks = blocksOf(message);
+    if (blocks.length === 0) blocks.push(richText([section([{ text: summary || "…" }])]));
+    if (at === messages.length - 1 && buttons.length > 0) blocks.push(actionsOf(buttons));
+    return { text, blocks };
+  });
+}
+
+/** The one place where Slack does read markup: `text` (docs.slack.dev, "Escaping text"). */
+function escape(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function actionsOf(buttons: readonly Button[]): types.ActionsBlock {
+  return {
+    type: "actions",
+    elements: buttons.map(({ id, label, style }) => ({
+      type: "button",
+      action_id: id,
+      value: id,
+      text: { type: "plain_text", text: label, emoji: false },
+      ...(style !== "plain" && { style }),
+    })),
+  };
+}
+
+function blocksOf(parts: readonly Part[]): types.KnownBlock[] {
+  const blocks: types.KnownBlock[] = [];
+  let frames: Frame[] = [];
+  let before: Part | undefined;
+  const close = (): void => {
+    if (frames.length > 0) blocks.push(richText(frames));
+    frames = [];
+  };
+  for (const part of parts) {
+    if (part.kind === "rule") {
+      close();
+      blocks.push({ type: "divider" });
+    } else {
+      addPart(frames, part, before);
+    }
+    before = part;
+  }
+  close();
+  return blocks;
+}
+
+function richText(elements: Frame[]): types.RichTextBlock {
+  return { type: "rich_text", elements };
+}
+
+function section(spans: readonly Span[]): types.RichTextSection {
+  return { type: "rich_text_section", elements: elementsOf(spans) };
+}
+
+/**
+ * Languages by the words that people and models use. Only what is listed is told to Slack: what it does with a language
+ * that it does not know is written nowhere, and a refused block is a lost answer.
+ */
+const LANGUAGES: ReadonlyMap<string, string> = new Map(
+  [
+    "bash",
+    "c",
+    "css",
+    "diff",
+    "dockerfile docker",
+    "go golang",
+    "html",
+    "java",
+    "javascript js",
+    "json",
+    "kotlin",
+    "php",
+    "python py",
+    "ruby rb",
+    "rust rs",
+    "shell sh zsh",
+    "sql",
+    "swift",
+    "typescript ts",
+    "xml",
+    "yaml yml",
+  ].flatMap((line) => {
+    const words = line.split(" ");
+    return words.map((word): [string, string] => [word, words[0] ?? word]);
+  }),
+);
+
+/** Running text goes on in the section before it: two sections have no line between them. */
+function addPart(frames: Frame[], part: Exclude<Part, { kind: "rule" }>, before: Part | undefined) {
+  const last = frames.at(-1);
+  if (!("spans" in part)) {
+    const elements = textElements(part.text, {});
+    const language =
+      part.kind === "code" ? LANGUAGES.get(part.lang?.toLowerCase() ?? "") : undefined;
+    const named = language === undefined ? {} : { language };
+    if (elements.length > 0) frames.push({ type: "rich_text_preformatted", elements, ...named });
+    return;
+  }
+  const spans = joined(part.kind === "heading" ? part.spans.map(bold) : part.spans);
+  if (part.kind === "item") return addItem(frames, part, spans);
+  if (spans.length === 0) return;
+  if (part.kind === "quote") {
+    frames.push({ type: "rich_text_quote", elements: elementsOf(spans) });
+  } else if (last?.type === "rich_text_section") {
+    const isClose =
+      before?.kind === "heading" || (before?.kind === part.kind && part.kind === "small");
+    last.elements.push(...elementsOf([{ text: isClose ? "\n" : "\n\n" }, ...spans]));
+  } else {
+    frames.push(section(spans));
+  }
+}
+
+function bold(span: Span): Span {
+  return { ...span, strong: true };
+}
+
+/** Slack would count numbered lines itself, so those are text with the number that was written. */
+function addItem(frames: Frame[], item: Extract<Part, { kind: "item" }>, spans: readonly Span[]) {
+  const last = frames.at(-1);
+  const indent = Math.min(item.depth, MAX_INDENT);
+  if (item.marker !== "•" || spans.length === 0) {
+    const line = [{ text: `${"    ".repeat(indent)}${item.marker} ` }, ...spans];
+    if (last?.type === "rich_text_section")
+      last.elements.push(...elementsOf([{ text: "\n" }, ...line]));
+    else frames.push(section(line));
+  } else if (last?.type === "rich_text_list" && last.indent === indent) {
+    last.elements.push(section(spans));
+  } else {
+    frames.push({ type: "rich_text_list", style: "bullet", indent, elements: [section(spans)] });
+  }
+}
+
+function elementsOf(spans: readonly Span[]): Element[] {
+  return spans.flatMap((span) => {
+    const style = styleOf(span);
+    if (span.url !== undefined) {
+      return [{ type: "link" as const, url: span.url, text: span.text, ...style }];
+    }
+    return span.at === undefined ? textElements(span.text, style) : timeElements(span.at, span);
+  });
+}
+
+function styleOf({ strong, em, strike, code }: Span): Pick<types.RichTextText, "style"> {
+  const style = {
+    ...(strong && { bold: true }),
+    ...(em && { italic: true }),
+    ...(strike && { strike: true }),
+    ...(code && { code: true }),
+  };
+  return Object.keys(style).length === 0 ? {} : { style };
+}
+
+/** An empty text element is invalid, so an empty text has none. */
+function textElements(
+  text: string,
+  style: Pick<types.RichTextText, "style">,
+): types.RichTextText[] {
+  const elements: types.RichTextText[] = [];
+  for (let start = 0; start < text.length;) {
+    const piece = text.slice(start, characterEnd(text, start + MAX_ELEMENT));
+    elements.push({ type: "text", text: piece, ...style });
+    start += piece.length;
+  }
+  return elements;
+}
+
+/** In each reader's own time zone, and in UTC for all. */
+function timeElements(at: number, { text }: Span): Element[] {
+  const timestamp = Math.floor(at / 1000);
+  if (!(timestamp > 0 && timestamp < MAX_TIMESTAMP)) return textElements(text, {});
+  const format = "{date_short_pretty} {time} ({ago})";
+  return [{ type: "date", timestamp, format, fallback: text }, ...textElements(` (${text})`, {})];
+}
+
+/** Every text that the blocks hold. */
+function lengthOf(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + lengthOf(each), 0);
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.entries(value).reduce((sum, [name, inner]) => {
+    const isText = typeof inner === "string" && name !== "type";
+    return sum + (isText ? inner.length : lengthOf(inner));
+  }, 0);
+}

@@ -1,0 +1,273 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Adapter, Inbox, Queries, Tenants } from "../adapters/adapter.ts";
+import { SYSTEM_PROMPT } from "../agent/prompt.ts";
+import { sealTerms, type TalkTerms } from "../thread/run.ts";
+import { createPersonOf } from "../core/people.ts";
+import { answerCommand } from "../commands/answers.ts";
+import { readText } from "../commands/grammar.ts";
+import { checkPolicyNames, type Config } from "../config/config.ts";
+import { createEncoder } from "../security/encoder.ts";
+import { type JournalKey, transportOf } from "../core/journal-key.ts";
+import type { Ledger } from "../incidents/incident.ts";
+import { createLedger } from "../incidents/ledger.ts";
+import { startBeating } from "../journal/heartbeat.ts";
+import type { Journal, JournalReader, Stoppable } from "../journal/journal.ts";
+import { showAddress } from "../journal/redis/address.ts";
+import { openSqliteJournal, readSqliteJournal } from "../journal/sqlite/journal.ts";
+import { contextWindowOf, loadModel, modelProblem } from "../models/load.ts";
+import type { Model } from "../models/model.ts";
+import { answerWithoutModel } from "./no-model.ts";
+import { catalogText } from "../skills/catalog.ts";
+import { loadSkills, type Skills } from "../skills/load.ts";
+import { describeInput, toolSpec } from "../tools/arguments.ts";
+import { createDial } from "../net/dial.ts";
+import { createDispatcher } from "../tools/dispatch.ts";
+import { createExec } from "../tools/process.ts";
+import { createTools } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
+import { createInProcessWakeups, type InProcessOptions } from "../wakeups/in-process.ts";
+import type { Wakeups } from "../wakeups/wakeups.ts";
+import { createInbox } from "../worker/inbox.ts";
+import { whyNotPrepared } from "../queries/edits.ts";
+import { createQueries } from "../queries/queries.ts";
+import { createTenants } from "./tenants.ts";
+import { startWatchdog } from "./watchdog.ts";
+import { createWorker } from "../worker/worker.ts";
+
+/** A lease's life unless renewed, which happens every third of it: after it another process may take over what a dead one left. */
+export const LEASE_MS = 6_000;
+
+/** Most commands are answered sooner; who waits longer wants to see that something is going on. */
+const SHOW_AFTER_MS = 500;
+
+/** The joined parts of one process, ready to be driven by an adapter. */
+export interface Bot {
+  inbox: Inbox;
+  queries: Queries;
+  tenants: Tenants;
+  /** What every outgoing text passes: no control characters, no held secrets. */
+  encode(text: string): string;
+  journal: Journal;
+  tools: readonly Tool[];
+  /** Begins to work on what is due in these adapters' threads, each from when it has a view of them. */
+  start(...adapters: Adapter[]): void;
+  /** Ends everything and closes the store, within little more than the drain time. The same again is one stop. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The store that is configured. `warn` is told, in a sentence each, what can be lived with but should not be.
+ * @throws what `openSqliteJournal` and `openRedisJournal` throw
+ */
+async function openStore(
+  { dataDir, redis }: Config,
+  warn?: (text: string) => void,
+): Promise<Journal> {
+  const told = warn && { warn };
+  if (redis === undefined) return openSqliteJournal({ path: fileIn(dataDir), ...told });
+  const { openRedisJournal } = await import("../journal/redis/journal.ts");
+  return openRedisJournal({ ...redis, ...told });
+}
+
+/** The store for a command that only looks: what an older version wrote stays as it is. Else as `openStore`. */
+export async function readStore(
+  { dataDir, redis }: Config,
+  warn?: (text: string) => void,
+): Promise<JournalReader> {
+  const told = warn && { warn };
+  if (redis === undefined) return readSqliteJournal({ path: fileIn(dataDir), ...told });
+  const { readRedisJournal } = await import("../journal/redis/journal.ts");
+  return readRedisJournal({ ...redis, ...told });
+}
+
+function fileIn(dataDir: string): string {
+  return join(dataDir, "watchkeeper.db");
+}
+
+/** Where `openStore` keeps things, for people. */
+export function storeName({ dataDir, redis }: Config): string {
+  return redis === undefined ? `SQLite in ${dataDir}` : showAddress(redis.address);
+}
+
+/** A terminal's thread is served by the process in which it is open, and by no other. */
+const OWN_TRANSPORTS: ReadonlySet<string> = new Set(["terminal"]);
+
+/** `served` lists the transports of this process. */
+async function createWakeups(
+  { redis }: Config,
+  options: InProcessOptions,
+  served: () => Iterable<string>,
+): Promise<Wakeups> {
+  if (redis === undefined) return createInProcessWakeups(options);
+  const { createBullmqWakeups } = await import("../wakeups/bullmq.ts");
+  const isShared = (transport: string) => !OWN_TRANSPORTS.has(transport);
+  return createBullmqWakeups({ ...options, address: redis.address, isShared, served });
+}
+
+/** The skills that come with the program. */
+const OWN_SKILLS = join(import.meta.dirname, "../../skills");
+
+/** What a configuration gives runs to work with. */
+export interface Equipment extends Skills {
+  tools: readonly Tool[];
+}
+
+/**
+ * Loads the skills, a configured folder's before the program's own of the same name, and makes the tools. `ledger` is asked
+ * when a tool needs it; left out where none is run.
+ * @throws BotError CONFIG_INVALID when policy names a tool or an argument that does not exist
+ */
+export async function equip(config: Config, ledger?: () => Ledger): Promise<Equipment> {
+  const {
+    logs,
+    secrets,
+    skills: { folders },
+  } = config;
+  const { encode } = createEncoder(secrets);
+  const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
+  const tools = createTools({ logRoots: logs.roots, skills, ledger });
+  checkPolicyNames(config, tools);
+  return { skills, problems, tools };
+}
+
+/** What every model's run is made of; undefined where no model is configured. */
+export function talkTerms(
+  { model, budgets }: Config,
+  { tools, skills }: Equipment,
+): TalkTerms | undefined {
+  if (model.id === undefined) return undefined;
+  return sealTerms({
+    model: model.id,
+    system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalogText(skills)}`,
+    tools: tools.map(toolSpec),
+    budget: {
+      steps: budgets.stepsPerRun,
+      tokens: budgets.tokensPerRun,
+      minutes: budgets.minutesPerRun,
+    },
+    maxOutputTokens: model.maxOutputTokens,
+    tokensPerDay: budgets.tokensPerDay,
+    shares: {
+      person: budgets.tokensPerPersonDay,
+      place: budgets.tokensPerPlaceDay,
+      guest: budgets.tokensPerGuestDay,
+    },
+    contextWindow: contextWindowOf(model.id, model),
+  });
+}
+
+/** Loads each model once, when it is first asked. */
+function createModels(config: Config): (id: string) => Promise<Model> {
+  const loaded = new Map<string, Promise<Model>>();
+  return (id) => {
+    const model = loaded.get(id) ?? loadModel(id, config.model);
+    loaded.set(id, model);
+    return model;
+  };
+}
+
+/** Says what can be lived with and should not be. */
+function logWarnings(log: Logger, { warnings }: Config, { problems }: Equipment): void {
+  for (const warning of warnings) log.warn(warning);
+  for (const { at, text, loaded } of problems)
+    log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
+}
+
+/** What this process can work on of what is due. */
+async function* dueHere(
+  journal: Journal,
+  host: string,
+  adapters: ReadonlyMap<string, Adapter>,
+): AsyncIterable<JournalKey> {
+  for await (const key of journal.due(host)) {
+    if (adapters.get(transportOf(key))?.view(key) !== undefined) yield key;
+  }
+}
+
+/**
+ * Joins the parts. Nothing runs until `start`. `local`: this machine is the asker's own, so its tools may connect to
+ * loopback and private networks.
+ * @throws BotError CONFIG_INVALID when policy names what does not exist, and what the store throws
+ */
+export async function assemble(
+  config: Config,
+  log: Logger,
+  { local }: { local: boolean },
+): Promise<Bot> {
+  const equipment = await equip(config, () => ledger);
+  const { tools } = equipment;
+  logWarnings(log, config, equipment);
+  const journal = await openStore(config, (text) => log.warn(text));
+  const encoder = createEncoder(config.secrets);
+  const { encode } = encoder;
+  const ledger = createLedger(journal, encode);
+  const talk = talkTerms(config, equipment);
+  const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
+  const adapters = new Map<string, Adapter>();
+  const looks: InProcessOptions = {
+    due: () => dueHere(journal, config.host, adapters),
+    onError: (error, key) =>
+      key === undefined
+        ? log.error({ err: error }, "wake-ups have trouble; what is due is looked for every second")
+        : log.error({ err: error, key }, "work on a thread failed; it is tried again"),
+  };
+  const wakeups = await createWakeups(config, looks, () => adapters.keys());
+  const dispatcher = createDispatcher({
+    tools,
+    host: config.host,
+    exec: createExec({ encoder }),
+    dial: createDial({ allow: config.network.allow, local }),
+    encoder,
+  });
+  const worker = createWorker({
+    journal,
+    dispatcher,
+    policy: config.approvals,
+    network: config.network.allow,
+    access: config.access,
+    run: {
+      direct: (command, thread) => answerCommand(command, thread, commands),
+      plain: (text) => answerWithoutModel(text, tools, describeInput),
+      talk,
+    },
+    encoder,
+    model: createModels(config),
+    log,
+    leaseMs: LEASE_MS,
+    showAfterMs: SHOW_AFTER_MS,
+    personOf: createPersonOf(config.people),
+    timezone: config.timezone,
+    isShared: (transport) => !OWN_TRANSPORTS.has(transport),
+    wakeAt: (key, at) => wakeups.wake(key, at),
+    adapterOf: (transport) => adapters.get(transport),
+  });
+  const wake = (key: JournalKey) => wakeups.wake(key);
+  const inbox = createInbox({ journal, read: readText, encoder, wake });
+  const started: Stoppable[] = [];
+  let stopped: Promise<void> | undefined;
+
+  async function stop(): Promise<void> {
+    await worker.stop(config.drainMs);
+    // Until now they could still show what was owed; what they took meanwhile is in the journal.
+    await Promise.allSettled([...adapters.values()].map(async (adapter) => adapter.stop?.()));
+    for (const each of started) await each.stop();
+    await journal.close();
+  }
+
+  return {
+    inbox,
+    queries: createQueries(journal, tools, encode, whyNotPrepared(dispatcher, encode)),
+    tenants: createTenants(journal),
+    encode,
+    journal,
+    tools,
+    start(...served) {
+      for (const adapter of served) adapters.set(adapter.transport, adapter);
+      started.push(wakeups.start((key) => worker.work(key)));
+      started.push(startBeating(journal, config.host, log));
+      started.push(startWatchdog({ log, atWork: () => worker.atWork() }));
+    },
+    stop: () => (stopped ??= stop()),
+  };
+}

@@ -1,0 +1,105 @@
+import { type Asked, requestOf } from "../../agent/request.ts";
+import type { TalkTerms } from "../../thread/run.ts";
+import { emptyTranscript, foldTranscript, tellingOf } from "../../agent/transcript.ts";
+import { totalTokens } from "../../core/block.ts";
+import type { Entry } from "../../core/entry.ts";
+import { exactText } from "../../security/sanitize.ts";
+import { BotError } from "../../core/errors.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import { fold } from "../../thread/fold.ts";
+import type { JournalReader } from "../../journal/journal.ts";
+import { emptyThread } from "../../thread/state.ts";
+
+type Answer = Entry<"assistant">;
+
+/** A model call as it was made, and the request that the journal gives for it today. */
+interface Replayed {
+  answer: Answer;
+  asked: Asked;
+  /** What the run began with, the system prompt and the tools, is what this program would send. */
+  samePrefix: boolean;
+}
+
+/**
+ * The model calls of a thread, one line each; or one of them whole: the request, folded from the journal and held
+ * against the hash that was recorded, and what came back. Reasoning is left out: it is the provider's own.
+ * @throws BotError USAGE when there is no such step
+ */
+export async function* replayLines(
+  journal: JournalReader,
+  key: JournalKey,
+  terms: TalkTerms,
+  step: number | undefined,
+): AsyncIterable<string> {
+  const stored = await journal.read(key);
+  const replayed = replay(
+    stored.filter((entry): entry is Entry => entry.kind !== "newer"),
+    terms,
+  );
+  if (step === undefined) {
+    yield `${key}: ${replayed.length} model calls; --step n shows one whole`;
+    for (const [i, each] of replayed.entries())
+      yield `${String(i + 1).padStart(4)}  ${headOf(each)}`;
+    return;
+  }
+  const found = replayed[step - 1];
+  if (found === undefined) {
+    const text = `--step ${step}: ${key} has ${replayed.length} model calls, counted from 1.`;
+    throw new BotError("USAGE", text);
+  }
+  const { asked, answer } = found;
+  const { content, stop, usage, model } = answer;
+  yield headOf(found);
+  yield* jsonLines({ ...asked.request, turns: asked.turns });
+  yield* jsonLines({ response: { content, stop, usage, model } });
+}
+
+/** Folds once through, and stops at each request to make it again from the entries that it had seen. */
+function replay(entries: readonly Entry[], terms: TalkTerms): Replayed[] {
+  const thread = emptyThread();
+  const transcript = emptyTranscript();
+  const answers = entries.filter((entry) => entry.kind === "assistant");
+  const replayed: Replayed[] = [];
+  let next = 0;
+  for (const answer of answers) {
+    for (; (entries[next]?.seq ?? Infinity) <= answer.seen; next++) {
+      const [entry] = entries.slice(next, next + 1);
+      if (entry === undefined) break;
+      fold(thread, [entry]);
+      foldTranscript(transcript, entry);
+    }
+    const talk = thread.runs.get(answer.run)?.talk;
+    if (talk === undefined) continue;
+    const { prefix } = talk.terms;
+    const asked = requestOf(
+      transcript,
+      { run: answer.run, talk },
+      { ...terms, prefix },
+      tellingOf(answer),
+    );
+    replayed.push({ answer, asked, samePrefix: prefix === terms.prefix });
+  }
+  return replayed;
+}
+
+function headOf({ answer, asked, samePrefix }: Replayed): string {
+  const { at, run, step, model, stop, usage, ms, seen, request } = answer;
+  const isSame = asked.hash === request;
+  const verdict = !isSame
+    ? "REQUEST DIFFERS from the recorded one"
+    : samePrefix
+      ? "request identical"
+      : "turns identical; made with another system prompt or other tools than are shown";
+  return `${new Date(at).toISOString()}  ${run} step ${step}  ${model}  up to entry ${seen}  ${stop}  ${totalTokens(usage)} tokens  ${ms} ms  ${verdict}`;
+}
+
+function jsonLines(value: object): string[] {
+  const isThinking = (each: unknown) =>
+    typeof each === "object" && each !== null && "kind" in each && each.kind === "thinking";
+  const text = JSON.stringify(
+    value,
+    (_key, each: unknown) => (isThinking(each) ? { kind: "thinking", wire: "…" } : each),
+    2,
+  );
+  return text.split("\n").map(exactText);
+}

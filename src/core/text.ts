@@ -1,0 +1,54 @@
+import { characterEnd, characterStart } from "./characters.ts";
+
+/**
+ * The text in at most `maxBytes` bytes of UTF-8: what is too much is taken from the middle, at line ends when they are
+ * near, else between characters, and its size is said in its place. Too few bytes even for that: only the beginning.
+ */
+export function capText(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  const room = maxBytes - Buffer.byteLength(omitted(bytes.length));
+  let head = room > 0 ? Math.ceil(room / 2) : Math.max(0, maxBytes);
+  while (isContinuation(bytes[head])) head -= 1;
+  if (room <= 0) return wholeHead(text, bytes.toString("utf8", 0, head));
+  let tail = bytes.length - (room - head);
+  while (isContinuation(bytes[tail])) tail += 1;
+  const lineEnd = bytes.lastIndexOf("\n", head);
+  if (lineEnd > head / 2) head = lineEnd;
+  const lineStart = bytes.indexOf("\n", tail - 1) + 1;
+  if (lineStart > 0 && lineStart < (tail + bytes.length) / 2) tail = lineStart;
+  const start = wholeHead(text, bytes.toString("utf8", 0, head));
+  const rest = bytes.toString("utf8", tail);
+  const end = rest.slice(
+    characterStart(text, text.length - rest.length) - text.length + rest.length,
+  );
+  const left = bytes.length - Buffer.byteLength(start) - Buffer.byteLength(end);
+  return start + omitted(left) + end;
+}
+
+/**
+ * The first `maxLength` characters, less the word that is cut in two: for text that is not redacted yet, in which half a
+ * secret would not be found.
+ */
+export function headOf(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const head = text.slice(0, maxLength);
+  const word = /\S*$/.exec(head.slice(-MAX_WORD))?.[0].length ?? 0;
+  return head.slice(0, maxLength - word);
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+/** A beginning of the text, less a character that it parts. */
+function wholeHead(text: string, head: string): string {
+  return head.slice(0, characterEnd(text, head.length));
+}
+
+/** Secrets without a space in them are shorter, but for those that are known by their shape. */
+const MAX_WORD = 200;
+
+function omitted(bytes: number): string {
+  return `\n[… ${bytes} bytes omitted …]\n`;
+}

@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  ClientClosedError,
+  ClientOfflineError,
+  DisconnectsClientError,
+  createClient,
+  TimeoutError,
+} from "redis";
+import { BotError, messageOf } from "../../core/errors.ts";
+import { type RedisAddress, showAddress } from "./address.ts";
+import type { Script } from "./scripts.ts";
+
+/** How long Redis may take to answer before STORE_UNAVAILABLE, as the port promises. */
+export const ANSWER_MS = 2_000;
+/** A connection on which nothing moves for this long is given up; a ping moves something well before. */
+const SILENT_MS = 10_000;
+const PING_MS = 3_000;
+/** From 50 ms doubling to a second: a server that blinks is soon asked again, one that is down not too often. */
+const RECONNECT_MS = { first: 50, most: 1_000 } as const;
+
+export type RedisClient = ReturnType<typeof create>;
+
+/** One connection that is made again for as long as it takes. Nothing waits in a queue while there is none. */
+export interface Connection {
+  /**
+   * Does `work` within 2 s. While there is no connection it is tried again until then: nothing was sent. Once something
+   * was, it is up to the caller to repeat it.
+   * @throws BotError STORE_UNAVAILABLE, STORE_FULL, STORE_CORRUPT
+   */
+  ask<T>(work: (client: RedisClient) => Promise<T>): Promise<T>;
+  /** Connects again, at most once a second: the address may lead to another server by now. */
+  renew(): void;
+  close(): void;
+}
+
+function create({ at, username, password, database }: RedisAddress, isOpened: () => boolean) {
+  const began = performance.now();
+  const options = {
+    socketTimeout: SILENT_MS,
+    connectTimeout: ANSWER_MS,
+    reconnectStrategy: (tries: number, cause: Error) =>
+      isOpened() || (performance.now() - began < ANSWER_MS && !isRefusal(cause))
+        ? Math.min(RECONNECT_MS.most, RECONNECT_MS.first * 2 ** tries)
+        : cause,
+  };
+  const socket =
+    at.kind === "unix"
+      ? { ...options, path: at.path, tls: false as const }
+      : at.tls
+        ? { ...options, host: at.host, port: at.port, tls: true as const }
+        : { ...options, host: at.host, port: at.port };
+  return createClient({
+    socket,
+    database,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    name: "watchkeeper",
+    disableOfflineQueue: true,
+    pingInterval: PING_MS,
+    // Its own limit is on sending; ours is on the answer.
+    commandOptions: { timeout: 0 },
+  });
+}
+
+/**
+ * Connects, and keeps connected. Whatever is connected to later is examined before it is used: it may be another server.
+ * @throws BotError STORE_UNAVAILABLE when nobody answers within 2 s or the login is refused
+ */
+export async function connect(
+  address: RedisAddress,
+  examine: (client: RedisClient) => Promise<void> = async () => {},
+): Promise<Connection> {
+  const name = showAddress(address);
+  let examined = Promise.resolve();
+  /** Why the server at the other end is not one to be used. */
+  let unfit: Error | undefined;
+  let replacedAt = -Infinity;
+  let opened = false;
+  let closed = false;
+  /** What is known of why there is no connection. */
+  let trouble = "";
+  let client = start();
+  /** When the client last answered anything. */
+  let heardAt = performance.now();
+
+  function start(): RedisClient {
+    const made = create(address, () => opened);
+    // What is wrong with the store its verbs say.
+    made.on("error", (error: unknown) => {
+      trouble = `: ${messageOf(error)}`;
+    });
+    return made.on("ready", () => {
+      trouble = "";
+      unfit = undefined;
+      if (!opened) return;
+      examined = examine(made).catch((error: unknown) => {
+        unfit = error instanceof Error ? error : new Error(messageOf(error));
+      });
+    });
+  }
+
+  /**
+   * A server that took a request and never answered may be beyond a dead network: that is noticed only by a new connection.
+   * One that answers others is only slow; cutting it off would fail all that it is about to answer.
+   */
+  function replaceSilent(silent: RedisClient): void {
+    if (performance.now() - heardAt >= ANSWER_MS) replace(silent);
+  }
+
+  function replace(old: RedisClient): void {
+    const now = performance.now();
+    if (closed || old !== client || now - replacedAt < RECONNECT_MS.most) return;
+    replacedAt = now;
+    old.destroy();
+    client = start();
+    client.connect().catch(() => {});
+  }
+
+  async function ask<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
+    for (const until = performance.now() + ANSWER_MS; ;) {
+      const asked = client;
+      try {
+        const reply = await within(
+          Math.max(0, until - performance.now()),
+          examined.then(() => {
+            if (unfit !== undefined) throw unfit;
+            return work(asked);
+          }),
+        );
+        heardAt = performance.now();
+        return reply;
+      } catch (error) {
+        const left = until - performance.now();
+        const isUnfit = error === unfit;
+        if (isUnfit || isWrongServer(error)) replace(asked);
+        // Nothing was sent.
+        const isEarly = error instanceof ClientOfflineError || isUnfit;
+        if (!isEarly || closed || left <= 0) {
+          if (error instanceof TimeoutError) replaceSilent(asked);
+          throw translate(error, name, trouble);
+        }
+        await sleep(Math.min(left, 10 + Math.random() * 40));
+      }
+    }
+  }
+
+  try {
+    await within(ANSWER_MS, client.connect());
+    opened = true;
+    return {
+      ask,
+      renew: () => replace(client),
+      close() {
+        closed = true;
+        client.destroy();
+      },
+    };
+  } catch (error) {
+    if (client.isOpen) client.destroy();
+    throw translate(error, name, trouble);
+  }
+}
+
+/** Runs a script by its hash, with its text where the server does not know it. */
+export async function evaluate(
+  client: RedisClient,
+  { text, sha }: Script,
+  keys: string[],
+  args: (string | Buffer)[],
+): Promise<unknown> {
+  const options = { keys, arguments: args };
+  try {
+    return await client.evalSha(sha, options);
+  } catch (error) {
+    if (!messageOf(error).startsWith("NOSCRIPT")) throw error;
+    return client.eval(text, options);
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  // When it is this process that was late, the answer has come by now: it is read before an immediate's turn.
+  const timer = setTimeout(() => setImmediate(() => reject(new TimeoutError())), ms);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** It was a primary when it was connected to, and is not now; a new connection may lead to the one that is. */
+function isWrongServer(error: unknown): boolean {
+  return /^(?:READONLY|MASTERDOWN|LOADING|UNBLOCKED)\b/.test(messageOf(error));
+}
+
+/** Trying again does not help. */
+function isRefusal(error: unknown): boolean {
+  return /^(?:NOAUTH|WRONGPASS|NOPERM|ERR|DENIED)\b/.test(messageOf(error));
+}
+
+/** Redis' errors as errors an operator can act on. */
+function translate(error: unknown, name: string, trouble: string): unknown {
+  if (error instanceof BotError || error instanceof TypeError) return error;
+  const cause = { cause: error };
+  const said = messageOf(error);
+  if (/^(?:OOM|MISCONF)\b/.test(said)) {
+    return new BotError(
+      "STORE_FULL",
+      `${name} refused to write (${said}); nothing was written. Give it memory or disk space, then repeat.`,
+      cause,
+    );
+  }
+  if (/^WRONGTYPE\b|^ERR\b.*user_script/.test(said)) {
+    return new BotError(
+      "STORE_CORRUPT",
+      `${name} does not hold what this program wrote there (${said}); restore a backup or use a database of its own.`,
+      cause,
+    );
+  }
+  const found =
+    error instanceof TimeoutError
+      ? `no answer within 2 s${trouble}`
+      : error instanceof ClientOfflineError
+        ? `there was no connection for 2 s${trouble}`
+        : error instanceof ClientClosedError || error instanceof DisconnectsClientError
+          ? "the connection was ended"
+          : said;
+  return new BotError(
+    "STORE_UNAVAILABLE",
+    `${name} could not be used (${found}); check that it runs, can be reached, and lets the user of REDIS_URL in.`,
+    cause,
+  );
+}

@@ -1,0 +1,160 @@
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from "node:crypto";
+import { type Draft, encodeDraft } from "../../core/entry.ts";
+import { BotError } from "../../core/errors.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import { decodeRow, type SealedRow } from "../entries.ts";
+import type { StoredEntry } from "../../core/entry.ts";
+import { altered, checkChain, followed, sealOf } from "../seal.ts";
+
+/** Signs what is kept where others may write too. */
+export interface Signer {
+  /** 22 characters that only the holder of the secret can make for `text`. */
+  sign(text: string): string;
+  isSigned(text: string, signature: string): boolean;
+}
+
+export function createSigner(secret: string): Signer {
+  const derived = hkdfSync("sha256", secret, "", "watchkeeper journal entries", 32);
+  // A key object: made of bytes each time, a signature takes ten times as long.
+  const key = createSecretKey(Buffer.from(derived));
+  const sign = (text: string) =>
+    createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
+  return {
+    sign,
+    isSigned(text, signature) {
+      const [known, given] = [Buffer.from(sign(text)), Buffer.from(signature)];
+      return known.length === given.length && timingSafeEqual(known, given);
+    },
+  };
+}
+
+/** Where the next entries go: after number `last`, whose head is empty where it has none, at `at` ms since 1970. */
+export interface Place {
+  readonly last: number;
+  readonly head: string;
+  readonly at: number;
+}
+
+/** Entries as Redis keeps them, and what the journal then ends with. */
+export interface Signed {
+  readonly elements: string[];
+  readonly heads: string[];
+  /** Signs number and head of the last one: a journal that was cut short has no such word for its new end. */
+  readonly tail: string;
+}
+
+const sealed = (key: JournalKey, head: string) => `seal ${key} ${head}`;
+const ended = (key: JournalKey, last: number, head: string) => `tail ${key} ${last} ${head}`;
+
+/**
+ * An element: `s` and the time, head, signature, kind, version, id and, on a line of its own, the content. The head covers
+ * number, time and all earlier entries, the signature head and journal: none can be moved, removed, copied or given another time.
+ */
+export function signEntries(
+  signer: Signer,
+  key: JournalKey,
+  { last, head, at }: Place,
+  drafts: readonly Draft[],
+): Signed {
+  let previous = followed(key, last, head || null);
+  const heads: string[] = [];
+  const elements = drafts.map((draft, i) => {
+    const { id, kind, version, body } = encodeDraft(draft);
+    previous = sealOf(previous, { seq: last + 1 + i, at, id, kind, version, body });
+    heads.push(previous);
+    const signature = signer.sign(sealed(key, previous));
+    return `s${at} ${previous} ${signature} ${kind} ${version} ${JSON.stringify(id)}\n${body}`;
+  });
+  return { elements, heads, tail: signer.sign(ended(key, last + drafts.length, previous)) };
+}
+
+/** Makes sure that the journal ends where it says. @throws BotError JOURNAL_ALTERED */
+export function checkEnd(
+  signer: Signer,
+  key: JournalKey,
+  { last, head }: Pick<Place, "last" | "head">,
+  tail: string,
+): void {
+  if (head === "" || signer.isSigned(ended(key, last, head), tail)) return;
+  throw altered(key, `it does not end with entry ${last} as it was written`);
+}
+
+const ELEMENT = /^(?:s(\d+) (\S{43})|(\d+)) (\S+) ((\S+) (\d+) ("[^\n]*")\n([^]*))$/;
+
+/** What is stored of a journal from some number on. */
+export interface Stored {
+  /** The first element's number. */
+  readonly first: number;
+  readonly elements: readonly string[];
+  /** The head of the entry before them; empty where it has none. */
+  readonly previous: string;
+  /** What the journal says it ends with: number, head and the signature of both. */
+  readonly end: { readonly last: number; readonly head: string; readonly tail: string };
+}
+
+/** Stored entries up to the journal's end. @throws BotError ENTRY_INVALID, JOURNAL_ALTERED */
+export function decodeStored(
+  signer: Signer,
+  key: JournalKey,
+  { first, elements, previous, end }: Stored,
+): StoredEntry[] {
+  const rows = elements.map((element, i) => decodeElement(signer, key, first + i, element));
+  checkChain(key, rows, { after: first - 1, previous: previous || null });
+  const head = (rows.at(-1)?.head ?? previous) || "";
+  if (first - 1 + rows.length !== end.last || head !== end.head) {
+    throw altered(key, `it does not end with entry ${end.last} as it was written`);
+  }
+  checkEnd(signer, key, end, end.tail);
+  return rows.map(decodeRow);
+}
+
+/** One stored entry, number `seq`; `before`: the element before it, if there is one. @throws as `decodeStored` */
+export function decodeOne(
+  signer: Signer,
+  key: JournalKey,
+  seq: number,
+  [element, before]: readonly [string, string],
+): StoredEntry {
+  const row = decodeElement(signer, key, seq, element);
+  const previous = before === "" ? null : decodeElement(signer, key, seq - 1, before).head;
+  checkChain(key, [row], { after: seq - 1, previous });
+  return decodeRow(row);
+}
+
+/**
+ * A script's time: its own clock's or, where the journal says that its last entry is of later, that one's, which comes with
+ * it. What is dated later than it is would be signed so. @throws BotError ENTRY_INVALID, JOURNAL_ALTERED
+ */
+export function checkTime(
+  signer: Signer,
+  key: JournalKey,
+  [at = "", last, element = "", before = ""]: readonly string[],
+): number {
+  const isClock = last === undefined;
+  if (isClock || decodeOne(signer, key, Number(last), [element, before]).at === Number(at)) {
+    return Number(at);
+  }
+  throw altered(key, `entry ${last} is not of the time that is said of it`);
+}
+
+function decodeElement(signer: Signer, key: JournalKey, seq: number, element: string): SealedRow {
+  const parts = ELEMENT.exec(element) ?? [];
+  const [, sealedAt, head = null, at = sealedAt, signature = "", text = "", kind = ""] = parts;
+  const [version, id = "", body = ""] = parts.slice(7);
+  // What 0.3 wrote signs the entry's words alone.
+  if (!signer.isSigned(head === null ? `${key} ${text}` : sealed(key, head), signature)) {
+    throw new BotError(
+      "ENTRY_INVALID",
+      `Entry ${seq} of ${key} was not written with this WATCHKEEPER_SECRET, or was changed since; the journal was left alone.`,
+    );
+  }
+  return {
+    seq,
+    at: Number(at),
+    id: String(JSON.parse(id)),
+    kind,
+    version: Number(version),
+    body,
+    head,
+  };
+}

@@ -1,0 +1,85 @@
+import type { JournalKey } from "../../core/journal-key.ts";
+import { type JournalSummary, MAX_IDLE_MS } from "../journal.ts";
+import { beatOf, type HostBeat } from "../../core/host-beat.ts";
+import { type Connection, evaluate, type RedisClient } from "./connection.ts";
+import { dueIn, hashOf, HOSTS, hostsIn, listIn, TAGS } from "./layout.ts";
+import * as scripts from "./scripts.ts";
+
+/** Journals whose rows are asked for at a time. */
+export const PAGE = 64;
+
+interface Asked {
+  main: Connection;
+  /** For a script: the time to go by, empty for Redis' own. */
+  time(): string;
+  /** Looks whether it is still the store that was opened. */
+  isOurs(client: RedisClient): Promise<void>;
+}
+
+async function clock({ main, time }: Asked): Promise<number> {
+  const given = time();
+  if (given !== "") return Number(given);
+  const [seconds, micros] = await main.ask((client) => client.time());
+  return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+}
+
+/** Records a beat of `host`, if one is given, and says which hosts have beaten. */
+export async function beats(
+  { main, time }: Asked,
+  host = "",
+): Promise<{ now: number; hosts: HostBeat[] }> {
+  const given = [time(), host, String(MAX_IDLE_MS)];
+  const reply = await main.ask((client) => evaluate(client, scripts.BEAT, [HOSTS], given));
+  const [said, pairs] = reply as [string, string[]];
+  const now = Number(said);
+  const hosts = pairs.flatMap((name, i) =>
+    i % 2 === 0 ? [beatOf(name, Number(pairs[i + 1]), now)] : [],
+  );
+  return { now, hosts: hosts.toSorted((a, b) => (a.host < b.host ? -1 : 1)) };
+}
+
+/** See the port. */
+export async function* due(store: Asked, host: string | undefined): AsyncIterable<JournalKey> {
+  const { now, hosts } = await beats(store);
+  const [, found, waiting] = await store.main.ask((client) =>
+    Promise.all([
+      store.isOurs(client),
+      Promise.all(
+        TAGS.map((tag) => client.zRangeWithScores(dueIn(tag), "-inf", now, { BY: "SCORE" })),
+      ),
+      Promise.all(TAGS.map((tag) => client.hGetAll(hostsIn(tag)))),
+    ]),
+  );
+  const there = new Set(hosts.flatMap((each) => (each.gone ? [] : [each.host])));
+  const keys = new Set<string>();
+  for (const [key, waitsFor] of waiting.flatMap((each) => Object.entries(each))) {
+    if (waitsFor === host || !there.has(waitsFor)) keys.add(key);
+  }
+  const oldestFirst = found.flat().toSorted((a, b) => a.score - b.score);
+  for (const { value } of oldestFirst) keys.add(value);
+  for (const key of keys) yield key as JournalKey;
+}
+
+/** Newest first. */
+export async function* list(store: Asked, prefix: string): AsyncIterable<JournalSummary> {
+  const found = await store.main.ask((client) =>
+    Promise.all(TAGS.map((tag) => client.zRangeWithScores(listIn(tag), 0, -1))),
+  );
+  const newestFirst = found
+    .flat()
+    .filter(({ value }) => value.startsWith(prefix))
+    .toSorted((a, b) => b.score - a.score);
+  const now = await clock(store);
+  for (let i = 0; i < newestFirst.length; i += PAGE) {
+    const page = newestFirst.slice(i, i + PAGE).map(({ value }) => value as JournalKey);
+    const rows = await store.main.ask((client) =>
+      Promise.all(page.map((key) => client.hGetAll(hashOf(key)))),
+    );
+    for (const [j, key] of page.entries()) {
+      const { last, lastAt, dueAt, token } = rows[j] ?? {};
+      const at = dueAt === undefined ? undefined : Number(dueAt);
+      const leased = token !== undefined && at !== undefined && now < at;
+      yield { key, last: Number(last ?? 0), lastAt: Number(lastAt ?? 0), dueAt: at, leased, now };
+    }
+  }
+}

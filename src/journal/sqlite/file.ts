@@ -1,0 +1,258 @@
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BotError, messageOf } from "../../core/errors.ts";
+
+/** "WKJR": marks a database file as a Watchkeeper journal (SQLite's application_id). */
+const APPLICATION_ID = 0x574b4a52;
+/** How long a locked store is retried before STORE_UNAVAILABLE, as the port promises. */
+const BUSY_MS = 2_000;
+/** What each version added to the one before. While a token is stored, a journal's `due_at` is the lease's end. */
+const STEPS = [
+  `
+  CREATE TABLE journal (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, last INTEGER NOT NULL,
+    last_at INTEGER NOT NULL, token TEXT, attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER
+  ) STRICT;
+  CREATE INDEX journal_due ON journal (due_at) WHERE due_at IS NOT NULL;
+  CREATE TABLE entry (
+    journal INTEGER NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL,
+    version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (journal, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX entry_id ON entry (journal, id);
+  CREATE TABLE artifact (
+    journal INTEGER NOT NULL, id TEXT NOT NULL, bytes BLOB NOT NULL, UNIQUE (journal, id)
+  ) STRICT;
+  PRAGMA application_id = ${APPLICATION_ID};
+`,
+  `
+  CREATE TABLE IF NOT EXISTS counter (
+    name TEXT PRIMARY KEY, used INTEGER NOT NULL, at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS reservation (
+    id TEXT PRIMARY KEY, counter TEXT NOT NULL, amount INTEGER NOT NULL, at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`,
+  `
+  ALTER TABLE journal ADD COLUMN host TEXT;
+  ALTER TABLE journal ADD COLUMN head TEXT;
+  ALTER TABLE entry ADD COLUMN head TEXT;
+  CREATE TRIGGER entry_sealed BEFORE INSERT ON entry WHEN NEW.head IS NULL
+    BEGIN SELECT RAISE(ABORT, 'a newer version has taken this store over; end this process'); END;
+  CREATE INDEX journal_host ON journal (host) WHERE host IS NOT NULL;
+  CREATE TABLE host (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`,
+];
+const SCHEMA_VERSION = STEPS.length;
+/** The last program that wrote each version. */
+const WRITERS = ["", "0.1", "0.3"];
+/** What the tables of versions before the seals lack, beside the file: it is not touched. */
+const SHOWN_AS_NOW = `
+  CREATE TEMP VIEW journal AS SELECT *, NULL AS host, NULL AS head FROM main.journal;
+  CREATE TEMP VIEW entry AS SELECT *, NULL AS head FROM main.entry;
+  CREATE TEMP TABLE host (name TEXT, at INTEGER);
+`;
+
+/**
+ * Opens the file, making it and its folder when missing: WAL, every commit flushed to disk, readable by its owner only.
+ * An older version's file is brought up to this one's, all at once or not at all, which `warn` is told; that version refuses
+ * it from then on.
+ * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
+ */
+export async function openDatabase(
+  path: string,
+  warn: (text: string) => void,
+): Promise<DatabaseSync> {
+  if (path !== ":memory:") {
+    await retryWhileLocked(path, () => inspect(path));
+    create(path);
+  }
+  const db = connect(path);
+  try {
+    await retryWhileLocked(path, () => db.exec("PRAGMA journal_mode = WAL"));
+    db.exec("PRAGMA synchronous = FULL");
+    const before = await transact(db, path, () => upgrade(db));
+    if (before > 0 && before < SCHEMA_VERSION) warn(upgradedText(path, before));
+    return db;
+  } catch (error) {
+    db.close();
+    throw translate(error, path);
+  }
+}
+
+/** Returns which version it was. */
+function upgrade(db: DatabaseSync): number {
+  const version = userVersion(db);
+  if (version >= SCHEMA_VERSION) return version;
+  for (const step of STEPS.slice(version)) db.exec(step);
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  return version;
+}
+
+function upgradedText(path: string, before: number): string {
+  return `${path}: store upgraded from ${before} to ${SCHEMA_VERSION}; ${WRITERS[before]} cannot read it any more.`;
+}
+
+/**
+ * Opens an older version's file to be read as it lies, with what its tables lack; `warn` is told. Undefined: there is none
+ * such.
+ * @throws what `openDatabase` throws
+ */
+export async function openOlder(
+  path: string,
+  warn: (text: string) => void,
+): Promise<DatabaseSync | undefined> {
+  const version = await retryWhileLocked(path, () => inspect(path));
+  if (version === 0 || version === SCHEMA_VERSION) return undefined;
+  const db = connect(path, true);
+  try {
+    db.exec(SHOWN_AS_NOW);
+  } catch (error) {
+    db.close();
+    throw translate(error, path);
+  }
+  const writer = WRITERS[version];
+  warn(
+    `${path}: store version ${version} (${writer}); \`npm start\` upgrades it to ${SCHEMA_VERSION}, ${writer} cannot read it then: keep a copy.`,
+  );
+  return db;
+}
+
+function userVersion(db: DatabaseSync): number {
+  return Number(db.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
+}
+
+function connect(path: string, readOnly = false): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { timeout: 0, readOnly });
+  } catch (error) {
+    throw translate(error, path);
+  }
+}
+
+/** SQLite gives its write-ahead log the file's own mode, so the file is private before SQLite sees it. */
+function create(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    throw new BotError(
+      "STORE_UNAVAILABLE",
+      `${path} could not be created (${messageOf(error)}); check that the folder can be written.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Refuses a file that is not ours, before anything could write to it. Returns its version; 0: there is nothing yet. */
+function inspect(path: string): number {
+  if (!existsSync(path)) return 0;
+  const db = connect(path, true);
+  try {
+    const tables = db.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.["n"];
+    if (tables === 0) return 0;
+    const owner = db.prepare("PRAGMA application_id").get()?.["application_id"];
+    if (owner !== APPLICATION_ID) {
+      throw new BotError(
+        "STORE_FOREIGN",
+        `${path} is a database of another program; point DATA_DIR at a folder of Watchkeeper's own.`,
+      );
+    }
+    const version = userVersion(db);
+    if (version > SCHEMA_VERSION) {
+      throw new BotError(
+        "STORE_NEWER",
+        `${path} was written by a newer version (store ${version}, this program reads ${SCHEMA_VERSION}); start that version.`,
+      );
+    }
+    return version;
+  } finally {
+    db.close();
+  }
+}
+
+/** SQLite's extended result code; the low byte is the primary one (sqlite.org/rescode.html). */
+function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("errcode" in error)) return undefined;
+  return typeof error.errcode === "number" ? error.errcode : undefined;
+}
+
+/** Another connection is writing; worth another try. */
+function isLocked(error: unknown): boolean {
+  const code = (sqliteCode(error) ?? 0) & 0xff;
+  return code === 5 || code === 6; // SQLITE_BUSY, SQLITE_LOCKED
+}
+
+/** SQLITE_FULL, and SQLITE_IOERR's WRITE, FSYNC, DIR_FSYNC and TRUNCATE. */
+const REFUSED_WRITES: ReadonlySet<number> = new Set([13, 778, 1034, 1290, 1546]);
+
+/** SQLITE_CONSTRAINT, MISMATCH, MISUSE and RANGE: the program asked for what the tables do not take. */
+const OWN_MISTAKES: ReadonlySet<number> = new Set([19, 20, 21, 25]);
+
+/** SQLite's errors as errors an operator can act on; the program's own mistakes as they are, since waiting mends none. */
+function translate(error: unknown, path: string): unknown {
+  const code = sqliteCode(error);
+  if (code === undefined || OWN_MISTAKES.has(code & 0xff)) return error;
+  const cause = { cause: error };
+  const said = messageOf(error);
+  if ((code & 0xff) === 11 || code === 26) {
+    return new BotError(
+      "STORE_CORRUPT",
+      `${path} is damaged or not a database (${said}); restore a backup or move it away.`,
+      cause,
+    );
+  }
+  if (REFUSED_WRITES.has(code)) {
+    return new BotError(
+      "STORE_FULL",
+      `The disk refused to write ${path} (${said}); nothing was written. Free some space, then repeat.`,
+      cause,
+    );
+  }
+  return new BotError(
+    "STORE_UNAVAILABLE",
+    `${path} could not be used (${said}); check that the folder exists, is writable and no process holds its lock.`,
+    cause,
+  );
+}
+
+/** Repeats what finds the file locked, for up to 2 s. `node:sqlite` itself would block the event loop while it waits. */
+async function retryWhileLocked<T>(path: string, attempt: () => T): Promise<T> {
+  for (const began = performance.now(); ;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isLocked(error) || performance.now() - began > BUSY_MS) throw translate(error, path);
+      await sleep(1 + Math.random() * 20);
+    }
+  }
+}
+
+/** Runs `work`, which writes nothing, on one state of the store. */
+export async function observe<T>(db: DatabaseSync, path: string, work: () => T): Promise<T> {
+  return retryWhileLocked(path, () => {
+    db.exec("BEGIN");
+    try {
+      return work();
+    } finally {
+      if (db.isTransaction) db.exec("COMMIT");
+    }
+  });
+}
+
+/** Runs `work` as one transaction: all of it is durable when this returns, or nothing was written. */
+export async function transact<T>(db: DatabaseSync, path: string, work: () => T): Promise<T> {
+  return retryWhileLocked(path, () => {
+    // From BEGIN to COMMIT nothing else of this process may come between: one connection is one transaction.
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const result = work();
+      db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,290 @@
+import { cleanText } from "../security/sanitize.ts";
+import { headOf } from "../core/text.ts";
+import { BotError } from "../core/errors.ts";
+import { ModelError } from "./model.ts";
+import { isRecord } from "./turns.ts";
+
+type Code = ConstructorParameters<typeof ModelError>[0];
+
+/** Whose request it is: for messages, and for what must never be in one. */
+export interface Caller {
+  /** The model's id, `<wire>/<name>`. */
+  id: string;
+  apiKey: string;
+  signal: AbortSignal;
+}
+
+/** What the provider, or the lack of one, said about a failed request. */
+interface Report {
+  status: number | undefined;
+  headers: Headers | undefined;
+  /** The body's machine-readable words: type and code. */
+  kind: string;
+  message: string;
+}
+
+/** Words of a type or code that tell more than the status, in the order in which they are asked. */
+const KINDS: readonly (readonly [RegExp, Code])[] = [
+  [/context_length|context_window|request_too_large/, "MODEL_CONTEXT_TOO_LONG"],
+  [/insufficient_quota|insufficient_balance|billing|spend/, "MODEL_SPEND_CAP"],
+  [/content_filter|policy/, "MODEL_FILTERED"],
+];
+
+/** The same by the message, of a status 400, 413, 422 or none: providers say these in no other way. */
+const MESSAGES: readonly (readonly [RegExp, Code])[] = [
+  [
+    /prompt is too long|context (?:length|window|size|limit)|input (?:is|are) too long/i,
+    "MODEL_CONTEXT_TOO_LONG",
+  ],
+  [/credit balance|usage limits?\b/i, "MODEL_SPEND_CAP"],
+  [/content filter|content management policy|usage policy|flagged as/i, "MODEL_FILTERED"],
+];
+
+/** Types and codes of errors that come within a stream, where there is no status. */
+const KINDS_IN_STREAM: readonly (readonly [RegExp, Code])[] = [
+  [/authentication|permission/, "MODEL_AUTH"],
+  [/not_found/, "MODEL_UNKNOWN"],
+  [/rate_limit/, "MODEL_RATE_LIMITED"],
+  [/invalid|image/, "MODEL_REQUEST_INVALID"],
+];
+
+function matching(rules: readonly (readonly [RegExp, Code])[], text: string): Code | undefined {
+  return rules.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+function codeOf({ status, kind, message }: Report, waitMs: number | undefined): Code {
+  const isAboutContent = status === undefined || [400, 413, 422].includes(status);
+  const told = matching(KINDS, kind) ?? (isAboutContent ? matching(MESSAGES, message) : undefined);
+  if (told !== undefined) return told;
+  switch (status) {
+    case undefined:
+      return matching(KINDS_IN_STREAM, kind) ?? "MODEL_OVERLOADED";
+    case 401:
+    case 403:
+      return "MODEL_AUTH";
+    case 402:
+      return "MODEL_SPEND_CAP";
+    case 404:
+    case 405:
+    case 410:
+      return "MODEL_UNKNOWN";
+    case 408:
+    case 409:
+    case 425:
+      return "MODEL_OVERLOADED";
+    case 413:
+      return "MODEL_CONTEXT_TOO_LONG";
+    case 429:
+      return waitMs === undefined ? "MODEL_SPEND_CAP" : "MODEL_RATE_LIMITED";
+    default:
+      if (status >= 500) return "MODEL_OVERLOADED";
+      return status < 400 ? "MODEL_UNKNOWN" : "MODEL_REQUEST_INVALID";
+  }
+}
+
+/** `1s`, `6m0s`, `20ms`, as OpenAI writes durations, in ms. */
+function durationMs(text: string): number | undefined {
+  const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+  const parts = [...text.matchAll(/([\d.]+)(ms|[smhd])/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join("") !== text) return undefined;
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ""] ?? 0), 0);
+}
+
+/** A number of seconds, a duration, a moment (seconds or ms since 1970, or a date): how long it is till then, in ms. */
+function untilMs(text: string | null | undefined, now: number): number | undefined {
+  if (text === null || text === undefined || text.trim() === "") return undefined;
+  const number = Number(text);
+  if (Number.isNaN(number)) {
+    const ms = durationMs(text) ?? Date.parse(text) - now;
+    return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  }
+  if (number > 1e11) return Math.max(0, number - now);
+  return Math.max(0, number > 1e9 ? number * 1000 - now : number * 1000);
+}
+
+/** A year: what is longer is no time to wait for, and may be more than a date can hold. */
+const MAX_RETRY_AFTER_MS = 365 * 86_400_000;
+
+/**
+ * How long the provider asks to be left alone, in ms: `retry-after-ms`, `retry-after` (RFC 9110, 10.2.3), else when the
+ * limit that is used up is there again, by `x-ratelimit-reset…` (OpenAI's, and OpenRouter's without a suffix).
+ */
+function retryAfterMs(headers: Headers | undefined, now = Date.now()): number | undefined {
+  if (headers === undefined) return undefined;
+  const usedUp = ["requests", "tokens"].filter(
+    (unit) => headers.get(`x-ratelimit-remaining-${unit}`) === "0",
+  );
+  const resets = (usedUp.length > 0 ? usedUp : ["tokens", "requests"]).flatMap(
+    (unit) => untilMs(headers.get(`x-ratelimit-reset-${unit}`), now) ?? [],
+  );
+  const ms = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  const asked =
+    (ms >= 0 ? ms : undefined) ??
+    untilMs(headers.get("retry-after"), now) ??
+    (usedUp.length > 0 ? resets.toSorted((a, b) => b - a)[0] : resets[0]) ??
+    untilMs(headers.get("x-ratelimit-reset"), now);
+  return asked === undefined ? undefined : Math.min(asked, MAX_RETRY_AFTER_MS);
+}
+
+/** Reads an APIError of either SDK; undefined when it tells of no response (see `client.d.ts`, `core/error.d.ts`). */
+function reportOf(error: unknown): Report | undefined {
+  if (!isRecord(error) || !("status" in error) || !("headers" in error)) return undefined;
+  const headers = error["headers"] instanceof Headers ? error["headers"] : undefined;
+  if (error["status"] === undefined && headers === undefined) return undefined;
+  const outer = error["error"];
+  const body = isRecord(outer) && isRecord(outer["error"]) ? outer["error"] : outer;
+  const { code, type, message, metadata } = isRecord(body) ? body : { message: body };
+  // OpenRouter tells an error within a stream by the status that it would have had.
+  const told = typeof code === "number" && code >= 400 ? code : undefined;
+  const status = typeof error["status"] === "number" ? error["status"] : told;
+  const fallback = String(error["message"]).replace(/^\d{3} (?:status code \(no body\))?/, "");
+  const said = typeof message === "string" ? message : fallback;
+  const reason = upstreamReason(metadata);
+  return {
+    status,
+    headers,
+    kind: [type, code].filter((word) => typeof word === "string").join(" "),
+    message: reason === undefined || reason === said ? said : `${said}: ${reason}`,
+  };
+}
+
+/** OpenRouter says only "Provider returned error"; what that provider said is in `error.metadata.raw`, mostly JSON. */
+function upstreamReason(metadata: unknown): string | undefined {
+  const raw = isRecord(metadata) ? metadata["raw"] : undefined;
+  const read = typeof raw === "string" ? parsed(raw) : raw;
+  const error = isRecord(read) && isRecord(read["error"]) ? read["error"] : read;
+  if (isRecord(error) && typeof error["message"] === "string") return error["message"];
+  return typeof raw === "string" && raw.trim() !== "" ? raw : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a provider or a system says, fit for a message of ours: one short line without tags and keys. */
+function brief(text: string, { apiKey }: Caller): string {
+  const line = cleanText(text)
+    .replaceAll(apiKey === "" ? /(?!)/g : apiKey, "[key]")
+    .replaceAll(/\bsk-[\w*-]+|\S*\*{3,}\S*/g, "[key]")
+    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line.length > 200 ? `${headOf(line, 200).toWellFormed()}…` : line;
+}
+
+/** What happened and what to do, by code, in the words of the provider's two settings. */
+function sentences(code: Code, key: string, address: string): readonly [string, string] {
+  switch (code) {
+    case "MODEL_AUTH":
+      return ["the key was refused", `Check ${key} and which models it may use.`];
+    case "MODEL_UNKNOWN":
+      return [
+        "the provider knows no such model, or the address is not the provider's",
+        `Check the model's name and ${address}.`,
+      ];
+    case "MODEL_RATE_LIMITED":
+      return ["the provider's rate limit is reached", "Ask again later."];
+    case "MODEL_SPEND_CAP":
+      return [
+        "the quota or spending limit at the provider is used up",
+        "Raise it or add credit in the provider's console; it is not tried again by itself.",
+      ];
+    case "MODEL_OVERLOADED":
+      return [
+        "the provider is overloaded or broken on its side",
+        "Ask again in some minutes, look at its status page, or choose another model.",
+      ];
+    case "MODEL_CONTEXT_TOO_LONG":
+      return [
+        "the conversation is longer than the model takes",
+        "Go on in a new thread, or choose a model with a larger context window.",
+      ];
+    case "MODEL_FILTERED":
+      return [
+        "the provider's content filter withheld the request or the response",
+        "Put it in other words, or choose another model.",
+      ];
+    case "MODEL_CONTENT_UNSUPPORTED":
+    case "MODEL_REQUEST_INVALID":
+      return [
+        "the provider did not accept the request",
+        "The model may lack something that is asked of it: choose another one, or report this.",
+      ];
+    case "MODEL_UNREACHABLE":
+      return ["the provider could not be reached", `Check network, DNS, TLS and ${address}.`];
+    case "MODEL_CUT":
+      return ["the response ended before it was complete", "Nothing of it was used. Ask again."];
+  }
+}
+
+function modelError(
+  code: Code,
+  said: string,
+  caller: Caller,
+  options: { cause?: unknown; retryAfterMs?: number | undefined },
+): ModelError {
+  const vendor = caller.id.startsWith("anthropic/") ? "ANTHROPIC" : "OPENAI";
+  const [what, toDo] = sentences(code, `${vendor}_API_KEY`, `${vendor}_BASE_URL`);
+  const detail = brief(said, caller);
+  const message = `${caller.id}: ${what}${detail === "" ? "" : ` (${detail})`}. ${toDo}`;
+  return new ModelError(code, message, options);
+}
+
+/** The innermost cause that says what happened to the connection, such as `ECONNREFUSED`. */
+function connectionTrouble(error: unknown): string {
+  let trouble = error instanceof Error ? error.message : String(error);
+  for (let at = error; at instanceof Error; at = at.cause) {
+    trouble = "code" in at && typeof at.code === "string" ? at.code : at.message;
+  }
+  return trouble;
+}
+
+function ownErrorIn(error: unknown): BotError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof BotError) return at;
+  return undefined;
+}
+
+/** A failure that the wire itself found, such as a stream without an end. */
+export function failure(code: Code, said: string, caller: Caller): ModelError {
+  return modelError(code, said, caller, {});
+}
+
+/** An error that the provider sent as part of its response, as either SDK would throw it. */
+export function failureInStream(body: unknown, caller: Caller): BotError {
+  return failureOf(
+    Object.assign(new Error(""), { status: undefined, headers: new Headers(), error: body }),
+    caller,
+  );
+}
+
+/**
+ * The one place where what the SDKs throw gets its code. 429 without a time to wait for is a spending limit; what is
+ * thrown while a response is read, and tells of no status, is a cut response.
+ */
+export function failureOf(error: unknown, caller: Caller): BotError {
+  if (caller.signal.aborted) {
+    return new BotError("ABORTED", `${caller.id}: the request was stopped.`, { cause: error });
+  }
+  const own = ownErrorIn(error);
+  if (own !== undefined) return own;
+  const report = reportOf(error);
+  if (report !== undefined) {
+    const waitMs = retryAfterMs(report.headers);
+    const code = codeOf(report, waitMs);
+    const told = report.status === undefined ? [] : [`HTTP ${report.status}`];
+    const said = [...told, report.message].filter((part) => part !== "").join(": ");
+    return modelError(code, said, caller, {
+      cause: error,
+      ...(code === "MODEL_RATE_LIMITED" || code === "MODEL_OVERLOADED"
+        ? { retryAfterMs: waitMs }
+        : {}),
+    });
+  }
+  const neverBegan = isRecord(error) && "status" in error;
+  const code = neverBegan ? "MODEL_UNREACHABLE" : "MODEL_CUT";
+  return modelError(code, connectionTrouble(error), caller, { cause: error });
+}

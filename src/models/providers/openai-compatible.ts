@@ -1,0 +1,179 @@
+import OpenAI from "openai";
+import { Stream } from "openai/streaming";
+import type { AssistantBlock } from "../../core/block.ts";
+import { type Chunk, createReader, failedCall, watchDone } from "./compatible-reader.ts";
+import { exchange, type Fetch, watchedFetch } from "../fetch-guard.ts";
+import {
+  type FileBlock,
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type TextBlock,
+  type ToolResultBlock,
+  type Turn,
+} from "../model.ts";
+import {
+  argumentsOf,
+  dataUrl,
+  fileText,
+  isBlank,
+  isRecord,
+  resultText,
+  turnsFor,
+} from "../turns.ts";
+
+type Message = OpenAI.Chat.ChatCompletionMessageParam;
+type TextPart = OpenAI.Chat.ChatCompletionContentPartText;
+type Part = TextPart | OpenAI.Chat.ChatCompletionContentPartImage;
+
+export interface CompatibleOptions {
+  /** As the server names it; may contain slashes. */
+  name: string;
+  /** Left out for servers that want none. */
+  apiKey?: string | undefined;
+  /** Mostly with `/v1`. */
+  baseURL: string;
+  contextWindow: number;
+  /** Sent as `reasoning_effort`; most servers leave it alone when they do not know it. */
+  effort?: "low" | "medium" | "high" | undefined;
+  fetch?: Fetch | undefined;
+  idleMs?: number | undefined;
+}
+
+/** A model behind OpenAI's Chat Completions API as others speak it: vLLM, Ollama, llama.cpp, OpenRouter, Groq … */
+export function createCompatibleModel(options: CompatibleOptions): Model {
+  const { name, apiKey = "", baseURL, contextWindow, effort } = options;
+  const id = `openai-compatible/${name}`;
+  const client = new OpenAI({
+    // The SDK wants one.
+    apiKey: apiKey === "" ? "none" : apiKey,
+    baseURL,
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    logLevel: "off",
+    fetch: watchedFetch(id, options.fetch, options.idleMs),
+  });
+  return {
+    id,
+    contextWindow,
+    async generate(request, { signal, onDelta }) {
+      const caller = { id, apiKey, signal };
+      const body = {
+        ...bodyOf(id, request),
+        model: name,
+        ...(effort === undefined ? {} : { reasoning_effort: effort }),
+        stream_options: { include_usage: true },
+      };
+      return exchange(caller, async () => {
+        const reader = createReader(onDelta);
+        try {
+          const response = await client.chat.completions
+            .create({ ...body, stream: true }, { signal })
+            .asResponse();
+          const { watched, sawDone } = watchDone(response);
+          const stream = Stream.fromSSEResponse<Chunk>(watched, new AbortController(), client);
+          for await (const chunk of stream) reader.take(chunk);
+          return reader.finish(caller, sawDone());
+        } catch (error) {
+          const attempted = failedCall(error);
+          if (attempted === undefined) throw error;
+          return reader.finishMalformed(attempted);
+        }
+      });
+    },
+  };
+}
+
+function bodyOf(id: string, { system, tools, turns, toolChoice, maxOutputTokens }: ModelRequest) {
+  const listed = tools.map(({ name, description, schema }) => ({
+    type: "function" as const,
+    function: { name, description, parameters: schema },
+  }));
+  const prompt: Message[] = isBlank(system) ? [] : [{ role: "system", content: system }];
+  return {
+    max_tokens: maxOutputTokens,
+    ...(tools.length === 0 ? {} : { tools: listed, tool_choice: toolChoice }),
+    messages: [...prompt, ...turnsFor(id, turns).flatMap(messagesOf)],
+  };
+}
+
+function messagesOf(turn: Turn): Message[] {
+  switch (turn.role) {
+    case "assistant":
+      return assistantMessage(turn.content);
+    case "tool":
+      return [
+        ...turn.results.map((result): Message => {
+          return { role: "tool", tool_call_id: result.id, content: resultText(result) };
+        }),
+        ...imagesOf(turn.results),
+      ];
+    case "user": {
+      const parts = turn.content.map(userPart);
+      if (parts.length === 0) return [];
+      // Plain text where it is enough: not every server takes a list.
+      const [first] = parts;
+      const isPlain = parts.length === 1 && first?.type === "text";
+      return [{ role: "user", content: isPlain ? first.text : parts }];
+    }
+  }
+}
+
+function assistantMessage(content: readonly AssistantBlock[]): Message[] {
+  const text = content.map((block) => (block.kind === "text" ? block.text : "")).join("");
+  const calls = content.flatMap((block) => (block.kind === "tool_use" ? [callParam(block)] : []));
+  if (text === "" && calls.length === 0) return [];
+  const thoughts = content.flatMap((block) =>
+    block.kind === "thinking" && isRecord(block.wire) ? [block.wire] : [],
+  );
+  const { content: parts, ...reasoning } = Object.fromEntries(
+    thoughts.flatMap((thought) => Object.entries(thought)),
+  );
+  const message: Message = {
+    ...reasoning,
+    role: "assistant",
+    content: text === "" ? null : text,
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+  if (!Array.isArray(parts)) return [message];
+  // Mistral wants its thoughts back where they stood: as parts of the content, before the text.
+  const written = text === "" ? [] : [{ type: "text", text }];
+  return [Object.assign(message, { content: [...parts, ...written] })];
+}
+
+/** Servers that parse the arguments refuse the whole request when they are malformed; others get them unchanged. */
+function callParam({ id, name, input, wire }: AssistantBlock & { kind: "tool_use" }) {
+  const parsed = argumentsOf(input);
+  const isObject = !isBlank(input) && !("INVALID_JSON" in parsed);
+  return {
+    ...(isRecord(wire) ? wire : {}),
+    id,
+    type: "function" as const,
+    function: { name, arguments: isObject ? input : JSON.stringify(parsed) },
+  };
+}
+
+function userPart(block: TextBlock | FileBlock): Part {
+  if (block.kind === "text") return { type: "text", text: block.text };
+  if (block.mediaType === "text/plain") return { type: "text", text: fileText(block) };
+  if (block.mediaType === "application/pdf") {
+    throw new ModelError(
+      "MODEL_CONTENT_UNSUPPORTED",
+      `${JSON.stringify(block.name)} is a PDF, and the Chat Completions interface has no documents. Send its text or images of its pages, or use an anthropic/ or openai/ model.`,
+    );
+  }
+  return { type: "image_url", image_url: { url: dataUrl(block) } };
+}
+
+/** Messages of tools hold text only, so their images follow in a message of the user's side. */
+function imagesOf(results: readonly ToolResultBlock[]): Message[] {
+  const content = results.flatMap(({ id, files }) =>
+    files.flatMap((file): Part[] => [
+      { type: "text", text: `${JSON.stringify(file.name)}, of the result of call ${id}:` },
+      userPart(file),
+    ]),
+  );
+  return content.length === 0 ? [] : [{ role: "user", content }];
+}

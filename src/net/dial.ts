@@ -1,0 +1,200 @@
+import type { Duplex } from "node:stream";
+import { promises as dns } from "node:dns";
+import { addAbortListener, once } from "node:events";
+import net from "node:net";
+import { BotError } from "../core/errors.ts";
+import { createAddressCheck, decodeHost, type NetworkRules } from "./rules.ts";
+
+interface DialOptions {
+  /** All addresses of a name, in the order to try them. Default: the system's resolver, hosts file included. */
+  lookup?: (name: string) => Promise<readonly string[]>;
+  /** Default 5 000. */
+  lookupTimeoutMs?: number;
+  /** For all addresses of a name together. Default 5 000. */
+  connectTimeoutMs?: number;
+}
+
+/** `ToolContext.dial`, before a call's signal is bound to it. When the signal aborts, the socket is destroyed. */
+export type Dial = (host: string, port: number, call: { signal: AbortSignal }) => Promise<Dialed>;
+
+interface Failure {
+  /** As a person writes it, `[::1]:443`. */
+  at: string;
+  timeoutMs: number;
+  error: unknown;
+}
+
+/**
+ * Makes the one way to the network that tools have. A name is looked up once, every answer is checked, and a checked
+ * address is dialed as that address, so a name that answers differently the next time gains nothing. Answers that may not
+ * be dialed are passed over rather than spoiling the others: harmless names have such neighbours (mDNS adds link-local
+ * ones), and nothing is ever sent to them. Allowed answers are tried one after the other.
+ * @throws BotError CONFIG_INVALID when `rules.allow` has mistakes
+ */
+export function createDial(rules: NetworkRules, options: DialOptions = {}): Dial {
+  const { lookup = lookupAll, lookupTimeoutMs = 5_000, connectTimeoutMs = 5_000 } = options;
+  const check = createAddressCheck(rules);
+
+  return async (text, port, { signal }) => {
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new BotError("INPUT_INVALID", `${port} is not a port; ports go from 1 to 65535.`);
+    }
+    const target = decodeHost(text);
+    const started = performance.now();
+    const isName = target.kind === "name";
+    const answers = isName
+      ? await resolve(target.host, lookup, lookupTimeoutMs, signal)
+      : [target.host];
+    const dnsMs = isName ? performance.now() - started : 0;
+
+    const checks = answers.map((answer) => check(answer, isName ? target.host : undefined));
+    const addresses = new Set(checks.flatMap((it) => (it.kind === "allowed" ? it.address : [])));
+    if (addresses.size === 0) {
+      const reasons = new Set(checks.flatMap((it) => (it.kind === "refused" ? it.reason : [])));
+      const found = isName ? `${target.host} resolves to addresses that may not be used: ` : "";
+      throw new BotError("ADDRESS_REFUSED", `${found}${[...reasons].slice(0, 3).join("; ")}.`);
+    }
+    return { ...(await connectAny([...addresses], port, connectTimeoutMs, signal)), port, dnsMs };
+  };
+}
+
+async function lookupAll(name: string): Promise<string[]> {
+  const answers = await dns.lookup(name, { all: true });
+  return answers.map((answer) => answer.address);
+}
+
+/** @throws BotError ADDRESS_UNKNOWN, ABORTED */
+async function resolve(
+  name: string,
+  lookup: (name: string) => Promise<readonly string[]>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const late = AbortSignal.timeout(timeoutMs);
+  try {
+    // The system's resolver cannot be stopped; its late answer is dropped.
+    const answers = await unlessAborted(lookup(name), AbortSignal.any([signal, late]));
+    if (answers.length > 0) return answers;
+  } catch (error) {
+    if (signal.aborted) throw stopped(error);
+    if (late.aborted) {
+      throw new BotError(
+        "ADDRESS_UNKNOWN",
+        `looking up ${name} took longer than ${seconds(timeoutMs)}: this machine's DNS server does not answer`,
+        { cause: error },
+      );
+    }
+    throw new BotError("ADDRESS_UNKNOWN", unknownHost(name, codeOf(error)), { cause: error });
+  }
+  throw new BotError("ADDRESS_UNKNOWN", unknownHost(name, "no addresses"));
+}
+
+/** @throws BotError CONNECTION_FAILED, telling of every address that was tried; ABORTED */
+async function connectAny(
+  addresses: readonly string[],
+  port: number,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<{ socket: net.Socket; address: string; connectMs: number }> {
+  const deadline = performance.now() + timeoutMs;
+  const failures: Failure[] = [];
+  for (const [index, address] of addresses.entries()) {
+    const started = performance.now();
+    // Those still to come keep their share, so a silent first address does not use up all the time.
+    const shareMs = Math.max(1, Math.ceil((deadline - started) / (addresses.length - index)));
+    try {
+      const socket = await connect(address, port, shareMs, signal);
+      return { socket, address, connectMs: performance.now() - started };
+    } catch (error) {
+      if (signal.aborted) throw stopped(error);
+      const at = `${address.includes(":") ? `[${address}]` : address}:${port}`;
+      failures.push({ at, timeoutMs: shareMs, error });
+    }
+  }
+  throw new BotError("CONNECTION_FAILED", failures.map(describeFailure).join("; "), {
+    cause: failures.at(-1)?.error,
+  });
+}
+
+async function connect(
+  address: string,
+  port: number,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<net.Socket> {
+  signal.throwIfAborted();
+  const socket = net.connect({ host: address, port });
+  // Without a listener, a reset while nobody reads would end the process.
+  socket.on("error", () => {});
+  const bound = addAbortListener(signal, () => socket.destroy());
+  socket.once("close", () => bound[Symbol.dispose]());
+  try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    await once(socket, "connect", { signal: limit });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+function describeFailure({ at, timeoutMs, error }: Failure): string {
+  const code = codeOf(error);
+  switch (code) {
+    case "ECONNREFUSED":
+      return `connection refused by ${at} (the machine answers, but nothing listens on that port)`;
+    case "ABORT_ERR":
+    case "ETIMEDOUT":
+      return `no answer from ${at} within ${seconds(timeoutMs)} (a firewall drops it, or the machine is down)`;
+    case "EHOSTUNREACH":
+      return `${at} is unreachable (no route to the machine, or it is down)`;
+    case "ENETUNREACH":
+    case "EADDRNOTAVAIL":
+      return `${at} is unreachable (this machine has no route to that network)`;
+    case "ECONNRESET":
+      return `connection reset by ${at}`;
+    case "EACCES":
+    case "EPERM":
+      return `this machine's own firewall forbids connections to ${at}`;
+    default:
+      return `connection to ${at} failed (${code})`;
+  }
+}
+
+function unknownHost(name: string, found: string): string {
+  const why = found === "EAI_AGAIN" ? "this machine's DNS server does not answer" : found;
+  return `the host name ${name} does not resolve (${why}); check its spelling and this machine's DNS`;
+}
+
+function stopped(cause: unknown): BotError {
+  return new BotError("ABORTED", "stopped before the connection was made", { cause });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}
+
+function seconds(ms: number): string {
+  return `${Number((ms / 1_000).toPrecision(2))} s`;
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const listener = addAbortListener(signal, () => aborted.reject(signal.reason));
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    listener[Symbol.dispose]();
+  }
+}
+
+/** A connection to an address that the network rules allowed. */
+export interface Dialed {
+  socket: Duplex;
+  /** The one address that was looked up, checked and connected to. */
+  address: string;
+  port: number;
+  /** Milliseconds to look the name up (0 for a literal address) and to connect. */
+  dnsMs: number;
+  connectMs: number;
+}

@@ -1,0 +1,102 @@
+import canonicalize from "canonicalize";
+import type { ActionCard, ActionPhase } from "../adapters/adapter.ts";
+import type { Approvers } from "../core/entry.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import { signed } from "../core/people.ts";
+import { exactText } from "../security/sanitize.ts";
+import { type Action, isApproved } from "../thread/action.ts";
+
+/** The one encoder that every outgoing text passes: no control characters, no secrets. */
+export type Encode = (text: string) => string;
+
+/** An action as its card shows it: every byte of what would be executed, and where it stands. */
+export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionCard {
+  const { proposal } = action;
+  return {
+    key,
+    action: action.action,
+    revision: proposal.revision,
+    tool: proposal.tool,
+    effect: proposal.effect,
+    host: proposal.host,
+    args: proposal.args,
+    canonical: exactText(canonicalize(proposal.args) ?? "{}"),
+    digest: proposal.digest,
+    reason: proposal.reason === undefined ? undefined : encode(proposal.reason),
+    preview: proposal.preview,
+    phase: phaseOf(action),
+    approvers: approversText(action, encode),
+    listed: listedIn(action),
+    quorum: proposal.quorum,
+    votes: action.votes.map((vote) => ({
+      name: encode(signed(vote)),
+      approve: vote.approve,
+      reason: vote.reason === undefined ? undefined : encode(vote.reason),
+    })),
+    expiresAt: proposal.expiresAt,
+    ending: endingOf(action, encode),
+  };
+}
+
+function phaseOf(action: Action): ActionPhase {
+  if (action.closed !== undefined) return action.closed.outcome;
+  if (action.finished === undefined) {
+    return action.started ? "running" : isApproved(action) ? "approved" : "open";
+  }
+  const { outcome } = action.finished;
+  if (outcome === "ok") return "done";
+  return outcome === "unknown" ? "unknown" : "failed";
+}
+
+function endingOf(action: Action, encode: Encode): string | undefined {
+  const { closed, finished, settled } = action;
+  const because = (reason: string | undefined) =>
+    reason === undefined ? "" : `: ${encode(reason)}`;
+  if (closed !== undefined) {
+    const by = closed.by === undefined ? "" : ` by ${encode(closed.by)}`;
+    return `${closed.outcome}${by}${because(closed.reason)}`;
+  }
+  if (settled !== undefined) {
+    const word = settled.happened ? "it happened" : "it did not happen";
+    return `settled by ${encode(settled.name)}: ${word}${settled.reason === undefined ? "" : ` (${encode(settled.reason)})`}`;
+  }
+  if (finished === undefined) return undefined;
+  return finished.outcome === "unknown"
+    ? "outcome unknown"
+    : `${phaseOf(action)} in ${finished.ms ?? 0} ms`;
+}
+
+/** The accounts that groups on the card stand for. */
+function listedIn({ proposal: { approvers } }: Action): string[] {
+  if (approvers.kind === "anyone" || approvers.accounts.every(({ groups }) => groups === undefined))
+    return [];
+  return approvers.accounts.map(({ account }) => account);
+}
+
+/** Those who are listed as the rule has them: `slack:group:S0SRE (3 people), slack:T1:U07`. */
+function referencesOf(accounts: ListedAccounts): string[] {
+  const counts = new Map<string, number>();
+  const named: string[] = [];
+  for (const { account, groups } of accounts) {
+    if (groups === undefined) named.push(account);
+    for (const group of groups ?? []) counts.set(group, (counts.get(group) ?? 0) + 1);
+  }
+  const groups = [...counts].map(
+    ([group, n]) => `${group} (${n === 1 ? "1 person" : `${n} people`})`,
+  );
+  return [...groups, ...named];
+}
+
+type ListedAccounts = Extract<Approvers, { kind: "listed" }>["accounts"];
+
+/** `any full member of #ops except ana, who asked`: who may approve, and who of them may not. */
+function approversText({ proposal, barred, editors }: Action, encode: Encode): string {
+  const { approvers, place = "this thread" } = proposal;
+  const who =
+    approvers.kind === "anyone"
+      ? `any full member of ${place}`
+      : referencesOf(approvers.accounts).join(", ");
+  if (barred.length === 0) return encode(who);
+  const did = editors.size === 0 ? "asked" : "asked or edited it";
+  return encode(`${who} except ${barred.join(" and ")}, who ${did}`);
+}

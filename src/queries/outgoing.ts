@@ -1,0 +1,86 @@
+import type { CallResult, Notice, Outgoing, Progress } from "../adapters/adapter.ts";
+import { plainNotice } from "../adapters/render/phrases.ts";
+import type { Entry } from "../core/entry.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import { isOpen } from "../thread/action.ts";
+import { isPast } from "../thread/fold-notices.ts";
+import { argsOf, type Call, type Debt, type Run, type Thread } from "../thread/state.ts";
+import { cardOf, type Encode } from "./cards.ts";
+
+/** A notice or an answer as a view shows it. */
+export function outgoingOf(
+  { key, thread }: { key: JournalKey; thread: Thread },
+  debt: Debt,
+  encode: Encode,
+): Outgoing {
+  if (debt.kind === "notice") {
+    const { notice } = debt;
+    const { text, settles, asks, holds = [], confirms } = notice;
+    if (isPast(thread, { notice })) {
+      const past = pastNotice(thread, notice, encode);
+      if (past !== undefined) return past;
+    }
+    const approves = (notice.approves ?? []).flatMap((id) => {
+      const action = thread.actions.get(id);
+      return action === undefined || !isOpen(action) ? [] : [cardOf(key, action, encode)];
+    });
+    return {
+      kind: "notice",
+      text: encode(text),
+      settles,
+      asks: asks && { call: asks.call, choices: asks.choices },
+      holds,
+      ...(approves.length > 0 && { approves }),
+      ...(confirms !== undefined && { confirms }),
+    };
+  }
+  const { started, ended, calls, talk } = debt.run;
+  const text = ended?.text === undefined ? undefined : encode(ended.text);
+  const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
+  const status = ended?.status ?? "failed";
+  const answer = { kind: "answer" as const, run: started.run, status, text, results };
+  if (talk === undefined) return { ...answer, talk: false };
+  const { steps, usage, workMs } = talk;
+  // Stopped before its model had answered once, it has nothing to count.
+  return { ...answer, talk: true, ...(steps > 0 && { spent: { steps, usage, workMs } }) };
+}
+
+/** The notice as it stays once what it is about waits no longer; undefined: it goes. */
+export function pastNotice(
+  { answered, unknown }: Thread,
+  { text, asks, settles }: Entry<"notice">,
+  encode: Encode,
+): Notice | undefined {
+  if (asks !== undefined) {
+    const end = answered.get(asks.call);
+    const by = end?.by === undefined ? "" : ` (${end.by})`;
+    const how = end?.outcome === "expired" ? "nobody answered in time" : "called off";
+    const said = end?.outcome === "answered" ? `${end.text}${by}` : how;
+    return plainNotice(encode(`${text} → ${said}`));
+  }
+  if (settles === undefined) return undefined;
+  const call = [...unknown.values()].find((each) => (each.action?.action ?? each.call) === settles);
+  const { settled } = call ?? {};
+  const word = settled?.happened === true ? "it happened" : "it did not happen";
+  const how = settled === undefined ? "" : ` → settled by ${settled.name}: ${word}`;
+  return plainNotice(encode(text + how));
+}
+
+function resultOf(call: Call, encode: Encode): CallResult[] {
+  if (call.finished === undefined) return [];
+  const { outcome, text, artifacts = [], ms } = call.finished;
+  const args = argsOf(call);
+  return [{ call: call.call, tool: call.tool, args, outcome, text: encode(text), artifacts, ms }];
+}
+
+/** What a run's calls came to until now, as its progress would have been told. */
+export function progressOf({ calls }: Run): Progress[] {
+  return [...calls.values()].flatMap((each): Progress[] => {
+    const { call, tool, started, finished } = each;
+    if (started === undefined) return [];
+    const begun: Progress = { kind: "tool_started", call, tool, args: argsOf(each) };
+    if (finished === undefined) return [begun];
+    const { outcome, ms } = finished;
+    return [begun, { kind: "tool_finished", call, tool, outcome, ms }];
+  });
+}

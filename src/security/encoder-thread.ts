@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { EncoderCall } from "./encoder-ways.ts";
+import type { HeldSecret } from "./redaction.ts";
+
+/** The slowest text of a result's size takes some seconds; the next ones wait for it. */
+const MAX_MS = 30_000;
+
+/**
+ * Encodes long texts in a thread of its own, one at a time, so that one that takes the rules long does not hold the event loop.
+ * It is started by the first text and ends with the process, which it does not keep alive. A text whose thread dies (it has
+ * no memory left) or takes longer than `maxMs` is not shown: the caller gets the error, and the next text a new thread.
+ */
+export function createAside(
+  held: readonly HeldSecret[],
+  maxMs = MAX_MS,
+): (asked: EncoderCall) => Promise<string> {
+  let thread: Worker | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function ask(asked: EncoderCall): Promise<string> {
+    thread ??= new Worker(new URL("./encoder-worker.ts", import.meta.url), {
+      workerData: held,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
+    });
+    const answering = thread;
+    answering.ref();
+    try {
+      answering.postMessage(asked);
+      const [answer]: string[] = await once(answering, "message", {
+        signal: AbortSignal.timeout(maxMs),
+      });
+      if (answer === undefined) throw new Error("The thread that takes secrets out said nothing.");
+      return answer;
+    } catch (error) {
+      thread = undefined;
+      void answering.terminate();
+      throw error;
+    } finally {
+      answering.unref();
+    }
+  }
+
+  return (asked) => {
+    const answer = last.then(
+      () => ask(asked),
+      () => ask(asked),
+    );
+    last = answer;
+    return answer;
+  };
+}

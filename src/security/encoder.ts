@@ -1,0 +1,73 @@
+import { cleanText, encodeText } from "./sanitize.ts";
+import { carryOut, type EncoderCall, type Ways } from "./encoder-ways.ts";
+import { createAside } from "./encoder-thread.ts";
+import { createRedactor, type HeldSecret } from "./redaction.ts";
+
+/**
+ * The one encoder, for whole texts and for pieces of longer ones. A piece is encoded with what stands around it in
+ * view: whoever cuts, matches or counts raw text does so on what this gives, so that half a secret never shows.
+ */
+export interface Encoder extends Ways {
+  /** The same for texts that may be long: those are worked on beside the event loop. */
+  readonly aside: {
+    [Way in keyof Ways]: (...args: Parameters<Ways[Way]>) => Promise<string>;
+  };
+  /** Characters that the longest held value takes up when it is written down at length. */
+  readonly reach: number;
+  /** What `createEncoder` was given, for a thread that has to make its own. */
+  readonly held: readonly HeldSecret[];
+}
+
+/** Output that is encoded aside, or words in its place where that failed: how a call ended must not be lost with its text. */
+export async function orUnchecked(encoding: Promise<string>): Promise<string> {
+  try {
+    return await encoding;
+  } catch {
+    return "The result could not be checked for secrets, so it is not shown.";
+  }
+}
+
+/** Of one character of a value: `\\\u0061`, `, 0x61`, `&#x61;`, a dump with its offsets. */
+const MOST_PER_CHARACTER = 12;
+/** A token that is known by its shape is shorter; what is longer than the most is cut with less in view. */
+const LEAST_REACH = 1_024;
+const MOST_REACH = 32 * 1_024;
+
+/** The rules take up to 2 ms for 1 KiB of a text that was made to be slow, and nothing may hold the loop for 100 ms. */
+const MAX_AT_ONCE = 16 * 1_024;
+
+export function createEncoder(held: readonly HeldSecret[]): Encoder {
+  const redactor = createRedactor(held);
+  const longest = Math.max(0, ...held.map(({ value }) => value.length));
+  const reach = Math.min(MOST_REACH, Math.max(LEAST_REACH, MOST_PER_CHARACTER * longest));
+  const ways: Ways = {
+    encode: (text) => encodeText(text, redactor),
+    hide: (text) => redactor.redact(text),
+    encodeWithin: (text, from, to) => redactor.redactWithin(text, from, to),
+    encodeCut(text, { before, behind }) {
+      const clean = cleanText(text);
+      const from = before ? characterEnd(clean, reach) : 0;
+      const to = behind ? characterEnd(clean, clean.length - reach) : clean.length;
+      return from >= to ? "" : redactor.redactWithin(clean, from, to);
+    },
+  };
+  const inThread = createAside(held);
+  const aside = async (call: EncoderCall): Promise<string> =>
+    call[1].length > MAX_AT_ONCE ? inThread(call) : carryOut(ways, call);
+  return {
+    ...ways,
+    aside: {
+      encode: (text) => aside(["encode", text]),
+      hide: (text) => aside(["hide", text]),
+      encodeWithin: (text, from, to) => aside(["encodeWithin", text, from, to]),
+      encodeCut: (text, cut) => aside(["encodeCut", text, cut]),
+    },
+    reach,
+    held,
+  };
+}
+
+/** The next place that does not part a surrogate pair. */
+function characterEnd(text: string, at: number): number {
+  return /[\udc00-\udfff]/.test(text.charAt(at)) ? at + 1 : at;
+}

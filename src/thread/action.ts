@@ -1,0 +1,118 @@
+import type { Entry, JsonObject } from "../core/entry.ts";
+import { countPeople, signed } from "../core/people.ts";
+
+/**
+ * A gated call's life, folded: proposed in revisions, voted on, then started or closed. Approval does not close an action,
+ * `tool_started` does: until then a deny, a Stop or the expiry wins, also after the last approval.
+ */
+export interface Action {
+  readonly action: string;
+  readonly run: string;
+  readonly call: string;
+  /** The newest revision; votes on earlier ones are void. */
+  proposal: Entry<"action_proposed">;
+  votes: Entry<"vote">[];
+  /** Accounts that edited any revision; they count as requesters. */
+  editors: Set<string>;
+  /** Accounts that had asked for it when it was proposed: they may take it back without being asked again. */
+  readonly askers: ReadonlySet<string>;
+  /** How those are called who may not approve the newest revision, since they asked for it or edited it. */
+  barred: string[];
+  /** Accounts that were told that what they write waits for it. */
+  readonly told: Set<string>;
+  /** The people were told that it is about to expire. */
+  warned: boolean;
+  /** What ends it, once anything does; `recorded` when an `action_closed` says so. */
+  closed:
+    | {
+        outcome: ClosedOutcome;
+        by: string | undefined;
+        reason: string | undefined;
+        recorded: boolean;
+      }
+    | undefined;
+  started: boolean;
+  finished: Pick<Entry<"tool_finished">, "outcome" | "ms"> | undefined;
+  /** A person's word on an unknown outcome. */
+  settled: Entry<"settled"> | undefined;
+  /** The entry that proposed it first, and when that was, ms since 1970. */
+  readonly proposedAt: number;
+  readonly openedAt: number;
+  /** The last entry that changed what its card shows. */
+  touched: number;
+  /** Per view: the card's message and the entry up to which it is shown. */
+  shown: Map<string, { ref: string; seq: number }>;
+}
+
+export type ClosedOutcome = Entry<"action_closed">["outcome"];
+
+export function openAction(proposal: Entry<"action_proposed">, askers: Iterable<string>): Action {
+  const { action, run, call } = proposal;
+  return {
+    action,
+    run,
+    call,
+    proposal,
+    votes: [],
+    editors: new Set(),
+    askers: new Set(askers),
+    barred: [],
+    told: new Set(),
+    warned: false,
+    closed: undefined,
+    started: false,
+    finished: undefined,
+    settled: undefined,
+    proposedAt: proposal.seq,
+    openedAt: proposal.at,
+    touched: proposal.seq,
+    shown: new Map(),
+  };
+}
+
+/** Nothing has ended it and nothing has begun. */
+export function isOpen(action: Action): boolean {
+  return !action.started && action.closed === undefined;
+}
+
+/** Nothing more will happen to it by itself; a person may still settle an unknown outcome. */
+export function isOver(action: Action): boolean {
+  return action.finished !== undefined || action.closed?.recorded === true;
+}
+
+/** Enough different people have approved the newest revision, and nothing has closed it. */
+export function isApproved(action: Action): boolean {
+  const people = action.votes.filter((vote) => vote.approve).map((vote) => vote.person);
+  return isOpen(action) && countPeople(people) >= action.proposal.quorum;
+}
+
+/** Closes an action that has not started; the first reason stays. */
+export function close(action: Action, outcome: ClosedOutcome, by?: string, reason?: string): void {
+  if (isOpen(action)) action.closed = { outcome, by, reason, recorded: false };
+}
+
+/** Counts a vote on the newest revision; a deny closes at once. */
+export function count(action: Action, vote: Entry<"vote">): void {
+  if (vote.revision !== action.proposal.revision) return;
+  action.votes.push(vote);
+  if (!vote.approve) close(action, "denied", signed(vote), vote.reason);
+}
+
+/** Opens the next revision: earlier votes are void, the expiry stays as proposed. */
+export function revise(
+  action: Action,
+  proposal: Entry<"action_proposed">,
+  editor: string | undefined,
+): void {
+  if (editor !== undefined) action.editors.add(editor);
+  action.proposal = proposal;
+  action.votes = [];
+}
+
+/** What an edit asks for: it stays with the machine that the action is for, unless it names another. */
+export function editedArgs(
+  { host }: Pick<Entry<"action_proposed">, "host">,
+  args: JsonObject,
+): JsonObject {
+  return host === undefined ? args : { host, ...args };
+}

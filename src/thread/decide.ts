@@ -1,0 +1,329 @@
+import { moveOf, type Move } from "./run.ts";
+import type { Talk } from "./model-run.ts";
+import { type Action, isApproved, isOpen } from "./action.ts";
+import type { Entry } from "../core/entry.ts";
+import { pastOffer } from "./fold-notices.ts";
+import { type Waiting, waitingIn } from "./waiting.ts";
+import {
+  type Absence,
+  absenceOf,
+  checkTimes,
+  type Elsewhere,
+  elsewhereIn,
+  mustAsk,
+  namesNoMachine,
+  quietCall,
+  type Scenery,
+  timesOf,
+} from "./machines.ts";
+import {
+  type Call,
+  type Debt,
+  type Offer,
+  type Pending,
+  type Run,
+  talkingRun,
+  type Thread,
+  type Word,
+} from "./state.ts";
+
+/** Something a view has yet to show. */
+export type Owed =
+  | { kind: "card"; action: Action }
+  | { kind: "debt"; debt: Debt }
+  /** A notice that is shown and past. */
+  | { kind: "past"; offer: Offer };
+
+/** What the lease holder does next. `key` names the piece of work, so that one in progress is not begun twice. */
+export type Step =
+  | { do: "recover"; key: string; call: Call }
+  | { do: "show"; key: string; view: string; run: Run }
+  | { do: "deliver"; key: string; view: string; owed: Owed }
+  | { do: "judge"; key: string; click: Entry<"click"> }
+  | { do: "tell"; word: Word }
+  | { do: "hint"; key: string; message: Entry<"message"> }
+  | { do: "warn"; waiting: Waiting }
+  | { do: "lapse"; call: Call }
+  | { do: "close"; action: Action }
+  /** What an older version asked for without naming its machine. */
+  | { do: "renew"; action: Action }
+  | { do: "begin"; pending: Pending }
+  | { do: "cancel"; call: Call }
+  | { do: "prepare"; key: string; call: Call }
+  | { do: "dispatch"; key: string; call: Call; action: Action }
+  | { do: "reply"; key: string; call: Call; reply: Entry<"message"> }
+  | { do: "think"; key: string; run: Run; talk: Talk }
+  | { do: "write"; draft: Extract<Move, { do: "write" }>["draft"] }
+  | { do: "end"; run: Run }
+  | { do: "expire"; action: Action }
+  /** Ask the store which machines are there. */
+  | { do: "hosts"; key: string }
+  /** Nobody waits for that machine any longer. */
+  | { do: "abandon"; call: Call; host: string; absence: Absence }
+  /** Tell people that a call waits for its machine. */
+  | { do: "await"; call: Call; host: string }
+  /** Nothing now, or only what `host` can do; `until`: when time alone makes something due, for everybody. */
+  | { do: "wait"; until: number | undefined; host?: string };
+
+export interface Situation extends Scenery {
+  /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
+  showAfterMs: number | undefined;
+}
+
+/** A situation, and what of the thread is for another machine. */
+interface Scene extends Situation {
+  items: readonly Elsewhere[];
+  left: ReadonlySet<Elsewhere["of"]>;
+}
+
+function sceneOf(thread: Thread, situation: Situation): Scene {
+  const items = elsewhereIn(thread, situation);
+  // An edit for a machine that is away is judged here: its author is told so.
+  const isLeft = (item: Elsewhere) =>
+    "tool" in item.of || mustAsk([item], situation) || absenceOf(item, situation) === undefined;
+  return { ...situation, items, left: new Set(items.filter(isLeft).map(({ of }) => of)) };
+}
+
+/** Calls of one thread that are prepared or run side by side. */
+const MAX_CALLS = 8;
+
+/**
+ * Decides from the fold alone, so every worker decides alike. Clicks, Stops and timers come before any dispatch; what is
+ * owed to people comes before new work.
+ */
+export function nextStep(thread: Thread, situation: Situation): Step {
+  const scene = sceneOf(thread, situation);
+  return (
+    recoverStep(thread, scene) ??
+    deliverStep(thread, scene) ??
+    showStep(thread, scene) ??
+    expiryStep(thread, scene) ??
+    (scene.draining ? undefined : clickStep(thread, scene)) ??
+    endingStep(thread, scene) ??
+    (scene.draining ? undefined : hostStep(scene)) ??
+    (isResting(thread, scene) ? undefined : workStep(thread, scene)) ?? {
+      do: "wait",
+      until: nextTime(thread, scene),
+      ...leftTo(scene),
+    }
+  );
+}
+
+/** Work for another machine: who is there, and what becomes of it where nobody is. */
+function hostStep(scene: Scene): Step | undefined {
+  const { items, busy } = scene;
+  if (mustAsk(items, scene)) return busy.has("hosts") ? undefined : { do: "hosts", key: "hosts" };
+  for (const item of items) {
+    const absence = absenceOf(item, scene);
+    const { host, of } = item;
+    if (absence !== undefined && "tool" in of) return { do: "abandon", call: of, host, absence };
+  }
+  const quiet = quietCall(items, scene);
+  if (quiet === undefined || !("tool" in quiet.of)) return undefined;
+  return { do: "await", call: quiet.of, host: quiet.host };
+}
+
+/** The machine that could do something now. */
+function leftTo(scene: Scene): { host?: string } {
+  const { items, left } = scene;
+  const due = items.find(({ of, isDue }) => isDue && left.has(of));
+  return due === undefined ? {} : { host: due.host };
+}
+
+function isResting({ parked }: Thread, { draining }: Situation): boolean {
+  return draining || parked;
+}
+
+/** Started, not finished, and not running here: whoever started it is gone. */
+function recoverStep(thread: Thread, scene: Scene): Step | undefined {
+  const { busy, left } = scene;
+  for (const run of thread.going) {
+    for (const call of run.open.values()) {
+      const key = `call:${call.call}`;
+      if (call.started === undefined || busy.has(key) || left.has(call)) continue;
+      // A read is simply run again, by the next start or once someone writes.
+      if (isResting(thread, scene) && call.started.effect === "read") continue;
+      return { do: "recover", key, call };
+    }
+  }
+  return undefined;
+}
+
+/** The oldest thing owed to each view; one at a time, so that a thread reads in order. */
+function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
+  for (const view of thread.views) {
+    const key = `view:${view}`;
+    if (busy.has(key)) continue;
+    const owed = owedTo(thread, view);
+    if (owed !== undefined) return { do: "deliver", key, view, owed };
+  }
+  return undefined;
+}
+
+/** The message of a run that has been at work for a while. */
+function showStep(thread: Thread, situation: Situation): Step | undefined {
+  for (const { view, run, at } of unshown(thread, situation)) {
+    const key = `view:${view}`;
+    const isTime = at <= situation.now;
+    const isFree = !situation.busy.has(key) && !situation.busy.has(retryKey(view));
+    if (isTime && isFree) return { do: "show", key, view, run };
+  }
+  return undefined;
+}
+
+/** Names what is put off when a view refused to show progress: that is no reason to keep an answer back. */
+export function retryKey(view: string): string {
+  return `begin:${view}`;
+}
+
+/** Runs at work whose progress has no message yet. What waits for people is shown by its card or question. */
+function unshown(thread: Thread, situation: Situation): { view: string; run: Run; at: number }[] {
+  const { showAfterMs } = situation;
+  if (showAfterMs === undefined || isResting(thread, situation)) return [];
+  return thread.views.flatMap((view) =>
+    [...thread.going]
+      .filter((run) => !run.begun.has(view) && isAtWork(run))
+      .map((run) => ({ view, run, at: run.started.at + showAfterMs })),
+  );
+}
+
+function isAtWork({ open, talk }: Run): boolean {
+  if (open.size === 0) return talk !== undefined;
+  return [...open.values()].some(
+    ({ action, asked, started }) =>
+      started !== undefined || (action === undefined && asked === undefined),
+  );
+}
+
+function owedTo(thread: Thread, view: string): Owed | undefined {
+  let oldest: { seq: number; owed: Owed } | undefined;
+  for (const action of thread.live) {
+    const shown = action.shown.get(view)?.seq;
+    if ((shown ?? 0) >= action.touched) continue;
+    // Cards come up in the order of their actions, also when a later one is decided first.
+    const seq = shown === undefined ? action.proposedAt : action.touched;
+    if (oldest === undefined || seq < oldest.seq) {
+      oldest = { seq, owed: { kind: "card", action } };
+    }
+  }
+  for (const debt of thread.debts.values()) {
+    if (!debt.views.has(view)) continue;
+    if (oldest === undefined || debt.seq < oldest.seq) {
+      oldest = { seq: debt.seq, owed: { kind: "debt", debt } };
+    }
+    break; // debts are kept in order
+  }
+  if (oldest !== undefined) return oldest.owed;
+  const offer = pastOffer(thread, view);
+  return offer && { kind: "past", offer };
+}
+
+/** Comes before clicks are judged: one whose author cannot be looked up must not keep an action open. */
+function expiryStep({ live }: Thread, { now }: Situation): Step | undefined {
+  for (const action of live) {
+    if (isOpen(action) && now >= action.proposal.expiresAt) return { do: "expire", action };
+  }
+  return undefined;
+}
+
+/**
+ * Clicks are judged in the order they were posted, one at a time. One that is put off is passed over: a deny further down
+ * must not wait for it.
+ */
+function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
+  for (const click of busy.has("judge") ? [] : thread.clicks.values()) {
+    if (!busy.has(putOffKey(click.id)) && !left.has(click))
+      return { do: "judge", key: "judge", click };
+  }
+  for (const word of thread.words.values()) return { do: "tell", word };
+  for (const message of thread.assents.values()) {
+    return busy.has("hint") ? undefined : { do: "hint", key: "hint", message };
+  }
+  return undefined;
+}
+
+/** Names what is put off when a click's author could not be looked up. */
+export function putOffKey(click: string): string {
+  return `judge:${click}`;
+}
+
+/** What is over but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */
+function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | undefined {
+  for (const waiting of waitingIn(thread)) {
+    if (now >= waiting.expiresAt && "asked" in waiting.of) return { do: "lapse", call: waiting.of };
+    const isDue = !waiting.of.warned && now >= waiting.warnAt && now < waiting.expiresAt;
+    if (isDue) return { do: "warn", waiting };
+  }
+  for (const action of thread.live) {
+    if (action.closed !== undefined && !action.closed.recorded) return { do: "close", action };
+    // One that nobody pressed. A press is judged first: it may be a deny.
+    const isNameless = machines !== undefined && namesNoMachine(action, machines.isBound);
+    if (isNameless && thread.clicks.size === 0) return { do: "renew", action };
+  }
+  for (const run of thread.going) {
+    if (run.stopped) {
+      for (const call of run.open.values()) {
+        if (call.started === undefined) return { do: "cancel", call };
+      }
+    }
+    // A model that was just stopped ends the run itself, with what it had written.
+    if (run.open.size > 0 || busy.has(thinkKey(run))) continue;
+    if (run.stopped || run.talk === undefined) return { do: "end", run };
+  }
+  return undefined;
+}
+
+/** New runs, calls to prepare, approved actions to dispatch; no more calls at once than MAX_CALLS. */
+function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
+  for (const pending of thread.pending.values()) {
+    // Plain language has one run at a time; a command's run may be open beside it.
+    if (pending.entry.kind === "command" || talkingRun(thread) === undefined) {
+      return { do: "begin", pending };
+    }
+  }
+  if ([...busy].filter((key) => key.startsWith("call:")).length >= MAX_CALLS) return undefined;
+  for (const run of thread.going) {
+    if (run.stopped) continue;
+    // Who said "yes" is told first what it takes: that is no word to the model.
+    const step = thread.assents.size > 0 ? undefined : talkStep(run, busy);
+    if (step !== undefined) return step;
+    for (const call of run.open.values()) {
+      const key = `call:${call.call}`;
+      if (busy.has(key) || left.has(call)) continue;
+      if (call.asked !== undefined) {
+        if (call.reply !== undefined) return { do: "reply", key, call, reply: call.reply };
+        continue;
+      }
+      if (call.action === undefined) return { do: "prepare", key, call };
+      const { action } = call;
+      if (thread.clicks.size === 0 && isApproved(action))
+        return { do: "dispatch", key, call, action };
+    }
+  }
+  return undefined;
+}
+
+function thinkKey({ started }: Run): string {
+  return `think:${started.run}`;
+}
+
+/** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */
+function talkStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
+  const key = thinkKey(run);
+  if (run.talk === undefined || busy.has(key)) return undefined;
+  const move = moveOf(run, run.talk);
+  return move?.do === "think" ? { do: "think", key, run, talk: run.talk } : move;
+}
+
+/** When time alone makes something due: the next expiry, the next run's message, or that a machine is gone. */
+function nextTime(thread: Thread, situation: Scene): number | undefined {
+  const open = [...thread.live].filter(isOpen);
+  const times = [
+    ...open.map((action) => action.proposal.expiresAt),
+    ...waitingIn(thread).map(({ of, warnAt, expiresAt }) => (of.warned ? expiresAt : warnAt)),
+    ...unshown(thread, situation).map(({ at }) => at),
+    ...timesOf(situation.items, situation),
+    ...checkTimes(thread, situation),
+  ];
+  return times.length === 0 ? undefined : Math.min(...times);
+}

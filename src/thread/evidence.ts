@@ -1,0 +1,198 @@
+import type { Call, Run } from "./state.ts";
+import { removeReferences, type Sentence, sentencesIn } from "./sentences.ts";
+import type { Talk } from "./model-run.ts";
+
+/** What is wrong with an answer, in words for the model; and the answer as people get it if it stays so. */
+export interface Checked {
+  problems: string[];
+  marked: string;
+}
+
+const GRADE = /\b(?:CONFIRMED|LIKELY|INCONCLUSIVE)\b/;
+/** A grade with the marks around it, as it begins a conclusion. */
+const GRADED = /[*_]*\b(?:CONFIRMED|LIKELY)\b[*_]*\s*[:,–—-]?\s*/;
+/** `[T3]`, also several in one: `[T1, T4]`. */
+const REFERENCE = /\[T\d+(?:\s*,\s*T?\d+)*\]/g;
+
+const DONE =
+  "restarted|rebooted|killed|terminated|stopped|started|scaled|deleted|removed|rolled back|reverted|deployed|redeployed|drained|cordoned|patched|applied|changed|modified|updated|fixed|resolved|cleared|cleaned up|enabled|disabled";
+/** "I have restarted …", and a sentence that begins with what was done. */
+const ACTED = new RegExp(
+  `(?<!\\b(?:if|unless|until)\\s)\\b(?:I|we)(?:['’]ve)?(?:\\s+(?:have|just|then|now|also|already|successfully))*\\s+(?:${DONE})\\b|(?:^|:\\s+)(?:${DONE})\\s+(?:the|it|its|all|both|\`)`,
+  "i",
+);
+/** A claim that something works, which a call that failed cannot show. */
+const WORKS =
+  /\b(?:is|are|was|were)\s+(?:now\s+|all\s+|back\s+|again\s+)*(?:well|healthy|fine|ok(?:ay)?|up|running|back|reachable|available|working|restored|fixed|resolved)\b|\b(?:works|succeeded|successful(?:ly)?|recovered)\b/i;
+/** About what people decided: the journal shows that, no call does. */
+const DECIDED =
+  /\b(?:denied|declined|rejected|refused|expired|cancell?ed|withdrawn|withdrew|blocked|not approved|no approval|nobody (?:approved|decided|answered))\b/i;
+const SOCIAL =
+  /^(?:thanks|thank you|you(?:['’]re| are) (?:very )?welcome|welcome|hello|hi|hey|good (?:morning|afternoon|evening)|ok(?:ay)?|sure|understood|got it|noted|will do|great|fine|no problem|no worries|sorry|bye|cheers|alright|agreed|happy to)\b/i;
+const MAX_CHAT_WORDS = 15;
+const MAX_DECISION_WORDS = 60;
+
+/** Tools that look at nothing outside: what they return shows nothing about the systems. */
+const HOUSEKEEPING = /^(?:incident_\w+|ask_user|activate_skill|read_skill_file)$/;
+
+const NOTHING_CHANGED = "Nothing was changed in this run.";
+const NOTHING_WORKED = "No change in this run is known to have worked.";
+
+/**
+ * Holds an answer against the journal: each reference names a call that was made, in this run or an earlier one, a claim
+ * of certainty has one, and a claim of having acted has the action. What was denied or blocked shows nothing, what
+ * failed or is unknown shows no success. Only what is wrong is marked: the rest stays as it was written.
+ */
+export function checkAnswer(text: string, run: Run, { evidence }: Talk): Checked {
+  const cited = numbersIn(text);
+  const wrong = new Set(cited.filter((number) => !evidence.has(number)));
+  const backing = cited.flatMap((number) => evidence.get(number) ?? []);
+  const sentences = sentencesIn(text);
+  const untrue = sentences.filter((sentence) => !isTrueAct(sentence, run, evidence, backing));
+  const head = firstParagraph(text);
+  const grade = GRADE.exec(head)?.[0];
+  const isSure = grade !== undefined && grade !== "INCONCLUSIVE";
+  const isDecision = DECIDED.test(head) && hasUndone(run);
+  const unfounded = isSure && backing.length === 0 && !isDecision;
+  const isFailed = backing.every((shown) => shown === "failed" || shown === "unknown");
+  const failedOnly = isSure && backing.length > 0 && isFailed && WORKS.test(head);
+  const ungraded = grade === undefined && needsGrade(text, run, cited.length > 0);
+  const isActless = acts(run).length === 0;
+  const problems = [
+    ...[...wrong].map((number) => `[T${number}] names no call that ran.`),
+    ...(ungraded ? ["The first paragraph has none of CONFIRMED, LIKELY, INCONCLUSIVE."] : []),
+    ...(unfounded ? [`${grade} without a reference such as [T1] to a call that shows it.`] : []),
+    ...(failedOnly ? [`${grade} with references only to calls that failed or are unknown.`] : []),
+    ...(untrue.length === 0
+      ? []
+      : [
+          isActless
+            ? "It says that something was changed, but this run changed nothing."
+            : "It says that something was changed, but no action of this run is known to have succeeded.",
+        ]),
+  ];
+  const why = isActless ? NOTHING_CHANGED : NOTHING_WORKED;
+  const cites = unfounded
+    ? "cites no check that shows it"
+    : "every check it cites failed or is unknown";
+  const unsure = unfounded || failedOnly ? `It was graded ${grade}, but ${cites}.` : undefined;
+  const notes = [
+    ...(wrong.size > 0 ? ["It cited checks that never ran; I removed them."] : []),
+    ...(ungraded ? ["Unverified: the answer doesn't say how sure it is."] : []),
+  ];
+  const marks = { wrong, untrue, why, unsure, notes };
+  return { problems, marked: mark(text, head, marks) };
+}
+
+function numbersIn(text: string): number[] {
+  const references = [...text.matchAll(REFERENCE)].flatMap(([found]) => digitsIn(found));
+  return [...new Set(references)];
+}
+
+function digitsIn(reference: string): number[] {
+  return [...reference.matchAll(/\d+/g)].map(([digits]) => Number(digits));
+}
+
+function firstParagraph(text: string): string {
+  return text.trim().split(/\n\s*\n/, 1)[0] ?? "";
+}
+
+function acts({ calls }: Run): Call[] {
+  return [...calls.values()].filter(
+    ({ started }) => started !== undefined && started.effect !== "read",
+  );
+}
+
+/** A call that people or policy did not let happen. */
+function hasUndone({ calls }: Run): boolean {
+  const undone = new Set(["denied", "expired", "cancelled", "blocked"]);
+  return [...calls.values()].some(({ finished }) => undone.has(finished?.outcome ?? ""));
+}
+
+/** True also for a sentence that claims no act. */
+function isTrueAct(
+  { text }: Sentence,
+  run: Run,
+  evidence: Talk["evidence"],
+  backing: readonly string[],
+): boolean {
+  if (!ACTED.test(text.replaceAll("**", ""))) return true;
+  const numbers = numbersIn(text);
+  if (numbers.some((number) => evidence.get(number) === "changed")) return true;
+  const done = acts(run);
+  const failed = done.filter(({ finished }) => finished?.outcome !== "ok");
+  const citesFailed = failed.some(({ call }) => numbers.includes(numberOf(call)));
+  if (citesFailed) return false;
+  return failed.length < done.length || (numbers.length === 0 && backing.includes("changed"));
+}
+
+function numberOf(call: string): number {
+  return Number(call.slice(call.lastIndexOf(".t") + 2));
+}
+
+/** Findings do; greetings, questions back and words about what people decided do not. */
+function needsGrade(text: string, run: Run, cites: boolean): boolean {
+  const investigated = [...run.calls.values()].some(
+    ({ started, tool }) => started !== undefined && !HOUSEKEEPING.test(tool),
+  );
+  if (!investigated || cites) return investigated;
+  const said = text.trim();
+  const words = said.split(/\s+/, MAX_DECISION_WORDS + 1).length;
+  const isChat = words <= MAX_CHAT_WORDS && (SOCIAL.test(said) || said.endsWith("?"));
+  const isDecision = words <= MAX_DECISION_WORDS && DECIDED.test(said) && hasUndone(run);
+  return !isChat && !isDecision;
+}
+
+interface Marks {
+  wrong: ReadonlySet<number>;
+  untrue: readonly Sentence[];
+  why: string;
+  /** Why the conclusion is not as sure as it says. */
+  unsure: string | undefined;
+  notes: readonly string[];
+}
+
+/**
+ * What is untrue of the conclusion is taken out of it and stands before it, struck through; further down it is struck
+ * through where it stands. A conclusion that is not shown says so in place of its grade.
+ */
+function mark(text: string, head: string, { wrong, untrue, why, unsure, notes }: Marks): string {
+  const headEnd = text.indexOf(head) + head.length;
+  const inHead = untrue.filter(({ start }) => start < headEnd);
+  let body = text.slice(headEnd);
+  for (const { start, end } of untrue.toReversed()) {
+    if (start < headEnd) continue;
+    const at = start - headEnd;
+    body = `${body.slice(0, at)}${struck(body.slice(at, end - headEnd))}${body.slice(end - headEnd)}`;
+  }
+  let rest = text.slice(0, headEnd);
+  for (const { start, end } of inHead.toReversed()) rest = rest.slice(0, start) + rest.slice(end);
+  rest = rest.trim();
+  const isStill = unsure !== undefined && GRADED.test(rest);
+  if (isStill) rest = `⚠ Not verified: ${rest.replace(GRADED, "")}`;
+  const claims = inHead.map((sentence) => struck(claimOf(sentence, wrong))).join(" ");
+  const first = claims === "" ? "" : `⚠ Not verified: ${claims} ${why}`;
+  const below = [
+    ...(isStill ? [unsure] : []),
+    ...notes,
+    ...(inHead.length < untrue.length ? [why] : []),
+  ];
+  const shown = [first, /[\p{L}\p{N}]/u.test(rest) ? rest : ""].filter((part) => part !== "");
+  const whole = removeReferences(shown.join("\n\n") + body, REFERENCE, (found) =>
+    digitsIn(found).filter((number) => !wrong.has(number)),
+  );
+  if (below.length === 0) return whole;
+  return `${whole.trimEnd()}\n\n${below.map((note) => `> ⚠ ${note}`).join("\n")}`.trimStart();
+}
+
+/** Without its grade and the marks that would end in the middle of it. */
+function claimOf({ text }: Sentence, wrong: ReadonlySet<number>): string {
+  const bare = text.replace(GRADED, "").replaceAll(/\*\*|__|~~/g, "");
+  return removeReferences(bare, REFERENCE, (found) =>
+    digitsIn(found).filter((number) => !wrong.has(number)),
+  ).trim();
+}
+
+function struck(text: string): string {
+  return `~~${text.replaceAll(/\*\*|__|~~/g, "")}~~`;
+}

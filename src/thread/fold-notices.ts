@@ -1,0 +1,176 @@
+import { isOpen } from "./action.ts";
+import type { Entry } from "../core/entry.ts";
+import { isHolding } from "./assent.ts";
+import {
+  askerIn,
+  type Call,
+  type Offer,
+  type QuestionEnd,
+  type Run,
+  type Thread,
+} from "./state.ts";
+
+/** Questions whose end is remembered for those who press later. */
+const MAX_ANSWERED = 50;
+
+/** The message waits for the run's open actions: its author is told alone, and once for each action. */
+export function tellHeld(thread: Thread, run: Run, { actor }: Entry<"message">, id: string): void {
+  const { account } = actor;
+  const open = [...thread.live].filter(
+    (action) => isOpen(action) && action.run === run.started.run,
+  );
+  if (open.length === 0 || open.some(({ told }) => told.has(account))) return;
+  for (const { told } of open) told.add(account);
+  const holds = open.map(({ action }) => action);
+  const decided = holds.length === 1 ? "is approved or denied" : "are decided";
+  const text = `I'll answer after ${holds.join(" and ")} ${decided}.`;
+  thread.words.set(id, { id, text, to: account, holds });
+}
+
+const OR = new Intl.ListFormat("en", { type: "disjunction" });
+
+/** What of a message is not as its author sent it: files that were not read, and a text so long that it became a file. */
+export function tellFiles(thread: Thread, message: Entry<"message">): void {
+  const { id, actor, files = [], unread = [], wholeBytes } = message;
+  const [pasted] = files;
+  if (wholeBytes !== undefined && pasted !== undefined) {
+    const size = `${Math.round(wholeBytes / 1024)} KB`;
+    const text = `Your message is long (${size}), so I keep it as the file ${pasted.name} and read it there.`;
+    thread.words.set(`pasted:${id}`, { id: `pasted:${id}`, text, to: actor.account });
+  }
+  if (unread.length === 0) return;
+  // Who reads the answer has to know what it was not made from.
+  const text = `I couldn't read ${OR.format(unread.map(({ name, why }) => `${name} (${why})`))}.`;
+  thread.words.set(`unread:${id}`, { id: `unread:${id}`, text });
+}
+
+/**
+ * A message answers the question when who began the run wrote it, unless they only say that they need time. Others press
+ * a choice or type `answer …`. Whose message is no answer is told so, alone and once.
+ */
+export function hearReply(thread: Thread, run: Run, message: Entry<"message">): boolean {
+  const { account } = message.actor;
+  for (const call of run.open.values()) {
+    if (call.asked === undefined || call.reply !== undefined) continue;
+    const isAsked = run.askers.has(account);
+    if (isAsked && isAnswer(call, message)) {
+      call.reply = message;
+      return true;
+    }
+    if (call.told.has(account)) continue;
+    call.told.add(account);
+    const text = isAsked ? STILL_WAITING : othersText(run, call);
+    thread.words.set(message.id, { id: message.id, text, to: account, question: call.call });
+  }
+  return false;
+}
+
+const STILL_WAITING = "I'm still waiting for your answer: press a choice or write it here.";
+
+function othersText(run: Run, { call }: Call): string {
+  const asker = askerIn(run);
+  const whom = asker === undefined ? "an answer" : `${asker.name}'s answer`;
+  return `I'm waiting for ${whom} to my question. To answer it yourself, press a choice or type: answer ${call} <text>`;
+}
+
+/** What somebody who was asked writes is the answer, unless they only say that they need time. A choice's own words are always one. */
+export function isAnswer({ asked }: Call, { text }: Pick<Entry<"message">, "text">): boolean {
+  const said = text.trim().toLowerCase();
+  const isChoice = asked?.asks?.choices.some((choice) => choice.toLowerCase() === said) === true;
+  return isChoice || !isHolding(text);
+}
+
+/** The click or message that answered a question. */
+export function answererOf(
+  thread: Thread,
+  call: Call,
+  { answers }: Entry<"tool_finished">,
+): Entry<"click"> | Entry<"message"> | undefined {
+  const click = thread.clicks.get(answers ?? "");
+  return click ?? (call.reply?.id === answers ? call.reply : undefined);
+}
+
+/** The question waits no longer. Call it before its click is forgotten. */
+export function closeQuestion(thread: Thread, call: Call, entry: Entry<"tool_finished">): void {
+  for (const { id, question } of thread.words.values()) {
+    if (question === call.call) thread.words.delete(id);
+  }
+  thread.answered.set(call.call, endOf(thread, call, entry));
+  for (const oldest of thread.answered.keys()) {
+    if (thread.answered.size <= MAX_ANSWERED) return;
+    thread.answered.delete(oldest);
+  }
+}
+
+function endOf(thread: Thread, call: Call, entry: Entry<"tool_finished">): QuestionEnd {
+  const answer = answererOf(thread, call, entry);
+  if (answer === undefined) {
+    const outcome = entry.outcome === "ok" ? "answered" : entry.outcome;
+    const isKnown = outcome === "answered" || outcome === "expired";
+    return { outcome: isKnown ? outcome : "cancelled", text: entry.text, by: undefined };
+  }
+  const { choice, text } =
+    answer.kind === "click" ? { ...answer, text: "" } : { ...answer, choice: undefined };
+  const said = choice?.kind === "answer" ? choice.text : text;
+  return { outcome: "answered", text: said, by: answer.actor.name };
+}
+
+/** Keeps a notice that will have to change or go. */
+export function keepOffer({ offers, views }: Thread, notice: Entry<"notice">): void {
+  const { asks, settles, holds, approves, confirms, warns } = notice;
+  const isOffer = [asks, settles, holds, approves, confirms, warns].some((of) => of !== undefined);
+  if (isOffer) offers.set(notice.id, { notice, shown: new Map(), open: new Set(views) });
+}
+
+/** True once what the notice is about waits no longer. */
+export function isPast(
+  { actions, runs, unknown, answered }: Thread,
+  { notice }: Pick<Offer, "notice">,
+): boolean {
+  const { asks, settles, holds = [], approves = [], confirms, warns } = notice;
+  if (asks !== undefined) return answered.has(asks.call) || !isOpenCall(runs, asks.call);
+  if (settles !== undefined) {
+    return ![...unknown.values()].some(
+      (call) => call.settled === undefined && (call.action?.action ?? call.call) === settles,
+    );
+  }
+  const waits = [...holds, ...approves, confirms ?? [], warns ?? []].flat();
+  return (
+    waits.length > 0 &&
+    !waits.some((id) => {
+      const action = actions.get(id);
+      return action === undefined ? isOpenCall(runs, id) : isOpen(action);
+    })
+  );
+}
+
+function isOpenCall(runs: Thread["runs"], id: string): boolean {
+  return runs.get(id.slice(0, id.indexOf(".")))?.open.has(id) === true;
+}
+
+/** The first offer that this view shows and that is past. */
+export function pastOffer(thread: Thread, view: string): Offer | undefined {
+  for (const offer of thread.offers.values()) {
+    if (offer.shown.has(view) && offer.open.has(view) && isPast(thread, offer)) return offer;
+  }
+  return undefined;
+}
+
+/** Ends the id under which an offer's last change is recorded as delivered. */
+const UP_TO_DATE = "@past";
+
+/** Under what id it is recorded that a view shows the offer as it stays. */
+export function pastId({ notice }: Offer): string {
+  return `${notice.id}${UP_TO_DATE}`;
+}
+
+/** A view shows the notice, or shows it as it stays; false when the entry is about something else. */
+export function showOffer(thread: Thread, { view, entry, ref }: Entry<"delivered">): boolean {
+  const isLast = entry.endsWith(UP_TO_DATE);
+  const offer = thread.offers.get(isLast ? entry.slice(0, -UP_TO_DATE.length) : entry);
+  if (offer === undefined) return false;
+  if (!isLast) offer.shown.set(view, ref);
+  if (isLast || ref === "") offer.open.delete(view);
+  if (offer.open.size === 0) thread.offers.delete(offer.notice.id);
+  return isLast;
+}

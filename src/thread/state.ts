@@ -1,0 +1,216 @@
+import type { CameTo, Talk } from "./model-run.ts";
+import type { Action } from "./action.ts";
+import { NO_USAGE, type Usage } from "../core/block.ts";
+import type { Actor, Entry, JsonObject, NewerEntry } from "../core/entry.ts";
+
+/** One tool call of a run. */
+export interface Call {
+  readonly run: string;
+  readonly call: string;
+  readonly tool: string;
+  /** As asked for; what is executed is the action's or `tool_started`'s. */
+  readonly args: JsonObject;
+  /** When it was asked for, ms since 1970. */
+  readonly askedAt: number;
+  /** Why it can never be run, such as arguments that were cut off. */
+  readonly problem: string | undefined;
+  /** A question: it was put to the thread, and what was written next is its answer. */
+  asked: Entry<"notice"> | undefined;
+  reply: Entry<"message"> | undefined;
+  /** Accounts that were told that what they write waits for the answer. */
+  told: Set<string>;
+  /** People were told that the question is about to expire. */
+  warned: boolean;
+  /** People were told that it waits for another machine. */
+  waits: boolean;
+  action: Action | undefined;
+  started: Entry<"tool_started"> | undefined;
+  finished: Entry<"tool_finished"> | undefined;
+  /** What a worker that had lost its lease said of the outcome. */
+  word: Entry<"signal"> | undefined;
+  settled: Entry<"settled"> | undefined;
+}
+
+/** The arguments a call has: the ones its action shows, else those written down at its start, else those asked for. */
+export function argsOf({ action, started, args }: Call): JsonObject {
+  return action?.proposal.args ?? started?.args ?? args;
+}
+
+export interface Run {
+  readonly started: Entry<"run_started">;
+  readonly calls: Map<string, Call>;
+  /** Those without a result. */
+  readonly open: Map<string, Call>;
+  /** A model's run, and where it stands. */
+  readonly talk: Talk | undefined;
+  /** Whose messages or command began it, the first one first. */
+  readonly authors: readonly Actor[];
+  /** Their accounts: a question of the run's is put to them. */
+  readonly askers: ReadonlySet<string>;
+  /** Accounts whose messages its model was told as instructions, those that joined later included: its requesters. */
+  readonly principals: Set<string>;
+  /** It is the command that chooses this model, once it is completed. */
+  readonly chooses: string | undefined;
+  /** A Stop came after it began and before it ended. */
+  stopped: boolean;
+  /** Who sent it. */
+  stoppedBy: string | undefined;
+  /** Per view, the message that shows its progress, and the entry that says so. */
+  readonly begun: Map<string, { ref: string; seq: number }>;
+  ended: Entry<"run_ended"> | undefined;
+}
+
+/** A message or command that no run has taken up. */
+export interface Pending {
+  entry: Entry<"message"> | Entry<"command">;
+  stopped: boolean;
+  stoppedBy?: string;
+}
+
+/** Something the thread has yet to be told; the notice that tells it answers `id`. */
+export interface Word {
+  id: string;
+  text: string;
+  /** One person only. */
+  to?: string;
+  /** The action or call that a person is asked to settle. */
+  settles?: string;
+  /** Open actions that hold up a message. */
+  holds?: string[];
+  /** The call whose question it is about: once that is answered nobody has to be told. */
+  question?: string;
+}
+
+/** A notice that says or offers something only for so long: then it is brought up to date, or goes. */
+export interface Offer {
+  readonly notice: Entry<"notice">;
+  /** Per view, its message; empty where it was no longer worth showing. */
+  readonly shown: Map<string, string>;
+  /** The views that have yet to show it as it stays. */
+  readonly open: Set<string>;
+}
+
+/** How a question of the model's came to its end. */
+export interface QuestionEnd {
+  outcome: "answered" | "expired" | "cancelled";
+  /** The answer, and who gave it. */
+  text: string;
+  by: string | undefined;
+}
+
+/** Something that views have yet to show. */
+export type Debt =
+  | { kind: "answer"; id: string; seq: number; run: Run; views: Set<string> }
+  | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };
+
+/** The view that a journal's key itself names; others come by `view_added`. */
+export const MAIN_VIEW = "main";
+
+/**
+ * What a prefix of a thread's journal means. It holds what is open: ended and delivered runs are dropped, so it stays
+ * small however long the journal is.
+ */
+export interface Thread {
+  readonly keepsAll: boolean;
+  last: number;
+  /** The journal's running hash up to there; undefined where it has none yet. */
+  head: string | undefined;
+  /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
+  newer: NewerEntry | undefined;
+  views: string[];
+  /** The last entry by which something new stood at the end of the thread: what a person wrote, or a message of ours. */
+  newest: number;
+  /** Its work crashed twice, and nobody has written since. */
+  parked: boolean;
+  pending: Map<string, Pending>;
+  /** Accounts whose words models are told, and the entry from which on. */
+  readonly voices: Map<string, number>;
+  /** Clicks that nothing has answered yet, in the order posted. */
+  clicks: Map<string, Entry<"click">>;
+  words: Map<string, Word>;
+  /** Messages that only agree, written while an action was open: their authors are told that it takes a press. */
+  assents: Map<string, Entry<"message">>;
+  offers: Map<string, Offer>;
+  /** The newest questions that no longer wait, by their calls. */
+  answered: Map<string, QuestionEnd>;
+  /** How the people who wrote or pressed here are called, by account. */
+  names: Map<string, string>;
+  runs: Map<string, Run>;
+  /** Those of them without an end: every step looks at all of these, so the answers that a slow chat is owed are no part of it. */
+  going: Set<Run>;
+  /** Those that are open or were lately; `pastAction` finds the others. */
+  actions: Map<string, Action>;
+  /** The actions that are not over, or whose end some view has yet to show. */
+  live: Set<Action>;
+  debts: Map<string, Debt>;
+  /** Calls that ended unknown; of the settled ones the newest, since a late word on them may still come. */
+  unknown: Map<string, Call>;
+  /** The machine that the thread's last call was for, of those that are for one. */
+  host: string | undefined;
+  /** The model that people chose for this thread's next runs. */
+  model: string | undefined;
+  /** What the models' newest calls that were made came to, by their number. */
+  readonly evidence: Map<number, CameTo>;
+  /** Of the newest request, and roughly of what came since: how long the thread has become. */
+  requestTokens: number;
+  /** The newest run failed because of what the thread has in it: the next one is told it in brief. */
+  tooMuch: boolean;
+  /** `uses`: calls that models asked for, carried out or not. */
+  counts: {
+    runs: number;
+    actions: number;
+    uses: number;
+    calls: number;
+    toolMs: number;
+    usage: Usage;
+  };
+}
+
+/** `keepsAll`: forgets nothing of what is over. */
+export function emptyThread({ keepsAll = false } = {}): Thread {
+  return {
+    keepsAll,
+    last: 0,
+    head: undefined,
+    newer: undefined,
+    views: [MAIN_VIEW],
+    newest: 0,
+    parked: false,
+    pending: new Map(),
+    voices: new Map(),
+    clicks: new Map(),
+    words: new Map(),
+    assents: new Map(),
+    offers: new Map(),
+    answered: new Map(),
+    names: new Map(),
+    runs: new Map(),
+    going: new Set(),
+    actions: new Map(),
+    live: new Set(),
+    debts: new Map(),
+    unknown: new Map(),
+    host: undefined,
+    model: undefined,
+    requestTokens: 0,
+    evidence: new Map(),
+    tooMuch: false,
+    counts: { runs: 0, actions: 0, uses: 0, calls: 0, toolMs: 0, usage: NO_USAGE },
+  };
+}
+
+/** The run of a model's that goes on: there is one at most. */
+export function talkingRun({ going }: Thread): Run | undefined {
+  for (const run of going) if (run.talk !== undefined && run.ended === undefined) return run;
+  return undefined;
+}
+
+/** For whom the run works: the first of those who began it and instruct it. */
+export function askerIn({ authors, principals }: Run): Actor | undefined {
+  return authors.find(({ account }) => principals.has(account)) ?? authors[0];
+}
+
+/** The id of the entry that ends the run, and with it of the answer that views are owed. */
+export function answerIdOf({ started }: Pick<Run, "started">): string {
+  return `ended:${started.run}`;
+}

@@ -1,0 +1,45 @@
+import { type Action, isApproved, isOpen } from "./action.ts";
+import type { Entry } from "../core/entry.ts";
+import type { Call, Thread } from "./state.ts";
+
+/** An action or a question that waits for people, and until when. Times are ms since 1970. */
+export interface Waiting {
+  of: Action | Call;
+  since: number;
+  warnAt: number;
+  expiresAt: number;
+}
+
+/** People are warned so long before, or at half time where all of it is shorter than twice that. */
+const WARNING_MS = 10 * 60_000;
+
+/** Everything that waits for people and that nobody has decided yet. */
+export function waitingIn({ live, going }: Thread): Waiting[] {
+  const actions = [...live].flatMap((of): Waiting[] => {
+    const { expiresAt } = of.proposal;
+    return isOpen(of) && !isApproved(of) ? [timed(of, of.openedAt, expiresAt)] : [];
+  });
+  const questions = [...going].flatMap((run) =>
+    run.stopped
+      ? []
+      : [...run.open.values()].flatMap((of): Waiting[] =>
+          of.asked === undefined || of.reply !== undefined
+            ? []
+            : [timed(of, of.asked.at, questionExpiry(of.asked))],
+        ),
+  );
+  return [...actions, ...questions];
+}
+
+function timed(of: Action | Call, since: number, expiresAt: number): Waiting {
+  const warnAt = Math.max(expiresAt - WARNING_MS, since + (expiresAt - since) / 2);
+  return { of, since, warnAt, expiresAt };
+}
+
+/** How long a question waits that does not say so itself. */
+export const QUESTION_MS = 60 * 60_000;
+
+/** When a question that waits expires, ms since 1970. */
+export function questionExpiry({ at, asks }: Entry<"notice">): number {
+  return asks?.expiresAt ?? at + QUESTION_MS;
+}

@@ -1,0 +1,257 @@
+import { limitTurn } from "../agent/turn-limits.ts";
+import { requestOf } from "../agent/request.ts";
+import { endRun, report } from "../thread/run.ts";
+import type { Talk } from "../thread/model-run.ts";
+import { filesOf, type ToldTurn } from "../agent/transcript.ts";
+import type { AssistantBlock } from "../core/block.ts";
+import type { Draft, FileRef } from "../core/entry.ts";
+import { BotError, isBotError, messageOf } from "../core/errors.ts";
+import type { Run } from "../thread/state.ts";
+import type { FileBlock, Model, ModelRequest, Turn } from "../models/model.ts";
+import { type Generated, tokensOf, withinBudget } from "./budget.ts";
+import { append, decide, type Drive, persist, progress, putOff, transcriptOf } from "./context.ts";
+import { isLookUpFailure } from "./look-up.ts";
+import { tellingFor } from "./requesters.ts";
+
+/** For a last answer, however little of the run's minutes is left. */
+const MIN_ANSWER_MS = 60_000;
+/** A draft that has grown longer stands still until the answer is there: it is encoded whole each time. */
+const MAX_DRAFT = 16 * 1_024;
+/** How often a draft is shown at most. */
+const DRAFT_MS = 100;
+
+/**
+ * Asks the model for the run's next turn, and writes down what it said. Whatever goes wrong ends the run with what was
+ * found so far, what happened and what to do; a request that was cut by a Stop or a shutdown leaves nothing.
+ */
+export async function think(
+  drive: Drive,
+  run: Run,
+  talk: Talk,
+  { key, signal }: { key: string; signal: AbortSignal },
+): Promise<() => Promise<void>> {
+  const { parts } = drive;
+  const name = run.started.run;
+  const step = talk.steps + 1;
+  const written = { text: "" };
+  try {
+    const terms = parts.run.talk;
+    if (terms === undefined)
+      throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
+    if (terms.prefix !== talk.terms.prefix) return () => decide(drive, () => changed(run));
+    const model = await parts.model(talk.terms.model);
+    progress(drive, name, { kind: "thinking", run: name, step });
+    const transcript = await transcriptOf(drive);
+    const telling = await tellingFor(drive, run, talk, signal);
+    const asked = requestOf(transcript, { run: name, talk }, terms, telling);
+    const began = performance.now();
+    const requestTokens = tokensOf(drive, talk, asked);
+    const spend = { requestTokens, askers: telling.instructs ?? [], signal };
+    const response = await withinBudget(drive, terms, spend, async () => {
+      const turns = await withFiles(drive, asked.turns);
+      return withinMinutes(talk, signal, (limited) =>
+        generate(
+          drive,
+          model,
+          { ...asked.request, turns },
+          { signal: limited, run: name, written },
+        ),
+      );
+    });
+    const ids = new Set(transcript.ids);
+    const { content: turn, stop } = limitTurn(response, parts.encoder);
+    const content: AssistantBlock[] = [];
+    for (const block of turn) content.push(await kept(drive, ids, `${name}_${step}`, block));
+    const draft: Draft<"assistant"> = {
+      id: `assistant:${name}.${step}`,
+      kind: "assistant",
+      run: name,
+      step,
+      seen: asked.seen,
+      ...(telling.instructs !== undefined && { instructs: [...telling.instructs] }),
+      ...(telling.brief && { brief: true }),
+      content,
+      stop,
+      usage: response.usage,
+      model: model.id,
+      request: asked.hash,
+      ms: Math.round(performance.now() - began),
+    };
+    return async () => {
+      if (!drive.over && !drive.fenced) await append(drive, [draft]);
+    };
+  } catch (error) {
+    if (signal.aborted) return () => decide(drive, () => stopped(drive, run, written.text));
+    // Nobody can say now whose words these are.
+    if (isLookUpFailure(error)) return async () => putOff(drive, key, error);
+    if (!isBotError(error))
+      parts.log.error({ err: error, key: drive.key }, "the model could not be asked");
+    return () =>
+      decide(drive, () =>
+        run.ended === undefined && !run.stopped ? [failed(drive, run, error)] : undefined,
+      );
+  }
+}
+
+/** Within a run the prefix stays the same bytes; a run that outlived its program's prompt or tools ends. */
+function changed(run: Run): [Draft<"run_ended">] | undefined {
+  if (run.ended !== undefined || run.stopped) return undefined;
+  const name = run.started.run;
+  const why = "The program was changed while this run was open, so it ends here.";
+  const text = `${report(run, why)}\n\nWrite "continue" to go on from here.`;
+  return [{ id: `ended:${name}`, kind: "run_ended", run: name, status: "wrapped_up", text }];
+}
+
+/** It was cut by a Stop: what it had written is kept. By a shutdown: nothing ends. */
+function stopped({ parts }: Drive, run: Run, written: string): [Draft<"run_ended">] | undefined {
+  if (!run.stopped || run.ended !== undefined || run.open.size > 0) return undefined;
+  return [endRun(run, shownPart(parts.encoder.encode(written)))];
+}
+
+function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> {
+  const why = `The model could not answer. ${parts.encoder.encode(messageOf(error))}`;
+  const isSpent = isBotError(error, "BUDGET_EXHAUSTED");
+  const left = isBotError(error, "MODEL_CONTENT_UNSUPPORTED")
+    ? ", without the files sent so far"
+    : "";
+  const again = isSpent ? "" : `Nothing is lost: write again to have it tried again${left}. `;
+  const what = `${again}Direct commands work without a model; \`tools\` lists them.`;
+  const name = run.started.run;
+  return {
+    id: `ended:${name}`,
+    kind: "run_ended",
+    run: name,
+    status: "failed",
+    text: `${report(run, why)}\n\n${what}`,
+    ...(isBotError(error) && { error: error.code }),
+  };
+}
+
+/**
+ * Ends a request that takes longer than the run has left of its minutes.
+ * @throws BotError TIMEOUT
+ */
+async function withinMinutes<T>(
+  { terms, workMs }: Talk,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { minutes } = terms.budget;
+  const limit = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, minutes * 60_000 - workMs));
+  try {
+    return await work(AbortSignal.any([signal, limit]));
+  } catch (error) {
+    if (signal.aborted || !limit.aborted) throw error;
+    const text = `It had not answered when the run's ${minutes} minutes of work were over (budgets.minutesPerRun).`;
+    throw new BotError("TIMEOUT", text, { cause: error });
+  }
+}
+
+/** The turns with what their files hold. */
+async function withFiles(drive: Drive, turns: readonly ToldTurn[]): Promise<Turn[]> {
+  const blocks = new Map<FileRef, FileBlock>();
+  for (const file of turns.flatMap(filesOf)) blocks.set(file, await load(drive, file));
+  const blockOf = (file: FileRef) => blocks.get(file) ?? [];
+  return turns.map((turn): Turn => {
+    if (turn.role === "assistant") return turn;
+    if (turn.role === "user") {
+      const { content } = turn;
+      return {
+        role: "user",
+        content: content.flatMap((part) => (part.kind === "file" ? blockOf(part.file) : part)),
+      };
+    }
+    const { results } = turn;
+    return {
+      role: "tool",
+      results: results.map((result) => ({ ...result, files: result.files.flatMap(blockOf) })),
+    };
+  });
+}
+
+async function load(drive: Drive, { name, mediaType, artifact }: FileRef): Promise<FileBlock> {
+  const { journal } = drive.parts;
+  const bytes = await persist(drive, () => journal.readArtifact(drive.key, artifact.id));
+  return { kind: "file", name, mediaType, data: Buffer.from(bytes).toString("base64") };
+}
+
+async function generate(
+  drive: Drive,
+  model: Model,
+  request: ModelRequest,
+  { signal, run, written }: { signal: AbortSignal; run: string; written: { text: string } },
+): Promise<Generated> {
+  const { encoder } = drive.parts;
+  let shownAt = 0;
+  let cuts = 0;
+  const show = () => {
+    progress(drive, run, { kind: "draft", run, text: shownPart(encoder.encode(written.text)) });
+    // From its end: what takes long is not shown with every word.
+    shownAt = performance.now();
+  };
+  const asked = model.generate(request, {
+    signal,
+    onDelta(delta) {
+      const text = delta === undefined ? "" : written.text + delta;
+      written.text = text;
+      if (delta === undefined) cuts += 1;
+      const isDue = performance.now() - shownAt >= DRAFT_MS && text.length <= MAX_DRAFT;
+      if (delta === undefined || isDue) show();
+    },
+  });
+  return { response: await orAborted(asked, signal), cuts };
+}
+
+/** A Stop waits for no provider. */
+async function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(new BotError("ABORTED", "It was stopped."));
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([asked, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/**
+ * A draft without its last words: a secret or a mention may be only half there. (The look behind keeps it linear: within a
+ * word no end of it is looked for.)
+ */
+export function shownPart(text: string): string {
+  const head = text.slice(0, Math.max(0, text.length - HELD_BACK));
+  return head.slice(0, head.search(/(?<![^\s、。，！？])[^\s、。，！？]*$/u));
+}
+
+/** What a secret's rule needs to see of it is shorter, and a longer secret has no spaces. */
+const HELD_BACK = 200;
+
+/**
+ * A block as it is stored: without held secrets, and with an id that no earlier call has, since some servers count their
+ * calls from zero in every response or give none. `ids` are those there are; the block's is added.
+ */
+async function kept(
+  { parts: { encoder } }: Drive,
+  ids: Set<string>,
+  turn: string,
+  block: AssistantBlock,
+): Promise<AssistantBlock> {
+  if (block.kind === "thinking") return block;
+  if (block.kind === "text") {
+    const text = await encoder.aside.hide(block.text);
+    return text === block.text ? block : { kind: "text", text };
+  }
+  const input = await encoder.aside.hide(block.input);
+  const isNew = block.id !== "" && !ids.has(block.id);
+  const id = isNew ? block.id : `${block.id || "call"}_${turn}_${ids.size}`;
+  ids.add(id);
+  // No tool and no provider has other names; what it asked for is shown to people and told to it again as it stands here.
+  const name =
+    encoder
+      .hide(block.name)
+      .replaceAll(/[^\w-]/g, "_")
+      .slice(0, 64) || "_";
+  const isSame = input === block.input && name === block.name;
+  return isSame ? { ...block, id } : { kind: "tool_use", id, name, input };
+}

@@ -1,0 +1,141 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config/config.ts";
+import { messageOf } from "../../src/core/errors.ts";
+
+let cwd: string;
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "watchkeeper-config-"));
+});
+
+afterEach(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+async function load(yaml: string | undefined, env: Record<string, string> = {}) {
+  if (yaml !== undefined) await writeFile(join(cwd, "watchkeeper.yaml"), yaml);
+  return loadConfig(env, { cwd });
+}
+
+/** The lines of the error, without the first. */
+async function mistakes(yaml: string | undefined, env: Record<string, string> = {}) {
+  const said = await load(yaml, env).then(() => "not refused", messageOf);
+  return said.split("\n- ").slice(1);
+}
+
+describe("a model", () => {
+  const KEY = "sk-hidden-value";
+  const ADDRESS = "http://localhost:11434/v1";
+
+  it.each<[id: string, env: Record<string, string>]>([
+    ["anthropic/claude-sonnet-5-5", { ANTHROPIC_API_KEY: KEY }],
+    ["openai/gpt-5.4", { OPENAI_API_KEY: KEY }],
+    ["openai-compatible/llama3.2:3b", { OPENAI_BASE_URL: ADDRESS }],
+    [
+      "openai-compatible/meta-llama/Llama-3.1-8B",
+      { OPENAI_BASE_URL: ADDRESS, OPENAI_API_KEY: KEY },
+    ],
+  ])("%s needs no more than this", async (id, env) => {
+    const config = await load(undefined, { MODEL: ` ${id}\n`, ...env });
+    const wire = id.startsWith("anthropic/") ? config.model.anthropic : config.model.openai;
+    expect(config.model.id).toBe(id);
+    expect(wire).toEqual({
+      apiKey: Object.keys(env).some((name) => name.endsWith("_KEY")) ? KEY : undefined,
+      baseURL: env["OPENAI_BASE_URL"],
+    });
+    expect(config.secrets.every(({ value }) => value === KEY)).toBe(true);
+    expect(config.warnings).toEqual([]);
+  });
+
+  it.each([
+    ["anthropic/x", "ANTHROPIC_API_KEY"],
+    ["openai/x", "OPENAI_API_KEY"],
+    ["openai-compatible/x", "OPENAI_BASE_URL"],
+  ])("%s without %s is a mistake that names it", async (model, variable) => {
+    const wire = model.split("/")[0];
+    const others = { ANTHROPIC_API_KEY: KEY, OPENAI_API_KEY: KEY, OPENAI_BASE_URL: ADDRESS };
+    expect(await mistakes(undefined, { ...others, [variable]: " ", MODEL: model })).toEqual([
+      `${variable}: missing; with MODEL=${wire}/<name> it is needed`,
+    ]);
+  });
+
+  it.each(["claude-sonnet-5-5", "anthropic/", "anthropic/a b", "ollama/x", "/x", "constructor/x"])(
+    "%s is none",
+    async (model) => {
+      expect(await mistakes(undefined, { MODEL: model, ANTHROPIC_API_KEY: KEY })).toEqual([
+        expect.stringMatching(/^MODEL: expected /),
+      ]);
+    },
+  );
+
+  it.each([
+    "models.example.com",
+    "ftp://models.example.com",
+    "https://",
+    "https:models.example.com",
+    "https://user@models.example.com",
+    "https://user:password@models.example.com",
+    "https://@models.example.com",
+    "https://models.example.com/v1?key=x",
+    "https://models.example.com/v1#",
+    "https://models.example.com/a b",
+    "https://models.example.com:99999",
+  ])("%s is no address of one", async (url) => {
+    expect(await mistakes(undefined, { OPENAI_BASE_URL: url })).toEqual([
+      expect.stringMatching(/^OPENAI_BASE_URL: expected an http or https URL/),
+    ]);
+  });
+
+  it.each(["https://models.example.com", "HTTP://[::1]:8000/v1/", "https://h/@cf/ai"])(
+    "%s is an address of one",
+    async (url) => {
+      const { model } = await load(undefined, { ANTHROPIC_BASE_URL: url });
+      expect(model.anthropic.baseURL).toBe(url);
+    },
+  );
+
+  it("a key has no line break within, which no header can carry", async () => {
+    const key = `${KEY}\n${KEY}`;
+    const found = await mistakes(undefined, { MODEL: "anthropic/x", ANTHROPIC_API_KEY: key });
+    expect(found).toEqual([expect.stringMatching(/^ANTHROPIC_API_KEY: expected the key alone/)]);
+    expect(found.join()).not.toContain(KEY);
+  });
+
+  it("and its budgets are set in the yaml, within reason", async () => {
+    const config = await load(`model: { effort: high, contextWindow: 32768, maxOutputTokens: 2048 }
+budgets: { stepsPerRun: 5, tokensPerRun: 9000, minutesPerRun: 0.5, tokensPerDay: 100000 }
+`);
+    expect(config.model).toMatchObject({
+      effort: "high",
+      contextWindow: 32_768,
+      maxOutputTokens: 2_048,
+    });
+    expect(config.budgets).toEqual({
+      stepsPerRun: 5,
+      tokensPerRun: 9_000,
+      minutesPerRun: 0.5,
+      tokensPerDay: 100_000,
+      tokensPerPersonDay: 10_000,
+      tokensPerPlaceDay: 50_000,
+      tokensPerGuestDay: 1_000,
+    });
+    const own = await load("budgets: { tokensPerPersonDay: 9, tokensPerGuestDay: 0 }");
+    expect(own.budgets).toMatchObject({
+      tokensPerPersonDay: 9,
+      tokensPerPlaceDay: 2_500_000,
+      tokensPerGuestDay: 0,
+    });
+    for (const yaml of [
+      "model: { contextWindow: 8192 }",
+      "model: { maxOutputTokens: 0 }",
+      "budgets: { tokensPerDay: -1 }",
+      "budgets: { minutesPerRun: 0 }",
+      "budgets: { stepsPerRun: 1.5 }",
+    ]) {
+      expect(await mistakes(yaml), yaml).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ROOMS, whyNotImported } from "../lint/rooms.ts";
+
+const SRC = join(import.meta.dirname, "../src");
+
+test("a room imports only what stands above it in the table, so rooms make no circles", () => {
+  const names = Object.keys(ROOMS);
+  for (const [position, name] of names.entries()) {
+    const above = names.slice(0, position);
+    const roomOf = (path: string) =>
+      [path, path.split("/").slice(0, 2).join("/"), path.split("/")[0]].find((one) =>
+        names.includes(one ?? ""),
+      );
+    for (const allowed of ROOMS[name] ?? [])
+      expect([name, above]).toEqual([name, expect.arrayContaining([roomOf(allowed)])]);
+  }
+});
+
+test("every folder of src is a room of the table or joins them all", () => {
+  const folders = readdirSync(SRC, { withFileTypes: true }).filter((each) => each.isDirectory());
+  for (const { name } of folders) {
+    if (name === "app" || name === "config") continue;
+    expect(Object.keys(ROOMS)).toContain(name);
+  }
+});
+
+test.each([
+  ["core/json.ts", "tools/tool.ts"],
+  ["thread/fold.ts", "journal/journal.ts"],
+  ["adapters/slack/view.ts", "adapters/discord/view.ts"],
+  ["tools/host/services.ts", "tools/network/format.ts"],
+  ["tools/tool.ts", "tools/registry.ts"],
+  ["worker/worker.ts", "app/assemble.ts"],
+  ["cellar/wine.ts", "core/json.ts"],
+])("%s may not import %s", (from, to) => {
+  expect(whyNotImported(from, to)).toMatch(/lint\/rooms\.ts/);
+});
+
+test.each([
+  ["app/assemble.ts", "worker/worker.ts"],
+  ["worker/outbox.ts", "adapters/render/phrases.ts"],
+  ["adapters/slack/view.ts", "adapters/render/card.ts"],
+])("%s may import %s", (from, to) => {
+  expect(whyNotImported(from, to)).toBeUndefined();
+});
