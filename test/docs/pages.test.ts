@@ -16,6 +16,7 @@ const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
+  "docs/commands.md",
   "docs/configuration.md",
   "docs/errors.md",
   "docs/benchmarks.md",
