@@ -7,7 +7,7 @@ import { fold } from "../src/thread/fold.ts";
 import { emptyThread, type Thread } from "../src/thread/state.ts";
 import type { Journal } from "../src/journal/journal.ts";
 import { openSqliteJournal } from "../src/journal/sqlite/journal.ts";
-import { nextStep } from "../src/thread/decide.ts";
+import { decide } from "../src/thread/decide.ts";
 
 const KEY: JournalKey = "bench:thread";
 const ACTOR = { account: "bench:ana", name: "ana" };
@@ -185,7 +185,7 @@ export async function resumeFigure(where: "memory" | "file", aim: string): Promi
   for (let i = 0; i < 300; i++) {
     const began = performance.now();
     const entries = (await journal.read(KEY)) as Entry[];
-    nextStep(fold(emptyThread(), entries), {
+    decide(fold(emptyThread(), entries), {
       now: Date.now(),
       busy: new Set(),
       draining: false,

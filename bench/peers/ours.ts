@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pino } from "pino";
 import type { View } from "../../src/adapters/adapter.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
-import { sealTerms } from "../../src/thread/run.ts";
+import { hashTerms } from "../../src/thread/run.ts";
 import { approvalPolicy } from "../../src/approvals/policy.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import { type Actor, type Entry, encodeDraft } from "../../src/core/entry.ts";
@@ -113,7 +113,7 @@ function partsOf(
     run: {
       direct: () => ({ kind: "text", text: "", failed: true }),
       plain: () => "",
-      talk: sealTerms({
+      terms: hashTerms({
         model: MODEL,
         system: SYSTEM_PROMPT,
         tools: tools.map(toolSpec),
@@ -158,7 +158,7 @@ function toolsOf(world: World): Tool[] {
 }
 
 const PEOPLE = {
-  standing: async () => "member" as const,
+  membership: async () => "member" as const,
   members: async () => undefined,
   everyone: async () => undefined,
   timezone: async () => undefined,
@@ -167,15 +167,15 @@ const PEOPLE = {
 function viewOf(onAnswer: (text: string) => void): () => View {
   const view: View = {
     progress() {},
-    async say(message) {
+    async post(message) {
       if (message.kind === "answer") onAnswer(message.text ?? "");
       return "m";
     },
-    whisper: async () => "m",
-    async amend() {},
-    card: async () => "m",
-    async settle() {},
-    async retract() {},
+    postPrivately: async () => "m",
+    async updateNotice() {},
+    postCard: async () => "m",
+    async updateCard() {},
+    async delete() {},
   };
   return () => view;
 }

@@ -152,12 +152,12 @@ export interface Delivery {
   /** The same in every attempt, also by another process, and of no other message of the thread. At most 200 characters. */
   id: string;
   /** An earlier attempt may have come through: look for its message first, and return that one. */
-  again: boolean;
+  isRetry: boolean;
   /**
    * The delivery by which progress may have been begun for this answer, in a message that nobody has recorded: it is to
    * be looked for as well, and taken away.
    */
-  stray?: string;
+  orphan?: string;
 }
 
 /** Disposable: what is being worked on right now. May be dropped. */
@@ -180,23 +180,23 @@ export interface View {
    * Posts the message in which people see a run's progress, until the answer takes its place. Left out where progress
    * needs no message. `soFar`: the calls of the run until now.
    */
-  begin?(delivery: Delivery, soFar: readonly Progress[]): Promise<MessageRef>;
+  openProgress?(delivery: Delivery, soFar: readonly Progress[]): Promise<MessageRef>;
   /** `begun`: the run's message by `begin`, perhaps by another process; without one the update may be dropped. */
   progress(update: Progress, begun?: MessageRef): void;
   /** `begun`: a message of this run's that the answer takes the place of. */
-  say(message: Outgoing, delivery: Delivery, begun?: MessageRef): Promise<MessageRef>;
+  post(message: Outgoing, delivery: Delivery, begun?: MessageRef): Promise<MessageRef>;
   /** To one person only, with what they can press. */
-  whisper(account: string, text: string, offer?: Offer): Promise<MessageRef>;
+  postPrivately(account: string, text: string, offer?: Offer): Promise<MessageRef>;
   /**
    * Brings a notice that is shown up to date, one to a single person too; undefined: nothing of it holds any more, so it
    * goes where the platform lets it.
    */
-  amend(ref: MessageRef, notice: Notice | undefined): Promise<void>;
-  card(card: ActionCard, delivery: Delivery): Promise<MessageRef>;
+  updateNotice(ref: MessageRef, notice: Notice | undefined): Promise<void>;
+  postCard(card: ActionCard, delivery: Delivery): Promise<MessageRef>;
   /** Brings a card that is already shown up to date. */
-  settle(ref: MessageRef, card: ActionCard): Promise<void>;
+  updateCard(ref: MessageRef, card: ActionCard): Promise<void>;
   /** Takes back a message that another worker delivered as well. */
-  retract(ref: MessageRef): Promise<void>;
+  delete(ref: MessageRef): Promise<void>;
 }
 
 /** One platform. It translates, nothing else. */

@@ -1,19 +1,19 @@
 import type { ModelRequest } from "../models/model.ts";
-import type { TalkTerms } from "../thread/run.ts";
-import type { Talk } from "../thread/model-run.ts";
+import type { RunTerms } from "../thread/run.ts";
+import type { ModelRun } from "../thread/model-run.ts";
 import {
   requestHash,
   type Telling,
   toldAs,
-  type ToldTurn,
+  type TranscriptTurn,
   type Transcript,
   turnsOf,
 } from "./transcript.ts";
 
 /** A request as the journal gives it, before its files are read. */
-export interface Asked {
+export interface RequestContext {
   request: Omit<ModelRequest, "turns">;
-  turns: ToldTurn[];
+  turns: TranscriptTurn[];
   /** The last entry that is in it. */
   seen: number;
   /** SHA-256 over its prefix, its turns and whether tools may be called, hexadecimal. */
@@ -26,12 +26,12 @@ const AS_SAID: Telling = { instructs: undefined, first: false, brief: false };
 /** The request that run `run` makes at this point of its thread; the same entries always give the same one. */
 export function requestOf(
   whole: Transcript,
-  { run, talk }: { run: string; talk: Talk },
-  terms: TalkTerms,
+  { run, modelRun }: { run: string; modelRun: ModelRun },
+  terms: RunTerms,
   telling: Telling = AS_SAID,
-): Asked {
+): RequestContext {
   const transcript = toldAs(whole, run, telling);
-  const toolChoice = talk.toolsOff === undefined ? "auto" : "none";
+  const toolChoice = modelRun.toolsOff === undefined ? "auto" : "none";
   const { system, tools, maxOutputTokens } = terms;
   return {
     request: { system, tools, toolChoice, maxOutputTokens },

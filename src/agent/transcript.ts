@@ -14,13 +14,15 @@ interface Result {
 }
 
 /** A turn as the journal gives it; the same as a request's but for files. */
-export type ToldTurn =
+export type TranscriptTurn =
   | { role: "user"; content: readonly Part[] }
   | { role: "assistant"; content: readonly AssistantBlock[]; model: string }
   | { role: "tool"; results: readonly Result[] };
 
 /** A turn whose labels may still change. */
-type KeptTurn = Exclude<ToldTurn, { role: "user" }> | { role: "user"; content: readonly Kept[] };
+type KeptTurn =
+  | Exclude<TranscriptTurn, { role: "user" }>
+  | { role: "user"; content: readonly Kept[] };
 
 /** How a request tells what people said. */
 export interface Telling {
@@ -102,7 +104,7 @@ export function toldAs(transcript: Transcript, run: string, telling: Telling): T
 }
 
 /** The turns of a request made now: everything so far. */
-export function turnsOf({ turns, queue }: Transcript): ToldTurn[] {
+export function turnsOf({ turns, queue }: Transcript): TranscriptTurn[] {
   const newest = userTurn(queue);
   return (newest === undefined ? turns : [...turns, newest]).map(asShown);
 }
@@ -114,13 +116,13 @@ export function requestHash({ digest, queue }: Transcript, rest: string): string
 }
 
 /** The files that a turn names. */
-export function filesOf(turn: ToldTurn): readonly FileRef[] {
+export function filesOf(turn: TranscriptTurn): readonly FileRef[] {
   if (turn.role === "assistant") return [];
   if (turn.role === "tool") return turn.results.flatMap(({ files }) => files);
   return turn.content.flatMap((part) => (part.kind === "file" ? [part.file] : []));
 }
 
-function asShown(turn: KeptTurn): ToldTurn {
+function asShown(turn: KeptTurn): TranscriptTurn {
   return turn.role === "user" ? { role: "user", content: shownParts(turn.content) } : turn;
 }
 
@@ -129,7 +131,7 @@ function userTurn(items: Transcript["queue"]): KeptTurn | undefined {
   return content.length === 0 ? undefined : { role: "user", content };
 }
 
-function chain(digest: string, next: ToldTurn | string): string {
+function chain(digest: string, next: TranscriptTurn | string): string {
   return hash("sha256", digest + JSON.stringify(next), "hex");
 }
 

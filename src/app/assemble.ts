@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Adapter, Inbox, Queries, Tenants } from "../adapters/adapter.ts";
 import { SYSTEM_PROMPT } from "../agent/prompt.ts";
-import { sealTerms, type TalkTerms } from "../thread/run.ts";
+import { hashTerms, type RunTerms } from "../thread/run.ts";
 import { createPersonOf } from "../core/people.ts";
 import { answerCommand } from "../commands/answers.ts";
 import { readText } from "../commands/grammar.ts";
@@ -109,7 +109,7 @@ async function createWakeups(
 const OWN_SKILLS = join(import.meta.dirname, "../../skills");
 
 /** What a configuration gives runs to work with. */
-export interface Equipment extends Skills {
+export interface Toolset extends Skills {
   tools: readonly Tool[];
 }
 
@@ -118,7 +118,7 @@ export interface Equipment extends Skills {
  * when a tool needs it; left out where none is run.
  * @throws BotError CONFIG_INVALID when policy names a tool or an argument that does not exist
  */
-export async function equip(config: Config, ledger?: () => Ledger): Promise<Equipment> {
+export async function loadToolset(config: Config, ledger?: () => Ledger): Promise<Toolset> {
   const {
     logs,
     secrets,
@@ -132,12 +132,12 @@ export async function equip(config: Config, ledger?: () => Ledger): Promise<Equi
 }
 
 /** What every model's run is made of; undefined where no model is configured. */
-export function talkTerms(
+export function runTerms(
   { model, budgets }: Config,
-  { tools, skills }: Equipment,
-): TalkTerms | undefined {
+  { tools, skills }: Toolset,
+): RunTerms | undefined {
   if (model.id === undefined) return undefined;
-  return sealTerms({
+  return hashTerms({
     model: model.id,
     system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalogText(skills)}`,
     tools: tools.map(toolSpec),
@@ -168,7 +168,7 @@ function createModels(config: Config): (id: string) => Promise<Model> {
 }
 
 /** Says what can be lived with and should not be. */
-function logWarnings(log: Logger, { warnings }: Config, { problems }: Equipment): void {
+function logWarnings(log: Logger, { warnings }: Config, { problems }: Toolset): void {
   for (const warning of warnings) log.warn(warning);
   for (const { at, text, loaded } of problems)
     log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
@@ -195,14 +195,14 @@ export async function assemble(
   log: Logger,
   { local }: { local: boolean },
 ): Promise<Bot> {
-  const equipment = await equip(config, () => ledger);
+  const equipment = await loadToolset(config, () => ledger);
   const { tools } = equipment;
   logWarnings(log, config, equipment);
   const journal = await openStore(config, (text) => log.warn(text));
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
   const ledger = createLedger(journal, encode);
-  const talk = talkTerms(config, equipment);
+  const talk = runTerms(config, equipment);
   const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
   const adapters = new Map<string, Adapter>();
   const looks: InProcessOptions = {
@@ -229,7 +229,7 @@ export async function assemble(
     run: {
       direct: (command, thread) => answerCommand(command, thread, commands),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
-      talk,
+      terms: talk,
     },
     encoder,
     model: createModels(config),

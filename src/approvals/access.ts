@@ -100,7 +100,7 @@ function decideFor({ rules }: AccessPolicy, call: AccessCall, requester: Request
     return { kind: "deny", why };
   }
   if (decision !== undefined) return { kind: decision };
-  if (requester.standing === "member" || call.open === true) return { kind: "allow" };
+  if (requester.membership === "member" || call.open === true) return { kind: "allow" };
   return { kind: "deny", why: refusalOf(call, requester) };
 }
 
@@ -123,7 +123,7 @@ function isIn(channel: string, named: string): boolean {
   return named === "*" || channel === named || channel.startsWith(`${named}:`);
 }
 
-const KINDS: Readonly<Record<Requester["standing"], string>> = {
+const KINDS: Readonly<Record<Requester["membership"], string>> = {
   member: "You",
   guest: "Guests",
   outsider: "People who aren't in this channel",
@@ -132,7 +132,7 @@ const KINDS: Readonly<Record<Requester["standing"], string>> = {
   unknown: "People from outside this server or workspace",
 };
 
-function refusalOf({ effect, own }: AccessCall, { standing }: Requester): string {
+function refusalOf({ effect, own }: AccessCall, { membership: standing }: Requester): string {
   const what =
     own === true ? "change records" : effect === "read" ? "run checks" : "ask for actions";
   return `${KINDS[standing]} can't ${what} here. Ask a full member of this channel.`;

@@ -1,11 +1,11 @@
-import type { People, Standing } from "../core/people.ts";
+import type { People, Membership } from "../core/people.ts";
 import type { Approvers, Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { countPeople, mayBeSame } from "../core/people.ts";
 import { isGroup } from "./requester.ts";
 
 /** What of a proposal says who may decide on it. */
-export type Electorate = Pick<Entry<"action_proposed">, "approvers" | "barred" | "quorum">;
+export type VotingRule = Pick<Entry<"action_proposed">, "approvers" | "barred" | "quorum">;
 
 export type Eligibility = { eligible: true; basis: string } | Refused;
 
@@ -19,7 +19,7 @@ export interface Refused {
  * among the approvers when it was asked; `left_group`: they are no longer in the group that may approve; else what they are
  * here, which may not decide.
  */
-type Ineligible = "asked" | "maybe_asked" | "unlisted" | "left_group" | Standing;
+type Ineligible = "asked" | "maybe_asked" | "unlisted" | "left_group" | Membership;
 
 /** Where a decision is asked for: the thread, who is there, and whose the accounts are. */
 export interface Place {
@@ -58,7 +58,7 @@ export async function fixApprovers(
  */
 export async function checkEligible(
   account: string,
-  { approvers, barred }: Electorate,
+  { approvers, barred }: VotingRule,
   { key, people, personOf }: Place,
 ): Promise<Eligibility> {
   const no = (because: Ineligible): Refused => ({ eligible: false, because });
@@ -73,7 +73,7 @@ export async function checkEligible(
   const isListed = approvers.kind === "listed";
   const listed = isListed ? approvers.accounts.find((each) => each.account === account) : undefined;
   if (isListed && listed === undefined) return no("unlisted");
-  const standing = await people.standing(account, key);
+  const standing = await people.membership(account, key);
   if (standing !== "member" && !(isListed && standing === "outsider")) {
     return no(standing);
   }
@@ -108,7 +108,7 @@ export async function isAlone(
  * @throws what a look-up throws that was needed to reach the quorum
  */
 export async function countEligible(
-  electorate: Electorate,
+  electorate: VotingRule,
   place: Place,
   isMeant: (account: string) => boolean = () => true,
 ): Promise<number | undefined> {

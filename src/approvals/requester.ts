@@ -1,12 +1,12 @@
 import * as z from "zod";
-import type { Standing } from "../core/people.ts";
+import type { Membership } from "../core/people.ts";
 
 /** Whom a call is made for, and how watchkeeper.yaml names such people: by account, by group, by standing. */
 
 /** Somebody whose words a call follows from, as the platform knows them now. */
 export interface Requester {
   account: string;
-  standing: Standing;
+  membership: Membership;
   /** Of the groups that the configuration names, those that the account is in. */
   groups: readonly string[];
 }
@@ -51,7 +51,7 @@ export function isGroup(reference: string): boolean {
 /** True when one of the references names this person, their group or their standing. */
 export function isNamed(
   references: readonly string[],
-  { account, standing, groups }: Requester,
+  { account, membership: standing, groups }: Requester,
 ): boolean {
   return references.some((one) => one === account || one === standing || groups.includes(one));
 }

@@ -1,4 +1,4 @@
-import type { Direct, TalkTerms } from "../thread/run.ts";
+import type { DirectAnswer, RunTerms } from "../thread/run.ts";
 import { isOpen } from "../thread/action.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Command } from "../core/entry.ts";
@@ -10,15 +10,15 @@ import { COMMAND_FORMS } from "./grammar.ts";
 
 export interface CommandParts {
   tools: readonly Tool[];
-  talk: TalkTerms | undefined;
+  talk: RunTerms | undefined;
   /** Why no run could use this model, or undefined. */
   modelProblem(id: string): string | undefined;
 }
 
 /** What a typed command comes to: a checked tool call, or a text computed from the thread, the tools and the model. */
-export function answerCommand(command: Command, thread: Thread, parts: CommandParts): Direct {
+export function answerCommand(command: Command, thread: Thread, parts: CommandParts): DirectAnswer {
   const { tools } = parts;
-  const say = (text: string): Direct => ({ kind: "text", text, failed: false });
+  const say = (text: string): DirectAnswer => ({ kind: "text", text, failed: false });
   switch (command.name) {
     case "run":
       return readRun(command, tools);
@@ -37,7 +37,7 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
   }
 }
 
-function readRun(command: Extract<Command, { name: "run" }>, tools: readonly Tool[]): Direct {
+function readRun(command: Extract<Command, { name: "run" }>, tools: readonly Tool[]): DirectAnswer {
   const tool = tools.find(({ name }) => name === command.tool);
   if (tool === undefined) {
     const near = suggest(
@@ -92,7 +92,7 @@ function modelText(
   chosen: string | undefined,
   { model }: Thread,
   { talk, modelProblem }: CommandParts,
-): Direct {
+): DirectAnswer {
   const id = chosen ?? model ?? talk?.model;
   if (talk === undefined || id === undefined) {
     return { kind: "text", text: "No model is configured; set MODEL and its key.", failed: true };

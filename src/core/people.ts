@@ -89,11 +89,11 @@ function platformOf(account: string): string {
  * What a platform says of an account in a thread. Guests, bots and deactivated accounts never decide anything; an outsider
  * is a full member of the workspace who is not in the thread's channel.
  */
-export type Standing = "member" | "outsider" | "guest" | "bot" | "deactivated" | "unknown";
+export type Membership = "member" | "outsider" | "guest" | "bot" | "deactivated" | "unknown";
 
 /** Answers are at most 60 s old. All throw what the platform throws; whoever asks then permits nothing. */
 export interface People {
-  standing(account: string, key: JournalKey): Promise<Standing>;
+  membership(account: string, key: JournalKey): Promise<Membership>;
   /** Accounts in a group such as `slack:group:S0SRE`; undefined when the group does not exist. */
   members(group: string): Promise<string[] | undefined>;
   /** Everyone who could take part in this thread; undefined when that cannot be listed. */

@@ -1,4 +1,4 @@
-export interface RecentOptions {
+export interface RecentSet {
   ttlMs: number;
   /** The ones noted or asked for longest ago go first. */
   max: number;
@@ -12,7 +12,7 @@ export interface Recent {
   add(key: string): void;
 }
 
-export function createRecent({ ttlMs, max, now = () => performance.now() }: RecentOptions): Recent {
+export function createRecent({ ttlMs, max, now = () => performance.now() }: RecentSet): Recent {
   const noted = new Map<string, number>();
   return {
     has(key) {
@@ -31,7 +31,7 @@ export function createRecent({ ttlMs, max, now = () => performance.now() }: Rece
  */
 export function remember<T>(
   load: (key: string) => Promise<T>,
-  { ttlMs, max, now = () => performance.now() }: RecentOptions,
+  { ttlMs, max, now = () => performance.now() }: RecentSet,
 ): (key: string) => Promise<T> {
   const known = new Map<string, { at: number; answer: Promise<T> }>();
   return (key) => {

@@ -151,7 +151,7 @@ export interface Journal {
    * Replaces what was set aside by what was really used; that may be more, also beyond the limit, and 0 gives all of it
    * back. A second time changes nothing, whatever it says.
    */
-  settle(reservation: Reservation, actual: number): Promise<void>;
+  commitReservation(reservation: Reservation, actual: number): Promise<void>;
   /** What is damaged in the store, or undefined. Reads all of it. */
   check(): Promise<string | undefined>;
   close(): Promise<void>;

@@ -70,7 +70,7 @@ export async function loadModel(id: string, settings: ModelSettings): Promise<Mo
   const { wire, name } = parts;
   const { anthropic, openai, effort } = settings;
   const common = { name, effort, contextWindow: contextWindowOf(id, settings) };
-  const { createPatientModel } = await import("./retrying.ts");
+  const { createRetryingModel: createPatientModel } = await import("./retrying.ts");
   switch (wire) {
     case "anthropic": {
       const { createAnthropicModel } = await import("./providers/anthropic.ts");

@@ -3,7 +3,7 @@ import { ExponentialBackoff, type GeneratorFn, noJitterGenerator } from "cockati
 import { BotError, isBotError } from "../core/errors.ts";
 import { type GenerateOptions, type Model, ModelError, type ModelRequest } from "./model.ts";
 
-export interface PatientOptions {
+export interface RetryingOptions {
   /** Requests in all; 3. */
   attempts?: number;
   /** Before the second request, then twice as long each time, ±25 %; 200. */
@@ -48,7 +48,7 @@ function failedFor(error: Retryable, addition: string): ModelError {
  * within 120 s after the first failure, and at once with ABORTED when the signal was aborted. What was delivered of a
  * failed attempt is taken back by `onDelta(undefined)` before the next one.
  */
-export function createPatientModel(model: Model, options: PatientOptions = {}): Model {
+export function createRetryingModel(model: Model, options: RetryingOptions = {}): Model {
   const { attempts = 3, maxRetryAfterMs = 60_000, deadlineMs = 120_000 } = options;
   const { firstDelayMs = 200, maxDelayMs = 10_000 } = options;
   const backoff = new ExponentialBackoff({

@@ -4,13 +4,13 @@ import type { Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { isOpen } from "../thread/action.ts";
 import { isPast } from "../thread/fold-notices.ts";
-import { argsOf, type Call, type Debt, type Run, type Thread } from "../thread/state.ts";
+import { argsOf, type Call, type OutboxItem, type Run, type Thread } from "../thread/state.ts";
 import { cardOf, type Encode } from "./cards.ts";
 
 /** A notice or an answer as a view shows it. */
 export function outgoingOf(
   { key, thread }: { key: JournalKey; thread: Thread },
-  debt: Debt,
+  debt: OutboxItem,
   encode: Encode,
 ): Outgoing {
   if (debt.kind === "notice") {
@@ -34,13 +34,13 @@ export function outgoingOf(
       ...(confirms !== undefined && { confirms }),
     };
   }
-  const { started, ended, calls, talk } = debt.run;
+  const { started, ended, calls, modelRun } = debt.run;
   const text = ended?.text === undefined ? undefined : encode(ended.text);
   const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
   const status = ended?.status ?? "failed";
   const answer = { kind: "answer" as const, run: started.run, status, text, results };
-  if (talk === undefined) return { ...answer, talk: false };
-  const { steps, usage, workMs } = talk;
+  if (modelRun === undefined) return { ...answer, talk: false };
+  const { steps, usage, workMs } = modelRun;
   // Stopped before its model had answered once, it has nothing to count.
   return { ...answer, talk: true, ...(steps > 0 && { spent: { steps, usage, workMs } }) };
 }

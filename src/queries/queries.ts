@@ -16,7 +16,7 @@ import type { Journal, JournalSummary } from "../journal/journal.ts";
 import type { StoredEntry } from "../core/entry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { checkEditOf, editFormFor, type WhyNot } from "./edits.ts";
-import { nextStep } from "../thread/decide.ts";
+import { decide } from "../thread/decide.ts";
 import { outgoingOf } from "./outgoing.ts";
 import { cardOf, type Encode } from "./cards.ts";
 
@@ -135,7 +135,7 @@ function summaryOf(
   { key, lastAt, leased, now }: JournalSummary,
   { thread, title }: Known,
 ): ThreadSummary {
-  const step = nextStep(thread, {
+  const step = decide(thread, {
     now,
     busy: new Set(),
     draining: false,
@@ -172,7 +172,7 @@ function historyOf(
     fold(thread, [entry]);
     if (entry.kind === "message" || entry.kind === "command") items.push(said(entry, encode));
     else if (entry.kind === "run_ended" || entry.kind === "notice") {
-      const debt = thread.debts.get(entry.id);
+      const debt = thread.outbox.get(entry.id);
       if (debt === undefined || (debt.kind === "notice" && debt.notice.to !== undefined)) continue;
       items.push({ kind: "out", message: outgoingOf({ key, thread }, debt, encode), at: entry.at });
     }

@@ -1,5 +1,5 @@
-import { moveOf, type Move } from "./run.ts";
-import type { Talk } from "./model-run.ts";
+import { nextTurn, type NextTurn } from "./run.ts";
+import type { ModelRun } from "./model-run.ts";
 import { type Action, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
 import { pastOffer } from "./fold-notices.ts";
@@ -18,19 +18,19 @@ import {
 } from "./machines.ts";
 import {
   type Call,
-  type Debt,
+  type OutboxItem,
   type Offer,
-  type Pending,
+  type PendingPost,
   type Run,
-  talkingRun,
+  currentModelRun,
   type Thread,
-  type Word,
+  type DueNotice,
 } from "./state.ts";
 
 /** Something a view has yet to show. */
-export type Owed =
+export type Undelivered =
   | { kind: "card"; action: Action }
-  | { kind: "debt"; debt: Debt }
+  | { kind: "debt"; debt: OutboxItem }
   /** A notice that is shown and past. */
   | { kind: "past"; offer: Offer };
 
@@ -38,22 +38,22 @@ export type Owed =
 export type Step =
   | { do: "recover"; key: string; call: Call }
   | { do: "show"; key: string; view: string; run: Run }
-  | { do: "deliver"; key: string; view: string; owed: Owed }
+  | { do: "deliver"; key: string; view: string; owed: Undelivered }
   | { do: "judge"; key: string; click: Entry<"click"> }
-  | { do: "tell"; word: Word }
+  | { do: "tell"; word: DueNotice }
   | { do: "hint"; key: string; message: Entry<"message"> }
   | { do: "warn"; waiting: Waiting }
   | { do: "lapse"; call: Call }
   | { do: "close"; action: Action }
   /** What an older version asked for without naming its machine. */
   | { do: "renew"; action: Action }
-  | { do: "begin"; pending: Pending }
+  | { do: "begin"; pending: PendingPost }
   | { do: "cancel"; call: Call }
   | { do: "prepare"; key: string; call: Call }
   | { do: "dispatch"; key: string; call: Call; action: Action }
   | { do: "reply"; key: string; call: Call; reply: Entry<"message"> }
-  | { do: "think"; key: string; run: Run; talk: Talk }
-  | { do: "write"; draft: Extract<Move, { do: "write" }>["draft"] }
+  | { do: "think"; key: string; run: Run; modelRun: ModelRun }
+  | { do: "write"; draft: Extract<NextTurn, { do: "write" }>["draft"] }
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
   /** Ask the store which machines are there. */
@@ -91,7 +91,7 @@ const MAX_CALLS = 8;
  * Decides from the fold alone, so every worker decides alike. Clicks, Stops and timers come before any dispatch; what is
  * owed to people comes before new work.
  */
-export function nextStep(thread: Thread, situation: Situation): Step {
+export function decide(thread: Thread, situation: Situation): Step {
   const scene = sceneOf(thread, situation);
   return (
     recoverStep(thread, scene) ??
@@ -154,7 +154,7 @@ function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
   for (const view of thread.views) {
     const key = `view:${view}`;
     if (busy.has(key)) continue;
-    const owed = owedTo(thread, view);
+    const owed = nextUndelivered(thread, view);
     if (owed !== undefined) return { do: "deliver", key, view, owed };
   }
   return undefined;
@@ -182,21 +182,21 @@ function unshown(thread: Thread, situation: Situation): { view: string; run: Run
   if (showAfterMs === undefined || isResting(thread, situation)) return [];
   return thread.views.flatMap((view) =>
     [...thread.going]
-      .filter((run) => !run.begun.has(view) && isAtWork(run))
+      .filter((run) => !run.progressMessages.has(view) && isAtWork(run))
       .map((run) => ({ view, run, at: run.started.at + showAfterMs })),
   );
 }
 
-function isAtWork({ open, talk }: Run): boolean {
-  if (open.size === 0) return talk !== undefined;
+function isAtWork({ open, modelRun }: Run): boolean {
+  if (open.size === 0) return modelRun !== undefined;
   return [...open.values()].some(
     ({ action, asked, started }) =>
       started !== undefined || (action === undefined && asked === undefined),
   );
 }
 
-function owedTo(thread: Thread, view: string): Owed | undefined {
-  let oldest: { seq: number; owed: Owed } | undefined;
+function nextUndelivered(thread: Thread, view: string): Undelivered | undefined {
+  let oldest: { seq: number; owed: Undelivered } | undefined;
   for (const action of thread.live) {
     const shown = action.shown.get(view)?.seq;
     if ((shown ?? 0) >= action.touched) continue;
@@ -206,7 +206,7 @@ function owedTo(thread: Thread, view: string): Owed | undefined {
       oldest = { seq, owed: { kind: "card", action } };
     }
   }
-  for (const debt of thread.debts.values()) {
+  for (const debt of thread.outbox.values()) {
     if (!debt.views.has(view)) continue;
     if (oldest === undefined || debt.seq < oldest.seq) {
       oldest = { seq: debt.seq, owed: { kind: "debt", debt } };
@@ -235,7 +235,7 @@ function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
     if (!busy.has(putOffKey(click.id)) && !left.has(click))
       return { do: "judge", key: "judge", click };
   }
-  for (const word of thread.words.values()) return { do: "tell", word };
+  for (const word of thread.dueNotices.values()) return { do: "tell", word };
   for (const message of thread.assents.values()) {
     return busy.has("hint") ? undefined : { do: "hint", key: "hint", message };
   }
@@ -268,7 +268,7 @@ function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | 
     }
     // A model that was just stopped ends the run itself, with what it had written.
     if (run.open.size > 0 || busy.has(thinkKey(run))) continue;
-    if (run.stopped || run.talk === undefined) return { do: "end", run };
+    if (run.stopped || run.modelRun === undefined) return { do: "end", run };
   }
   return undefined;
 }
@@ -277,7 +277,7 @@ function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | 
 function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
   for (const pending of thread.pending.values()) {
     // Plain language has one run at a time; a command's run may be open beside it.
-    if (pending.entry.kind === "command" || talkingRun(thread) === undefined) {
+    if (pending.entry.kind === "command" || currentModelRun(thread) === undefined) {
       return { do: "begin", pending };
     }
   }
@@ -310,9 +310,9 @@ function thinkKey({ started }: Run): string {
 /** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */
 function talkStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
   const key = thinkKey(run);
-  if (run.talk === undefined || busy.has(key)) return undefined;
-  const move = moveOf(run, run.talk);
-  return move?.do === "think" ? { do: "think", key, run, talk: run.talk } : move;
+  if (run.modelRun === undefined || busy.has(key)) return undefined;
+  const move = nextTurn(run, run.modelRun);
+  return move?.do === "think" ? { do: "think", key, run, modelRun: run.modelRun } : move;
 }
 
 /** When time alone makes something due: the next expiry, the next run's message, or that a machine is gone. */

@@ -1,6 +1,6 @@
 import type { Call, Run } from "./state.ts";
 import { removeReferences, type Sentence, sentencesIn } from "./sentences.ts";
-import type { Talk } from "./model-run.ts";
+import type { ModelRun } from "./model-run.ts";
 
 /** What is wrong with an answer, in words for the model; and the answer as people get it if it stays so. */
 export interface Checked {
@@ -43,7 +43,7 @@ const NOTHING_WORKED = "No change in this run is known to have worked.";
  * of certainty has one, and a claim of having acted has the action. What was denied or blocked shows nothing, what
  * failed or is unknown shows no success. Only what is wrong is marked: the rest stays as it was written.
  */
-export function checkAnswer(text: string, run: Run, { evidence }: Talk): Checked {
+export function checkAnswer(text: string, run: Run, { evidence }: ModelRun): Checked {
   const cited = numbersIn(text);
   const wrong = new Set(cited.filter((number) => !evidence.has(number)));
   const backing = cited.flatMap((number) => evidence.get(number) ?? []);
@@ -113,7 +113,7 @@ function hasUndone({ calls }: Run): boolean {
 function isTrueAct(
   { text }: Sentence,
   run: Run,
-  evidence: Talk["evidence"],
+  evidence: ModelRun["evidence"],
   backing: readonly string[],
 ): boolean {
   if (!ACTED.test(text.replaceAll("**", ""))) return true;

@@ -1,4 +1,4 @@
-import { hearMessage, hearResult, type Talk } from "./model-run.ts";
+import { applyMessage, applyResult, type ModelRun } from "./model-run.ts";
 import { type Action, close, count, openAction, revise } from "./action.ts";
 import { isMapped } from "../core/people.ts";
 import { estimateTokens } from "../core/block.ts";
@@ -7,14 +7,19 @@ import { answererOf, closeQuestion, tellHeld } from "./fold-notices.ts";
 import type { Call, Run, Thread } from "./state.ts";
 
 /** The message instructs the run that goes on; where an open action holds it up, its author is told. */
-export function joinRun(thread: Thread, run: Run, talk: Talk, message: Entry<"message">): void {
+export function joinRun(
+  thread: Thread,
+  run: Run,
+  modelRun: ModelRun,
+  message: Entry<"message">,
+): void {
   const { account } = message.actor;
-  hearMessage(talk, message, run.started.principals.includes(account));
+  applyMessage(modelRun, message, run.started.principals.includes(account));
   tellHeld(thread, run, message, message.id);
 }
 
 /** From here on the account's words are part of what models are told. */
-export function hearVoice({ voices }: Thread, account: string, { seq }: Entry): void {
+export function applyVoice({ voices }: Thread, account: string, { seq }: Entry): void {
   if (!voices.has(account)) voices.set(account, seq);
 }
 
@@ -56,7 +61,7 @@ export function advanceAction(
     thread.host = entry.host ?? thread.host;
     const editor = thread.clicks.get(entry.click ?? "")?.actor.account;
     if (entry.click !== undefined) forget(thread, entry.click);
-    if (editor !== undefined) hearVoice(thread, editor, entry);
+    if (editor !== undefined) applyVoice(thread, editor, entry);
     const proposal = withAccounts(thread, entry);
     if (action === undefined) {
       const run = thread.runs.get(entry.run);
@@ -67,7 +72,7 @@ export function advanceAction(
       if (call !== undefined) call.action = action;
       thread.live.add(action);
       // What was written while the model still thought waits from here on.
-      for (const message of run?.talk?.unseen ?? []) {
+      for (const message of run?.modelRun?.unseen ?? []) {
         if (run !== undefined) tellHeld(thread, run, message, `${message.id}@${entry.action}`);
       }
     } else revise(action, proposal, editor);
@@ -76,7 +81,7 @@ export function advanceAction(
   else if (entry.kind === "vote") {
     forget(thread, entry.click);
     // The model is told why somebody denied.
-    if (entry.reason !== undefined) hearVoice(thread, entry.account, entry);
+    if (entry.reason !== undefined) applyVoice(thread, entry.account, entry);
     count(action, entry);
   } else {
     if (entry.click !== undefined) forget(thread, entry.click);
@@ -129,7 +134,7 @@ export function advanceCall(
     // With an action its card shows it.
     if (call.action === undefined) {
       const word = entry.happened ? "it happened" : "it did not happen";
-      thread.words.set(entry.id, {
+      thread.dueNotices.set(entry.id, {
         id: entry.id,
         text: `${call.call} settled by ${entry.name}: ${word}.`,
       });
@@ -154,19 +159,19 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
     const { actor } = answererOf(thread, call, entry) ?? {};
     if (actor !== undefined) {
       run?.principals.add(actor.account);
-      hearVoice(thread, actor.account, entry);
+      applyVoice(thread, actor.account, entry);
     }
     forget(thread, entry.answers);
     // An older version took what anybody wrote next for the answer.
-    if (run?.talk !== undefined) {
-      run.talk.unseen = run.talk.unseen.filter(({ id }) => id !== entry.answers);
+    if (run?.modelRun !== undefined) {
+      run.modelRun.unseen = run.modelRun.unseen.filter(({ id }) => id !== entry.answers);
     }
   }
   // A reply that a click overtook is a message like any other: it instructs the run.
-  if (run?.talk !== undefined && call.reply !== undefined && call.reply.id !== entry.answers) {
-    joinRun(thread, run, run.talk, call.reply);
+  if (run?.modelRun !== undefined && call.reply !== undefined && call.reply.id !== entry.answers) {
+    joinRun(thread, run, run.modelRun, call.reply);
   }
-  if (run?.talk === undefined) return;
+  if (run?.modelRun === undefined) return;
   const { tool, args, action, started } = call;
   const { outcome, text } = entry;
   if (outcome === "ok" || outcome === "error" || outcome === "unknown") {
@@ -178,7 +183,7 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
   }
   thread.requestTokens += estimateTokens(text);
   const shown = action?.proposal.args;
-  hearResult(run.talk, { tool, args, shown, outcome, text }, entry.ms ?? 0);
+  applyResult(run.modelRun, { tool, args, shown, outcome, text }, entry.ms ?? 0);
 }
 
 /** Also a call whose run is over, as long as its outcome is unknown. */
@@ -189,7 +194,7 @@ export function findCall(thread: Thread, call: string): Call | undefined {
 }
 
 /** A late word counts only for an outcome that is, or is then declared, unknown. */
-export function hearLate(thread: Thread, word: Entry<"signal">): void {
+export function applyLateWord(thread: Thread, word: Entry<"signal">): void {
   const call = findCall(thread, word.call);
   if (call === undefined || call.started === undefined) return;
   call.word = word;
@@ -200,13 +205,13 @@ function tellWord(thread: Thread, call: Call, { id, outcome, text }: Entry<"sign
   const ref = call.action?.action ?? call.call;
   const said = `Late word on ${ref} from the worker that ran it: ${outcome}. ${text}`;
   const settles = call.settled === undefined ? { settles: ref } : {};
-  thread.words.set(id, { id, text: said, ...settles });
+  thread.dueNotices.set(id, { id, text: said, ...settles });
 }
 
 /** A click or late word has had its answer. */
 export function forget(thread: Thread, id: string): void {
   thread.clicks.delete(id);
-  thread.words.delete(id);
+  thread.dueNotices.delete(id);
 }
 
 /** What the card shows has changed: every view is owed it again, also one that was forgotten. */

@@ -24,7 +24,7 @@ export function tellHeld(thread: Thread, run: Run, { actor }: Entry<"message">, 
   const holds = open.map(({ action }) => action);
   const decided = holds.length === 1 ? "is approved or denied" : "are decided";
   const text = `I'll answer after ${holds.join(" and ")} ${decided}.`;
-  thread.words.set(id, { id, text, to: account, holds });
+  thread.dueNotices.set(id, { id, text, to: account, holds });
 }
 
 const OR = new Intl.ListFormat("en", { type: "disjunction" });
@@ -36,19 +36,19 @@ export function tellFiles(thread: Thread, message: Entry<"message">): void {
   if (wholeBytes !== undefined && pasted !== undefined) {
     const size = `${Math.round(wholeBytes / 1024)} KB`;
     const text = `Your message is long (${size}), so I keep it as the file ${pasted.name} and read it there.`;
-    thread.words.set(`pasted:${id}`, { id: `pasted:${id}`, text, to: actor.account });
+    thread.dueNotices.set(`pasted:${id}`, { id: `pasted:${id}`, text, to: actor.account });
   }
   if (unread.length === 0) return;
   // Who reads the answer has to know what it was not made from.
   const text = `I couldn't read ${OR.format(unread.map(({ name, why }) => `${name} (${why})`))}.`;
-  thread.words.set(`unread:${id}`, { id: `unread:${id}`, text });
+  thread.dueNotices.set(`unread:${id}`, { id: `unread:${id}`, text });
 }
 
 /**
  * A message answers the question when who began the run wrote it, unless they only say that they need time. Others press
  * a choice or type `answer …`. Whose message is no answer is told so, alone and once.
  */
-export function hearReply(thread: Thread, run: Run, message: Entry<"message">): boolean {
+export function applyReply(thread: Thread, run: Run, message: Entry<"message">): boolean {
   const { account } = message.actor;
   for (const call of run.open.values()) {
     if (call.asked === undefined || call.reply !== undefined) continue;
@@ -60,7 +60,7 @@ export function hearReply(thread: Thread, run: Run, message: Entry<"message">): 
     if (call.told.has(account)) continue;
     call.told.add(account);
     const text = isAsked ? STILL_WAITING : othersText(run, call);
-    thread.words.set(message.id, { id: message.id, text, to: account, question: call.call });
+    thread.dueNotices.set(message.id, { id: message.id, text, to: account, question: call.call });
   }
   return false;
 }
@@ -92,8 +92,8 @@ export function answererOf(
 
 /** The question waits no longer. Call it before its click is forgotten. */
 export function closeQuestion(thread: Thread, call: Call, entry: Entry<"tool_finished">): void {
-  for (const { id, question } of thread.words.values()) {
-    if (question === call.call) thread.words.delete(id);
+  for (const { id, question } of thread.dueNotices.values()) {
+    if (question === call.call) thread.dueNotices.delete(id);
   }
   thread.answered.set(call.call, endOf(thread, call, entry));
   for (const oldest of thread.answered.keys()) {

@@ -1,23 +1,30 @@
-import { hearAssistant, hearGate, openTalk, type Talk } from "./model-run.ts";
+import { applyAssistant, applyGate, openModelRun, type ModelRun } from "./model-run.ts";
 import { type Action, close, isOpen, isOver } from "./action.ts";
 import { addUsage, estimateTokens, totalTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { isAssent } from "./assent.ts";
 import type { StoredEntry } from "../core/entry.ts";
-import { answerIdOf, emptyThread, type Call, type Run, talkingRun, type Thread } from "./state.ts";
 import {
-  hearVoice,
+  answerIdOf,
+  emptyThread,
+  type Call,
+  type Run,
+  currentModelRun,
+  type Thread,
+} from "./state.ts";
+import {
+  applyVoice,
   joinRun,
   addCall,
   advanceAction,
   advanceCall,
   findCall,
-  hearLate,
+  applyLateWord,
   forget,
   leave,
   touch,
 } from "./fold-calls.ts";
-import { hearReply, isAnswer, keepOffer, showOffer, tellFiles } from "./fold-notices.ts";
+import { applyReply, isAnswer, keepOffer, showOffer, tellFiles } from "./fold-notices.ts";
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -46,20 +53,20 @@ function advance(thread: Thread, entry: Entry): void {
   if (isPerson(entry)) thread.parked = false;
   switch (entry.kind) {
     case "message":
-      hearName(thread, entry);
+      applyName(thread, entry);
       thread.newest = entry.seq;
       thread.requestTokens += estimateTokens(entry.text);
-      hearVoice(thread, entry.actor.account, entry);
+      applyVoice(thread, entry.actor.account, entry);
       tellFiles(thread, entry);
-      hearPerson(thread, entry);
+      applyMessage(thread, entry);
       return;
     case "command":
-      hearName(thread, entry);
+      applyName(thread, entry);
       thread.newest = entry.seq;
       thread.pending.set(entry.id, { entry, stopped: false });
       return;
     case "click":
-      hearName(thread, entry);
+      applyName(thread, entry);
       thread.clicks.set(entry.id, entry);
       return;
     case "stop":
@@ -69,7 +76,7 @@ function advance(thread: Thread, entry: Entry): void {
       expire(thread, entry);
       return;
     case "signal":
-      hearLate(thread, entry);
+      applyLateWord(thread, entry);
       return;
     case "run_started":
       startRun(thread, entry);
@@ -83,8 +90,8 @@ function advance(thread: Thread, entry: Entry): void {
       answerBy(thread, entry);
       return;
     case "gate": {
-      const talk = thread.runs.get(entry.run)?.talk;
-      if (talk !== undefined) hearGate(talk, entry);
+      const talk = thread.runs.get(entry.run)?.modelRun;
+      if (talk !== undefined) applyGate(talk, entry);
       return;
     }
     case "incident":
@@ -94,10 +101,10 @@ function advance(thread: Thread, entry: Entry): void {
       if (!thread.views.includes(entry.view)) thread.views.push(entry.view);
       return;
     case "notice":
-      hearNotice(thread, entry);
+      applyNotice(thread, entry);
       return;
     case "delivered":
-      if (entry.stage === "final") discharge(thread, entry);
+      if (entry.stage === "final") acknowledge(thread, entry);
       else beginMessage(thread, entry);
       return;
     case "action_proposed":
@@ -113,7 +120,7 @@ function advance(thread: Thread, entry: Entry): void {
   }
 }
 
-function hearName({ names }: Thread, { actor }: { actor: Actor }): void {
+function applyName({ names }: Thread, { actor }: { actor: Actor }): void {
   names.set(actor.account, actor.name);
 }
 
@@ -128,21 +135,21 @@ function markWarned(thread: Thread, id: string): void {
  * own. While an action of the run is open nothing can be said to it, and its author is told so. One that only agrees
  * with an open action is no word to a model: its author is told what to press.
  */
-function hearPerson(thread: Thread, entry: Entry<"message">): void {
-  const run = talkingRun(thread);
-  if (run !== undefined && !run.stopped && hearReply(thread, run, entry)) return;
+function applyMessage(thread: Thread, entry: Entry<"message">): void {
+  const run = currentModelRun(thread);
+  if (run !== undefined && !run.stopped && applyReply(thread, run, entry)) return;
   if (isAssent(entry.text) && [...thread.live].some(isOpen)) {
     thread.assents.set(entry.id, entry);
     return;
   }
-  if (run?.talk === undefined || run.stopped) {
+  if (run?.modelRun === undefined || run.stopped) {
     thread.pending.set(entry.id, { entry, stopped: false });
     return;
   }
-  joinRun(thread, run, run.talk, entry);
+  joinRun(thread, run, run.modelRun, entry);
 }
 
-function hearNotice(thread: Thread, entry: Entry<"notice">): void {
+function applyNotice(thread: Thread, entry: Entry<"notice">): void {
   if (entry.parks === true) thread.parked = true;
   if (entry.answers !== undefined) {
     forget(thread, entry.answers);
@@ -157,7 +164,7 @@ function hearNotice(thread: Thread, entry: Entry<"notice">): void {
     const call = findCall(thread, entry.asks.call);
     if (call !== undefined) call.asked = entry;
   }
-  thread.debts.set(entry.id, {
+  thread.outbox.set(entry.id, {
     kind: "notice",
     id: entry.id,
     seq: entry.seq,
@@ -170,19 +177,20 @@ function hearNotice(thread: Thread, entry: Entry<"notice">): void {
 
 /** Who wrote it may not answer the question; the next one who wrote since it was asked is taken at their word. */
 function refuseReply(thread: Thread, id: string): void {
-  const run = talkingRun(thread);
+  const run = currentModelRun(thread);
   for (const call of run?.open.values() ?? []) {
     if (call.reply?.id !== id) continue;
     const since = call.asked?.seq ?? 0;
-    const { talk } = run ?? {};
-    const next = talk?.unseen.find(
+    const { modelRun } = run ?? {};
+    const next = modelRun?.unseen.find(
       (message) =>
         message.seq > since &&
         run?.askers.has(message.actor.account) === true &&
         isAnswer(call, message),
     );
     call.reply = next;
-    if (talk !== undefined) talk.unseen = talk.unseen.filter((message) => message !== next);
+    if (modelRun !== undefined)
+      modelRun.unseen = modelRun.unseen.filter((message) => message !== next);
   }
 }
 
@@ -202,11 +210,11 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
     .flatMap((run) => [...run.open.values()])
     .filter((call) => call.started?.effect !== "read" && isRunning(call));
   if (runs.length === 0 && thread.pending.size === 0) {
-    thread.words.set(id, { id, text: "Nothing was running.", to: entry.actor.account });
+    thread.dueNotices.set(id, { id, text: "Nothing was running.", to: entry.actor.account });
   } else if (written.length > 0) {
     const names = written.map((call) => call.tool).join(", ");
     const text = `Stopping: waiting for ${names} to finish (interrupting it could leave things half-done).`;
-    thread.words.set(id, { id, text });
+    thread.dueNotices.set(id, { id, text });
   }
   const stoppable = [...thread.pending.values(), ...runs].filter(({ stopped }) => !stopped);
   for (const each of stoppable) {
@@ -245,10 +253,10 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
     started,
     calls: new Map(),
     open: new Map(),
-    talk:
+    modelRun:
       started.talk &&
-      openTalk(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
-    begun: new Map(),
+      openModelRun(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
+    progressMessages: new Map(),
     authors,
     askers: new Set(authors.map(({ account }) => account)),
     principals: new Set(started.principals),
@@ -267,15 +275,15 @@ function startRun(thread: Thread, started: Entry<"run_started">): void {
 /** A turn that came after the run's end, because both were on their way, changes nothing any more. */
 function answerBy(thread: Thread, entry: Entry<"assistant">): void {
   const run = thread.runs.get(entry.run);
-  if (run?.talk === undefined || run.ended !== undefined) return;
-  instructBy(run, run.talk, entry);
-  hearAssistant(run.talk, entry);
-  for (const use of run.talk.turn) addCall(run, use, entry.at);
-  thread.counts.uses = run.talk.uses;
+  if (run?.modelRun === undefined || run.ended !== undefined) return;
+  instructBy(run, run.modelRun, entry);
+  applyAssistant(run.modelRun, entry);
+  for (const use of run.modelRun.turn) addCall(run, use, entry.at);
+  thread.counts.uses = run.modelRun.uses;
 }
 
 /** Those whose words the request told as instructions ask for what comes of it; versions before this one told everybody's so. */
-function instructBy({ principals }: Run, { unseen }: Talk, entry: Entry<"assistant">): void {
+function instructBy({ principals }: Run, { unseen }: ModelRun, entry: Entry<"assistant">): void {
   const { instructs, seen } = entry;
   if (instructs !== undefined) principals.clear();
   const told = unseen.flatMap(({ seq, actor }) => (seq <= seen ? [actor.account] : []));
@@ -300,29 +308,29 @@ function endRun(thread: Thread, ended: Entry<"run_ended">): void {
   if (ended.status === "completed") thread.model = run.chooses ?? thread.model;
   if (ended.error !== undefined && TOO_MUCH.has(ended.error)) thread.tooMuch = true;
   // What the model has not seen is answered by the next run, unless all of it was stopped.
-  for (const entry of ended.status === "cancelled" ? [] : (run.talk?.unseen ?? [])) {
+  for (const entry of ended.status === "cancelled" ? [] : (run.modelRun?.unseen ?? [])) {
     thread.pending.set(entry.id, { entry, stopped: false });
   }
   const { id, seq } = ended;
-  thread.debts.set(id, { kind: "answer", id, seq, run, views: new Set(thread.views) });
+  thread.outbox.set(id, { kind: "answer", id, seq, run, views: new Set(thread.views) });
 }
 
 /** The message in which the run's progress is shown, until its answer stands there. */
 function beginMessage(thread: Thread, { view, entry, ref, seq }: Entry<"delivered">): void {
   thread.newest = seq;
   for (const run of thread.runs.values())
-    if (answerIdOf(run) === entry) run.begun.set(view, { ref, seq });
+    if (answerIdOf(run) === entry) run.progressMessages.set(view, { ref, seq });
 }
 
-function discharge(thread: Thread, delivered: Entry<"delivered">): void {
+function acknowledge(thread: Thread, delivered: Entry<"delivered">): void {
   const { view, entry, ref, seq } = delivered;
   if (showOffer(thread, delivered)) return;
-  const debt = thread.debts.get(entry);
+  const debt = thread.outbox.get(entry);
   if (debt !== undefined) {
     if (ref !== "") thread.newest = seq;
     debt.views.delete(view);
     if (debt.views.size > 0) return;
-    thread.debts.delete(entry);
+    thread.outbox.delete(entry);
     if (debt.kind === "answer") thread.runs.delete(debt.run.started.run);
     return;
   }

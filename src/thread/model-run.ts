@@ -25,10 +25,10 @@ interface Ended {
 }
 
 /** What a call came to that was made. `changed`: it is known to have changed something. */
-export type CameTo = "changed" | "ok" | "failed" | "unknown";
+export type CallEffect = "changed" | "ok" | "failed" | "unknown";
 
 /** The model's side of a run, folded: what it asked for last, what it has not seen, what it has used up. */
-export interface Talk {
+export interface ModelRun {
   readonly terms: NonNullable<Entry<"run_started">["talk"]>;
   steps: number;
   usage: Usage;
@@ -40,7 +40,7 @@ export interface Talk {
   /** Calls of all turns so far, those of the thread's earlier runs included. */
   uses: number;
   /** What the thread's calls that were made came to, by number. */
-  readonly evidence: ReadonlyMap<number, CameTo>;
+  readonly evidence: ReadonlyMap<number, CallEffect>;
   /** Messages that joined the run and that no request has held yet. */
   unseen: Entry<"message">[];
   gates: Entry<"gate">[];
@@ -71,10 +71,10 @@ const STALE_CALLS = 5;
 const REMEMBERED_CALLS = 8;
 
 /** `uses` and `evidence` are the thread's so far; the evidence grows with it. */
-export function openTalk(
-  terms: Talk["terms"],
-  { uses, evidence }: Pick<Talk, "uses" | "evidence">,
-): Talk {
+export function openModelRun(
+  terms: ModelRun["terms"],
+  { uses, evidence }: Pick<ModelRun, "uses" | "evidence">,
+): ModelRun {
   return {
     terms,
     evidence,
@@ -94,54 +94,55 @@ export function openTalk(
 }
 
 /** Takes in a model's turn; its calls are in `turn` then. */
-export function hearAssistant(talk: Talk, entry: Entry<"assistant">): void {
-  talk.steps = entry.step;
-  talk.usage = addUsage(talk.usage, entry.usage);
-  talk.workMs += entry.ms;
-  talk.last = entry;
-  talk.turn = usesOf(entry, talk.uses);
-  talk.uses += talk.turn.length;
-  for (const { tool, result } of talk.loop.fresh) talk.loop.tools.get(tool)?.results.add(result);
-  talk.loop.fresh = [];
-  talk.unseen = talk.unseen.filter((message) => message.seq > entry.seen);
+export function applyAssistant(modelRun: ModelRun, entry: Entry<"assistant">): void {
+  modelRun.steps = entry.step;
+  modelRun.usage = addUsage(modelRun.usage, entry.usage);
+  modelRun.workMs += entry.ms;
+  modelRun.last = entry;
+  modelRun.turn = usesOf(entry, modelRun.uses);
+  modelRun.uses += modelRun.turn.length;
+  for (const { tool, result } of modelRun.loop.fresh)
+    modelRun.loop.tools.get(tool)?.results.add(result);
+  modelRun.loop.fresh = [];
+  modelRun.unseen = modelRun.unseen.filter((message) => message.seq > entry.seen);
 }
 
 /**
  * A message gives back the tools that were taken away because of how the run went, not because it reached a limit, and
  * only if its author began the run: not every bot in the thread may have people asked again.
  */
-export function hearMessage(talk: Talk, message: Entry<"message">, began: boolean): void {
-  talk.unseen.push(message);
-  if (!began || talk.toolsOff?.gate === "limit") return;
-  talk.toolsOff = undefined;
-  talk.denials = 0;
-  talk.denied.clear();
+export function applyMessage(modelRun: ModelRun, message: Entry<"message">, began: boolean): void {
+  modelRun.unseen.push(message);
+  if (!began || modelRun.toolsOff?.gate === "limit") return;
+  modelRun.toolsOff = undefined;
+  modelRun.denials = 0;
+  modelRun.denied.clear();
 }
 
-export function hearGate(talk: Talk, gate: Entry<"gate">): void {
-  talk.gates.push(gate);
-  if (gate.toolsOff === true) talk.toolsOff = gate;
+export function applyGate(modelRun: ModelRun, gate: Entry<"gate">): void {
+  modelRun.gates.push(gate);
+  if (gate.toolsOff === true) modelRun.toolsOff = gate;
   if (gate.gate !== "stuck") return;
-  talk.loop.recent = [];
-  talk.loop.tools.clear();
-  talk.loop.fresh = [];
-  talk.loop.found = undefined;
+  modelRun.loop.recent = [];
+  modelRun.loop.tools.clear();
+  modelRun.loop.fresh = [];
+  modelRun.loop.found = undefined;
 }
 
-export function hearResult(talk: Talk, ended: Ended, ms: number): void {
-  talk.workMs += ms;
-  if (isNo(talk, ended.outcome)) {
+export function applyResult(modelRun: ModelRun, ended: Ended, ms: number): void {
+  modelRun.workMs += ms;
+  if (isNo(modelRun, ended.outcome)) {
     // What nobody decided in time may be asked again.
     for (const args of ended.outcome === "expired" ? [] : [ended.args, ended.shown ?? ended.args]) {
-      talk.denied.add(callKey(ended.tool, args));
+      modelRun.denied.add(callKey(ended.tool, args));
     }
-    talk.denials += 1;
-  } else if (ended.outcome === "ok" || ended.outcome === "error") talk.denials = 0;
-  watch(talk.loop, ended);
+    modelRun.denials += 1;
+  } else if (ended.outcome === "ok" || ended.outcome === "error") modelRun.denials = 0;
+  watch(modelRun.loop, ended);
 }
 
 /** People said no, or nobody said yes; what was cancelled so that a message be answered is neither. */
-function isNo({ unseen }: Talk, outcome: Ended["outcome"]): boolean {
+function isNo({ unseen }: ModelRun, outcome: Ended["outcome"]): boolean {
   if (outcome === "cancelled") return unseen.length === 0;
   return outcome === "denied" || outcome === "expired";
 }

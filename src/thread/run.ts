@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { totalTokens } from "../core/block.ts";
 import type { Command, Draft, Entry, JsonObject } from "../core/entry.ts";
-import type { Call, Pending, Run, Thread } from "./state.ts";
+import type { Call, PendingPost, Run, Thread } from "./state.ts";
 import type { ToolSpec } from "../core/tool-spec.ts";
 import { checkAnswer } from "./evidence.ts";
-import { callKey, type Talk } from "./model-run.ts";
+import { callKey, type ModelRun } from "./model-run.ts";
 
 /** What one command comes to: a tool call, or a text to answer at once. */
-export type Direct =
+export type DirectAnswer =
   | { kind: "call"; tool: string; args: JsonObject }
   | { kind: "text"; text: string; failed: boolean };
 
@@ -22,13 +22,13 @@ export interface DayShares {
 }
 
 /** What a model's run is made of: with other values it is a triage with few tools, or a chat with none. */
-export interface TalkTerms {
+export interface RunTerms {
   /** The model unless a thread has chosen another. */
   model: string;
   system: string;
   /** What may be called; anything else is refused, whatever the model writes. */
   tools: readonly ToolSpec[];
-  budget: Talk["terms"]["budget"];
+  budget: ModelRun["terms"]["budget"];
   maxOutputTokens: number;
   /** Tokens that all runs of a day may use, in UTC. */
   tokensPerDay: number;
@@ -42,10 +42,10 @@ export interface TalkTerms {
 
 export interface RunParts {
   /** Reads a typed command against the tools there are. */
-  direct(command: Command, thread: Thread): Direct;
+  direct(command: Command, thread: Thread): DirectAnswer;
   /** The answer to plain language where no model is configured: it says so, and what can be done instead. */
   plain(text: string): string;
-  talk: TalkTerms | undefined;
+  terms: RunTerms | undefined;
 }
 
 type Begun = Draft<"run_started"> | Draft<"run_ended">;
@@ -54,7 +54,7 @@ type Begun = Draft<"run_started"> | Draft<"run_ended">;
  * Takes up what was said: a command with a tool becomes a run of one call, plain language a run of the model's with all
  * messages that wait; everything else is answered at once.
  */
-export function beginRun(pending: Pending, thread: Thread, parts: RunParts): Begun[] {
+export function beginRun(pending: PendingPost, thread: Thread, parts: RunParts): Begun[] {
   const { entry, stopped } = pending;
   const run = `r${thread.counts.runs + 1}`;
   const start = (more: Partial<Draft<"run_started">> = {}): Draft<"run_started"> => ({
@@ -72,7 +72,7 @@ export function beginRun(pending: Pending, thread: Thread, parts: RunParts): Beg
   ];
   if (stopped) return answer("cancelled", `Stopped${by(pending)} before it began.`);
   if (entry.kind === "message") {
-    const { talk } = parts;
+    const { terms: talk } = parts;
     if (talk === undefined) return answer("failed", parts.plain(entry.text));
     const waiting = [...thread.pending.values()].flatMap((each) =>
       each.entry.kind === "message" && !each.stopped ? [each.entry] : [],
@@ -96,12 +96,12 @@ export function beginRun(pending: Pending, thread: Thread, parts: RunParts): Beg
 }
 
 /** Past half of the window, or where something in the thread made the last run fail. */
-function isTooMuch({ requestTokens, tooMuch }: Thread, { contextWindow }: TalkTerms): boolean {
+function isTooMuch({ requestTokens, tooMuch }: Thread, { contextWindow }: RunTerms): boolean {
   return tooMuch || requestTokens > contextWindow / 2;
 }
 
 /** The terms with the hash of their system prompt and tools. */
-export function sealTerms(terms: Omit<TalkTerms, "prefix">): TalkTerms {
+export function hashTerms(terms: Omit<RunTerms, "prefix">): RunTerms {
   const { system, tools } = terms;
   const prefix = createHash("sha256").update(JSON.stringify({ system, tools })).digest("hex");
   return { ...terms, prefix };
@@ -112,15 +112,15 @@ export function sealTerms(terms: Omit<TalkTerms, "prefix">): TalkTerms {
  * written by then.
  */
 export function endRun(run: Run, draft = ""): Draft<"run_ended"> {
-  const { started, calls, stopped, talk } = run;
+  const { started, calls, stopped, modelRun } = run;
   const ok = [...calls.values()].every((call) => call.finished?.outcome === "ok");
-  if (stopped && (!ok || talk !== undefined)) {
+  if (stopped && (!ok || modelRun !== undefined)) {
     return endDraft(started.run, "cancelled", stopWords(run, draft));
   }
   return endDraft(started.run, ok ? "completed" : "failed");
 }
 
-function by({ stoppedBy }: Pick<Run, "stoppedBy"> | Pending): string {
+function by({ stoppedBy }: Pick<Run, "stoppedBy"> | PendingPost): string {
   return stoppedBy === undefined ? "" : ` by ${stoppedBy}`;
 }
 
@@ -155,47 +155,51 @@ function endDraft(
 }
 
 /** What comes next in a model's run. */
-export type Move = { do: "think" } | { do: "write"; draft: Draft<"gate"> | Draft<"run_ended"> };
+export type NextTurn = { do: "think" } | { do: "write"; draft: Draft<"gate"> | Draft<"run_ended"> };
 
 /**
  * Decides from the fold alone. Undefined while a call has no result: the model is asked again only when all of them have.
  */
-export function moveOf(run: Run, talk: Talk): Move | undefined {
+export function nextTurn(run: Run, modelRun: ModelRun): NextTurn | undefined {
   if (run.open.size > 0) return undefined;
-  const { last, turn, toolsOff } = talk;
+  const { last, turn, toolsOff } = modelRun;
   if (last === undefined) {
     // A run of one step has to answer in it.
-    const gate = toolsOff === undefined ? guard(run, talk) : undefined;
+    const gate = toolsOff === undefined ? guard(run, modelRun) : undefined;
     return gate === undefined ? { do: "think" } : write(gate);
   }
-  const gateUnseen = (talk.gates.at(-1)?.seq ?? 0) > last.seen;
+  const gateUnseen = (modelRun.gates.at(-1)?.seq ?? 0) > last.seen;
   if (gateUnseen) return { do: "think" };
   const wasToldToAnswer = toolsOff !== undefined && toolsOff.seq <= last.seen;
   const isAnswer = wasToldToAnswer && last.content.some(({ kind }) => kind === "text");
   if (isAnswer || (turn.length === 0 && (last.stop !== "pause" || wasToldToAnswer)))
-    return conclude(run, talk, last);
+    return conclude(run, modelRun, last);
   // It called tools all the same: what it found is reported without it.
   if (wasToldToAnswer) {
     return write(
-      endDraft(run.started.run, "wrapped_up", report(run, "The model did not come to an answer.")),
+      endDraft(
+        run.started.run,
+        "wrapped_up",
+        reportOf(run, "The model did not come to an answer."),
+      ),
     );
   }
-  const gate = toolsOff === undefined ? guard(run, talk) : undefined;
+  const gate = toolsOff === undefined ? guard(run, modelRun) : undefined;
   return gate === undefined ? { do: "think" } : write(gate);
 }
 
-function write(draft: Draft<"gate"> | Draft<"run_ended">): Move {
+function write(draft: Draft<"gate"> | Draft<"run_ended">): NextTurn {
   return { do: "write", draft };
 }
 
 function gateDraft(
   run: Run,
-  talk: Talk,
+  modelRun: ModelRun,
   gate: Entry<"gate">["gate"],
   text: string,
   toolsOff = false,
 ): Draft<"gate"> {
-  const id = `gate:${run.started.run}.${talk.gates.length + 1}`;
+  const id = `gate:${run.started.run}.${modelRun.gates.length + 1}`;
   return { id, kind: "gate", run: run.started.run, gate, text, ...(toolsOff && { toolsOff }) };
 }
 
@@ -203,26 +207,26 @@ function gateDraft(
 const MAX_DENIALS = 2;
 
 /** What keeps a run from going on for ever: its limits, circles, people who say no. */
-function guard(run: Run, talk: Talk): Draft<"gate"> | undefined {
-  const limit = limitReached(talk);
+function guard(run: Run, modelRun: ModelRun): Draft<"gate"> | undefined {
+  const limit = limitReached(modelRun);
   if (limit !== undefined) {
     const text = `This run has reached its limit (${limit}). Answer now with what you found and what is still open; people can tell you to go on.`;
-    return gateDraft(run, talk, "limit", text, true);
+    return gateDraft(run, modelRun, "limit", text, true);
   }
-  if (talk.denials >= MAX_DENIALS) {
-    const text = `People denied ${talk.denials} calls in a row. Ask for no more; answer with what is known and what you would have done.`;
-    return gateDraft(run, talk, "denied", text, true);
+  if (modelRun.denials >= MAX_DENIALS) {
+    const text = `People denied ${modelRun.denials} calls in a row. Ask for no more; answer with what is known and what you would have done.`;
+    return gateDraft(run, modelRun, "denied", text, true);
   }
-  const { found } = talk.loop;
+  const { found } = modelRun.loop;
   if (found === undefined) return undefined;
-  const again = talk.gates.some(({ gate }) => gate === "stuck");
+  const again = modelRun.gates.some(({ gate }) => gate === "stuck");
   const text = again
     ? `You are going in circles again: ${found}. Answer now with what you found and what is still open.`
     : `You are going in circles: ${found}. Take another way, or answer with what you have.`;
-  return gateDraft(run, talk, "stuck", text, again);
+  return gateDraft(run, modelRun, "stuck", text, again);
 }
 
-function limitReached({ terms, steps, usage, workMs, last }: Talk): string | undefined {
+function limitReached({ terms, steps, usage, workMs, last }: ModelRun): string | undefined {
   const { budget } = terms;
   if (steps >= budget.steps - 1) return `${budget.steps} steps`;
   const next = last === undefined ? 0 : totalTokens(last.usage);
@@ -232,7 +236,7 @@ function limitReached({ terms, steps, usage, workMs, last }: Talk): string | und
 }
 
 /** The model has said its last word: it passes, or is sent back once. */
-function conclude(run: Run, talk: Talk, last: Entry<"assistant">): Move {
+function conclude(run: Run, modelRun: ModelRun, last: Entry<"assistant">): NextTurn {
   const text = last.content
     .flatMap((block) => (block.kind === "text" ? [block.text] : []))
     .join("\n\n")
@@ -243,15 +247,15 @@ function conclude(run: Run, talk: Talk, last: Entry<"assistant">): Move {
       last.stop === "refusal"
         ? "The model declined to answer."
         : "The provider's filter withheld the model's answer.";
-    return write(endDraft(name, "failed", report(run, text === "" ? why : `${why}\n\n${text}`)));
+    return write(endDraft(name, "failed", reportOf(run, text === "" ? why : `${why}\n\n${text}`)));
   }
-  const { budget } = talk.terms;
+  const { budget } = modelRun.terms;
   const mayAskAgain =
-    talk.steps < budget.steps &&
-    totalTokens(talk.usage) + totalTokens(last.usage) <= budget.tokens &&
-    talk.workMs < budget.minutes * 60_000;
+    modelRun.steps < budget.steps &&
+    totalTokens(modelRun.usage) + totalTokens(last.usage) <= budget.tokens &&
+    modelRun.workMs < budget.minutes * 60_000;
   const sentBack = (gate: Entry<"gate">["gate"]) =>
-    !mayAskAgain || talk.gates.some((each) => each.gate === gate);
+    !mayAskAgain || modelRun.gates.some((each) => each.gate === gate);
   const isCut = last.stop === "max_tokens";
   const isMalformed = last.stop === "malformed_call";
   if ((isCut || isMalformed || text === "") && !sentBack("cut")) {
@@ -260,29 +264,31 @@ function conclude(run: Run, talk: Talk, last: Entry<"assistant">): Move {
       : isMalformed
         ? "Your call was refused: it is not a valid call of a listed tool. Call it again with arguments that fit its schema, or answer."
         : "Your turn was empty. Write the answer.";
-    return write(gateDraft(run, talk, "cut", why));
+    return write(gateDraft(run, modelRun, "cut", why));
   }
   if (isMalformed) {
     const why = "The model called tools in a form that its server could not read, twice.";
-    return write(endDraft(name, "failed", report(run, why)));
+    return write(endDraft(name, "failed", reportOf(run, why)));
   }
-  if (text === "") return write(endDraft(name, "failed", report(run, "The model gave no answer.")));
-  const { problems, marked } = checkAnswer(text, run, talk);
+  if (text === "")
+    return write(endDraft(name, "failed", reportOf(run, "The model gave no answer.")));
+  const { problems, marked } = checkAnswer(text, run, modelRun);
   if (problems.length > 0 && !sentBack("evidence")) {
     const list = problems.map((problem) => `- ${problem}`).join("\n");
     return write(
       gateDraft(
         run,
-        talk,
+        modelRun,
         "evidence",
         `Your answer was not shown yet:\n${list}\nWrite the whole answer again, corrected.`,
       ),
     );
   }
   const ending = isCut ? `${marked}\n\n> Cut off at the output limit.` : marked;
-  const off = talk.toolsOff?.gate;
+  const off = modelRun.toolsOff?.gate;
   if (off !== "limit" && off !== "stuck") return write(endDraft(name, "completed", ending));
-  const why = off === "limit" ? `a limit (${limitReached(talk) ?? "steps"})` : "it went in circles";
+  const why =
+    off === "limit" ? `a limit (${limitReached(modelRun) ?? "steps"})` : "it went in circles";
   return write(
     endDraft(
       name,
@@ -293,7 +299,7 @@ function conclude(run: Run, talk: Talk, last: Entry<"assistant">): Move {
 }
 
 /** What a run found, told without its model. */
-export function report({ calls, started }: Run, why: string): string {
+export function reportOf({ calls, started }: Run, why: string): string {
   const lines = [...calls.values()].flatMap(({ call, tool, finished }) =>
     finished === undefined
       ? []
@@ -305,17 +311,17 @@ export function report({ calls, started }: Run, why: string): string {
 /** Why a model's call gets a result without being looked at any further, or undefined. */
 export function refusalOf(
   call: Call,
-  { talk }: Run,
-  terms: TalkTerms | undefined,
+  { modelRun }: Run,
+  terms: RunTerms | undefined,
 ): string | undefined {
-  if (talk === undefined) return undefined;
+  if (modelRun === undefined) return undefined;
   if (call.problem !== undefined) return call.problem;
-  if (talk.toolsOff !== undefined)
+  if (modelRun.toolsOff !== undefined)
     return "No tools may be called any more in this run. Answer now.";
   const names = terms?.tools.map(({ name }) => name) ?? [];
   if (!names.includes(call.tool)) {
     return `There is no tool ${call.tool} in this run. There are: ${names.join(", ") || "none"}.`;
   }
-  if (!talk.denied.has(callKey(call.tool, call.args))) return undefined;
+  if (!modelRun.denied.has(callKey(call.tool, call.args))) return undefined;
   return "A person denied this very call before, so nobody was asked again. The tool was not executed.";
 }

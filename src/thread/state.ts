@@ -1,4 +1,4 @@
-import type { CameTo, Talk } from "./model-run.ts";
+import type { CallEffect, ModelRun } from "./model-run.ts";
 import type { Action } from "./action.ts";
 import { NO_USAGE, type Usage } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry } from "../core/entry.ts";
@@ -42,7 +42,7 @@ export interface Run {
   /** Those without a result. */
   readonly open: Map<string, Call>;
   /** A model's run, and where it stands. */
-  readonly talk: Talk | undefined;
+  readonly modelRun: ModelRun | undefined;
   /** Whose messages or command began it, the first one first. */
   readonly authors: readonly Actor[];
   /** Their accounts: a question of the run's is put to them. */
@@ -56,19 +56,19 @@ export interface Run {
   /** Who sent it. */
   stoppedBy: string | undefined;
   /** Per view, the message that shows its progress, and the entry that says so. */
-  readonly begun: Map<string, { ref: string; seq: number }>;
+  readonly progressMessages: Map<string, { ref: string; seq: number }>;
   ended: Entry<"run_ended"> | undefined;
 }
 
 /** A message or command that no run has taken up. */
-export interface Pending {
+export interface PendingPost {
   entry: Entry<"message"> | Entry<"command">;
   stopped: boolean;
   stoppedBy?: string;
 }
 
 /** Something the thread has yet to be told; the notice that tells it answers `id`. */
-export interface Word {
+export interface DueNotice {
   id: string;
   text: string;
   /** One person only. */
@@ -99,7 +99,7 @@ export interface QuestionEnd {
 }
 
 /** Something that views have yet to show. */
-export type Debt =
+export type OutboxItem =
   | { kind: "answer"; id: string; seq: number; run: Run; views: Set<string> }
   | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };
 
@@ -122,12 +122,12 @@ export interface Thread {
   newest: number;
   /** Its work crashed twice, and nobody has written since. */
   parked: boolean;
-  pending: Map<string, Pending>;
+  pending: Map<string, PendingPost>;
   /** Accounts whose words models are told, and the entry from which on. */
   readonly voices: Map<string, number>;
   /** Clicks that nothing has answered yet, in the order posted. */
   clicks: Map<string, Entry<"click">>;
-  words: Map<string, Word>;
+  dueNotices: Map<string, DueNotice>;
   /** Messages that only agree, written while an action was open: their authors are told that it takes a press. */
   assents: Map<string, Entry<"message">>;
   offers: Map<string, Offer>;
@@ -142,7 +142,7 @@ export interface Thread {
   actions: Map<string, Action>;
   /** The actions that are not over, or whose end some view has yet to show. */
   live: Set<Action>;
-  debts: Map<string, Debt>;
+  outbox: Map<string, OutboxItem>;
   /** Calls that ended unknown; of the settled ones the newest, since a late word on them may still come. */
   unknown: Map<string, Call>;
   /** The machine that the thread's last call was for, of those that are for one. */
@@ -150,7 +150,7 @@ export interface Thread {
   /** The model that people chose for this thread's next runs. */
   model: string | undefined;
   /** What the models' newest calls that were made came to, by their number. */
-  readonly evidence: Map<number, CameTo>;
+  readonly evidence: Map<number, CallEffect>;
   /** Of the newest request, and roughly of what came since: how long the thread has become. */
   requestTokens: number;
   /** The newest run failed because of what the thread has in it: the next one is told it in brief. */
@@ -179,7 +179,7 @@ export function emptyThread({ keepsAll = false } = {}): Thread {
     pending: new Map(),
     voices: new Map(),
     clicks: new Map(),
-    words: new Map(),
+    dueNotices: new Map(),
     assents: new Map(),
     offers: new Map(),
     answered: new Map(),
@@ -188,7 +188,7 @@ export function emptyThread({ keepsAll = false } = {}): Thread {
     going: new Set(),
     actions: new Map(),
     live: new Set(),
-    debts: new Map(),
+    outbox: new Map(),
     unknown: new Map(),
     host: undefined,
     model: undefined,
@@ -200,8 +200,8 @@ export function emptyThread({ keepsAll = false } = {}): Thread {
 }
 
 /** The run of a model's that goes on: there is one at most. */
-export function talkingRun({ going }: Thread): Run | undefined {
-  for (const run of going) if (run.talk !== undefined && run.ended === undefined) return run;
+export function currentModelRun({ going }: Thread): Run | undefined {
+  for (const run of going) if (run.modelRun !== undefined && run.ended === undefined) return run;
   return undefined;
 }
 

@@ -104,7 +104,7 @@ export interface Dispatcher {
   /** What the card shows. @throws BotError NOT_AVAILABLE for a tool that acts but cannot say what on */
   preview(prepared: Prepared, signal: AbortSignal): Promise<Preview>;
   /** Does what was approved still hold: the same schema, digest, the precheck, the breaker? Why not, or undefined. */
-  drift(
+  revalidate(
     tool: string,
     args: JsonObject,
     digest: string,
@@ -191,7 +191,7 @@ export function createDispatcher(parts: DispatchParts): Dispatcher {
 
     preview: (prepared, signal) => previewOf(parts, prepared, signal),
 
-    async drift(name, args, digest, signal) {
+    async revalidate(name, args, digest, signal) {
       try {
         const tool = byName.get(name);
         if (tool === undefined) throw unknownTool(name, tools);

@@ -1,36 +1,36 @@
 import { type Action, isOpen } from "../thread/action.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../core/host-beat.ts";
-import { begin, type Drive, persist } from "./context.ts";
+import { runInBackground, type ThreadContext, retryUntilStored } from "./context.ts";
 import type { Absence } from "../thread/machines.ts";
 import type { Step } from "../thread/decide.ts";
 import { finishedDraft, recoveredDraft, recovered } from "./tool-call.ts";
 
 /** Asks the store which machines are there. */
-export function lookForHosts(drive: Drive, key: string): void {
-  begin(drive, { key }, async () => {
+export function lookForHosts(ctx: ThreadContext, key: string): void {
+  runInBackground(ctx, { key }, async () => {
     const at = performance.now();
-    const beats = await persist(drive, () => drive.parts.journal.hosts());
+    const beats = await retryUntilStored(ctx, () => ctx.parts.journal.hosts());
     return async () => {
-      drive.hosts = { at, heard: new Map(beats.map((beat) => [beat.host, beat])) };
+      ctx.hosts = { at, heard: new Map(beats.map((beat) => [beat.host, beat])) };
     };
   });
 }
 
 /** What people are told of a call whose machine is away, or what becomes of it. */
 export function absenceDrafts(
-  drive: Drive,
+  ctx: ThreadContext,
   step: Extract<Step, { do: "abandon" | "await" }>,
 ): Draft<AppendKind>[] {
-  return step.do === "await" ? [awaitingDraft(drive, step)] : abandonedDrafts(drive, step);
+  return step.do === "await" ? [awaitingDraft(ctx, step)] : abandonedDrafts(ctx, step);
 }
 
 /** What becomes of a call that its machine will not take up: a card is void, a started write unknown, the rest is blocked. */
 function abandonedDrafts(
-  drive: Drive,
+  ctx: ThreadContext,
   { call, host, absence }: Extract<Step, { do: "abandon" }>,
 ): Draft<AppendKind>[] {
-  const why = whyAway(drive, host, absence);
+  const why = whyAway(ctx, host, absence);
   const { action, started } = call;
   if (started !== undefined) {
     if (started.effect !== "read" || action !== undefined)
@@ -54,7 +54,7 @@ export function namelessDraft(action: Action): Draft<"action_closed"> {
 
 /** Tells people once what a call waits for. */
 function awaitingDraft(
-  { parts, hosts }: Drive,
+  { parts, hosts }: ThreadContext,
   { call, host }: Extract<Step, { do: "await" }>,
 ): Draft<"notice"> {
   const beatAt = hosts?.heard.get(host)?.beatAt ?? 0;
@@ -68,7 +68,7 @@ function awaitingDraft(
   };
 }
 
-function whyAway({ parts, hosts }: Drive, host: string, absence: Absence): string {
+function whyAway({ parts, hosts }: ThreadContext, host: string, absence: Absence): string {
   const beats = [...(hosts?.heard.values() ?? [])];
   const there = beats.filter(({ gone }) => !gone).map((beat) => beat.host);
   const serving = there.length === 0 ? "" : ` (serving: ${there.join(", ")})`;

@@ -1,19 +1,23 @@
-import type { Asked } from "../agent/request.ts";
-import type { DayShares, TalkTerms } from "../thread/run.ts";
-import type { Talk } from "../thread/model-run.ts";
+import type { RequestContext } from "../agent/request.ts";
+import type { DayShares, RunTerms } from "../thread/run.ts";
+import type { ModelRun } from "../thread/model-run.ts";
 import { filesOf } from "../agent/transcript.ts";
 import { estimateTokens, NO_USAGE, totalTokens } from "../core/block.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import type { Reservation } from "../journal/journal.ts";
 import type { ModelResponse } from "../models/model.ts";
-import { type Drive, persist, storeNow } from "./context.ts";
+import { type ThreadContext, retryUntilStored, storeNow } from "./context.ts";
 import { channelOf, placeOf } from "./look-up.ts";
 
 /** About what providers count an image as; a PDF's pages are not known here. */
 const IMAGE_TOKENS = 1_500;
 
 /** Tokens that the request will use, its response apart: counted for the one before and estimated for what came since. */
-export function tokensOf({ thread }: Drive, { last }: Talk, { request, turns }: Asked): number {
+export function tokensOf(
+  { thread }: ThreadContext,
+  { last }: ModelRun,
+  { request, turns }: RequestContext,
+): number {
   if (last !== undefined) return thread.requestTokens;
   const files = turns.flatMap(filesOf).map(({ mediaType, artifact }) => {
     return mediaType.startsWith("image/") ? IMAGE_TOKENS : Math.ceil(artifact.bytes / 4);
@@ -44,21 +48,21 @@ export interface Spend {
  * @throws BotError BUDGET_EXHAUSTED, and PEOPLE_UNAVAILABLE when nobody can say who asks
  */
 export async function withinBudget(
-  drive: Drive,
-  terms: TalkTerms,
+  ctx: ThreadContext,
+  terms: RunTerms,
   { requestTokens, askers, signal }: Spend,
   work: () => Promise<Generated>,
 ): Promise<ModelResponse> {
-  const { journal } = drive.parts;
+  const { journal } = ctx.parts;
   const { tokensPerDay, maxOutputTokens } = terms;
-  const day = new Date(storeNow(drive)).toISOString().slice(0, 10);
+  const day = new Date(storeNow(ctx)).toISOString().slice(0, 10);
   const amount = requestTokens + maxOutputTokens;
   const charged: Reservation[][] = [];
   let set: Reservation | undefined;
   let used = 0;
   try {
-    await openShares(drive, terms.shares, { day, askers, signal, amount, charged });
-    set = await persist(drive, () => journal.reserve(`tokens:${day}`, amount, tokensPerDay));
+    await openShares(ctx, terms.shares, { day, askers, signal, amount, charged });
+    set = await retryUntilStored(ctx, () => journal.reserve(`tokens:${day}`, amount, tokensPerDay));
     if (set === undefined) throw spent(tokensPerDay, "", "tokensPerDay", "used up or set aside");
     const { response, cuts } = await work();
     const counted = isCounted(response) ? response : estimated(response, requestTokens);
@@ -69,11 +73,11 @@ export async function withinBudget(
     if (set !== undefined && isBotError(error, "MODEL_CUT", "ABORTED", "TIMEOUT")) used = amount;
     throw error;
   } finally {
-    if (set !== undefined) await book(drive, set, used);
+    if (set !== undefined) await book(ctx, set, used);
     for (const counters of charged) {
       // Several who ask together use a part each.
       const each = Math.ceil(used / counters.length);
-      for (const counter of counters) await book(drive, counter, each);
+      for (const counter of counters) await book(ctx, counter, each);
     }
   }
 }
@@ -98,22 +102,22 @@ interface Shared {
  * @throws BotError BUDGET_EXHAUSTED
  */
 async function openShares(
-  drive: Drive,
+  ctx: ThreadContext,
   shares: DayShares | undefined,
   { day, askers, signal, amount, charged }: Shared,
 ): Promise<void> {
-  const { parts, adapter } = drive;
+  const { parts, adapter } = ctx;
   const { journal } = parts;
   if (shares === undefined || parts.policy.singleOperator || adapter.singleOperator) return;
   /** Undefined: nothing is left of it. */
   const open = async (name: string, limit: number, wanted: number) => {
     const counter = `tokens:${day}:${name}`;
-    const left = limit - (await persist(drive, () => journal.used(counter)));
+    const left = limit - (await retryUntilStored(ctx, () => journal.used(counter)));
     if (left <= 0) return undefined;
-    return persist(drive, () => journal.reserve(counter, Math.min(wanted, left), limit));
+    return retryUntilStored(ctx, () => journal.reserve(counter, Math.min(wanted, left), limit));
   };
-  const channel = await channelOf(drive, signal);
-  const people = await peopleAmong(drive, askers, signal);
+  const channel = await channelOf(ctx, signal);
+  const people = await peopleAmong(ctx, askers, signal);
   const ofPlace = await open(`place:${channel}`, shares.place, 0);
   if (ofPlace === undefined) throw spent(shares.place, " for this channel", "tokensPerPlaceDay");
   charged.push([ofPlace]);
@@ -134,15 +138,15 @@ async function openShares(
 
 /** Who these accounts are, and whether they are full members of the thread. */
 async function peopleAmong(
-  drive: Drive,
+  ctx: ThreadContext,
   accounts: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, boolean>> {
-  const { people, key, personOf } = placeOf(drive, signal);
+  const { people, key, personOf } = placeOf(ctx, signal);
   const found = new Map<string, boolean>();
   for (const account of accounts) {
     const person = personOf(account);
-    const isMember = (await people.standing(account, key)) === "member";
+    const isMember = (await people.membership(account, key)) === "member";
     found.set(person, isMember || found.get(person) === true);
   }
   return found;
@@ -162,11 +166,11 @@ function estimated(response: ModelResponse, requestTokens: number): ModelRespons
   return { ...response, usage: { ...NO_USAGE, input: requestTokens, output } };
 }
 
-async function book(drive: Drive, set: Reservation, used: number): Promise<void> {
+async function book(ctx: ThreadContext, set: Reservation, used: number): Promise<void> {
   try {
-    await drive.parts.journal.settle(set, used);
+    await ctx.parts.journal.commitReservation(set, used);
   } catch (error) {
-    drive.parts.log.warn(
+    ctx.parts.log.warn(
       { err: error, counter: set.counter },
       "used tokens could not be booked; they stay set aside",
     );

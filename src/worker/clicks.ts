@@ -6,7 +6,7 @@ import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
 import { pastAction } from "../thread/fold.ts";
 import type { Call, Thread } from "../thread/state.ts";
 import { namelessDraft } from "./absence.ts";
-import { decide, type Drive, putOff, storeNow } from "./context.ts";
+import { appendDecision, type ThreadContext, putOff, storeNow } from "./context.ts";
 import { placeOf } from "./look-up.ts";
 import { namesNoMachine } from "../thread/machines.ts";
 import { putOffKey } from "../thread/decide.ts";
@@ -36,18 +36,18 @@ const JUDGE_LIMIT_MS = 5 * 60_000;
  * not be judged stays, holds back every dispatch and is tried again.
  */
 export async function judgeClick(
-  drive: Drive,
+  ctx: ThreadContext,
   click: Entry<"click">,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const { clicks } = drive.thread;
-  const drafts = await judge(drive, click, signal).catch((error: unknown) => {
-    if (storeNow(drive) - click.at >= JUDGE_LIMIT_MS) return unjudged(drive, click);
-    drive.parts.log.warn({ err: error, key: drive.key }, "a click could not be judged yet");
+  const { clicks } = ctx.thread;
+  const drafts = await judge(ctx, click, signal).catch((error: unknown) => {
+    if (storeNow(ctx) - click.at >= JUDGE_LIMIT_MS) return unjudged(ctx, click);
+    ctx.parts.log.warn({ err: error, key: ctx.key }, "a click could not be judged yet");
     return () => {
       // Those before it were tried before it: they wait as long, so that the ones behind have their turn.
       for (const { id, at } of clicks.values()) {
-        putOff(drive, putOffKey(id), error, at + JUDGE_LIMIT_MS);
+        putOff(ctx, putOffKey(id), error, at + JUDGE_LIMIT_MS);
         if (id === click.id) break;
       }
       return undefined;
@@ -55,29 +55,36 @@ export async function judgeClick(
   });
   // Cut short by a shutdown it was not judged at all; the next start does it.
   const open = () => clicks.has(click.id) && !signal.aborted;
-  return () => decide(drive, () => (open() ? drafts() : undefined));
+  return () => appendDecision(ctx, () => (open() ? drafts() : undefined));
 }
 
 /** An action of the thread that its fold has forgotten, because it is over. */
-async function recall({ thread, parts, key }: Drive, id: string): Promise<Action | undefined> {
+async function recall(
+  { thread, parts, key }: ThreadContext,
+  id: string,
+): Promise<Action | undefined> {
   const number = Number(/^a(\d+)$/.exec(id)?.[1] ?? Infinity);
   if (number > thread.counts.actions) return undefined;
   return pastAction(await parts.journal.read(key), id);
 }
 
 /** What a click comes to, from look-ups that may fail. */
-async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): Promise<Drafts> {
-  if (click.choice.kind === "settle") return settle(drive, click, click.choice, signal);
-  if (click.choice.kind === "answer") return answer(drive, click, click.choice.text, signal);
-  const action = drive.thread.actions.get(click.action) ?? (await recall(drive, click.action));
+async function judge(
+  ctx: ThreadContext,
+  click: Entry<"click">,
+  signal: AbortSignal,
+): Promise<Drafts> {
+  if (click.choice.kind === "settle") return settle(ctx, click, click.choice, signal);
+  if (click.choice.kind === "answer") return answer(ctx, click, click.choice.text, signal);
+  const action = ctx.thread.actions.get(click.action) ?? (await recall(ctx, click.action));
   if (action === undefined)
     return () => [privateWord(click, `There is no action ${click.action} here.`)];
   const word = lateWord(action, click);
   if (word !== undefined) return () => [privateWord(click, word)];
-  if (click.choice.kind === "edit") return edit(drive, action, click, click.choice.args, signal);
+  if (click.choice.kind === "edit") return edit(ctx, action, click, click.choice.args, signal);
   if (click.choice.kind === "cancel")
-    return cancel(drive, action, click, { sure: click.choice.sure === true, signal });
-  const isNameless = () => namesNoMachine(action, drive.parts.dispatcher.isHostBound);
+    return cancel(ctx, action, click, { sure: click.choice.sure === true, signal });
+  const isNameless = () => namesNoMachine(action, ctx.parts.dispatcher.isHostBound);
   if (click.choice.kind === "approve" && isNameless()) {
     const drafts = [namelessDraft(action), privateWord(click, namelessWord(action))];
     return () => (isNameless() ? drafts : undefined);
@@ -88,7 +95,7 @@ async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): 
   // Whoever asked may not approve, but think better of it.
   const electorate = approve ? proposal : { ...proposal, barred: [] };
   const { account } = click.actor;
-  const allowed = await checkEligible(account, electorate, placeOf(drive, signal));
+  const allowed = await checkEligible(account, electorate, placeOf(ctx, signal));
   return () => {
     const late = lateWord(action, click);
     if (late !== undefined) return [privateWord(click, late)];
@@ -100,13 +107,13 @@ async function judge(drive: Drive, click: Entry<"click">, signal: AbortSignal): 
         : refusalOf({ verb: "deny", what: action.action, place }, allowed);
       return [privateWord(click, why)];
     }
-    const { personOf } = drive.parts;
+    const { personOf } = ctx.parts;
     const isOwn = (vote: Entry<"vote">) =>
       vote.account === account || [vote.person, personOf(vote.account)].includes(personOf(account));
     if (approve && action.votes.some((vote) => vote.approve && isOwn(vote))) {
       return [privateWord(click, alreadyApproved(action))];
     }
-    return [voteOf(drive, click, allowed.basis)];
+    return [voteOf(ctx, click, allowed.basis)];
   };
 }
 
@@ -136,7 +143,7 @@ function alreadyApproved({ action, proposal, votes }: Action): string {
     : `You've approved ${action}. ${missing} more people need to.`;
 }
 
-function voteOf(drive: Drive, click: Entry<"click">, basis: string): Draft<"vote"> {
+function voteOf(ctx: ThreadContext, click: Entry<"click">, basis: string): Draft<"vote"> {
   const { choice, actor } = click;
   const reason = choice.kind === "deny" ? choice.reason : undefined;
   return {
@@ -146,7 +153,7 @@ function voteOf(drive: Drive, click: Entry<"click">, basis: string): Draft<"vote
     revision: click.revision,
     click: click.id,
     account: actor.account,
-    person: drive.parts.personOf(actor.account),
+    person: ctx.parts.personOf(actor.account),
     name: actor.name,
     ...(actor.handle !== undefined && { handle: actor.handle }),
     approve: choice.kind === "approve",
@@ -156,19 +163,19 @@ function voteOf(drive: Drive, click: Entry<"click">, basis: string): Draft<"vote
 }
 
 /** The platform did not say for too long who clicked: a no counts, since it is the safe one; a yes is handed back. */
-function unjudged(drive: Drive, click: Entry<"click">): Drafts {
+function unjudged(ctx: ThreadContext, click: Entry<"click">): Drafts {
   const minutes = JUDGE_LIMIT_MS / 60_000;
   return () => {
-    const action = drive.thread.actions.get(click.action);
+    const action = ctx.thread.actions.get(click.action);
     const late = action && lateWord(action, click);
     if (late !== undefined) return [privateWord(click, late)];
     const { choice } = click;
     const { kind } = choice;
     if (action !== undefined && kind === "deny") {
-      return [voteOf(drive, click, `not looked up for ${minutes} minutes: a deny counts`)];
+      return [voteOf(ctx, click, `not looked up for ${minutes} minutes: a deny counts`)];
     }
     if (action !== undefined && choice.kind === "cancel")
-      return cancelDrafts(drive, action, click, choice.sure === true);
+      return cancelDrafts(ctx, action, click, choice.sure === true);
     const text = `I could not look you up for ${minutes} minutes, so your click on ${click.action} did not count. Please click again.`;
     return [privateWord(click, text)];
   };
@@ -213,19 +220,19 @@ function expired(action: string): string {
 }
 
 async function edit(
-  drive: Drive,
+  ctx: ThreadContext,
   action: Action,
   click: Entry<"click">,
   args: Draft<"action_proposed">["args"],
   signal: AbortSignal,
 ): Promise<Drafts> {
   const { proposal } = action;
-  const call = drive.thread.runs.get(action.run)?.calls.get(action.call);
+  const call = ctx.thread.runs.get(action.run)?.calls.get(action.call);
   const open = { ...proposal, barred: [] };
-  const allowed = await checkEligible(click.actor.account, open, placeOf(drive, signal));
+  const allowed = await checkEligible(click.actor.account, open, placeOf(ctx, signal));
   const revised =
     allowed.eligible && call !== undefined && isOpen(action)
-      ? await revise(drive, call, action, { args, click }, signal)
+      ? await revise(ctx, call, action, { args, click }, signal)
       : "it cannot be edited now";
   return () => {
     const late = tooLate(action, click);
@@ -243,7 +250,7 @@ async function edit(
  * mean to end it for everyone.
  */
 async function cancel(
-  drive: Drive,
+  ctx: ThreadContext,
   action: Action,
   click: Entry<"click">,
   { sure, signal }: { sure: boolean; signal: AbortSignal },
@@ -251,24 +258,24 @@ async function cancel(
   const { account } = click.actor;
   const allowed = action.askers.has(account)
     ? { eligible: true as const }
-    : await checkEligible(account, action.proposal, placeOf(drive, signal));
+    : await checkEligible(account, action.proposal, placeOf(ctx, signal));
   return () => {
     const late = decided(action, click);
     if (late !== undefined) return [privateWord(click, late)];
     if (!allowed.eligible)
       return [privateWord(click, refusalOf({ verb: "withdraw", what: action.action }, allowed))];
-    return cancelDrafts(drive, action, click, sure);
+    return cancelDrafts(ctx, action, click, sure);
   };
 }
 
 function cancelDrafts(
-  drive: Drive,
+  ctx: ThreadContext,
   action: Action,
   click: Entry<"click">,
   sure: boolean,
 ): Draft<AppendKind>[] {
   const by = signed(click.actor);
-  if (!sure && !action.askers.has(click.actor.account)) return [confirmation(drive, action, click)];
+  if (!sure && !action.askers.has(click.actor.account)) return [confirmation(ctx, action, click)];
   const closed: Draft<"action_closed"> = {
     id: `closed:${action.action}`,
     kind: "action_closed",
@@ -282,7 +289,7 @@ function cancelDrafts(
 }
 
 function confirmation(
-  { thread }: Drive,
+  { thread }: ThreadContext,
   { action, askers }: Action,
   click: Entry<"click">,
 ): Draft<"notice"> {
@@ -293,15 +300,15 @@ function confirmation(
 
 /** The answer to a question, by a click on one of its choices. */
 async function answer(
-  drive: Drive,
+  ctx: ThreadContext,
   click: Entry<"click">,
   text: string,
   signal: AbortSignal,
 ): Promise<Drafts> {
-  const call = openQuestion(drive.thread, click.action);
-  const over = () => [privateWord(click, questionOver(drive.thread, click.action))];
+  const call = openQuestion(ctx.thread, click.action);
+  const over = () => [privateWord(click, questionOver(ctx.thread, click.action))];
   if (call === undefined) return over;
-  const place = placeOf(drive, signal);
+  const place = placeOf(ctx, signal);
   const allowed = await checkEligible(click.actor.account, OPEN_TO_ALL, place);
   return () => {
     if (call.finished !== undefined) return over();
@@ -327,33 +334,33 @@ function questionOver({ answered }: Thread, call: string): string {
  * could not be looked up; it stays then and is tried again.
  */
 export async function judgeReply(
-  drive: Drive,
+  ctx: ThreadContext,
   key: string,
   call: Call,
   reply: Entry<"message">,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const drafts = await replyDrafts(drive, call, reply, signal).catch((error: unknown) => {
+  const drafts = await replyDrafts(ctx, call, reply, signal).catch((error: unknown) => {
     const limit = reply.at + JUDGE_LIMIT_MS;
-    if (storeNow(drive) >= limit) {
+    if (storeNow(ctx) >= limit) {
       const text = `I could not look you up for ${JUDGE_LIMIT_MS / 60_000} minutes, so this did not count as the answer. Please write it again.`;
       return [privateWord(reply, text)];
     }
-    drive.parts.log.warn({ err: error, key: drive.key }, "an answer could not be judged yet");
-    putOff(drive, key, error, limit);
+    ctx.parts.log.warn({ err: error, key: ctx.key }, "an answer could not be judged yet");
+    putOff(ctx, key, error, limit);
     return undefined;
   });
   const open = () => call.finished === undefined && !signal.aborted;
-  return () => decide(drive, () => (open() ? drafts : undefined));
+  return () => appendDecision(ctx, () => (open() ? drafts : undefined));
 }
 
 async function replyDrafts(
-  drive: Drive,
+  ctx: ThreadContext,
   call: Call,
   reply: Entry<"message">,
   signal: AbortSignal,
 ): Promise<Draft<AppendKind>[]> {
-  const allowed = await checkEligible(reply.actor.account, OPEN_TO_ALL, placeOf(drive, signal));
+  const allowed = await checkEligible(reply.actor.account, OPEN_TO_ALL, placeOf(ctx, signal));
   if (allowed.eligible) return [answerDraft(call, reply, reply.text)];
   const text = refusalOf({ verb: "answer", what: "this question" }, allowed);
   return [privateWord(reply, text)];
@@ -379,17 +386,17 @@ function openQuestion({ runs }: Thread, ref: string): Call | undefined {
 const OPEN_TO_ALL = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
 
 async function settle(
-  drive: Drive,
+  ctx: ThreadContext,
   click: Entry<"click">,
   { happened, reason }: { happened: boolean; reason?: string | undefined },
   signal: AbortSignal,
 ): Promise<Drafts> {
-  const call = unknownCall(drive.thread, click.action);
+  const call = unknownCall(ctx.thread, click.action);
   const none = `${click.action} has no unknown outcome to settle.`;
   if (call === undefined) return () => [privateWord(click, none)];
   // Settling says what happened in the world; it permits nothing, so who asked for the action may do it.
   const electorate = { ...(call.action?.proposal ?? ANYONE), barred: [] };
-  const place = placeOf(drive, signal);
+  const place = placeOf(ctx, signal);
   const allowed = await checkEligible(click.actor.account, electorate, place);
   return () => {
     if (call.settled !== undefined) return [privateWord(click, none)];
@@ -400,7 +407,7 @@ async function settle(
       kind: "settled",
       call: call.call,
       click: click.id,
-      person: drive.parts.personOf(click.actor.account),
+      person: ctx.parts.personOf(click.actor.account),
       name: click.actor.name,
       happened,
       ...(reason !== undefined && { reason }),

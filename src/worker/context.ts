@@ -17,7 +17,7 @@ import type { StoredEntry } from "../core/entry.ts";
 import type { HostBeat } from "../core/host-beat.ts";
 import type { Model } from "../models/model.ts";
 import type { Dispatcher } from "../tools/dispatch.ts";
-import { type Bell, createBell } from "./wake-signal.ts";
+import { type WakeSignal, createWakeSignal } from "./wake-signal.ts";
 
 /** What a worker is made of; `main.ts` joins it. */
 export interface WorkerParts {
@@ -61,13 +61,13 @@ export interface Work {
 }
 
 /** One journal in one worker's hands: its lease, its fold, and the work in progress. */
-export interface Drive {
+export interface ThreadContext {
   readonly parts: WorkerParts;
   readonly key: JournalKey;
   readonly adapter: Adapter;
   readonly lease: Lease;
   readonly thread: Thread;
-  readonly bell: Bell;
+  readonly wakeSignal: WakeSignal;
   /** Work in progress, by step key. */
   readonly busy: Map<string, Work>;
   /** Finished work whose outcome the loop has yet to write down, in order. */
@@ -87,9 +87,9 @@ export interface Drive {
   /** How often the lease was taken without a release: from the third time on, its work has crashed twice. */
   readonly attempts: number;
   /** The newest entry that was heard of; a hint that there is more to read. */
-  heard: number;
+  newestHeard: number;
   /** Less was heard of than was folded: the store may have been set back. */
-  doubted: boolean;
+  mayBeSetBack: boolean;
   /** The machines that the store has heard of, and when it was asked, on this worker's own monotonic clock. */
   hosts: { at: number; heard: ReadonlyMap<string, HostBeat> } | undefined;
   /** Another worker has the lease. */
@@ -118,20 +118,20 @@ const RETRY_MS = 5_000;
 const LATE_WORD_MS = 60_000;
 
 /** `known` is the fold of what this worker saw when it last held the journal. */
-export function createDrive(
+export function createContext(
   parts: WorkerParts,
   adapter: Adapter,
   { lease, attempts, now }: Granted,
   known: Thread | undefined,
   askedAt: number,
-): Drive {
+): ThreadContext {
   return {
     parts,
     key: lease.key,
     adapter,
     lease,
     thread: known ?? emptyThread(),
-    bell: createBell(),
+    wakeSignal: createWakeSignal(),
     busy: new Map(),
     ready: [],
     transcript: undefined,
@@ -141,8 +141,8 @@ export function createDrive(
     wrote: new Set(),
     tried: new Set(),
     attempts,
-    heard: 0,
-    doubted: false,
+    newestHeard: 0,
+    mayBeSetBack: false,
     hosts: undefined,
     fenced: false,
     lost: false,
@@ -157,23 +157,23 @@ export function createDrive(
 }
 
 /** The store's clock now, ms since 1970. */
-export function storeNow({ heardNow }: Drive): number {
+export function storeNow({ heardNow }: ThreadContext): number {
   return heardNow.store + Math.floor(performance.now() - heardNow.at);
 }
 
-function hear(drive: Drive, store: number): void {
-  drive.heardNow = { store, at: performance.now() };
+function noteClock(ctx: ThreadContext, store: number): void {
+  ctx.heardNow = { store, at: performance.now() };
 }
 
 /** The journal's last entry is said to be number `last`; a hint that there is something to read. */
-export function hint(drive: Drive, last: number): void {
-  drive.heard = Math.max(drive.heard, last);
-  drive.doubted ||= last < drive.thread.last;
-  drive.bell.ring();
+export function noteNewest(ctx: ThreadContext, last: number): void {
+  ctx.newestHeard = Math.max(ctx.newestHeard, last);
+  ctx.mayBeSetBack ||= last < ctx.thread.last;
+  ctx.wakeSignal.notify();
 }
 
 /** The view of that name, as it is now. @throws BotError NOT_AVAILABLE when this process does not show it */
-export function viewOf({ parts, adapter, key }: Drive, name: string = MAIN_VIEW): View {
+export function viewOf({ parts, adapter, key }: ThreadContext, name: string = MAIN_VIEW): View {
   const shown = name === MAIN_VIEW ? key : tryJournalKey(name);
   const from =
     name === MAIN_VIEW || shown === undefined ? adapter : parts.adapterOf(transportOf(shown));
@@ -186,73 +186,77 @@ export function viewOf({ parts, adapter, key }: Drive, name: string = MAIN_VIEW)
  * Tells the view what is being worked on; disposable, so whatever goes wrong with it goes no further. Not once the lease may
  * be another worker's, whose answer may stand there by now.
  */
-export function progress(drive: Drive, run: string, update: Progress): void {
-  if (drive.fenced || performance.now() >= drive.leaseEndsAt) return;
+export function progress(ctx: ThreadContext, run: string, update: Progress): void {
+  if (ctx.fenced || performance.now() >= ctx.leaseEndsAt) return;
   try {
-    const begun = drive.thread.runs.get(run)?.begun.get(MAIN_VIEW);
-    viewOf(drive).progress(update, begun?.ref);
+    const begun = ctx.thread.runs.get(run)?.progressMessages.get(MAIN_VIEW);
+    viewOf(ctx).progress(update, begun?.ref);
   } catch (error) {
-    drive.parts.log.debug({ err: error, key: drive.key }, "progress could not be shown");
+    ctx.parts.log.debug({ err: error, key: ctx.key }, "progress could not be shown");
   }
 }
 
 /** Leaves work alone for as long as the platform asks, else 5 s; at most until `latest` on the store's clock. */
-export function putOff(drive: Drive, key: string, error: unknown, latest = Infinity): void {
+export function putOff(ctx: ThreadContext, key: string, error: unknown, latest = Infinity): void {
   const retryMs = (isBotError(error) ? error.retryAfterMs : undefined) ?? RETRY_MS;
-  drive.deferred.set(key, Math.min(storeNow(drive) + retryMs, latest));
+  ctx.deferred.set(key, Math.min(storeNow(ctx) + retryMs, latest));
 }
 
 /** Reads what was not seen yet. */
-export async function absorb(drive: Drive): Promise<void> {
-  const { journal } = drive.parts;
-  drive.doubted = false;
+export async function catchUp(ctx: ThreadContext): Promise<void> {
+  const { journal } = ctx.parts;
+  ctx.mayBeSetBack = false;
   try {
-    foldIn(drive, await persist(drive, () => journal.read(drive.key, drive.thread)));
+    foldIn(ctx, await retryUntilStored(ctx, () => journal.read(ctx.key, ctx.thread)));
   } catch (error) {
     if (!isBotError(error, "JOURNAL_LOST")) throw error;
-    lose(drive);
+    markLost(ctx);
   }
 }
 
 /** The store was set back: what was folded is of no use to anyone, and nothing may be decided from it. */
-export function lose(drive: Drive): void {
-  drive.lost = true;
-  drive.fenced = true;
+export function markLost(ctx: ThreadContext): void {
+  ctx.lost = true;
+  ctx.fenced = true;
 }
 
-function foldIn(drive: Drive, unseen: StoredEntry[]): void {
-  const { runs } = fold(drive.thread, unseen);
-  if (drive.transcript !== undefined) follow(drive, drive.transcript, unseen);
-  cut(drive, ({ run }) => run !== undefined && runs.get(run)?.stopped === true);
+function foldIn(ctx: ThreadContext, unseen: StoredEntry[]): void {
+  const { runs } = fold(ctx.thread, unseen);
+  if (ctx.transcript !== undefined) follow(ctx, ctx.transcript, unseen);
+  abortWork(ctx, ({ run }) => run !== undefined && runs.get(run)?.stopped === true);
 }
 
 /** Brings the transcript up to where the fold is, never further: both are of the same moment. */
-function follow({ thread }: Drive, transcript: Transcript, entries: readonly StoredEntry[]): void {
+function follow(
+  { thread }: ThreadContext,
+  transcript: Transcript,
+  entries: readonly StoredEntry[],
+): void {
   for (const entry of entries) {
     if (entry.kind !== "newer" && entry.seq <= thread.last) foldTranscript(transcript, entry);
   }
 }
 
 /** The thread as its model is told it: read whole once, then kept up with the fold. */
-export async function transcriptOf(drive: Drive): Promise<Transcript> {
-  if (drive.transcript !== undefined) return drive.transcript;
+export async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
+  if (ctx.transcript !== undefined) return ctx.transcript;
   const transcript = emptyTranscript();
   // The fold may get ahead while the entries are read.
-  while (transcript.last < drive.thread.last) {
+  while (transcript.last < ctx.thread.last) {
     const { last } = transcript;
     follow(
-      drive,
+      ctx,
       transcript,
-      await persist(drive, () => drive.parts.journal.read(drive.key, last)),
+      await retryUntilStored(ctx, () => ctx.parts.journal.read(ctx.key, last)),
     );
   }
-  drive.transcript = transcript;
+  ctx.transcript = transcript;
   return transcript;
 }
 
 /** Ends work in progress early, except what is to be kept. */
-export function cut(drive: Drive, which: (work: Work) => boolean): void {
-  for (const work of drive.busy.values()) if (!work.kept && which(work)) work.controller.abort();
+export function abortWork(ctx: ThreadContext, which: (work: Work) => boolean): void {
+  for (const work of ctx.busy.values()) if (!work.kept && which(work)) work.controller.abort();
 }
 
 /**
@@ -261,27 +265,27 @@ export function cut(drive: Drive, which: (work: Work) => boolean): void {
  * @throws BotError STORE_UNAVAILABLE, STORE_FULL once this worker has given up or is over
  */
 export async function append(
-  drive: Drive,
+  ctx: ThreadContext,
   drafts: readonly Draft<AppendKind>[],
   options?: { before?: number },
 ): Promise<"ok" | "unseen" | "late" | "fenced"> {
-  const { journal } = drive.parts;
-  const reply = await persist(drive, () =>
-    journal.append(drive.lease, drive.thread, drafts, options),
+  const { journal } = ctx.parts;
+  const reply = await retryUntilStored(ctx, () =>
+    journal.append(ctx.lease, ctx.thread, drafts, options),
   );
   if (reply.kind === "fenced" || reply.kind === "lost") {
-    if (reply.kind === "lost") lose(drive);
-    drive.fenced = true;
+    if (reply.kind === "lost") markLost(ctx);
+    ctx.fenced = true;
     return "fenced";
   }
-  hear(drive, reply.now);
-  if (reply.kind !== "late") foldIn(drive, reply.unseen);
+  noteClock(ctx, reply.now);
+  if (reply.kind !== "late") foldIn(ctx, reply.unseen);
   if (reply.kind === "ok") {
     // One that was there before may have been shown by whoever wrote it.
     const written = new Set(reply.unseen.map(({ id }) => id));
     for (const draft of drafts) {
-      if (SHOWN.has(draft.kind) && written.has(draft.id)) drive.wrote.add(draft.id);
-      note(drive, draft);
+      if (SHOWN.has(draft.kind) && written.has(draft.id)) ctx.wrote.add(draft.id);
+      note(ctx, draft);
     }
   }
   return reply.kind;
@@ -296,7 +300,7 @@ const SHOWN: ReadonlySet<AppendKind> = new Set([
 ]);
 
 /** The log's lines: a run's beginning and end, and in between each entry that was written. */
-function note({ parts, key }: Drive, draft: Draft<AppendKind>): void {
+function note({ parts, key }: ThreadContext, draft: Draft<AppendKind>): void {
   const { id, kind } = draft;
   if (kind === "run_started") parts.log.info({ key, run: draft.run }, "run started");
   else if (kind === "run_ended") {
@@ -308,34 +312,37 @@ function note({ parts, key }: Drive, draft: Draft<AppendKind>): void {
  * Appends what `make` makes of the fold, again after every refusal, until it is written or no longer to be said. Gives up
  * on decisions where a newer program has written.
  */
-export async function decide(
-  drive: Drive,
+export async function appendDecision(
+  ctx: ThreadContext,
   make: () => readonly Draft<AppendKind>[] | undefined,
 ): Promise<void> {
   for (;;) {
     const drafts = make();
-    if (drafts === undefined || (await append(drive, drafts)) !== "unseen") return;
-    if (drive.thread.newer !== undefined) return;
+    if (drafts === undefined || (await append(ctx, drafts)) !== "unseen") return;
+    if (ctx.thread.newer !== undefined) return;
   }
 }
 
 /** Repeats a request while the store is away. No store, no acts: everything waits here. */
-export async function persist<T>(drive: Drive, request: () => Promise<T>): Promise<T> {
+export async function retryUntilStored<T>(
+  ctx: ThreadContext,
+  request: () => Promise<T>,
+): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
       const reply = await request();
-      const awayMs = drive.awaySince === undefined ? 0 : performance.now() - drive.awaySince;
-      drive.awaySince = undefined;
-      if (awayMs >= NOTABLE_ABSENCE_MS) drive.awayMs = awayMs;
+      const awayMs = ctx.awaySince === undefined ? 0 : performance.now() - ctx.awaySince;
+      ctx.awaySince = undefined;
+      if (awayMs >= NOTABLE_ABSENCE_MS) ctx.awayMs = awayMs;
       // The embedded store answers without giving up the loop: a long row of appends would hold it throughout.
       await turnOfLoop();
       return reply;
     } catch (error) {
       const isAway = isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL");
-      if (!isAway || drive.over || drive.abandoned) throw error;
-      drive.awaySince ??= performance.now();
+      if (!isAway || ctx.over || ctx.abandoned) throw error;
+      ctx.awaySince ??= performance.now();
       if (tries === 0) {
-        drive.parts.log.warn({ err: error, key: drive.key }, "the store is away; waiting");
+        ctx.parts.log.warn({ err: error, key: ctx.key }, "the store is away; waiting");
       }
       await sleep(backoffMs(tries));
     }
@@ -343,17 +350,17 @@ export async function persist<T>(drive: Drive, request: () => Promise<T>): Promi
 }
 
 /** Posts what only this worker knows, though it no longer holds the journal. */
-export async function postLate(drive: Drive, draft: Draft<"signal">): Promise<void> {
-  const { journal, log } = drive.parts;
+export async function postLate(ctx: ThreadContext, draft: Draft<"signal">): Promise<void> {
+  const { journal, log } = ctx.parts;
   const until = performance.now() + LATE_WORD_MS;
   for (let tries = 0; ; tries++) {
     try {
-      await journal.post(drive.key, draft);
+      await journal.post(ctx.key, draft);
       return;
     } catch (error) {
       if (performance.now() > until) {
         log.error(
-          { err: error, key: drive.key, call: draft.call, outcome: draft.outcome },
+          { err: error, key: ctx.key, call: draft.call, outcome: draft.outcome },
           "lost a late word",
         );
         return;
@@ -368,8 +375,8 @@ export async function postLate(drive: Drive, draft: Draft<"signal">): Promise<vo
  * once. `work` answers for its own failures; one that it throws ends the drive, and its journal is taken up again once
  * the lease has run out.
  */
-export function begin(
-  drive: Drive,
+export function runInBackground(
+  ctx: ThreadContext,
   { key, run, kept = false }: { key: string; run?: string; kept?: boolean },
   work: (signal: AbortSignal) => Promise<() => Promise<void>>,
 ): void {
@@ -377,24 +384,27 @@ export function begin(
   const finish = async () => {
     const [ended] = await Promise.allSettled([work(controller.signal)]);
     const conclusion = async () => {
-      drive.busy.delete(key);
+      ctx.busy.delete(key);
       if (ended.status === "rejected") throw ended.reason;
       await ended.value();
     };
-    if (drive.over) await conclusion();
+    if (ctx.over) await conclusion();
     else {
-      drive.ready.push(conclusion);
-      drive.bell.ring();
+      ctx.ready.push(conclusion);
+      ctx.wakeSignal.notify();
     }
   };
   const ended = finish().catch((error: unknown) => {
-    drive.parts.log.error({ err: error, key: drive.key }, "a late outcome could not be written");
+    ctx.parts.log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
   });
-  drive.busy.set(key, { controller, run, kept, ended });
+  ctx.busy.set(key, { controller, run, kept, ended });
 }
 
 /** Waits until earlier writes on the resource are over; what is returned lets the next one go. */
-export async function claim({ writes }: Drive, resource: string): Promise<() => void> {
+export async function acquireResource(
+  { writes }: ThreadContext,
+  resource: string,
+): Promise<() => void> {
   const earlier = writes.get(resource);
   const { promise, resolve } = Promise.withResolvers<void>();
   writes.set(resource, promise);
@@ -406,24 +416,24 @@ export async function claim({ writes }: Drive, resource: string): Promise<() => 
 }
 
 /** Makes sure the lease has not run out by this worker's own clock. False when another worker has it. */
-export async function ensureLive(drive: Drive): Promise<boolean> {
-  if (drive.fenced) return false;
-  if (performance.now() < drive.leaseEndsAt) return true;
-  await persist(drive, () => renew(drive));
-  return !drive.fenced;
+export async function ensureLive(ctx: ThreadContext): Promise<boolean> {
+  if (ctx.fenced) return false;
+  if (performance.now() < ctx.leaseEndsAt) return true;
+  await retryUntilStored(ctx, () => renew(ctx));
+  return !ctx.fenced;
 }
 
-export async function renew(drive: Drive): Promise<void> {
+export async function renew(ctx: ThreadContext): Promise<void> {
   const askedAt = performance.now();
-  const reply = await drive.parts.journal.renew(drive.lease);
+  const reply = await ctx.parts.journal.renew(ctx.lease);
   if (reply.kind === "fenced") {
-    drive.fenced = true;
-    drive.bell.ring();
+    ctx.fenced = true;
+    ctx.wakeSignal.notify();
     return;
   }
-  drive.leaseEndsAt = askedAt + drive.lease.ttlMs;
-  hear(drive, reply.now);
-  hint(drive, reply.last);
+  ctx.leaseEndsAt = askedAt + ctx.lease.ttlMs;
+  noteClock(ctx, reply.now);
+  noteNewest(ctx, reply.last);
 }
 
 /** From 50 ms doubling to a second: a store that blinks is soon asked again, one that is down not too often. */

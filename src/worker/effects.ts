@@ -3,25 +3,25 @@ import { type Action, isOpen } from "../thread/action.ts";
 import { countVoters, signed } from "../core/people.ts";
 import {
   checkEligible,
-  type Electorate,
+  type VotingRule,
   fixApprovers,
   type Place,
 } from "../approvals/eligibility.ts";
 import { lapseOf } from "../approvals/refusal.ts";
 import type { Draft, Entry, JsonObject } from "../core/entry.ts";
 import { type BotError, messageOf } from "../core/errors.ts";
-import type { Call, Word } from "../thread/state.ts";
+import type { Call, DueNotice } from "../thread/state.ts";
 
 import { absenceDrafts, lookForHosts, namelessDraft, voidDraft } from "./absence.ts";
 import { judgeClick, judgeReply } from "./clicks.ts";
 import {
-  absorb,
+  catchUp,
   append,
-  begin,
-  claim,
-  decide,
-  type Drive,
-  persist,
+  runInBackground,
+  acquireResource,
+  appendDecision,
+  type ThreadContext,
+  retryUntilStored,
   progress,
   putOff,
   storeNow,
@@ -33,107 +33,110 @@ import { permit } from "./permission.ts";
 import { propose } from "./propose.ts";
 import { voicesIn } from "./requesters.ts";
 import { show, showRun } from "./show.ts";
-import { think } from "./model-call.ts";
+import { callModel } from "./model-call.ts";
 import { finishedDraft, recover, runTool } from "./tool-call.ts";
 
 /** Who waits longer than this for a card is told why. */
 const NOTABLE_LOOK_UP_MS = 30_000;
 
 /** Takes one step: either writes entries now, or begins work that will. */
-export async function perform(drive: Drive, step: Exclude<Step, { do: "wait" }>): Promise<void> {
-  const { thread, parts } = drive;
+export async function execute(
+  ctx: ThreadContext,
+  step: Exclude<Step, { do: "wait" }>,
+): Promise<void> {
+  const { thread, parts } = ctx;
   switch (step.do) {
     case "recover":
-      recover(drive, step.key, step.call);
+      recover(ctx, step.key, step.call);
       return;
     case "deliver":
-      begin(drive, { key: step.key, kept: true }, (signal) => show(drive, step, signal));
+      runInBackground(ctx, { key: step.key, kept: true }, (signal) => show(ctx, step, signal));
       return;
     case "show":
-      begin(drive, { key: step.key, kept: true }, (signal) => showRun(drive, step, signal));
+      runInBackground(ctx, { key: step.key, kept: true }, (signal) => showRun(ctx, step, signal));
       return;
     case "judge":
-      begin(drive, { key: step.key }, (signal) => judgeClick(drive, step.click, signal));
+      runInBackground(ctx, { key: step.key }, (signal) => judgeClick(ctx, step.click, signal));
       return;
     case "hint":
-      begin(drive, { key: step.key }, (signal) => answerAssent(drive, step.message, signal));
+      runInBackground(ctx, { key: step.key }, (signal) => answerAssent(ctx, step.message, signal));
       return;
     case "warn":
-      await append(drive, [warningDraft(drive, step.waiting)]);
+      await append(ctx, [warningDraft(ctx, step.waiting)]);
       return;
     case "lapse":
-      await append(drive, lapsedDrafts(step.call));
+      await append(ctx, lapsedDrafts(step.call));
       return;
     case "tell":
-      await append(drive, [wordNotice(step.word)]);
+      await append(ctx, [wordNotice(step.word)]);
       return;
     case "close":
-      await append(drive, closing(step.action));
+      await append(ctx, closing(step.action));
       return;
     case "renew":
-      await append(drive, [namelessDraft(step.action)]);
+      await append(ctx, [namelessDraft(step.action)]);
       return;
     case "begin":
-      await append(drive, beginRun(step.pending, thread, parts.run));
+      await append(ctx, beginRun(step.pending, thread, parts.run));
       return;
     case "cancel":
-      await append(drive, [finishedDraft(step.call, "cancelled", "Stopped before it was run.")]);
+      await append(ctx, [finishedDraft(step.call, "cancelled", "Stopped before it was run.")]);
       return;
     case "prepare":
-      begin(drive, { key: step.key, run: step.call.run }, (signal) =>
-        prepare(drive, step.key, step.call, signal),
+      runInBackground(ctx, { key: step.key, run: step.call.run }, (signal) =>
+        prepare(ctx, step.key, step.call, signal),
       );
       return;
     case "dispatch":
-      begin(drive, { key: step.key, run: step.call.run }, (signal) =>
-        dispatch(drive, step, signal),
+      runInBackground(ctx, { key: step.key, run: step.call.run }, (signal) =>
+        dispatch(ctx, step, signal),
       );
       return;
     case "think":
-      begin(drive, { key: step.key, run: step.run.started.run }, (signal) =>
-        think(drive, step.run, step.talk, { key: step.key, signal }),
+      runInBackground(ctx, { key: step.key, run: step.run.started.run }, (signal) =>
+        callModel(ctx, step.run, step.modelRun, { key: step.key, signal }),
       );
       return;
     case "reply":
-      begin(drive, { key: step.key, run: step.call.run }, (signal) =>
-        judgeReply(drive, step.key, step.call, step.reply, signal),
+      runInBackground(ctx, { key: step.key, run: step.call.run }, (signal) =>
+        judgeReply(ctx, step.key, step.call, step.reply, signal),
       );
       return;
     case "hosts":
-      lookForHosts(drive, step.key);
+      lookForHosts(ctx, step.key);
       return;
     case "abandon":
     case "await":
-      await append(drive, absenceDrafts(drive, step));
+      await append(ctx, absenceDrafts(ctx, step));
       return;
     case "write":
-      await append(drive, [step.draft]);
+      await append(ctx, [step.draft]);
       return;
     case "end":
-      await append(drive, [endRun(step.run)]);
+      await append(ctx, [endRun(step.run)]);
       return;
     case "expire":
-      await expire(drive, step.action);
+      await expire(ctx, step.action);
       return;
   }
 }
 
-async function expire(drive: Drive, { action }: Action): Promise<void> {
-  await persist(drive, () =>
-    drive.parts.journal.post(drive.key, { id: `expiry:${action}`, kind: "timer", action }),
+async function expire(ctx: ThreadContext, { action }: Action): Promise<void> {
+  await retryUntilStored(ctx, () =>
+    ctx.parts.journal.post(ctx.key, { id: `expiry:${action}`, kind: "timer", action }),
   );
-  await absorb(drive);
+  await catchUp(ctx);
 }
 
 /** Tells who agreed in words what it takes. */
 async function answerAssent(
-  drive: Drive,
+  ctx: ThreadContext,
   message: Entry<"message">,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const draft = await hint(drive, message, signal);
-  const isOwed = () => drive.thread.assents.has(message.id) && !signal.aborted;
-  return () => decide(drive, () => (isOwed() ? [draft()] : undefined));
+  const draft = await hint(ctx, message, signal);
+  const isOwed = () => ctx.thread.assents.has(message.id) && !signal.aborted;
+  return () => appendDecision(ctx, () => (isOwed() ? [draft()] : undefined));
 }
 
 /** Writes down that an action has been closed, and the result of its call. */
@@ -167,55 +170,54 @@ function closedDraft(
   };
 }
 
-function wordNotice({ id, question: _question, ...said }: Word): Draft<"notice"> {
+function wordNotice({ id, question: _question, ...said }: DueNotice): Draft<"notice"> {
   return { id: `told:${id}`, kind: "notice", answers: id, ...said };
 }
 
 /** This worker still drives the journal and is not shutting down. */
-function mayAct({ over, fenced, draining, thread }: Drive): boolean {
+function mayAct({ over, fenced, draining, thread }: ThreadContext): boolean {
   return !over && !fenced && !draining && thread.newer === undefined;
 }
 
 /** Decides what becomes of a call nobody was asked about yet: blocked, run at once, or proposed. */
 async function prepare(
-  drive: Drive,
+  ctx: ThreadContext,
   key: string,
   call: Call,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const proposal = await propose(drive, call, signal);
-  const run = () => drive.thread.runs.get(call.run);
+  const proposal = await propose(ctx, call, signal);
+  const run = () => ctx.thread.runs.get(call.run);
   const stillAsked = () =>
     call.finished === undefined &&
     call.action === undefined &&
     call.asked === undefined &&
     run()?.stopped === false &&
-    mayAct(drive);
+    mayAct(ctx);
   if (proposal.kind === "later") {
     return async () => {
-      putOff(drive, key, proposal.error);
-      const isLong = storeNow(drive) - call.askedAt >= NOTABLE_LOOK_UP_MS;
-      if (isLong) await decide(drive, () => (stillAsked() ? [lookingUp(call)] : undefined));
+      putOff(ctx, key, proposal.error);
+      const isLong = storeNow(ctx) - call.askedAt >= NOTABLE_LOOK_UP_MS;
+      if (isLong) await appendDecision(ctx, () => (stillAsked() ? [lookingUp(call)] : undefined));
     };
   }
   if (proposal.kind === "blocked") {
     return () =>
-      decide(drive, () =>
+      appendDecision(ctx, () =>
         stillAsked() ? [finishedDraft(call, "blocked", proposal.text)] : undefined,
       );
   }
   if (proposal.kind === "ask" || proposal.kind === "question") {
     return async () => {
-      await decide(drive, () => (stillAsked() ? [proposal.draft()] : undefined));
-      progress(drive, call.run, { kind: "waiting", run: call.run });
+      await appendDecision(ctx, () => (stillAsked() ? [proposal.draft()] : undefined));
+      progress(ctx, call.run, { kind: "waiting", run: call.run });
     };
   }
   const { prepared } = proposal;
-  const done = await claimFor(drive, prepared.tool.name, prepared.args);
+  const done = await claimFor(ctx, prepared.tool.name, prepared.args);
   return async () => {
     const mayRun = stillAsked() && !signal.aborted;
-    if (mayRun && (await append(drive, [started(call, prepared)])) === "ok")
-      runTool(drive, call, done);
+    if (mayRun && (await append(ctx, [started(call, prepared)])) === "ok") runTool(ctx, call, done);
     else done();
   };
 }
@@ -254,27 +256,27 @@ function started(
  * started, unless anything was posted meanwhile or its expiry has passed, and only then run.
  */
 async function dispatch(
-  drive: Drive,
+  ctx: ThreadContext,
   { key, call, action }: Extract<Step, { do: "dispatch" }>,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const { proposal } = action;
-  const done = await claimFor(drive, proposal.tool, proposal.args);
-  const drift = await whyNot(drive, action, signal);
+  const done = await claimFor(ctx, proposal.tool, proposal.args);
+  const drift = await whyNot(ctx, action, signal);
   let running = false;
   const act = async (): Promise<void> => {
     // A click that is not judged yet may be a deny: it comes first, and then this is looked at again.
-    if (!isOpen(action) || action.proposal !== proposal || drive.thread.clicks.size > 0) return;
-    if (!mayAct(drive)) return;
+    if (!isOpen(action) || action.proposal !== proposal || ctx.thread.clicks.size > 0) return;
+    if (!mayAct(ctx)) return;
     // Nobody said no: it stays approved and is looked at again, until it expires.
-    if (isLookUpFailure(drift)) return putOff(drive, key, drift);
+    if (isLookUpFailure(drift)) return putOff(ctx, key, drift);
     if (drift !== undefined) {
-      await append(drive, [voidDraft(action, drift)]);
+      await append(ctx, [voidDraft(action, drift)]);
       return;
     }
     const { tool, effect, digest, host, revision, expiresAt } = proposal;
     const reply = await append(
-      drive,
+      ctx,
       [
         {
           id: `started:${call.call}`,
@@ -292,8 +294,8 @@ async function dispatch(
       { before: expiresAt },
     );
     running = reply === "ok";
-    if (running) runTool(drive, call, done);
-    if (reply === "late") await perform(drive, { do: "expire", action });
+    if (running) runTool(ctx, call, done);
+    if (reply === "late") await execute(ctx, { do: "expire", action });
   };
   return async () => {
     try {
@@ -305,10 +307,10 @@ async function dispatch(
 }
 
 /** Writes on one resource follow each other; a read waits for nothing. */
-async function claimFor(drive: Drive, tool: string, args: JsonObject): Promise<() => void> {
-  const { dispatcher } = drive.parts;
+async function claimFor(ctx: ThreadContext, tool: string, args: JsonObject): Promise<() => void> {
+  const { dispatcher } = ctx.parts;
   if (dispatcher.effectOf(tool, args) === "read") return () => {};
-  return claim(drive, dispatcher.resourceOf(tool, args));
+  return acquireResource(ctx, dispatcher.resourceOf(tool, args));
 }
 
 /**
@@ -316,21 +318,21 @@ async function claimFor(drive: Drive, tool: string, args: JsonObject): Promise<(
  * it as it was asked for and as policy asks now, which after a restart may ask for more.
  */
 async function whyNot(
-  drive: Drive,
+  ctx: ThreadContext,
   action: Action,
   signal: AbortSignal,
 ): Promise<string | BotError | undefined> {
-  const { dispatcher, encoder } = drive.parts;
+  const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
   const { run, tool, args, digest } = action.proposal;
-  const place = placeOf(drive, signal);
+  const place = placeOf(ctx, signal);
   try {
     const short = await whyShort(action.votes, action.proposal, place, "`people:` is");
     if (short !== undefined) return short;
-    const permission = await permit(drive, { ...action.proposal, action }, signal);
+    const permission = await permit(ctx, { ...action.proposal, action }, signal);
     if (permission.kind === "deny") return permission.why;
     if (permission.kind === "ask") {
-      const asking = [...voicesIn(drive, run), ...action.editors];
+      const asking = [...voicesIn(ctx, run), ...action.editors];
       const now = {
         approvers: await fixApprovers(permission.approvers, place.people),
         barred: permission.requesterMayApprove ? [] : asking,
@@ -339,7 +341,7 @@ async function whyNot(
       const shortNow = await whyShort(action.votes, now, place, "the rules are");
       if (shortNow !== undefined) return shortNow;
     }
-    return await dispatcher.drift(tool, args, digest, signal);
+    return await dispatcher.revalidate(tool, args, digest, signal);
   } catch (error) {
     if (isLookUpFailure(error)) return error;
     return `it could not be checked again: ${encode(messageOf(error))}`;
@@ -349,7 +351,7 @@ async function whyNot(
 /** Why the votes do not carry what this electorate decides on, or undefined. `as`: what says so now. */
 async function whyShort(
   votes: Action["votes"],
-  electorate: Electorate,
+  electorate: VotingRule,
   place: Place,
   as: string,
 ): Promise<string | undefined> {

@@ -6,13 +6,13 @@ import { capText } from "../core/text.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import type { Call } from "../thread/state.ts";
 import { questionExpiry, type Waiting } from "../thread/waiting.ts";
-import { type Drive, storeNow } from "./context.ts";
+import { type ThreadContext, storeNow } from "./context.ts";
 import { placeOf } from "./look-up.ts";
 import { finishedDraft } from "./tool-call.ts";
 
 /** Tells people that something is about to expire, while it can still be saved. */
-export function warningDraft(drive: Drive, { of, expiresAt }: Waiting): Draft<"notice"> {
-  const left = inMinutes(expiresAt - storeNow(drive));
+export function warningDraft(ctx: ThreadContext, { of, expiresAt }: Waiting): Draft<"notice"> {
+  const left = inMinutes(expiresAt - storeNow(ctx));
   if ("proposal" in of) {
     const { quorum, tool } = of.proposal;
     const missing = quorum - of.votes.filter(({ approve }) => approve).length;
@@ -70,15 +70,15 @@ const HINT_MS = 5_000;
  * the fold as it is when written.
  */
 export async function hint(
-  drive: Drive,
+  ctx: ThreadContext,
   { id, actor }: Entry<"message">,
   signal: AbortSignal,
 ): Promise<() => Draft<"notice">> {
-  const { thread } = drive;
+  const { thread } = ctx;
   const asked = [...thread.live].filter(isOpen);
   const may = new Map<Action, string | undefined>();
   for (const action of asked) {
-    const place = placeOf(drive, AbortSignal.any([signal, AbortSignal.timeout(HINT_MS)]));
+    const place = placeOf(ctx, AbortSignal.any([signal, AbortSignal.timeout(HINT_MS)]));
     const look = checkEligible(actor.account, action.proposal, place);
     const found = await look.catch(() => undefined);
     const why =
@@ -92,7 +92,7 @@ export async function hint(
     if (approvable.length > 0) {
       const what = approvable.map(briefly).join(" or ");
       const how = approvable.map(({ action }) => `\`approve ${action}\``).join(" or ");
-      const text = drive.parts.encoder.encode(`That alone doesn't approve ${what}. ${how} does.`);
+      const text = ctx.parts.encoder.encode(`That alone doesn't approve ${what}. ${how} does.`);
       return { ...word, text, approves: approvable.map(({ action }) => action) };
     }
     const [first] = open;

@@ -1,15 +1,15 @@
 import { askerIn, type Call } from "../thread/state.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type Drive, persist, storeNow } from "./context.ts";
+import { type ThreadContext, retryUntilStored, storeNow } from "./context.ts";
 
 /** Why the call is one too many for its run (`Tool.limits`), as a sentence, or undefined. */
 export function whyTooManyInRun(
-  drive: Drive,
+  ctx: ThreadContext,
   { run: name, call }: Call,
   { name: tool, limits }: Tool,
 ): string | undefined {
   if (limits === undefined) return undefined;
-  const calls = [...(drive.thread.runs.get(name)?.calls.values() ?? [])];
+  const calls = [...(ctx.thread.runs.get(name)?.calls.values() ?? [])];
   const position = calls
     .filter((each) => each.tool === tool)
     .findIndex((each) => each.call === call);
@@ -22,21 +22,21 @@ export function whyTooManyInRun(
  * call that is looked at again, such as after a crash, counts twice.
  */
 export async function countInHour(
-  drive: Drive,
+  ctx: ThreadContext,
   { run: name }: Call,
   { name: tool, limits }: Tool,
 ): Promise<string | undefined> {
   if (limits === undefined) return undefined;
-  const { journal, personOf } = drive.parts;
-  const run = drive.thread.runs.get(name);
+  const { journal, personOf } = ctx.parts;
+  const run = ctx.thread.runs.get(name);
   const asker = run && askerIn(run);
   const person = asker === undefined ? "" : personOf(asker.account);
-  const hour = new Date(storeNow(drive)).toISOString().slice(0, 13);
+  const hour = new Date(storeNow(ctx)).toISOString().slice(0, 13);
   const counter = `calls:${tool}:${hour}:${person}`;
-  const set = await persist(drive, () => journal.reserve(counter, 1, limits.perPersonHour));
+  const set = await retryUntilStored(ctx, () => journal.reserve(counter, 1, limits.perPersonHour));
   if (set === undefined) {
     return `Only ${limits.perPersonHour} calls of ${tool} may be made for one person in an hour; try again in the next.`;
   }
-  await persist(drive, () => journal.settle(set, 1));
+  await retryUntilStored(ctx, () => journal.commitReservation(set, 1));
   return undefined;
 }

@@ -2,23 +2,23 @@ import type { People } from "../core/people.ts";
 import type { Place } from "../approvals/eligibility.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { within } from "../core/time-limit.ts";
-import type { Drive } from "./context.ts";
+import type { ThreadContext } from "./context.ts";
 
 const LOOK_UP_MS = 10_000;
 
 /** Of what nothing cuts short but its time limit. */
-export const NEVER = new AbortController().signal;
+export const NEVER_ABORTED = new AbortController().signal;
 
 /**
  * The thread as a place where people decide. Each look-up ends within `lookUpMs` (10 s), or with `signal`.
  * Its look-ups throw BotError PEOPLE_UNAVAILABLE: that is neither yes nor no.
  */
-export function placeOf(drive: Drive, signal: AbortSignal): Place {
-  const { key, parts, adapter } = drive;
-  const limited = <T>(look: () => Promise<T>) => lookUp(drive, signal, look);
+export function placeOf(ctx: ThreadContext, signal: AbortSignal): Place {
+  const { key, parts, adapter } = ctx;
+  const limited = <T>(look: () => Promise<T>) => lookUp(ctx, signal, look);
   const { people } = adapter;
   const limitedPeople: People = {
-    standing: (account, place) => limited(() => people.standing(account, place)),
+    membership: (account, place) => limited(() => people.membership(account, place)),
     members: (group) => limited(() => people.members(group)),
     everyone: (place) => limited(() => people.everyone(place)),
     timezone: (account) => limited(() => people.timezone(account)),
@@ -27,12 +27,12 @@ export function placeOf(drive: Drive, signal: AbortSignal): Place {
 }
 
 /** The thread's channel (`Adapter.channel`). @throws BotError PEOPLE_UNAVAILABLE */
-export function channelOf(drive: Drive, signal: AbortSignal): Promise<string> {
-  return lookUp(drive, signal, () => drive.adapter.channel(drive.key));
+export function channelOf(ctx: ThreadContext, signal: AbortSignal): Promise<string> {
+  return lookUp(ctx, signal, () => ctx.adapter.channel(ctx.key));
 }
 
 async function lookUp<T>(
-  { parts: { lookUpMs = LOOK_UP_MS } }: Drive,
+  { parts: { lookUpMs = LOOK_UP_MS } }: ThreadContext,
   signal: AbortSignal,
   look: () => Promise<T>,
 ): Promise<T> {

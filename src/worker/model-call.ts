@@ -1,15 +1,23 @@
 import { limitTurn } from "../agent/turn-limits.ts";
 import { requestOf } from "../agent/request.ts";
-import { endRun, report } from "../thread/run.ts";
-import type { Talk } from "../thread/model-run.ts";
-import { filesOf, type ToldTurn } from "../agent/transcript.ts";
+import { endRun, reportOf } from "../thread/run.ts";
+import type { ModelRun } from "../thread/model-run.ts";
+import { filesOf, type TranscriptTurn } from "../agent/transcript.ts";
 import type { AssistantBlock } from "../core/block.ts";
 import type { Draft, FileRef } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import type { Run } from "../thread/state.ts";
 import type { FileBlock, Model, ModelRequest, Turn } from "../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
-import { append, decide, type Drive, persist, progress, putOff, transcriptOf } from "./context.ts";
+import {
+  append,
+  appendDecision,
+  type ThreadContext,
+  retryUntilStored,
+  progress,
+  putOff,
+  transcriptOf,
+} from "./context.ts";
 import { isLookUpFailure } from "./look-up.ts";
 import { tellingFor } from "./requesters.ts";
 
@@ -24,44 +32,40 @@ const DRAFT_MS = 100;
  * Asks the model for the run's next turn, and writes down what it said. Whatever goes wrong ends the run with what was
  * found so far, what happened and what to do; a request that was cut by a Stop or a shutdown leaves nothing.
  */
-export async function think(
-  drive: Drive,
+export async function callModel(
+  ctx: ThreadContext,
   run: Run,
-  talk: Talk,
+  modelRun: ModelRun,
   { key, signal }: { key: string; signal: AbortSignal },
 ): Promise<() => Promise<void>> {
-  const { parts } = drive;
+  const { parts } = ctx;
   const name = run.started.run;
-  const step = talk.steps + 1;
+  const step = modelRun.steps + 1;
   const written = { text: "" };
   try {
-    const terms = parts.run.talk;
+    const terms = parts.run.terms;
     if (terms === undefined)
       throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
-    if (terms.prefix !== talk.terms.prefix) return () => decide(drive, () => changed(run));
-    const model = await parts.model(talk.terms.model);
-    progress(drive, name, { kind: "thinking", run: name, step });
-    const transcript = await transcriptOf(drive);
-    const telling = await tellingFor(drive, run, talk, signal);
-    const asked = requestOf(transcript, { run: name, talk }, terms, telling);
+    if (terms.prefix !== modelRun.terms.prefix)
+      return () => appendDecision(ctx, () => changed(run));
+    const model = await parts.model(modelRun.terms.model);
+    progress(ctx, name, { kind: "thinking", run: name, step });
+    const transcript = await transcriptOf(ctx);
+    const telling = await tellingFor(ctx, run, modelRun, signal);
+    const asked = requestOf(transcript, { run: name, modelRun }, terms, telling);
     const began = performance.now();
-    const requestTokens = tokensOf(drive, talk, asked);
+    const requestTokens = tokensOf(ctx, modelRun, asked);
     const spend = { requestTokens, askers: telling.instructs ?? [], signal };
-    const response = await withinBudget(drive, terms, spend, async () => {
-      const turns = await withFiles(drive, asked.turns);
-      return withinMinutes(talk, signal, (limited) =>
-        generate(
-          drive,
-          model,
-          { ...asked.request, turns },
-          { signal: limited, run: name, written },
-        ),
+    const response = await withinBudget(ctx, terms, spend, async () => {
+      const turns = await withFiles(ctx, asked.turns);
+      return withinMinutes(modelRun, signal, (limited) =>
+        generate(ctx, model, { ...asked.request, turns }, { signal: limited, run: name, written }),
       );
     });
     const ids = new Set(transcript.ids);
     const { content: turn, stop } = limitTurn(response, parts.encoder);
     const content: AssistantBlock[] = [];
-    for (const block of turn) content.push(await kept(drive, ids, `${name}_${step}`, block));
+    for (const block of turn) content.push(await kept(ctx, ids, `${name}_${step}`, block));
     const draft: Draft<"assistant"> = {
       id: `assistant:${name}.${step}`,
       kind: "assistant",
@@ -78,17 +82,17 @@ export async function think(
       ms: Math.round(performance.now() - began),
     };
     return async () => {
-      if (!drive.over && !drive.fenced) await append(drive, [draft]);
+      if (!ctx.over && !ctx.fenced) await append(ctx, [draft]);
     };
   } catch (error) {
-    if (signal.aborted) return () => decide(drive, () => stopped(drive, run, written.text));
+    if (signal.aborted) return () => appendDecision(ctx, () => stopped(ctx, run, written.text));
     // Nobody can say now whose words these are.
-    if (isLookUpFailure(error)) return async () => putOff(drive, key, error);
+    if (isLookUpFailure(error)) return async () => putOff(ctx, key, error);
     if (!isBotError(error))
-      parts.log.error({ err: error, key: drive.key }, "the model could not be asked");
+      parts.log.error({ err: error, key: ctx.key }, "the model could not be asked");
     return () =>
-      decide(drive, () =>
-        run.ended === undefined && !run.stopped ? [failed(drive, run, error)] : undefined,
+      appendDecision(ctx, () =>
+        run.ended === undefined && !run.stopped ? [failed(ctx, run, error)] : undefined,
       );
   }
 }
@@ -98,17 +102,21 @@ function changed(run: Run): [Draft<"run_ended">] | undefined {
   if (run.ended !== undefined || run.stopped) return undefined;
   const name = run.started.run;
   const why = "The program was changed while this run was open, so it ends here.";
-  const text = `${report(run, why)}\n\nWrite "continue" to go on from here.`;
+  const text = `${reportOf(run, why)}\n\nWrite "continue" to go on from here.`;
   return [{ id: `ended:${name}`, kind: "run_ended", run: name, status: "wrapped_up", text }];
 }
 
 /** It was cut by a Stop: what it had written is kept. By a shutdown: nothing ends. */
-function stopped({ parts }: Drive, run: Run, written: string): [Draft<"run_ended">] | undefined {
+function stopped(
+  { parts }: ThreadContext,
+  run: Run,
+  written: string,
+): [Draft<"run_ended">] | undefined {
   if (!run.stopped || run.ended !== undefined || run.open.size > 0) return undefined;
   return [endRun(run, shownPart(parts.encoder.encode(written)))];
 }
 
-function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> {
+function failed({ parts }: ThreadContext, run: Run, error: unknown): Draft<"run_ended"> {
   const why = `The model could not answer. ${parts.encoder.encode(messageOf(error))}`;
   const isSpent = isBotError(error, "BUDGET_EXHAUSTED");
   const left = isBotError(error, "MODEL_CONTENT_UNSUPPORTED")
@@ -122,7 +130,7 @@ function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> 
     kind: "run_ended",
     run: name,
     status: "failed",
-    text: `${report(run, why)}\n\n${what}`,
+    text: `${reportOf(run, why)}\n\n${what}`,
     ...(isBotError(error) && { error: error.code }),
   };
 }
@@ -132,7 +140,7 @@ function failed({ parts }: Drive, run: Run, error: unknown): Draft<"run_ended"> 
  * @throws BotError TIMEOUT
  */
 async function withinMinutes<T>(
-  { terms, workMs }: Talk,
+  { terms, workMs }: ModelRun,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -148,9 +156,9 @@ async function withinMinutes<T>(
 }
 
 /** The turns with what their files hold. */
-async function withFiles(drive: Drive, turns: readonly ToldTurn[]): Promise<Turn[]> {
+async function withFiles(ctx: ThreadContext, turns: readonly TranscriptTurn[]): Promise<Turn[]> {
   const blocks = new Map<FileRef, FileBlock>();
-  for (const file of turns.flatMap(filesOf)) blocks.set(file, await load(drive, file));
+  for (const file of turns.flatMap(filesOf)) blocks.set(file, await load(ctx, file));
   const blockOf = (file: FileRef) => blocks.get(file) ?? [];
   return turns.map((turn): Turn => {
     if (turn.role === "assistant") return turn;
@@ -169,23 +177,26 @@ async function withFiles(drive: Drive, turns: readonly ToldTurn[]): Promise<Turn
   });
 }
 
-async function load(drive: Drive, { name, mediaType, artifact }: FileRef): Promise<FileBlock> {
-  const { journal } = drive.parts;
-  const bytes = await persist(drive, () => journal.readArtifact(drive.key, artifact.id));
+async function load(
+  ctx: ThreadContext,
+  { name, mediaType, artifact }: FileRef,
+): Promise<FileBlock> {
+  const { journal } = ctx.parts;
+  const bytes = await retryUntilStored(ctx, () => journal.readArtifact(ctx.key, artifact.id));
   return { kind: "file", name, mediaType, data: Buffer.from(bytes).toString("base64") };
 }
 
 async function generate(
-  drive: Drive,
+  ctx: ThreadContext,
   model: Model,
   request: ModelRequest,
   { signal, run, written }: { signal: AbortSignal; run: string; written: { text: string } },
 ): Promise<Generated> {
-  const { encoder } = drive.parts;
+  const { encoder } = ctx.parts;
   let shownAt = 0;
   let cuts = 0;
   const show = () => {
-    progress(drive, run, { kind: "draft", run, text: shownPart(encoder.encode(written.text)) });
+    progress(ctx, run, { kind: "draft", run, text: shownPart(encoder.encode(written.text)) });
     // From its end: what takes long is not shown with every word.
     shownAt = performance.now();
   };
@@ -232,7 +243,7 @@ const HELD_BACK = 200;
  * calls from zero in every response or give none. `ids` are those there are; the block's is added.
  */
 async function kept(
-  { parts: { encoder } }: Drive,
+  { parts: { encoder } }: ThreadContext,
   ids: Set<string>,
   turn: string,
   block: AssistantBlock,

@@ -2,7 +2,7 @@ import type { Delivery, MessageRef, View } from "../adapters/adapter.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { cardOf, type Encode } from "../queries/cards.ts";
 import { outgoingOf, pastNotice } from "../queries/outgoing.ts";
-import type { Owed } from "../thread/decide.ts";
+import type { Undelivered } from "../thread/decide.ts";
 import { isPast, pastId } from "../thread/fold-notices.ts";
 import type { Run, Thread } from "../thread/state.ts";
 
@@ -17,15 +17,15 @@ export interface Attempts {
   /** Nobody has tried yet. */
   isUntried(entry: string): boolean;
   /** An earlier attempt may have come through. From then on one has been made. */
-  again(entry: string): boolean;
+  isRetry(entry: string): boolean;
 }
 
 /** Shows one owed thing in a view. Throws what the platform throws; the debt then stays. */
 export async function deliver(
   view: View,
   viewName: string,
-  { key, thread, isUntried, again }: { key: JournalKey; thread: Thread } & Attempts,
-  owed: Owed,
+  { key, thread, isUntried, isRetry }: { key: JournalKey; thread: Thread } & Attempts,
+  owed: Undelivered,
   encode: Encode,
 ): Promise<Delivered> {
   if (owed.kind === "card") {
@@ -34,16 +34,16 @@ export async function deliver(
     const card = cardOf(key, action, encode);
     const shown = action.shown.get(viewName);
     if (shown === undefined) {
-      const delivery = { id: action.action, again: again(action.proposal.id) };
-      return { entry, ref: await view.card(card, delivery) };
+      const delivery = { id: action.action, isRetry: isRetry(action.proposal.id) };
+      return { entry, ref: await view.postCard(card, delivery) };
     }
-    await view.settle(shown.ref, card);
+    await view.updateCard(shown.ref, card);
     return { entry, ref: shown.ref };
   }
   if (owed.kind === "past") {
     const { offer } = owed;
     const ref = offer.shown.get(viewName) ?? "";
-    await view.amend(ref, pastNotice(thread, offer.notice, encode));
+    await view.updateNotice(ref, pastNotice(thread, offer.notice, encode));
     return { entry: pastId(offer), ref };
   }
   const { debt } = owed;
@@ -56,21 +56,24 @@ export async function deliver(
       pastNotice(thread, debt.notice, encode) === undefined;
     if (isPointless) return { entry: debt.id, ref: "" };
     if (debt.notice.to !== undefined && message.kind === "notice")
-      return { entry: debt.id, ref: await view.whisper(debt.notice.to, message.text, message) };
-    const delivery = { id: debt.id, again: again(debt.id) };
-    return { entry: debt.id, ref: await view.say(message, delivery) };
+      return {
+        entry: debt.id,
+        ref: await view.postPrivately(debt.notice.to, message.text, message),
+      };
+    const delivery = { id: debt.id, isRetry: isRetry(debt.id) };
+    return { entry: debt.id, ref: await view.post(message, delivery) };
   }
   const { run } = debt;
-  const begun = run.begun.get(viewName);
+  const begun = run.progressMessages.get(viewName);
   const isLast = begun?.seq === thread.newest;
   // The answer belongs below what was said since: the run's message goes, and a new one comes.
-  if (begun !== undefined && !isLast) await view.retract(begun.ref);
-  const delivery: Delivery = { id: debt.id, again: again(debt.id) };
+  if (begun !== undefined && !isLast) await view.delete(begun.ref);
+  const delivery: Delivery = { id: debt.id, isRetry: isRetry(debt.id) };
   const isBegunUnseen = begun === undefined && !isUntried(run.started.id);
-  if (isBegunUnseen && view.begin !== undefined) {
-    delivery.stray = progressIdOf(run);
+  if (isBegunUnseen && view.openProgress !== undefined) {
+    delivery.orphan = progressIdOf(run);
   }
-  const ref = await view.say(message, delivery, isLast ? begun?.ref : undefined);
+  const ref = await view.post(message, delivery, isLast ? begun?.ref : undefined);
   return { entry: debt.id, ref };
 }
 

@@ -2,8 +2,8 @@ import { decideAccess } from "../approvals/access.ts";
 import { type Decision, decide as decidePolicy } from "../approvals/policy.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
 import type { Action } from "../thread/action.ts";
-import type { Drive } from "./context.ts";
-import { channelOf, NEVER } from "./look-up.ts";
+import type { ThreadContext } from "./context.ts";
+import { channelOf, NEVER_ABORTED } from "./look-up.ts";
 import { askOutside } from "./outside.ts";
 import { requestersOf } from "./requesters.ts";
 
@@ -33,19 +33,19 @@ interface Wanted {
  * @throws BotError PEOPLE_UNAVAILABLE when nobody can say who asks: that is neither yes nor no
  */
 export async function permit(
-  drive: Drive,
+  ctx: ThreadContext,
   wanted: Wanted,
-  signal: AbortSignal = NEVER,
+  signal: AbortSignal = NEVER_ABORTED,
 ): Promise<Decision> {
-  const { parts, adapter } = drive;
+  const { parts, adapter } = ctx;
   const { dispatcher } = parts;
   const tool = dispatcher.find(wanted.tool);
   const effect = wanted.effect ?? dispatcher.effectOf(wanted.tool, wanted.args);
   const call = { tool: wanted.tool, effect, own: tool?.own };
   const { run, action, editor } = wanted;
   const editors = [...(action?.editors ?? []), ...(editor === undefined ? [] : [editor])];
-  const requesters = await requestersOf(drive, { run, editors }, signal);
-  const channel = await channelOf(drive, signal);
+  const requesters = await requestersOf(ctx, { run, editors }, signal);
+  const channel = await channelOf(ctx, signal);
   const access = decideAccess(parts.access, { ...call, open: tool?.open, channel }, requesters);
   if (access.kind === "deny") return access;
   // Where a single person sits, they may approve what they asked for.
@@ -63,15 +63,15 @@ export async function permit(
   );
   if (decision.kind === "deny") return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
   if (decision.kind === "ask") return decision;
-  return (tool && (await askOutside(drive, { ...wanted, effect }, tool, decision))) ?? decision;
+  return (tool && (await askOutside(ctx, { ...wanted, effect }, tool, decision))) ?? decision;
 }
 
 /**
  * Why a call that is under way may not go on with other arguments, such as where a redirect leads, or undefined. What would
  * have to be asked about is refused: nobody was shown it.
  */
-export async function permitStep(drive: Drive, wanted: Wanted): Promise<string | undefined> {
-  const decision = await permit(drive, wanted);
+export async function permitStep(ctx: ThreadContext, wanted: Wanted): Promise<string | undefined> {
+  const decision = await permit(ctx, wanted);
   if (decision.kind === "allow") return undefined;
   if (decision.kind === "deny") return decision.why;
   return "That needs an approval of its own: it can be asked for in another call.";

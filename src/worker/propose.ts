@@ -1,5 +1,5 @@
 import {
-  type Electorate,
+  type VotingRule,
   countEligible,
   fixApprovers,
   isAlone,
@@ -8,7 +8,7 @@ import {
 import type { Action } from "../thread/action.ts";
 import type { Ask, Decision } from "../approvals/policy.ts";
 import { refusalOf } from "../thread/run.ts";
-import type { Talk } from "../thread/model-run.ts";
+import type { ModelRun } from "../thread/model-run.ts";
 import { exactText } from "../security/sanitize.ts";
 import { capText } from "../core/text.ts";
 import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
@@ -17,7 +17,7 @@ import type { Call } from "../thread/state.ts";
 import { QUESTION_MS } from "../thread/waiting.ts";
 import { within } from "../core/time-limit.ts";
 import type { Prepared } from "../tools/dispatch.ts";
-import { type Drive, storeNow } from "./context.ts";
+import { type ThreadContext, storeNow } from "./context.ts";
 import { editedArgs } from "../thread/action.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
 import { countInHour, whyTooManyInRun } from "./limits.ts";
@@ -44,25 +44,29 @@ const MAX_REASON_BYTES = 600;
  * come to decides. Whatever goes wrong on the way blocks the call with the reason; nothing is ever run because something
  * could not be checked. A look-up of people that failed is no answer: it is tried again for an hour.
  */
-export async function propose(drive: Drive, call: Call, signal: AbortSignal): Promise<Proposal> {
-  const { dispatcher, encoder } = drive.parts;
+export async function propose(
+  ctx: ThreadContext,
+  call: Call,
+  signal: AbortSignal,
+): Promise<Proposal> {
+  const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
   try {
-    const run = drive.thread.runs.get(call.run);
-    const refusal = run === undefined ? undefined : refusalOf(call, run, drive.parts.run.talk);
+    const run = ctx.thread.runs.get(call.run);
+    const refusal = run === undefined ? undefined : refusalOf(call, run, ctx.parts.run.terms);
     if (refusal !== undefined) return { kind: "blocked", text: refusal };
-    const asIs = await permit(drive, call, signal);
+    const asIs = await permit(ctx, call, signal);
     if (asIs.kind === "deny") return { kind: "blocked", text: asIs.why };
     const prepared = await dispatcher.prepare(call.tool, call.args, signal);
     // Denied before in other words, such as with a default written out.
     const again =
       run === undefined
         ? undefined
-        : refusalOf({ ...call, args: prepared.args }, run, drive.parts.run.talk);
+        : refusalOf({ ...call, args: prepared.args }, run, ctx.parts.run.terms);
     if (again !== undefined) return { kind: "blocked", text: again };
-    const decision = await permit(drive, { ...call, args: prepared.args }, signal);
+    const decision = await permit(ctx, { ...call, args: prepared.args }, signal);
     if (decision.kind === "deny") return { kind: "blocked", text: decision.why };
-    const tooMany = whyTooManyInRun(drive, call, prepared.tool);
+    const tooMany = whyTooManyInRun(ctx, call, prepared.tool);
     if (tooMany !== undefined) return { kind: "blocked", text: tooMany };
     const { question } = prepared.tool;
     if (question !== undefined) {
@@ -70,29 +74,29 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
       if (decision.kind === "ask" && decision.byRule === true) {
         return { kind: "blocked", text: HELD_QUESTION };
       }
-      const draft = questionDraft(call, question(prepared.args), encode, storeNow(drive));
+      const draft = questionDraft(call, question(prepared.args), encode, storeNow(ctx));
       return { kind: "question", draft: () => draft };
     }
     if (decision.kind === "allow") {
-      const spent = await countInHour(drive, call, prepared.tool);
+      const spent = await countInHour(ctx, call, prepared.tool);
       return spent === undefined ? { kind: "allow", prepared } : { kind: "blocked", text: spent };
     }
     const preview = because(await dispatcher.preview(prepared, signal), decision, encode);
-    const requesters = voicesIn(drive, call.run);
-    const place = placeOf(drive, signal);
-    const electorate = await electorateOf(drive, place, decision, requesters);
+    const requesters = voicesIn(ctx, call.run);
+    const place = placeOf(ctx, signal);
+    const electorate = await electorateOf(ctx, place, decision, requesters);
     const obstacle =
       (await tooFew(place, electorate, decision)) ??
       tooLong(prepared.args) ??
-      (await countInHour(drive, call, prepared.tool));
+      (await countInHour(ctx, call, prepared.tool));
     if (obstacle !== undefined) return { kind: "blocked", text: obstacle };
-    const reason = reasonOf(run?.talk);
-    const expiresAt = storeNow(drive) + decision.expiresInMinutes * 60_000;
-    const placeName = await placeNameOf(drive, signal);
+    const reason = reasonOf(run?.modelRun);
+    const expiresAt = storeNow(ctx) + decision.expiresInMinutes * 60_000;
+    const placeName = await placeNameOf(ctx, signal);
     return {
       kind: "ask",
       draft: () => {
-        const action = `a${drive.thread.counts.actions + 1}`;
+        const action = `a${ctx.thread.counts.actions + 1}`;
         const draft = draftOf(call, action, 1, prepared, preview, electorate, expiresAt);
         return {
           ...draft,
@@ -103,7 +107,7 @@ export async function propose(drive: Drive, call: Call, signal: AbortSignal): Pr
     };
   } catch (error) {
     const mayAnswer = isLookUpFailure(error) && !isForGood(error);
-    if (mayAnswer && storeNow(drive) < call.askedAt + LOOK_UP_LIMIT_MS) {
+    if (mayAnswer && storeNow(ctx) < call.askedAt + LOOK_UP_LIMIT_MS) {
       return { kind: "later", error };
     }
     return { kind: "blocked", text: encode(messageOf(error)) };
@@ -137,7 +141,7 @@ const ASKED_BECAUSE = "Asked because";
 
 /** A card without the place's name is as good: what does not come soon is left out. */
 async function placeNameOf(
-  { adapter, key, parts }: Drive,
+  { adapter, key, parts }: ThreadContext,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const ask = async () => adapter.placeName?.(key);
@@ -158,8 +162,8 @@ function questionDraft(
 }
 
 /** What a model wrote before its calls, for the card: its own word, unverified. */
-function reasonOf(talk: Talk | undefined): string | undefined {
-  const said = talk?.last?.content.findLast((block) => block.kind === "text")?.text.trim();
+function reasonOf(modelRun: ModelRun | undefined): string | undefined {
+  const said = modelRun?.last?.content.findLast((block) => block.kind === "text")?.text.trim();
   return said === undefined || said === "" ? undefined : capText(said, MAX_REASON_BYTES);
 }
 
@@ -169,19 +173,19 @@ function reasonOf(talk: Talk | undefined): string | undefined {
  * @throws BotError PEOPLE_UNAVAILABLE
  */
 export async function revise(
-  drive: Drive,
+  ctx: ThreadContext,
   call: Call,
   { proposal: previous, editors }: Action,
   edit: { args: JsonObject; click: Entry<"click"> },
   signal: AbortSignal,
 ): Promise<Draft<"action_proposed"> | string> {
-  const { dispatcher, encoder } = drive.parts;
+  const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
   try {
     const prepared = await dispatcher.prepare(call.tool, editedArgs(previous, edit.args), signal);
     const edited = [...editors, edit.click.actor.account];
     const decision = await permit(
-      drive,
+      ctx,
       {
         ...call,
         effect: prepared.effect,
@@ -194,12 +198,12 @@ export async function revise(
     if (decision.kind === "deny") return decision.why;
     const shownAs = await dispatcher.preview(prepared, signal);
     const preview = stillBecause(shownAs, decision, previous.preview, encode);
-    const requesters = [...voicesIn(drive, call.run), ...edited];
+    const requesters = [...voicesIn(ctx, call.run), ...edited];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
     const asked = decision.kind === "ask" ? decision : undefined;
-    const place = placeOf(drive, signal);
+    const place = placeOf(ctx, signal);
     const electorate = asked
-      ? await electorateOf(drive, place, asked, requesters)
+      ? await electorateOf(ctx, place, asked, requesters)
       : { ...previous, barred: previous.barred.length === 0 ? [] : requesters };
     const obstacle = (asked && (await tooFew(place, electorate, asked))) ?? tooLong(prepared.args);
     if (obstacle !== undefined) return obstacle;
@@ -228,11 +232,11 @@ export async function revise(
 
 /** Accounts are barred, not people: whose they are is asked at each vote. */
 async function electorateOf(
-  { parts, adapter }: Drive,
+  { parts, adapter }: ThreadContext,
   place: Place,
   asked: Ask,
   requesters: string[],
-): Promise<Electorate> {
+): Promise<VotingRule> {
   const approvers = await fixApprovers(asked.approvers, place.people);
   const isOnlyOne = parts.policy.singleOperator || adapter.singleOperator;
   // Where somebody else could approve it too, what policy lets them approve is seen; where nobody could, it is not.
@@ -243,7 +247,7 @@ async function electorateOf(
 
 async function tooFew(
   place: Place,
-  electorate: Electorate,
+  electorate: VotingRule,
   asked: Ask,
 ): Promise<string | undefined> {
   const able = await countEligible(electorate, place);
@@ -277,7 +281,7 @@ function draftOf(
   revision: number,
   { tool, effect, args, host, digest }: Prepared,
   preview: Preview,
-  { approvers, quorum, barred }: Electorate,
+  { approvers, quorum, barred }: VotingRule,
   expiresAt: number,
 ): Draft<"action_proposed"> {
   return {

@@ -1,12 +1,12 @@
-import type { Talk } from "../thread/model-run.ts";
+import type { ModelRun } from "../thread/model-run.ts";
 import type { Telling } from "../agent/transcript.ts";
 import { groupsIn } from "../approvals/access.ts";
 import type { Place } from "../approvals/eligibility.ts";
 import { requesterGroupsIn } from "../approvals/policy.ts";
 import type { Requester } from "../approvals/requester.ts";
 import type { Run } from "../thread/state.ts";
-import type { Drive } from "./context.ts";
-import { NEVER, placeOf } from "./look-up.ts";
+import type { ThreadContext } from "./context.ts";
+import { NEVER_ABORTED, placeOf } from "./look-up.ts";
 
 /** Whose words a run's calls follow from, and what the platform says of them. */
 
@@ -15,18 +15,18 @@ import { NEVER, placeOf } from "./look-up.ts";
  * are
  */
 export async function requestersOf(
-  drive: Drive,
+  ctx: ThreadContext,
   { run, editors = [] }: { run: string; editors?: readonly string[] },
-  signal: AbortSignal = NEVER,
+  signal: AbortSignal = NEVER_ABORTED,
 ): Promise<Requester[]> {
-  const { parts, thread } = drive;
+  const { parts, thread } = ctx;
   const accounts = new Set([...(thread.runs.get(run)?.principals ?? []), ...editors]);
   const groups = new Set([...groupsIn(parts.access), ...requesterGroupsIn(parts.policy)]);
-  const place = placeOf(drive, signal);
+  const place = placeOf(ctx, signal);
   return Promise.all(
     [...accounts].map(async (account) => ({
       account,
-      standing: await standingOf(drive, account, place),
+      membership: await membershipOf(ctx, account, place),
       groups: await groupsOf(account, groups, place),
     })),
   );
@@ -36,15 +36,17 @@ export async function requestersOf(
  * False where somebody who is no full member of the thread instructs the run: what is answered then is what everybody may
  * know. @throws BotError PEOPLE_UNAVAILABLE
  */
-export async function isAmongMembers(drive: Drive, run: string): Promise<boolean> {
-  const requesters = await requestersOf(drive, { run });
-  return requesters.length > 0 && requesters.every(({ standing }) => standing === "member");
+export async function isAmongMembers(ctx: ThreadContext, run: string): Promise<boolean> {
+  const requesters = await requestersOf(ctx, { run });
+  return (
+    requesters.length > 0 && requesters.every(({ membership: standing }) => standing === "member")
+  );
 }
 
 /** Accounts whose words stand in what led to the run's calls, quoted ones too: none of them approves a call as somebody else. */
-export function voicesIn({ thread }: Drive, run: string): string[] {
-  const { principals = [], talk } = thread.runs.get(run) ?? {};
-  const seen = talk?.last?.seen ?? 0;
+export function voicesIn({ thread }: ThreadContext, run: string): string[] {
+  const { principals = [], modelRun } = thread.runs.get(run) ?? {};
+  const seen = modelRun?.last?.seen ?? 0;
   const told = [...thread.voices].flatMap(([account, since]) => (since <= seen ? [account] : []));
   return [...new Set([...principals, ...told])];
 }
@@ -56,23 +58,23 @@ export function voicesIn({ thread }: Drive, run: string): string[] {
  * @throws BotError PEOPLE_UNAVAILABLE
  */
 export async function tellingFor(
-  drive: Drive,
+  ctx: ThreadContext,
   run: Run,
-  talk: Talk,
+  modelRun: ModelRun,
   signal: AbortSignal,
 ): Promise<Telling> {
-  const first = talk.last === undefined;
-  const place = placeOf(drive, signal);
-  const standings = new Map<string, Requester["standing"]>();
+  const first = modelRun.last === undefined;
+  const place = placeOf(ctx, signal);
+  const standings = new Map<string, Requester["membership"]>();
   const unknown = () =>
     [
       ...(first ? run.started.principals : []),
-      ...talk.unseen.map(({ actor }) => actor.account),
+      ...modelRun.unseen.map(({ actor }) => actor.account),
     ].filter((account) => !standings.has(account));
   // Somebody else may write while it is looked up: what the request holds is known of all of them.
   for (let accounts = unknown(); accounts.length > 0; accounts = unknown()) {
     for (const account of new Set(accounts)) {
-      standings.set(account, await standingOf(drive, account, place));
+      standings.set(account, await membershipOf(ctx, account, place));
     }
   }
   const authors = [...standings.keys()];
@@ -84,12 +86,12 @@ export async function tellingFor(
 }
 
 /** Who reaches a place with one seat is its operator. */
-async function standingOf(
-  { adapter }: Drive,
+async function membershipOf(
+  { adapter }: ThreadContext,
   account: string,
   { people, key }: Place,
-): Promise<Requester["standing"]> {
-  return adapter.singleOperator ? "member" : people.standing(account, key);
+): Promise<Requester["membership"]> {
+  return adapter.singleOperator ? "member" : people.membership(account, key);
 }
 
 async function groupsOf(

@@ -3,8 +3,8 @@ import { BotError } from "../core/errors.ts";
 import { pastAction } from "../thread/fold.ts";
 import { answerIdOf } from "../thread/state.ts";
 import { within } from "../core/time-limit.ts";
-import { append, type Drive, persist, putOff, viewOf } from "./context.ts";
-import { type Owed, retryKey, type Step } from "../thread/decide.ts";
+import { append, type ThreadContext, retryUntilStored, putOff, viewOf } from "./context.ts";
+import { type Undelivered, retryKey, type Step } from "../thread/decide.ts";
 import { type Attempts, deliver, progressIdOf } from "./outbox.ts";
 import { progressOf } from "../queries/outgoing.ts";
 import { cardOf } from "../queries/cards.ts";
@@ -14,84 +14,84 @@ const DELIVERY_MS = 20_000;
 
 /** Shows one owed thing; a platform that refuses is left alone for a while, the debt stays. */
 export function show(
-  drive: Drive,
+  ctx: ThreadContext,
   { key, view, owed }: Extract<Step, { do: "deliver" }>,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  return showOn(drive, { name: view, stage: "final", retry: key }, signal, async (shown) => {
-    const context = { key: drive.key, thread: drive.thread, ...attemptsAt(drive, view) };
-    const { entry, ref } = await deliver(shown, view, context, owed, drive.parts.encoder.encode);
-    return { entry, ref, takeBack: () => takeBack(drive, shown, owed, ref) };
+  return showOn(ctx, { name: view, stage: "final", retry: key }, signal, async (shown) => {
+    const context = { key: ctx.key, thread: ctx.thread, ...attemptsAt(ctx, view) };
+    const { entry, ref } = await deliver(shown, view, context, owed, ctx.parts.encoder.encode);
+    return { entry, ref, takeBack: () => takeBack(ctx, shown, owed, ref) };
   });
 }
 
 /** Posts the message in which people see the run's progress. */
 export function showRun(
-  drive: Drive,
+  ctx: ThreadContext,
   { view, run }: Extract<Step, { do: "show" }>,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const retry = retryKey(view);
-  return showOn(drive, { name: view, stage: "started", retry }, signal, async (shown) => {
-    const { again } = attemptsAt(drive, view);
-    const delivery = { id: progressIdOf(run), again: again(run.started.id) };
-    const ref = await shown.begin?.(delivery, progressOf(run));
+  return showOn(ctx, { name: view, stage: "started", retry }, signal, async (shown) => {
+    const { isRetry } = attemptsAt(ctx, view);
+    const delivery = { id: progressIdOf(run), isRetry: isRetry(run.started.id) };
+    const ref = await shown.openProgress?.(delivery, progressOf(run));
     if (ref === undefined) throw new BotError("NOT_AVAILABLE", "This view shows no progress.");
-    return { entry: answerIdOf(run), ref, takeBack: () => takeBack(drive, shown, undefined, ref) };
+    return { entry: answerIdOf(run), ref, takeBack: () => takeBack(ctx, shown, undefined, ref) };
   });
 }
 
 /** Only who wrote an entry down knows that nobody has tried to show what it says; and that only once. */
-function attemptsAt({ wrote, tried }: Drive, view: string): Attempts {
+function attemptsAt({ wrote, tried }: ThreadContext, view: string): Attempts {
   const isUntried = (entry: string) => wrote.has(entry) && !tried.has(`${view} ${entry}`);
   return {
     isUntried,
-    again(entry) {
-      const again = !isUntried(entry);
+    isRetry(entry) {
+      const isAgain = !isUntried(entry);
       tried.add(`${view} ${entry}`);
-      return again;
+      return isAgain;
     },
   };
 }
 
 async function showOn(
-  drive: Drive,
+  ctx: ThreadContext,
   { name, stage, retry }: { name: string; stage: "started" | "final"; retry: string },
   signal: AbortSignal,
   send: (view: View) => Promise<{ entry: string; ref: MessageRef; takeBack(): Promise<void> }>,
 ): Promise<() => Promise<void>> {
-  const { parts } = drive;
+  const { parts } = ctx;
   try {
-    const view = viewOf(drive, name);
+    const view = viewOf(ctx, name);
     const sent = await within(DELIVERY_MS, signal, () => send(view), 0);
     const { entry, ref } = sent;
     const id = `delivered:${name}:${entry}:${stage}`;
     const draft = { id, kind: "delivered", view: name, entry, stage, ref } as const;
     return async () => {
-      if ((await append(drive, [draft])) === "fenced") await sent.takeBack();
+      if ((await append(ctx, [draft])) === "fenced") await sent.takeBack();
     };
   } catch (error) {
     return async () => {
-      parts.log.warn({ err: error, key: drive.key, view: name }, "a delivery was refused");
-      putOff(drive, retry, error);
+      parts.log.warn({ err: error, key: ctx.key, view: name }, "a delivery was refused");
+      putOff(ctx, retry, error);
     };
   }
 }
 
 /** Another worker serves this thread now, and what this one showed may be a second copy, or out of date. */
 async function takeBack(
-  drive: Drive,
+  ctx: ThreadContext,
   view: View,
-  owed: Owed | undefined,
+  owed: Undelivered | undefined,
   ref: MessageRef,
 ): Promise<void> {
-  const { parts, key } = drive;
+  const { parts, key } = ctx;
   // What is past is so for the next worker too, and what was not shown cannot be taken back.
   if (owed?.kind === "past" || ref === "") return;
-  const entries = await persist(drive, () => parts.journal.read(key));
+  const entries = await retryUntilStored(ctx, () => parts.journal.read(key));
   if (owed?.kind === "card") {
     const action = pastAction(entries, owed.action.action);
-    if (action !== undefined) await view.settle(ref, cardOf(key, action, parts.encoder.encode));
+    if (action !== undefined) await view.updateCard(ref, cardOf(key, action, parts.encoder.encode));
     return;
   }
   if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
@@ -99,5 +99,5 @@ async function takeBack(
     { key, entry: owed?.debt.id },
     "a message was sent twice; this copy is taken back",
   );
-  await view.retract(ref);
+  await view.delete(ref);
 }

@@ -3,9 +3,9 @@ import { argsOf, askerIn, type Call } from "../thread/state.ts";
 import type { Finished } from "../tools/dispatch.ts";
 import type { Asker } from "../tools/tool.ts";
 import {
-  begin,
-  decide,
-  type Drive,
+  runInBackground,
+  appendDecision,
+  type ThreadContext,
   ensureLive,
   postLate,
   progress,
@@ -31,8 +31,8 @@ export function recoveredDraft(call: Call, outcome: Outcome, text: string): Draf
 }
 
 /** Who the call is made for: whoever began its run. */
-function askerOf(drive: Drive, { run, call, tool }: Call): Asker {
-  const { key, adapter, parts, thread } = drive;
+function askerOf(ctx: ThreadContext, { run, call, tool }: Call): Asker {
+  const { key, adapter, parts, thread } = ctx;
   const found = thread.runs.get(run);
   const { account = "", name = "" } = (found && askerIn(found)) ?? {};
   const own = () => adapter.people.timezone(account).catch(() => undefined);
@@ -43,37 +43,37 @@ function askerOf(drive: Drive, { run, call, tool }: Call): Asker {
     name,
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
     tenants: () => adapter.tenants(key, account),
-    outside: () => hasReadOutside(drive, run),
+    outside: () => hasReadOutside(ctx, run),
     // Who is no full member of the thread is told what everybody may know.
     audience: async () => {
       const isOpen = parts.dispatcher.find(tool)?.open === true;
-      return isOpen && !(await isAmongMembers(drive, run)) ? undefined : adapter.audience(key);
+      return isOpen && !(await isAmongMembers(ctx, run)) ? undefined : adapter.audience(key);
     },
     link: adapter.link(key),
   };
 }
 
 /** Runs a call whose `tool_started` is in the journal, and writes down how it ended; `done` lets the next one go. */
-export function runTool(drive: Drive, call: Call, done: () => void = () => {}): void {
+export function runTool(ctx: ThreadContext, call: Call, done: () => void = () => {}): void {
   const { tool } = call;
   const args = argsOf(call);
   const kept = call.started?.effect !== "read";
-  begin(drive, { key: `call:${call.call}`, run: call.run, kept }, async (signal) => {
+  runInBackground(ctx, { key: `call:${call.call}`, run: call.run, kept }, async (signal) => {
     try {
       // Narrows the window in which a worker that was frozen right here acts after another has taken over.
-      if (!(await ensureLive(drive))) return async () => {};
-      progress(drive, call.run, { kind: "tool_started", call: call.call, tool, args });
-      const finished = await drive.parts.dispatcher.run(tool, args, {
+      if (!(await ensureLive(ctx))) return async () => {};
+      progress(ctx, call.run, { kind: "tool_started", call: call.call, tool, args });
+      const finished = await ctx.parts.dispatcher.run(tool, args, {
         signal,
-        startedAt: call.started?.at ?? storeNow(drive),
-        asker: askerOf(drive, call),
-        keep: (bytes) => drive.parts.journal.putArtifact(drive.key, bytes),
-        artifact: (id) => drive.parts.journal.readArtifact(drive.key, id),
-        permit: (other) => permitStep(drive, { ...call, args: other, from: args }),
+        startedAt: call.started?.at ?? storeNow(ctx),
+        asker: askerOf(ctx, call),
+        keep: (bytes) => ctx.parts.journal.putArtifact(ctx.key, bytes),
+        artifact: (id) => ctx.parts.journal.readArtifact(ctx.key, id),
+        permit: (other) => permitStep(ctx, { ...call, args: other, from: args }),
       });
       const { outcome, ms } = finished;
-      progress(drive, call.run, { kind: "tool_finished", call: call.call, tool, outcome, ms });
-      return () => record(drive, call, finished);
+      progress(ctx, call.run, { kind: "tool_finished", call: call.call, tool, outcome, ms });
+      return () => record(ctx, call, finished);
     } finally {
       done();
     }
@@ -84,9 +84,9 @@ export function runTool(drive: Drive, call: Call, done: () => void = () => {}): 
  * Writes down an outcome this worker knows. A fenced worker posts it as a late word instead, so that it is not lost. A
  * read that was cut because of a shutdown is left as it is: the next start runs it again.
  */
-async function record(drive: Drive, call: Call, finished: Finished): Promise<void> {
+async function record(ctx: ThreadContext, call: Call, finished: Finished): Promise<void> {
   const { outcome, text, ms, artifacts, files } = finished;
-  if (outcome === "cancelled" && drive.draining) return;
+  if (outcome === "cancelled" && ctx.draining) return;
   const kept = {
     ...(artifacts.length > 0 && { artifacts }),
     ...(files.length > 0 && { files }),
@@ -95,16 +95,16 @@ async function record(drive: Drive, call: Call, finished: Finished): Promise<voi
   const drafts = outcome === "unknown" ? [draft, unknownNotice(call, text)] : [draft];
   let said = false;
   try {
-    if (!drive.over && !drive.fenced) {
-      await decide(drive, () => (call.finished === undefined ? drafts : undefined));
-      said = !drive.fenced && call.finished?.recovered !== true;
+    if (!ctx.over && !ctx.fenced) {
+      await appendDecision(ctx, () => (call.finished === undefined ? drafts : undefined));
+      said = !ctx.fenced && call.finished?.recovered !== true;
     }
   } finally {
     // Another worker may have concluded meanwhile that nobody knows.
     const isOpen = call.finished === undefined || call.finished.recovered === true;
     if (!said && isOpen && call.started?.effect !== "read") {
       const id = `late:${call.call}`;
-      await postLate(drive, { id, kind: "signal", call: call.call, outcome, text });
+      await postLate(ctx, { id, kind: "signal", call: call.call, outcome, text });
     }
   }
 }
@@ -114,26 +114,26 @@ async function record(drive: Drive, call: Call, finished: Finished): Promise<voi
  * has it approved by now. Anything else is never run again: its verifier may report that it was done; whatever else it says is evidence for
  * the person who settles it.
  */
-export function recover(drive: Drive, key: string, call: Call): void {
+export function recover(ctx: ThreadContext, key: string, call: Call): void {
   const { started } = call;
   if (started === undefined) return;
-  const { dispatcher } = drive.parts;
+  const { dispatcher } = ctx.parts;
   const args = argsOf(call);
   if (started.effect === "read" && call.action === undefined) {
-    begin(drive, { key, run: call.run, kept: true }, (signal) =>
-      again(drive, call, started.effect, signal).catch((error: unknown) => {
+    runInBackground(ctx, { key, run: call.run, kept: true }, (signal) =>
+      again(ctx, call, started.effect, signal).catch((error: unknown) => {
         if (!isLookUpFailure(error)) throw error;
-        return async () => putOff(drive, key, error);
+        return async () => putOff(ctx, key, error);
       }),
     );
     return;
   }
-  begin(drive, { key, run: call.run, kept: true }, async (signal) => {
-    const { verdict, evidence } = drive.thread.parked
+  runInBackground(ctx, { key, run: call.run, kept: true }, async (signal) => {
+    const { verdict, evidence } = ctx.thread.parked
       ? { verdict: "unknown" as const, evidence: "not possible: its work crashed twice" }
-      : await dispatcher.verify(call.tool, args, started.at, signal, askerOf(drive, call));
+      : await dispatcher.verify(call.tool, args, started.at, signal, askerOf(ctx, call));
     return () =>
-      decide(drive, () =>
+      appendDecision(ctx, () =>
         call.finished === undefined ? recovered(call, verdict, evidence) : undefined,
       );
   });
@@ -145,22 +145,22 @@ const NEEDS_APPROVAL =
 
 /** Runs an interrupted read again, or says why not. */
 async function again(
-  drive: Drive,
+  ctx: ThreadContext,
   call: Call,
   effect: Effect,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const permission = await permit(drive, { ...call, effect, args: argsOf(call) }, signal);
+  const permission = await permit(ctx, { ...call, effect, args: argsOf(call) }, signal);
   const end = (outcome: Outcome, text: string) =>
-    decide(drive, () =>
+    appendDecision(ctx, () =>
       call.finished === undefined ? [recoveredDraft(call, outcome, text)] : undefined,
     );
   return async () => {
-    if (drive.thread.runs.get(call.run)?.stopped === true)
+    if (ctx.thread.runs.get(call.run)?.stopped === true)
       await end("cancelled", "Interrupted, then stopped.");
     else if (permission.kind === "deny") await end("blocked", permission.why);
     else if (permission.kind === "ask") await end("blocked", NEEDS_APPROVAL);
-    else if (!drive.over && !drive.fenced && !drive.draining) runTool(drive, call);
+    else if (!ctx.over && !ctx.fenced && !ctx.draining) runTool(ctx, call);
   };
 }
 

@@ -1,19 +1,19 @@
 /** Lets one loop sleep until somebody rings or a time has passed. A ring while nobody sleeps is kept. */
-export interface Bell {
-  ring(): void;
+export interface WakeSignal {
+  notify(): void;
   /** Returns at once after an unheard ring, else at the next one or after `ms`. */
-  rung(ms?: number): Promise<void>;
+  wait(ms?: number): Promise<void>;
 }
 
-export function createBell(): Bell {
+export function createWakeSignal(): WakeSignal {
   let unheard = false;
   let wake: (() => void) | undefined;
   return {
-    ring() {
+    notify() {
       unheard = true;
       wake?.();
     },
-    async rung(ms) {
+    async wait(ms) {
       if (!unheard) {
         await new Promise<void>((resolve) => {
           const timer =

@@ -2,21 +2,21 @@ import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { BEAT_MS } from "../core/host-beat.ts";
 import type { Thread } from "../thread/state.ts";
 import {
-  absorb,
+  catchUp,
   append,
-  createDrive,
-  cut,
-  type Drive,
-  hint,
-  lose,
-  persist,
+  createContext,
+  abortWork,
+  type ThreadContext,
+  noteNewest,
+  markLost,
+  retryUntilStored,
   renew,
   storeNow,
   type WorkerParts,
 } from "./context.ts";
 import type { Machines } from "../thread/machines.ts";
-import { nextStep, type Step } from "../thread/decide.ts";
-import { perform } from "./effects.ts";
+import { decide, type Step } from "../thread/decide.ts";
+import { execute } from "./effects.ts";
 
 /** When to look again at a journal that only a newer program understands. */
 const NEWER_RETRY_MS = 60_000;
@@ -44,14 +44,14 @@ export interface Worker {
 }
 
 export function createWorker(parts: WorkerParts): Worker {
-  const drives = new Map<Drive, Promise<void>>();
+  const drives = new Map<ThreadContext, Promise<void>>();
   /** Writes that still run though their journal was lost to another worker: what they come to is posted. */
   const late = new Set<Promise<void>>();
   /** Folds of journals held lately, so that taking one up again reads only what is new. */
   const known = new Map<JournalKey, Thread>();
   let draining = false;
 
-  function remember({ key, thread }: Drive): void {
+  function remember({ key, thread }: ThreadContext): void {
     known.set(key, thread);
     for (const oldest of known.keys()) {
       if (known.size <= KNOWN_THREADS) return;
@@ -59,7 +59,7 @@ export function createWorker(parts: WorkerParts): Worker {
     }
   }
 
-  async function drive(each: Drive): Promise<void> {
+  async function drive(each: ThreadContext): Promise<void> {
     known.delete(each.key); // folded in place: of no use to anyone if this ends half-way
     try {
       await hold(each);
@@ -80,7 +80,7 @@ export function createWorker(parts: WorkerParts): Worker {
       const askedAt = performance.now();
       const granted = await parts.journal.lease(key, parts.leaseMs);
       if (granted === undefined) return;
-      const taken = createDrive(parts, adapter, granted, known.get(key), askedAt);
+      const taken = createContext(parts, adapter, granted, known.get(key), askedAt);
       taken.draining = draining;
       const work = drive(taken);
       drives.set(taken, work);
@@ -96,8 +96,8 @@ export function createWorker(parts: WorkerParts): Worker {
       draining = true;
       for (const each of drives.keys()) {
         each.draining = true;
-        cut(each, () => true);
-        each.bell.ring();
+        abortWork(each, () => true);
+        each.wakeSignal.notify();
       }
       const ended = async (ms: number) => {
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -116,77 +116,76 @@ export function createWorker(parts: WorkerParts): Worker {
 }
 
 /** Drives while the lease is renewed and the journal watched. */
-async function hold(drive: Drive): Promise<void> {
-  const { journal, log } = drive.parts;
-  const watch = journal.watch(drive.key, (last) => hint(drive, last));
-  const renewals = keepLease(drive);
+async function hold(ctx: ThreadContext): Promise<void> {
+  const { journal, log } = ctx.parts;
+  const watch = journal.watch(ctx.key, (last) => noteNewest(ctx, last));
+  const renewals = keepLease(ctx);
   try {
-    await absorb(drive);
-    await loop(drive);
+    await catchUp(ctx);
+    await loop(ctx);
   } finally {
-    drive.over = true;
+    ctx.over = true;
     clearInterval(renewals);
     await watch.stop();
-    cut(drive, () => true);
+    abortWork(ctx, () => true);
     // What was begun and is no longer this worker's to decide ends here; known outcomes of writes are posted.
-    for (const conclude of drive.ready.splice(0)) {
+    for (const conclude of ctx.ready.splice(0)) {
       await conclude().catch((error: unknown) => {
-        log.error({ err: error, key: drive.key }, "a late outcome could not be written");
+        log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
       });
     }
   }
 }
 
 /** Renews the lease, also one of a thread that was lost, until the timer is cleared. */
-function keepLease(drive: Drive): NodeJS.Timeout {
+function keepLease(ctx: ThreadContext): NodeJS.Timeout {
   return setInterval(() => {
-    renew(drive).catch((error: unknown) => {
-      drive.parts.log.warn({ err: error, key: drive.key }, "the lease could not be renewed yet");
+    renew(ctx).catch((error: unknown) => {
+      ctx.parts.log.warn({ err: error, key: ctx.key }, "the lease could not be renewed yet");
     });
-  }, drive.lease.ttlMs / 3);
+  }, ctx.lease.ttlMs / 3);
 }
 
-async function loop(drive: Drive): Promise<void> {
-  const { thread, bell } = drive;
-  if (thread.newer === undefined && drive.attempts > PARK_AFTER && !thread.parked)
-    await park(drive);
-  while (!drive.fenced) {
-    if (drive.doubted || drive.heard > thread.last) await absorb(drive);
-    const conclude = drive.ready.shift();
+async function loop(ctx: ThreadContext): Promise<void> {
+  const { thread, wakeSignal: bell } = ctx;
+  if (thread.newer === undefined && ctx.attempts > PARK_AFTER && !thread.parked) await park(ctx);
+  while (!ctx.fenced) {
+    if (ctx.mayBeSetBack || ctx.newestHeard > thread.last) await catchUp(ctx);
+    const conclude = ctx.ready.shift();
     if (conclude !== undefined) {
       await conclude();
       continue;
     }
-    if (thread.newer !== undefined && drive.busy.size === 0) return leaveAlone(drive);
-    if (drive.awayMs !== undefined) await sayBack(drive, drive.awayMs);
-    const step = stepOf(drive);
-    if (step.do !== "wait") await perform(drive, step);
-    else if (drive.busy.size > 0) {
-      const ms = step.until === undefined ? undefined : step.until - storeNow(drive);
-      await bell.rung(ms === undefined ? undefined : Math.max(ms, MIN_SLEEP_MS));
-    } else if (await release(drive, step)) return;
+    if (thread.newer !== undefined && ctx.busy.size === 0) return leaveAlone(ctx);
+    if (ctx.awayMs !== undefined) await sayBack(ctx, ctx.awayMs);
+    const step = stepOf(ctx);
+    if (step.do !== "wait") await execute(ctx, step);
+    else if (ctx.busy.size > 0) {
+      const ms = step.until === undefined ? undefined : step.until - storeNow(ctx);
+      await bell.wait(ms === undefined ? undefined : Math.max(ms, MIN_SLEEP_MS));
+    } else if (await release(ctx, step)) return;
   }
 }
 
-function stepOf(drive: Drive): Step {
-  const now = storeNow(drive);
-  for (const [key, until] of drive.deferred) if (until <= now) drive.deferred.delete(key);
-  const busy = new Set([...drive.busy.keys(), ...drive.deferred.keys()]);
+function stepOf(ctx: ThreadContext): Step {
+  const now = storeNow(ctx);
+  for (const [key, until] of ctx.deferred) if (until <= now) ctx.deferred.delete(key);
+  const busy = new Set([...ctx.busy.keys(), ...ctx.deferred.keys()]);
   // A newer program's entry hides what follows: nothing may be decided, only work in progress is waited for.
-  if (drive.thread.newer !== undefined) return { do: "wait", until: undefined };
-  const step = nextStep(drive.thread, {
+  if (ctx.thread.newer !== undefined) return { do: "wait", until: undefined };
+  const step = decide(ctx.thread, {
     now,
     busy,
-    draining: drive.draining,
-    showAfterMs: showAfterMs(drive),
-    machines: machinesOf(drive),
+    draining: ctx.draining,
+    showAfterMs: showAfterMs(ctx),
+    machines: machinesOf(ctx),
   });
-  if (step.do !== "wait" || drive.deferred.size === 0) return step;
-  return { ...step, until: Math.min(step.until ?? Infinity, ...drive.deferred.values()) };
+  if (step.do !== "wait" || ctx.deferred.size === 0) return step;
+  return { ...step, until: Math.min(step.until ?? Infinity, ...ctx.deferred.values()) };
 }
 
 /** What is known of who is there; after a beat's time the store is asked again. */
-function machinesOf({ parts, hosts, key }: Drive): Machines {
+function machinesOf({ parts, hosts, key }: ThreadContext): Machines {
   const isFresh = hosts !== undefined && performance.now() - hosts.at < BEAT_MS;
   return {
     here: parts.dispatcher.host,
@@ -197,14 +196,14 @@ function machinesOf({ parts, hosts, key }: Drive): Machines {
 }
 
 /** When a run's progress gets a message here, if it does. */
-function showAfterMs({ adapter, key, parts }: Drive): number | undefined {
-  return adapter.view(key)?.begin === undefined ? undefined : parts.showAfterMs;
+function showAfterMs({ adapter, key, parts }: ThreadContext): number | undefined {
+  return adapter.view(key)?.openProgress === undefined ? undefined : parts.showAfterMs;
 }
 
 /** Its work crashed twice: says so, shows what is owed, and waits for a person to write. */
-async function park(drive: Drive): Promise<void> {
-  const { last } = drive.thread;
-  await append(drive, [
+async function park(ctx: ThreadContext): Promise<void> {
+  const { last } = ctx.thread;
+  await append(ctx, [
     {
       id: `parked:${last}`,
       kind: "notice",
@@ -218,18 +217,21 @@ async function park(drive: Drive): Promise<void> {
  * Gives the lease back and says when something is next owed, and to which host: its processes find it by themselves. False
  * when there is more to look at first.
  */
-async function release(drive: Drive, waiting: Extract<Step, { do: "wait" }>): Promise<boolean> {
-  const { thread, parts, lease } = drive;
-  const left = drive.draining
-    ? nextStep(thread, {
-        now: storeNow(drive),
+async function release(
+  ctx: ThreadContext,
+  waiting: Extract<Step, { do: "wait" }>,
+): Promise<boolean> {
+  const { thread, parts, lease } = ctx;
+  const left = ctx.draining
+    ? decide(thread, {
+        now: storeNow(ctx),
         busy: new Set(),
         draining: false,
         showAfterMs: undefined,
-        machines: machinesOf(drive),
+        machines: machinesOf(ctx),
       })
     : waiting;
-  const now = storeNow(drive);
+  const now = storeNow(ctx);
   const isOwed = left.do !== "wait";
   const { until } = waiting;
   const host = isOwed ? undefined : left.host;
@@ -238,18 +240,20 @@ async function release(drive: Drive, waiting: Extract<Step, { do: "wait" }>): Pr
   const floor =
     until === undefined ? undefined : Math.ceil(Math.max(until, now + MIN_LEASE_GAP_MS));
   const dueAt = isOwed ? now : floor;
-  const reply = await persist(drive, () => parts.journal.release(lease, thread, dueAt, host));
+  const reply = await retryUntilStored(ctx, () =>
+    parts.journal.release(lease, thread, dueAt, host),
+  );
   if (reply.kind === "unseen") {
-    drive.heard = reply.unseen.at(-1)?.seq ?? drive.heard;
-    await absorb(drive);
+    ctx.newestHeard = reply.unseen.at(-1)?.seq ?? ctx.newestHeard;
+    await catchUp(ctx);
     return false;
   }
   if (reply.kind === "lost") {
-    lose(drive);
+    markLost(ctx);
     return false;
   }
   // The wake-ups' timers go by this process's clock, `dueAt` by the store's.
-  if (dueAt !== undefined) parts.wakeAt(drive.key, Date.now() + (dueAt - now));
+  if (dueAt !== undefined) parts.wakeAt(ctx.key, Date.now() + (dueAt - now));
   return true;
 }
 
@@ -257,28 +261,28 @@ async function release(drive: Drive, waiting: Extract<Step, { do: "wait" }>): Pr
  * Gives back a thread that is no longer what was folded of it, for somebody to begin again, once what runs has ended: until
  * then the lease is kept, or another worker would run it beside.
  */
-async function startOver(drive: Drive): Promise<void> {
-  const { parts, key, lease, busy } = drive;
+async function startOver(ctx: ThreadContext): Promise<void> {
+  const { parts, key, lease, busy } = ctx;
   const { journal, log } = parts;
   log.error(
     { key },
     "the store no longer has what was read of this thread, as after a failover or a restored backup; it is read again",
   );
-  const renewals = keepLease(drive);
+  const renewals = keepLease(ctx);
   await Promise.all([...busy.values()].map(({ ended }) => ended));
   clearInterval(renewals);
   const last = (await journal.read(key)).at(-1)?.seq ?? 0;
-  const reply = await journal.release(lease, last, storeNow(drive));
+  const reply = await journal.release(lease, last, storeNow(ctx));
   if (reply.kind === "ok") parts.wakeAt(key, 0);
 }
 
 /** The store was away and is back: nothing was done meanwhile, and people are told. */
-async function sayBack(drive: Drive, awayMs: number): Promise<void> {
-  drive.awayMs = undefined;
+async function sayBack(ctx: ThreadContext, awayMs: number): Promise<void> {
+  ctx.awayMs = undefined;
   const seconds = Math.round(awayMs / 1_000);
-  await append(drive, [
+  await append(ctx, [
     {
-      id: `back:${drive.thread.last}`,
+      id: `back:${ctx.thread.last}`,
       kind: "notice",
       text: `The store did not answer for ${seconds} s; nothing was done meanwhile. It is back.`,
     },
@@ -286,17 +290,17 @@ async function sayBack(drive: Drive, awayMs: number): Promise<void> {
 }
 
 /** A newer program wrote here: nothing is decided, and somebody newer may take it. */
-async function leaveAlone(drive: Drive): Promise<void> {
-  const { journal, log } = drive.parts;
+async function leaveAlone(ctx: ThreadContext): Promise<void> {
+  const { journal, log } = ctx.parts;
   log.error(
-    { key: drive.key, entry: drive.thread.newer?.written },
+    { key: ctx.key, entry: ctx.thread.newer?.written },
     "a newer version wrote this thread; leaving it alone",
   );
-  let entries = await persist(drive, () => journal.read(drive.key));
+  let entries = await retryUntilStored(ctx, () => journal.read(ctx.key));
   for (;;) {
     const last = entries.at(-1)?.seq ?? 0;
-    const dueAt = storeNow(drive) + NEWER_RETRY_MS;
-    const reply = await persist(drive, () => journal.release(drive.lease, last, dueAt));
+    const dueAt = storeNow(ctx) + NEWER_RETRY_MS;
+    const reply = await retryUntilStored(ctx, () => journal.release(ctx.lease, last, dueAt));
     if (reply.kind !== "unseen") return;
     entries = reply.unseen;
   }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import type { ActionCard } from "../../src/adapters/adapter.ts";
-import type { Part, Span } from "../../src/adapters/render/rich-text.ts";
+import type { Block, Inline } from "../../src/adapters/render/rich-text.ts";
 import { exactText } from "../../src/security/sanitize.ts";
 
 /** How many messages of any parts each platform shows in a test; `PROPERTY_RUNS=20000` shows more. */
@@ -23,7 +23,7 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
 
 const flag = fc.constantFrom<[] | [true]>([], [true]);
 
-const anySpan: fc.Arbitrary<Span> = fc.oneof(
+const anySpan: fc.Arbitrary<Inline> = fc.oneof(
   {
     arbitrary: fc
       .tuple(anyText, flag, flag, flag, flag)
@@ -47,28 +47,28 @@ const anySpan: fc.Arbitrary<Span> = fc.oneof(
   { arbitrary: fc.constant({ text: "2026-11-22 03:30 UTC", at: 1_795_318_200_000 }), weight: 1 },
 );
 
-const anySpans = fc.array(anySpan, { maxLength: 4 });
+const anyInlines = fc.array(anySpan, { maxLength: 4 });
 
-const anyPart: fc.Arbitrary<Part> = fc.oneof(
+const anyPart: fc.Arbitrary<Block> = fc.oneof(
   fc
-    .tuple(fc.constantFrom("text", "heading", "quote", "small"), anySpans)
-    .map(([kind, spans]) => ({ kind, spans })),
+    .tuple(fc.constantFrom("text", "heading", "quote", "small"), anyInlines)
+    .map(([kind, inlines]) => ({ kind, inlines })),
   fc
-    .tuple(fc.nat({ max: 9 }), fc.constantFrom("•", "•", "3.", "12)"), anySpans)
-    .map(([depth, marker, spans]) => ({ kind: "item" as const, depth, marker, spans })),
+    .tuple(fc.nat({ max: 9 }), fc.constantFrom("•", "•", "3.", "12)"), anyInlines)
+    .map(([depth, marker, inlines]) => ({ kind: "item" as const, depth, marker, inlines })),
   anyText.map((text) => ({ kind: "code" as const, text })),
   anyText.map((text) => ({ kind: "exact" as const, text: exactText(JSON.stringify({ text })) })),
   fc.constant({ kind: "rule" as const }),
 );
 
-export const anyParts: fc.Arbitrary<Part[]> = fc.array(anyPart, { maxLength: 6 });
+export const anyParts: fc.Arbitrary<Block[]> = fc.array(anyPart, { maxLength: 6 });
 
 /** What a reader has to see of the parts, without white space, in order. */
-export function readable(parts: readonly Part[]): string {
+export function readable(parts: readonly Block[]): string {
   const texts = parts.map((part) => {
     if (part.kind === "rule") return "";
     if (part.kind === "code" || part.kind === "exact") return part.text;
-    return part.spans.map(({ text, at }) => (at === undefined ? text : `(${text})`)).join("");
+    return part.inlines.map(({ text, at }) => (at === undefined ? text : `(${text})`)).join("");
   });
   return bare(texts.join(""));
 }

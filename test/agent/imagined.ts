@@ -1,6 +1,6 @@
 import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
-import { beginRun, endRun, type TalkTerms } from "../../src/thread/run.ts";
+import { beginRun, endRun, type RunTerms } from "../../src/thread/run.ts";
 import { emptyTranscript, foldTranscript, type Transcript } from "../../src/agent/transcript.ts";
 import { isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
@@ -9,9 +9,9 @@ import { emptyThread, type Thread } from "../../src/thread/state.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { pastId } from "../../src/thread/fold-notices.ts";
 import type { Call } from "../../src/thread/state.ts";
-import { nextStep, type Step } from "../../src/thread/decide.ts";
+import { decide, type Step } from "../../src/thread/decide.ts";
 
-const TERMS: TalkTerms = {
+const TERMS: RunTerms = {
   model: "test/imagined",
   system: "system",
   tools: [],
@@ -229,7 +229,7 @@ const parts = {
       ? ({ kind: "call", tool: "look", args: {} } as const)
       : ({ kind: "text", text: "help", failed: false } as const),
   plain: () => "no model",
-  talk: TERMS,
+  terms: TERMS,
 };
 
 type Finish = (
@@ -338,8 +338,12 @@ function prepare(world: Imagined, call: Call, finish: Finish, tape: Tape): void 
   }
 }
 
-function think(world: Imagined, { run, talk }: Extract<Step, { do: "think" }>, tape: Tape): void {
-  const asked = requestOf(world.transcript, { run: run.started.run, talk }, TERMS);
+function think(
+  world: Imagined,
+  { run, modelRun: talk }: Extract<Step, { do: "think" }>,
+  tape: Tape,
+): void {
+  const asked = requestOf(world.transcript, { run: run.started.run, modelRun: talk }, TERMS);
   checkPaired(asked.turns);
   const told = asked.turns.map((turn) => JSON.stringify(turn));
   world.told.forEach((turn, i) => {
@@ -394,7 +398,7 @@ function think(world: Imagined, { run, talk }: Extract<Step, { do: "think" }>, t
 /** Works until there is nothing to do, and returns what it waits for then. @throws when that never comes */
 export function work(world: Imagined, tape: Tape, maxSteps = 400): Extract<Step, { do: "wait" }> {
   for (let steps = 0; steps < maxSteps; steps += 1) {
-    const step = nextStep(world.thread, {
+    const step = decide(world.thread, {
       now: world.clock,
       busy: new Set(),
       draining: false,

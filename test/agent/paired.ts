@@ -1,7 +1,7 @@
-import type { ToldTurn } from "../../src/agent/transcript.ts";
+import type { TranscriptTurn } from "../../src/agent/transcript.ts";
 
 /** Every call has its one result, in the turn right after it and in the calls' order. */
-export function checkPaired(turns: readonly ToldTurn[]): void {
+export function checkPaired(turns: readonly TranscriptTurn[]): void {
   turns.forEach((turn, i) => {
     const next = turns[i + 1];
     if (turn.role === "tool" && turns[i - 1]?.role !== "assistant")

@@ -254,10 +254,10 @@ test("a reply that a click overtook still makes its author one who asked, so the
     standings: Object.fromEntries(accounts.map((account) => [account, "member"])),
   });
   const { people } = chat.adapter;
-  const { standing } = people;
-  people.standing = async (account, key) => {
+  const { membership } = people;
+  people.membership = async (account, key) => {
     if (account === "test:bob") await new Promise((resolve) => setTimeout(resolve, 20));
-    return standing(account, key);
+    return membership(account, key);
   };
   const tools = [askUser, act];
   const stage = await talking([QUESTION, { calls: [call("act")] }], { tools, chat });

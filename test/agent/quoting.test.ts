@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Standing } from "../../src/core/people.ts";
+import type { Membership } from "../../src/core/people.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import { createChat } from "../fakes/chat.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
@@ -13,7 +13,7 @@ const STANDINGS = {
   "test:cy": "member",
   "test:guest": "guest",
   "test:bot": "bot",
-} as const satisfies Record<string, Standing>;
+} as const satisfies Record<string, Membership>;
 
 /** A stage with members, a guest and a bot, a destructive tool, a read, and a look at what is public. */
 async function company(script: readonly Saying[]) {
@@ -129,8 +129,8 @@ describe("a guest", () => {
 test("while the platform does not say who writes, the model is not asked; then it is", async () => {
   const clock = { now: 1_000_000 };
   const chat = createChat({ standings: STANDINGS });
-  const { standing } = chat.adapter.people;
-  chat.adapter.people.standing = () => Promise.reject(new Error("directory down"));
+  const { membership } = chat.adapter.people;
+  chat.adapter.people.membership = () => Promise.reject(new Error("directory down"));
   const stage = await talking([{ calls: [call("look")] }, SEEN], {
     chat,
     now: () => clock.now,
@@ -138,7 +138,7 @@ test("while the platform does not say who writes, the model is not asked; then i
   await stage.ask("how is web?");
   expect(stage.model.requests).toHaveLength(0);
   expect(chat.answers()).toEqual([]);
-  chat.adapter.people.standing = standing;
+  chat.adapter.people.membership = membership;
   clock.now += 60_000;
   await stage.settle();
   expect(stage.look.runs).toEqual(["web"]);

@@ -131,9 +131,9 @@ describe("a person's share of the day's tokens", () => {
     const chat = createChat({ standings: STANDINGS });
     const { people } = chat.adapter;
     let isAway = true;
-    const standing: typeof people.standing = async (account, key) => {
+    const standing: typeof people.membership = async (account, key) => {
       if (isAway) throw new Error("away");
-      return people.standing(account, key);
+      return people.membership(account, key);
     };
     const adapter = { ...chat.adapter, people: { ...people, standing } };
     const clock = { now: 1_000_000 };

@@ -170,7 +170,7 @@ describe("what people write while an approval is open", () => {
     const chat = createChat();
     const stage = await talking([{ calls: [call("act", "a")] }, ANSWER], { chat });
     await stage.ask("fix it");
-    chat.adapter.people.standing = async () => {
+    chat.adapter.people.membership = async () => {
       throw new Error("no answer");
     };
     await stage.say("go ahead", "test:bob");

@@ -9,7 +9,7 @@ import { emptyThread } from "../../src/thread/state.ts";
 import { imagine, interrupt, take, type Tape, write, work } from "./imagined.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { ANSWER, call, ofKind, resultsIn, talking } from "./talking.ts";
-import { nextStep } from "../../src/thread/decide.ts";
+import { decide } from "../../src/thread/decide.ts";
 
 /** Plays the tape; what follows it is all zeros. */
 function tapeOf(numbers: readonly number[]): Tape & { over(): boolean } {
@@ -28,7 +28,7 @@ function history(numbers: readonly number[]) {
     text: "why?",
   });
   while (!tape.over()) {
-    const step = nextStep(world.thread, {
+    const step = decide(world.thread, {
       now: world.clock,
       busy: new Set(),
       draining: false,
@@ -90,7 +90,7 @@ describe("whatever people, models and tools do", () => {
           if (world.thread.runs.size === 0) expect(pending.size).toBe(0);
           write(world, { id: "last", kind: "stop", actor: { account: "test:ana", name: "ana" } });
           work(world, tape);
-          expect([world.thread.runs.size, pending.size, world.thread.debts.size]).toEqual([
+          expect([world.thread.runs.size, pending.size, world.thread.outbox.size]).toEqual([
             0, 0, 0,
           ]);
         }),
@@ -171,15 +171,15 @@ describe("the requests of a run", () => {
     const entries = await stage.entries();
     const turns = ofKind(entries, "assistant");
     expect(turns).toHaveLength(3);
-    const terms = stage.parts.run.talk;
+    const terms = stage.parts.run.terms;
     for (const turn of turns) {
       const { seen, request, run } = turn;
       const until = entries.filter(({ seq }: Entry) => seq <= seen);
-      const talk = fold(emptyThread(), until).runs.get(run)?.talk;
+      const talk = fold(emptyThread(), until).runs.get(run)?.modelRun;
       if (talk === undefined || terms === undefined) throw new Error("no run");
       const transcript = emptyTranscript();
       for (const entry of until) foldTranscript(transcript, entry);
-      const { hash } = requestOf(transcript, { run, talk }, terms, tellingOf(turn));
+      const { hash } = requestOf(transcript, { run, modelRun: talk }, terms, tellingOf(turn));
       expect(hash).toBe(request);
     }
   });

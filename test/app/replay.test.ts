@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { replayLines } from "../../src/app/cli/replay-lines.ts";
-import { sealTerms } from "../../src/thread/run.ts";
+import { hashTerms } from "../../src/thread/run.ts";
 import { call, talking } from "../agent/talking.ts";
 import { KEY } from "../fakes/stage.ts";
 
@@ -10,11 +10,11 @@ async function replayed(change: (terms: object) => object, step?: number) {
     { text: "CONFIRMED: it is as seen in [T1]." },
   ]);
   await stage.ask("is it well?");
-  const { talk } = stage.parts.run;
+  const { terms: talk } = stage.parts.run;
   if (talk === undefined) throw new TypeError("no model");
   const { prefix: _, ...terms } = talk;
   const lines: string[] = [];
-  const today = sealTerms({ ...terms, ...change(terms) });
+  const today = hashTerms({ ...terms, ...change(terms) });
   for await (const line of replayLines(stage.journal, KEY, today, step)) lines.push(line);
   return lines;
 }

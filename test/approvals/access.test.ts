@@ -11,8 +11,8 @@ import type { Requester } from "../../src/approvals/requester.ts";
 
 const STANDINGS = ["member", "outsider", "guest", "bot", "deactivated", "unknown"] as const;
 
-function who(standing: Requester["standing"], account = "slack:T1:U1"): Requester {
-  return { account, standing, groups: [] };
+function who(standing: Requester["membership"], account = "slack:T1:U1"): Requester {
+  return { account, membership: standing, groups: [] };
 }
 
 const CALLS = {
@@ -29,7 +29,7 @@ describe("without rules", () => {
   const builtIn = accessPolicy.parse({});
   const cells = STANDINGS.flatMap((standing) =>
     PLACES.flatMap((channel) => Object.keys(CALLS).map((call) => [standing, channel, call])),
-  ) as [Requester["standing"], string, keyof typeof CALLS][];
+  ) as [Requester["membership"], string, keyof typeof CALLS][];
 
   test.each(cells)("a %s in %s: %s", (standing, channel, name) => {
     const access = decideAccess(builtIn, { ...CALLS[name], channel }, [who(standing)]);

@@ -9,7 +9,7 @@ import { emptyThread, type Thread } from "../../src/thread/state.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import type { StoredEntry } from "../../src/core/entry.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
-import { nextStep } from "../../src/thread/decide.ts";
+import { decide } from "../../src/thread/decide.ts";
 import { createCrew, type Paths, type Strike } from "./crew.ts";
 import type { Bug } from "./faults.ts";
 import { TOKENS_PER_DAY } from "./model.ts";
@@ -190,7 +190,7 @@ function createRest(journal: Journal, { threads }: BatchPlan) {
       const now = Date.now();
       for (const [key, thread] of folds) {
         fold(thread, await journal.read(key, thread.last));
-        const step = nextStep(thread, {
+        const step = decide(thread, {
           now,
           busy: new Set(),
           draining: false,

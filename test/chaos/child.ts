@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import type { ActionCard, Adapter, View } from "../../src/adapters/adapter.ts";
 import type { People } from "../../src/core/people.ts";
-import { sealTerms } from "../../src/thread/run.ts";
+import { hashTerms } from "../../src/thread/run.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
@@ -36,7 +36,7 @@ export interface Setup {
 const GRACE_MS = 1_000;
 
 const PEOPLE: People = {
-  standing: async (account) => {
+  membership: async (account) => {
     if (account === "test:gus") return "guest";
     return ["test:ana", "test:bob", "test:cy"].includes(account) ? "member" : "unknown";
   },
@@ -62,9 +62,9 @@ function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
     return { key, action, revision, digest, phase, name: input.parse(args).name };
   };
   return {
-    begin: () => put("begin", (ref) => witness.see({ what: "begun", key, ref })),
+    openProgress: () => put("begin", (ref) => witness.see({ what: "begun", key, ref })),
     progress: () => {},
-    say: (message, _delivery, begun) =>
+    post: (message, _delivery, begun) =>
       put(
         "say",
         (ref) => {
@@ -84,17 +84,17 @@ function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
         },
         begun,
       ),
-    whisper: (to, text) =>
+    postPrivately: (to, text) =>
       put("whisper", (ref) => witness.see({ what: "whispered", key, ref, to, text })),
-    amend: async (ref, notice) => {
+    updateNotice: async (ref, notice) => {
       const gone = notice === undefined;
       await put("amend", () => witness.see({ what: "amended", key, ref, gone }));
     },
-    card: (card) => put("card", (ref) => witness.see({ what: "carded", ref, ...seen(card) })),
-    settle: async (ref, card) => {
+    postCard: (card) => put("card", (ref) => witness.see({ what: "carded", ref, ...seen(card) })),
+    updateCard: async (ref, card) => {
       await put("settle", () => witness.see({ what: "settled", ref, ...seen(card) }));
     },
-    retract: async (ref) => {
+    delete: async (ref) => {
       await put("retract", () => witness.see({ what: "retracted", key, ref }));
     },
   };
@@ -137,7 +137,7 @@ async function main(setup: Setup): Promise<void> {
     sweepMs: setup.sweepMs,
   });
   const model = createErrandModel({ witness, cross, leaseMs: setup.leaseMs });
-  const talk = sealTerms({
+  const talk = hashTerms({
     model: "chaos/model",
     system: "Do what messages ask for.",
     tools: tools.map(toolSpec),
@@ -162,7 +162,7 @@ async function main(setup: Setup): Promise<void> {
       direct: (command, thread) =>
         answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),
       plain: (text) => `You said: ${text}`,
-      talk,
+      terms: talk,
     },
     encoder: encoderOf((text) => text),
     personOf: (account) => account,

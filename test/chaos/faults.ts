@@ -48,7 +48,8 @@ export function trapJournal(journal: Journal, cross: Cross, witness: Witness): J
     putArtifact: (key, bytes) => around("artifact", () => journal.putArtifact(key, bytes)),
     reserve: (counter, amount, limit) =>
       around("reserve", () => journal.reserve(counter, amount, limit)),
-    settle: (reservation, actual) => around("booked", () => journal.settle(reservation, actual)),
+    commitReservation: (reservation, actual) =>
+      around("booked", () => journal.commitReservation(reservation, actual)),
     renew: (lease) => around("renew", () => journal.renew(lease)),
     async lease(key, ttlMs) {
       cross("before:lease");
@@ -97,7 +98,8 @@ export function loseSome(journal: Journal, share: number, random: Random): Journ
     putArtifact: (key, bytes) => maybe(() => journal.putArtifact(key, bytes)),
     reserve: (counter, amount, limit) => maybe(() => journal.reserve(counter, amount, limit)),
     used: (counter) => maybe(() => journal.used(counter)),
-    settle: (reservation, actual) => maybe(() => journal.settle(reservation, actual)),
+    commitReservation: (reservation, actual) =>
+      maybe(() => journal.commitReservation(reservation, actual)),
   };
 }
 

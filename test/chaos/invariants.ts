@@ -1,7 +1,7 @@
 import { type Entry, isPost } from "../../src/core/entry.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { emptyThread } from "../../src/thread/state.ts";
-import { nextStep } from "../../src/thread/decide.ts";
+import { decide } from "../../src/thread/decide.ts";
 import { checkConversations } from "./conversations.ts";
 import {
   type CallEvidence,
@@ -416,7 +416,7 @@ function checkPrefixes({ entries }: Evidence): string[] {
   for (const entry of entries) {
     try {
       fold(thread, [entry]);
-      nextStep(thread, { now: entry.at, busy: new Set(), draining: false, showAfterMs: undefined });
+      decide(thread, { now: entry.at, busy: new Set(), draining: false, showAfterMs: undefined });
     } catch (error) {
       return [`the prefix up to entry ${entry.seq} cannot be folded: ${String(error)}`];
     }

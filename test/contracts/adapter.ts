@@ -33,7 +33,7 @@ function restartCard(key: JournalKey, changes: Partial<ActionCard> = {}): Action
 }
 
 function first(id: string): Delivery {
-  return { id, again: false };
+  return { id, isRetry: false };
 }
 
 /** What every adapter promises of the threads that it shows. */
@@ -56,15 +56,15 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
 
     test("it knows who takes part: their standing, and nobody else's", async () => {
       const { people } = under.adapter;
-      expect(await people.standing(under.account, under.key)).toBe("member");
-      expect(await people.standing("nobody:never", under.key)).toBe("unknown");
+      expect(await people.membership(under.account, under.key)).toBe("member");
+      expect(await people.membership("nobody:never", under.key)).toBe("unknown");
       expect(await people.members("slack:group:NEVER")).toBeUndefined();
       expect((await people.everyone(under.key)) ?? [under.account]).toContain(under.account);
     });
 
     test("a card shows every byte of the exact action, its consequences, and who may approve it", async () => {
       const card = restartCard(under.key);
-      await view.card(card, first("a1"));
+      await view.postCard(card, first("a1"));
       const shown = bare(under.shown());
       for (const part of [
         card.canonical,
@@ -78,9 +78,9 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     });
 
     test("an action that was changed by an edit is shown anew, whole", async () => {
-      const ref = await view.card(restartCard(under.key), first("a1"));
+      const ref = await view.postCard(restartCard(under.key), first("a1"));
       const args = { argv: ["systemctl", "restart", "db-primary"] };
-      await view.settle(
+      await view.updateCard(
         ref,
         restartCard(under.key, { revision: 2, args, canonical: JSON.stringify(args) }),
       );
@@ -88,9 +88,9 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     });
 
     test("how an action ended is shown, with who decided", async () => {
-      const ref = await view.card(restartCard(under.key), first("a1"));
+      const ref = await view.postCard(restartCard(under.key), first("a1"));
       const vote = { name: "Zoe", approve: false, reason: "peak hour" };
-      await view.settle(
+      await view.updateCard(
         ref,
         restartCard(under.key, {
           phase: "denied",
@@ -104,8 +104,8 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     test("answers and private words are shown whole, each with a reference of its own", async () => {
       const long = Array.from({ length: 60 }, (_, i) => `finding number ${i}`).join("\n");
       const refs = [
-        await view.whisper(under.account, "only for you"),
-        await view.say(answer("r1", long), first("ended:r1")),
+        await view.postPrivately(under.account, "only for you"),
+        await view.post(answer("r1", long), first("ended:r1")),
       ];
       expect(new Set(refs).size).toBe(2);
       expect(under.shown()).toContain("only for you");
@@ -115,12 +115,12 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     test("progress is never in the way: it may come twice, late, or for nothing", async () => {
       const tool = { call: "r1.t1", tool: "http_check" };
       const finished = { kind: "tool_finished", ...tool, outcome: "ok", ms: 1 } as const;
-      const begun = await view.begin?.(first("run:r1"), []);
+      const begun = await view.openProgress?.(first("run:r1"), []);
       view.progress(finished, begun);
       view.progress({ kind: "tool_started", ...tool, args: {} }, begun);
       view.progress({ kind: "tool_started", ...tool, args: {} }, begun);
       view.progress(finished, begun);
-      await view.say(answer("r1", "all is well"), first("ended:r1"), begun);
+      await view.post(answer("r1", "all is well"), first("ended:r1"), begun);
       view.progress(finished, begun);
       view.progress({ kind: "draft", run: "r9", text: "of no run" });
       expect(under.shown()).toContain("all is well");
@@ -128,9 +128,9 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
     });
 
     test("taking a message back does not fail, also when it is long gone", async () => {
-      const ref = await view.say(answer("r1", "said twice"), first("ended:r1"));
-      await view.retract(ref);
-      await expect(view.retract(ref)).resolves.toBeUndefined();
+      const ref = await view.post(answer("r1", "said twice"), first("ended:r1"));
+      await view.delete(ref);
+      await expect(view.delete(ref)).resolves.toBeUndefined();
     });
   });
 }

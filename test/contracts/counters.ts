@@ -61,7 +61,7 @@ export function countersContract(name: string, open: () => Promise<JournalUnderT
               made.push(got);
               used += amount;
             } else if (chosen !== undefined) {
-              await hand.settle(chosen, amount);
+              await hand.commitReservation(chosen, amount);
               if (!settled.has(chosen)) used += amount - chosen.amount;
               settled.add(chosen);
             }
@@ -78,10 +78,10 @@ export function countersContract(name: string, open: () => Promise<JournalUnderT
       if (first === undefined || second === undefined) throw new Error("there was room");
       expect(await journal.reserve("day", 11, 100)).toBeUndefined();
       expect(await journal.reserve("another day", 11, 100)).toBeDefined();
-      await other.settle(first, 10);
-      await journal.settle(first, 99);
+      await other.commitReservation(first, 10);
+      await journal.commitReservation(first, 99);
       expect(await journal.reserve("day", 61, 100)).toBeUndefined();
-      await journal.settle(second, 300);
+      await journal.commitReservation(second, 300);
       expect(await other.reserve("day", 0, 100)).toBeUndefined();
       expect(await other.reserve("day", 0, 310)).toBeDefined();
       expect(await other.reserve("day", 1, 310)).toBeUndefined();
@@ -94,7 +94,8 @@ export function countersContract(name: string, open: () => Promise<JournalUnderT
       for (const amount of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
         await expect(journal.reserve("day", amount, 100)).rejects.toThrow(TypeError);
         const made = await journal.reserve("day", 1, 100);
-        if (made !== undefined) await expect(other.settle(made, amount)).rejects.toThrow(TypeError);
+        if (made !== undefined)
+          await expect(other.commitReservation(made, amount)).rejects.toThrow(TypeError);
       }
       expect(await other.reserve("day", 37, 100)).toBeUndefined();
       expect(await other.reserve("day", 36, 100)).toBeDefined();

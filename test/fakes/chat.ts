@@ -8,7 +8,7 @@ import type {
   Progress,
   View,
 } from "../../src/adapters/adapter.ts";
-import type { People, Standing } from "../../src/core/people.ts";
+import type { People, Membership } from "../../src/core/people.ts";
 
 type Shown =
   | { ref: MessageRef; kind: "say"; message: Outgoing }
@@ -18,7 +18,7 @@ type Shown =
 
 export interface ChatOptions {
   /** Account → standing; who is not listed is `unknown`. Default: ana, bob, cy are members. */
-  standings?: Record<string, Standing>;
+  standings?: Record<string, Membership>;
   groups?: Record<string, string[]>;
   singleOperator?: boolean;
   /** What people call the place. */
@@ -38,7 +38,7 @@ export interface Chat {
   progress: Progress[];
   /** What each delivery was called, in order. */
   deliveries: Delivery[];
-  standings: Record<string, Standing>;
+  standings: Record<string, Membership>;
   groups: Record<string, string[]>;
   answers(): Extract<Outgoing, { kind: "answer" }>[];
   notices(): Extract<Outgoing, { kind: "notice" }>[];
@@ -67,12 +67,12 @@ export function createChat(options: ChatOptions = {}): Chat {
   const view: View = {
     progress: (update) => void progress.push(update),
     ...(options.begins === true && {
-      begin: async (delivery: Delivery, soFar: readonly Progress[]) => {
+      openProgress: async (delivery: Delivery, soFar: readonly Progress[]) => {
         deliveries.push(delivery);
         return put({ ref: ref(), kind: "begun", soFar });
       },
     }),
-    async say(message, delivery, begun) {
+    async post(message, delivery, begun) {
       deliveries.push(delivery);
       const index = shown.findIndex((each) => each.ref === begun);
       const item = { ref: begun ?? ref(), kind: "say", message } as const;
@@ -81,8 +81,8 @@ export function createChat(options: ChatOptions = {}): Chat {
       shown[index] = item;
       return begun;
     },
-    whisper: async (to, text, offer) => put({ ref: ref(), kind: "whisper", to, text, offer }),
-    amend: async (known, notice) => {
+    postPrivately: async (to, text, offer) => put({ ref: ref(), kind: "whisper", to, text, offer }),
+    updateNotice: async (known, notice) => {
       options.refuse?.("amend");
       const index = shown.findIndex((each) => each.ref === known);
       const item = shown[index];
@@ -91,19 +91,19 @@ export function createChat(options: ChatOptions = {}): Chat {
       else if (item.kind === "say") item.message = notice;
       else if (item.kind === "whisper") item.text = notice.text;
     },
-    card: async (card) => put({ ref: ref(), kind: "card", card }),
-    settle: async (known, card) => {
+    postCard: async (card) => put({ ref: ref(), kind: "card", card }),
+    updateCard: async (known, card) => {
       options.refuse?.("settle");
       const item = shown.find((each) => each.ref === known);
       if (item?.kind === "card") item.card = card;
     },
-    retract: async (known) => {
+    delete: async (known) => {
       const index = shown.findIndex((each) => each.ref === known);
       if (index >= 0) shown.splice(index, 1);
     },
   };
   const people: People = {
-    standing: async (account) => standings[account] ?? "unknown",
+    membership: async (account) => standings[account] ?? "unknown",
     members: async (group) => groups[group],
     everyone: async () => Object.keys(standings),
     timezone: async () => undefined,

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import * as z from "zod";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
-import { sealTerms, type TalkTerms } from "../../src/thread/run.ts";
+import { hashTerms, type RunTerms } from "../../src/thread/run.ts";
 import { createPersonOf, type KnownPerson } from "../../src/core/people.ts";
 import { accessPolicy } from "../../src/approvals/access.ts";
 import { approvalPolicy } from "../../src/approvals/policy.ts";
@@ -72,7 +72,7 @@ export interface StageOptions {
   isShared?: boolean;
   /** What answers plain language; without it nothing does. */
   model?: Model;
-  talk?: Partial<TalkTerms>;
+  talk?: Partial<RunTerms>;
   people?: KnownPerson[];
   /** Takes secrets out. Default: there are none. */
   hide?: (text: string) => string;
@@ -107,9 +107,9 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const encode = options.encode ?? hide;
   const encoder = encoderOf(encode, hide);
   const { model } = options;
-  const talk: TalkTerms | undefined =
+  const talk: RunTerms | undefined =
     model &&
-    sealTerms({
+    hashTerms({
       model: model.id,
       system: SYSTEM_PROMPT,
       tools: tools.map(toolSpec),
@@ -136,7 +136,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       direct: (command, thread) =>
         answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
-      talk,
+      terms: talk,
     },
     encoder,
     model: async (id) => {

@@ -163,7 +163,7 @@ describe("what is kept in Redis", () => {
       expect(left(part)).toBeLessThanOrEqual(MAX_IDLE_MS);
     }
     server.cli("PEXPIRE", named("counter"), "100000");
-    if (made !== undefined) await journal.settle(made, 3);
+    if (made !== undefined) await journal.commitReservation(made, 3);
     expect(left("counter")).toBeGreaterThan(MAX_IDLE_MS - 5_000);
     expect(named("reservation")).toBe("");
   });

@@ -143,7 +143,7 @@ describe("the SQLite file", () => {
     db.close();
     expect(await journal.reserve("used", 3, 9)).toBeUndefined();
     expect(await journal.reserve("old", 9, 9)).toMatchObject({ amount: 9 });
-    if (old !== undefined) await journal.settle(old, 0);
+    if (old !== undefined) await journal.commitReservation(old, 0);
     expect(await journal.reserve("old", 1, 9)).toBeUndefined();
     await journal.close();
   });

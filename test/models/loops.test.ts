@@ -2,7 +2,7 @@ import { LLMock } from "@copilotkit/aimock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AssistantBlock } from "../../src/core/block.ts";
 import type { Model, Turn } from "../../src/models/model.ts";
-import { createPatientModel } from "../../src/models/retrying.ts";
+import { createRetryingModel } from "../../src/models/retrying.ts";
 import { failureOf, requestOf, said } from "./harness.ts";
 import { anthropic, compatible, openai } from "./dialects.ts";
 
@@ -92,7 +92,7 @@ describe.each([anthropic, openai, compatible])("$wire against aimock", (dialect)
   });
 
   test("an overload and a rate limit are outlasted, the text is then streamed once more", async () => {
-    const patient = createPatientModel(model, { firstDelayMs: 5 });
+    const patient = createRetryingModel(model, { firstDelayMs: 5 });
     mock.on(
       { userMessage: "hello", sequenceIndex: 0 },
       { error: { message: "Overloaded", type: "overloaded_error" }, status: 529 },
@@ -108,7 +108,7 @@ describe.each([anthropic, openai, compatible])("$wire against aimock", (dialect)
   });
 
   test("a key that is refused is said at once", async () => {
-    const patient = createPatientModel(model, { firstDelayMs: 5 });
+    const patient = createRetryingModel(model, { firstDelayMs: 5 });
     mock.nextRequestError(401, { message: "invalid x-api-key", type: "authentication_error" });
     const error = await failureOf(patient.generate(requestOf([said("hello")]), { signal }));
     expect(error.code).toBe("MODEL_AUTH");

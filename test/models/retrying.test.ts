@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ModelError } from "../../src/models/model.ts";
-import { createPatientModel } from "../../src/models/retrying.ts";
+import { createRetryingModel } from "../../src/models/retrying.ts";
 import { failureOf, requestOf, said } from "./harness.ts";
 import { type ModelServer, type Reply, startModelServer } from "../fakes/model-server.ts";
 import { anthropic } from "./dialects.ts";
@@ -14,8 +14,8 @@ describe("a patient model", () => {
   function status(code: number, headers: Record<string, string> = {}): Reply {
     return { status: code, headers, pieces: [anthropic.error("e", "Sorry.")] };
   }
-  function patient(options: Parameters<typeof createPatientModel>[1] = {}) {
-    return createPatientModel(anthropic.create({ baseURL: server.url, idleMs: 1000 }), {
+  function patient(options: Parameters<typeof createRetryingModel>[1] = {}) {
+    return createRetryingModel(anthropic.create({ baseURL: server.url, idleMs: 1000 }), {
       firstDelayMs: 2,
       ...options,
     });
@@ -128,7 +128,7 @@ describe("a patient model", () => {
   test("a Stop ends the wait at once", async () => {
     const stop = new AbortController();
     let attempts = 0;
-    const limited = createPatientModel({
+    const limited = createRetryingModel({
       id: "anthropic/limited",
       contextWindow: 1,
       generate() {

@@ -2,7 +2,7 @@ import { isOpen } from "../../src/thread/action.ts";
 import type { Draft } from "../../src/core/entry.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { emptyThread, type Thread } from "../../src/thread/state.ts";
-import { nextStep, type Step } from "../../src/thread/decide.ts";
+import { decide, type Step } from "../../src/thread/decide.ts";
 
 /** The model's letters as the product's entries, and what the product writes besides. */
 
@@ -128,7 +128,7 @@ export class Replay {
   }
 
   #told(): Draft[] {
-    if (!this.thread.words.has("l")) return [];
+    if (!this.thread.dueNotices.has("l")) return [];
     const id = this.#isEnded() ? OWN_ANSWER : "told";
     return [{ id, kind: "notice", text: "", answers: "l" }];
   }
@@ -153,7 +153,7 @@ export class Replay {
   /** The oldest answer that is owed, and what is not one. */
   #deliver(at: number): void {
     for (;;) {
-      const [debt] = this.thread.debts.values();
+      const [debt] = this.thread.outbox.values();
       if (debt === undefined) return;
       this.#add([delivered(debt.id)], at);
       if (isAnswer(debt.id)) return;
@@ -194,7 +194,7 @@ export class Replay {
 
   next(late: boolean, busy: ReadonlySet<string> = new Set()): Step {
     const now = late ? EXPIRES_AT : 1;
-    return nextStep(this.thread, { now, busy, draining: false, showAfterMs: undefined });
+    return decide(this.thread, { now, busy, draining: false, showAfterMs: undefined });
   }
 
   /** The entries that end the run, one step after the other, by the name of the step. */

@@ -1,5 +1,5 @@
 import type { Adapter } from "../../src/adapters/adapter.ts";
-import type { People, Standing } from "../../src/core/people.ts";
+import type { People, Membership } from "../../src/core/people.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 
 /**
@@ -14,7 +14,7 @@ const THEIRS = "slack:T2";
 /** A thread of the company's that has nothing to do with any case. */
 export const COMPANY_THREAD: JournalKey = `${OURS}:C1:1`;
 
-const STANDINGS: Record<PlaceName, Record<string, Standing>> = {
+const STANDINGS: Record<PlaceName, Record<string, Membership>> = {
   channel: {
     "test:ana": "member",
     "test:bob": "member",
@@ -43,7 +43,7 @@ export function peopleOf({
   guestsAreMembers: boolean;
 }): Pick<Adapter, "people" | "tenants"> {
   const people: People = {
-    async standing(account, key) {
+    async membership(account, key) {
       const standing = STANDINGS[placeOf(key)][account] ?? "unknown";
       return guestsAreMembers && ["guest", "outsider", "unknown"].includes(standing)
         ? "member"

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type Logger, pino } from "pino";
 import type { Adapter, Inbox, View } from "../../src/adapters/adapter.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
-import { sealTerms } from "../../src/thread/run.ts";
+import { hashTerms } from "../../src/thread/run.ts";
 import { approvalPolicy } from "../../src/approvals/policy.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
@@ -217,16 +217,16 @@ function recording(view: View, fault: Fault | undefined, tell: (what: unknown) =
   };
   return {
     progress: (update) => view.progress(keep(update)),
-    say: (message, delivery) => view.say(keep(message), delivery),
-    whisper: (to, text, offer) => view.whisper(to, keep(text), keep(offer)),
-    amend: (ref, notice) => view.amend(ref, keep(notice)),
-    card: (card, delivery) =>
-      view.card(
+    post: (message, delivery) => view.post(keep(message), delivery),
+    postPrivately: (to, text, offer) => view.postPrivately(to, keep(text), keep(offer)),
+    updateNotice: (ref, notice) => view.updateNotice(ref, keep(notice)),
+    postCard: (card, delivery) =>
+      view.postCard(
         keep(fault === "cards show something else" ? { ...card, canonical: '{"name":"x"}' } : card),
         delivery,
       ),
-    settle: (ref, card) => view.settle(ref, keep(card)),
-    retract: (ref) => view.retract(ref),
+    updateCard: (ref, card) => view.updateCard(ref, keep(card)),
+    delete: (ref) => view.delete(ref),
   };
 }
 
@@ -273,7 +273,7 @@ function joinParts(parts: Joined) {
     ({ name }) => fault === "every tool is offered" || name !== NOT_OFFERED,
   );
   const steps = fault === "runs have no budget" ? 5 * STEPS : STEPS;
-  const talk = sealTerms({
+  const talk = hashTerms({
     model: puppet.id,
     system: SYSTEM_PROMPT,
     tools: offered.map(toolSpec),
@@ -312,7 +312,7 @@ function joinParts(parts: Joined) {
       direct: (command, thread) =>
         answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),
       plain: () => "",
-      talk,
+      terms: talk,
     },
     encoder,
     model: async () => puppet,

@@ -6,7 +6,7 @@ import type { Draft, Entry } from "../../src/core/entry.ts";
 import { BotError } from "../../src/core/errors.ts";
 import { fold, pastAction } from "../../src/thread/fold.ts";
 import { emptyThread, type Thread } from "../../src/thread/state.ts";
-import { nextStep } from "../../src/thread/decide.ts";
+import { decide } from "../../src/thread/decide.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 
@@ -60,10 +60,12 @@ test("every prefix of every journal folds to a valid thread, entry by entry as i
         // An answer that a slow chat is owed is no part of what every step looks at.
         const unended = [...grown.runs.values()].filter(({ ended }) => ended === undefined);
         expect([...grown.going]).toEqual(unended);
-        expect(() => nextStep(grown, situation)).not.toThrow();
+        expect(() => decide(grown, situation)).not.toThrow();
       }
-      expect(nextStep(grown, situation).do).toBe("wait");
-      expect(grown.pending.size + grown.clicks.size + grown.words.size + grown.debts.size).toBe(0);
+      expect(decide(grown, situation).do).toBe("wait");
+      expect(
+        grown.pending.size + grown.clicks.size + grown.dueNotices.size + grown.outbox.size,
+      ).toBe(0);
     }),
     { numRuns: 80 },
   );
@@ -81,7 +83,7 @@ test("entries in a senseless order do not break the fold: it never throws, and s
       const shuffled = some.map((entry, i) => ({ ...entry, seq: i + 1 }));
       const thread = fold(emptyThread(), shuffled);
       expect(thread.last).toBe(shuffled.length);
-      expect(() => nextStep(thread, situation)).not.toThrow();
+      expect(() => decide(thread, situation)).not.toThrow();
     }),
     { numRuns: 500 },
   );
@@ -91,7 +93,7 @@ test("what has ended and was shown is forgotten, so a long thread stays small", 
   const entries = await play(Array.from({ length: 40 }, () => "run look name=web"));
   const thread = fold(emptyThread(), entries);
   expect(thread.counts).toMatchObject({ runs: 40, calls: 40 });
-  expect(thread.runs.size + thread.live.size + thread.debts.size).toBe(0);
+  expect(thread.runs.size + thread.live.size + thread.outbox.size).toBe(0);
 });
 
 test("closed actions and settled unknowns leave its memory but for the newest, and can be found again", async () => {

@@ -92,7 +92,7 @@ describe("a tool that fails five times in a row", () => {
       });
       // An action that was approved meanwhile is not dispatched either.
       const { signal } = new AbortController();
-      expect(await dispatcher.drift("act", args, digest, signal)).toContain("in 24 s");
+      expect(await dispatcher.revalidate("act", args, digest, signal)).toContain("in 24 s");
       expect(state.runs).toBe(5);
     },
   );

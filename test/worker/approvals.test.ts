@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cardButtons, readPress } from "../../src/adapters/render/buttons.ts";
+import { cardButtons, readButtonAction } from "../../src/adapters/render/buttons.ts";
 import { createChat } from "../fakes/chat.ts";
 import { asked, TWO } from "../fakes/asked.ts";
 import { createStage, fakeTool } from "../fakes/stage.ts";
@@ -148,11 +148,11 @@ describe("an approval", () => {
     "counts at dispatch only while every voter is still an approver: %s, who left right after the vote, is asked about again",
     async (leaver) => {
       const chat = createChat();
-      const { standing } = chat.adapter.people;
+      const { membership } = chat.adapter.people;
       let looks = Number.NEGATIVE_INFINITY;
-      chat.adapter.people.standing = async (account, key) => {
+      chat.adapter.people.membership = async (account, key) => {
         const isGone = account === leaver && ++looks > 1;
-        return isGone ? "deactivated" : standing(account, key);
+        return isGone ? "deactivated" : membership(account, key);
       };
       const { act, click, settle, entries } = await asked({ chat, approvals: TWO });
       looks = 0; // those that were asked while the card was proposed are not meant
@@ -330,7 +330,7 @@ describe("an Approve that was pressed", () => {
     const { act, chat, post, settle } = await asked();
     const [card] = chat.cards();
     const [approve] = card === undefined ? [] : cardButtons(card);
-    const press = readPress(approve?.id ?? "");
+    const press = readButtonAction(approve?.id ?? "");
     expect(approve?.id).toBe(`wk:approve:a1:1:${card?.digest.slice(0, 12)}`);
     if (press?.kind === "click") await post({ ...pressed, ...press });
     await settle();
@@ -354,13 +354,13 @@ describe("what was posted before the start", () => {
       },
     });
     const chat = createChat();
-    const { standing } = chat.adapter.people;
+    const { membership } = chat.adapter.people;
     const stage = await createStage({ tools: [act], chat });
     await stage.say("run act name=web");
     await stage.settle();
-    chat.adapter.people.standing = async (account, key) => {
+    chat.adapter.people.membership = async (account, key) => {
       if (account === "test:cy") await judged.promise;
-      return standing(account, key);
+      return membership(account, key);
     };
     await stage.click("a1", { kind: "approve" }, "test:bob");
     const work = stage.settle();

@@ -12,11 +12,11 @@ const MINUTE = 60 * SECOND;
 function createFlaky(groups: Record<string, string[]> = {}) {
   const chat = createChat({ groups });
   const { people } = chat.adapter;
-  const { standing, members, everyone } = people;
+  const { membership, members, everyone } = people;
   const flaky = { chat, looks: 0, fails: (_look: number, _who: string): boolean => false };
   const look = <T>(who: string, answer: () => Promise<T>): Promise<T> =>
     flaky.fails(flaky.looks++, who) ? Promise.reject(new Error("503")) : answer();
-  people.standing = (account, key) => look(account, () => standing(account, key));
+  people.membership = (account, key) => look(account, () => membership(account, key));
   people.members = (group) => look(group, () => members(group));
   people.everyone = (key) => look("everyone", () => everyone(key));
   return flaky;
@@ -73,12 +73,12 @@ describe("a click whose judge cannot look", () => {
       for await (const key of journal.due()) keys.push(key);
       return keys.length > 0;
     };
-    chat.adapter.people.standing = () => Promise.reject(new Error("503"));
+    chat.adapter.people.membership = () => Promise.reject(new Error("503"));
     await click("a1", { kind: "approve" }, "test:bob");
     await settle();
     expect(await dueAfter(4_000)).toBe(false);
     expect(await dueAfter(1_500)).toBe(true);
-    chat.adapter.people.standing = () => Promise.reject(limited);
+    chat.adapter.people.membership = () => Promise.reject(limited);
     await settle();
     expect(await dueAfter(18_000)).toBe(false);
     expect(await dueAfter(2_500)).toBe(true);
@@ -212,7 +212,7 @@ test("an answer whose author cannot be looked up stays, and is handed back after
   const stage = await createStage({ tools: [ask], chat, now: () => clock.now });
   await stage.say("run ask name=x");
   await stage.settle();
-  chat.adapter.people.standing = () => Promise.reject(new Error("503"));
+  chat.adapter.people.membership = () => Promise.reject(new Error("503"));
   await stage.click("r1.t1", { kind: "answer", text: "one" }, "test:bob");
   await stage.settle();
   expect(chat.answers()).toEqual([]);
@@ -232,10 +232,10 @@ describe("a look-up that never ends", () => {
     const chat = createChat();
     const limit = lookUpMs === undefined ? {} : { lookUpMs };
     const stage = await asked({ chat, ...limit });
-    const { standing } = chat.adapter.people;
+    const { membership } = chat.adapter.people;
     const asking = Promise.withResolvers<void>();
-    chat.adapter.people.standing = async (account, key) => {
-      if (account !== "test:bob") return standing(account, key);
+    chat.adapter.people.membership = async (account, key) => {
+      if (account !== "test:bob") return membership(account, key);
       asking.resolve();
       const never = Promise.withResolvers<never>();
       pending.push(never);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { createDrive, progress } from "../../src/worker/context.ts";
+import { createContext, progress } from "../../src/worker/context.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
@@ -16,7 +16,7 @@ test("a worker whose lease has run out shows no progress: another may have answe
     progress: (update: unknown) => seen.push(update),
   };
   const adapter = { ...stage.chat.adapter, view: () => view } as never;
-  const drive = createDrive(stage.parts, adapter, granted, undefined, performance.now() - 60_001);
+  const drive = createContext(stage.parts, adapter, granted, undefined, performance.now() - 60_001);
   progress(drive, "r1", { kind: "thinking", run: "r1", step: 1 });
   expect(seen).toEqual([]);
   await stage.journal.close();

@@ -53,7 +53,7 @@ test("a quick run has its answer only", async () => {
   const { stage, chat } = await slowStage({ tools: [quick], showAfterMs: 5_000 });
   await stage.say("run quick name=x");
   await stage.settle();
-  expect(chat.deliveries).toMatchObject([{ id: "ended:r1", again: false }]);
+  expect(chat.deliveries).toMatchObject([{ id: "ended:r1", isRetry: false }]);
 });
 
 test("what was said since then stands above the answer: the message goes, and the answer comes below", async () => {
@@ -139,8 +139,8 @@ test("what was refused comes again after the time that the platform asks for, an
   await stage.settle();
   expect(chat.answers()).toHaveLength(1);
   expect(chat.deliveries).toEqual([
-    { id: "ended:r1", again: false },
-    { id: "ended:r1", again: true, stray: "begun:r1" },
+    { id: "ended:r1", isRetry: false },
+    { id: "ended:r1", isRetry: true, stray: "begun:r1" },
   ]);
 });
 
@@ -159,7 +159,7 @@ test("an answer by a worker that takes over names the progress message which its
   }
   await new Promise((resolve) => setTimeout(resolve, 5));
   await stage.settle();
-  expect(chat.deliveries).toEqual([{ id: "ended:r1", again: false, stray: "begun:r1" }]);
+  expect(chat.deliveries).toEqual([{ id: "ended:r1", isRetry: false, stray: "begun:r1" }]);
 });
 
 test("what a platform took without saying so is looked for, also right after, when somebody writes", async () => {
@@ -169,9 +169,9 @@ test("what a platform took without saying so is looked for, also right after, wh
   let isFirst = true;
   const forgetful: typeof view = view && {
     ...view,
-    async say(message, delivery, begun) {
-      again.push(delivery.again);
-      const ref = await view.say(message, delivery, begun);
+    async post(message, delivery, begun) {
+      again.push(delivery.isRetry);
+      const ref = await view.post(message, delivery, begun);
       if (!isFirst) return ref;
       isFirst = false;
       throw new Error("ECONNRESET after the request was sent");
@@ -202,9 +202,9 @@ test("what was refused is looked for also by the worker that goes on with someth
   await stage.say("run quick name=x");
   const working = stage.settle();
   await until(() => chat.answers().length === 1);
-  expect(chat.deliveries.map(({ id, again }) => ({ id, again }))).toEqual([
-    { id: "ended:r2", again: false },
-    { id: "ended:r2", again: true },
+  expect(chat.deliveries.map(({ id, isRetry: again }) => ({ id, again }))).toEqual([
+    { id: "ended:r2", isRetry: false },
+    { id: "ended:r2", isRetry: true },
   ]);
   gate.resolve({ text: "seen" });
   await working;
@@ -222,7 +222,7 @@ test("an answer that a stopped worker wrote down and did not show is looked for 
   const calm = createChat();
   const next = await createStage({ journal: stage.journal, chat: calm });
   await next.settle();
-  expect(calm.deliveries).toMatchObject([{ id: "ended:r1", again: true }]);
+  expect(calm.deliveries).toMatchObject([{ id: "ended:r1", isRetry: true }]);
 });
 
 test("a message begun after an edit shows the arguments that run, not those first asked for", async () => {

@@ -10,7 +10,7 @@ const MAX_MESSAGES = 25;
 /** A journal knows its events again for at least a day. */
 const MAX_AGE_MS = 12 * 3_600_000;
 
-export interface MissedParts {
+export interface BackfillParts {
   api: Api;
   ownThreads: Connection["ownThreads"];
   hear(event: unknown): void;
@@ -21,7 +21,7 @@ export interface MissedParts {
  * Hears again what was last said in the bot's own threads, for what came while nobody listened: Discord sends no event a
  * second time but to a session that it resumes. What is in the journal already changes nothing there. Never fails.
  */
-export async function hearMissed({ api, ownThreads, hear, log }: MissedParts): Promise<void> {
+export async function backfill({ api, ownThreads, hear, log }: BackfillParts): Promise<void> {
   const after = Date.now() - MAX_AGE_MS;
   const recent = ownThreads()
     .flatMap(({ id, guild, newest }) => (newest === undefined ? [] : [{ id, guild, newest }]))

@@ -1,6 +1,7 @@
 import type { APIMessageTopLevelComponent } from "discord.js";
-import { joined, type Part, type Span, splitParts } from "../render/rich-text.ts";
-import type { Button, Told } from "../render/message.ts";
+import { joinInlines, type Block, type Inline, splitBlocks } from "../render/rich-text.ts";
+import type { Button } from "../render/buttons.ts";
+import type { RenderedMessage } from "../render/card.ts";
 
 export interface DiscordMessage {
   /** Components V2, which has no embeds to be suppressed: "disables traditional content and embeds". */
@@ -27,8 +28,8 @@ const MAX_INDENT = 5;
 const MAX_TIMESTAMP = 8_640_000_000_000;
 
 /** The messages that say it, at least one; its buttons are under the last. No text in them is Markdown but our own. */
-export function discordMessages({ parts, buttons, summary }: Told): DiscordMessage[] {
-  const messages = splitParts(parts, (some) => {
+export function discordMessages({ blocks, buttons, summary }: RenderedMessage): DiscordMessage[] {
+  const messages = splitBlocks(blocks, (some) => {
     const content = markdownOf(some);
     return content.length <= MAX_CHARS && Buffer.byteLength(content) <= MAX_BYTES;
   });
@@ -58,9 +59,9 @@ function rowsOf(buttons: readonly Button[]): APIMessageTopLevelComponent[] {
   return rows;
 }
 
-function markdownOf(parts: readonly Part[]): string {
+function markdownOf(parts: readonly Block[]): string {
   let text = "";
-  let before: Part | undefined;
+  let before: Block | undefined;
   for (const part of parts) {
     const shown = partOf(part);
     if (shown === "") continue;
@@ -71,25 +72,25 @@ function markdownOf(parts: readonly Part[]): string {
 }
 
 /** Lists end at an empty line; paragraphs have one between them. */
-function gap(before: Part | undefined, part: Part): string {
+function gap(before: Block | undefined, part: Block): string {
   const isList = before?.kind === "item" && part.kind !== "item";
   return isList || (before?.kind === "text" && part.kind === "text") ? "\n\n" : "\n";
 }
 
-function partOf(part: Part): string {
+function partOf(part: Block): string {
   switch (part.kind) {
     case "text":
-      return linesOf(part.spans).join("\n");
+      return linesOf(part.inlines).join("\n");
     case "heading": {
-      const line = linesOf(part.spans).join(" ").trim();
+      const line = linesOf(part.inlines).join(" ").trim();
       return line === "" ? "" : `### ${line}`;
     }
     case "quote": {
-      const lines = linesOf(part.spans);
+      const lines = linesOf(part.inlines);
       return lines.some(isVisible) ? lines.map((line) => `> ${line}`).join("\n") : "";
     }
     case "small":
-      return linesOf(part.spans)
+      return linesOf(part.inlines)
         .filter(isVisible)
         .map((line) => `-# ${line.trim()}`)
         .join("\n");
@@ -109,15 +110,15 @@ function isVisible(line: string): boolean {
 }
 
 /** Discord would count numbered lines itself, so those are text with the number that was written. */
-function itemOf({ depth, marker, spans }: Extract<Part, { kind: "item" }>): string {
+function itemOf({ depth, marker, inlines }: Extract<Block, { kind: "item" }>): string {
   const indent = "  ".repeat(Math.min(depth, MAX_INDENT));
   const mark = marker === "•" ? "-" : escapeText(marker, true);
-  const [first = "", ...rest] = linesOf(spans);
+  const [first = "", ...rest] = linesOf(inlines);
   return [`${indent}${mark} ${first}`, ...rest.map((line) => `${indent}  ${line}`)].join("\n");
 }
 
 /** A third backtick in a row would end the block; U+02CB looks like one. Nothing that is approved is shown so. */
-function codeBlock({ text, lang = "" }: Extract<Part, { kind: "code" }>): string {
+function codeBlock({ text, lang = "" }: Extract<Block, { kind: "code" }>): string {
   const shown = text.replaceAll(/`{3,}/g, (ticks) => "ˋ".repeat(ticks.length));
   return shown.trim() === "" ? "" : `\`\`\`${lang}\n${shown}\n\`\`\``;
 }
@@ -142,28 +143,28 @@ function codeSpan(text: string): string {
 }
 
 /** Each line by itself: a line's prefix inside of styled text would be part of it. */
-function linesOf(spans: readonly Span[]): string[] {
-  const lines: Span[][] = [[]];
-  for (const span of joined(spans)) {
-    for (const [at, text] of span.text.split("\n").entries()) {
+function linesOf(inlines: readonly Inline[]): string[] {
+  const lines: Inline[][] = [[]];
+  for (const inline of joinInlines(inlines)) {
+    for (const [at, text] of inline.text.split("\n").entries()) {
       if (at > 0) lines.push([]);
-      lines.at(-1)?.push({ ...span, text });
+      lines.at(-1)?.push({ ...inline, text });
     }
   }
-  return lines.map((line) => lineOf(joined(line.map(withoutBlankStyle))));
+  return lines.map((line) => lineOf(joinInlines(line.map(withoutBlankStyle))));
 }
 
 /** Marks round nothing but white space are not marks. */
-function withoutBlankStyle(span: Span): Span {
-  return span.text.trim() === "" ? { text: span.text } : span;
+function withoutBlankStyle(inline: Inline): Inline {
+  return inline.text.trim() === "" ? { text: inline.text } : inline;
 }
 
 const ZERO_WIDTH_SPACE = "\u200b";
 
-function lineOf(spans: readonly Span[]): string {
+function lineOf(inlines: readonly Inline[]): string {
   let line = "";
-  for (const span of spans) {
-    const shown = spanOf(span, line.trim() === "");
+  for (const inline of inlines) {
+    const shown = spanOf(inline, line.trim() === "");
     // Two runs of one mark would be read as one.
     const mark = /[*_~`]$/.exec(line)?.[0];
     const isSame = mark !== undefined && shown.startsWith(mark);
@@ -172,8 +173,8 @@ function lineOf(spans: readonly Span[]): string {
   return line;
 }
 
-function spanOf(span: Span, atStart: boolean): string {
-  const { text, url, at, code, strong, em, strike } = span;
+function spanOf(inline: Inline, atStart: boolean): string {
+  const { text, url, at, code, strong, em, strike } = inline;
   if (at !== undefined) return timeOf(at, text);
   if (url !== undefined) return `<${url}>`;
   if (code) return codeSpan(text);

@@ -1,9 +1,9 @@
 import { InteractionType } from "discord.js";
 import type { Logger } from "pino";
 import type { QuietLog } from "../shared/quiet-log.ts";
-import { readPress } from "../render/message.ts";
+import { readButtonAction } from "../render/buttons.ts";
 import { NO_COMMANDS } from "../render/phrases.ts";
-import type { Acks } from "./interaction-replies.ts";
+import type { InteractionReplies } from "./interaction-replies.ts";
 import { within } from "./api.ts";
 import { type Interactions, UNKNOWN } from "./interactions.ts";
 import { type Asked, type Pressed, readAsked, readPressed } from "./payloads.ts";
@@ -26,9 +26,9 @@ const NOT_LOOKED_UP = "Discord isn't answering, so I can't tell who you are. Pre
 export interface EntranceParts {
   /** What takes presses that are for the bot. */
   interact: Interactions;
-  acks: Acks;
+  acks: InteractionReplies;
   served: Served;
-  people: Pick<DiscordPeople, "standing">;
+  people: Pick<DiscordPeople, "membership">;
   log: Logger;
   quietly: QuietLog;
 }
@@ -45,9 +45,9 @@ export function createEntrance(parts: EntranceParts): Entrance {
   /** In a server that is not served, or by nobody of those that are; only what shows something has to know that here. */
   async function isForeign({ place, user, data }: Pressed): Promise<boolean> {
     if (place.guild !== undefined) return !served.has(place.guild);
-    const kind = readPress(data.custom_id)?.kind;
+    const kind = readButtonAction(data.custom_id)?.kind;
     if (kind === "click" || kind === "stop") return false;
-    const standing = people.standing(accountOf(user.id), keyOf(place));
+    const standing = people.membership(accountOf(user.id), keyOf(place));
     return (await within(LOOK_UP_MS, standing, "Discord")) === "unknown";
   }
 

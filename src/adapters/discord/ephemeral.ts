@@ -27,7 +27,7 @@ interface Whispered {
 }
 
 /** Words for one person. */
-export interface Whispers {
+export interface EphemeralMessages {
   /** The person has just clicked in this place. */
   clicked(place: Place, user: string, click: Click): void;
   /**
@@ -42,7 +42,7 @@ export function ephemeral(message: DiscordMessage) {
   return { ...bodyOf(message), flags: message.flags | MessageFlags.Ephemeral };
 }
 
-export function createWhispers(api: Api): Whispers {
+export function createEphemeralMessages(api: Api): EphemeralMessages {
   const clicks = new Map<string, Click & { at: number }>();
   const dmWith = remember(
     (user) =>

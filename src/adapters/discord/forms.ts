@@ -7,7 +7,9 @@ import {
 import type { Mistake } from "../../core/edit.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { Pressed } from "./payloads.ts";
-import { againButton, type Form, type FormField, type Told } from "../render/message.ts";
+import { againButton } from "../render/buttons.ts";
+import { type Form, type FormField } from "../render/forms.ts";
+import { type RenderedMessage } from "../render/card.ts";
 
 /** Inputs of one form (Discord's reference, "Modal"). */
 export const MAX_FIELDS = 5;
@@ -74,7 +76,7 @@ const TEXT_DISPLAY: number = ComponentType.TextDisplay;
 export function tellMistakes(
   { action, revision, mistakes }: { action: string; revision: number; mistakes: Mistake[] },
   written: Readonly<Record<string, string>>,
-): Told {
+): RenderedMessage {
   const lines = mistakes.map(({ field, text }) =>
     field === undefined ? text : `${field}: ${text}`,
   );
@@ -82,9 +84,9 @@ export function tellMistakes(
   const head = `Nothing was sent. ${action} stays as it was.`;
   return {
     summary: head,
-    parts: [
-      { kind: "text", spans: [{ text: [head, ...lines].join("\n") }] },
-      { kind: "small", spans: [{ text: "What you wrote:" }] },
+    blocks: [
+      { kind: "text", inlines: [{ text: [head, ...lines].join("\n") }] },
+      { kind: "small", inlines: [{ text: "What you wrote:" }] },
       { kind: kept.length <= MAX_KEPT ? "exact" : "code", text: kept },
     ],
     buttons: [againButton(action, revision)],

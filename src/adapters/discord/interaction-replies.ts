@@ -6,7 +6,8 @@ import {
   Routes,
 } from "discord.js";
 import type { Logger } from "pino";
-import { tellText, type Told } from "../render/message.ts";
+import { renderText } from "../render/message.ts";
+import { type RenderedMessage } from "../render/card.ts";
 import type { Api } from "./api.ts";
 import { discordMessages } from "./encode.ts";
 import { isCode } from "./errors.ts";
@@ -18,13 +19,13 @@ import { ephemeral } from "./ephemeral.ts";
  * The first answers to what was pressed; Discord shows "This interaction failed" without one within 3 s. Of several
  * processes one gives it, and that another did is no failure here. None throws.
  */
-export interface Acks {
+export interface InteractionReplies {
   /** "It has been taken": the person sees what comes of it. */
   taken(pressed: Pressed): Promise<void>;
   /** Opens a form. */
   form(pressed: Pressed, form: APIModalInteractionResponseCallbackData): Promise<void>;
   /** To this person alone. */
-  reply(pressed: Pressed, told: Told): Promise<void>;
+  reply(pressed: Pressed, told: RenderedMessage): Promise<void>;
   /** A sentence to this person alone. */
   say(pressed: Pressed, text: string): Promise<void>;
   /** The same for what is no press, or none that can be read. */
@@ -33,7 +34,7 @@ export interface Acks {
 
 const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
 
-export function createAcks(api: Api, log: Logger): Acks {
+export function createInteractionReplies(api: Api, log: Logger): InteractionReplies {
   /** False when it is not this process's any more to say more. */
   async function answer(pressed: Asked, type: Response, data?: unknown): Promise<boolean> {
     const { id, token } = pressed;
@@ -55,7 +56,7 @@ export function createAcks(api: Api, log: Logger): Acks {
     }
   }
 
-  async function reply(pressed: Pressed, told: Told): Promise<void> {
+  async function reply(pressed: Pressed, told: RenderedMessage): Promise<void> {
     const [first, ...rest] = discordMessages(told).map(ephemeral);
     if (!(await answer(pressed, Response.ChannelMessageWithSource, first))) return;
     try {
@@ -82,7 +83,7 @@ export function createAcks(api: Api, log: Logger): Acks {
         await answer(asked, Response.ApplicationCommandAutocompleteResult, { choices: [] });
         return;
       }
-      const [message] = discordMessages(await tellText(text, () => false)).map(ephemeral);
+      const [message] = discordMessages(await renderText(text, () => false)).map(ephemeral);
       await answer(asked, Response.ChannelMessageWithSource, message);
     },
   };

@@ -2,21 +2,23 @@ import { InteractionType } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
-import { openedForm, type Press, readPress, sentForm, tellDetails } from "../render/message.ts";
-import type { Acks } from "./interaction-replies.ts";
+import { loadForm, readForm } from "../render/forms.ts";
+import { readButtonAction, type ButtonAction } from "../render/buttons.ts";
+import { renderDetails } from "../render/card.ts";
+import type { InteractionReplies } from "./interaction-replies.ts";
 import { within } from "./api.ts";
 import { keptIn, MAX_FIELDS, modalOf, tellMistakes, writtenIn } from "./forms.ts";
 import type { Pressed } from "./payloads.ts";
 import { actorOf } from "./people.ts";
 import { keyOf } from "./place.ts";
-import type { Whispers } from "./ephemeral.ts";
+import type { EphemeralMessages } from "./ephemeral.ts";
 
 /** Discord waits 3 s for the first answer: what is not kept by then is said not to be. */
 const KEEP_MS = 2_000;
 
 export interface InteractionParts {
-  acks: Acks;
-  whispers: Whispers;
+  acks: InteractionReplies;
+  whispers: EphemeralMessages;
   inbox: Inbox;
   queries: Queries;
   log: Logger;
@@ -45,23 +47,25 @@ export function createInteractions(parts: InteractionParts): Interactions {
 
   async function openForm(
     pressed: Pressed,
-    meant: Extract<Press, { kind: "form" }>,
+    meant: Extract<ButtonAction, { kind: "form" }>,
   ): Promise<void> {
     const key = keyOf(pressed.place);
     const written = meant.form === "again" ? keptIn(pressed) : undefined;
     const options = { maxFields: MAX_FIELDS, written };
-    const form = await inTime(openedForm(queries, key, meant, options));
+    const form = await inTime(loadForm(queries, key, meant, options));
     if (form === undefined) return acks.say(pressed, UNKNOWN);
     return acks.form(pressed, modalOf(form));
   }
 
   async function showDetails(pressed: Pressed, action: string): Promise<void> {
     const card = await lookUp(pressed, action);
-    return card === undefined ? acks.say(pressed, UNKNOWN) : acks.reply(pressed, tellDetails(card));
+    return card === undefined
+      ? acks.say(pressed, UNKNOWN)
+      : acks.reply(pressed, renderDetails(card));
   }
 
   async function press(pressed: Pressed): Promise<void> {
-    const meant = readPress(pressed.data.custom_id);
+    const meant = readButtonAction(pressed.data.custom_id);
     const actor = actorOf(pressed.user, pressed.nick);
     switch (meant?.kind) {
       case "click":
@@ -80,7 +84,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
   async function submit(pressed: Pressed): Promise<void> {
     const { custom_id: id } = pressed.data;
     const written = writtenIn(pressed);
-    const sent = await inTime(sentForm(queries, keyOf(pressed.place), id, written));
+    const sent = await inTime(readForm(queries, keyOf(pressed.place), id, written));
     if (sent === undefined) return acks.say(pressed, UNKNOWN);
     if (sent.kind === "mistaken") return acks.reply(pressed, tellMistakes(sent, written));
     const actor = actorOf(pressed.user, pressed.nick);

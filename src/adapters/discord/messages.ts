@@ -7,7 +7,7 @@ import type { ReadFiles } from "../shared/inbound-files.ts";
 import { type Channels, isThreadType } from "./channels.ts";
 import { attachedFile } from "./files.ts";
 import { NOT_SERVED } from "./entrance.ts";
-import { createLanes } from "./retry-queue.ts";
+import { createRetryQueue } from "./retry-queue.ts";
 import { readSaid, type Said } from "./payloads.ts";
 import { actorOf, type DiscordPeople, nameIn } from "./people.ts";
 import { accountOf, keyOf, type Place } from "./place.ts";
@@ -44,7 +44,7 @@ export interface MessageParts {
   readFiles: ReadFiles;
   heard: Heard;
   served: Served;
-  people: Pick<DiscordPeople, "standing">;
+  people: Pick<DiscordPeople, "membership">;
   log: Logger;
   quietly: QuietLog;
 }
@@ -63,7 +63,7 @@ export function createMessages(parts: MessageParts): Messages {
   const { bot, inbox, say, heard, served, log, quietly } = parts;
   const reader = createReader(parts);
   const placeOf = createPlacer(parts, reader);
-  const lanes = createLanes({
+  const lanes = createRetryQueue({
     max: MAX_WAITING,
     onFailed: (error) => log.error({ err: error }, "a message could not be taken"),
   });
@@ -86,12 +86,12 @@ export function createMessages(parts: MessageParts): Messages {
         if (isBotError(error, "USAGE")) {
           // Heard again it could be kept no better; it may have been, before this process began.
           const words = `${text.actor.name}: ${error.message}`;
-          await say(place, words, { id: `usage:${said.id}`, again: true });
+          await say(place, words, { id: `usage:${said.id}`, isRetry: true });
           return;
         }
         log.warn({ err: error, key }, "a message is not recorded yet");
         hasFailed = true;
-        notice ??= await say(place, NOT_RECORDED, { id: `unrecorded:${said.id}`, again: false });
+        notice ??= await say(place, NOT_RECORDED, { id: `unrecorded:${said.id}`, isRetry: false });
         throw error;
       }
       if (notice === undefined) return;
@@ -187,9 +187,9 @@ function createPlacer(parts: MessageParts, reader: Reader) {
   /** A direct message makes nobody a member: it is taken of those who are one somewhere that is served. */
   async function admitted(place: Place, { id, author }: Said): Promise<Place | undefined> {
     const account = accountOf(author.id);
-    if ((await people.standing(account, keyOf(place))) !== "unknown") return place;
+    if ((await people.membership(account, keyOf(place))) !== "unknown") return place;
     quietly("a direct message of somebody in no server that is served was refused", account);
-    await say(place, NOT_SERVED, { id: `refused:${id}`, again: false });
+    await say(place, NOT_SERVED, { id: `refused:${id}`, isRetry: false });
     return undefined;
   }
 

@@ -9,7 +9,7 @@ import type { Actor } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { remember } from "../../core/ttl-cache.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { People, Standing } from "../../core/people.ts";
+import type { People, Membership } from "../../core/people.ts";
 import type { Api } from "./api.ts";
 import { type Channels, TTL_MS } from "./channels.ts";
 import { isCode } from "./errors.ts";
@@ -48,7 +48,7 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
   const membersOf = remember((guild) => listMembers(api, guild), kept);
 
   /** What a server says of a person by itself, whatever the channel. */
-  async function standingIn(guild: string, user: string): Promise<Standing> {
+  async function standingIn(guild: string, user: string): Promise<Membership> {
     const member = await memberOf(`${guild} ${user}`);
     if (member === undefined) return "unknown";
     if (member.user.bot === true) return "bot";
@@ -56,7 +56,7 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
   }
 
   /** A direct message gives nobody anything: it is what the servers that are served say, the best of it. */
-  async function standingInDm(user: string, channel: string): Promise<Standing> {
+  async function standingInDm(user: string, channel: string): Promise<Membership> {
     const { ids } = served();
     const found = new Set(await Promise.all(ids.map((guild) => standingIn(guild, user))));
     const best = BEST.find((each) => found.has(each)) ?? "unknown";
@@ -66,7 +66,7 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
   }
 
   return {
-    async standing(account, key) {
+    async membership(account, key) {
       const user = tryUser(account);
       const place = tryPlace(key);
       if (user === undefined || place === undefined) return "unknown";
@@ -150,7 +150,7 @@ async function listViewers(
 }
 
 /** Of several servers' words about one person the one that counts. */
-const BEST: readonly Standing[] = ["member", "guest", "bot"];
+const BEST: readonly Membership[] = ["member", "guest", "bot"];
 
 /** How a person is called: their name in the server, else everywhere, else their account's. */
 export function nameIn(

@@ -99,7 +99,7 @@ export function createPosting(api: Api, bot: string): Posting {
     edit,
     remove,
 
-    async put(place, messages, { id, again, stray }, begun) {
+    async put(place, messages, { id, isRetry: again, orphan: stray }, begun) {
       const left = stray === undefined ? [] : [markOf(keyOf(place), stray, 0)];
       for (const message of (await find(api, bot, place, left)).values())
         await remove(place, message);

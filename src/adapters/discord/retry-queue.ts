@@ -5,7 +5,7 @@ const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;
 
 /** Jobs that must not be lost while the store or the platform is away, in order per lane. In memory only. */
-export interface Lanes {
+export interface RetryQueue {
   /**
    * Runs the job after those before it in its lane, again (after 250 ms, and at most 5 s) as long as it throws that the
    * store or the platform is away. False when too many wait already; then it is not run.
@@ -15,13 +15,13 @@ export interface Lanes {
   stop(): Promise<number>;
 }
 
-export interface LanesOptions {
+export interface RetryQueueOptions {
   max: number;
   /** A job threw something that trying again does not help. */
   onFailed(error: unknown): void;
 }
 
-export function createLanes({ max, onFailed }: LanesOptions): Lanes {
+export function createRetryQueue({ max, onFailed }: RetryQueueOptions): RetryQueue {
   const ends = new Map<string, Promise<void>>();
   const stopped = new AbortController();
   let waiting = 0;

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Delivery, MessageRef, Offer } from "../adapter.ts";
-import { tellText, type Told } from "../render/message.ts";
+import { renderText } from "../render/message.ts";
+import { type RenderedMessage } from "../render/card.ts";
 import { discordMessages } from "./encode.ts";
 import { addressOf, keyOf, type Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
@@ -11,8 +12,8 @@ export function isWithin({ guild }: Place): (url: string) => boolean {
 }
 
 /** A sentence of ours as a message. */
-export function noticeOf(text: string, place: Place, offer?: Offer): Promise<Told> {
-  return tellText(text, isWithin(place), offer);
+export function noticeOf(text: string, place: Place, offer?: Offer): Promise<RenderedMessage> {
+  return renderText(text, isWithin(place), offer);
 }
 
 /** Posts a sentence of ours. Never fails: undefined when that is not possible. */

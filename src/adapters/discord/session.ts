@@ -3,7 +3,7 @@ import { type APIUser, Routes } from "discord.js";
 import type { Logger } from "pino";
 import type { ChatParts } from "../adapter.ts";
 import { createProgressBoard, type ProgressBoard } from "../shared/progress-board.ts";
-import { createAcks } from "./interaction-replies.ts";
+import { createInteractionReplies } from "./interaction-replies.ts";
 import type { Api } from "./api.ts";
 import type { Channels } from "./channels.ts";
 import { discordMessages } from "./encode.ts";
@@ -12,7 +12,7 @@ import { createEntrance } from "./entrance.ts";
 import { createDiscordFiles } from "./files.ts";
 import { createInteractions } from "./interactions.ts";
 import { createMessages } from "./messages.ts";
-import { hearMissed } from "./backfill.ts";
+import { backfill } from "./backfill.ts";
 import { keyOf, type Place } from "./place.ts";
 import { createPosting, type Posting } from "./posting.ts";
 import { createSay, isWithin } from "./say.ts";
@@ -20,7 +20,7 @@ import { createThreadOpener } from "./threads.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import type { DiscordPeople } from "./people.ts";
 import { onJoined, type Served, settleServed } from "./tenants.ts";
-import { createWhispers, type Whispers } from "./ephemeral.ts";
+import { createEphemeralMessages, type EphemeralMessages } from "./ephemeral.ts";
 
 /** What is being taken when it ends has this long; Discord would not wait longer for a click's answer. */
 const STOP_MS = 3_000;
@@ -41,7 +41,7 @@ export interface SessionParts extends ChatParts {
 /** What there is once the bot is known and connected. */
 export interface Session {
   posting: Posting;
-  whispers: Whispers;
+  whispers: EphemeralMessages;
   board: ProgressBoard<Place>;
   connection: Connection;
   /** No more events; what was taken is kept first, for up to 3 s. */
@@ -58,7 +58,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
   const quietly = createQuietLog(log);
   const connection = createConnection({ token, apiUrl, bot, log });
   const posting = createPosting(api, bot);
-  const whispers = createWhispers(api);
+  const whispers = createEphemeralMessages(api);
   const say = createSay(posting, log);
   const board = createProgressBoard<Place>({
     async show(place, ref, told) {
@@ -86,7 +86,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     log,
     quietly,
   });
-  const acks = createAcks(api, log);
+  const acks = createInteractionReplies(api, log);
   const interact = createInteractions({ acks, whispers, inbox, queries, log });
   const enter = createEntrance({ interact, acks, served, people, log, quietly });
   const pending = new Set<Promise<void>>();
@@ -101,7 +101,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     onMessage: hear,
     onInteraction: (event) => during(enter(event)),
     onJoined: (guild) => during(onJoined(served, { api, log }, guild)),
-    onSession: () => during(hearMissed({ api, ownThreads, hear, log })),
+    onSession: () => during(backfill({ api, ownThreads, hear, log })),
   });
   async function close(): Promise<void> {
     board.stop();

@@ -76,7 +76,7 @@ export function createThreadOpener({
       ? `I cannot open a thread here: ${await whyNot(root, error)}`
       : "I answer in threads, and this kind of channel has none. Ask in a text channel.";
     // Every process hears the message; it is answered once.
-    await say({ guild, channel }, text, { id: `nothread:${message}`, again: false });
+    await say({ guild, channel }, text, { id: `nothread:${message}`, isRetry: false });
   }
 
   return async (root) => {

@@ -4,7 +4,8 @@ import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { MessageRef, Notice, View } from "../adapter.ts";
 import type { ProgressBoard } from "../shared/progress-board.ts";
-import { type Told, tellCard, tellOutgoing } from "../render/message.ts";
+import { renderOutgoing } from "../render/message.ts";
+import { renderCard, type RenderedMessage } from "../render/card.ts";
 import type { Api } from "./api.ts";
 import { discordMessages } from "./encode.ts";
 import { isCode } from "./errors.ts";
@@ -12,12 +13,12 @@ import type { DiscordPeople } from "./people.ts";
 import { accountOf, addressOf, type Place, tryUser } from "./place.ts";
 import { messagesOf, type Posting } from "./posting.ts";
 import { isWithin, noticeOf } from "./say.ts";
-import type { Whispers } from "./ephemeral.ts";
+import type { EphemeralMessages } from "./ephemeral.ts";
 
 export interface ViewParts {
   api: Api;
   posting: Posting;
-  whispers: Whispers;
+  whispers: EphemeralMessages;
   board: ProgressBoard<Place>;
   people: DiscordPeople;
   log: Logger;
@@ -35,7 +36,7 @@ export function createView(place: Place, parts: ViewParts): View {
   }
 
   return {
-    async begin(delivery, soFar) {
+    async openProgress(delivery, soFar) {
       type();
       return board.begin(place, soFar, (told) =>
         // Progress is one message, whatever it holds.
@@ -47,13 +48,13 @@ export function createView(place: Place, parts: ViewParts): View {
       if (begun !== undefined) board.note(place, begun, update);
     },
 
-    async say(message, delivery, begun) {
+    async post(message, delivery, begun) {
       if (begun !== undefined) await board.end(begun);
-      const messages = discordMessages(await tellOutgoing(message, isWithin(place)));
+      const messages = discordMessages(await renderOutgoing(message, isWithin(place)));
       return posting.put(place, messages, delivery, begun);
     },
 
-    async whisper(account, text, offer) {
+    async postPrivately(account, text, offer) {
       const user = tryUser(account);
       if (user === undefined) return sayAloud(account);
       const told = await noticeOf(text, place, offer);
@@ -76,14 +77,14 @@ export function createView(place: Place, parts: ViewParts): View {
       }
     },
 
-    amend: (ref, notice) => amend(place, posting, ref, notice),
+    updateNotice: (ref, notice) => amend(place, posting, ref, notice),
 
-    async card(card, delivery) {
-      return posting.put(place, discordMessages(tellCard(card)), delivery);
+    async postCard(card, delivery) {
+      return posting.put(place, discordMessages(renderCard(card)), delivery);
     },
 
-    async settle(ref, card) {
-      const messages = discordMessages(tellCard(card));
+    async updateCard(ref, card) {
+      const messages = discordMessages(renderCard(card));
       for (const [part, id] of messagesOf(ref).entries()) {
         const message = messages[part];
         if (message === undefined) continue;
@@ -96,15 +97,15 @@ export function createView(place: Place, parts: ViewParts): View {
       }
     },
 
-    async retract(ref) {
+    async delete(ref) {
       await board.end(ref);
       await posting.remove(place, ref);
     },
   };
 
-  function withOrigin(told: Told): Told {
+  function withOrigin(told: RenderedMessage): RenderedMessage {
     const url = `${addressOf(place.guild)}${place.channel}`;
-    return { ...told, parts: [...told.parts, { kind: "small", spans: [{ text: url, url }] }] };
+    return { ...told, blocks: [...told.blocks, { kind: "small", inlines: [{ text: url, url }] }] };
   }
 }
 
@@ -115,7 +116,7 @@ async function amend(
   notice: Notice | undefined,
 ): Promise<void> {
   if (notice === undefined) return posting.remove(place, ref);
-  const messages = discordMessages(await tellOutgoing(notice, isWithin(place)));
+  const messages = discordMessages(await renderOutgoing(notice, isWithin(place)));
   for (const [part, id] of messagesOf(ref).entries()) {
     const message = messages[part];
     // What one person alone sees stays as it was said.

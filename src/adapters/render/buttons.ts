@@ -22,7 +22,7 @@ interface Click {
 }
 
 /** What a pressed button means. The form `again` is an edit that had mistakes. */
-export type Press =
+export type ButtonAction =
   | Click
   | { kind: "form"; form: "deny" | "edit" | "again"; action: string; revision: number }
   | { kind: "details"; action: string }
@@ -31,7 +31,7 @@ export type Press =
 /** Settling, cancelling and answering have no revision; the first one stands for it. */
 const NO_REVISION = 1;
 
-const SIMPLE: Readonly<Record<string, (ref: string) => Press>> = {
+const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   details: (action) => ({ kind: "details", action }),
   cancel: (action) => clickOf(action, NO_REVISION, { kind: "cancel" }),
   withdraw: (action) => clickOf(action, NO_REVISION, { kind: "cancel", sure: true }),
@@ -39,7 +39,7 @@ const SIMPLE: Readonly<Record<string, (ref: string) => Press>> = {
   "not-happened": (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: false }),
 };
 
-const REVISED: Readonly<Record<string, (action: string, revision: number) => Press>> = {
+const REVISED: Readonly<Record<string, (action: string, revision: number) => ButtonAction>> = {
   deny: (action, revision) => clickOf(action, revision, { kind: "deny" }),
   because: (action, revision) => ({ kind: "form", form: "deny", action, revision }),
   edit: (action, revision) => ({ kind: "form", form: "edit", action, revision }),
@@ -57,7 +57,7 @@ const REVISION = /^[1-9]\d{0,8}$/;
 const APPROVED = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
 
 /** What a pressed button means; undefined for an id that is none of ours, such as another version's. */
-export function readPress(id: string): Press | undefined {
+export function readButtonAction(id: string): ButtonAction | undefined {
   const [, verb = "", ref, rest] = ID.exec(id) ?? [];
   if (verb === "stop")
     return ref === undefined && rest === undefined ? { kind: "stop" } : undefined;
@@ -73,7 +73,7 @@ export function readPress(id: string): Press | undefined {
   return REVISED[verb]?.(ref, Number(rest));
 }
 
-function approvalOf(action: string, rest: string): Press | undefined {
+function approvalOf(action: string, rest: string): ButtonAction | undefined {
   const [, revision, digest] = APPROVED.exec(rest) ?? [];
   if (revision === undefined) return undefined;
   const click = clickOf(action, Number(revision), { kind: "approve" });

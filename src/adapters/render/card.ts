@@ -2,7 +2,7 @@ import { characterEnd } from "../../core/characters.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { ActionCard } from "../adapter.ts";
 import { type Button, cardButtons, detailsButton } from "./buttons.ts";
-import { type Part, plainSpans, type Span } from "./rich-text.ts";
+import { type Block, plainInlines, type Inline } from "./rich-text.ts";
 import {
   byApprovers,
   exactLines,
@@ -13,8 +13,8 @@ import {
 } from "./phrases.ts";
 
 /** What one or more messages say, on any platform. */
-export interface Told {
-  parts: Part[];
+export interface RenderedMessage {
+  blocks: Block[];
   /** Below the last message; at most 25, the limit of the platforms. */
   buttons: Button[];
   /** One plain line of at most 150 characters, for notifications. */
@@ -40,39 +40,39 @@ const NEEDS = "Needs";
 const REASON = "Reason, unverified, written by the model: ";
 
 /** Links of other people's are never made clickable on a card. */
-function inert(text: string): Span[] {
-  return plainSpans(text, () => false);
+function inert(text: string): Inline[] {
+  return plainInlines(text, () => false);
 }
 
 /**
  * A card. Open: what would be done, every byte of it, to what, who may say so and until when, with buttons. Decided: what
  * it was and how it ended. What is not the action itself is shortened until the card fits one message of any platform.
  */
-export function tellCard(card: ActionCard): Told {
-  const exact: Part = { kind: "exact", text: card.canonical };
+export function renderCard(card: ActionCard): RenderedMessage {
+  const exact: Block = { kind: "exact", text: card.canonical };
   const title = titleOf(card);
   // As Discord writes it: a third backtick in a row as \u0060.
   const { length } = card.canonical.replaceAll("```", "``\\u0060");
   const room = MAX_WEIGHT - length - weightOf(title) - weightOf(SHORTENED) - 10;
   if (card.phase !== "open") {
     const outcome = clip(markedStanding(card), Math.min(room - 20, 600));
-    const parts: Part[] = [heading(title), exact, { kind: "text", spans: inert(outcome) }];
+    const blocks: Block[] = [heading(title), exact, { kind: "text", inlines: inert(outcome) }];
     const summary = summaryOf(
       `${card.action} ${card.tool}${onHost(card.host)}: ${markedStanding(card)}`,
     );
-    return { parts, buttons: [detailsButton(card.action)], summary };
+    return { blocks, buttons: [detailsButton(card.action)], summary };
   }
   const expiry = expiresRow(card);
-  const fixed = weightOf(expiry.map((span) => span.text).join("")) + 20 + weightOf(REASON);
+  const fixed = weightOf(expiry.map((inline) => inline.text).join("")) + 20 + weightOf(REASON);
   const { before, reason, approvers, isShort } = shorten(card, room - fixed);
-  const small: Part[] = isShort ? [{ kind: "small", spans: [{ text: SHORTENED }] }] : [];
+  const small: Block[] = isShort ? [{ kind: "small", inlines: [{ text: SHORTENED }] }] : [];
   return {
-    parts: [
+    blocks: [
       heading(title),
       exact,
       rowsPart(before),
       ...reasonPart(reason),
-      { kind: "text", spans: [...rowSpans(approvers), { text: "\n" }, ...expiry] },
+      { kind: "text", inlines: [...rowInlines(approvers), { text: "\n" }, ...expiry] },
       ...small,
     ],
     buttons: cardButtons(card),
@@ -83,7 +83,7 @@ export function tellCard(card: ActionCard): Told {
 }
 
 /** Everything that is known of an action: nothing is shortened, so it may be several messages. */
-export function tellDetails(card: ActionCard): Told {
+export function renderDetails(card: ActionCard): RenderedMessage {
   const { listed = [] } = card;
   const rows: Row[] = [
     { label: "State", text: markedStanding(card) },
@@ -92,7 +92,7 @@ export function tellDetails(card: ActionCard): Told {
     { label: "Votes", text: voteLines(card) },
     { label: "Revision", text: String(card.revision) },
   ];
-  const codes: Span[] = [
+  const codes: Inline[] = [
     { text: "Digest: ", strong: true },
     { text: card.digest, code: true },
     { text: "\n" },
@@ -100,23 +100,23 @@ export function tellDetails(card: ActionCard): Told {
     { text: card.key, code: true },
   ];
   return {
-    parts: [
+    blocks: [
       heading(titleOf(card)),
       { kind: "exact", text: card.canonical },
       ...readableArgs(card),
       rowsPart([...card.preview.lines.map(rowOf), ...consequences(card)]),
       ...reasonPart(card.reason),
       rowsPart(rows),
-      { kind: "text", spans: expiresRow(card) },
-      { kind: "text", spans: codes },
+      { kind: "text", inlines: expiresRow(card) },
+      { kind: "text", inlines: codes },
     ],
     buttons: [],
     summary: summaryOf(`Details of ${card.action}`),
   };
 }
 
-function heading(title: string): Part {
-  return { kind: "heading", spans: [{ text: title }] };
+function heading(title: string): Block {
+  return { kind: "heading", inlines: [{ text: title }] };
 }
 
 /** Destructive is told by its capitals: few platforms have colours. */
@@ -141,36 +141,39 @@ function consequences({ preview }: ActionCard): Row[] {
   ];
 }
 
-function expiresRow({ expiresAt }: ActionCard): Span[] {
+function expiresRow({ expiresAt }: ActionCard): Inline[] {
   return [
     { text: "Expires: ", strong: true },
     { text: formatUtc(expiresAt), at: expiresAt },
   ];
 }
 
-function reasonPart(reason: string | undefined): Part[] {
+function reasonPart(reason: string | undefined): Block[] {
   if (reason === undefined || reason === "") return [];
-  return [{ kind: "quote", spans: [{ text: REASON, em: true }, ...inert(reason)] }];
+  return [{ kind: "quote", inlines: [{ text: REASON, em: true }, ...inert(reason)] }];
 }
 
-function rowsPart(rows: readonly Row[]): Part {
-  const spans = rows.flatMap((row, at) => [...(at > 0 ? [{ text: "\n" }] : []), ...rowSpans(row)]);
-  return { kind: "text", spans };
+function rowsPart(rows: readonly Row[]): Block {
+  const inlines = rows.flatMap((row, at) => [
+    ...(at > 0 ? [{ text: "\n" }] : []),
+    ...rowInlines(row),
+  ]);
+  return { kind: "text", inlines: inlines };
 }
 
 /** Only our label is bold, and a text's further lines are indented, so no text looks like another row. */
-function rowSpans({ label, text }: Row): Span[] {
+function rowInlines({ label, text }: Row): Inline[] {
   const name = label === NEEDS ? `${label} ` : `${label}: `;
   return [{ text: name, strong: true }, ...inert(text.replaceAll("\n", "\n      "))];
 }
 
 /** Where the canonical form hides line breaks in a text, that text as its lines. */
-function readableArgs({ args }: ActionCard): Part[] {
-  return Object.entries(args).flatMap(([name, value]): Part[] => {
+function readableArgs({ args }: ActionCard): Block[] {
+  return Object.entries(args).flatMap(([name, value]): Block[] => {
     if (typeof value !== "string" || !value.includes("\n")) return [];
-    const spans: Span[] = [{ text: `${exactText(name)}, with its line breaks:` }];
+    const inlines: Inline[] = [{ text: `${exactText(name)}, with its line breaks:` }];
     return [
-      { kind: "text", spans },
+      { kind: "text", inlines: inlines },
       { kind: "code", text: exactLines(value) },
     ];
   });

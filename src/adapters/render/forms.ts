@@ -8,7 +8,7 @@ import {
 } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Queries } from "../adapter.ts";
-import { type Press, readPress } from "./buttons.ts";
+import { type ButtonAction, readButtonAction } from "./buttons.ts";
 
 /** One input of a form. */
 export interface FormField {
@@ -143,10 +143,10 @@ function jsonOf({ kind, value, choices }: EditField): string {
 }
 
 type Looking = Pick<Queries, "action" | "editForm" | "checkEdit">;
-type Asking = Extract<Press, { kind: "form" }>;
+type Asking = Extract<ButtonAction, { kind: "form" }>;
 
 /** The form that a press opens, as the action stands now; undefined when there is no such action any more. */
-export async function openedForm(
+export async function loadForm(
   queries: Looking,
   key: JournalKey,
   press: Asking,
@@ -164,13 +164,13 @@ type Click = { kind: "click"; action: string; revision: number; choice: Choice }
 type Mistaken = { kind: "mistaken"; action: string; revision: number; mistakes: Mistake[] };
 
 /** What a sent form says, an edit checked before it is sent on. Undefined for a foreign id. */
-export async function sentForm(
+export async function readForm(
   queries: Looking,
   key: JournalKey,
   id: string,
   written: Edit["written"],
 ): Promise<Click | Mistaken | undefined> {
-  const press = readPress(id);
+  const press = readButtonAction(id);
   if (press?.kind !== "form" || press.form === "again") return undefined;
   const { form, action, revision } = press;
   const which = { action, revision };

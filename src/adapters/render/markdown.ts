@@ -1,12 +1,12 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import type { MarkedToken, Token, Tokens } from "marked";
 import {
-  addressSpan,
+  addressInline,
   type AllowLink,
-  joined,
-  type Part,
-  plainSpans,
-  type Span,
+  joinInlines,
+  type Block,
+  plainInlines,
+  type Inline,
   type Style,
   textOf,
 } from "./rich-text.ts";
@@ -29,10 +29,10 @@ const MAX_TABLE_WIDTH = 100;
 /**
  * A model's Markdown as parts in which nothing is markup any more. Everything that a reader of the source would see is
  * in the parts, in the same order, but for the marks themselves: a link's target follows its text, an image is named by
- * its address, HTML is text. Addresses are code, or a `url` span where `allowLink` says so. Never throws: what cannot be
+ * its address, HTML is text. Addresses are code, or a `url` inline where `allowLink` says so. Never throws: what cannot be
  * read so is code, as it was written.
  */
-export async function readMarkdown(text: string, allowLink: AllowLink): Promise<Part[]> {
+export async function readMarkdown(text: string, allowLink: AllowLink): Promise<Block[]> {
   try {
     return readBlocks(await parseMarkdown(text), allowLink);
   } catch {
@@ -145,13 +145,13 @@ function blocksOf(source: string, mayCut: (line: string, before: string) => bool
   return now === "" ? blocks : [...blocks, now];
 }
 
-function asWritten(text: string): Part[] {
+function asWritten(text: string): Block[] {
   const shown = text.replace(/(?<!\n)\n+$/, "");
   return shown.trim() === "" ? [] : [{ kind: "code", text: shown }];
 }
 
 /** The top level, where nothing of a block may get lost. */
-function readBlocks(blocks: readonly Token[], allowLink: AllowLink): Part[] {
+function readBlocks(blocks: readonly Token[], allowLink: AllowLink): Block[] {
   return blocks.flatMap((block) => {
     const read = readBlock(block, { allowLink, depth: 0 });
     const shown = read.map(textOf).join("\n");
@@ -186,18 +186,18 @@ interface Context {
 
 const BLOCKS = "heading code blockquote list table hr text paragraph".split(" ");
 type BlockType = "heading" | "code" | "blockquote" | "list" | "table" | "hr" | "text" | "paragraph";
-type Block = Extract<MarkedToken, { type: BlockType }>;
+type BlockToken = Extract<MarkedToken, { type: BlockType }>;
 
 /** True for what is neither white space, HTML nor a definition. */
-export function isBlock(token: Token): token is Block {
+export function isBlock(token: Token): token is BlockToken {
   return BLOCKS.includes(token.type);
 }
 
-function readBlock(token: Token, context: Context): Part[] {
+function readBlock(token: Token, context: Context): Block[] {
   const { allowLink } = context;
   // The check box stands beside its list's mark. HTML and definitions are text.
   if (token.type === "space" || token.type === "checkbox") return [];
-  if (!isBlock(token)) return textPart("text", plainSpans(token.raw.trim(), allowLink));
+  if (!isBlock(token)) return textPart("text", plainInlines(token.raw.trim(), allowLink));
   switch (token.type) {
     case "heading":
       return textPart("heading", readInline(token.tokens, allowLink));
@@ -219,17 +219,17 @@ function readBlock(token: Token, context: Context): Part[] {
   }
 }
 
-type Running = Extract<Part, { kind: "text" | "heading" | "quote" | "small" }>;
+type Running = Extract<Block, { kind: "text" | "heading" | "quote" | "small" }>;
 
-function isRunning(part: Part): part is Running {
+function isRunning(part: Block): part is Running {
   return part.kind === "text" || part.kind === "heading";
 }
 
-function textPart(kind: "text" | "heading", spans: Span[]): Part[] {
-  return spans.length === 0 ? [] : [{ kind, spans }];
+function textPart(kind: "text" | "heading", inlines: Inline[]): Block[] {
+  return inlines.length === 0 ? [] : [{ kind, inlines: inlines }];
 }
 
-function readCode({ text, lang = "" }: Tokens.Code): Part[] {
+function readCode({ text, lang = "" }: Tokens.Code): Block[] {
   // Where the parser takes more than a word for the language, it is part of what was written.
   const isWord = /^[\w+#.-]{0,20}$/.test(lang);
   const shown = isWord ? text : `${lang}\n${text}`;
@@ -238,25 +238,26 @@ function readCode({ text, lang = "" }: Tokens.Code): Part[] {
   return [{ kind: "code", text: shown, ...(isWord && lang !== "" && { lang }) }];
 }
 
-function readItem(item: Tokens.ListItem, context: Context): Part[] {
+function readItem(item: Tokens.ListItem, context: Context): Block[] {
   const { depth } = context;
   const parts = item.tokens.flatMap((each) => readBlock(each, { ...context, depth: depth + 1 }));
   const box = item.tokens.find(({ type }) => type === "checkbox")?.raw.trim();
-  const boxSpan: Span[] = box === undefined ? [] : [{ text: `${box} ` }];
+  const boxSpan: Inline[] = box === undefined ? [] : [{ text: `${box} ` }];
   // A number as it was written, though Markdown would count: `4.` may be what the text refers to.
   const marker = /^\s*(\d+[.)])/.exec(item.raw)?.[1] ?? "•";
   const [first, ...rest] = parts;
   const led = first !== undefined && isRunning(first);
-  const spans = led ? joined([...boxSpan, ...first.spans]) : boxSpan;
-  return [{ kind: "item", depth, marker, spans }, ...(led ? rest : parts)];
+  const inlines = led ? joinInlines([...boxSpan, ...first.inlines]) : boxSpan;
+  return [{ kind: "item", depth, marker, inlines }, ...(led ? rest : parts)];
 }
 
-function readTable(token: Tokens.Table, allowLink: AllowLink): Part[] {
-  const cellOf = ({ tokens }: Tokens.TableCell): Span[] =>
-    readInline(tokens, allowLink).map((span) => ({ ...span, text: oneLine(span.text) }));
+function readTable(token: Tokens.Table, allowLink: AllowLink): Block[] {
+  const cellOf = ({ tokens }: Tokens.TableCell): Inline[] =>
+    readInline(tokens, allowLink).map((inline) => ({ ...inline, text: oneLine(inline.text) }));
   const head = token.header.map(cellOf);
   const rows = token.rows.map((row) => row.map(cellOf));
-  const textsOf = (row: Span[][]) => row.map((cell) => cell.map((span) => span.text).join(""));
+  const textsOf = (row: Inline[][]) =>
+    row.map((cell) => cell.map((inline) => inline.text).join(""));
   const [headTexts = [], ...rowTexts] = [head, ...rows].map(textsOf);
   const widths = headTexts.map((_, at) =>
     Math.max(...[headTexts, ...rowTexts].map((row) => widthOf(row[at]))),
@@ -276,13 +277,13 @@ function readTable(token: Tokens.Table, allowLink: AllowLink): Part[] {
 }
 
 /** A table that no screen has room for: its lines break as other text does, and keep their styles. */
-function rowByRow(head: Span[][], rows: Span[][][]): Part[] {
-  const line = (row: Span[][]): Span[] =>
-    joined(row.flatMap((cell, at) => (at === 0 ? cell : [{ text: " │ " }, ...cell])));
-  const names = head.map((cell) => cell.map((span): Span => ({ ...span, strong: true })));
+function rowByRow(head: Inline[][], rows: Inline[][][]): Block[] {
+  const line = (row: Inline[][]): Inline[] =>
+    joinInlines(row.flatMap((cell, at) => (at === 0 ? cell : [{ text: " │ " }, ...cell])));
+  const names = head.map((cell) => cell.map((inline): Inline => ({ ...inline, strong: true })));
   return [
-    { kind: "text", spans: line(names) },
-    ...rows.map((row): Part => ({ kind: "item", depth: 0, marker: "•", spans: line(row) })),
+    { kind: "text", inlines: line(names) },
+    ...rows.map((row): Block => ({ kind: "item", depth: 0, marker: "•", inlines: line(row) })),
   ];
 }
 
@@ -307,24 +308,26 @@ type InlineType =
   | "br"
   | "link"
   | "image";
-type Inline = Extract<MarkedToken, { type: InlineType }>;
+type InlineToken = Extract<MarkedToken, { type: InlineType }>;
 
-function isInline(token: Token): token is Inline {
+function isInline(token: Token): token is InlineToken {
   return INLINE.includes(token.type);
 }
 
-function readInline(tokens: readonly Token[], allowLink: AllowLink, style: Style = {}): Span[] {
-  const spans = joined(tokens.flatMap((token) => readToken(token, allowLink, style)));
+function readInline(tokens: readonly Token[], allowLink: AllowLink, style: Style = {}): Inline[] {
+  const inlines = joinInlines(tokens.flatMap((token) => readToken(token, allowLink, style)));
   // Only now: an address may have begun in one token and ended in the next.
-  return spans.flatMap((span) => (isPlain(span) ? plainSpans(span.text, allowLink, span) : [span]));
+  return inlines.flatMap((inline) =>
+    isPlain(inline) ? plainInlines(inline.text, allowLink, inline) : [inline],
+  );
 }
 
-function isPlain({ code, url }: Span): boolean {
+function isPlain({ code, url }: Inline): boolean {
   return code === undefined && url === undefined;
 }
 
-function readToken(token: Token, allowLink: AllowLink, style: Style): Span[] {
-  const plain = (text: string): Span[] => [{ ...style, text: text.replaceAll("\t", " ") }];
+function readToken(token: Token, allowLink: AllowLink, style: Style): Inline[] {
+  const plain = (text: string): Inline[] => [{ ...style, text: text.replaceAll("\t", " ") }];
   if (!isInline(token)) return plain(token.raw);
   switch (token.type) {
     case "text":
@@ -351,25 +354,25 @@ function readToken(token: Token, allowLink: AllowLink, style: Style): Span[] {
 }
 
 /** Where a link leads is always read beside it; one that is its own text is read once. */
-function readLink(token: Tokens.Link, allowLink: AllowLink, style: Style): Span[] {
+function readLink(token: Tokens.Link, allowLink: AllowLink, style: Style): Inline[] {
   const { raw, text, href } = token;
   if (!raw.startsWith("[")) {
     // An e-mail address is a word; nobody needs to be kept from writing to it by accident.
     if (href.startsWith("mailto:")) return [{ ...style, text }];
-    return [text === href ? addressSpan(href, allowLink) : { text, code: true }];
+    return [text === href ? addressInline(href, allowLink) : { text, code: true }];
   }
   // `[text][name]` and `[name]`: the target stands elsewhere, under that name.
   const isInPlace = raw.endsWith(")");
   const words = isInPlace ? readInline(token.tokens, allowLink, style) : [{ ...style, text: raw }];
-  if (words.map((span) => span.text).join("") === href) return target(token, allowLink);
+  if (words.map((inline) => inline.text).join("") === href) return target(token, allowLink);
   return [...words, { text: " " }, ...target(token, allowLink)];
 }
 
-function target({ href, title }: Tokens.Link | Tokens.Image, allowLink: AllowLink): Span[] {
+function target({ href, title }: Tokens.Link | Tokens.Image, allowLink: AllowLink): Inline[] {
   const address = oneLine(href);
   const name = title == null || title === "" ? "" : ` "${oneLine(title)}"`;
-  const spans = address === "" ? [] : [addressSpan(address, allowLink)];
-  return name === "" ? spans : [...spans, ...plainSpans(name, allowLink)];
+  const inlines = address === "" ? [] : [addressInline(address, allowLink)];
+  return name === "" ? inlines : [...inlines, ...plainInlines(name, allowLink)];
 }
 
 function oneLine(text: string): string {

@@ -12,8 +12,8 @@ import {
   tryAnswerButton,
   withdrawButton,
 } from "./buttons.ts";
-import { type AllowLink, type Part, plainSpans, type Span, textOf } from "./rich-text.ts";
-import { clip, summaryOf, type Told } from "./card.ts";
+import { type AllowLink, type Block, plainInlines, type Inline, textOf } from "./rich-text.ts";
+import { clip, summaryOf, type RenderedMessage } from "./card.ts";
 import {
   type Answer,
   briefArgs,
@@ -22,10 +22,6 @@ import {
   plainNotice,
   spentWords,
 } from "./phrases.ts";
-
-export { type Form, type FormField, openedForm, sentForm } from "./forms.ts";
-export { againButton, type Button, digestStart, type Press, readPress } from "./buttons.ts";
-export { tellCard, tellDetails, type Told } from "./card.ts";
 
 /** A longer result is shown in part where its whole is kept as an artifact. */
 const MAX_RESULT_BYTES = 2_500;
@@ -50,45 +46,52 @@ const SIGNS: Readonly<Record<Answer["status"], string>> = {
 };
 
 /** An answer, its conclusion first, or a notice with the buttons it offers. */
-export async function tellOutgoing(message: Outgoing, allowLink: AllowLink): Promise<Told> {
+export async function renderOutgoing(
+  message: Outgoing,
+  allowLink: AllowLink,
+): Promise<RenderedMessage> {
   const told = await (message.kind === "answer"
-    ? tellAnswer(message, allowLink)
-    : tellNotice(message, allowLink));
-  const said = told.parts.map(textOf).find((text) => text.trim() !== "");
+    ? renderAnswer(message, allowLink)
+    : renderNotice(message, allowLink));
+  const said = told.blocks.map(textOf).find((text) => text.trim() !== "");
   return { ...told, summary: summaryOf(said ?? "Done.") };
 }
 
 /** A sentence of ours, and what its reader can press. */
-export function tellText(text: string, allowLink: AllowLink, offer?: Offer): Promise<Told> {
-  return tellOutgoing({ ...plainNotice(text), ...offer, kind: "notice", text }, allowLink);
+export function renderText(
+  text: string,
+  allowLink: AllowLink,
+  offer?: Offer,
+): Promise<RenderedMessage> {
+  return renderOutgoing({ ...plainNotice(text), ...offer, kind: "notice", text }, allowLink);
 }
 
-type Untitled = Omit<Told, "summary">;
+type Untitled = Omit<RenderedMessage, "summary">;
 
-function tellNotice(notice: Notice, allowLink: AllowLink): Untitled {
+function renderNotice(notice: Notice, allowLink: AllowLink): Untitled {
   const { text, settles, asks, holds, approves = [], confirms } = notice;
-  const parts: Part[] = [{ kind: "text", spans: plainSpans(text.trimEnd(), allowLink) }];
+  const blocks: Block[] = [{ kind: "text", inlines: plainInlines(text.trimEnd(), allowLink) }];
   const buttons: Button[] = settles === undefined ? [] : settleButtons(settles);
   if (asks !== undefined) {
     const offered = choiceButtons(asks);
     // What a button cannot say whole is read here.
     const unsaid = asks.choices.filter((choice) => !offered.some(({ label }) => label === choice));
-    parts.push(
-      ...unsaid.map((choice): Part => ({
+    blocks.push(
+      ...unsaid.map((choice): Block => ({
         kind: "item",
         depth: 0,
         marker: "•",
-        spans: plainSpans(choice, allowLink),
+        inlines: plainInlines(choice, allowLink),
       })),
     );
     const how = offered.length === 0 ? "Reply with the answer." : "Press one, or reply.";
-    parts.push({ kind: "small", spans: [{ text: how }] });
+    blocks.push({ kind: "small", inlines: [{ text: how }] });
     buttons.push(...offered);
   }
   buttons.push(...approves.map((card) => approveButton(card)));
   buttons.push(...[...new Set(holds)].map(cancelButton));
   if (confirms !== undefined) buttons.push(withdrawButton(confirms));
-  return { parts, buttons: buttons.slice(0, MAX_BUTTONS) };
+  return { blocks, buttons: buttons.slice(0, MAX_BUTTONS) };
 }
 
 /** A button for each choice that its id can hold; the rest has to be written. */
@@ -96,31 +99,31 @@ function choiceButtons({ call, choices }: { call: string; choices: string[] }): 
   return [...new Set(choices)].flatMap((choice) => tryAnswerButton(call, choice) ?? []);
 }
 
-async function tellAnswer(answer: Answer, allowLink: AllowLink): Promise<Untitled> {
+async function renderAnswer(answer: Answer, allowLink: AllowLink): Promise<Untitled> {
   if (answer.talk && answer.text !== undefined) {
     const words = signed(answer, await readMarkdown(answer.text, allowLink));
-    return { parts: [...words, ...evidence(answer), ...spentLine(answer)], buttons: [] };
+    return { blocks: [...words, ...evidence(answer), ...spentLine(answer)], buttons: [] };
   }
   const words = answer.text?.trimEnd();
   const isFull = words === undefined && !answer.talk;
-  const results = answer.results.flatMap((result) => tellResult(result, isFull));
+  const results = answer.results.flatMap((result) => renderResult(result, isFull));
   // What failed says so itself; a Stop is told whatever the calls came to.
   const isTold =
     answer.status === "failed" && answer.results.some(({ outcome }) => outcome !== "ok");
   const isStatusShown = answer.status !== "completed" && !isTold;
   const head = words ?? (results.length === 0 || isStatusShown ? answer.status : undefined);
-  const spans = head === undefined ? [] : plainSpans(head, allowLink);
-  const first: Part[] = spans.length === 0 ? [] : [{ kind: "text", spans }];
-  return { parts: [...(isStatusShown ? signed(answer, first) : first), ...results], buttons: [] };
+  const inlines = head === undefined ? [] : plainInlines(head, allowLink);
+  const first: Block[] = inlines.length === 0 ? [] : [{ kind: "text", inlines: inlines }];
+  return { blocks: [...(isStatusShown ? signed(answer, first) : first), ...results], buttons: [] };
 }
 
 /** Begins with the sign of a status that is not the usual one. */
-function signed({ status }: Answer, parts: readonly Part[]): Part[] {
-  const sign: Span = { text: SIGNS[status] };
+function signed({ status }: Answer, parts: readonly Block[]): Block[] {
+  const sign: Inline = { text: SIGNS[status] };
   const [first, ...rest] = parts;
   if (sign.text === "") return [...parts];
-  if (first?.kind === "text") return [{ ...first, spans: [sign, ...first.spans] }, ...rest];
-  return [{ kind: "text", spans: [{ text: sign.text + status.replace("_", " ") }] }, ...parts];
+  if (first?.kind === "text") return [{ ...first, inlines: [sign, ...first.inlines] }, ...rest];
+  return [{ kind: "text", inlines: [{ text: sign.text + status.replace("_", " ") }] }, ...parts];
 }
 
 /** A call in one line. `outcome` undefined: it runs. */
@@ -132,7 +135,7 @@ interface Ran {
 }
 
 /** `✓ http_check url=http://a/ · 34 ms`: what it was, how it ended unless well, how long it took. */
-function callSpans({ tool, args, outcome, ms }: Ran, room: number): Span[] {
+function callInlines({ tool, args, outcome, ms }: Ran, room: number): Inline[] {
   const brief = clip(briefArgs(args), room);
   const how = outcome === undefined || outcome === "ok" ? "" : ` · ${outcome}`;
   const took = ms === undefined ? "" : ` · ${formatMs(ms)}`;
@@ -143,38 +146,38 @@ function callSpans({ tool, args, outcome, ms }: Ran, room: number): Span[] {
   ];
 }
 
-function tellResult(result: CallResult, isFull: boolean): Part[] {
+function renderResult(result: CallResult, isFull: boolean): Block[] {
   const { text, artifacts } = result;
   // What no artifact keeps can be read nowhere else.
   const shown = (artifacts.length > 0 ? capText(text, MAX_RESULT_BYTES) : text).trimEnd();
-  const kept = artifacts.map(({ id, bytes }): Part => ({
+  const kept = artifacts.map(({ id, bytes }): Block => ({
     kind: "small",
-    spans: [
+    inlines: [
       { text: "full output: artifact " },
       { text: id, code: true },
       { text: ` (${bytes} bytes)` },
     ],
   }));
   return [
-    { kind: "text", spans: callSpans(result, MAX_ARGS) },
+    { kind: "text", inlines: callInlines(result, MAX_ARGS) },
     ...(isFull && shown !== "" ? [{ kind: "code" as const, text: shown }] : []),
     ...kept,
   ];
 }
 
 /** A small line for each result that the answer's text cites, and one for the other calls. */
-function evidence(answer: Answer): Part[] {
+function evidence(answer: Answer): Block[] {
   const { cited, others } = evidenceOf(answer);
-  const lines = cited.map(({ label, result }): Part => ({
+  const lines = cited.map(({ label, result }): Block => ({
     kind: "small",
-    spans: [{ text: `${label} ` }, ...callSpans(result, MAX_ARGS)],
+    inlines: [{ text: `${label} ` }, ...callInlines(result, MAX_ARGS)],
   }));
-  return others === undefined ? lines : [...lines, { kind: "small", spans: [{ text: others }] }];
+  return others === undefined ? lines : [...lines, { kind: "small", inlines: [{ text: others }] }];
 }
 
 /** What the answer cost. */
-function spentLine({ spent }: Answer): Part[] {
-  return spent === undefined ? [] : [{ kind: "small", spans: [{ text: spentWords(spent) }] }];
+function spentLine({ spent }: Answer): Block[] {
+  return spent === undefined ? [] : [{ kind: "small", inlines: [{ text: spentWords(spent) }] }];
 }
 
 /** What a run has done and is doing, for the one message that the answer replaces. */
@@ -182,7 +185,7 @@ export interface ProgressLog {
   /** True when there is something new to show. */
   note(update: Progress): boolean;
   /** Fits one message of any platform. */
-  told(): Promise<Told>;
+  render(): Promise<RenderedMessage>;
 }
 
 interface Task {
@@ -231,7 +234,7 @@ export function createProgressLog(allowLink: AllowLink): ProgressLog {
       draft = update.text;
       return true;
     },
-    async told() {
+    async render() {
       const recent = [...tasks.values()].slice(-MAX_TASKS);
       const earlier = tasks.size - recent.length;
       const isRunning = recent.some(({ ended }) => ended === undefined);
@@ -240,21 +243,21 @@ export function createProgressLog(allowLink: AllowLink): ProgressLog {
       const state = isWaiting ? "⏸ waits for people, see below" : idle;
       const lines = [
         ...(earlier > 0 ? [[{ text: `… ${earlier} earlier` }]] : []),
-        ...recent.map(taskSpans),
+        ...recent.map(taskInlines),
         ...(isRunning || draft !== "" ? [] : [[{ text: state }]]),
       ];
-      const parts: Part[] = lines.map((spans) => ({ kind: "small", spans }));
+      const parts: Block[] = lines.map((inlines) => ({ kind: "small", inlines }));
       const words = await readMarkdown(endOf(draft), allowLink);
       const last = recent.at(-1);
       const what = last === undefined || draft !== "" ? "Working" : `Working: ${last.tool}`;
-      return { parts: [...parts, ...words], buttons: [STOP_BUTTON], summary: summaryOf(what) };
+      return { blocks: [...parts, ...words], buttons: [STOP_BUTTON], summary: summaryOf(what) };
     },
   };
 }
 
-function taskSpans({ tool, args, ended }: Task): Span[] {
+function taskInlines({ tool, args, ended }: Task): Inline[] {
   const { outcome, ms } = ended ?? { outcome: undefined, ms: undefined };
-  return callSpans({ tool: clip(tool, MAX_TASK_WEIGHT), args, outcome, ms }, MAX_TASK_WEIGHT);
+  return callInlines({ tool: clip(tool, MAX_TASK_WEIGHT), args, outcome, ms }, MAX_TASK_WEIGHT);
 }
 
 /** The end of a long draft, from a line's beginning. */

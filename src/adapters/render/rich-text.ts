@@ -2,7 +2,7 @@ import { characterEnd } from "../../core/characters.ts";
 import { BotError } from "../../core/errors.ts";
 
 /** A piece of running text. Nothing in `text` is markup: each platform shows it character by character. */
-export interface Span {
+export interface Inline {
   text: string;
   strong?: true;
   em?: true;
@@ -14,11 +14,11 @@ export interface Span {
   at?: number;
 }
 
-export type Part =
-  /** Line breaks are `\n` inside the spans. */
-  | { kind: "text" | "heading" | "quote" | "small"; spans: Span[] }
+export type Block =
+  /** Line breaks are `\n` inside the inlines. */
+  | { kind: "text" | "heading" | "quote" | "small"; inlines: Inline[] }
   /** A line of a list. `depth` counts from 0; `marker` is `•`, or a number as it was written, `3.`. */
-  | { kind: "item"; depth: number; marker: string; spans: Span[] }
+  | { kind: "item"; depth: number; marker: string; inlines: Inline[] }
   /** Shown as it is, monospace. `lang`: the language it was said to be in, a word. */
   | { kind: "code"; text: string; lang?: string }
   /** An action's canonical JSON on one line: shown whole or not at all. */
@@ -27,22 +27,22 @@ export type Part =
 
 export type AllowLink = (url: string) => boolean;
 
-export type Style = Pick<Span, "strong" | "em" | "strike">;
+export type Style = Pick<Inline, "strong" | "em" | "strike">;
 
 /** Longer addresses are not for clicking. */
 const MAX_LINK = 500;
 
-/** Text that is no Markdown: addresses in it are code, or a `url` span where `allowLink` says so. */
-export function plainSpans(text: string, allowLink: AllowLink, style: Style = {}): Span[] {
-  const spans: Span[] = [];
+/** Text that is no Markdown: addresses in it are code, or a `url` inline where `allowLink` says so. */
+export function plainInlines(text: string, allowLink: AllowLink, style: Style = {}): Inline[] {
+  const inlines: Inline[] = [];
   let end = 0;
   for (const { index, 0: found } of text.matchAll(ADDRESS)) {
     const address = found.replace(/(?<![.,;:!?'*_~|)\]}])[.,;:!?'*_~|)\]}]+$/, "");
-    spans.push({ ...style, text: text.slice(end, index) }, addressSpan(address, allowLink));
+    inlines.push({ ...style, text: text.slice(end, index) }, addressInline(address, allowLink));
     end = index + address.length;
   }
-  spans.push({ ...style, text: text.slice(end) });
-  return spans.filter((span) => span.text !== "");
+  inlines.push({ ...style, text: text.slice(end) });
+  return inlines.filter((inline) => inline.text !== "");
 }
 
 /** With any scheme: which ones a platform makes clickable is its own affair. */
@@ -50,7 +50,7 @@ const ADDRESS = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s<>"`\\]+/gi;
 const LINKABLE = /^https?:\/\/[^\s<>"'`\\]+$/;
 
 /** An address of which nothing is hidden. */
-export function addressSpan(address: string, allowLink: AllowLink): Span {
+export function addressInline(address: string, allowLink: AllowLink): Inline {
   const isPlain = LINKABLE.test(address) && !/[^!-~]/.test(address);
   if (isPlain && address.length <= MAX_LINK && allowLink(address)) {
     return { text: address, url: address };
@@ -58,22 +58,22 @@ export function addressSpan(address: string, allowLink: AllowLink): Span {
   return { text: address, code: true };
 }
 
-/** Without empty spans, and neighbours of one style as one. */
-export function joined(spans: readonly Span[]): Span[] {
-  const done: Span[] = [];
-  for (const span of spans) {
+/** Without empty inlines, and neighbours of one style as one. */
+export function joinInlines(inlines: readonly Inline[]): Inline[] {
+  const done: Inline[] = [];
+  for (const inline of inlines) {
     const last = done.at(-1);
-    if (span.text === "") continue;
-    if (last !== undefined && isAlike(last, span)) {
-      done[done.length - 1] = { ...last, text: last.text + span.text };
+    if (inline.text === "") continue;
+    if (last !== undefined && isAlike(last, inline)) {
+      done[done.length - 1] = { ...last, text: last.text + inline.text };
     } else {
-      done.push(span);
+      done.push(inline);
     }
   }
   return done;
 }
 
-function isAlike(one: Span, other: Span): boolean {
+function isAlike(one: Inline, other: Inline): boolean {
   if (isWhole(one) || isWhole(other)) return false;
   return (["strong", "em", "strike", "code"] as const).every(
     (style) => one[style] === other[style],
@@ -81,8 +81,8 @@ function isAlike(one: Span, other: Span): boolean {
 }
 
 /** An address or a time is never cut. */
-function isWhole(span: Span): boolean {
-  return span.url !== undefined || span.at !== undefined;
+function isWhole(inline: Inline): boolean {
+  return inline.url !== undefined || inline.at !== undefined;
 }
 
 /**
@@ -91,12 +91,12 @@ function isWhole(span: Span): boolean {
  * same text. `fits` is true of a part's beginning when it is true of more of it.
  * @throws BotError PLATFORM_REFUSED when an exact part, an address or a character does not fit by itself
  */
-export function splitParts(
-  parts: readonly Part[],
-  fits: (parts: readonly Part[]) => boolean,
-): Part[][] {
-  const messages: Part[][] = [];
-  let now: Part[] = [];
+export function splitBlocks(
+  parts: readonly Block[],
+  fits: (parts: readonly Block[]) => boolean,
+): Block[][] {
+  const messages: Block[][] = [];
+  let now: Block[] = [];
   for (const whole of parts) {
     let part = whole;
     while (!fits([...now, part])) {
@@ -122,20 +122,20 @@ export function splitParts(
 }
 
 /** Where the headings at the end begin; the end where there is nothing else. */
-function endOfBody(parts: readonly Part[]): number {
+function endOfBody(parts: readonly Block[]): number {
   const end = parts.findLastIndex(({ kind }) => kind !== "heading") + 1;
   return end === 0 ? parts.length : end;
 }
 
 /** What a reader sees of it, without styles. */
-export function textOf(part: Part): string {
+export function textOf(part: Block): string {
   if (part.kind === "rule") return "";
-  if (!("spans" in part)) return part.text;
-  const text = part.spans.map((span) => span.text).join("");
+  if (!("inlines" in part)) return part.text;
+  const text = part.inlines.map((inline) => inline.text).join("");
   return part.kind === "item" ? `${part.marker} ${text}` : text;
 }
 
-function tooLong(part: Part): BotError {
+function tooLong(part: Block): BotError {
   const { length } = textOf(part);
   return new BotError(
     "PLATFORM_REFUSED",
@@ -145,9 +145,9 @@ function tooLong(part: Part): BotError {
 
 /** The longest beginning that fits and what follows it; undefined when the part may not be cut so. */
 function cutPart(
-  part: Part,
-  fits: (head: Part) => boolean,
-): { head: Part; tail: Part; atLineEnd: boolean } | undefined {
+  part: Block,
+  fits: (head: Block) => boolean,
+): { head: Block; tail: Block; atLineEnd: boolean } | undefined {
   if (part.kind === "rule" || part.kind === "exact") return undefined;
   const text = breakable(part);
   let low = 0;
@@ -165,42 +165,42 @@ function cutPart(
   const head = between(part, 0, at);
   const tail = between(part, at, text.length);
   if (!fits(head)) return undefined;
-  const rest: Part = tail.kind === "item" ? { kind: "text", spans: tail.spans } : tail;
+  const rest: Block = tail.kind === "item" ? { kind: "text", inlines: tail.inlines } : tail;
   return { head, tail: rest, atLineEnd: at === lineEnd };
 }
 
 /** The part's text, with no break in what is never cut. */
-function breakable(part: Part): string {
+function breakable(part: Block): string {
   if (part.kind === "rule") return "";
-  if (!("spans" in part)) return part.text;
-  return part.spans
-    .map((span) => (isWhole(span) ? "x".repeat(span.text.length) : span.text))
+  if (!("inlines" in part)) return part.text;
+  return part.inlines
+    .map((inline) => (isWhole(inline) ? "x".repeat(inline.text.length) : inline.text))
     .join("");
 }
 
 /** The next place before `at` that is neither inside a character nor inside an address or a time. */
-function outsideOf(part: Part, at: number): number {
+function outsideOf(part: Block, at: number): number {
   let start = 0;
-  const pieces: Span[] = "spans" in part ? part.spans : part.kind === "rule" ? [] : [part];
-  for (const span of pieces) {
-    const end = start + span.text.length;
+  const pieces: Inline[] = "inlines" in part ? part.inlines : part.kind === "rule" ? [] : [part];
+  for (const inline of pieces) {
+    const end = start + inline.text.length;
     if (at > start && at < end) {
-      return isWhole(span) ? start : start + characterEnd(span.text, at - start);
+      return isWhole(inline) ? start : start + characterEnd(inline.text, at - start);
     }
     start = end;
   }
   return at;
 }
 
-function between(part: Part, from: number, to: number): Part {
+function between(part: Block, from: number, to: number): Block {
   if (part.kind === "rule") return part;
-  if (!("spans" in part)) return { ...part, text: part.text.slice(from, to) };
-  const spans: Span[] = [];
+  if (!("inlines" in part)) return { ...part, text: part.text.slice(from, to) };
+  const inlines: Inline[] = [];
   let start = 0;
-  for (const span of part.spans) {
-    const text = span.text.slice(Math.max(0, from - start), Math.max(0, to - start));
-    if (text !== "") spans.push({ ...span, text });
-    start += span.text.length;
+  for (const inline of part.inlines) {
+    const text = inline.text.slice(Math.max(0, from - start), Math.max(0, to - start));
+    if (text !== "") inlines.push({ ...inline, text });
+    start += inline.text.length;
   }
-  return { ...part, spans };
+  return { ...part, inlines: inlines };
 }

@@ -3,7 +3,8 @@ import { isBotError } from "../../core/errors.ts";
 import { createRecent, putNewest } from "../../core/ttl-cache.ts";
 import type { MessageRef, Progress } from "../adapter.ts";
 import type { AllowLink } from "../render/rich-text.ts";
-import { createProgressLog, type ProgressLog, type Told } from "../render/message.ts";
+import { createProgressLog, type ProgressLog } from "../render/message.ts";
+import { type RenderedMessage } from "../render/card.ts";
 
 /**
  * Slack lets an app edit about 50 messages a minute (chat.update, tier 3); Discord documents no fixed limit for edits,
@@ -35,7 +36,7 @@ export interface ProgressBoard<Place> {
   begin(
     place: Place,
     soFar: readonly Progress[],
-    post: (told: Told) => Promise<MessageRef>,
+    post: (told: RenderedMessage) => Promise<MessageRef>,
   ): Promise<MessageRef>;
   /** Shows the newest state, at most every 1.2 s in one thread. */
   note(place: Place, ref: MessageRef, update: Progress): void;
@@ -47,7 +48,7 @@ export interface ProgressBoard<Place> {
 
 export interface ProgressBoardParts<Place> {
   /** Edits the message. */
-  show(place: Place, ref: MessageRef, told: Told): Promise<void>;
+  show(place: Place, ref: MessageRef, told: RenderedMessage): Promise<void>;
   /** What names the thread. */
   threadOf(place: Place): string;
   allowLink(place: Place): AllowLink;
@@ -91,7 +92,7 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
     live.news = false;
     count(live.place);
     try {
-      const told = await live.log.told();
+      const told = await live.log.render();
       if (lives.get(ref) === live) await show(live.place, ref, told);
     } catch (error) {
       // Such as a message that somebody deleted: asked for at every step it would be refused at every step.
@@ -122,7 +123,7 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
     async begin(place, soFar, post) {
       const progress = createProgressLog(allowLink(place));
       for (const update of soFar) progress.note(update);
-      const ref = await post(await progress.told());
+      const ref = await post(await progress.render());
       if (stopped || over.has(ref) || lives.has(ref)) return ref;
       enter(place, ref, progress);
       if (postCounts) count(place);

@@ -3,7 +3,7 @@ import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
-import { tellText } from "../render/message.ts";
+import { renderText } from "../render/message.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import { type Api, createApi, within } from "./api.ts";
 import { slackMessages } from "./encode.ts";
@@ -15,7 +15,7 @@ import { createMessages } from "./messages.ts";
 import { createPeople, type SlackPeople } from "./people.ts";
 import { channelOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
 import { createPosting } from "./posting.ts";
-import { createPresses, type PressParts } from "./interactions.ts";
+import { createInteractions, type InteractionParts } from "./interactions.ts";
 import type { EventSource, Take } from "./receiver.ts";
 import { createSocketSource } from "./socket-source.ts";
 import { createStatus } from "./status.ts";
@@ -87,7 +87,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
     transport: "slack",
     singleOperator: false,
     people: {
-      standing: async (account, key) => here().people.standing(account, key),
+      membership: async (account, key) => here().people.membership(account, key),
       members: async (group) => here().people.members(group),
       everyone: async (key) => here().people.everyone(key),
       timezone: async (account) => here().people.timezone(account),
@@ -180,22 +180,22 @@ function connect(
   });
   const status = createStatus(api, log);
 
-  const show: PressParts["show"] = async (place, user, messages) => {
+  const show: InteractionParts["show"] = async (place, user, messages) => {
     try {
       await within(TELL_MS, posting.whisper(place, user, messages));
     } catch (error) {
       log.debug({ err: error }, "a person could not be told");
     }
   };
-  const tell: PressParts["tell"] = async (place, user, text) =>
-    show(place, user, slackMessages(await tellText(text, allowLink)));
+  const tell: InteractionParts["tell"] = async (place, user, text) =>
+    show(place, user, slackMessages(await renderText(text, allowLink)));
 
   const shared = { workspace, api, people, inbox, queries, tell, log };
   const readFiles = createSlackFiles({ botToken, apiUrl, log });
   const dropped = createDropped({ posting, allowLink, log });
   const take = createEntrance({
     messages: createMessages({ ...shared, readFiles, onHeard: dropped.heard }),
-    presses: createPresses({ ...shared, show }),
+    presses: createInteractions({ ...shared, show }),
     teams: new Set([workspace.team]),
     app: () => app ?? source.app(),
     onDropped: dropped.tell,

@@ -1,7 +1,8 @@
 import type { types } from "@slack/bolt";
 import { characterEnd } from "../../core/characters.ts";
-import { joined, type Part, type Span, splitParts } from "../render/rich-text.ts";
-import type { Button, Told } from "../render/message.ts";
+import { joinInlines, type Block, type Inline, splitBlocks } from "../render/rich-text.ts";
+import type { Button } from "../render/buttons.ts";
+import type { RenderedMessage } from "../render/card.ts";
 
 export interface SlackMessage {
   /** For notifications; Slack shows the blocks. */
@@ -36,19 +37,19 @@ const MAX_TIMESTAMP = 253_402_300_799;
  * The messages that say it, at least one; its buttons are under the last. Everything is `rich_text` of literal elements,
  * in which Slack looks for no markup: there is nothing to escape, and no text of anybody's can mention a person.
  */
-export function slackMessages({ parts, buttons, summary }: Told): SlackMessage[] {
+export function slackMessages({ blocks, buttons, summary }: RenderedMessage): SlackMessage[] {
   const taken = buttons.reduce((sum, { id, label }) => sum + 2 * id.length + label.length, 0);
-  const messages = splitParts(parts, (some) => {
-    const blocks = blocksOf(some);
-    const length = lengthOf(blocks) + CHARS_PER_BLOCK * blocks.length;
-    return blocks.length < MAX_BLOCKS && length <= MAX_CHARS - taken;
+  const messages = splitBlocks(blocks, (some) => {
+    const sized = blocksOf(some);
+    const length = lengthOf(sized) + CHARS_PER_BLOCK * sized.length;
+    return sized.length < MAX_BLOCKS && length <= MAX_CHARS - taken;
   });
   const text = escape(summary.trim() === "" ? "…" : summary);
   return messages.map((message, at) => {
-    const blocks = blocksOf(message);
-    if (blocks.length === 0) blocks.push(richText([section([{ text: summary || "…" }])]));
-    if (at === messages.length - 1 && buttons.length > 0) blocks.push(actionsOf(buttons));
-    return { text, blocks };
+    const shown = blocksOf(message);
+    if (shown.length === 0) shown.push(richText([section([{ text: summary || "…" }])]));
+    if (at === messages.length - 1 && buttons.length > 0) shown.push(actionsOf(buttons));
+    return { text, blocks: shown };
   });
 }
 
@@ -70,10 +71,10 @@ function actionsOf(buttons: readonly Button[]): types.ActionsBlock {
   };
 }
 
-function blocksOf(parts: readonly Part[]): types.KnownBlock[] {
+function blocksOf(parts: readonly Block[]): types.KnownBlock[] {
   const blocks: types.KnownBlock[] = [];
   let frames: Frame[] = [];
-  let before: Part | undefined;
+  let before: Block | undefined;
   const close = (): void => {
     if (frames.length > 0) blocks.push(richText(frames));
     frames = [];
@@ -95,8 +96,8 @@ function richText(elements: Frame[]): types.RichTextBlock {
   return { type: "rich_text", elements };
 }
 
-function section(spans: readonly Span[]): types.RichTextSection {
-  return { type: "rich_text_section", elements: elementsOf(spans) };
+function section(inlines: readonly Inline[]): types.RichTextSection {
+  return { type: "rich_text_section", elements: elementsOf(inlines) };
 }
 
 /**
@@ -133,9 +134,13 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map(
 );
 
 /** Running text goes on in the section before it: two sections have no line between them. */
-function addPart(frames: Frame[], part: Exclude<Part, { kind: "rule" }>, before: Part | undefined) {
+function addPart(
+  frames: Frame[],
+  part: Exclude<Block, { kind: "rule" }>,
+  before: Block | undefined,
+) {
   const last = frames.at(-1);
-  if (!("spans" in part)) {
+  if (!("inlines" in part)) {
     const elements = textElements(part.text, {});
     const language =
       part.kind === "code" ? LANGUAGES.get(part.lang?.toLowerCase() ?? "") : undefined;
@@ -143,51 +148,57 @@ function addPart(frames: Frame[], part: Exclude<Part, { kind: "rule" }>, before:
     if (elements.length > 0) frames.push({ type: "rich_text_preformatted", elements, ...named });
     return;
   }
-  const spans = joined(part.kind === "heading" ? part.spans.map(bold) : part.spans);
-  if (part.kind === "item") return addItem(frames, part, spans);
-  if (spans.length === 0) return;
+  const inlines = joinInlines(part.kind === "heading" ? part.inlines.map(bold) : part.inlines);
+  if (part.kind === "item") return addItem(frames, part, inlines);
+  if (inlines.length === 0) return;
   if (part.kind === "quote") {
-    frames.push({ type: "rich_text_quote", elements: elementsOf(spans) });
+    frames.push({ type: "rich_text_quote", elements: elementsOf(inlines) });
   } else if (last?.type === "rich_text_section") {
     const isClose =
       before?.kind === "heading" || (before?.kind === part.kind && part.kind === "small");
-    last.elements.push(...elementsOf([{ text: isClose ? "\n" : "\n\n" }, ...spans]));
+    last.elements.push(...elementsOf([{ text: isClose ? "\n" : "\n\n" }, ...inlines]));
   } else {
-    frames.push(section(spans));
+    frames.push(section(inlines));
   }
 }
 
-function bold(span: Span): Span {
-  return { ...span, strong: true };
+function bold(inline: Inline): Inline {
+  return { ...inline, strong: true };
 }
 
 /** Slack would count numbered lines itself, so those are text with the number that was written. */
-function addItem(frames: Frame[], item: Extract<Part, { kind: "item" }>, spans: readonly Span[]) {
+function addItem(
+  frames: Frame[],
+  item: Extract<Block, { kind: "item" }>,
+  inlines: readonly Inline[],
+) {
   const last = frames.at(-1);
   const indent = Math.min(item.depth, MAX_INDENT);
-  if (item.marker !== "•" || spans.length === 0) {
-    const line = [{ text: `${"    ".repeat(indent)}${item.marker} ` }, ...spans];
+  if (item.marker !== "•" || inlines.length === 0) {
+    const line = [{ text: `${"    ".repeat(indent)}${item.marker} ` }, ...inlines];
     if (last?.type === "rich_text_section")
       last.elements.push(...elementsOf([{ text: "\n" }, ...line]));
     else frames.push(section(line));
   } else if (last?.type === "rich_text_list" && last.indent === indent) {
-    last.elements.push(section(spans));
+    last.elements.push(section(inlines));
   } else {
-    frames.push({ type: "rich_text_list", style: "bullet", indent, elements: [section(spans)] });
+    frames.push({ type: "rich_text_list", style: "bullet", indent, elements: [section(inlines)] });
   }
 }
 
-function elementsOf(spans: readonly Span[]): Element[] {
-  return spans.flatMap((span) => {
-    const style = styleOf(span);
-    if (span.url !== undefined) {
-      return [{ type: "link" as const, url: span.url, text: span.text, ...style }];
+function elementsOf(inlines: readonly Inline[]): Element[] {
+  return inlines.flatMap((inline) => {
+    const style = styleOf(inline);
+    if (inline.url !== undefined) {
+      return [{ type: "link" as const, url: inline.url, text: inline.text, ...style }];
     }
-    return span.at === undefined ? textElements(span.text, style) : timeElements(span.at, span);
+    return inline.at === undefined
+      ? textElements(inline.text, style)
+      : timeElements(inline.at, inline);
   });
 }
 
-function styleOf({ strong, em, strike, code }: Span): Pick<types.RichTextText, "style"> {
+function styleOf({ strong, em, strike, code }: Inline): Pick<types.RichTextText, "style"> {
   const style = {
     ...(strong && { bold: true }),
     ...(em && { italic: true }),
@@ -212,7 +223,7 @@ function textElements(
 }
 
 /** In each reader's own time zone, and in UTC for all. */
-function timeElements(at: number, { text }: Span): Element[] {
+function timeElements(at: number, { text }: Inline): Element[] {
   const timestamp = Math.floor(at / 1000);
   if (!(timestamp > 0 && timestamp < MAX_TIMESTAMP)) return textElements(text, {});
   const format = "{date_short_pretty} {time} ({ago})";

@@ -5,7 +5,7 @@ import { withoutNulls } from "../shared/payload.ts";
 import type { QuietLog } from "../shared/quiet-log.ts";
 import { NO_COMMANDS } from "../render/phrases.ts";
 import type { Messages } from "./messages.ts";
-import type { Presses } from "./interactions.ts";
+import type { Interactions } from "./interactions.ts";
 import type { Take } from "./receiver.ts";
 
 const text = z.string().optional().catch(undefined);
@@ -32,7 +32,7 @@ type Envelope = z.infer<typeof envelope>;
 
 export interface EntranceParts {
   messages: Messages;
-  presses: Presses;
+  presses: Interactions;
   /** Workspaces that are served. */
   teams: ReadonlySet<string>;
   /** The app that the bot is, where it is known. */

@@ -30,7 +30,7 @@ const marked = z.object({
  * messages only the newest hour and the first 1 000 are looked at.
  * @throws what `Api.ask` throws
  */
-export async function findEarlier(
+export async function findDelivery(
   api: Api,
   { botUser, botId }: Workspace,
   place: Place,

@@ -1,6 +1,6 @@
 import type { types } from "@slack/bolt";
 import * as z from "zod";
-import type { Form, FormField } from "../render/message.ts";
+import type { Form, FormField } from "../render/forms.ts";
 import type { Place } from "./place.ts";
 
 /** Names the input inside of a form's block; the block has the field's name. */

@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
-import { openedForm, type Press, readPress, sentForm, tellDetails } from "../render/message.ts";
+import { loadForm, readForm } from "../render/forms.ts";
+import { readButtonAction, type ButtonAction } from "../render/buttons.ts";
+import { renderDetails } from "../render/card.ts";
 import type { Api } from "./api.ts";
 import { type SlackMessage, slackMessages } from "./encode.ts";
 import { errorsOf, formView, MAX_FIELDS, readSubmit } from "./forms.ts";
@@ -32,7 +34,7 @@ const stopSchema = z.object({
 const OTHER_VERSION =
   "This button is from another version of Watchkeeper and means nothing to this one. Type what you want instead; `help` lists how.";
 
-export interface PressParts {
+export interface InteractionParts {
   workspace: Workspace;
   api: Api;
   people: SlackPeople;
@@ -47,7 +49,7 @@ export interface PressParts {
 type FormAnswer = { response_action: "errors"; errors: Record<string, string> } | undefined;
 
 /** Takes what people press and fill in. Each resolves once it is in the journal. */
-export interface Presses {
+export interface Interactions {
   /** Takes a `block_actions`. @throws BotError what the inbox's store throws */
   press(body: unknown): Promise<void>;
   /** Takes a `view_submission`. @throws as `press` */
@@ -56,7 +58,7 @@ export interface Presses {
   stop(event: unknown): Promise<void>;
 }
 
-export function createPresses(parts: PressParts): Presses {
+export function createInteractions(parts: InteractionParts): Interactions {
   const { workspace, people, inbox } = parts;
   const { team } = workspace;
 
@@ -77,7 +79,7 @@ export function createPresses(parts: PressParts): Presses {
     }
   }
 
-  async function act(pressed: Pressed, press: Press, place: Place): Promise<string | undefined> {
+  async function act(pressed: Pressed, press: ButtonAction, place: Place) {
     const { container, user: by } = pressed;
     const [{ action_ts }] = pressed.actions;
     switch (press.kind) {
@@ -92,7 +94,7 @@ export function createPresses(parts: PressParts): Presses {
       case "details": {
         const card = await parts.queries.action(keyOf(team, place), press.action);
         if (card === undefined) return `${press.action} is not known in this thread any more.`;
-        await parts.show(place, by.id, slackMessages(tellDetails(card)));
+        await parts.show(place, by.id, slackMessages(renderDetails(card)));
         return undefined;
       }
     }
@@ -104,7 +106,7 @@ export function createPresses(parts: PressParts): Presses {
       const { container, message } = pressed;
       const root = container.thread_ts ?? message?.thread_ts ?? container.message_ts;
       const place = { channel: container.channel_id, root };
-      const press = readPress(pressed.actions[0].action_id);
+      const press = readButtonAction(pressed.actions[0].action_id);
       try {
         const problem = press === undefined ? OTHER_VERSION : await act(pressed, press, place);
         if (problem !== undefined) await parts.tell(place, pressed.user.id, problem);
@@ -125,7 +127,7 @@ export function createPresses(parts: PressParts): Presses {
         await parts.tell(place, by.id, why);
         return undefined;
       };
-      const sent = await sentForm(parts.queries, keyOf(team, place), form, written);
+      const sent = await readForm(parts.queries, keyOf(team, place), form, written);
       if (sent === undefined) return refuse("This form is from another version of Watchkeeper.");
       if (sent.kind === "mistaken") return errorsOf(written, sent.mistakes);
       const problem = await post(place, `form:${view}`, by, { ...sent, via: "button" });
@@ -142,13 +144,13 @@ export function createPresses(parts: PressParts): Presses {
 
 /** Returns why there is no form, in words for whoever pressed. */
 async function openForm(
-  { api, queries, workspace }: PressParts,
-  press: Extract<Press, { kind: "form" }>,
+  { api, queries, workspace }: InteractionParts,
+  press: Extract<ButtonAction, { kind: "form" }>,
   trigger_id: string,
   place: Place,
 ): Promise<string | undefined> {
   const key = keyOf(workspace.team, place);
-  const form = await openedForm(queries, key, press, { maxFields: MAX_FIELDS });
+  const form = await loadForm(queries, key, press, { maxFields: MAX_FIELDS });
   if (form === undefined) return `${press.action} is not known in this thread any more.`;
   const typed = `Type it instead: ${press.form} ${press.action} …`;
   try {

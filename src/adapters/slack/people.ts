@@ -1,7 +1,7 @@
 import type { webApi } from "@slack/bolt";
 import type { Actor } from "../../core/entry.ts";
 import { remember } from "../../core/ttl-cache.ts";
-import type { People, Standing } from "../../core/people.ts";
+import type { People, Membership } from "../../core/people.ts";
 import { type Api, within } from "./api.ts";
 import { refusalCode } from "./errors.ts";
 import {
@@ -61,7 +61,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     return within(NAME_MS, profileOf(user)).catch(() => undefined);
   }
 
-  async function standing(account: string, place: Place | undefined): Promise<Standing> {
+  async function standing(account: string, place: Place | undefined): Promise<Membership> {
     const named = tryAccount(account);
     const found = named && (await profileOf(named.user));
     if (named === undefined || found === undefined) return "unknown";
@@ -77,7 +77,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
   }
 
   return {
-    standing: (account, key) => standing(account, tryPlace(key, team)),
+    membership: (account, key) => standing(account, tryPlace(key, team)),
     async members(reference) {
       const group = tryGroup(reference);
       const users = group === undefined ? undefined : await groupOf(group);

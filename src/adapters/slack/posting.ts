@@ -4,7 +4,7 @@ import { putNewest } from "../../core/ttl-cache.ts";
 import type { Delivery, MessageRef } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import type { SlackMessage } from "./encode.ts";
-import { findEarlier, markOf } from "./find-delivery.ts";
+import { findDelivery, markOf } from "./find-delivery.ts";
 import { REFUSED_MS, refusalCode } from "./errors.ts";
 import type { Place, Workspace } from "./place.ts";
 
@@ -152,14 +152,14 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
   const inTurn = createTurns();
 
   async function putNow(
-    ...[place, messages, { id, again, stray }, begun]: Parameters<Posting["put"]>
+    ...[place, messages, { id, isRetry: again, orphan: stray }, begun]: Parameters<Posting["put"]>
   ) {
     await checkRoot(place.channel, place.root);
     if (stray !== undefined) {
-      const left = await findEarlier(api, workspace, place, stray);
+      const left = await findDelivery(api, workspace, place, stray);
       for (const ts of left.values()) await remove(place.channel, ts);
     }
-    const there = again ? await findEarlier(api, workspace, place, id) : new Map<number, string>();
+    const there = again ? await findDelivery(api, workspace, place, id) : new Map<number, string>();
     if (begun !== undefined) there.set(0, begun);
     const refs: string[] = [];
     for (const [part, message] of messages.entries()) {
@@ -176,7 +176,7 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
 
     put: (place, messages, delivery, begun) =>
       inTurn(`${place.channel} ${place.root} ${delivery.id}`, (isLater) =>
-        putNow(place, messages, { ...delivery, again: delivery.again || isLater }, begun),
+        putNow(place, messages, { ...delivery, isRetry: delivery.isRetry || isLater }, begun),
       ),
 
     async remove(place, ref) {

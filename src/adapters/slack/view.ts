@@ -2,7 +2,8 @@ import type { Logger } from "pino";
 import type { Offer, Outgoing, View } from "../adapter.ts";
 import type { ProgressBoard } from "../shared/progress-board.ts";
 import { aloudDelivery } from "../shared/aloud.ts";
-import { tellCard, tellOutgoing, tellText } from "../render/message.ts";
+import { renderOutgoing, renderText } from "../render/message.ts";
+import { renderCard } from "../render/card.ts";
 import { slackMessages } from "./encode.ts";
 import { type Place, tryAccount } from "./place.ts";
 import { isPrivate, type Posting, timestampsOf } from "./posting.ts";
@@ -23,10 +24,10 @@ export function createView(place: Place, parts: ViewParts): View {
   const { posting, board, status, allowLink } = parts;
 
   const noticeOf = async (text: string, offer?: Offer) =>
-    slackMessages(await tellText(text, allowLink, offer));
+    slackMessages(await renderText(text, allowLink, offer));
 
   return {
-    async begin(delivery, soFar) {
+    async openProgress(delivery, soFar) {
       const ref = await board.begin(place, soFar, (told) =>
         // Progress is one message, whatever it holds.
         posting.put(place, slackMessages(told).slice(0, 1), delivery),
@@ -39,16 +40,16 @@ export function createView(place: Place, parts: ViewParts): View {
       if (begun !== undefined) board.note(place, begun, update);
     },
 
-    async say(message, delivery, begun) {
+    async post(message, delivery, begun) {
       if (begun !== undefined) await board.end(begun);
-      const messages = slackMessages(await tellOutgoing(message, allowLink));
+      const messages = slackMessages(await renderOutgoing(message, allowLink));
       const ref = await posting.put(place, messages, delivery, begun);
       const after = statusAfter(message);
       if (after !== undefined) status(place, after);
       return ref;
     },
 
-    async whisper(account, text, offer) {
+    async postPrivately(account, text, offer) {
       const user = tryAccount(account)?.user ?? account;
       const whispered = await posting.whisper(place, user, await noticeOf(text, offer));
       if (whispered !== undefined) return whispered;
@@ -57,23 +58,23 @@ export function createView(place: Place, parts: ViewParts): View {
       return posting.put(place, await noticeOf(aloud), aloudDelivery(account, text));
     },
 
-    async amend(ref, notice) {
+    async updateNotice(ref, notice) {
       if (notice === undefined) return posting.remove(place, ref);
-      const messages = slackMessages(await tellOutgoing(notice, allowLink));
+      const messages = slackMessages(await renderOutgoing(notice, allowLink));
       for (const [part, ts] of timestampsOf(ref).entries()) {
         const message = messages[part];
         if (message !== undefined && !isPrivate(ts)) await posting.edit(place, ts, message);
       }
     },
 
-    async card(card, delivery) {
-      const ref = await posting.put(place, slackMessages(tellCard(card)), delivery);
+    async postCard(card, delivery) {
+      const ref = await posting.put(place, slackMessages(renderCard(card)), delivery);
       status(place, "suspended");
       return ref;
     },
 
-    async settle(ref, card) {
-      const messages = slackMessages(tellCard(card));
+    async updateCard(ref, card) {
+      const messages = slackMessages(renderCard(card));
       for (const [part, ts] of timestampsOf(ref).entries()) {
         const message = messages[part];
         if (message === undefined || (await posting.edit(place, ts, message))) continue;
@@ -81,7 +82,7 @@ export function createView(place: Place, parts: ViewParts): View {
       }
     },
 
-    async retract(ref) {
+    async delete(ref) {
       await board.end(ref);
       await posting.remove(place, ref);
     },

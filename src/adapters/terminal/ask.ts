@@ -138,12 +138,12 @@ export function createAsk(options: AskOptions): Ask {
       // Disposable: what cannot be printed is dropped.
       if (line !== undefined) void write(err, line).catch(() => undefined);
     },
-    say,
-    whisper: (_account, text, offer) => say({ ...plainNotice(text), ...offer }),
-    amend: async () => {},
-    card: place,
-    settle: async (_ref, card) => void (await place(card)),
-    retract: () => note(DELIVERED_TWICE),
+    post: say,
+    postPrivately: (_account, text, offer) => say({ ...plainNotice(text), ...offer }),
+    updateNotice: async () => {},
+    postCard: place,
+    updateCard: async (_ref, card) => void (await place(card)),
+    delete: () => note(DELIVERED_TWICE),
   };
 
   // A reader that is gone wants no more of the answer: nothing to report, and nobody to report it to.

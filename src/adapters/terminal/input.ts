@@ -1,6 +1,6 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Inbound } from "../adapter.ts";
-import { digestStart } from "../render/message.ts";
+import { digestStart } from "../render/buttons.ts";
 
 /** What can be answered on this screen: open cards, outcomes that nobody knows and somebody may settle, questions. */
 export interface Answerable {

@@ -3,7 +3,7 @@ import type { People } from "../../core/people.ts";
 /** Who can reach this terminal is its one operator: a full member of every thread, in no group. */
 export function createPeople(account: string): People {
   return {
-    standing: async (asked) => (asked === account ? "member" : "unknown"),
+    membership: async (asked) => (asked === account ? "member" : "unknown"),
     members: async () => undefined,
     everyone: async () => [account],
     timezone: async () => Intl.DateTimeFormat().resolvedOptions().timeZone,

@@ -22,8 +22,8 @@ export interface ViewParts {
 
 /** What is printed stays: nothing is looked for or replaced, so a message needs no name. */
 export interface TerminalView extends View {
-  say(message: Outgoing): Promise<MessageRef>;
-  card(card: ActionCard): Promise<MessageRef>;
+  post(message: Outgoing): Promise<MessageRef>;
+  postCard(card: ActionCard): Promise<MessageRef>;
 }
 
 /**
@@ -58,19 +58,19 @@ export function createView(parts: ViewParts): TerminalView {
       // Disposable: what cannot be printed is dropped.
       if (line !== undefined) void parts.ready.then(() => print(line)).catch(() => undefined);
     },
-    say,
-    whisper: (_account, text, offer) => say({ ...plainNotice(text), ...offer }),
-    async amend(_ref, notice) {
+    post: say,
+    postPrivately: (_account, text, offer) => say({ ...plainNotice(text), ...offer }),
+    async updateNotice(_ref, notice) {
       await parts.ready;
       // What no longer holds stands above; here nothing printed can be taken away.
       if (notice !== undefined) await print(await renderOutgoing(notice, look()));
     },
-    async card(card) {
+    async postCard(card) {
       await showAction(card);
       return randomUUID();
     },
-    settle: (_ref, card) => showAction(card),
-    async retract() {
+    updateCard: (_ref, card) => showAction(card),
+    async delete() {
       await parts.ready;
       await print(look().paint("dim", DELIVERED_TWICE));
     },

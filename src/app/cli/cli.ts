@@ -7,10 +7,10 @@ import {
   type Bot,
   LEASE_MS,
   assemble,
-  equip,
+  loadToolset,
   readStore,
   storeName,
-  talkTerms,
+  runTerms,
 } from "../assemble.ts";
 import type { Config } from "../../config/config.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
@@ -197,7 +197,7 @@ export async function doctor(config: Config, envFile: string | undefined): Promi
     openJournal: (warn: (text: string) => void) => readStore(config, warn),
     loadModel: id === undefined ? undefined : () => loadModel(id, config.model),
     platforms: await loadPlatforms(config, pino({ level: "silent" })),
-    ...(await equip(config)),
+    ...(await loadToolset(config)),
   };
   async function* lines(): AsyncIterable<string> {
     for await (const { state, subject, text } of examine(parts)) {
@@ -231,7 +231,7 @@ export async function replay(
   if (number !== undefined && !Number.isSafeInteger(number)) {
     throw new BotError("USAGE", "--step takes a number, such as --step 3.");
   }
-  const terms = talkTerms(config, await equip(config));
+  const terms = runTerms(config, await loadToolset(config));
   if (terms === undefined) {
     throw new BotError("USAGE", "replay needs MODEL to be set as it was; no request is made.");
   }

@@ -1,5 +1,5 @@
-import { type Asked, requestOf } from "../../agent/request.ts";
-import type { TalkTerms } from "../../thread/run.ts";
+import { type RequestContext, requestOf } from "../../agent/request.ts";
+import type { RunTerms } from "../../thread/run.ts";
 import { emptyTranscript, foldTranscript, tellingOf } from "../../agent/transcript.ts";
 import { totalTokens } from "../../core/block.ts";
 import type { Entry } from "../../core/entry.ts";
@@ -15,7 +15,7 @@ type Answer = Entry<"assistant">;
 /** A model call as it was made, and the request that the journal gives for it today. */
 interface Replayed {
   answer: Answer;
-  asked: Asked;
+  asked: RequestContext;
   /** What the run began with, the system prompt and the tools, is what this program would send. */
   samePrefix: boolean;
 }
@@ -28,7 +28,7 @@ interface Replayed {
 export async function* replayLines(
   journal: JournalReader,
   key: JournalKey,
-  terms: TalkTerms,
+  terms: RunTerms,
   step: number | undefined,
 ): AsyncIterable<string> {
   const stored = await journal.read(key);
@@ -55,7 +55,7 @@ export async function* replayLines(
 }
 
 /** Folds once through, and stops at each request to make it again from the entries that it had seen. */
-function replay(entries: readonly Entry[], terms: TalkTerms): Replayed[] {
+function replay(entries: readonly Entry[], terms: RunTerms): Replayed[] {
   const thread = emptyThread();
   const transcript = emptyTranscript();
   const answers = entries.filter((entry) => entry.kind === "assistant");
@@ -68,12 +68,12 @@ function replay(entries: readonly Entry[], terms: TalkTerms): Replayed[] {
       fold(thread, [entry]);
       foldTranscript(transcript, entry);
     }
-    const talk = thread.runs.get(answer.run)?.talk;
+    const talk = thread.runs.get(answer.run)?.modelRun;
     if (talk === undefined) continue;
     const { prefix } = talk.terms;
     const asked = requestOf(
       transcript,
-      { run: answer.run, talk },
+      { run: answer.run, modelRun: talk },
       { ...terms, prefix },
       tellingOf(answer),
     );

@@ -209,7 +209,7 @@ function createJournal(store: verbs.Store, tell: (text: string) => void): Journa
       const [name = ""] = countersOf({ counter, id: "" });
       return Number((await main.ask((client) => client.get(name))) ?? 0);
     },
-    async settle(made, actual) {
+    async commitReservation(made, actual) {
       await count(scripts.SETTLE, made, whole(actual));
     },
     check: () => check(store),

@@ -407,7 +407,8 @@ function createJournal(store: Store): Journal {
     reserve: (counter, amount, limit) =>
       change(() => counters.reserve(counter, amount, limit, now())),
     used: (counter) => see(() => counters.used(counter)),
-    settle: (reservation, actual) => change(() => counters.settle(reservation, actual, now())),
+    commitReservation: (reservation, actual) =>
+      change(() => counters.settle(reservation, actual, now())),
     async close() {
       watchers.close();
       db.close();

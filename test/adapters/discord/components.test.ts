@@ -1,20 +1,16 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Told } from "../../../src/adapters/render/message.ts";
-import {
-  createProgressLog,
-  tellCard,
-  tellDetails,
-  tellOutgoing,
-} from "../../../src/adapters/render/message.ts";
-import type { Part } from "../../../src/adapters/render/rich-text.ts";
+import type { RenderedMessage } from "../../../src/adapters/render/card.ts";
+import { createProgressLog, renderOutgoing } from "../../../src/adapters/render/message.ts";
+import { renderCard, renderDetails } from "../../../src/adapters/render/card.ts";
+import type { Block } from "../../../src/adapters/render/rich-text.ts";
 import { discordMessages, type DiscordMessage } from "../../../src/adapters/discord/encode.ts";
 import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 import { readDiscord } from "./reader.ts";
 
-function toldOf(parts: Part[], changes: Partial<Told> = {}): Told {
-  return { parts, buttons: [], summary: "A summary", ...changes };
+function toldOf(blocks: Block[], changes: Partial<RenderedMessage> = {}): RenderedMessage {
+  return { blocks, buttons: [], summary: "A summary", ...changes };
 }
 
 function contentOf(message: DiscordMessage): string {
@@ -51,7 +47,7 @@ function oneTick(text: string): string {
 
 describe("a message on Discord", () => {
   test("shows an open card whole, with its five buttons (golden)", () => {
-    const [message, ...more] = discordMessages(tellCard(killCard()));
+    const [message, ...more] = discordMessages(renderCard(killCard()));
     expect(more).toEqual([]);
     expect(message && contentOf(message)).toBe(
       `
@@ -89,7 +85,7 @@ describe("a message on Discord", () => {
       "http\\://evil/ \\*a\\* \\_b\\_ \\~\\~c\\~\\~ \\`d\\` \\\\",
     ],
   ])("shows %j as it is", (text, escaped) => {
-    const [message] = discordMessages(toldOf([{ kind: "text", spans: [{ text }] }]));
+    const [message] = discordMessages(toldOf([{ kind: "text", inlines: [{ text }] }]));
     expect(message && contentOf(message)).toBe(escaped);
   });
 
@@ -123,7 +119,7 @@ describe("a message on Discord", () => {
 
   test("a card always fits one message, the action whole, whatever else is in it", () => {
     const property = fc.property(anyCard(killCard()), (card) => {
-      const [message, ...more] = discordMessages(tellCard(card));
+      const [message, ...more] = discordMessages(renderCard(card));
       expect(more).toEqual([]);
       if (message === undefined) throw new Error("There is always a message.");
       expectValid(message);
@@ -136,7 +132,7 @@ describe("a message on Discord", () => {
 
   test("details are as many messages as they need", () => {
     const property = fc.property(anyCard(killCard()), (card) => {
-      const messages = discordMessages(tellDetails(card));
+      const messages = discordMessages(renderDetails(card));
       for (const each of messages) expectValid(each);
       const seen = messages.map((each) => readDiscord(contentOf(each)).visible).join("");
       expect(oneTick(bare(seen))).toContain(oneTick(bare(card.preview.undo)));
@@ -153,7 +149,7 @@ describe("a message on Discord", () => {
         log.note({ kind: "tool_started", call: `r1.t${at}`, tool: "http_check", args });
       }
       log.note({ kind: "draft", run: "r1", text: said.join("").repeat(20) });
-      const messages = discordMessages(await log.told());
+      const messages = discordMessages(await log.render());
       expect(messages).toHaveLength(1);
       for (const each of messages) expectValid(each);
     });
@@ -161,7 +157,7 @@ describe("a message on Discord", () => {
   });
 
   test("an answer that is too long becomes several, buttons under the last", async () => {
-    const told = await tellOutgoing(talkOf("r1", "word *and* more\n".repeat(900)), () => false);
+    const told = await renderOutgoing(talkOf("r1", "word *and* more\n".repeat(900)), () => false);
     const buttons = [{ id: "wk:stop", label: "Stop", style: "plain" as const }];
     const messages = discordMessages({ ...told, buttons });
     expect(messages.length).toBeGreaterThan(3);
@@ -170,7 +166,9 @@ describe("a message on Discord", () => {
   });
 
   test("says its summary where nothing else can be shown", () => {
-    const [message] = discordMessages(toldOf([{ kind: "text", spans: [] }], { summary: "# done" }));
+    const [message] = discordMessages(
+      toldOf([{ kind: "text", inlines: [] }], { summary: "# done" }),
+    );
     expect(message && contentOf(message)).toBe("\\# done");
   });
 });
@@ -179,12 +177,12 @@ function utc(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
-function isVisibleHeading(part: Part): boolean {
+function isVisibleHeading(part: Block): boolean {
   return part.kind === "heading" && readable([part]) !== "";
 }
 
 /** With the numbers of lists, which are text on Discord. */
-function withMarkers(parts: readonly Part[]): string {
+function withMarkers(parts: readonly Block[]): string {
   return parts
     .map((part) => {
       const marker = part.kind === "item" && part.marker !== "•" ? part.marker : "";

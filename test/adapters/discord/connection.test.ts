@@ -71,7 +71,7 @@ test(
   async () => {
     bot = await openBot();
     const thread = await bot.begin();
-    await bot.view(thread).say(answer("r1", "yes"), { id: "ended:r1", again: false });
+    await bot.view(thread).post(answer("r1", "yes"), { id: "ended:r1", isRetry: false });
     // A bot may begin a session every 5 s, and the library keeps to that.
     bot.discord.dropConnections({ resumable: false });
     bot.discord.say(bot.ana, thread, "and db?");

@@ -11,7 +11,7 @@ beforeEach(async () => {
   thread = await bot.begin();
   const key = bot.key(thread);
   bot.cards.set("a1", cardOf(key));
-  card = await bot.view(thread).card(cardOf(key), { id: "a1", again: false });
+  card = await bot.view(thread).postCard(cardOf(key), { id: "a1", isRetry: false });
 });
 afterEach(() => bot.close());
 
@@ -66,7 +66,7 @@ test("a store that is too slow for Discord's 3 s is not waited for", async () =>
 
 test("a click counts where it was made: the thread comes from Discord, never from the button", async () => {
   const other = await bot.begin("restart db");
-  const on = await bot.view(other).card(cardOf(bot.key(thread)), { id: "a1", again: false });
+  const on = await bot.view(other).postCard(cardOf(bot.key(thread)), { id: "a1", isRetry: false });
   await press("Approve", { on });
   expect(await clicks()).toEqual([]);
   expect(await clicks(other)).toHaveLength(1);
@@ -83,7 +83,7 @@ test("of two processes that hear a click one acknowledges it, and it is kept onc
 });
 
 test("Stop is kept as that person's", async () => {
-  const begun = await bot.view(thread).begin?.({ id: "run:r1", again: false }, []);
+  const begun = await bot.view(thread).openProgress?.({ id: "run:r1", isRetry: false }, []);
   expect(await press("Stop", { on: begun ?? "" })).toMatchObject({ how: "deferUpdate" });
   expect(await bot.entries(thread)).toContainEqual(
     expect.objectContaining({ kind: "stop", actor: expect.objectContaining({ name: "bob" }) }),
@@ -145,9 +145,9 @@ test("what is pressed for an action that is not known any more is answered so", 
 test("private words come under a click of that person's, and else as a direct message with the thread's address", async () => {
   const view = bot.view(thread);
   await press("Approve");
-  await view.whisper(`discord:${bot.bob.id}`, "You may not approve this.");
+  await view.postPrivately(`discord:${bot.bob.id}`, "You may not approve this.");
   expect(told()).toEqual(["You may not approve this."]);
-  await view.whisper(`discord:${bot.ana.id}`, "Only for you.");
+  await view.postPrivately(`discord:${bot.ana.id}`, "Only for you.");
   const dms = bot.discord.dms(bot.ana).map((each) => bot.discord.textOf(each));
   expect(dms).toEqual([expect.stringContaining("Only for you.")]);
   expect(dms[0]).toContain(bot.adapter.link(bot.key(thread)));
@@ -158,7 +158,7 @@ test("private words that are ready before Discord has the click's answer wait fo
   bot.discord.fail("POST /interactions/:id/:token/callback", { delayMs: 150 });
   const outcome = press("Approve");
   await until(async () => (await clicks()).length > 0);
-  await bot.view(thread).whisper(`discord:${bot.bob.id}`, "You may not approve this.");
+  await bot.view(thread).postPrivately(`discord:${bot.bob.id}`, "You may not approve this.");
   expect(await outcome).toMatchObject({ how: "deferUpdate" });
   expect(told()).toEqual(["You may not approve this."]);
 });
@@ -166,18 +166,18 @@ test("private words that are ready before Discord has the click's answer wait fo
 test("private words for a person who takes no direct messages are said in the thread, by name and without a ping", async () => {
   const shy = bot.discord.addUser({ name: "shy", refusesDms: true });
   bot.discord.addMember(bot.guild, shy);
-  await bot.view(thread).whisper(`discord:${shy.id}`, "You may not approve this.");
+  await bot.view(thread).postPrivately(`discord:${shy.id}`, "You may not approve this.");
   expect(bot.shown(thread)[1]).toBe("shy: You may not approve this.");
 });
 
 test("private words whose click is too long ago come as a direct message", async () => {
   await press("Approve");
   bot.discord.fail("POST /webhooks/:app/:token", { status: 401, code: 50027 });
-  await bot.view(thread).whisper(`discord:${bot.bob.id}`, "You may not approve this.");
+  await bot.view(thread).postPrivately(`discord:${bot.bob.id}`, "You may not approve this.");
   expect(told()).toEqual([]);
   expect(bot.discord.dms(bot.bob)).toHaveLength(1);
   // The bot's own token is still good after a 401.
-  await bot.view(thread).say(answer("r1", "fine"), { id: "ended:r1", again: false });
+  await bot.view(thread).post(answer("r1", "fine"), { id: "ended:r1", isRetry: false });
 });
 
 test("a click that Discord gave up on is kept all the same, once and without alarm", async () => {
@@ -185,7 +185,7 @@ test("a click that Discord gave up on is kept all the same, once and without ala
   try {
     const other = await hasty.begin();
     const key = hasty.key(other);
-    const on = await hasty.view(other).card(cardOf(key), { id: "a1", again: false });
+    const on = await hasty.view(other).postCard(cardOf(key), { id: "a1", isRetry: false });
     hasty.discord.latencyMs = 120;
     expect(await hasty.discord.press(hasty.bob, on, "wk:approve:a1:1:abababababab")).toMatchObject({
       kind: "failed",

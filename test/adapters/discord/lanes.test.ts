@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLanes } from "../../../src/adapters/discord/retry-queue.ts";
+import { createRetryQueue } from "../../../src/adapters/discord/retry-queue.ts";
 import { BotError } from "../../../src/core/errors.ts";
 import { until } from "./harness.ts";
 
@@ -8,7 +8,7 @@ const away = () => new BotError("STORE_UNAVAILABLE", "The store did not answer."
 test("a lane whose job has to wait holds up no other, and goes on in order", async () => {
   const done: string[] = [];
   const failed: unknown[] = [];
-  const lanes = createLanes({ max: 10, onFailed: (error) => failed.push(error) });
+  const lanes = createRetryQueue({ max: 10, onFailed: (error) => failed.push(error) });
   let tries = 0;
   lanes.add("a", async () => {
     tries += 1;
@@ -28,14 +28,14 @@ test("a lane whose job has to wait holds up no other, and goes on in order", asy
 });
 
 test("no more wait than may, and those that are given up are counted", async () => {
-  const lanes = createLanes({ max: 2, onFailed: () => {} });
+  const lanes = createRetryQueue({ max: 2, onFailed: () => {} });
   let free = 0;
   const never = async () => {
     throw away();
   };
   expect([1, 2, 3].map(() => lanes.add("a", never))).toEqual([true, true, false]);
   expect(await lanes.stop()).toBe(2);
-  const again = createLanes({ max: 1, onFailed: () => {} });
+  const again = createRetryQueue({ max: 1, onFailed: () => {} });
   for (let i = 0; i < 3; i += 1) {
     expect(again.add("a", async () => void (free += 1))).toBe(true);
     await until(() => free > i);

@@ -86,7 +86,7 @@ test("whatever form what Discord sends has, the process and its connection stay,
       expect(await bot.texts(thread)).toEqual(["and now?"]);
       const card = cardOf(bot.key(thread));
       bot.cards.set("a1", card);
-      await bot.view(thread).card(card, { id: "proposed:a1.1", again: false });
+      await bot.view(thread).postCard(card, { id: "proposed:a1.1", isRetry: false });
       const message = discord.messages(thread).at(-1);
       const button = message && discord.buttonsOf(message).find(({ label }) => label === "Approve");
       const outcome = await discord.press(bot.ana, message?.id ?? "", button?.customId ?? "");

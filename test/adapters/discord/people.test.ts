@@ -42,7 +42,7 @@ async function standings({ adapter, discord, people, key }: Opened, channel: Ope
       : channel;
   const found = Object.entries(people).map(async ([name, { id }]) => [
     name,
-    await adapter.people.standing(`discord:${id}`, key(thread)),
+    await adapter.people.membership(`discord:${id}`, key(thread)),
   ]);
   return Object.fromEntries(await Promise.all(found));
 }

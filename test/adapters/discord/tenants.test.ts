@@ -125,7 +125,7 @@ describe("a direct message makes nobody a member", () => {
     expect(bot.shown(dm)).toEqual(["I only answer members of the servers that I serve."]);
     expect(await bot.entries(dm)).toEqual([]);
     const { people } = bot.adapter;
-    expect(await people.standing(`discord:${stranger.id}`, bot.key(dm))).toBe("unknown");
+    expect(await people.membership(`discord:${stranger.id}`, bot.key(dm))).toBe("unknown");
     expect(await people.everyone(bot.key(dm))).toEqual([]);
     expect(logged(bot, "a direct message of somebody")).toHaveLength(1);
   });
@@ -135,7 +135,7 @@ describe("a direct message makes nobody a member", () => {
     const gus = bot.discord.addUser({ name: "gus" });
     bot.discord.addMember(bot.guild, gus, { pending: true });
     const standing = (user: FakeUser, dm: FakeUser) =>
-      bot.adapter.people.standing(`discord:${user.id}`, bot.key(bot.discord.openDm(dm)));
+      bot.adapter.people.membership(`discord:${user.id}`, bot.key(bot.discord.openDm(dm)));
     expect(await standing(bot.ana, bot.ana)).toBe("member");
     expect(await standing(gus, gus)).toBe("guest");
     expect(await standing(bot.bob, bot.ana)).toBe("outsider");
@@ -173,7 +173,7 @@ describe("a direct message makes nobody a member", () => {
     const { cardOf } = await import("../parts.ts");
     const card = cardOf(bot.key(dm));
     bot.cards.set("a1", card);
-    await bot.view(dm).card(card, { id: "proposed:a1.1", again: false });
+    await bot.view(dm).postCard(card, { id: "proposed:a1.1", isRetry: false });
     const message = bot.discord.messages(dm).at(-1);
     bot.discord.removeMember(bot.guild, bot.ana);
     const later = await bot.replica();
@@ -196,7 +196,7 @@ test("in a server that is not served nobody stands for anything, and no role of 
   const role = bot.discord.addRole(guild, { name: "sre" });
   bot.discord.addMember(guild, mallory, { roles: [role] });
   const { people } = bot.adapter;
-  expect(await people.standing(`discord:${mallory.id}`, bot.key(lair))).toBe("unknown");
+  expect(await people.membership(`discord:${mallory.id}`, bot.key(lair))).toBe("unknown");
   expect(await people.everyone(bot.key(lair))).toEqual([]);
   expect(await people.members(`discord:role:${role.id}`)).toBeUndefined();
   expect(bot.adapter.view(bot.key(lair))).toBeUndefined();

@@ -11,20 +11,24 @@ test("what Discord refuses is left alone for a minute: refusals get an address b
   const thread = await bot.begin();
   const view = bot.view(thread);
   bot.discord.removeChannel(thread);
-  await expect(view.say(answer("r1", "well"), { id: "e1", again: false })).rejects.toMatchObject({
-    code: "PLATFORM_REFUSED",
-    retryAfterMs: 60_000,
-  });
+  await expect(view.post(answer("r1", "well"), { id: "e1", isRetry: false })).rejects.toMatchObject(
+    {
+      code: "PLATFORM_REFUSED",
+      retryAfterMs: 60_000,
+    },
+  );
 });
 
 test("so is a thread that is archived and locked", async () => {
   const thread = await bot.begin();
   const view = bot.view(thread);
   bot.discord.archive(thread, { locked: true });
-  await expect(view.say(answer("r1", "well"), { id: "e1", again: false })).rejects.toMatchObject({
-    message: expect.stringContaining("archived and locked"),
-    retryAfterMs: 60_000,
-  });
+  await expect(view.post(answer("r1", "well"), { id: "e1", isRetry: false })).rejects.toMatchObject(
+    {
+      message: expect.stringContaining("archived and locked"),
+      retryAfterMs: 60_000,
+    },
+  );
 });
 
 test("a thread that cannot be looked up now is neither public nor private: nothing is said of it", async () => {

@@ -16,13 +16,13 @@ afterEach(() => bot.close());
 
 const POST = "POST /channels/:channel/messages";
 const EDIT = "PATCH /channels/:channel/messages/:message";
-const first = (id: string) => ({ id, again: false });
-const again = (id: string) => ({ id, again: true });
+const first = (id: string) => ({ id, isRetry: false });
+const again = (id: string) => ({ id, isRetry: true });
 const sent = (method: string) => bot.discord.calls.filter((call) => call.method === method);
 const long = Array.from({ length: 400 }, (_, i) => `finding number ${i} of many`).join("\n");
 
 test("a long answer is several messages in order, one reference, and taken back whole", async () => {
-  const ref = await view.say(answer("r1", long), first("ended:r1"));
+  const ref = await view.post(answer("r1", long), first("ended:r1"));
   expect(ref.split(",")).toHaveLength(bot.shown(thread).length);
   expect(bot.shown(thread).length).toBeGreaterThan(2);
   const numbers = [
@@ -32,14 +32,17 @@ test("a long answer is several messages in order, one reference, and taken back 
       .matchAll(/number (\d+)/g),
   ].map(([, n]) => Number(n));
   expect(numbers).toEqual(Array.from({ length: 400 }, (_, i) => i));
-  await view.retract(ref);
-  await view.retract(ref);
+  await view.delete(ref);
+  await view.delete(ref);
   expect(bot.shown(thread)).toEqual([]);
 });
 
 test("every message is marked as no ping, and carries a nonce that Discord enforces", async () => {
-  await view.say(answer("r1", `@everyone <@${bot.bob.id}> <@&${bot.guild.id}>`), first("ended:r1"));
-  await view.card(cardOf(bot.key(thread)), first("a1"));
+  await view.post(
+    answer("r1", `@everyone <@${bot.bob.id}> <@&${bot.guild.id}>`),
+    first("ended:r1"),
+  );
+  await view.postCard(cardOf(bot.key(thread)), first("a1"));
   const bodies = sent("POST").flatMap(({ route, body }) =>
     route.endsWith("/messages") ? [body] : [],
   );
@@ -57,11 +60,11 @@ test("a delivery whose answer was cut off is found again, within minutes and lon
   for (const waitMs of [0, 50]) {
     const id = `ended:r${waitMs}`;
     bot.discord.fail(POST, { cutAfterCarryingOut: true });
-    await expect(view.say(answer("r1", `well ${waitMs}`), first(id))).rejects.toMatchObject({
+    await expect(view.post(answer("r1", `well ${waitMs}`), first(id))).rejects.toMatchObject({
       code: "PLATFORM_UNREACHABLE",
     });
     await sleep(waitMs);
-    const ref = await view.say(answer("r1", `well ${waitMs}`), again(id));
+    const ref = await view.post(answer("r1", `well ${waitMs}`), again(id));
     expect(bot.discord.messages(thread).at(-1)?.id).toBe(ref);
   }
   expect(bot.shown(thread)).toEqual(["well 0", "well 50"]);
@@ -69,48 +72,48 @@ test("a delivery whose answer was cut off is found again, within minutes and lon
 
 test("a delivery that broke off in the middle goes on where it ended", async () => {
   bot.discord.fail(POST, { status: 500, times: 1 });
-  const ref = view.say(answer("r1", long), first("ended:r1"));
+  const ref = view.post(answer("r1", long), first("ended:r1"));
   await expect(ref).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
   bot.discord.mend();
-  await view.say(answer("r1", long), first("ended:r1"));
+  await view.post(answer("r1", long), first("ended:r1"));
   const whole = bot.shown(thread);
   await sleep(50);
-  await view.say(answer("r1", long), again("ended:r1"));
+  await view.post(answer("r1", long), again("ended:r1"));
   expect(bot.shown(thread)).toEqual(whole);
 });
 
 test("two deliveries of the same words are two messages, also when one is repeated", async () => {
-  const one = await view.say(answer("r1", "Done."), first("ended:r1"));
-  const two = await view.say(answer("r2", "Done."), again("ended:r2"));
+  const one = await view.post(answer("r1", "Done."), first("ended:r1"));
+  const two = await view.post(answer("r2", "Done."), again("ended:r2"));
   expect(one).not.toBe(two);
-  expect(await view.say(answer("r1", "Done."), again("ended:r1"))).toBe(one);
+  expect(await view.post(answer("r1", "Done."), again("ended:r1"))).toBe(one);
   expect(bot.shown(thread)).toHaveLength(2);
 });
 
 test("the answer takes the place of the message in which the run was followed", async () => {
-  const ref = await view.begin?.(first("run:r1"), [
+  const ref = await view.openProgress?.(first("run:r1"), [
     { kind: "tool_started", call: "r1.t1", tool: "http", args: {} },
   ]);
   expect(bot.discord.typing.some(({ channelId }) => channelId === thread.id)).toBe(true);
   expect(bot.shown(thread)).toEqual([expect.stringContaining("http")]);
-  expect(await view.say(answer("r1", "All is well."), first("ended:r1"), ref)).toBe(ref);
+  expect(await view.post(answer("r1", "All is well."), first("ended:r1"), ref)).toBe(ref);
   expect(bot.shown(thread)).toEqual(["All is well."]);
 });
 
 test("a run's message that is gone, or too old to be edited, is no hindrance to its answer", async () => {
-  const gone = await view.begin?.(first("run:r1"), []);
+  const gone = await view.openProgress?.(first("run:r1"), []);
   bot.discord.remove(gone ?? "");
-  await view.say(answer("r1", "one"), first("ended:r1"), gone);
-  const old = await view.begin?.(first("run:r2"), []);
+  await view.post(answer("r1", "one"), first("ended:r1"), gone);
+  const old = await view.openProgress?.(first("run:r2"), []);
   bot.discord.fail(EDIT, { status: 429, code: 30046, retryAfter: 0 });
   bot.discord.mend();
   bot.discord.fail(EDIT, { status: 400, code: 30046 });
-  await view.say(answer("r2", "two"), first("ended:r2"), old);
+  await view.post(answer("r2", "two"), first("ended:r2"), old);
   expect(bot.shown(thread)).toEqual(["one", "two"]);
 });
 
 test("progress is edited in, the newest state, at most every 1.2 s, and never over the answer", async () => {
-  const ref = (await view.begin?.(first("run:r1"), [])) ?? "";
+  const ref = (await view.openProgress?.(first("run:r1"), [])) ?? "";
   const begunAt = performance.now();
   for (let i = 1; i <= 20; i += 1) {
     view.progress({ kind: "tool_started", call: `r1.t${i}`, tool: `tool${i}`, args: {} }, ref);
@@ -120,7 +123,7 @@ test("progress is edited in, the newest state, at most every 1.2 s, and never ov
   expect(sent("PATCH")).toHaveLength(1);
   expect(performance.now() - begunAt).toBeGreaterThan(1_100);
   view.progress({ kind: "draft", run: "r1", text: "so far" }, ref);
-  await view.say(answer("r1", "All is well."), first("ended:r1"), ref);
+  await view.post(answer("r1", "All is well."), first("ended:r1"), ref);
   view.progress({ kind: "draft", run: "r1", text: "late" }, ref);
   // One for the tools, one for the answer; the drafts' would come within 1.2 s.
   await holds(() => sent("PATCH").length <= 2, 1_300);
@@ -128,61 +131,65 @@ test("progress is edited in, the newest state, at most every 1.2 s, and never ov
 });
 
 test("an archived thread is opened again for whatever is to be shown in it", async () => {
-  const card = await view.card(cardOf(bot.key(thread)), first("a1"));
+  const card = await view.postCard(cardOf(bot.key(thread)), first("a1"));
   for (const act of [
-    () => view.say(answer("r1", "well"), first("ended:r1")),
-    () => view.settle(card, cardOf(bot.key(thread), { phase: "denied", ending: "denied by Bob" })),
+    () => view.post(answer("r1", "well"), first("ended:r1")),
+    () =>
+      view.updateCard(card, cardOf(bot.key(thread), { phase: "denied", ending: "denied by Bob" })),
   ]) {
     bot.discord.archive(thread);
     await act();
     expect(thread.thread?.archived).toBe(false);
   }
   bot.discord.archive(thread);
-  await view.retract(card);
+  await view.delete(card);
   expect(bot.shown(thread)).toEqual(["well"]);
 });
 
 test("where nothing can be shown the refusal says what to do", async () => {
   bot.discord.archive(thread, { locked: true });
-  await expect(view.say(answer("r1", "x"), first("ended:r1"))).rejects.toMatchObject({
+  await expect(view.post(answer("r1", "x"), first("ended:r1"))).rejects.toMatchObject({
     code: "PLATFORM_REFUSED",
     message: expect.stringContaining("unlock"),
   });
   const other = await bot.begin("another");
   bot.discord.overwrite(bot.ops, bot.discord.botUser, { deny: PERMISSIONS.sendMessagesInThreads });
-  await expect(bot.view(other).say(answer("r1", "x"), first("ended:r1"))).rejects.toMatchObject({
+  await expect(bot.view(other).post(answer("r1", "x"), first("ended:r1"))).rejects.toMatchObject({
     code: "PLATFORM_REFUSED",
     message: expect.stringContaining("invite link"),
   });
   bot.discord.removeChannel(other);
-  await expect(bot.view(other).say(answer("r1", "x"), first("ended:r1"))).rejects.toMatchObject({
+  await expect(bot.view(other).post(answer("r1", "x"), first("ended:r1"))).rejects.toMatchObject({
     code: "PLATFORM_REFUSED",
     message: expect.stringContaining("gone"),
   });
 });
 
 test("a card that somebody deleted does not hold anything up", async () => {
-  const card = await view.card(cardOf(bot.key(thread)), first("a1"));
+  const card = await view.postCard(cardOf(bot.key(thread)), first("a1"));
   bot.discord.remove(card);
-  await view.settle(card, cardOf(bot.key(thread), { phase: "done", ending: "done" }));
+  await view.updateCard(card, cardOf(bot.key(thread), { phase: "done", ending: "done" }));
   expect(bot.shown(thread)).toEqual([]);
 });
 
 test("a card has its buttons until it is decided, and then only its details", async () => {
-  const card = await view.card(cardOf(bot.key(thread)), first("a1"));
+  const card = await view.postCard(cardOf(bot.key(thread)), first("a1"));
   const labels = () => {
     const message = bot.discord.message(card);
     return message && bot.discord.buttonsOf(message).map(({ label }) => label);
   };
   expect(labels()).toEqual(["Approve", "Deny", "Deny because…", "Edit…", "Details"]);
-  await view.settle(card, cardOf(bot.key(thread), { phase: "denied", ending: "denied by Bob" }));
+  await view.updateCard(
+    card,
+    cardOf(bot.key(thread), { phase: "denied", ending: "denied by Bob" }),
+  );
   expect(labels()).toEqual(["Details"]);
 });
 
 test("only addresses within the same server are links", async () => {
   const here = `https://discord.com/channels/${bot.guild.id}/1`;
   const text = `${here} https://discord.com/channels/1/2 https://evil.test/${bot.guild.id}`;
-  await view.say({ ...answer("r1", text), talk: true } as never, first("ended:r1"));
+  await view.post({ ...answer("r1", text), talk: true } as never, first("ended:r1"));
   expect(bot.shown(thread)[0]).toContain(`<${here}>`);
   expect(bot.shown(thread)[0]).not.toContain("<https://discord.com/channels/1/2>");
   expect(bot.shown(thread)[0]).not.toContain("<https://evil");
@@ -193,7 +200,7 @@ test("Discord's limits only slow a long answer down", async () => {
   try {
     const other = await limited.begin();
     const text = Array.from({ length: 1_200 }, (_, i) => `finding number ${i} of many`).join("\n");
-    await limited.view(other).say(answer("r1", text), first("ended:r1"));
+    await limited.view(other).post(answer("r1", text), first("ended:r1"));
     const shown = limited.shown(other);
     expect(shown.length).toBeGreaterThan(7);
     const numbers = [...shown.join("\n").matchAll(/number (\d+)/g)].map(([, n]) => Number(n));
@@ -204,16 +211,16 @@ test("Discord's limits only slow a long answer down", async () => {
 });
 
 test("progress that a process began and died with goes when the answer comes by another", async () => {
-  await view.begin?.(first("begun:r1"), []);
+  await view.openProgress?.(first("begun:r1"), []);
   expect(bot.shown(thread)).toHaveLength(1);
-  await view.say(answer("r1", "all is well"), { ...again("ended:r1"), stray: "begun:r1" });
+  await view.post(answer("r1", "all is well"), { ...again("ended:r1"), orphan: "begun:r1" });
   expect(bot.shown(thread)).toEqual([expect.stringContaining("all is well")]);
 });
 
 test("an answer in a script of three bytes a letter is cut by its bytes, and arrives whole", async () => {
   const line = "調査の結果、異常は見つかりませんでした。".repeat(4);
   const text = Array.from({ length: 60 }, (_, i) => `${i} ${line}`).join("\n\n");
-  await view.say(answer("r1", text), first("ended:r1"));
+  await view.post(answer("r1", text), first("ended:r1"));
   const numbers = [
     ...bot
       .shown(thread)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { openedForm, sentForm } from "../../../src/adapters/render/message.ts";
+import { loadForm, readForm } from "../../../src/adapters/render/forms.ts";
 import type { JsonObject } from "../../../src/core/entry.ts";
 import { editFields, readEdit } from "../../../src/tools/edit-form.ts";
 import { defineTool, type Tool } from "../../../src/tools/tool.ts";
@@ -38,14 +38,14 @@ function lookingAt(args: JsonObject) {
 const EDIT = { kind: "form", form: "edit", action: "a1", revision: 1 } as const;
 
 async function fieldsOf(args: JsonObject, maxFields = 10) {
-  const form = await openedForm(lookingAt(args), KEY, EDIT, { maxFields });
+  const form = await loadForm(lookingAt(args), KEY, EDIT, { maxFields });
   return form?.fields ?? [];
 }
 /** What comes of sending the form as it came up, with these changes. */
 async function send(args: JsonObject, changes: Record<string, string>, maxFields = 10) {
   const fields = await fieldsOf(args, maxFields);
   const written = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
-  return sentForm(lookingAt(args), KEY, "wk:edit:a1:1", { ...written, ...changes });
+  return readForm(lookingAt(args), KEY, "wk:edit:a1:1", { ...written, ...changes });
 }
 
 const ARGS = {
@@ -137,7 +137,7 @@ describe("an edit form", () => {
     const looking = lookingAt(ARGS);
     const deny = { ...EDIT, form: "deny" } as const;
     for (const press of [EDIT, deny]) {
-      const form = await openedForm(looking, "test:thread", press, { maxFields: 5 });
+      const form = await loadForm(looking, "test:thread", press, { maxFields: 5 });
       const texts = form?.fields.map(({ label, hint }) => [label.length <= 45, hint.length <= 100]);
       expect(texts?.flat()).not.toContain(false);
       expect([form?.id.length, form?.title.length].every((length) => (length ?? 0) < 25)).toBe(
@@ -149,7 +149,7 @@ describe("an edit form", () => {
 
 test("a denial may have a reason", async () => {
   const looking = lookingAt(ARGS);
-  const form = await openedForm(
+  const form = await loadForm(
     looking,
     KEY,
     { ...EDIT, form: "deny", revision: 2 },
@@ -157,11 +157,11 @@ test("a denial may have a reason", async () => {
   );
   expect(form?.fields).toMatchObject([{ optional: true, value: "" }]);
   const click = { kind: "click", action: "a1", revision: 2 };
-  const deny = (text: string) => sentForm(looking, KEY, form?.id ?? "", { text });
+  const deny = (text: string) => readForm(looking, KEY, form?.id ?? "", { text });
   expect(await deny(" wrong host\n")).toEqual({
     ...click,
     choice: { kind: "deny", reason: "wrong host" },
   });
   expect(await deny("  ")).toEqual({ ...click, choice: { kind: "deny" } });
-  expect(await sentForm(looking, KEY, "wk:approve:a1:1", {})).toBeUndefined();
+  expect(await readForm(looking, KEY, "wk:approve:a1:1", {})).toBeUndefined();
 });

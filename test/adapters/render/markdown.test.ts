@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readMarkdown } from "../../../src/adapters/render/markdown.ts";
-import { type Part, textOf } from "../../../src/adapters/render/rich-text.ts";
+import { type Block, textOf } from "../../../src/adapters/render/rich-text.ts";
 import { anyText } from "../anything.ts";
 import { cpuMs } from "../../cpu-time.ts";
 
@@ -39,10 +39,10 @@ See https://ours/archives/1 or [it](https://ours/2).
 describe("a model's Markdown as parts", () => {
   test("is told without its marks, with every link's target (golden)", async () => {
     expect(await readMarkdown(ANSWER, ours)).toEqual([
-      { kind: "heading", spans: [{ text: "CONFIRMED: /var is full" }] },
+      { kind: "heading", inlines: [{ text: "CONFIRMED: /var is full" }] },
       {
         kind: "text",
-        spans: [
+        inlines: [
           { text: "The disk on " },
           { text: "/var", strong: true },
           { text: " is at " },
@@ -54,15 +54,15 @@ describe("a model's Markdown as parts", () => {
           { text: ' "how" [T1].' },
         ],
       },
-      { kind: "item", depth: 0, marker: "4.", spans: [{ text: "Free space:" }] },
+      { kind: "item", depth: 0, marker: "4.", inlines: [{ text: "Free space:" }] },
       { kind: "code", text: "journalctl --vacuum-size=200M", lang: "bash" },
-      { kind: "item", depth: 0, marker: "5.", spans: [{ text: "Then look at logrotate" }] },
-      { kind: "item", depth: 1, marker: "•", spans: [{ text: "[x] timer found" }] },
+      { kind: "item", depth: 0, marker: "5.", inlines: [{ text: "Then look at logrotate" }] },
+      { kind: "item", depth: 1, marker: "•", inlines: [{ text: "[x] timer found" }] },
       {
         kind: "item",
         depth: 1,
         marker: "•",
-        spans: [{ text: "never", strike: true }, { text: " seldom" }],
+        inlines: [{ text: "never", strike: true }, { text: " seldom" }],
       },
       {
         kind: "code",
@@ -73,15 +73,15 @@ describe("a model's Markdown as parts", () => {
           "/srv/数据 │  41 % │ 118 GB",
         ].join("\n"),
       },
-      { kind: "quote", spans: [{ text: "whoever was on call\nsaid so" }] },
+      { kind: "quote", inlines: [{ text: "whoever was on call\nsaid so" }] },
       {
         kind: "text",
-        spans: [{ text: "image: chart " }, { text: "http://internal/x.png", code: true }],
+        inlines: [{ text: "image: chart " }, { text: "http://internal/x.png", code: true }],
       },
       { kind: "rule" },
       {
         kind: "text",
-        spans: [
+        inlines: [
           { text: "See " },
           { text: "https://ours/archives/1", url: "https://ours/archives/1" },
           { text: " or it " },
@@ -89,7 +89,7 @@ describe("a model's Markdown as parts", () => {
           { text: "." },
         ],
       },
-    ] satisfies Part[]);
+    ] satisfies Block[]);
   });
 
   test.each<[string, string]>([
@@ -116,13 +116,13 @@ describe("a model's Markdown as parts", () => {
     const text =
       "http://evil/ https://ours.evil/ <https://ours/a> https://ours/b. https://ours/é ours://x [https://ours/c](http://evil/) www.ours a@b.c";
     const parts = await readMarkdown(text, ours);
-    const spans = parts.flatMap((part) => ("spans" in part ? part.spans : []));
-    expect(spans.flatMap(({ url }) => url ?? [])).toEqual([
+    const inlines = parts.flatMap((part) => ("inlines" in part ? part.inlines : []));
+    expect(inlines.flatMap(({ url }) => url ?? [])).toEqual([
       "https://ours/a",
       "https://ours/b",
       "https://ours/c",
     ]);
-    expect(spans.filter(({ code }) => code).map((span) => span.text)).toEqual([
+    expect(inlines.filter(({ code }) => code).map((inline) => inline.text)).toEqual([
       "http://evil/",
       "https://ours.evil/",
       "https://ours/é",
@@ -130,9 +130,9 @@ describe("a model's Markdown as parts", () => {
       "http://evil/",
       "www.ours",
     ]);
-    expect(spans.every(({ url, text: shownText }) => url === undefined || url === shownText)).toBe(
-      true,
-    );
+    expect(
+      inlines.every(({ url, text: shownText }) => url === undefined || url === shownText),
+    ).toBe(true);
   });
 
   test("whatever it is, all of it can be seen, and no plain text is an address", async () => {
@@ -147,10 +147,10 @@ describe("a model's Markdown as parts", () => {
         if (at < 0) throw new Error(`${char} of ${JSON.stringify(source)} is not in ${text}`);
         end = at + char.length;
       }
-      for (const span of parts.flatMap((part) => ("spans" in part ? part.spans : []))) {
-        const isMarked = span.code === true || span.url !== undefined;
-        if (!isMarked && /[a-z]:\/\/[^\s<>"`\\]/i.test(span.text)) {
-          throw new Error(`a plain address: ${span.text}`);
+      for (const inline of parts.flatMap((part) => ("inlines" in part ? part.inlines : []))) {
+        const isMarked = inline.code === true || inline.url !== undefined;
+        if (!isMarked && /[a-z]:\/\/[^\s<>"`\\]/i.test(inline.text)) {
+          throw new Error(`a plain address: ${inline.text}`);
         }
       }
     });
@@ -175,7 +175,7 @@ describe("a model's Markdown as parts", () => {
     const page = (at: number) =>
       `## Part ${at}\n\n**Bold** ${at} ${"x".repeat(400)}\n- item [T${at}]\n\n  of two lines\n\n`;
     const source = Array.from({ length: 300 }, (_, at) => page(at)).join("");
-    let parts: Part[] = [];
+    let parts: Block[] = [];
     expect(await cpuMs(async () => (parts = await readMarkdown(source, ours)))).toBeLessThan(3_000);
     expect(parts.length).toBe(1_200);
     expect(parts.map(({ kind }) => kind)).not.toContain("code");
@@ -186,10 +186,10 @@ describe("a model's Markdown as parts", () => {
     const lines = "key: value\n".repeat(3_000);
     const source = `**Before**\n\`\`\`yaml\n${lines}\`\`\`\n- behind`;
     expect(await readMarkdown(source, ours)).toEqual([
-      { kind: "text", spans: [{ text: "Before", strong: true }] },
+      { kind: "text", inlines: [{ text: "Before", strong: true }] },
       { kind: "code", text: lines.trimEnd(), lang: "yaml" },
-      { kind: "item", depth: 0, marker: "•", spans: [{ text: "behind" }] },
-    ] satisfies Part[]);
+      { kind: "item", depth: 0, marker: "•", inlines: [{ text: "behind" }] },
+    ] satisfies Block[]);
   });
 
   test("a paragraph that is too long by itself is shown as it was written, and only that", async () => {
@@ -205,7 +205,7 @@ describe("a model's Markdown as parts", () => {
       kind: "item",
       depth: 0,
       marker: "•",
-      spans: [{ text: "a", strong: true }, { text: " line" }],
+      inlines: [{ text: "a", strong: true }, { text: " line" }],
     };
     expect(parts).toEqual(Array.from({ length: 3_000 }, () => item));
   });
@@ -215,15 +215,15 @@ describe("a model's Markdown as parts", () => {
     expect(await readMarkdown(`| name | what |\n|---|---|\n| **a** | ${wide} |`, ours)).toEqual([
       {
         kind: "text",
-        spans: [{ text: "name", strong: true }, { text: " │ " }, { text: "what", strong: true }],
+        inlines: [{ text: "name", strong: true }, { text: " │ " }, { text: "what", strong: true }],
       },
       {
         kind: "item",
         depth: 0,
         marker: "•",
-        spans: [{ text: "a", strong: true }, { text: ` │ ${wide}` }],
+        inlines: [{ text: "a", strong: true }, { text: ` │ ${wide}` }],
       },
-    ] satisfies Part[]);
+    ] satisfies Block[]);
   });
 
   test("nothing is nothing", async () => {

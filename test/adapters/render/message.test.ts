@@ -1,27 +1,25 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Outgoing } from "../../../src/adapters/adapter.ts";
-import { type Part, textOf } from "../../../src/adapters/render/rich-text.ts";
+import { type Block, textOf } from "../../../src/adapters/render/rich-text.ts";
+import { createProgressLog, renderOutgoing } from "../../../src/adapters/render/message.ts";
+import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/buttons.ts";
 import {
-  createProgressLog,
-  type Press,
-  readPress,
-  tellCard,
-  tellDetails,
-  tellOutgoing,
-  type Told,
-} from "../../../src/adapters/render/message.ts";
+  renderCard,
+  renderDetails,
+  type RenderedMessage,
+} from "../../../src/adapters/render/card.ts";
 import { anyText } from "../anything.ts";
 import { answerOf, killCard, noticeOf, talkOf } from "../terminal/harness.ts";
 
 const none = (): boolean => false;
 
-function linesOf(parts: readonly Part[]): string[] {
+function linesOf(parts: readonly Block[]): string[] {
   return parts.map((part) => `${part.kind}: ${textOf(part)}`);
 }
 
-function pressesOf({ buttons }: Told): [string, Press | undefined][] {
-  return buttons.map(({ label, id }) => [label, readPress(id)]);
+function pressesOf({ buttons }: RenderedMessage): [string, ButtonAction | undefined][] {
+  return buttons.map(({ label, id }) => [label, readButtonAction(id)]);
 }
 
 const usage = { input: 1_000, output: 234, cacheRead: 0, cacheWrite: 0 };
@@ -31,8 +29,8 @@ describe("a message in a chat", () => {
     const talk = talkOf("r1", "**Down** [T2].", 3);
     const [, second] = talk.results;
     if (second !== undefined) second.outcome = "error";
-    const told = await tellOutgoing({ ...talk, spent: { steps: 2, usage, workMs: 3_450 } }, none);
-    expect(linesOf(told.parts)).toEqual([
+    const told = await renderOutgoing({ ...talk, spent: { steps: 2, usage, workMs: 3_450 } }, none);
+    expect(linesOf(told.blocks)).toEqual([
       "text: Down [T2].",
       "small: [T2] ✗ http_check url=http://a/2 · error · 34 ms",
       "small: and 2 more calls",
@@ -48,15 +46,15 @@ describe("a message in a chat", () => {
     ["cancelled", "text: ⏹ So far"],
     ["wrapped_up", "text: ⚠ So far"],
   ])("an answer that is %s begins %j", async (status, line) => {
-    const told = await tellOutgoing(talkOf("r1", "So far", 0, status), none);
-    expect(linesOf(told.parts)).toEqual([line]);
-    const listed = await tellOutgoing(talkOf("r1", "- So far", 0, "wrapped_up"), none);
-    expect(linesOf(listed.parts)).toEqual(["text: ⚠ wrapped up", "item: • So far"]);
+    const told = await renderOutgoing(talkOf("r1", "So far", 0, status), none);
+    expect(linesOf(told.blocks)).toEqual([line]);
+    const listed = await renderOutgoing(talkOf("r1", "- So far", 0, "wrapped_up"), none);
+    expect(linesOf(listed.blocks)).toEqual(["text: ⚠ wrapped up", "item: • So far"]);
   });
 
   test("a direct command's result is code, in part where an artifact has the whole", async () => {
     const answer = answerOf("r1", "**not** [markup](http://x/)\n");
-    expect(linesOf((await tellOutgoing(answer, none)).parts)).toEqual([
+    expect(linesOf((await renderOutgoing(answer, none)).blocks)).toEqual([
       "text: ✓ http_check url=http://a/ · 34 ms",
       "code: **not** [markup](http://x/)",
     ]);
@@ -64,30 +62,30 @@ describe("a message in a chat", () => {
     const long = "0123456789\n".repeat(1_000);
     const artifact = { id: "f".repeat(64), bytes: 11_000 };
     const cut = { ...answer, results: [{ ...result, text: long, artifacts: [artifact] }] };
-    const { parts } = await tellOutgoing(cut as typeof answer, none);
-    const [, code, kept] = linesOf(parts);
+    const { blocks } = await renderOutgoing(cut as typeof answer, none);
+    const [, code, kept] = linesOf(blocks);
     expect(code).toMatch(/^code: 0123456789\n[^]*\[… \d+ bytes omitted …\][^]*0123456789$/);
     expect(code?.length).toBeLessThan(2_600);
     expect(kept).toBe(`small: full output: artifact ${"f".repeat(64)} (11000 bytes)`);
     const whole = { ...answer, results: [{ ...result, text: long }] };
-    const shown = await tellOutgoing(whole as typeof answer, none);
-    expect(linesOf(shown.parts)[1]).toBe(`code: ${long.trimEnd()}`);
+    const shown = await renderOutgoing(whole as typeof answer, none);
+    expect(linesOf(shown.blocks)[1]).toBe(`code: ${long.trimEnd()}`);
   });
 
   test("a command's answer in words has its results as lines, and a failure says so once", async () => {
     const words = { ...answerOf("r1", "output"), text: "All tools: …" };
-    expect(linesOf((await tellOutgoing(words, none)).parts)).toEqual([
+    expect(linesOf((await renderOutgoing(words, none)).blocks)).toEqual([
       "text: All tools: …",
       "text: ✓ http_check url=http://a/ · 34 ms",
     ]);
     const failed = { ...answerOf("r1", ""), results: [], status: "failed" as const };
-    expect(linesOf((await tellOutgoing(failed, none)).parts)).toEqual(["text: ✗ failed"]);
+    expect(linesOf((await renderOutgoing(failed, none)).blocks)).toEqual(["text: ✗ failed"]);
   });
 
   test("an unknown outcome can be settled, a held message let through", async () => {
     const notice = noticeOf("Is it done? See http://x/", { settles: "r1.t2", holds: ["a1", "a2"] });
-    const told = await tellOutgoing(notice, none);
-    expect(linesOf(told.parts)).toEqual(["text: Is it done? See http://x/"]);
+    const told = await renderOutgoing(notice, none);
+    expect(linesOf(told.blocks)).toEqual(["text: Is it done? See http://x/"]);
     const click = (action: string, choice: object) => ({
       kind: "click",
       action,
@@ -104,7 +102,7 @@ describe("a message in a chat", () => {
 
   test("a private word can hold a card's Approve button, and one that withdraws for everyone", async () => {
     const offer = { approves: [killCard({ revision: 2 })], confirms: "a1" };
-    const told = await tellOutgoing(noticeOf("Sure?", offer), none);
+    const told = await renderOutgoing(noticeOf("Sure?", offer), none);
     expect(pressesOf(told)).toEqual([
       [
         "Approve a1",
@@ -119,20 +117,23 @@ describe("a message in a chat", () => {
 
   test("has no more buttons than a message may", async () => {
     const holds = Array.from({ length: 30 }, (_, at) => `a${at + 1}`);
-    expect((await tellOutgoing(noticeOf("Wait.", { holds }), none)).buttons).toHaveLength(25);
+    expect((await renderOutgoing(noticeOf("Wait.", { holds }), none)).buttons).toHaveLength(25);
   });
 
   test("a question has a button for each choice, and reads out what a button cannot say", async () => {
     const long = `${"the long one ".repeat(6)}!`;
     const tooLong = "x".repeat(120);
     const choices = ["prod", "eu: west", long, tooLong, "prod", " spaced"];
-    const told = await tellOutgoing(noticeOf("Which?", { asks: { call: "r1.t2", choices } }), none);
-    expect(linesOf(told.parts)).toEqual([
+    const told = await renderOutgoing(
+      noticeOf("Which?", { asks: { call: "r1.t2", choices } }),
+      none,
+    );
+    expect(linesOf(told.blocks)).toEqual([
       "text: Which?",
       `item: • ${long}`,
       `item: • ${tooLong}`,
       "item: •  spaced",
-      "small: Press one, or reply.",
+      "small: ButtonAction one, or reply.",
     ]);
     expect(pressesOf(told).map(([, press]) => press?.kind === "click" && press.choice)).toEqual([
       { kind: "answer", text: "prod" },
@@ -140,7 +141,7 @@ describe("a message in a chat", () => {
       { kind: "answer", text: long },
     ]);
     const open = noticeOf("Why?", { asks: { call: "r1.t2", choices: [] } });
-    expect(linesOf((await tellOutgoing(open, none)).parts)[1]).toBe(
+    expect(linesOf((await renderOutgoing(open, none)).blocks)[1]).toBe(
       "small: Reply with the answer.",
     );
   });
@@ -148,13 +149,16 @@ describe("a message in a chat", () => {
   test("whatever is asked, ids and labels are of a length that platforms take, and no two alike", async () => {
     const property = fc.asyncProperty(fc.array(anyText, { maxLength: 30 }), async (choices) => {
       const asks = { call: "r12.t34", choices };
-      const told = await tellOutgoing(noticeOf("Which?", { asks, holds: choices.slice(9) }), none);
+      const told = await renderOutgoing(
+        noticeOf("Which?", { asks, holds: choices.slice(9) }),
+        none,
+      );
       const ids = told.buttons.map(({ id }) => id);
       expect(new Set(ids).size).toBe(ids.length);
       expect(ids.length).toBeLessThanOrEqual(25);
       for (const { id, label } of told.buttons) {
         expect(id.length <= 100 && label.length <= 75 && label.length > 0).toBe(true);
-        const press = readPress(id);
+        const press = readButtonAction(id);
         if (press?.kind !== "click" || press.choice.kind !== "answer") continue;
         expect(choices).toContain(press.choice.text);
       }
@@ -167,8 +171,8 @@ describe("a message in a chat", () => {
 describe("a card in a chat", () => {
   test("names its revision, and who may approve it and has", () => {
     const votes = [{ name: "ana", approve: true, reason: undefined }];
-    const told = tellCard(killCard({ revision: 2, quorum: 2, votes, reason: undefined }));
-    const lines = linesOf(told.parts);
+    const told = renderCard(killCard({ revision: 2, quorum: 2, votes, reason: undefined }));
+    const lines = linesOf(told.blocks);
     expect(lines[0]).toBe("heading: a1 · DESTRUCTIVE · kill_process · revision 2");
     expect(lines.at(-1)).toMatch(
       /^text: Needs 2 approvals from anyone in this thread; approved by ana so far\nExpires: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
@@ -203,8 +207,8 @@ describe("a card in a chat", () => {
     [{ phase: "void" }, "– void"],
   ])("once it is %j it says %j, the action and Details", (changes, standing) => {
     const votes = [{ name: "ana", approve: true, reason: undefined }];
-    const told = tellCard(killCard({ votes, ...changes }));
-    expect(linesOf(told.parts)).toEqual([
+    const told = renderCard(killCard({ votes, ...changes }));
+    expect(linesOf(told.blocks)).toEqual([
       "heading: a1 · DESTRUCTIVE · kill_process",
       'exact: {"pid":4242,"signal":"SIGTERM"}',
       `text: ${standing}`,
@@ -218,7 +222,7 @@ describe("a card in a chat", () => {
       blastRadius: "All.",
       undo: "None.",
     };
-    const [, , rows] = tellCard(killCard({ preview, reason: undefined })).parts;
+    const [, , rows] = renderCard(killCard({ preview, reason: undefined })).blocks;
     expect(rows && textOf(rows)).toBe(
       "Process: x\n      Undo: easy\nBlast radius: All.\nUndo: None.",
     );
@@ -232,14 +236,14 @@ describe("a card in a chat", () => {
     const args = { script: "z".repeat(2_980) };
     const preview = { lines, blastRadius: "b".repeat(300), undo: "None." };
     const card = killCard({ args, preview, reason: "r".repeat(600) });
-    const told = tellCard(card);
-    const lead = linesOf(told.parts);
+    const told = renderCard(card);
+    const lead = linesOf(told.blocks);
     expect(lead[1]).toBe(`exact: ${card.canonical}`);
     expect(lead[2]).toContain("Argument 0: value-0 ");
     expect(lead[2]).toContain("\nBlast radius: bbb");
     expect(lead[2]).toContain("\nUndo: None.");
     expect(lead.at(-1)).toBe("small: Shortened with …; Details shows all of it.");
-    const details = linesOf(tellDetails(card).parts).join("\n");
+    const details = linesOf(renderDetails(card).blocks).join("\n");
     for (const { value } of lines) expect(details).toContain(value);
     for (const whole of [card.canonical, "b".repeat(300), "r".repeat(600), card.digest, card.key]) {
       expect(details).toContain(whole);
@@ -249,7 +253,7 @@ describe("a card in a chat", () => {
   test("shows in its details the lines of a text that has line breaks, and every vote", () => {
     const votes = [{ name: "bo", approve: false, reason: "wrong host" }];
     const card = killCard({ args: { script: "set -e\nrm \u202ex" }, votes });
-    const parts = linesOf(tellDetails(card).parts);
+    const parts = linesOf(renderDetails(card).blocks);
     expect(parts).toContain("code: set -e\nrm \\u202ex");
     expect(parts.join("\n")).toContain("bo denied: wrong host");
   });
@@ -258,7 +262,7 @@ describe("a card in a chat", () => {
 describe("progress in a chat", () => {
   test("is a line for each of the last calls, and what the model writes", async () => {
     const log = createProgressLog(none);
-    const lines = async () => linesOf((await log.told()).parts);
+    const lines = async () => linesOf((await log.render()).blocks);
     expect(await lines()).toEqual(["small: ⏳ working"]);
     expect(log.note({ kind: "thinking", run: "r1", step: 1 })).toBe(true);
     expect(log.note({ kind: "thinking", run: "r1", step: 1 })).toBe(false);
@@ -278,7 +282,7 @@ describe("progress in a chat", () => {
     expect(log.note({ kind: "draft", run: "r1", text: "It *is*" })).toBe(true);
     expect(log.note({ kind: "draft", run: "r1", text: "It *is*" })).toBe(false);
     expect(await lines()).toEqual(["small: ✗ uptime · error · 1.2 s", "text: It is"]);
-    expect(pressesOf(await log.told())).toEqual([["Stop", { kind: "stop" }]]);
+    expect(pressesOf(await log.render())).toEqual([["Stop", { kind: "stop" }]]);
   });
 
   test("counts the calls that it has no lines for, and shows the end of a long draft", async () => {
@@ -287,7 +291,7 @@ describe("progress in a chat", () => {
       log.note({ kind: "tool_finished", call: `r1.t${at}`, tool: "uptime", outcome: "ok", ms: at });
     }
     log.note({ kind: "draft", run: "r1", text: `${"first line\n\n".repeat(200)}the end` });
-    const lines = linesOf((await log.told()).parts);
+    const lines = linesOf((await log.render()).blocks);
     expect(lines[0]).toBe("small: … 12 earlier");
     expect(lines[1]).toBe("small: ✓ uptime · 12 ms");
     expect(lines.at(-1)).toBe("text: the end");
@@ -296,7 +300,7 @@ describe("progress in a chat", () => {
 
 describe("what is pressed and sent", () => {
   test("an Approve of 0.3 is still read, without a digest: it will be told to look again", () => {
-    expect(readPress("wk:approve:a1:2")).toEqual({
+    expect(readButtonAction("wk:approve:a1:2")).toEqual({
       kind: "click",
       action: "a1",
       revision: 2,
@@ -324,6 +328,6 @@ describe("what is pressed and sent", () => {
     "wk:constructor:a1:1",
     "other:approve:a1:1",
   ])("%j is no button of ours", (id) => {
-    expect(readPress(id)).toBeUndefined();
+    expect(readButtonAction(id)).toBeUndefined();
   });
 });

@@ -1,48 +1,48 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  joined,
-  type Part,
-  plainSpans,
-  splitParts,
+  joinInlines,
+  type Block,
+  plainInlines,
+  splitBlocks,
   textOf,
 } from "../../../src/adapters/render/rich-text.ts";
 import { anyParts } from "../anything.ts";
 
 /** As a platform that takes `max` characters in a message, five more for each part. */
-function within(max: number): (parts: readonly Part[]) => boolean {
+function within(max: number): (parts: readonly Block[]) => boolean {
   return (parts) => parts.reduce((sum, part) => sum + textOf(part).length + 5, 0) <= max;
 }
 
-const text = (words: string): Part => ({ kind: "text", spans: [{ text: words }] });
-const code = (lines: string): Part => ({ kind: "code", text: lines });
+const text = (words: string): Block => ({ kind: "text", inlines: [{ text: words }] });
+const code = (lines: string): Block => ({ kind: "code", text: lines });
 
 describe("parts that are too long for one message", () => {
   test("stay together while they fit, and are one message even when there are none", () => {
-    expect(splitParts([text("a"), code("b")], within(12))).toEqual([[text("a"), code("b")]]);
-    expect(splitParts([], within(12))).toEqual([[]]);
+    expect(splitBlocks([text("a"), code("b")], within(12))).toEqual([[text("a"), code("b")]]);
+    expect(splitBlocks([], within(12))).toEqual([[]]);
   });
 
   test("are cut between parts, else at line ends, else between words, else anywhere", () => {
-    expect(splitParts([text("abcd"), text("efgh")], within(15))).toEqual([
+    expect(splitBlocks([text("abcd"), text("efgh")], within(15))).toEqual([
       [text("abcd")],
       [text("efgh")],
     ]);
-    expect(splitParts([text("ab cd\nef gh\nij")], within(17))).toEqual([
+    expect(splitBlocks([text("ab cd\nef gh\nij")], within(17))).toEqual([
       [text("ab cd\nef gh\n")],
       [text("ij")],
     ]);
-    expect(splitParts([text("ab cd ef")], within(12))).toEqual([[text("ab cd ")], [text("ef")]]);
-    expect(splitParts([text("abcdefgh")], within(10))).toEqual([[text("abcde")], [text("fgh")]]);
-    expect(splitParts([text("abc😀")], within(9))).toEqual([[text("abc")], [text("😀")]]);
+    expect(splitBlocks([text("ab cd ef")], within(12))).toEqual([[text("ab cd ")], [text("ef")]]);
+    expect(splitBlocks([text("abcdefgh")], within(10))).toEqual([[text("abcde")], [text("fgh")]]);
+    expect(splitBlocks([text("abc😀")], within(9))).toEqual([[text("abc")], [text("😀")]]);
   });
 
   test("begin in a message that has room, but never with a broken line", () => {
-    expect(splitParts([text("a"), code("bcd\nefghijklm")], within(16))).toEqual([
+    expect(splitBlocks([text("a"), code("bcd\nefghijklm")], within(16))).toEqual([
       [text("a"), code("bcd\n")],
       [code("efghijklm")],
     ]);
-    expect(splitParts([text("a"), code("bcdefghijklmnopqrs")], within(20))).toEqual([
+    expect(splitBlocks([text("a"), code("bcdefghijklmnopqrs")], within(20))).toEqual([
       [text("a")],
       [code("bcdefghijklmnop")],
       [code("qrs")],
@@ -51,52 +51,52 @@ describe("parts that are too long for one message", () => {
 
   test("are cut within no emoji, however many parts it has, and within no letter with marks", () => {
     const family = "👨‍👩‍👧‍👦";
-    expect(splitParts([text(`ab${family}`)], within(16))).toEqual([[text("ab")], [text(family)]]);
-    expect(splitParts([text("abcde\u0301")], within(10))).toEqual([
+    expect(splitBlocks([text(`ab${family}`)], within(16))).toEqual([[text("ab")], [text(family)]]);
+    expect(splitBlocks([text("abcde\u0301")], within(10))).toEqual([
       [text("abcd")],
       [text("e\u0301")],
     ]);
   });
 
   test("keep a heading with what follows it", () => {
-    const heading: Part = { kind: "heading", spans: [{ text: "hh" }] };
-    expect(splitParts([text("abcd"), heading, text("efgh")], within(21))).toEqual([
+    const heading: Block = { kind: "heading", inlines: [{ text: "hh" }] };
+    expect(splitBlocks([text("abcd"), heading, text("efgh")], within(21))).toEqual([
       [text("abcd")],
       [heading, text("efgh")],
     ]);
   });
 
   test("go on as what they are, a list's line as text", () => {
-    const item: Part = { kind: "item", depth: 1, marker: "3.", spans: [{ text: "abcdefghij" }] };
-    expect(splitParts([item], within(14))).toEqual([
-      [{ ...item, spans: [{ text: "abcdef" }] }],
+    const item: Block = { kind: "item", depth: 1, marker: "3.", inlines: [{ text: "abcdefghij" }] };
+    expect(splitBlocks([item], within(14))).toEqual([
+      [{ ...item, inlines: [{ text: "abcdef" }] }],
       [text("ghij")],
     ]);
-    const [, second] = splitParts([code("ab\ncd")], within(9));
+    const [, second] = splitBlocks([code("ab\ncd")], within(9));
     expect(second).toEqual([code("cd")]);
   });
 
   test("an action, an address and a time are shown whole or not at all", () => {
-    const exact: Part = { kind: "exact", text: "x".repeat(20) };
-    expect(() => splitParts([exact], within(24))).toThrow(/20 characters cannot be shown whole/);
-    expect(splitParts([text("a\nb"), exact], within(25))).toEqual([[text("a\nb")], [exact]]);
+    const exact: Block = { kind: "exact", text: "x".repeat(20) };
+    expect(() => splitBlocks([exact], within(24))).toThrow(/20 characters cannot be shown whole/);
+    expect(splitBlocks([text("a\nb"), exact], within(25))).toEqual([[text("a\nb")], [exact]]);
     const url = "https://ours/123";
-    const parts: Part[] = [{ kind: "text", spans: [{ text: "see" }, { text: url, url }] }];
-    expect(splitParts(parts, within(22))).toEqual([
+    const parts: Block[] = [{ kind: "text", inlines: [{ text: "see" }, { text: url, url }] }];
+    expect(splitBlocks(parts, within(22))).toEqual([
       [text("see")],
-      [{ kind: "text", spans: [{ text: url, url }] }],
+      [{ kind: "text", inlines: [{ text: url, url }] }],
     ]);
   });
 
   test("whatever they are, every message fits and joined they are the same", () => {
     const property = fc.property(anyParts, fc.integer({ min: 60, max: 200 }), (parts, max) => {
       fc.pre(parts.every((part) => part.kind !== "exact" || part.text.length < max - 5));
-      const messages = splitParts(parts, within(max));
+      const messages = splitBlocks(parts, within(max));
       const isFitting = messages.every(within(max));
-      const styles = (all: readonly Part[]) =>
-        joined(
+      const styles = (all: readonly Block[]) =>
+        joinInlines(
           all.flatMap((part) =>
-            "spans" in part ? part.spans : [{ text: textOf(part), code: true }],
+            "inlines" in part ? part.inlines : [{ text: textOf(part), code: true }],
           ),
         );
       const kinds = messages.flat().map(({ kind }) => kind);
@@ -113,7 +113,7 @@ describe("parts that are too long for one message", () => {
 describe("plain text", () => {
   test("has its addresses apart, without what ends a sentence", () => {
     expect(
-      plainSpans("see http://a/b_c, (https://ours/d).", (url) => url.includes("ours")),
+      plainInlines("see http://a/b_c, (https://ours/d).", (url) => url.includes("ours")),
     ).toEqual([
       { text: "see " },
       { text: "http://a/b_c", code: true },
@@ -121,6 +121,6 @@ describe("plain text", () => {
       { text: "https://ours/d", url: "https://ours/d" },
       { text: ")." },
     ]);
-    expect(plainSpans("", () => true)).toEqual([]);
+    expect(plainInlines("", () => true)).toEqual([]);
   });
 });

@@ -6,5 +6,5 @@ test("what is said aloud to one person has an id of its own for each text, withi
   const other = aloudDelivery("slack:T1:U1", "x".repeat(5_000));
   expect(one.id).not.toBe(other.id);
   expect(other.id.length).toBeLessThanOrEqual(200);
-  expect(one.again).toBe(false);
+  expect(one.isRetry).toBe(false);
 });

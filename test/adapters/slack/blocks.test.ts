@@ -1,18 +1,18 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Part } from "../../../src/adapters/render/rich-text.ts";
+import type { Block } from "../../../src/adapters/render/rich-text.ts";
 import { type SlackMessage, slackMessages } from "../../../src/adapters/slack/encode.ts";
+import { renderOutgoing } from "../../../src/adapters/render/message.ts";
 import {
-  tellCard,
-  tellDetails,
-  tellOutgoing,
-  type Told,
-} from "../../../src/adapters/render/message.ts";
+  renderCard,
+  renderDetails,
+  type RenderedMessage,
+} from "../../../src/adapters/render/card.ts";
 import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 
-function toldOf(parts: Part[], changes: Partial<Told> = {}): Told {
-  return { parts, buttons: [], summary: "A summary", ...changes };
+function toldOf(blocks: Block[], changes: Partial<RenderedMessage> = {}): RenderedMessage {
+  return { blocks, buttons: [], summary: "A summary", ...changes };
 }
 
 type Node = { type?: string } & Record<string, unknown>;
@@ -85,7 +85,7 @@ describe("a message on Slack", () => {
       text: { type: "plain_text", text: label, emoji: false },
       ...(style !== undefined && { style }),
     });
-    expect(slackMessages(tellCard(killCard()))).toEqual([
+    expect(slackMessages(renderCard(killCard()))).toEqual([
       {
         text: 'Approve a1? destructive kill_process {"pid":4242,"signal":"SIGTERM"}',
         blocks: [
@@ -155,7 +155,7 @@ describe("a message on Slack", () => {
 
   test("draws lists, code and quotes as such, and numbers as they were written", async () => {
     const text = "- a\n- b\n  - c\n\n4. d\n\n> e\n\n```\nf\n```\n\n***\n\n[g](http://h/)";
-    const [message] = slackMessages(await tellOutgoing(talkOf("r1", text, 0), () => false));
+    const [message] = slackMessages(await renderOutgoing(talkOf("r1", text, 0), () => false));
     const frames = message?.blocks.flatMap((block): { type: string; indent?: number }[] =>
       block.type === "rich_text" ? block.elements : [block],
     );
@@ -177,7 +177,8 @@ describe("a message on Slack", () => {
       for (const each of messages) check(each);
       if (readable(parts) === "") return;
       const markers = parts.map((part) =>
-        part.kind === "item" && (part.marker !== "•" || part.spans.every(({ text }) => text === ""))
+        part.kind === "item" &&
+        (part.marker !== "•" || part.inlines.every(({ text }) => text === ""))
           ? part.marker + readable([part])
           : readable([part]),
       );
@@ -190,18 +191,18 @@ describe("a message on Slack", () => {
 
   test("a card always fits one message, the action byte for byte, details as many as they need", () => {
     const property = fc.property(anyCard(killCard()), (card) => {
-      const messages = slackMessages(tellCard(card));
+      const messages = slackMessages(renderCard(card));
       expect(messages).toHaveLength(1);
       for (const each of messages) check(each);
       expect(visibleOf(messages)).toContain(card.canonical);
-      for (const each of slackMessages(tellDetails(card))) check(each);
+      for (const each of slackMessages(renderDetails(card))) check(each);
     });
     fc.assert(property, { numRuns: 60, seed: 4 });
   });
 
   test("an answer that is too long becomes several, buttons under the last", async () => {
     const text = "word *and* <!channel> more\n\n".repeat(480);
-    const told = await tellOutgoing(talkOf("r1", text), () => false);
+    const told = await renderOutgoing(talkOf("r1", text), () => false);
     const buttons = [{ id: "wk:stop", label: "Stop", style: "plain" as const }];
     const messages = slackMessages({ ...told, buttons });
     expect(messages.length).toBeGreaterThan(1);
@@ -212,7 +213,7 @@ describe("a message on Slack", () => {
 
   test("lines between paragraphs count as well", async () => {
     const text = `${"word ".repeat(60)}\n\n***\n\n`.repeat(45);
-    const messages = slackMessages(await tellOutgoing(talkOf("r1", text), () => false));
+    const messages = slackMessages(await renderOutgoing(talkOf("r1", text), () => false));
     expect(messages.length).toBeGreaterThan(1);
     for (const each of messages) check(each);
   });

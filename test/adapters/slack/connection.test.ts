@@ -153,7 +153,9 @@ test("over HTTP an event is answered when it is in the journal, else Slack sends
 test("over HTTP presses and forms are answered too", async () => {
   const { slack, ops, ana, bob, ...bot } = await overHttp();
   const root = slack.say(ana, ops, "stop", { mention: true });
-  const begun = await bot.adapter.view(bot.key(ops, root))?.begin?.({ id: "b", again: false }, []);
+  const begun = await bot.adapter
+    .view(bot.key(ops, root))
+    ?.openProgress?.({ id: "b", isRetry: false }, []);
   const press = () => slack.press(bob, ops, begun ?? "", "wk:stop");
   expect(await press()).toMatchObject({ acknowledged: true });
   bot.breakStore(1);
@@ -249,7 +251,7 @@ test("the log holds no token, no connection address and nothing that people wrot
   slack.fail("chat.postMessage", { status: 500 });
   const root = slack.say(ana, ops, "x");
   const view = bot.adapter.view(bot.key(ops, root));
-  await expect(view?.whisper("slack:T0HOME:U0NOBODY", "psst")).rejects.toThrow("HTTP 500");
+  await expect(view?.postPrivately("slack:T0HOME:U0NOBODY", "psst")).rejects.toThrow("HTTP 500");
   slack.dropConnections();
   await until(() => slack.connections === 1);
   const log = JSON.stringify(bot.log);

@@ -88,7 +88,7 @@ describe("what is of another workspace or app", () => {
     const [entry] = await bot.entries(ops, written.ts);
     expect(entry).toMatchObject({ kind: "message", actor: { account: `slack:T0OTHER:${eve.id}` } });
     const key = bot.key(ops, written.ts);
-    const standing = await bot.adapter.people.standing(`slack:T0OTHER:${eve.id}`, key);
+    const standing = await bot.adapter.people.membership(`slack:T0OTHER:${eve.id}`, key);
     expect(standing).toBe("guest");
   });
 

@@ -17,8 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => bot.close());
 
-const once = { id: "e1", again: false };
-const say = () => view.say(answer("r1", "all is well"), once);
+const once = { id: "e1", isRetry: false };
+const say = () => view.post(answer("r1", "all is well"), once);
 
 test.each<[string, RegExp]>([
   ["not_in_channel", /invite @/],
@@ -64,14 +64,17 @@ test("an archived channel, and one the bot was taken out of, are what they are i
 /** Every place that the worker and people wait for. */
 const SITES: readonly (readonly [string, () => Promise<unknown>])[] = [
   ["chat.postMessage", say],
-  ["chat.postMessage", () => view.card(cardOf(bot.key(bot.ops, root)), once)],
-  ["chat.postMessage", async () => view.begin?.(once, [])],
-  ["chat.update", async () => view.settle(await say(), cardOf(bot.key(bot.ops, root)))],
-  ["chat.update", async () => view.say(answer("r1", "well"), once, await view.begin?.(once, []))],
-  ["chat.delete", async () => view.retract(await say())],
-  ["chat.postEphemeral", () => view.whisper(bot.account(bot.ana), "psst")],
-  ["conversations.replies", () => view.say(answer("r1", "well"), { id: "e1", again: true })],
-  ["users.info", () => bot.adapter.people.standing(bot.account(bot.ana), bot.key(bot.ops, root))],
+  ["chat.postMessage", () => view.postCard(cardOf(bot.key(bot.ops, root)), once)],
+  ["chat.postMessage", async () => view.openProgress?.(once, [])],
+  ["chat.update", async () => view.updateCard(await say(), cardOf(bot.key(bot.ops, root)))],
+  [
+    "chat.update",
+    async () => view.post(answer("r1", "well"), once, await view.openProgress?.(once, [])),
+  ],
+  ["chat.delete", async () => view.delete(await say())],
+  ["chat.postEphemeral", () => view.postPrivately(bot.account(bot.ana), "psst")],
+  ["conversations.replies", () => view.post(answer("r1", "well"), { id: "e1", isRetry: true })],
+  ["users.info", () => bot.adapter.people.membership(bot.account(bot.ana), bot.key(bot.ops, root))],
   [
     "conversations.members",
     () => bot.adapter.people.everyone(bot.key(bot.slack.openDm(bot.bob), root)),

@@ -34,7 +34,7 @@ test("an app of this manifest hears mentions, replies and direct messages, and l
   expect(await bot.texts(ops, root)).toEqual(["hello", "and?"]);
   expect(await bot.texts(dm, direct)).toEqual(["hello"]);
   const key = bot.key(ops, root);
-  expect(await bot.adapter.people.standing(bot.account(ana), key)).toBe("member");
+  expect(await bot.adapter.people.membership(bot.account(ana), key)).toBe("member");
   expect(manifest.settings).toMatchObject({
     interactivity: { is_enabled: true },
     socket_mode_enabled: true,

@@ -158,7 +158,7 @@ test("edits, deletions, joins and other bots' messages are no messages to the bo
   slack.say(robot, ops, "deployed", { thread: root, mention: true });
   slack.say(robot, ops, "deployed", { mention: true });
   const view = bot.adapter.view(bot.key(ops, root));
-  await view?.whisper(bot.account(ana), "psst");
+  await view?.postPrivately(bot.account(ana), "psst");
   expect(await kept(root)).toEqual(["is web well?", "hm"]);
 });
 
@@ -235,7 +235,7 @@ test("somebody from another workspace is named by their own", async () => {
   expect(await bot.entries(ops, ts)).toMatchObject([
     { actor: { account: `slack:T0AWAY:${eve.id}` } },
   ]);
-  expect(await bot.adapter.people.standing(`slack:T0AWAY:${eve.id}`, bot.key(ops, ts))).toBe(
+  expect(await bot.adapter.people.membership(`slack:T0AWAY:${eve.id}`, bot.key(ops, ts))).toBe(
     "guest",
   );
 });

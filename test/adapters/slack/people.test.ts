@@ -27,18 +27,18 @@ test.each<[FakeStanding, string]>([
 ])("of a %s in the channel it says %s", async (standing, expected) => {
   const user = bot.slack.addUser({ name: "zoe", standing });
   bot.slack.join(bot.ops, user);
-  expect(await people.standing(bot.account(user), key)).toBe(expected);
+  expect(await people.membership(bot.account(user), key)).toBe(expected);
   // Nor does the account become another's by another team's name.
-  expect(await people.standing(`slack:T0ELSE:${user.id}`, key)).not.toBe("member");
+  expect(await people.membership(`slack:T0ELSE:${user.id}`, key)).not.toBe("member");
 });
 
 test("a full member who is not in the channel is an outsider, who is not in the workspace unknown", async () => {
   const cy = bot.slack.addUser({ name: "cy" });
-  expect(await people.standing(bot.account(cy), key)).toBe("outsider");
-  expect(await people.standing(bot.account(bot.ana), key)).toBe("member");
-  expect(await people.standing(`slack:${bot.slack.team.id}:U0NOBODY`, key)).toBe("unknown");
+  expect(await people.membership(bot.account(cy), key)).toBe("outsider");
+  expect(await people.membership(bot.account(bot.ana), key)).toBe("member");
+  expect(await people.membership(`slack:${bot.slack.team.id}:U0NOBODY`, key)).toBe("unknown");
   for (const account of ["discord:1", "slack:U1", "", "slack:T0HOME:USLACKBOT:1"]) {
-    expect(await people.standing(account, key)).toBe("unknown");
+    expect(await people.membership(account, key)).toBe("unknown");
   }
 });
 
@@ -46,8 +46,8 @@ test("of direct messages the two are the members", async () => {
   const { slack, ana, bob } = bot;
   const dm = slack.openDm(ana);
   const direct = bot.key(dm, slack.say(ana, dm, "hello"));
-  expect(await people.standing(bot.account(ana), direct)).toBe("member");
-  expect(await people.standing(bot.account(bob), direct)).toBe("outsider");
+  expect(await people.membership(bot.account(ana), direct)).toBe("member");
+  expect(await people.membership(bot.account(bob), direct)).toBe("outsider");
   expect(await people.everyone(direct)).toEqual([bot.account(ana)]);
   expect(await bot.adapter.audience(direct)).toBe(`slack:${slack.team.id}:${dm.id}`);
 });
@@ -80,8 +80,8 @@ test("answers are kept for a minute, shared by all who ask at once, and failures
   const ana = bot.account(bot.ana);
   const before = calls("users.info");
   bot.slack.fail("users.info", { error: "internal_error", times: 1 });
-  await expect(people.standing(ana, key)).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
-  const all = await Promise.all(Array.from({ length: 20 }, () => people.standing(ana, key)));
+  await expect(people.membership(ana, key)).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
+  const all = await Promise.all(Array.from({ length: 20 }, () => people.membership(ana, key)));
   expect(new Set(all)).toEqual(new Set(["member"]));
   expect(await people.timezone(ana)).toBe("Europe/Madrid");
   expect(calls("users.info") - before).toBe(2);
@@ -91,7 +91,7 @@ test("answers are kept for a minute, shared by all who ask at once, and failures
 test("what Slack does not answer is thrown, so that nobody decides anything meanwhile", async () => {
   const ana = bot.account(bot.ana);
   bot.slack.fail("conversations.members", { status: 429, retryAfter: 7 });
-  await expect(people.standing(ana, key)).rejects.toMatchObject({
+  await expect(people.membership(ana, key)).rejects.toMatchObject({
     code: "PLATFORM_RATE_LIMITED",
     retryAfterMs: 7_000,
   });
@@ -133,7 +133,7 @@ test("before it is connected nobody has a standing and no thread a view", async 
   try {
     expect(unconnected.adapter.view(key)).toBeUndefined();
     expect(unconnected.adapter.link(key)).toBeUndefined();
-    const asked = unconnected.adapter.people.standing(bot.account(bot.ana), key);
+    const asked = unconnected.adapter.people.membership(bot.account(bot.ana), key);
     await expect(asked).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
     await expect(unconnected.adapter.audience(key)).rejects.toMatchObject({
       code: "PLATFORM_UNREACHABLE",

@@ -17,7 +17,7 @@ beforeEach(async () => {
   const found = bot.adapter.view(key);
   if (found === undefined) throw new Error("the thread is not shown");
   view = found;
-  card = await view.card(cardOf(key), { id: "a1", again: false });
+  card = await view.postCard(cardOf(key), { id: "a1", isRetry: false });
 });
 afterEach(() => bot.close());
 
@@ -50,7 +50,7 @@ test("a click is kept as that person's, in the thread where the card stands, bef
 test("a click counts where it was made: a button of another thread's action says nothing about this one", async () => {
   const other = bot.slack.say(bot.ana, bot.ops, "restart db");
   const there = bot.adapter.view(bot.key(bot.ops, other));
-  const ts = (await there?.card(cardOf(key), { id: "a1", again: false })) ?? "";
+  const ts = (await there?.postCard(cardOf(key), { id: "a1", isRetry: false })) ?? "";
   const message = bot.slack.messages(bot.ops, other).find((each) => each.ts === ts);
   const button = message && bot.slack.buttonsOf(message)[0];
   await bot.slack.press(bot.bob, bot.ops, ts, button?.actionId ?? "");
@@ -117,7 +117,7 @@ test("details are for the one who asks", async () => {
 });
 
 test("an action that the thread no longer knows is said to be unknown", async () => {
-  const ts = await view.card(cardOf(key, { action: "a7" }), { id: "a7", again: false });
+  const ts = await view.postCard(cardOf(key, { action: "a7" }), { id: "a7", isRetry: false });
   await press("Details", ts);
   await press("Edit…", ts);
   const unknown = "a7 is not known in this thread any more.";
@@ -126,7 +126,7 @@ test("an action that the thread no longer knows is said to be unknown", async ()
 });
 
 test("the run's Stop button stops, and so does Slack's own", async () => {
-  const begun = (await view.begin?.({ id: "begun:r1", again: false }, [])) ?? "";
+  const begun = (await view.openProgress?.({ id: "begun:r1", isRetry: false }, [])) ?? "";
   await press("Stop", begun);
   await until(() => bot.slack.session(bot.ops, root) === "processing");
   expect(await bot.slack.stopSession(bot.bob, bot.ops, root)).toMatchObject({ acknowledged: true });
@@ -140,7 +140,7 @@ test("the run's Stop button stops, and so does Slack's own", async () => {
 test("a choice of a question is the answer to it", async () => {
   const asks = { call: "r1.t1", choices: ["web-1", "web-2"] };
   const notice = { kind: "notice" as const, text: "Which?", settles: undefined, asks, holds: [] };
-  const ts = await view.say(notice, { id: "n1", again: false });
+  const ts = await view.post(notice, { id: "n1", isRetry: false });
   await press("web-2", ts);
   expect(await kept()).toMatchObject([
     { action: "r1.t1", choice: { kind: "answer", text: "web-2" } },
@@ -149,7 +149,7 @@ test("a choice of a question is the answer to it", async () => {
 
 test("a button of another version is said to be one, and nothing is kept", async () => {
   const { slack, ops, bob } = bot;
-  const ts = await view.say(answer("r1", "hello"), { id: "e1", again: false });
+  const ts = await view.post(answer("r1", "hello"), { id: "e1", isRetry: false });
   const message = slack.messages(ops, root).find((each) => each.ts === ts);
   const button = {
     type: "button",

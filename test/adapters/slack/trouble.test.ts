@@ -15,7 +15,8 @@ beforeEach(async () => {
 afterEach(() => bot.close());
 
 const called = (method: string) => bot.slack.calls.filter((call) => call.method === method);
-const say = (again: boolean) => view.say(answer("r1", "all is well"), { id: "e1", again });
+const say = (again: boolean) =>
+  view.post(answer("r1", "all is well"), { id: "e1", isRetry: again });
 const texts = () => bot.slack.messages(bot.ops).map((message) => bot.slack.textOf(message));
 
 test("into the channel of a deleted thread a message is posted and taken back once, not at every attempt", async () => {
@@ -46,15 +47,15 @@ test("what Slack refuses is left alone for a minute", async () => {
 test("words for one person whom Slack lets it not write to are said in the thread, so that what follows is said too", async () => {
   const cy = bot.slack.addUser({ name: "cy" });
   bot.slack.fail("chat.postMessage", { error: "messages_tab_disabled" });
-  await view.whisper(bot.account(cy), "You may not decide on a1.");
+  await view.postPrivately(bot.account(cy), "You may not decide on a1.");
   expect(texts().at(-1)).toContain("cy: You may not decide on a1.");
   expect(bot.slack.pings).toEqual([]);
 });
 
 test("a message that a workspace does not let be deleted is emptied instead", async () => {
-  const begun = (await view.begin?.({ id: "b", again: false }, [])) ?? "";
+  const begun = (await view.openProgress?.({ id: "b", isRetry: false }, [])) ?? "";
   bot.slack.fail("chat.delete", { error: "compliance_exports_prevent_deletion" });
-  await view.retract(begun);
+  await view.delete(begun);
   const left = bot.slack.messages(bot.ops, root).find(({ ts }) => ts === begun);
   expect(left && bot.slack.buttonsOf(left)).toEqual([]);
   expect(texts().at(-1)).toBe("(taken back)");
@@ -63,7 +64,9 @@ test("a message that a workspace does not let be deleted is emptied instead", as
 test("an attempt that is given up on and the next one do not post the same part twice", async () => {
   const long = Array.from({ length: 900 }, (_, i) => `finding number ${i} is here`).join("\n");
   bot.slack.latencyMs = 40;
-  const both = [false, true].map((again) => view.say(answer("r1", long), { id: "e1", again }));
+  const both = [false, true].map((again) =>
+    view.post(answer("r1", long), { id: "e1", isRetry: again }),
+  );
   const [first, second] = await Promise.all(both);
   expect(second).toBe(first);
   expect(bot.slack.messages(bot.ops, root)).toHaveLength(1 + (first?.split(",").length ?? 0));

@@ -25,13 +25,13 @@ function shown(): string[] {
 }
 
 const called = (method: string) => bot.slack.calls.filter((call) => call.method === method);
-const first = (id: string) => ({ id, again: false });
-const again = (id: string) => ({ id, again: true });
+const first = (id: string) => ({ id, isRetry: false });
+const again = (id: string) => ({ id, isRetry: true });
 const LONG = Array.from({ length: 900 }, (_, i) => `finding number ${i} is here`).join("\n");
 
 test("nothing that is posted unfurls, is read as markup, or notifies anybody", async () => {
-  await view.say(answer("r1", "<!channel> see http://evil.test/ & <@U1>"), first("e1"));
-  await view.card(cardOf(key), first("a1"));
+  await view.post(answer("r1", "<!channel> see http://evil.test/ & <@U1>"), first("e1"));
+  await view.postCard(cardOf(key), first("a1"));
   for (const { args } of called("chat.postMessage")) {
     expect(args).toMatchObject({ thread_ts: root });
     // As a form's field each is text.
@@ -44,26 +44,26 @@ test("nothing that is posted unfurls, is read as markup, or notifies anybody", a
 
 test("an answer whose response was lost is found again, not posted twice", async () => {
   bot.slack.fail("chat.postMessage", { cutAfterCarryingOut: true });
-  await expect(view.say(answer("r1", "all is well"), first("e1"))).rejects.toMatchObject({
+  await expect(view.post(answer("r1", "all is well"), first("e1"))).rejects.toMatchObject({
     code: "PLATFORM_UNREACHABLE",
   });
-  const ref = await view.say(answer("r1", "all is well"), again("e1"));
+  const ref = await view.post(answer("r1", "all is well"), again("e1"));
   expect(shown()).toEqual([expect.stringContaining("all is well")]);
   expect(bot.slack.messages(bot.ops, root).at(-1)?.ts).toBe(ref);
   // Another delivery's message is not taken for it.
-  await view.say(answer("r1", "all is well"), again("e2"));
+  await view.post(answer("r1", "all is well"), again("e2"));
   expect(shown()).toHaveLength(2);
 });
 
 test("of a long answer the parts that an earlier attempt posted stay, and the others are added", async () => {
   bot.slack.latencyMs = 40;
-  const failed = view.say(answer("r1", LONG), first("e1")).catch((error: unknown) => error);
+  const failed = view.post(answer("r1", LONG), first("e1")).catch((error: unknown) => error);
   await until(() => called("chat.postMessage").length === 2);
   bot.slack.fail("chat.postMessage", { status: 429, retryAfter: 1 });
   expect(await failed).toMatchObject({ code: "PLATFORM_RATE_LIMITED" });
   const [before] = bot.slack.messages(bot.ops, root).slice(1);
   expect(shown()).toHaveLength(1);
-  const ref = await view.say(answer("r1", LONG), again("e1"));
+  const ref = await view.post(answer("r1", LONG), again("e1"));
   expect(ref.split(",").length).toBeGreaterThan(1);
   expect(ref.split(",")[0]).toBe(before?.ts);
   expect(shown()).toHaveLength(ref.split(",").length);
@@ -75,16 +75,16 @@ test("an earlier attempt is found in a long thread too", async () => {
   for (let i = 0; i < 450; i += 1) slack.say(ana, ops, `line ${i}`, { thread: root });
   await slack.idle();
   bot.slack.fail("chat.postMessage", { cutAfterCarryingOut: true });
-  await expect(view.say(answer("r1", "all is well"), first("e1"))).rejects.toThrow(
+  await expect(view.post(answer("r1", "all is well"), first("e1"))).rejects.toThrow(
     "did not answer",
   );
   const [posted] = slack.messages(ops, root).slice(-1);
-  expect(await view.say(answer("r1", "all is well"), again("e1"))).toBe(posted?.ts);
+  expect(await view.post(answer("r1", "all is well"), again("e1"))).toBe(posted?.ts);
   expect(shown()).toHaveLength(1);
 });
 
 test("the answer takes the place of the run's message, and nothing of its progress comes after", async () => {
-  const begun = await view.begin?.(first("begun:r1"), []);
+  const begun = await view.openProgress?.(first("begun:r1"), []);
   if (begun === undefined) throw new Error("nothing was begun");
   expect(shown()).toHaveLength(1);
   const [message] = bot.slack.messages(bot.ops, root).slice(1);
@@ -93,7 +93,7 @@ test("the answer takes the place of the run's message, and nothing of its progre
   await until(() => shown()[0]?.includes("http_check") === true);
   expect(shown()).toEqual([expect.stringContaining("http_check")]);
   view.progress({ kind: "draft", run: "r1", text: "I think" }, begun);
-  expect(await view.say(answer("r1", "all is well"), first("e1"), begun)).toBe(begun);
+  expect(await view.post(answer("r1", "all is well"), first("e1"), begun)).toBe(begun);
   view.progress({ kind: "draft", run: "r1", text: "I think that" }, begun);
   expect(shown()).toEqual([expect.stringContaining("all is well")]);
   expect(called("chat.postMessage")).toHaveLength(1);
@@ -107,7 +107,7 @@ test("the run's message begins with what was done until then, and goes on from t
     { kind: "tool_started", ...look, args: {} },
     { kind: "tool_finished", ...look, outcome: "ok", ms: 34 },
   ] as const;
-  const begun = await view.begin?.(first("begun:r1"), soFar);
+  const begun = await view.openProgress?.(first("begun:r1"), soFar);
   expect(shown()).toEqual([expect.stringMatching(/http_check.*34 ms/)]);
   view.progress({ kind: "tool_started", call: "r1.t2", tool: "tcp_check", args: {} }, begun);
   await until(() => shown()[0]?.includes("tcp_check") === true);
@@ -115,27 +115,27 @@ test("the run's message begins with what was done until then, and goes on from t
 });
 
 test("an edit that is on its way when the answer comes does not come after it", async () => {
-  const begun = await view.begin?.(first("begun:r1"), []);
+  const begun = await view.openProgress?.(first("begun:r1"), []);
   bot.slack.latencyMs = 150;
   view.progress({ kind: "draft", run: "r1", text: "I think" }, begun);
   await until(() => called("chat.update").length > 0);
   bot.slack.latencyMs = 0;
-  await view.say(answer("r1", "all is well"), first("e1"), begun);
+  await view.post(answer("r1", "all is well"), first("e1"), begun);
   await until(() => called("chat.update").every(({ status }) => status === 200));
   expect(called("chat.update")).toHaveLength(2);
   expect(shown()).toEqual([expect.stringContaining("all is well")]);
 });
 
 test("progress that comes after the answer is not shown", async () => {
-  const begun = await view.begin?.(first("begun:r1"), []);
-  await view.say(answer("r1", "all is well"), first("e1"), begun);
+  const begun = await view.openProgress?.(first("begun:r1"), []);
+  await view.post(answer("r1", "all is well"), first("e1"), begun);
   view.progress({ kind: "draft", run: "r1", text: "I think" }, begun);
   await holds(() => called("chat.update").length === 1, 50);
   expect(called("chat.update")).toHaveLength(1);
 });
 
 test("progress is shown at most every 1.2 s, the newest state, and pauses when Slack asks to wait", async () => {
-  const begun = await view.begin?.(first("begun:r1"), []);
+  const begun = await view.openProgress?.(first("begun:r1"), []);
   const draft = (text: string) => view.progress({ kind: "draft", run: "r1", text }, begun);
   for (let i = 0; i < 50; i += 1) draft(`draft ${i}.`);
   await until(() => called("chat.update").length > 0);
@@ -155,45 +155,45 @@ test("progress is shown at most every 1.2 s, the newest state, and pauses when S
 });
 
 test("when the run's message is gone the answer is posted anew", async () => {
-  const begun = await view.begin?.(first("begun:r1"), []);
-  await view.retract(begun ?? "");
-  await view.say(answer("r1", "all is well"), first("e1"), begun);
+  const begun = await view.openProgress?.(first("begun:r1"), []);
+  await view.delete(begun ?? "");
+  await view.post(answer("r1", "all is well"), first("e1"), begun);
   expect(shown()).toEqual([expect.stringContaining("all is well")]);
 });
 
 test("a long answer begins in the run's message and goes on below", async () => {
-  const begun = await view.begin?.(first("begun:r1"), []);
-  const ref = await view.say(answer("r1", LONG), first("e1"), begun);
+  const begun = await view.openProgress?.(first("begun:r1"), []);
+  const ref = await view.post(answer("r1", LONG), first("e1"), begun);
   expect(ref.split(",")[0]).toBe(begun);
   expect(shown().length).toBe(ref.split(",").length);
   for (const i of [0, 500, 899]) expect(shown().join("\n")).toContain(`finding number ${i} is`);
-  await view.retract(ref);
+  await view.delete(ref);
   expect(shown()).toEqual([]);
 });
 
 test("a card is brought up to date in its place; one that somebody deleted stays gone, and nothing fails", async () => {
-  const ref = await view.card(cardOf(key), first("a1"));
+  const ref = await view.postCard(cardOf(key), first("a1"));
   expect(shown()).toEqual([expect.stringContaining('{"name":"web"}')]);
-  await view.settle(ref, cardOf(key, { phase: "denied", ending: "denied by bob" }));
+  await view.updateCard(ref, cardOf(key, { phase: "denied", ending: "denied by bob" }));
   expect(shown()).toEqual([expect.stringContaining("denied by bob")]);
-  await view.retract(ref);
-  await view.settle(ref, cardOf(key, { phase: "denied", ending: "denied by bob" }));
+  await view.delete(ref);
+  await view.updateCard(ref, cardOf(key, { phase: "denied", ending: "denied by bob" }));
   expect(shown()).toEqual([]);
 });
 
 test("a card that an earlier attempt posted is brought up to date, not only found", async () => {
   bot.slack.fail("chat.postMessage", { cutAfterCarryingOut: true });
-  await expect(view.card(cardOf(key), first("a1"))).rejects.toThrow("did not answer");
-  await view.card(cardOf(key, { phase: "expired", ending: "expired" }), again("a1"));
+  await expect(view.postCard(cardOf(key), first("a1"))).rejects.toThrow("did not answer");
+  await view.postCard(cardOf(key, { phase: "expired", ending: "expired" }), again("a1"));
   expect(shown()).toEqual([expect.stringContaining("expired")]);
 });
 
 test("a private word reaches a person who is not in the channel as a direct message", async () => {
   const cy = bot.slack.addUser({ name: "cy" });
-  await view.whisper(bot.account(bot.ana), "only for you");
+  await view.postPrivately(bot.account(bot.ana), "only for you");
   const [word] = bot.slack.ephemerals(bot.ana);
   expect([word?.thread_ts, word && bot.slack.textOf(word)]).toEqual([root, "only for you"]);
-  await view.whisper(bot.account(cy), "only for cy");
+  await view.postPrivately(bot.account(cy), "only for cy");
   expect(bot.slack.ephemerals(cy)).toEqual([]);
   const direct = bot.slack.messages(bot.slack.openDm(cy));
   expect(direct.map((message) => bot.slack.textOf(message))).toEqual(["only for cy"]);
@@ -202,13 +202,13 @@ test("a private word reaches a person who is not in the channel as a direct mess
 
 test("Slack's own status says what a thread is doing", async () => {
   const status = () => bot.slack.session(bot.ops, root);
-  const begun = await view.begin?.(first("begun:r1"), []);
+  const begun = await view.openProgress?.(first("begun:r1"), []);
   await until(() => status() === "processing");
   expect(status()).toBe("processing");
-  await view.card(cardOf(key), first("a1"));
+  await view.postCard(cardOf(key), first("a1"));
   await until(() => status() === "suspended");
   expect(status()).toBe("suspended");
-  await view.say(answer("r1", "all is well"), first("e1"), begun);
+  await view.post(answer("r1", "all is well"), first("e1"), begun);
   await until(() => status() === "active");
   expect(status()).toBe("active");
   const asks: Outgoing = {
@@ -218,7 +218,7 @@ test("Slack's own status says what a thread is doing", async () => {
     asks: { call: "r2.t1", choices: ["web-1"] },
     holds: [],
   };
-  await view.say(asks, first("n1"));
+  await view.post(asks, first("n1"));
   await until(() => status() === "suspended");
   expect(status()).toBe("suspended");
 });
@@ -226,7 +226,7 @@ test("Slack's own status says what a thread is doing", async () => {
 test("where the workspace has no such status it is tried once, and never in the way", async () => {
   bot.slack.fail("agents.sessions.setStatus", { error: "unknown_method", times: 99 });
   for (const id of ["e1", "e2", "e3"]) {
-    await view.say(answer("r1", "all is well"), first(id));
+    await view.post(answer("r1", "all is well"), first(id));
     await until(() => called("agents.sessions.setStatus").length > 0);
   }
   expect(called("agents.sessions.setStatus")).toHaveLength(1);
@@ -234,7 +234,7 @@ test("where the workspace has no such status it is tried once, and never in the 
 
 test("one answer costs one request, and its status another", async () => {
   const before = bot.slack.calls.length;
-  await view.say(answer("r1", "all is well"), first("e1"));
+  await view.post(answer("r1", "all is well"), first("e1"));
   await until(() => called("agents.sessions.setStatus").length > 0);
   const methods = bot.slack.calls.slice(before).map(({ method }) => method);
   expect(methods.toSorted()).toEqual(["agents.sessions.setStatus", "chat.postMessage"]);
@@ -242,7 +242,7 @@ test("one answer costs one request, and its status another", async () => {
 
 test("into a thread whose first message is gone nothing is posted: Slack would show it to the whole channel", async () => {
   bot.slack.remove(bot.ana, bot.ops, root);
-  await expect(view.say(answer("r1", "for the thread"), first("e1"))).rejects.toMatchObject({
+  await expect(view.post(answer("r1", "for the thread"), first("e1"))).rejects.toMatchObject({
     code: "PLATFORM_REFUSED",
     message: expect.stringContaining("deleted"),
   });
@@ -250,8 +250,8 @@ test("into a thread whose first message is gone nothing is posted: Slack would s
 });
 
 test("progress that a process began and died with goes when the answer comes by another", async () => {
-  await view.begin?.(first("begun:r1"), []);
+  await view.openProgress?.(first("begun:r1"), []);
   expect(shown()).toHaveLength(1);
-  await view.say(answer("r1", "all is well"), { ...again("ended:r1"), stray: "begun:r1" });
+  await view.post(answer("r1", "all is well"), { ...again("ended:r1"), orphan: "begun:r1" });
   expect(shown()).toEqual([expect.stringContaining("all is well")]);
 });

@@ -53,7 +53,7 @@ describe("one question", () => {
       outcome: "ok",
       ms: 34,
     });
-    await view().say(answerOf("r1", "200 OK"));
+    await view().post(answerOf("r1", "200 OK"));
     expect(await asked.finished).toBe(0);
     expect(said.out).toBe("✓ http_check url=http://a/ · 34 ms\n  200 OK\n");
     expect(said.err).toBe("… http_check url=http://a/\n✓ http_check 34 ms\n");
@@ -63,7 +63,7 @@ describe("one question", () => {
   test("it exits with 1 when it failed", async () => {
     const { asked, said, view } = ask();
     const failed = { ...answerOf("r1", ""), status: "failed" as const, results: [] };
-    await view().say({ ...failed, text: "There is no tool htp_check." });
+    await view().post({ ...failed, text: "There is no tool htp_check." });
     expect(await asked.finished).toBe(1);
     expect(said.out).toBe("✗ There is no tool htp_check.\n");
   });
@@ -79,11 +79,11 @@ describe("one question", () => {
       expect(code).toBeUndefined();
     };
     threads.push(summary({ openActions: ["a1", "a2"] }));
-    await view().card(killCard());
+    await view().postCard(killCard());
     await waits();
     const call = { call: "r1.t1", tool: "http_check" };
     view().progress({ kind: "tool_started", ...call, args: {} });
-    await view().card(killCard({ action: "a2" }));
+    await view().postCard(killCard({ action: "a2" }));
     await waits();
     view().progress({ kind: "tool_finished", ...call, outcome: "ok", ms: 1 });
     clock.now += 1_000;
@@ -97,7 +97,7 @@ describe("one question", () => {
   test("a notice is no answer: when nothing more comes it exits with 1", async () => {
     const { asked, said, clock, threads, view } = ask();
     threads.push(summary());
-    await view().say(noticeOf("Nobody knows about a1.", { settles: "a1" }));
+    await view().post(noticeOf("Nobody knows about a1.", { settles: "a1" }));
     clock.now += 1_000;
     expect(await asked.finished).toBe(1);
     expect(said.err).toContain("Nobody knows about a1.");
@@ -106,8 +106,8 @@ describe("one question", () => {
 
   test("--json is one object with status, text, results, open approvals and notices", async () => {
     const answered = ask(true);
-    await answered.view().whisper("terminal:root", "Look again.");
-    await answered.view().say(answerOf("r1", "200 OK"));
+    await answered.view().postPrivately("terminal:root", "Look again.");
+    await answered.view().post(answerOf("r1", "200 OK"));
     expect(await answered.asked.finished).toBe(0);
     expect(JSON.parse(answered.said.out)).toEqual({
       thread: HERE,
@@ -131,7 +131,7 @@ describe("one question", () => {
 
     const waiting = ask(true);
     waiting.threads.push(summary({ openActions: ["a1"] }));
-    await waiting.view().card(killCard());
+    await waiting.view().postCard(killCard());
     waiting.clock.now += 1_000;
     expect(await waiting.asked.finished).toBe(3);
     expect(JSON.parse(waiting.said.out)).toMatchObject({
@@ -144,7 +144,7 @@ describe("one question", () => {
     const { asked, said, view } = ask();
     view().progress({ kind: "thinking", run: "r1", step: 1 });
     view().progress({ kind: "draft", run: "r1", text: "It was" });
-    await view().say(talkOf("r1", "It is **up** [T1].", 2));
+    await view().post(talkOf("r1", "It is **up** [T1].", 2));
     expect(await asked.finished).toBe(0);
     expect(said.out).toBe("It is **up** [T1].\n");
     expect(said.err).toBe("[T1] ✓ http_check url=http://a/1 · 34 ms\nand 1 more call\n");
@@ -152,13 +152,13 @@ describe("one question", () => {
 
   test("what was wrapped up at a limit is an answer; stderr says what it is and how to go on", async () => {
     const { asked, said, view } = ask();
-    await view().say(talkOf("r1", "It looks full so far.", 0, "wrapped_up"));
+    await view().post(talkOf("r1", "It looks full so far.", 0, "wrapped_up"));
     expect(await asked.finished).toBe(0);
     expect(said.out).toBe("It looks full so far.\n");
     expect(said.err).toContain("wrapped up at a limit");
     expect(said.err).toContain(`npm start -- --thread ${HERE}\n`);
     const json = ask(true);
-    await json.view().say(talkOf("r1", "It looks full so far.", 1, "wrapped_up"));
+    await json.view().post(talkOf("r1", "It looks full so far.", 1, "wrapped_up"));
     expect(await json.asked.finished).toBe(0);
     expect(JSON.parse(json.said.out)).toMatchObject({
       status: "wrapped_up",
@@ -172,7 +172,7 @@ describe("one question", () => {
       const { asked, said, clock, threads, view } = ask(json);
       threads.push(summary({ questions: ["r1.t2"] }));
       const asks = { call: "r1.t2", choices: ["web-1", "web-2"] };
-      await view().say(noticeOf("Which host?", { asks }));
+      await view().post(noticeOf("Which host?", { asks }));
       clock.now += 1_000;
       expect(await asked.finished).toBe(3);
       expect(said.err).toContain("? Which host?\n  1) web-1\n  2) web-2\n");

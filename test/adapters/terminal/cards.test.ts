@@ -8,7 +8,7 @@ describe("cards", () => {
   test("y approves the revision on the screen, by the person who typed it", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().card(killCard({ revision: 2 }));
+    await person.view().postCard(killCard({ revision: 2 }));
     person.type("y\r");
     await until(() => person.posts.length === 1);
     expect(person.posts[0]?.inbound).toEqual({
@@ -30,7 +30,7 @@ describe("cards", () => {
     await person.settled();
     person.type("y");
     await until(() => person.see().endsWith("› y"));
-    await person.view().card(killCard());
+    await person.view().postCard(killCard());
     person.type("\r");
     await until(() => person.see().includes("came up while you were typing"));
     expect(person.posts).toEqual([]);
@@ -43,10 +43,10 @@ describe("cards", () => {
   test("a revision that comes up while y is typed is not approved by it", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().card(killCard());
+    await person.view().postCard(killCard());
     person.type("y");
     await until(() => person.see().endsWith("› y"));
-    await person.view().settle("", killCard({ revision: 2, args: { pid: 1 } }));
+    await person.view().updateCard("", killCard({ revision: 2, args: { pid: 1 } }));
     person.type("\r");
     await until(() => person.clicks().length === 1);
     expect(person.clicks()[0]?.revision).toBe(1);
@@ -60,8 +60,8 @@ describe("cards", () => {
   test("with several open, y alone is refused and y a2 is not", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().card(killCard());
-    await person.view().card(killCard({ action: "a2" }));
+    await person.view().postCard(killCard());
+    await person.view().postCard(killCard({ action: "a2" }));
     expect(person.see()).toContain("╰─ y a2 approve · n a2 deny");
     person.type("y\r");
     await until(() => person.see().includes("say which: y a1 · y a2"));
@@ -79,7 +79,7 @@ describe("cards", () => {
   test("e asks for each argument as it is; what does not fit stays there to be mended", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().card(killCard());
+    await person.view().postCard(killCard());
     person.type("e\r");
     await until(() => person.see().endsWith("edit a1 pid › 4242"));
     person.type("x\r");
@@ -118,7 +118,7 @@ describe("cards", () => {
   test("e with arguments that are no JSON says so and sends nothing", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().card(killCard());
+    await person.view().postCard(killCard());
     person.type("e {pid: 1}\r");
     await until(() => person.see().includes("not one JSON object"));
     expect(person.see()).toContain("Nothing was sent.");
@@ -132,7 +132,7 @@ describe("cards", () => {
     const left = person.open();
     const card = killCard({ args: { pid: 4242 } });
     person.world.open = [card];
-    await person.view().card(card);
+    await person.view().postCard(card);
     person.type("e\r");
     for (const field of ["pid", "signal", "force", "tags"]) {
       await until(() => (person.see().split("\n").at(-1) ?? "").startsWith(`edit a1 ${field}`));
@@ -153,8 +153,8 @@ describe("cards", () => {
   test("after an edit the new revision is shown whole", async () => {
     const person = sitDown();
     const left = person.open();
-    const ref = await person.view().card(killCard());
-    await person.view().settle(ref, killCard({ revision: 2, args: { pid: 7 } }));
+    const ref = await person.view().postCard(killCard());
+    await person.view().updateCard(ref, killCard({ revision: 2, args: { pid: 7 } }));
     expect(person.see()).toContain("╭─ a1 · DESTRUCTIVE · kill_process · revision 2 ─");
     expect(person.see()).toContain('│ Arguments     {"pid":7}');
     person.type(LEAVE);
@@ -166,14 +166,14 @@ describe("cards", () => {
     const left = person.open();
     const view = person.view();
     const votes = [{ name: "root", approve: true, reason: undefined }];
-    await view.card(killCard());
+    await view.postCard(killCard());
     await until(() => person.see().endsWith("›"));
     const start = person.see().split("\n").length;
-    await view.settle("", killCard());
-    await view.settle("", killCard({ phase: "approved", votes }));
-    await view.settle("", killCard({ phase: "running", votes }));
-    await view.settle("", killCard({ phase: "running", votes }));
-    await view.settle("", killCard({ phase: "done", votes, ending: "done in 1.2 s" }));
+    await view.updateCard("", killCard());
+    await view.updateCard("", killCard({ phase: "approved", votes }));
+    await view.updateCard("", killCard({ phase: "running", votes }));
+    await view.updateCard("", killCard({ phase: "running", votes }));
+    await view.updateCard("", killCard({ phase: "done", votes, ending: "done in 1.2 s" }));
     expect(
       person
         .see()
@@ -189,7 +189,7 @@ describe("cards", () => {
   test("an action that was over before it could be shown is told with its tool", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().card(killCard({ phase: "expired", ending: "expired" }));
+    await person.view().postCard(killCard({ phase: "expired", ending: "expired" }));
     expect(person.see()).toContain("a1 kill_process expired");
     person.type(LEAVE);
     await left;
@@ -198,12 +198,12 @@ describe("cards", () => {
   test("h and x settle an outcome that nobody knows, told by the card or by a notice", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().card(killCard({ revision: 2 }));
-    await person.view().settle("", killCard({ revision: 2, phase: "unknown" }));
+    await person.view().postCard(killCard({ revision: 2 }));
+    await person.view().updateCard("", killCard({ revision: 2, phase: "unknown" }));
     expect(person.see()).toContain("a1 UNKNOWN outcome");
     person.type("h\r");
     await until(() => person.clicks().length === 1);
-    await person.view().say(noticeOf("Nobody knows about a1.", { settles: "a1" }));
+    await person.view().post(noticeOf("Nobody knows about a1.", { settles: "a1" }));
     expect(person.see()).toContain("h a1 it happened · x a1 it did not");
     person.type("x because the process is there\r");
     await until(() => person.clicks().length === 2);
@@ -257,8 +257,8 @@ describe("a thread that is opened again", () => {
   test("does not repeat what the history has shown when it is delivered again", async () => {
     const person = sitDown({ world: { history: new Map([[HERE, [said, out, card]]]) } });
     const left = person.open();
-    await person.view().card(killCard());
-    await person.view().say(answerOf("r1", long));
+    await person.view().postCard(killCard());
+    await person.view().post(answerOf("r1", long));
     await until(() => person.see().endsWith("›"));
     expect(person.see().match(/DESTRUCTIVE/g)).toHaveLength(1);
     expect(person.see().match(/http_check/g)).toHaveLength(1);

@@ -35,7 +35,7 @@ describe("this screen's own commands", () => {
     const history = new Map([[THERE, [{ kind: "card" as const, card, at: NIGHT }]]]);
     const person = sitDown({ world: { threads, history } });
     const next = person.open();
-    await person.view().card(killCard());
+    await person.view().postCard(killCard());
     person.type("/resume 77aa\ry\r");
     expect(await next).toBe(THERE);
     const left = person.open(THERE);

@@ -8,7 +8,7 @@ for (const interactive of [true, false]) {
     const desk = sitDown({ interactive });
     const left = desk.open();
     // Whatever is shown waits for the thread's heading.
-    await desk.view().whisper("terminal:root", "ready");
+    await desk.view().postPrivately("terminal:root", "ready");
     return {
       adapter: desk.terminal,
       key: HERE,
@@ -39,7 +39,7 @@ adapterContract("one question", async () => {
     account: "terminal:root",
     shown: () => said,
     close: async () => {
-      await ask.view(HERE)?.say({ ...answerOf("r9", ""), text: "", results: [] });
+      await ask.view(HERE)?.post({ ...answerOf("r9", ""), text: "", results: [] });
       await ask.finished;
     },
   };

@@ -13,7 +13,7 @@ async function withCard() {
   const person = sitDown();
   const left = person.open();
   await person.settled();
-  await person.view().card(killCard());
+  await person.view().postCard(killCard());
   return {
     ...person,
     async leave() {
@@ -73,8 +73,8 @@ describe("a paste in the terminal", () => {
   test("of a choice's number or a settlement's letter answers nothing", async () => {
     const person = await withCard();
     const asks = { call: "r1.t2", choices: ["web-1", "web-2"] };
-    await person.view().say(noticeOf("Which one?", { asks }));
-    await person.view().say(noticeOf("Did it happen?", { settles: "a7" }));
+    await person.view().post(noticeOf("Which one?", { asks }));
+    await person.view().post(noticeOf("Did it happen?", { settles: "a7" }));
     for (const text of ["2", "h", "x"]) person.type(`${pasted(text)}\r`);
     await until(() => person.see().split("Pasted text decides nothing").length === 4);
     expect(person.posts).toEqual([]);

@@ -45,7 +45,7 @@ describe("what a model writes, while it writes", () => {
     ]);
     person.type("meanwhile");
     await until(() => person.see().endsWith("› meanwhile"));
-    await view.say(talkOf("r1", "All is **well**.", 0));
+    await view.post(talkOf("r1", "All is **well**.", 0));
     expect(
       person
         .see()
@@ -68,10 +68,10 @@ describe("what a model writes, while it writes", () => {
     view.progress({ kind: "draft", run: "r1", text: "" });
     await until(() => !person.see().includes("All is lost"));
     expect(person.see()).toContain("thinking · step 1");
-    await view.say(talkOf("r1", "All is well", 0));
+    await view.post(talkOf("r1", "All is well", 0));
     view.progress({ kind: "draft", run: "r1", text: "All is lo" });
     view.progress({ kind: "thinking", run: "r1", step: 2 });
-    await view.say(noticeOf("Good night."));
+    await view.post(noticeOf("Good night."));
     expect(person.see()).toBe(`${before.slice(0, -1)}All is well\n• Good night.\n›`);
     person.type(LEAVE);
     await left;
@@ -118,7 +118,7 @@ describe("what a model writes, while it writes", () => {
     person.type(CTRL_C);
     await until(() => person.posts.length === 1);
     expect(person.posts[0]?.inbound.kind).toBe("stop");
-    await person.view().card(killCard());
+    await person.view().postCard(killCard());
     expect(person.see()).not.toContain("thinking");
     person.type(CTRL_C);
     await until(() => person.see().includes("Ctrl-D or /exit to leave"));
@@ -129,11 +129,11 @@ describe("what a model writes, while it writes", () => {
   test("is not printed at all where nothing can be redrawn", async () => {
     const person = sitDown({ interactive: false });
     const left = person.open();
-    await person.view().whisper("terminal:root", "ready");
+    await person.view().postPrivately("terminal:root", "ready");
     const before = person.see();
     person.view().progress({ kind: "thinking", run: "r1", step: 1 });
     person.view().progress({ kind: "draft", run: "r1", text: "All is" });
-    await person.view().say(talkOf("r1", "# All\n\n*is* [well](http://x)", 0));
+    await person.view().post(talkOf("r1", "# All\n\n*is* [well](http://x)", 0));
     expect(person.see()).toBe(`${before}# All\n\n*is* [well](http://x)\n`);
     person.clock.now += 10_000;
     person.input.end();
@@ -150,7 +150,7 @@ describe("a model's answer", () => {
     if (first === undefined) throw new Error("No results");
     const artifacts = [{ id: "9f3a", bytes: 70_000 }];
     const results = [{ ...first, outcome: "error" as const, artifacts }, ...others];
-    await person.view().say({ ...answer, results });
+    await person.view().post({ ...answer, results });
     expect(last(person, 6)).toEqual([
       "It is up [T4], and was [T2][T4]. [T9]",
       "",
@@ -159,7 +159,7 @@ describe("a model's answer", () => {
       "and 3 more calls, 1 of them failed or did not run",
       "›",
     ]);
-    await person.view().say(talkOf("r2", "It is up.", 1));
+    await person.view().post(talkOf("r2", "It is up.", 1));
     expect(last(person, 4)).toEqual(["It is up.", "", "1 call, none cited", "›"]);
     person.type(LEAVE);
     await left;
@@ -169,7 +169,7 @@ describe("a model's answer", () => {
     for (const color of [true, false]) {
       const person = sitDown({ color });
       const left = person.open();
-      await person.view().say(talkOf("r1", "## Up\n\n- **all** [T1]"));
+      await person.view().post(talkOf("r1", "## Up\n\n- **all** [T1]"));
       const shown = color ? "Up\n\n• all [T1]\n" : "## Up\n\n- **all** [T1]\n";
       expect(person.see()).toContain(`${shown}\n[T1] ✓ http_check`);
       person.type(LEAVE);
@@ -185,7 +185,7 @@ describe("a model's answer", () => {
     await person.settled();
     expect(person.see()).toContain("02:30  Full [T2]\n       • more\n");
     expect(person.see()).toContain("… 15 more lines\n\n       [T2] ✓ http_check");
-    await person.view().say(message);
+    await person.view().post(message);
     expect(person.see().match(/Full/g)).toHaveLength(1);
     person.type(LEAVE);
     await left;
@@ -195,10 +195,10 @@ describe("a model's answer", () => {
     const person = sitDown({ color: true });
     const left = person.open();
     const text = "It looks full.\n\n- `du` is next";
-    await person.view().say(talkOf("r1", text, 0, "wrapped_up"));
+    await person.view().post(talkOf("r1", text, 0, "wrapped_up"));
     expect(person.see()).toContain("! It looks full.\n\n  • du is next\n");
     expect(person.raw()).toContain("\u001b[33m!\u001b[39m It looks");
-    await person.view().say(talkOf("r2", "The model is away.", 0, "failed"));
+    await person.view().post(talkOf("r2", "The model is away.", 0, "failed"));
     expect(person.see()).toContain("✗ The model is away.\n");
     person.type(LEAVE);
     await left;
@@ -208,7 +208,7 @@ describe("a model's answer", () => {
     const person = sitDown();
     const left = person.open();
     const stopped = talkOf("r1", "", 2, "cancelled");
-    await person.view().say({ ...stopped, text: undefined });
+    await person.view().post({ ...stopped, text: undefined });
     expect(last(person, 4)).toEqual([
       "– cancelled",
       "✓ http_check url=http://a/1 · 34 ms",
@@ -228,7 +228,7 @@ describe("a question of the model's", () => {
     const left = person.open();
     await person.settled();
     const choices = ["web-1, which takes all of the traffic at the moment", "web-2"];
-    await person.view().say(noticeOf("Which host?", { asks: { call: "r1.t2", choices } }));
+    await person.view().post(noticeOf("Which host?", { asks: { call: "r1.t2", choices } }));
     expect(last(person, 6)).toEqual([
       "? Which host?",
       "  1) web-1, which takes all of the",
@@ -257,7 +257,7 @@ describe("a question of the model's", () => {
   test("is answered by words as well; a number after that is no answer any more", async () => {
     const person = sitDown({ world: { threads: [waiting] } });
     const left = person.open();
-    await person.view().say(noticeOf("Which host?", { asks: ASKS }));
+    await person.view().post(noticeOf("Which host?", { asks: ASKS }));
     person.type("the one in Madrid\r3\r");
     await until(() => person.texts().length === 2);
     person.world.threads = [summary()];
@@ -275,7 +275,7 @@ describe("a question of the model's", () => {
     await person.settled();
     person.type("1");
     await until(() => person.see().endsWith("› 1"));
-    await person.view().say(noticeOf("Which host?", { asks: ASKS }));
+    await person.view().post(noticeOf("Which host?", { asks: ASKS }));
     person.type("\r");
     await until(() => person.see().includes("Another question waits now; nothing was sent"));
     expect(person.posts).toEqual([]);
@@ -310,7 +310,7 @@ describe("a question of the model's", () => {
     person.clock.now += 60_000;
     await until(() => (person.world.looks ?? 0) > 1);
     expect(ended).toBe(false);
-    await person.view().say(noticeOf("Which host?", { asks: ASKS }));
+    await person.view().post(noticeOf("Which host?", { asks: ASKS }));
     person.clock.now += 1_000;
     expect(await left).toBeUndefined();
   });
@@ -320,8 +320,8 @@ describe("words that wait for an action", () => {
   test("say which, and c cancels it and lets them be answered", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().card(killCard({ revision: 2 }));
-    await person.view().say(noticeOf("What you wrote waits for a1.", { holds: ["a1"] }));
+    await person.view().postCard(killCard({ revision: 2 }));
+    await person.view().post(noticeOf("What you wrote waits for a1.", { holds: ["a1"] }));
     expect(last(person, 3)).toEqual(["• What you wrote waits for a1.", "  c a1 withdraws it", "›"]);
     person.type("c\rc a1\r");
     await until(() => person.clicks().length === 2);
@@ -376,7 +376,7 @@ test("/model is the thread's own: sent as typed, told of by /help, completed by 
 test("a direct command's answer is shown with its output, as it is", async () => {
   const person = sitDown({ color: true });
   const left = person.open();
-  await person.view().say(answerOf("r1", "# no heading\n**no bold** [T1]"));
+  await person.view().post(answerOf("r1", "# no heading\n**no bold** [T1]"));
   expect(person.see()).toContain("34 ms\n  # no heading\n  **no bold** [T1]\n");
   person.type(LEAVE);
   await left;

@@ -46,7 +46,7 @@ describe("a conversation in the terminal", () => {
     await person.settled();
     person.type("run http_check url=http://a/\rnext ques");
     await until(() => person.posts.length === 1);
-    await person.view().say(answerOf("r1", "200 OK\nserver: nginx"));
+    await person.view().post(answerOf("r1", "200 OK\nserver: nginx"));
     person.type("tion");
     await until(() => person.see().endsWith("question"));
     expect(person.see().split("\n").slice(-5)).toEqual([
@@ -74,11 +74,11 @@ describe("a conversation in the terminal", () => {
     await until(() => person.see().endsWith("not yet se\nnt"));
     expect(person.see()).toContain("http_check url=http://example.in… 0 s");
     view.progress({ kind: "tool_finished", call: "c1", tool: "http_check", outcome: "ok", ms: 5 });
-    await view.say(answerOf("r1", "200 OK"));
+    await view.post(answerOf("r1", "200 OK"));
     person.type("\r\n");
     await until(() => person.posts.length === 1);
     view.progress({ kind: "tool_finished", call: "c2", tool: "tcp_check", outcome: "ok", ms: 5 });
-    await view.say(NOTICE);
+    await view.post(NOTICE);
     expect(
       person
         .see()
@@ -105,9 +105,9 @@ describe("a conversation in the terminal", () => {
     const results = [{ ...call, outcome: "error" as const, text: "cut\n", artifacts }];
     const view = person.view();
     const failed = { ...answerOf("r1", ""), status: "failed" as const };
-    await view.say({ ...failed, results });
-    await view.say({ ...failed, run: "r2", text: "No such tool.", results: [] });
-    await view.say({ ...answerOf("r3", ""), text: "All well.", results });
+    await view.post({ ...failed, results });
+    await view.post({ ...failed, run: "r2", text: "No such tool.", results: [] });
+    await view.post({ ...answerOf("r3", ""), text: "All well.", results });
     expect(person.see()).toContain(
       "✗ read_log unit=nginx · error · 1.2 s\n  cut\n  full output: artifact 9f3a (70000 bytes)\n✗ No such tool.\nAll well.\n✗ read_log unit=nginx · error · 1.2 s\n  full",
     );
@@ -122,7 +122,7 @@ describe("a conversation in the terminal", () => {
     await until(() => person.posts.length === 1);
     person.clock.now += 3_000;
     await until(() => person.see().includes("working 3 s\n›"));
-    await person.view().whisper("terminal:root", "Nobody knows.");
+    await person.view().postPrivately("terminal:root", "Nobody knows.");
     expect(person.see()).not.toContain("working");
     expect(person.see()).toContain("• Nobody knows.");
     person.type(LEAVE);
@@ -148,7 +148,7 @@ describe("a conversation in the terminal", () => {
     for (const color of [true, false]) {
       const person = sitDown({ color });
       const left = person.open();
-      await person.view().card(killCard());
+      await person.view().postCard(killCard());
       expect(person.raw().includes("\u001b[31m")).toBe(color);
       expect(person.see()).toContain("DESTRUCTIVE");
       person.type(LEAVE);
@@ -159,7 +159,7 @@ describe("a conversation in the terminal", () => {
   test("says that a message was delivered twice, for print cannot be taken back", async () => {
     const person = sitDown();
     const left = person.open();
-    await person.view().retract(await person.view().say(answerOf("r1", "200 OK")));
+    await person.view().delete(await person.view().post(answerOf("r1", "200 OK")));
     expect(person.see()).toContain("delivered twice");
     person.type(LEAVE);
     await left;
@@ -204,7 +204,7 @@ describe("stopping and leaving", () => {
     person.type("/exit\r");
     expect(await left).toBeUndefined();
     expect(person.terminal.view(HERE)).toBeUndefined();
-    await expect(view.say(NOTICE)).rejects.toThrow(BotError);
+    await expect(view.post(NOTICE)).rejects.toThrow(BotError);
   });
 
   test("a terminal that goes away ends the conversation quietly", async () => {
@@ -214,7 +214,7 @@ describe("stopping and leaving", () => {
     const view = person.view();
     person.output.destroy(new Error("write EPIPE"));
     expect(await left).toBeUndefined();
-    await expect(view.say(NOTICE)).rejects.toThrow(BotError);
+    await expect(view.post(NOTICE)).rejects.toThrow(BotError);
   });
 });
 
@@ -243,7 +243,7 @@ describe("without a terminal", () => {
       outcome: "ok",
       ms: 34,
     });
-    await view.say(answerOf("r1", "200 OK"));
+    await view.post(answerOf("r1", "200 OK"));
     person.world.threads = [summary({ open: false })];
     person.clock.now += 1_000;
     expect(await left).toBeUndefined();
@@ -268,7 +268,7 @@ describe("without a terminal", () => {
     person.clock.now += 60_000;
     await until(() => (person.world.looks ?? 0) > 1);
     expect(ended).toBe(false);
-    await person.view().card(killCard());
+    await person.view().postCard(killCard());
     person.clock.now += 1_000;
     expect(await left).toBeUndefined();
     expect(person.see()).toContain("DESTRUCTIVE");
@@ -306,7 +306,7 @@ describe("without a terminal", () => {
   test("answers to cards are read from it as well, arguments and all", async () => {
     const person = sitDown({ interactive: false, world: { threads: [summary()] } });
     const left = person.open();
-    await person.view().card(killCard());
+    await person.view().postCard(killCard());
     person.type("e\n");
     await until(() => person.see().includes("type the arguments too"));
     person.input.end('e a1 {"pid":7}\nn a1 because no\n');
@@ -321,7 +321,7 @@ test("everyone at a terminal is a member, alone, and in no group", async () => {
   const { terminal } = sitDown();
   expect(terminal.transport).toBe("terminal");
   expect(terminal.singleOperator).toBe(true);
-  expect(await terminal.people.standing("terminal:root", HERE)).toBe("member");
+  expect(await terminal.people.membership("terminal:root", HERE)).toBe("member");
   expect(await terminal.people.members("slack:group:S0SRE")).toBeUndefined();
   expect(await terminal.people.everyone(HERE)).toEqual(["terminal:root"]);
 });
