@@ -133,7 +133,7 @@ describe("a message in a chat", () => {
       `item: • ${long}`,
       `item: • ${tooLong}`,
       "item: •  spaced",
-      "small: ButtonAction one, or reply.",
+      "small: Press one, or reply.",
     ]);
     expect(pressesOf(told).map(([, press]) => press?.kind === "click" && press.choice)).toEqual([
       { kind: "answer", text: "prod" },
