@@ -82,6 +82,8 @@ export interface Journal {
    * comes after it is not what was written
    */
   read(key: JournalKey, after?: Position): Promise<StoredEntry[]>;
+  /** Whether it has an entry. Costs the same however long the journal is. */
+  has(key: JournalKey): Promise<boolean>;
   /**
    * The outside world speaks. The same id again returns the first entry and writes nothing. Unless leased, the journal is
    * due from now on, and crashes that its earlier work had are forgotten.
@@ -160,7 +162,7 @@ export interface Journal {
 /** A journal for who only looks. */
 export type JournalReader = Pick<
   Journal,
-  "read" | "list" | "readArtifact" | "hosts" | "check" | "close"
+  "read" | "has" | "list" | "readArtifact" | "hosts" | "check" | "close"
 >;
 
 /** 40 days, in ms: longer than any budget runs. */

@@ -89,7 +89,7 @@ export function createQueries(
 
     async isKnown(key) {
       const { last } = known.get(key)?.thread ?? { last: 0 };
-      return last > 0 || (await journal.read(key)).length > 0;
+      return last > 0 || journal.has(key);
     },
 
     async action(key, id) {

@@ -67,6 +67,14 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       expect(await journal.read("test:unknown")).toEqual([]);
     });
 
+    test("a journal is there from its first entry on; an artifact alone does not make one", async () => {
+      await journal.putArtifact(KEY, Buffer.from("kept"));
+      expect(await journal.has(KEY)).toBe(false);
+      await journal.post(KEY, message("a"));
+      expect(await Promise.all([journal.has(KEY), other.has(KEY)])).toEqual([true, true]);
+      expect(await other.has("test:unknown")).toBe(false);
+    });
+
     test("entry times never run backwards, whatever the clock does", async () => {
       under.clock.now = 9_000;
       await journal.post(KEY, message("a"));

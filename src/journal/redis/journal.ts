@@ -186,6 +186,7 @@ function createJournal(store: verbs.Store, tell: (text: string) => void): Journa
     );
   return {
     read: (key, after = 0) => verbs.read(store, key, knownOf(after)),
+    has: async (key) => (await lastOf(main, [key])).some((last) => last > 0),
     post: (key, draft) => verbs.post(store, key, draft),
     lease: (key, ttlMs) => verbs.lease(store, key, ttlMs),
     renew: (held) => verbs.renew(store, held),

@@ -350,6 +350,7 @@ function createReader(store: Reading): Omit<JournalReader, "close"> {
       const known = knownOf(after);
       return see(() => readNow(store, key, known));
     },
+    has: (key) => see(() => (rowOf(store, key)?.last ?? 0) > 0),
     async hosts() {
       const rows = await see(() => sql.hosts.all() as unknown as { name: string; at: number }[]);
       return rows.map(({ name, at }) => beatOf(name, at, now()));
