@@ -1,3 +1,4 @@
+import { numberOfCall } from "./entry-ids.ts";
 import type { Call, Run } from "./state.ts";
 import { removeReferences, type Sentence, sentencesIn } from "./sentences.ts";
 import type { ModelRun } from "./model-run.ts";
@@ -121,13 +122,9 @@ function isTrueAct(
   if (numbers.some((number) => evidence.get(number) === "changed")) return true;
   const done = acts(run);
   const failed = done.filter(({ finished }) => finished?.outcome !== "ok");
-  const citesFailed = failed.some(({ call }) => numbers.includes(numberOf(call)));
+  const citesFailed = failed.some(({ call }) => numbers.includes(numberOfCall(call)));
   if (citesFailed) return false;
   return failed.length < done.length || (numbers.length === 0 && backing.includes("changed"));
-}
-
-function numberOf(call: string): number {
-  return Number(call.slice(call.lastIndexOf(".t") + 2));
 }
 
 /** Findings do; greetings, questions back and words about what people decided do not. */

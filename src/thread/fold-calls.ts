@@ -1,3 +1,4 @@
+import { dueId, numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyMessage, applyResult, type ModelRun } from "./model-run.ts";
 import { type Action, close, count, openAction, revise } from "./action.ts";
 import { isMapped } from "../core/people.ts";
@@ -73,7 +74,7 @@ export function advanceAction(
       thread.live.add(action);
       // What was written while the model still thought waits from here on.
       for (const message of run?.modelRun?.unseen ?? []) {
-        if (run !== undefined) tellHeld(thread, run, message, `${message.id}@${entry.action}`);
+        if (run !== undefined) tellHeld(thread, run, message, dueId.held(message.id, entry.action));
       }
     } else revise(action, proposal, editor);
     action.barred = [...new Set(entry.barred.map((person) => nameOf(thread, person)))];
@@ -179,7 +180,7 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
     const well = isChange ? "changed" : "ok";
     const cameTo = outcome === "ok" ? well : outcome === "error" ? "failed" : "unknown";
     forgetOldest(thread, thread.evidence, MAX_EVIDENCE - 1, () => true);
-    thread.evidence.set(Number(call.call.slice(call.call.lastIndexOf(".t") + 2)), cameTo);
+    thread.evidence.set(numberOfCall(call.call), cameTo);
   }
   thread.requestTokens += estimateTokens(text);
   const shown = action?.proposal.args;
@@ -188,9 +189,7 @@ function finish(thread: Thread, call: Call, entry: Entry<"tool_finished">): void
 
 /** Also a call whose run is over, as long as its outcome is unknown. */
 export function findCall(thread: Thread, call: string): Call | undefined {
-  return (
-    thread.runs.get(call.slice(0, call.indexOf(".")))?.calls.get(call) ?? thread.unknown.get(call)
-  );
+  return thread.runs.get(runOfCall(call))?.calls.get(call) ?? thread.unknown.get(call);
 }
 
 /** A late word counts only for an outcome that is, or is then declared, unknown. */

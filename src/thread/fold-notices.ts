@@ -1,3 +1,4 @@
+import { dueId, readPastState, runOfCall } from "./entry-ids.ts";
 import { isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
 import { isHolding } from "./assent.ts";
@@ -36,12 +37,12 @@ export function tellFiles(thread: Thread, message: Entry<"message">): void {
   if (wholeBytes !== undefined && pasted !== undefined) {
     const size = `${Math.round(wholeBytes / 1024)} KB`;
     const text = `Your message is long (${size}), so I keep it as the file ${pasted.name} and read it there.`;
-    thread.dueNotices.set(`pasted:${id}`, { id: `pasted:${id}`, text, to: actor.account });
+    thread.dueNotices.set(dueId.pasted(id), { id: dueId.pasted(id), text, to: actor.account });
   }
   if (unread.length === 0) return;
   // Who reads the answer has to know what it was not made from.
   const text = `I couldn't read ${OR.format(unread.map(({ name, why }) => `${name} (${why})`))}.`;
-  thread.dueNotices.set(`unread:${id}`, { id: `unread:${id}`, text });
+  thread.dueNotices.set(dueId.unread(id), { id: dueId.unread(id), text });
 }
 
 /**
@@ -145,7 +146,7 @@ export function isPast(
 }
 
 function isOpenCall(runs: Thread["runs"], id: string): boolean {
-  return runs.get(id.slice(0, id.indexOf(".")))?.open.has(id) === true;
+  return runs.get(runOfCall(id))?.open.has(id) === true;
 }
 
 /** The first offer that this view shows and that is past. */
@@ -156,21 +157,13 @@ export function pastOffer(thread: Thread, view: string): Offer | undefined {
   return undefined;
 }
 
-/** Ends the id under which an offer's last change is recorded as delivered. */
-const UP_TO_DATE = "@past";
-
-/** Under what id it is recorded that a view shows the offer as it stays. */
-export function pastId({ notice }: Offer): string {
-  return `${notice.id}${UP_TO_DATE}`;
-}
-
 /** A view shows the notice, or shows it as it stays; false when the entry is about something else. */
 export function showOffer(thread: Thread, { view, entry, ref }: Entry<"delivered">): boolean {
-  const isLast = entry.endsWith(UP_TO_DATE);
-  const offer = thread.offers.get(isLast ? entry.slice(0, -UP_TO_DATE.length) : entry);
+  const past = readPastState(entry);
+  const offer = thread.offers.get(past ?? entry);
   if (offer === undefined) return false;
-  if (!isLast) offer.shown.set(view, ref);
-  if (isLast || ref === "") offer.open.delete(view);
+  if (past === undefined) offer.shown.set(view, ref);
+  if (past !== undefined || ref === "") offer.open.delete(view);
   if (offer.open.size === 0) thread.offers.delete(offer.notice.id);
-  return isLast;
+  return past !== undefined;
 }

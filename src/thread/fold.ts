@@ -1,17 +1,11 @@
+import { entryId, readCardState } from "./entry-ids.ts";
 import { applyAssistant, applyGate, openModelRun, type ModelRun } from "./model-run.ts";
 import { type Action, close, isOpen, isOver } from "./action.ts";
 import { addUsage, estimateTokens, totalTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { isAssent } from "./assent.ts";
 import type { StoredEntry } from "../core/entry.ts";
-import {
-  answerIdOf,
-  emptyThread,
-  type Call,
-  type Run,
-  currentModelRun,
-  type Thread,
-} from "./state.ts";
+import { emptyThread, type Call, type Run, currentModelRun, type Thread } from "./state.ts";
 import {
   applyVoice,
   joinRun,
@@ -319,7 +313,7 @@ function endRun(thread: Thread, ended: Entry<"run_ended">): void {
 function beginMessage(thread: Thread, { view, entry, ref, seq }: Entry<"delivered">): void {
   thread.newest = seq;
   for (const run of thread.runs.values())
-    if (answerIdOf(run) === entry) run.progressMessages.set(view, { ref, seq });
+    if (entryId.runEnded(run.started.run) === entry) run.progressMessages.set(view, { ref, seq });
 }
 
 function acknowledge(thread: Thread, delivered: Entry<"delivered">): void {
@@ -334,11 +328,11 @@ function acknowledge(thread: Thread, delivered: Entry<"delivered">): void {
     if (debt.kind === "answer") thread.runs.delete(debt.run.started.run);
     return;
   }
-  const [id = "", upTo = ""] = entry.split("@"); // a card: `<action>@<seq up to which it is shown>`
-  const action = thread.actions.get(id);
+  const card = readCardState(entry);
+  const action = thread.actions.get(card.action);
   if (action === undefined) return;
   if (action.shown.get(view)?.ref !== ref) thread.newest = seq;
-  action.shown.set(view, { ref, seq: Number(upTo) });
+  action.shown.set(view, { ref, seq: card.seq });
   const current = thread.views.every((v) => (action.shown.get(v)?.seq ?? 0) >= action.touched);
   if (isOver(action) && current) leave(thread, action);
 }

@@ -1,3 +1,4 @@
+import { callName } from "./entry-ids.ts";
 import canonicalize from "canonicalize";
 import { addUsage, NO_USAGE, type Usage } from "../core/block.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
@@ -162,7 +163,7 @@ export const MAX_CALLS_PER_TURN = 16;
 export function usesOf(entry: Entry<"assistant">, before: number): ToolUse[] {
   const blocks = entry.content.filter((block) => block.kind === "tool_use");
   return blocks.map(({ id, name, input }, i) => {
-    const call = `${entry.run}.t${before + i + 1}`;
+    const call = callName(entry.run, before + i + 1);
     const isLast = i === blocks.length - 1;
     const isCut = entry.stop === "max_tokens" ? isLast : entry.stop === "content_filter";
     const cut = "The response was cut off, so this call was not executed. Make it again if needed.";

@@ -1,3 +1,4 @@
+import { callName, citationOf, entryId, runName } from "./entry-ids.ts";
 import { createHash } from "node:crypto";
 import { totalTokens } from "../core/block.ts";
 import type { Command, Draft, Entry, JsonObject } from "../core/entry.ts";
@@ -56,9 +57,9 @@ type Begun = Draft<"run_started"> | Draft<"run_ended">;
  */
 export function beginRun(pending: PendingPost, thread: Thread, parts: RunParts): Begun[] {
   const { entry, stopped } = pending;
-  const run = `r${thread.counts.runs + 1}`;
+  const run = runName(thread.counts.runs + 1);
   const start = (more: Partial<Draft<"run_started">> = {}): Draft<"run_started"> => ({
-    id: `run:${run}`,
+    id: entryId.runStarted(run),
     kind: "run_started",
     run,
     answers: [entry.id],
@@ -92,7 +93,7 @@ export function beginRun(pending: PendingPost, thread: Thread, parts: RunParts):
   }
   const direct = parts.direct(entry.command, thread);
   if (direct.kind === "text") return answer(direct.failed ? "failed" : "completed", direct.text);
-  return [start({ calls: [{ call: `${run}.t1`, tool: direct.tool, args: direct.args }] })];
+  return [start({ calls: [{ call: callName(run, 1), tool: direct.tool, args: direct.args }] })];
 }
 
 /** Past half of the window, or where something in the thread made the last run fail. */
@@ -146,7 +147,7 @@ function endDraft(
   text?: string,
 ): Draft<"run_ended"> {
   return {
-    id: `ended:${run}`,
+    id: entryId.runEnded(run),
     kind: "run_ended",
     run,
     status,
@@ -199,7 +200,7 @@ function gateDraft(
   text: string,
   toolsOff = false,
 ): Draft<"gate"> {
-  const id = `gate:${run.started.run}.${modelRun.gates.length + 1}`;
+  const id = entryId.gate(run.started.run, modelRun.gates.length + 1);
   return { id, kind: "gate", run: run.started.run, gate, text, ...(toolsOff && { toolsOff }) };
 }
 
@@ -299,11 +300,9 @@ function conclude(run: Run, modelRun: ModelRun, last: Entry<"assistant">): NextT
 }
 
 /** What a run found, told without its model. */
-export function reportOf({ calls, started }: Run, why: string): string {
+export function reportOf({ calls }: Run, why: string): string {
   const lines = [...calls.values()].flatMap(({ call, tool, finished }) =>
-    finished === undefined
-      ? []
-      : [`- [T${call.slice(started.run.length + 2)}] ${tool}: ${finished.outcome}`],
+    finished === undefined ? [] : [`- [${citationOf(call)}] ${tool}: ${finished.outcome}`],
   );
   return lines.length === 0 ? why : `${why}\n\nWhat was done so far:\n${lines.join("\n")}`;
 }

@@ -209,8 +209,3 @@ export function currentModelRun({ going }: Thread): Run | undefined {
 export function askerIn({ authors, principals }: Run): Actor | undefined {
   return authors.find(({ account }) => principals.has(account)) ?? authors[0];
 }
-
-/** The id of the entry that ends the run, and with it of the answer that views are owed. */
-export function answerIdOf({ started }: Pick<Run, "started">): string {
-  return `ended:${started.run}`;
-}

@@ -1,3 +1,4 @@
+import { entryId, noticeId } from "../thread/entry-ids.ts";
 import { type Action, isOpen } from "../thread/action.ts";
 import type { AppendKind, Draft } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../core/host-beat.ts";
@@ -44,7 +45,7 @@ function abandonedDrafts(
 }
 
 export function voidDraft({ action }: Action, reason: string): Draft<"action_closed"> {
-  return { id: `closed:${action}`, kind: "action_closed", action, outcome: "void", reason };
+  return { id: entryId.closed(action), kind: "action_closed", action, outcome: "void", reason };
 }
 
 /** Ends what an older version asked for; its call is then asked about again, with a machine. */
@@ -61,7 +62,7 @@ function awaitingDraft(
   const what = `${call.action?.action ?? call.call} (${call.tool})`;
   const text = `${what} waits for ${host}, last heard of at ${timeOf(beatAt)}. I'll give up if ${host} isn't back by ${timeOf(beatAt + HOST_GONE_MS)}.`;
   return {
-    id: `waits:${call.call}`,
+    id: noticeId.waits(call.call),
     kind: "notice",
     text: parts.encoder.encode(text),
     waitsFor: call.call,

@@ -1,3 +1,4 @@
+import { entryId, noticeId, numberOfAction } from "../thread/entry-ids.ts";
 import { type Action, isOpen } from "../thread/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { refusalOf, refusalToApprove } from "../approvals/refusal.ts";
@@ -63,8 +64,7 @@ async function recall(
   { thread, parts, key }: ThreadContext,
   id: string,
 ): Promise<Action | undefined> {
-  const number = Number(/^a(\d+)$/.exec(id)?.[1] ?? Infinity);
-  if (number > thread.counts.actions) return undefined;
+  if ((numberOfAction(id) ?? Infinity) > thread.counts.actions) return undefined;
   return pastAction(await parts.journal.read(key), id);
 }
 
@@ -147,7 +147,7 @@ function voteOf(ctx: ThreadContext, click: Entry<"click">, basis: string): Draft
   const { choice, actor } = click;
   const reason = choice.kind === "deny" ? choice.reason : undefined;
   return {
-    id: `vote:${click.id}`,
+    id: entryId.vote(click.id),
     kind: "vote",
     action: click.action,
     revision: click.revision,
@@ -277,7 +277,7 @@ function cancelDrafts(
   const by = signed(click.actor);
   if (!sure && !action.askers.has(click.actor.account)) return [confirmation(ctx, action, click)];
   const closed: Draft<"action_closed"> = {
-    id: `closed:${action.action}`,
+    id: entryId.closed(action.action),
     kind: "action_closed",
     action: action.action,
     outcome: "cancelled",
@@ -403,7 +403,7 @@ async function settle(
     if (!allowed.eligible)
       return [privateWord(click, refusalOf({ verb: "settle", what: click.action }, allowed))];
     const settled: Draft<"settled"> = {
-      id: `settled:${call.call}`,
+      id: entryId.settled(call.call),
       kind: "settled",
       call: call.call,
       click: click.id,
@@ -431,5 +431,5 @@ function privateWord(
   { id, actor }: Entry<"click"> | Entry<"message">,
   text: string,
 ): Draft<"notice"> {
-  return { id: `word:${id}`, kind: "notice", text, to: actor.account, answers: id };
+  return { id: noticeId.word(id), kind: "notice", text, to: actor.account, answers: id };
 }

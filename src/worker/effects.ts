@@ -1,3 +1,4 @@
+import { entryId, noticeId } from "../thread/entry-ids.ts";
 import { beginRun, endRun } from "../thread/run.ts";
 import { type Action, isOpen } from "../thread/action.ts";
 import { countVoters, signed } from "../core/people.ts";
@@ -123,7 +124,7 @@ export async function execute(
 
 async function expire(ctx: ThreadContext, { action }: Action): Promise<void> {
   await retryUntilStored(ctx, () =>
-    ctx.parts.journal.post(ctx.key, { id: `expiry:${action}`, kind: "timer", action }),
+    ctx.parts.journal.post(ctx.key, { id: entryId.expiry(action), kind: "timer", action }),
   );
   await catchUp(ctx);
 }
@@ -161,7 +162,7 @@ function closedDraft(
   reason: string | undefined,
 ): Draft<"action_closed"> {
   return {
-    id: `closed:${action}`,
+    id: entryId.closed(action),
     kind: "action_closed",
     action,
     outcome,
@@ -171,7 +172,7 @@ function closedDraft(
 }
 
 function wordNotice({ id, question: _question, ...said }: DueNotice): Draft<"notice"> {
-  return { id: `told:${id}`, kind: "notice", answers: id, ...said };
+  return { id: noticeId.told(id), kind: "notice", answers: id, ...said };
 }
 
 /** This worker still drives the journal and is not shutting down. */
@@ -224,7 +225,7 @@ async function prepare(
 
 function lookingUp({ call, tool }: Call): Draft<"notice"> {
   const text = `I can't look up who may approve ${tool} because the platform isn't answering. I'll keep trying for an hour.`;
-  return { id: `looking:${call}`, kind: "notice", text };
+  return { id: noticeId.looking(call), kind: "notice", text };
 }
 
 function started(
@@ -239,7 +240,7 @@ function started(
 ): Draft<"tool_started"> {
   const same = JSON.stringify(prepared.args) === JSON.stringify(call.args);
   return {
-    id: `started:${call.call}`,
+    id: entryId.started(call.call),
     kind: "tool_started",
     run: call.run,
     call: call.call,
@@ -279,7 +280,7 @@ async function dispatch(
       ctx,
       [
         {
-          id: `started:${call.call}`,
+          id: entryId.started(call.call),
           kind: "tool_started",
           run: call.run,
           call: call.call,

@@ -1,3 +1,4 @@
+import { noticeId } from "../thread/entry-ids.ts";
 import { type Action, isOpen } from "../thread/action.ts";
 import { checkEligible } from "../approvals/eligibility.ts";
 import { refusalToApprove } from "../approvals/refusal.ts";
@@ -18,17 +19,17 @@ export function warningDraft(ctx: ThreadContext, { of, expiresAt }: Waiting): Dr
     const missing = quorum - of.votes.filter(({ approve }) => approve).length;
     const needs = missing === 1 ? "1 more approval" : `${missing} more approvals`;
     const text = `${of.action} (${tool}) expires in ${left}. It needs ${needs}.`;
-    return { id: `expiring:${of.action}`, kind: "notice", text, warns: of.action };
+    return { id: noticeId.expiring(of.action), kind: "notice", text, warns: of.action };
   }
   const text = `My question “${of.asked?.text ?? ""}” waits ${left} more; then I go on without an answer.`;
-  return { id: `expiring:${of.call}`, kind: "notice", text, warns: of.call };
+  return { id: noticeId.expiring(of.call), kind: "notice", text, warns: of.call };
 }
 
 /** Says that nobody decided in time, and how to ask again. */
 export function expiredDraft({ action, proposal, openedAt }: Action): Draft<"notice"> {
   const waited = inMinutes(proposal.expiresAt - openedAt);
   const text = `${action} (${proposal.tool}) expired after ${waited} without the approval it needs. Nothing was run. If it's still needed, ask for it again here.`;
-  return { id: `expired:${action}`, kind: "notice", text };
+  return { id: noticeId.expired(action), kind: "notice", text };
 }
 
 /** Nobody answered the question in time: the run goes on without. */
@@ -42,7 +43,7 @@ export function lapsedDrafts(call: Call): Draft<AppendKind>[] {
       "expired",
       `Nobody answered within ${waited}. Go on without the answer, or say what is left open.`,
     ),
-    { id: `expired:${call.call}`, kind: "notice", text },
+    { id: noticeId.expired(call.call), kind: "notice", text },
   ];
 }
 
@@ -86,7 +87,7 @@ export async function hint(
     may.set(action, why);
   }
   return () => {
-    const word = { id: `word:${id}`, kind: "notice", to: actor.account, instead: id } as const;
+    const word = { id: noticeId.word(id), kind: "notice", to: actor.account, instead: id } as const;
     const open = asked.filter(isOpen);
     const approvable = open.filter((each) => may.get(each) === undefined);
     if (approvable.length > 0) {

@@ -1,3 +1,4 @@
+import { entryId } from "../thread/entry-ids.ts";
 import { limitTurn } from "../agent/turn-limits.ts";
 import { requestOf } from "../agent/request.ts";
 import { endRun, reportOf } from "../thread/run.ts";
@@ -67,7 +68,7 @@ export async function callModel(
     const content: AssistantBlock[] = [];
     for (const block of turn) content.push(await kept(ctx, ids, `${name}_${step}`, block));
     const draft: Draft<"assistant"> = {
-      id: `assistant:${name}.${step}`,
+      id: entryId.assistant(name, step),
       kind: "assistant",
       run: name,
       step,
@@ -103,7 +104,7 @@ function changed(run: Run): [Draft<"run_ended">] | undefined {
   const name = run.started.run;
   const why = "The program was changed while this run was open, so it ends here.";
   const text = `${reportOf(run, why)}\n\nWrite "continue" to go on from here.`;
-  return [{ id: `ended:${name}`, kind: "run_ended", run: name, status: "wrapped_up", text }];
+  return [{ id: entryId.runEnded(name), kind: "run_ended", run: name, status: "wrapped_up", text }];
 }
 
 /** It was cut by a Stop: what it had written is kept. By a shutdown: nothing ends. */
@@ -126,7 +127,7 @@ function failed({ parts }: ThreadContext, run: Run, error: unknown): Draft<"run_
   const what = `${again}Direct commands work without a model; \`tools\` lists them.`;
   const name = run.started.run;
   return {
-    id: `ended:${name}`,
+    id: entryId.runEnded(name),
     kind: "run_ended",
     run: name,
     status: "failed",

@@ -1,10 +1,11 @@
+import { cardState, pastState, progressId } from "../thread/entry-ids.ts";
 import type { Delivery, MessageRef, View } from "../adapters/adapter.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { cardOf, type Encode } from "../queries/cards.ts";
 import { outgoingOf, pastNotice } from "../queries/outgoing.ts";
 import type { Undelivered } from "../thread/decide.ts";
-import { isPast, pastId } from "../thread/fold-notices.ts";
-import type { Run, Thread } from "../thread/state.ts";
+import { isPast } from "../thread/fold-notices.ts";
+import type { Thread } from "../thread/state.ts";
 
 /** What is recorded once a delivery has been made. */
 export interface Delivered {
@@ -30,7 +31,7 @@ export async function deliver(
 ): Promise<Delivered> {
   if (owed.kind === "card") {
     const { action } = owed;
-    const entry = `${action.action}@${action.touched}`;
+    const entry = cardState(action.action, action.touched);
     const card = cardOf(key, action, encode);
     const shown = action.shown.get(viewName);
     if (shown === undefined) {
@@ -44,7 +45,7 @@ export async function deliver(
     const { offer } = owed;
     const ref = offer.shown.get(viewName) ?? "";
     await view.updateNotice(ref, pastNotice(thread, offer.notice, encode));
-    return { entry: pastId(offer), ref };
+    return { entry: pastState(offer.notice.id), ref };
   }
   const { debt } = owed;
   const message = outgoingOf({ key, thread }, debt, encode);
@@ -71,13 +72,8 @@ export async function deliver(
   const delivery: Delivery = { id: debt.id, isRetry: isRetry(debt.id) };
   const isBegunUnseen = begun === undefined && !isUntried(run.started.id);
   if (isBegunUnseen && view.openProgress !== undefined) {
-    delivery.orphan = progressIdOf(run);
+    delivery.orphan = progressId(run.started.run);
   }
   const ref = await view.post(message, delivery, isLast ? begun?.ref : undefined);
   return { entry: debt.id, ref };
-}
-
-/** The id of the delivery that begins a run's progress. */
-export function progressIdOf({ started }: Run): string {
-  return `begun:${started.run}`;
 }

@@ -1,3 +1,4 @@
+import { actionName, entryId, noticeId } from "../thread/entry-ids.ts";
 import {
   type VotingRule,
   countEligible,
@@ -96,7 +97,7 @@ export async function propose(
     return {
       kind: "ask",
       draft: () => {
-        const action = `a${ctx.thread.counts.actions + 1}`;
+        const action = actionName(ctx.thread.counts.actions + 1);
         const draft = draftOf(call, action, 1, prepared, preview, electorate, expiresAt);
         return {
           ...draft,
@@ -158,7 +159,7 @@ function questionDraft(
   now: number,
 ): Draft<"notice"> {
   const asks = { call, choices: choices.map(encode), expiresAt: now + QUESTION_MS };
-  return { id: `asks:${call}`, kind: "notice", text: encode(text), asks };
+  return { id: noticeId.asks(call), kind: "notice", text: encode(text), asks };
 }
 
 /** What a model wrote before its calls, for the card: its own word, unverified. */
@@ -285,7 +286,7 @@ function draftOf(
   expiresAt: number,
 ): Draft<"action_proposed"> {
   return {
-    id: `proposed:${action}.${revision}`,
+    id: entryId.proposed(action, revision),
     kind: "action_proposed",
     run: call.run,
     call: call.call,

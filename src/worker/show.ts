@@ -1,11 +1,11 @@
+import { entryId, progressId } from "../thread/entry-ids.ts";
 import type { MessageRef, View } from "../adapters/adapter.ts";
 import { BotError } from "../core/errors.ts";
 import { pastAction } from "../thread/fold.ts";
-import { answerIdOf } from "../thread/state.ts";
 import { within } from "../core/time-limit.ts";
 import { append, type ThreadContext, retryUntilStored, putOff, viewOf } from "./context.ts";
 import { type Undelivered, retryKey, type Step } from "../thread/decide.ts";
-import { type Attempts, deliver, progressIdOf } from "./outbox.ts";
+import { type Attempts, deliver } from "./outbox.ts";
 import { progressOf } from "../queries/outgoing.ts";
 import { cardOf } from "../queries/cards.ts";
 
@@ -34,10 +34,14 @@ export function showRun(
   const retry = retryKey(view);
   return showOn(ctx, { name: view, stage: "started", retry }, signal, async (shown) => {
     const { isRetry } = attemptsAt(ctx, view);
-    const delivery = { id: progressIdOf(run), isRetry: isRetry(run.started.id) };
+    const delivery = { id: progressId(run.started.run), isRetry: isRetry(run.started.id) };
     const ref = await shown.openProgress?.(delivery, progressOf(run));
     if (ref === undefined) throw new BotError("NOT_AVAILABLE", "This view shows no progress.");
-    return { entry: answerIdOf(run), ref, takeBack: () => takeBack(ctx, shown, undefined, ref) };
+    return {
+      entry: entryId.runEnded(run.started.run),
+      ref,
+      takeBack: () => takeBack(ctx, shown, undefined, ref),
+    };
   });
 }
 
@@ -65,7 +69,7 @@ async function showOn(
     const view = viewOf(ctx, name);
     const sent = await within(DELIVERY_MS, signal, () => send(view), 0);
     const { entry, ref } = sent;
-    const id = `delivered:${name}:${entry}:${stage}`;
+    const id = entryId.delivered(name, entry, stage);
     const draft = { id, kind: "delivered", view: name, entry, stage, ref } as const;
     return async () => {
       if ((await append(ctx, [draft])) === "fenced") await sent.takeBack();

@@ -1,3 +1,4 @@
+import { entryId, noticeId } from "../thread/entry-ids.ts";
 import type { AppendKind, Draft, Effect, Outcome } from "../core/entry.ts";
 import { argsOf, askerIn, type Call } from "../thread/state.ts";
 import type { Finished } from "../tools/dispatch.ts";
@@ -23,7 +24,7 @@ export function finishedDraft(
   outcome: Outcome,
   text: string,
 ): Draft<"tool_finished"> {
-  return { id: `finished:${call}`, kind: "tool_finished", run, call, outcome, text };
+  return { id: entryId.finished(call), kind: "tool_finished", run, call, outcome, text };
 }
 
 export function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {
@@ -103,7 +104,7 @@ async function record(ctx: ThreadContext, call: Call, finished: Finished): Promi
     // Another worker may have concluded meanwhile that nobody knows.
     const isOpen = call.finished === undefined || call.finished.recovered === true;
     if (!said && isOpen && call.started?.effect !== "read") {
-      const id = `late:${call.call}`;
+      const id = entryId.late(call.call);
       await postLate(ctx, { id, kind: "signal", call: call.call, outcome, text });
     }
   }
@@ -190,7 +191,7 @@ function toolOn({ tool, started }: Call): string {
 function unknownNotice(call: Call, text: string): Draft<"notice"> {
   const ref = call.action?.action ?? call.call;
   return {
-    id: `unknown:${call.call}`,
+    id: noticeId.unknown(call.call),
     kind: "notice",
     text: `UNKNOWN outcome of ${ref} (${toolOn(call)}). ${text} Please look, then say: settle ${ref} happened | not-happened [because …].`,
     settles: ref,

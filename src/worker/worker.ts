@@ -1,3 +1,4 @@
+import { noticeId } from "../thread/entry-ids.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { BEAT_MS } from "../core/host-beat.ts";
 import type { Thread } from "../thread/state.ts";
@@ -205,7 +206,7 @@ async function park(ctx: ThreadContext): Promise<void> {
   const { last } = ctx.thread;
   await append(ctx, [
     {
-      id: `parked:${last}`,
+      id: noticeId.parked(last),
       kind: "notice",
       parks: true,
       text: "Work on this thread crashed twice, so it is put aside. Write anything here to have it tried again.",
@@ -282,7 +283,7 @@ async function sayBack(ctx: ThreadContext, awayMs: number): Promise<void> {
   const seconds = Math.round(awayMs / 1_000);
   await append(ctx, [
     {
-      id: `back:${ctx.thread.last}`,
+      id: noticeId.back(ctx.thread.last),
       kind: "notice",
       text: `The store did not answer for ${seconds} s; nothing was done meanwhile. It is back.`,
     },

@@ -7,7 +7,7 @@ import { NO_USAGE } from "../../src/core/block.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
 import { emptyThread, type Thread } from "../../src/thread/state.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { pastId } from "../../src/thread/fold-notices.ts";
+import { pastState } from "../../src/thread/entry-ids.ts";
 import type { Call } from "../../src/thread/state.ts";
 import { decide, type Step } from "../../src/thread/decide.ts";
 
@@ -167,7 +167,7 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
         owed.kind === "card"
           ? `${owed.action.action}@${owed.action.touched}`
           : owed.kind === "past"
-            ? pastId(owed.offer)
+            ? pastState(owed.offer.notice.id)
             : owed.debt.id;
       put({
         id: `delivered:${view}:${entry}:final`,

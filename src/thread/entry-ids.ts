@@ -1,0 +1,113 @@
+/**
+ * The ids of a thread's entries; they are made and parsed in this file only. What may happen once has one id, so writing it
+ * again changes nothing: after a lost reply, by a second worker, or by the next one. Journals keep these ids for good, so
+ * no form here may change.
+ */
+
+/** Runs count from 1: `r2`. */
+export function runName(number: number): string {
+  return `r${number}`;
+}
+
+/** `r2.t3`: the third call of the thread's models. A command's call is its run's first: `r4.t1`. */
+export function callName(run: string, number: number): string {
+  return `${run}.t${number}`;
+}
+
+/** The run of a call's name. */
+export function runOfCall(call: string): string {
+  return call.slice(0, call.indexOf("."));
+}
+
+/** The 3 of `r2.t3`. */
+export function numberOfCall(call: string): number {
+  return Number(call.slice(call.lastIndexOf(".t") + 2));
+}
+
+/** How answers cite the call: `T3`. */
+export function citationOf(call: string): string {
+  return `T${numberOfCall(call)}`;
+}
+
+/** Actions count from 1: `a1`. */
+export function actionName(number: number): string {
+  return `a${number}`;
+}
+
+/** The 1 of `a1`; undefined where it is no action's name. */
+export function numberOfAction(action: string): number | undefined {
+  const digits = /^a(\d+)$/.exec(action)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Entries by their kind. A name is a run's, a call's or an action's, a post is the id of a click or a message. */
+export const entryId = {
+  runStarted: (run: string) => `run:${run}`,
+  runEnded: (run: string) => `ended:${run}`,
+  assistant: (run: string, step: number) => `assistant:${run}.${step}`,
+  gate: (run: string, number: number) => `gate:${run}.${number}`,
+  proposed: (action: string, revision: number) => `proposed:${action}.${revision}`,
+  vote: (click: string) => `vote:${click}`,
+  closed: (action: string) => `closed:${action}`,
+  /** The timer that says that an action's time is up. */
+  expiry: (action: string) => `expiry:${action}`,
+  started: (call: string) => `started:${call}`,
+  finished: (call: string) => `finished:${call}`,
+  settled: (call: string) => `settled:${call}`,
+  /** What a worker that had lost its lease says of a call. */
+  late: (call: string) => `late:${call}`,
+  delivered: (view: string, entry: string, stage: "started" | "final") =>
+    `delivered:${view}:${entry}:${stage}`,
+} as const;
+
+/** Notices, each by what it is about. */
+export const noticeId = {
+  /** Says what the fold wants said (`DueNotice`), by its id. */
+  told: (due: string) => `told:${due}`,
+  /** Answers a click or a message, to its author alone. */
+  word: (post: string) => `word:${post}`,
+  asks: (call: string) => `asks:${call}`,
+  unknown: (call: string) => `unknown:${call}`,
+  looking: (call: string) => `looking:${call}`,
+  waits: (call: string) => `waits:${call}`,
+  expiring: (waiting: string) => `expiring:${waiting}`,
+  expired: (waiting: string) => `expired:${waiting}`,
+  parked: (last: number) => `parked:${last}`,
+  back: (last: number) => `back:${last}`,
+} as const;
+
+/** What the fold wants said of a message, besides its answer. */
+export const dueId = {
+  pasted: (message: string) => `pasted:${message}`,
+  unread: (message: string) => `unread:${message}`,
+  /** It was there before the action that it now waits for. */
+  held: (message: string, action: string) => `${message}@${action}`,
+} as const;
+
+/** The delivery of a run's progress message, which the run's answer takes over. */
+export function progressId(run: string): string {
+  return `begun:${run}`;
+}
+
+/** What is shown once a card stands as of entry `seq`. */
+export function cardState(action: string, seq: number): string {
+  return `${action}@${seq}`;
+}
+
+/** The action and the entry of such a state. */
+export function readCardState(shown: string): { action: string; seq: number } {
+  const [action = "", seq = ""] = shown.split("@");
+  return { action, seq: Number(seq) };
+}
+
+const PAST = "@past";
+
+/** What is shown once a notice that was an offer stands as it stays. */
+export function pastState(notice: string): string {
+  return `${notice}${PAST}`;
+}
+
+/** The notice of such a state; undefined where the notice itself, or something else, is shown. */
+export function readPastState(shown: string): string | undefined {
+  return shown.endsWith(PAST) ? shown.slice(0, -PAST.length) : undefined;
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import {
+  callName,
+  cardState,
+  citationOf,
+  dueId,
+  entryId,
+  noticeId,
+  numberOfAction,
+  numberOfCall,
+  pastState,
+  progressId,
+  readCardState,
+  readPastState,
+  runOfCall,
+} from "../../src/thread/entry-ids.ts";
+
+test("journals of every version have these ids", () => {
+  const made = [
+    ...Object.values(entryId).map((make) =>
+      (make as (...parts: unknown[]) => string)("x", 2, "final"),
+    ),
+    ...Object.values(noticeId).map((make) => (make as (part: unknown) => string)("x")),
+    ...Object.values(dueId).map((make) => make("x", "a1")),
+    progressId("r1"),
+    cardState("a1", 7),
+    pastState("asks:r1.t2"),
+  ];
+  expect(made).toEqual([
+    "run:x",
+    "ended:x",
+    "assistant:x.2",
+    "gate:x.2",
+    "proposed:x.2",
+    "vote:x",
+    "closed:x",
+    "expiry:x",
+    "started:x",
+    "finished:x",
+    "settled:x",
+    "late:x",
+    "delivered:x:2:final",
+    "told:x",
+    "word:x",
+    "asks:x",
+    "unknown:x",
+    "looking:x",
+    "waits:x",
+    "expiring:x",
+    "expired:x",
+    "parked:x",
+    "back:x",
+    "pasted:x",
+    "unread:x",
+    "x@a1",
+    "begun:r1",
+    "a1@7",
+    "asks:r1.t2@past",
+  ]);
+});
+
+test("a name says what it is part of", () => {
+  const call = callName("r12", 34);
+  expect([call, runOfCall(call), numberOfCall(call), citationOf(call)]).toEqual([
+    "r12.t34",
+    "r12",
+    34,
+    "T34",
+  ]);
+  expect([numberOfAction("a7"), numberOfAction("r7.t1"), numberOfAction("a7b")]).toEqual([
+    7,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("what was shown is read back from its id", () => {
+  expect(readCardState(cardState("a3", 41))).toEqual({ action: "a3", seq: 41 });
+  expect(readPastState(pastState("unknown:r1.t1"))).toBe("unknown:r1.t1");
+  expect(readPastState("unknown:r1.t1")).toBeUndefined();
+});
