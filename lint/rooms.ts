@@ -2,8 +2,8 @@ import { dirname, join, relative, sep } from "node:path";
 
 /**
  * The rooms of `src/` from the ground up, each with what its files may import besides its own: whole rooms, or single files.
- * A room is a folder; a folder or file within it is a room of its own where it has a line here. Each may name only what stands
- * above it, so there are no circles. Types and `import()` count too.
+ * A room is a folder; a folder or file within it is a room of its own where it has a line here, or where `room/*` has one for all
+ * its folders. Each may name only what stands above it, so there are no circles. Types and `import()` count too.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: [],
@@ -22,22 +22,19 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   approvals: ["core", "thread"],
   agent: ["core", "security", "thread", "models"],
   tools: ["core", "security", "net", "approvals"],
-  "tools/host": ["core", "security", "tools"],
-  "tools/incidents": ["core", "security", "incidents", "tools"],
-  "tools/network": ["core", "security", "net/dial.ts", "tools"],
-  "tools/skills": ["core", "skills", "tools"],
-  "tools/thread": ["core", "security", "tools"],
-  "tools/registry.ts": [
+  "tools/integration.ts": ["core", "skills", "incidents", "tools"],
+  "tools/*": ["core", "security", "tools", "tools/integration.ts"],
+  "tools/incidents": ["core", "security", "incidents", "tools", "tools/integration.ts"],
+  "tools/network": [
     "core",
-    "skills",
-    "incidents",
+    "security",
+    "net/dial.ts",
+    "net/rules.ts",
     "tools",
-    "tools/host",
-    "tools/incidents",
-    "tools/network",
-    "tools/skills",
-    "tools/thread",
+    "tools/integration.ts",
   ],
+  "tools/skills": ["core", "skills", "tools", "tools/integration.ts"],
+  "tools/registry.ts": ["core", "tools", "tools/integration.ts", "tools/*"],
   adapters: ["core"],
   "adapters/render": ["core", "security", "adapters"],
   "adapters/shared": ["core", "security", "adapters", "adapters/render"],
@@ -75,9 +72,14 @@ const TOP = new Set(["app", "config", "main.ts"]);
 
 /** The room of a file below `src/`, such as `adapters/slack`; undefined where the table has none. */
 function roomOf(path: string): string | undefined {
-  const [first = "", second = ""] = path.split("/");
-  return [path, `${first}/${second}`, first].find((name) => name in ROOMS);
+  const [first = "", second = "", ...rest] = path.split("/");
+  const isInFolder = rest.length > 0 && anyFolder(first) in ROOMS;
+  const folder = `${first}/${second}`;
+  if (path in ROOMS) return path;
+  return folder in ROOMS || isInFolder ? folder : first in ROOMS ? first : undefined;
 }
+
+const anyFolder = (path: string) => `${path.split("/")[0]}/*`;
 
 /** Why the file may not import the other, or undefined. Paths are below `src/`. */
 export function whyNotImported(from: string, to: string): string | undefined {
@@ -86,9 +88,10 @@ export function whyNotImported(from: string, to: string): string | undefined {
   const [here, there] = [roomOf(from), roomOf(to)];
   if (here === undefined)
     return `${from} is in no room that lint/rooms.ts knows; give it a line there.`;
-  if (here === there || ROOMS[here]?.includes(there ?? "") || ROOMS[here]?.includes(to))
-    return undefined;
-  return `${here} imports ${ROOMS[here]?.join(", ") || "nothing of ours"}, not ${to} (lint/rooms.ts).`;
+  const imports = ROOMS[here] ?? ROOMS[anyFolder(here)] ?? [];
+  const names = [to, there ?? "", ...(there?.includes("/") === true ? [anyFolder(there)] : [])];
+  if (here === there || names.some((name) => imports.includes(name))) return undefined;
+  return `${here} imports ${imports.join(", ") || "nothing of ours"}, not ${to} (lint/rooms.ts).`;
 }
 
 interface Importing {

@@ -31,6 +31,7 @@ test.each([
   ["thread/fold.ts", "journal/journal.ts"],
   ["adapters/slack/view.ts", "adapters/discord/view.ts"],
   ["tools/host/services.ts", "tools/network/format.ts"],
+  ["tools/weather/forecast.ts", "tools/host/units.ts"],
   ["tools/tool.ts", "tools/registry.ts"],
   ["worker/worker.ts", "app/assemble.ts"],
   ["cellar/wine.ts", "core/json.ts"],
@@ -42,6 +43,8 @@ test.each([
   ["app/assemble.ts", "worker/worker.ts"],
   ["worker/outbox.ts", "adapters/render/phrases.ts"],
   ["adapters/slack/view.ts", "adapters/render/card.ts"],
+  ["tools/weather/integration.ts", "tools/integration.ts"],
+  ["tools/registry.ts", "tools/weather/integration.ts"],
 ])("%s may import %s", (from, to) => {
   expect(whyNotImported(from, to)).toBeUndefined();
 });

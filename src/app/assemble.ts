@@ -121,12 +121,13 @@ export interface Toolset extends Skills {
 export async function loadToolset(config: Config, ledger?: () => Ledger): Promise<Toolset> {
   const {
     logs,
+    network,
     secrets,
     skills: { folders },
   } = config;
   const { encode } = createEncoder(secrets);
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
-  const tools = createTools({ logRoots: logs.roots, skills, ledger });
+  const tools = createTools({ host: logs, network }, { skills, ...(ledger && { ledger }) });
   checkPolicyNames(config, tools);
   return { skills, problems, tools };
 }

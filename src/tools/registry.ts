@@ -1,59 +1,51 @@
 import { BotError } from "../core/errors.ts";
-import type { Ledger } from "../incidents/incident.ts";
-import type { Skill } from "../skills/skill.ts";
-import { diskUsage } from "./host/disk-usage.ts";
-import { killProcess } from "./host/kill-process.ts";
-import { createReadLog } from "./host/read-log.ts";
-import { createRestartService } from "./host/restart-service.ts";
-import { createRunCommand } from "./host/run-command.ts";
-import { createServiceStatus } from "./host/service-status.ts";
-import { createIncidentGet } from "./incidents/incident-get.ts";
-import { createIncidentOpen } from "./incidents/incident-open.ts";
-import { createIncidentResolve } from "./incidents/incident-resolve.ts";
-import { createIncidentSearch } from "./incidents/incident-search.ts";
-import { createIncidentStats } from "./incidents/incident-stats.ts";
-import { createIncidentUpdate } from "./incidents/incident-update.ts";
-import { httpCheck } from "./network/http-check.ts";
-import { tcpCheck } from "./network/tcp-check.ts";
-import { createActivateSkill } from "./skills/activate-skill.ts";
-import { createReadSkillFile } from "./skills/read-skill-file.ts";
-import { askUser } from "./thread/ask-user.ts";
-import { readArtifact } from "./thread/read-artifact.ts";
+import { host } from "./host/integration.ts";
+import { incidents } from "./incidents/integration.ts";
+import type { Integration, ToolParts } from "./integration.ts";
+import { network } from "./network/integration.ts";
+import { skills } from "./skills/integration.ts";
+import { thread } from "./thread/integration.ts";
 import type { Tool } from "./tool.ts";
 
-/** Every tool there is, in the order that lists show them. A new tool is its file and one line here. */
-export function createTools({
-  logRoots,
-  skills = [],
-  ledger = noLedger,
-}: {
-  logRoots: readonly string[];
-  /** Without any there are no tools for them. */
-  skills?: readonly Skill[];
-  /** Asked when a call needs it. Left out where tools are listed and none is run. */
-  ledger?: (() => Ledger) | undefined;
-}): readonly Tool[] {
-  return [
-    httpCheck,
-    tcpCheck,
-    diskUsage,
-    createReadLog({ roots: logRoots }),
-    createServiceStatus(),
-    createRestartService(),
-    createRunCommand(),
-    killProcess,
-    readArtifact,
-    askUser,
-    createIncidentOpen(ledger),
-    createIncidentUpdate(ledger),
-    createIncidentResolve(ledger),
-    createIncidentSearch(ledger),
-    createIncidentGet(ledger),
-    createIncidentStats(ledger),
-    ...(skills.length > 0 ? [createActivateSkill(skills), createReadSkillFile(skills)] : []),
-  ];
-}
+/** Every integration, in the order that lists show their tools: one line for each folder. */
+export const INTEGRATIONS: readonly Integration[] = [network, host, thread, incidents, skills];
+
+/** The settings of each integration, by its name; those left out have their defaults. */
+export type ToolSettings = Readonly<Record<string, unknown>>;
 
 function noLedger(): never {
   throw new BotError("NOT_AVAILABLE", "There is no record of incidents here.");
+}
+
+/** Each integration with what it is given. Parts that are left out are not needed to list the tools. */
+function prepare(settings: ToolSettings, parts: Partial<ToolParts>) {
+  const lent = { skills: [], ledger: noLedger, ...parts };
+  return INTEGRATIONS.map((each) => {
+    const own = settings[each.name] ?? each.settings.parse({});
+    return {
+      name: each.name,
+      unavailable: each.unavailable?.(own, lent),
+      tools: () => each.tools(own, lent),
+    };
+  });
+}
+
+/** The tools of the integrations that are available. */
+export function createTools(
+  settings: ToolSettings = {},
+  parts: Partial<ToolParts> = {},
+): readonly Tool[] {
+  return prepare(settings, parts).flatMap(({ unavailable, tools }) =>
+    unavailable === undefined ? tools() : [],
+  );
+}
+
+/** The other integrations, and why their tools are not offered. */
+export function unavailableIntegrations(
+  settings: ToolSettings,
+  parts: Partial<ToolParts>,
+): { name: string; why: string }[] {
+  return prepare(settings, parts).flatMap(({ name, unavailable }) =>
+    unavailable === undefined ? [] : [{ name, why: unavailable }],
+  );
 }

@@ -7,7 +7,7 @@ import { fileSpellings, hostSpellings, unitSpellings, urlSpellings } from "./spe
 
 const ROOT = "/srv/logs";
 const tools = new Map(
-  createTools({ logRoots: ["/var/log", ROOT] }).map((tool) => [tool.name, tool]),
+  createTools({ host: { roots: ["/var/log", ROOT] } }).map((tool) => [tool.name, tool]),
 );
 
 /** What one rule says of a call; `default` when it does not match, `refused` when no such call can be made. */

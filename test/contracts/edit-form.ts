@@ -107,7 +107,7 @@ export function editFormContract(name: string, open: () => Promise<EditingPlatfo
       victim.kill("SIGKILL");
     });
 
-    const tools = createTools({ logRoots: ["/var/log"] }).map(asIfThere);
+    const tools = createTools().map(asIfThere);
     async function start(): Promise<void> {
       const connection = platform.connect();
       const approvals = { rules: [{ match: { tool: "*" }, decide: "ask" as const }] };

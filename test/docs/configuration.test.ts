@@ -56,7 +56,7 @@ describe("the pages on configuration", () => {
     expect(config.network.allow).toHaveLength(2);
     expect(config.logs.roots).toEqual(["/var/log", "/srv/app/logs"]);
     // And means what it says beside each rule.
-    const tools = createTools({ logRoots: [] });
+    const tools = createTools();
     const dispatcher = createDispatcher({
       host: "stage",
       tools,

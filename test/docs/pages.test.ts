@@ -82,7 +82,7 @@ describe("what the pages say", () => {
   test("the README's table of tools is the registry", async () => {
     const rows = [...read("README.md").matchAll(/^\| `(\w+)` +\| (read|write|destructive) +\|/gm)];
     const { skills } = await loadSkills([join(ROOT, "skills")], (text) => text);
-    const tools = createTools({ logRoots: [], skills }).map(({ name, effect }) => [name, effect]);
+    const tools = createTools({}, { skills }).map(({ name, effect }) => [name, effect]);
     expect(rows.map(([, name, effect]) => [name, effect])).toEqual(tools);
   });
 

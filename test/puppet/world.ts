@@ -265,7 +265,7 @@ function encoderWith(fault: Fault | undefined): Encoder {
 function joinParts(parts: Joined) {
   const { fault, folder, skills, journal, puppet, log, adapter, topics, effects, lookedUp } = parts;
   const tools = [
-    ...createTools({ logRoots: [join(folder, "logs")], skills, ledger: () => ledger }),
+    ...createTools({ host: { roots: [join(folder, "logs")] } }, { skills, ledger: () => ledger }),
     ...worldTools(topics, effects),
   ].map((tool) => brokenBy(fault, tool));
   const encoder = encoderWith(fault);

@@ -1,15 +1,16 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { loadSkills } from "../../src/skills/load.ts";
 import { hostArgument } from "../../src/tools/host/host-argument.ts";
-import { createTools } from "../../src/tools/registry.ts";
+import { createTools, INTEGRATIONS, unavailableIntegrations } from "../../src/tools/registry.ts";
 
 const { skills } = await loadSkills(
   [join(import.meta.dirname, "../../skills")],
   (text: string) => text,
 );
-const tools = createTools({ logRoots: [], skills });
+const tools = createTools({}, { skills });
 
 /** The tool's arguments, as JSON Schema describes them. */
 function argumentsOf(input: z.ZodType): Record<string, { description?: string | undefined }> {
@@ -18,6 +19,24 @@ function argumentsOf(input: z.ZodType): Record<string, { description?: string | 
     .record(z.string(), z.looseObject({ description: z.string().optional() }))
     .parse(properties);
 }
+
+test("every folder of tools is an integration of its name, and their tools have names of their own", () => {
+  const entries = readdirSync(join(import.meta.dirname, "../../src/tools"), {
+    withFileTypes: true,
+  });
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  expect(INTEGRATIONS.map(({ name }) => name).toSorted()).toEqual(folders.toSorted());
+  const names = tools.map(({ name }) => name);
+  expect(names).toEqual([...new Set(names)]);
+});
+
+test("an integration that lacks something offers no tools, and says what it lacks", () => {
+  expect(unavailableIntegrations({}, { skills })).toEqual([]);
+  expect(unavailableIntegrations({}, {})).toEqual([
+    { name: "skills", why: "There are no skills." },
+  ]);
+  expect(createTools().map(({ name }) => name)).not.toContain("activate_skill");
+});
 
 test("exactly the tools that take the machine they are for are bound to it", () => {
   const takesMachine = tools.filter(

@@ -98,6 +98,6 @@ describe("an hour's calls", () => {
 });
 
 test("tcp_check has limits", () => {
-  const tool = createTools({ logRoots: [] }).find(({ name }) => name === "tcp_check");
+  const tool = createTools().find(({ name }) => name === "tcp_check");
   expect(tool?.limits).toEqual({ perRun: 20, perPersonHour: 60 });
 });

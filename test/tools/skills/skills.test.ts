@@ -23,7 +23,7 @@ const nowhere = () => Promise.reject(new Error("It only reads skills."));
 /** The tools for the skills of a folder, and calls of them as a dispatcher makes them. */
 async function toolsOf(folder: string, encode: (text: string) => string = plain) {
   const { skills } = await loadSkills([folder], plain);
-  const tools = createTools({ logRoots: [], skills }).filter(({ name }) => /skill/.test(name));
+  const tools = createTools({}, { skills }).filter(({ name }) => /skill/.test(name));
   const dispatcher = createDispatcher({
     host: "stage",
     tools,

@@ -1,0 +1,93 @@
+import * as z from "zod";
+
+/**
+ * Settings are declared beside what uses them: each field of a zod object says where it is set and what it is. What is read,
+ * the messages about mistakes, `.env.example` and the tables of `docs/configuration.md` follow from these declarations.
+ */
+export interface SettingsPart<S = unknown> {
+  readonly name: string;
+  readonly settings: z.ZodType<S> & { readonly shape: Readonly<Record<string, z.ZodType>> };
+  /**
+   * Mistakes that only the settings together show, by the variable or key to mend. `isSet` takes such a name too, and is also
+   * true of a value in the wrong form.
+   */
+  check?(isSet: (name: string) => boolean): Readonly<Record<string, string>>;
+  /** Variables that a later version will read, and for what: setting one gets a warning. */
+  readonly later?: Readonly<Record<string, string>>;
+}
+
+/** Lets TypeScript infer the type of the settings from their schema. */
+export function defineSettings<S>(part: SettingsPart<S>): SettingsPart<S> {
+  return part;
+}
+
+interface Words {
+  /** What holds while it is not set, in words; left out where the schema has a default. */
+  unset?: string;
+  /** Its value must never be shown. Names such as `…_TOKEN` and `…_SECRET` say so themselves. */
+  secret?: true;
+}
+
+/** A setting from an environment variable. The schema takes the variable's text; an empty one counts as not set. */
+export function fromEnv<T extends z.ZodType>(
+  env: string,
+  schema: T,
+  description: string,
+  words: Words = {},
+): T {
+  return schema.meta({ env, description, ...words });
+}
+
+/** A setting from `watchkeeper.yaml`, at a key such as `timezone` or `logs.roots`. */
+export function fromYaml<T extends z.ZodType>(
+  yaml: string,
+  schema: T,
+  description = "",
+  words: Omit<Words, "secret"> = {},
+): T {
+  return schema.meta({ yaml, ...(description !== "" && { description }), ...words });
+}
+
+/** One setting, as its part declares it. */
+export interface Setting {
+  /** Its name within the part. */
+  field: string;
+  /** The variable or key that sets it. */
+  name: string;
+  source: "env" | "yaml";
+  description: string;
+  secret: boolean;
+  schema: z.ZodType;
+}
+
+/** @throws TypeError when a field does not say where it is set */
+export function settingsIn(part: SettingsPart): Setting[] {
+  return Object.entries(part.settings.shape).map(([field, schema]) => {
+    const { env, yaml, secret, description = "" } = schema.meta() ?? {};
+    const name = env ?? yaml;
+    if (typeof name !== "string")
+      throw new TypeError(`${part.name}.${field} is declared without fromEnv or fromYaml.`);
+    const source = env === undefined ? "yaml" : "env";
+    return { field, name, source, description, secret: secret === true, schema };
+  });
+}
+
+/** The address of an API: paths are put behind it. */
+export const baseUrl = z
+  .string()
+  .trim()
+  .refine(
+    (text) => URL.canParse(text) && /^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i.test(text),
+    "expected an http or https URL such as https://models.example.com/v1, without user, password, query and fragment",
+  );
+
+/** A secret as people paste it. */
+export function secretText(form: RegExp, expected: string): z.ZodString {
+  return z.string().trim().regex(form, `expected ${expected}`);
+}
+
+/** A key that a header can carry. */
+export const apiKey = secretText(
+  /^[!-~]+$/,
+  "the key alone; it has a space, a line break or a character that no key has",
+);

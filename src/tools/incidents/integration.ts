@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { defineIntegration } from "../integration.ts";
+import { createIncidentGet } from "./incident-get.ts";
+import { createIncidentOpen } from "./incident-open.ts";
+import { createIncidentResolve } from "./incident-resolve.ts";
+import { createIncidentSearch } from "./incident-search.ts";
+import { createIncidentStats } from "./incident-stats.ts";
+import { createIncidentUpdate } from "./incident-update.ts";
+
+/** The record of incidents. */
+export const incidents = defineIntegration({
+  name: "incidents",
+  settings: z.object({}),
+  tools: (_, { ledger }) => [
+    createIncidentOpen(ledger),
+    createIncidentUpdate(ledger),
+    createIncidentResolve(ledger),
+    createIncidentSearch(ledger),
+    createIncidentGet(ledger),
+    createIncidentStats(ledger),
+  ],
+});

@@ -1,0 +1,29 @@
+import type { SettingsPart } from "../core/settings.ts";
+import type { Ledger } from "../incidents/incident.ts";
+import type { Skill } from "../skills/skill.ts";
+import type { Tool } from "./tool.ts";
+
+/** What the program lends to integrations. */
+export interface ToolParts {
+  readonly skills: readonly Skill[];
+  /** Asked when a call needs it. */
+  ledger(): Ledger;
+}
+
+/**
+ * Tools that belong together, with the settings they need: a folder below `src/tools` and a line in `registry.ts`. Reading the
+ * settings, their documentation and what `doctor` says of them follow from `settings`.
+ */
+export interface Integration<S = unknown> extends SettingsPart<S> {
+  /** Its folder's name. */
+  readonly name: string;
+  /** Why its tools are not offered, such as an address that is not set. Undefined: they are. */
+  unavailable?(settings: S, parts: ToolParts): string | undefined;
+  /** Asked for only while they are available. A tool keeps the settings that it needs. */
+  tools(settings: S, parts: ToolParts): readonly Tool[];
+}
+
+/** Lets TypeScript infer the type of the settings from their schema. */
+export function defineIntegration<S>(integration: Integration<S>): Integration<S> {
+  return integration;
+}
