@@ -16,7 +16,7 @@ import type { Model } from "../../src/models/model.ts";
 import { toolSpec } from "../../src/tools/arguments.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import type { Tool } from "../../src/tools/tool.ts";
-import type { WorkerParts } from "../../src/worker/context.ts";
+import type { WorkerParts } from "../../src/worker/thread/context.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { ABOUT, bytesOf, INPUT, type Peer, QUESTION, type Script, type World } from "./peer.ts";
 import { encoderOf } from "../../test/fakes/encoder.ts";

@@ -28,7 +28,7 @@ import { createTools } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createInProcessWakeups, type InProcessOptions } from "../wakeups/in-process.ts";
 import type { Wakeups } from "../wakeups/wakeups.ts";
-import { createInbox } from "../worker/inbox.ts";
+import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
 import { createTenants } from "./tenants.ts";

@@ -2,22 +2,14 @@ import { noticeId } from "../thread/entry-ids.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { BEAT_MS } from "../core/host-beat.ts";
 import type { Thread } from "../thread/state.ts";
-import {
-  catchUp,
-  append,
-  createContext,
-  abortWork,
-  type ThreadContext,
-  noteNewest,
-  markLost,
-  retryUntilStored,
-  renew,
-  storeNow,
-  type WorkerParts,
-} from "./context.ts";
+import { abortWork } from "./background.ts";
+import { noteNewest, storeNow } from "./context.ts";
+import { renew } from "./lease.ts";
+import { catchUp, append, markLost, retryUntilStored } from "./store.ts";
+import { createContext, type ThreadContext, type WorkerParts } from "./thread/context.ts";
 import type { Machines } from "../thread/machines.ts";
 import { decide, type Step } from "../thread/decide.ts";
-import { execute } from "./effects.ts";
+import { execute } from "./thread/effects.ts";
 
 /** When to look again at a journal that only a newer program understands. */
 const NEWER_RETRY_MS = 60_000;

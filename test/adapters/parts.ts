@@ -8,7 +8,7 @@ import type { Journal } from "../../src/journal/journal.ts";
 import type { Edit } from "../../src/core/edit.ts";
 import { editFields, readEdit } from "../../src/tools/edit-form.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
-import { createInbox } from "../../src/worker/inbox.ts";
+import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createTenants } from "../../src/app/tenants.ts";
 import { nothingHeld } from "../fakes/encoder.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
 import { readText } from "../../src/commands/grammar.ts";
-import { createInbox } from "../../src/worker/inbox.ts";
+import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readText } from "../../src/commands/grammar.ts";
-import { createInbox } from "../../src/worker/inbox.ts";
+import { createInbox } from "../../src/worker/thread/inbox.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
 import { fakeTool, KEY } from "../fakes/stage.ts";
 import { call, talking } from "./talking.ts";

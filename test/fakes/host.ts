@@ -3,7 +3,7 @@ import { readText } from "../../src/commands/grammar.ts";
 import { encodeText } from "../../src/security/sanitize.ts";
 import { transportOf } from "../../src/core/journal-key.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
-import { createInbox } from "../../src/worker/inbox.ts";
+import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { whyNotPrepared } from "../../src/queries/edits.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createTenants } from "../../src/app/tenants.ts";

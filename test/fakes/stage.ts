@@ -21,7 +21,7 @@ import type { Model } from "../../src/models/model.ts";
 import { describeInput, toolSpec } from "../../src/tools/arguments.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
-import type { WorkerParts } from "../../src/worker/context.ts";
+import type { WorkerParts } from "../../src/worker/thread/context.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
 import { type Chat, createChat } from "./chat.ts";
 import { encoderOf } from "./encoder.ts";

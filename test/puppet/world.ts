@@ -26,7 +26,7 @@ import { createTools } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { loadSkills } from "../../src/skills/load.ts";
 import type { Skill } from "../../src/skills/skill.ts";
-import { createInbox } from "../../src/worker/inbox.ts";
+import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
 import { type Chat, createChat } from "../fakes/chat.ts";
 import { type Files, writeFiles } from "./files.ts";

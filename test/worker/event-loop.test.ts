@@ -2,7 +2,7 @@ import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createAside } from "../../src/security/encoder-thread.ts";
 import { createEncoder } from "../../src/security/encoder.ts";
-import { shownPart } from "../../src/worker/model-call.ts";
+import { shownPart } from "../../src/worker/thread/model-call.ts";
 import { createWatchdog, startWatchdog } from "../../src/app/watchdog.ts";
 import { cpuMs } from "../cpu-time.ts";
 import { createStage } from "../fakes/stage.ts";

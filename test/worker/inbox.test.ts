@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Inbound } from "../../src/adapters/adapter.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { type Draft, encodeDraft, type Json, type PostKind } from "../../src/core/entry.ts";
-import { createInbox } from "../../src/worker/inbox.ts";
+import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { encoderOf } from "../fakes/encoder.ts";
 
 const ACTOR = { account: "test:ana", name: "ana" };

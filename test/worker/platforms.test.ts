@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { createContext, progress } from "../../src/worker/context.ts";
+import { createContext } from "../../src/worker/thread/context.ts";
+import { progress } from "../../src/worker/thread/progress.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";

@@ -1,14 +1,14 @@
-import type { Inbound, InboundFile, Inbox } from "../adapters/adapter.ts";
-import { MAX_TEXT_BYTES, type Reading } from "../commands/grammar.ts";
-import { type FileType, MAX_FILE_BYTES } from "../core/block.ts";
-import { cleanText, exactText } from "../security/sanitize.ts";
-import { capText } from "../core/text.ts";
-import type { Choice, Content, FileRef, Json, JsonObject, PostKind } from "../core/entry.ts";
-import type { Encoder } from "../security/encoder.ts";
-import { BotError, isBotError } from "../core/errors.ts";
-import { binaryTypeOf } from "../core/file-type.ts";
-import type { JournalKey } from "../core/journal-key.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Inbound, InboundFile, Inbox } from "../../adapters/adapter.ts";
+import { MAX_TEXT_BYTES, type Reading } from "../../commands/grammar.ts";
+import { type FileType, MAX_FILE_BYTES } from "../../core/block.ts";
+import { cleanText, exactText } from "../../security/sanitize.ts";
+import { capText } from "../../core/text.ts";
+import type { Choice, Content, FileRef, Json, JsonObject, PostKind } from "../../core/entry.ts";
+import type { Encoder } from "../../security/encoder.ts";
+import { BotError, isBotError } from "../../core/errors.ts";
+import { binaryTypeOf } from "../../core/file-type.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { Journal } from "../../journal/journal.ts";
 
 export interface InboxParts {
   journal: Pick<Journal, "post" | "putArtifact">;

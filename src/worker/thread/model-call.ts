@@ -1,26 +1,22 @@
-import { entryId } from "../thread/entry-ids.ts";
-import { limitTurn } from "../agent/turn-limits.ts";
-import { requestOf } from "../agent/request.ts";
-import { endRun, reportOf } from "../thread/run.ts";
-import type { ModelRun } from "../thread/model-run.ts";
-import { filesOf, type TranscriptTurn } from "../agent/transcript.ts";
-import type { AssistantBlock } from "../core/block.ts";
-import type { Draft, FileRef } from "../core/entry.ts";
-import { BotError, isBotError, messageOf } from "../core/errors.ts";
-import type { Run } from "../thread/state.ts";
-import type { FileBlock, Model, ModelRequest, Turn } from "../models/model.ts";
+import { entryId } from "../../thread/entry-ids.ts";
+import { limitTurn } from "../../agent/turn-limits.ts";
+import { requestOf } from "../../agent/request.ts";
+import { endRun, reportOf } from "../../thread/run.ts";
+import type { ModelRun } from "../../thread/model-run.ts";
+import { filesOf, type TranscriptTurn } from "../../agent/transcript.ts";
+import type { AssistantBlock } from "../../core/block.ts";
+import type { Draft, FileRef } from "../../core/entry.ts";
+import { BotError, isBotError, messageOf } from "../../core/errors.ts";
+import type { Run } from "../../thread/state.ts";
+import type { FileBlock, Model, ModelRequest, Turn } from "../../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
-import {
-  append,
-  appendDecision,
-  type ThreadContext,
-  retryUntilStored,
-  progress,
-  putOff,
-  transcriptOf,
-} from "./context.ts";
-import { isLookUpFailure } from "./look-up.ts";
-import { tellingFor } from "./requesters.ts";
+import { putOff } from "../background.ts";
+import { append, appendDecision, retryUntilStored } from "../store.ts";
+import type { ThreadContext } from "./context.ts";
+import { progress } from "./progress.ts";
+import { transcriptOf } from "./transcript.ts";
+import { isLookUpFailure } from "./permission/look-up.ts";
+import { tellingFor } from "./permission/requesters.ts";
 
 /** For a last answer, however little of the run's minutes is left. */
 const MIN_ANSWER_MS = 60_000;

@@ -1,10 +1,12 @@
-import { entryId, noticeId } from "../thread/entry-ids.ts";
-import { type Action, isOpen } from "../thread/action.ts";
-import type { AppendKind, Draft } from "../core/entry.ts";
-import { HOST_GONE_MS } from "../core/host-beat.ts";
-import { runInBackground, type ThreadContext, retryUntilStored } from "./context.ts";
-import type { Absence } from "../thread/machines.ts";
-import type { Step } from "../thread/decide.ts";
+import { entryId, noticeId } from "../../thread/entry-ids.ts";
+import { type Action, isOpen } from "../../thread/action.ts";
+import type { AppendKind, Draft } from "../../core/entry.ts";
+import { HOST_GONE_MS } from "../../core/host-beat.ts";
+import { runInBackground } from "../background.ts";
+import { retryUntilStored } from "../store.ts";
+import type { ThreadContext } from "./context.ts";
+import type { Absence } from "../../thread/machines.ts";
+import type { Step } from "../../thread/decide.ts";
 import { finishedDraft, recoveredDraft, recovered } from "./tool-call.ts";
 
 /** Asks the store which machines are there. */

@@ -1,14 +1,15 @@
-import { noticeId } from "../thread/entry-ids.ts";
-import { type Action, isOpen } from "../thread/action.ts";
-import { checkEligible } from "../approvals/eligibility.ts";
-import { refusalToApprove } from "../approvals/refusal.ts";
-import { briefArgs } from "../adapters/render/phrases.ts";
-import { capText } from "../core/text.ts";
-import type { AppendKind, Draft, Entry } from "../core/entry.ts";
-import type { Call } from "../thread/state.ts";
-import { questionExpiry, type Waiting } from "../thread/waiting.ts";
-import { type ThreadContext, storeNow } from "./context.ts";
-import { placeOf } from "./look-up.ts";
+import { noticeId } from "../../thread/entry-ids.ts";
+import { type Action, isOpen } from "../../thread/action.ts";
+import { checkEligible } from "../../approvals/eligibility.ts";
+import { refusalToApprove } from "../../approvals/refusal.ts";
+import { briefArgs } from "../../adapters/render/phrases.ts";
+import { capText } from "../../core/text.ts";
+import type { AppendKind, Draft, Entry } from "../../core/entry.ts";
+import type { Call } from "../../thread/state.ts";
+import { questionExpiry, type Waiting } from "../../thread/waiting.ts";
+import { storeNow } from "../context.ts";
+import type { ThreadContext } from "./context.ts";
+import { placeOf } from "./permission/look-up.ts";
 import { finishedDraft } from "./tool-call.ts";
 
 /** Tells people that something is about to expire, while it can still be saved. */

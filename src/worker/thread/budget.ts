@@ -1,13 +1,15 @@
-import type { RequestContext } from "../agent/request.ts";
-import type { DayShares, RunTerms } from "../thread/run.ts";
-import type { ModelRun } from "../thread/model-run.ts";
-import { filesOf } from "../agent/transcript.ts";
-import { estimateTokens, NO_USAGE, totalTokens } from "../core/block.ts";
-import { BotError, isBotError } from "../core/errors.ts";
-import type { Reservation } from "../journal/journal.ts";
-import type { ModelResponse } from "../models/model.ts";
-import { type ThreadContext, retryUntilStored, storeNow } from "./context.ts";
-import { channelOf, placeOf } from "./look-up.ts";
+import type { RequestContext } from "../../agent/request.ts";
+import type { DayShares, RunTerms } from "../../thread/run.ts";
+import type { ModelRun } from "../../thread/model-run.ts";
+import { filesOf } from "../../agent/transcript.ts";
+import { estimateTokens, NO_USAGE, totalTokens } from "../../core/block.ts";
+import { BotError, isBotError } from "../../core/errors.ts";
+import type { Reservation } from "../../journal/journal.ts";
+import type { ModelResponse } from "../../models/model.ts";
+import { storeNow } from "../context.ts";
+import { retryUntilStored } from "../store.ts";
+import type { ThreadContext } from "./context.ts";
+import { channelOf, placeOf } from "./permission/look-up.ts";
 
 /** About what providers count an image as; a PDF's pages are not known here. */
 const IMAGE_TOKENS = 1_500;

@@ -1,8 +1,8 @@
-import { decideAccess } from "../approvals/access.ts";
-import { type Decision, decide as decidePolicy } from "../approvals/policy.ts";
-import type { Effect, JsonObject } from "../core/entry.ts";
-import type { Action } from "../thread/action.ts";
-import type { ThreadContext } from "./context.ts";
+import { decideAccess } from "../../../approvals/access.ts";
+import { type Decision, decide as decidePolicy } from "../../../approvals/policy.ts";
+import type { Effect, JsonObject } from "../../../core/entry.ts";
+import type { Action } from "../../../thread/action.ts";
+import type { ThreadContext } from "../context.ts";
 import { channelOf, NEVER_ABORTED } from "./look-up.ts";
 import { askOutside } from "./outside.ts";
 import { requestersOf } from "./requesters.ts";

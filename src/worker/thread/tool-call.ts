@@ -1,22 +1,18 @@
-import { entryId, noticeId } from "../thread/entry-ids.ts";
-import type { AppendKind, Draft, Effect, Outcome } from "../core/entry.ts";
-import { argsOf, askerIn, type Call } from "../thread/state.ts";
-import type { Finished } from "../tools/dispatch.ts";
-import type { Asker } from "../tools/tool.ts";
-import {
-  runInBackground,
-  appendDecision,
-  type ThreadContext,
-  ensureLive,
-  postLate,
-  progress,
-  putOff,
-  storeNow,
-} from "./context.ts";
-import { isLookUpFailure } from "./look-up.ts";
-import { hasReadOutside } from "./outside.ts";
-import { permit, permitStep } from "./permission.ts";
-import { isAmongMembers } from "./requesters.ts";
+import { entryId, noticeId } from "../../thread/entry-ids.ts";
+import type { AppendKind, Draft, Effect, Outcome } from "../../core/entry.ts";
+import { argsOf, askerIn, type Call } from "../../thread/state.ts";
+import type { Finished } from "../../tools/dispatch.ts";
+import type { Asker } from "../../tools/tool.ts";
+import { runInBackground, putOff } from "../background.ts";
+import { storeNow } from "../context.ts";
+import { ensureLive } from "../lease.ts";
+import { appendDecision, postLate } from "../store.ts";
+import type { ThreadContext } from "./context.ts";
+import { progress } from "./progress.ts";
+import { isLookUpFailure } from "./permission/look-up.ts";
+import { hasReadOutside } from "./permission/outside.ts";
+import { permit, permitStep } from "./permission/permission.ts";
+import { isAmongMembers } from "./permission/requesters.ts";
 
 /** A call's result, from whoever knows it. */
 export function finishedDraft(

@@ -1,29 +1,30 @@
-import { actionName, entryId, noticeId } from "../thread/entry-ids.ts";
+import { actionName, entryId, noticeId } from "../../thread/entry-ids.ts";
 import {
   type VotingRule,
   countEligible,
   fixApprovers,
   isAlone,
   type Place,
-} from "../approvals/eligibility.ts";
-import type { Action } from "../thread/action.ts";
-import type { Ask, Decision } from "../approvals/policy.ts";
-import { refusalOf } from "../thread/run.ts";
-import type { ModelRun } from "../thread/model-run.ts";
-import { exactText } from "../security/sanitize.ts";
-import { capText } from "../core/text.ts";
-import type { Draft, Entry, JsonObject, Preview } from "../core/entry.ts";
-import { type BotError, messageOf } from "../core/errors.ts";
-import type { Call } from "../thread/state.ts";
-import { QUESTION_MS } from "../thread/waiting.ts";
-import { within } from "../core/time-limit.ts";
-import type { Prepared } from "../tools/dispatch.ts";
-import { type ThreadContext, storeNow } from "./context.ts";
-import { editedArgs } from "../thread/action.ts";
-import { isForGood, isLookUpFailure, placeOf } from "./look-up.ts";
-import { countInHour, whyTooManyInRun } from "./limits.ts";
-import { permit } from "./permission.ts";
-import { voicesIn } from "./requesters.ts";
+} from "../../approvals/eligibility.ts";
+import type { Action } from "../../thread/action.ts";
+import type { Ask, Decision } from "../../approvals/policy.ts";
+import { refusalOf } from "../../thread/run.ts";
+import type { ModelRun } from "../../thread/model-run.ts";
+import { exactText } from "../../security/sanitize.ts";
+import { capText } from "../../core/text.ts";
+import type { Draft, Entry, JsonObject, Preview } from "../../core/entry.ts";
+import { type BotError, messageOf } from "../../core/errors.ts";
+import type { Call } from "../../thread/state.ts";
+import { QUESTION_MS } from "../../thread/waiting.ts";
+import { within } from "../../core/time-limit.ts";
+import type { Prepared } from "../../tools/dispatch.ts";
+import { storeNow } from "../context.ts";
+import type { ThreadContext } from "./context.ts";
+import { editedArgs } from "../../thread/action.ts";
+import { isForGood, isLookUpFailure, placeOf } from "./permission/look-up.ts";
+import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
+import { permit } from "./permission/permission.ts";
+import { voicesIn } from "./permission/requesters.ts";
 
 export type Proposal =
   | { kind: "blocked"; text: string }

@@ -1,11 +1,11 @@
-import { cardState, pastState, progressId } from "../thread/entry-ids.ts";
-import type { Delivery, MessageRef, View } from "../adapters/adapter.ts";
-import type { JournalKey } from "../core/journal-key.ts";
-import { cardOf, type Encode } from "../queries/cards.ts";
-import { outgoingOf, pastNotice } from "../queries/outgoing.ts";
-import type { Undelivered } from "../thread/decide.ts";
-import { isPast } from "../thread/fold-notices.ts";
-import type { Thread } from "../thread/state.ts";
+import { cardState, pastState, progressId } from "../../thread/entry-ids.ts";
+import type { Delivery, MessageRef, View } from "../../adapters/adapter.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import { cardOf, type Encode } from "../../queries/cards.ts";
+import { outgoingOf, pastNotice } from "../../queries/outgoing.ts";
+import type { Undelivered } from "../../thread/decide.ts";
+import { isPast } from "../../thread/fold-notices.ts";
+import type { Thread } from "../../thread/state.ts";
 
 /** What is recorded once a delivery has been made. */
 export interface Delivered {

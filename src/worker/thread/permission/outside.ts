@@ -1,11 +1,12 @@
-import { type Destination, destinations, whyAsk } from "../approvals/egress.ts";
-import { hear, type Heard, isOutsideHeard, nothingHeard } from "../approvals/heard.ts";
-import type { Places } from "../approvals/places.ts";
-import { type Ask, type Decision, plainAsk } from "../approvals/policy.ts";
-import type { Effect, JsonObject } from "../core/entry.ts";
-import { argsOf } from "../thread/state.ts";
-import type { Tool } from "../tools/tool.ts";
-import { type ThreadContext, retryUntilStored } from "./context.ts";
+import { type Destination, destinations, whyAsk } from "../../../approvals/egress.ts";
+import { hear, type Heard, isOutsideHeard, nothingHeard } from "../../../approvals/heard.ts";
+import type { Places } from "../../../approvals/places.ts";
+import { type Ask, type Decision, plainAsk } from "../../../approvals/policy.ts";
+import type { Effect, JsonObject } from "../../../core/entry.ts";
+import { argsOf } from "../../../thread/state.ts";
+import type { Tool } from "../../../tools/tool.ts";
+import { retryUntilStored } from "../../store.ts";
+import type { ThreadContext } from "../context.ts";
 
 /** What a model may do once it has read what nobody here wrote. */
 

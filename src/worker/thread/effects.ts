@@ -1,38 +1,31 @@
-import { entryId, noticeId } from "../thread/entry-ids.ts";
-import { beginRun, endRun } from "../thread/run.ts";
-import { type Action, isOpen } from "../thread/action.ts";
-import { countVoters, signed } from "../core/people.ts";
+import { entryId, noticeId } from "../../thread/entry-ids.ts";
+import { beginRun, endRun } from "../../thread/run.ts";
+import { type Action, isOpen } from "../../thread/action.ts";
+import { countVoters, signed } from "../../core/people.ts";
 import {
   checkEligible,
   type VotingRule,
   fixApprovers,
   type Place,
-} from "../approvals/eligibility.ts";
-import { lapseOf } from "../approvals/refusal.ts";
-import type { Draft, Entry, JsonObject } from "../core/entry.ts";
-import { type BotError, messageOf } from "../core/errors.ts";
-import type { Call, DueNotice } from "../thread/state.ts";
+} from "../../approvals/eligibility.ts";
+import { lapseOf } from "../../approvals/refusal.ts";
+import type { Draft, Entry, JsonObject } from "../../core/entry.ts";
+import { type BotError, messageOf } from "../../core/errors.ts";
+import type { Call, DueNotice } from "../../thread/state.ts";
 
 import { absenceDrafts, lookForHosts, namelessDraft, voidDraft } from "./absence.ts";
 import { judgeClick, judgeReply } from "./clicks.ts";
-import {
-  catchUp,
-  append,
-  runInBackground,
-  acquireResource,
-  appendDecision,
-  type ThreadContext,
-  retryUntilStored,
-  progress,
-  putOff,
-  storeNow,
-} from "./context.ts";
+import { runInBackground, acquireResource, putOff } from "../background.ts";
+import { storeNow } from "../context.ts";
+import { catchUp, append, appendDecision, retryUntilStored } from "../store.ts";
+import type { ThreadContext } from "./context.ts";
+import { progress } from "./progress.ts";
 import { expiredDraft, hint, lapsedDrafts, warningDraft } from "./hints.ts";
-import { isLookUpFailure, placeOf } from "./look-up.ts";
-import type { Step } from "../thread/decide.ts";
-import { permit } from "./permission.ts";
+import { isLookUpFailure, placeOf } from "./permission/look-up.ts";
+import type { Step } from "../../thread/decide.ts";
+import { permit } from "./permission/permission.ts";
 import { propose } from "./propose.ts";
-import { voicesIn } from "./requesters.ts";
+import { voicesIn } from "./permission/requesters.ts";
 import { show, showRun } from "./show.ts";
 import { callModel } from "./model-call.ts";
 import { finishedDraft, recover, runTool } from "./tool-call.ts";

@@ -1,11 +1,11 @@
-import type { ModelRun } from "../thread/model-run.ts";
-import type { Telling } from "../agent/transcript.ts";
-import { groupsIn } from "../approvals/access.ts";
-import type { Place } from "../approvals/eligibility.ts";
-import { requesterGroupsIn } from "../approvals/policy.ts";
-import type { Requester } from "../approvals/requester.ts";
-import type { Run } from "../thread/state.ts";
-import type { ThreadContext } from "./context.ts";
+import type { ModelRun } from "../../../thread/model-run.ts";
+import type { Telling } from "../../../agent/transcript.ts";
+import { groupsIn } from "../../../approvals/access.ts";
+import type { Place } from "../../../approvals/eligibility.ts";
+import { requesterGroupsIn } from "../../../approvals/policy.ts";
+import type { Requester } from "../../../approvals/requester.ts";
+import type { Run } from "../../../thread/state.ts";
+import type { ThreadContext } from "../context.ts";
 import { NEVER_ABORTED, placeOf } from "./look-up.ts";
 
 /** Whose words a run's calls follow from, and what the platform says of them. */

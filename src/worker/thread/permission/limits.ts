@@ -1,6 +1,8 @@
-import { askerIn, type Call } from "../thread/state.ts";
-import type { Tool } from "../tools/tool.ts";
-import { type ThreadContext, retryUntilStored, storeNow } from "./context.ts";
+import { askerIn, type Call } from "../../../thread/state.ts";
+import type { Tool } from "../../../tools/tool.ts";
+import { storeNow } from "../../context.ts";
+import { retryUntilStored } from "../../store.ts";
+import type { ThreadContext } from "../context.ts";
 
 /** Why the call is one too many for its run (`Tool.limits`), as a sentence, or undefined. */
 export function whyTooManyInRun(

@@ -1,13 +1,16 @@
-import { entryId, progressId } from "../thread/entry-ids.ts";
-import type { MessageRef, View } from "../adapters/adapter.ts";
-import { BotError } from "../core/errors.ts";
-import { pastAction } from "../thread/fold.ts";
-import { within } from "../core/time-limit.ts";
-import { append, type ThreadContext, retryUntilStored, putOff, viewOf } from "./context.ts";
-import { type Undelivered, retryKey, type Step } from "../thread/decide.ts";
+import { entryId, progressId } from "../../thread/entry-ids.ts";
+import type { MessageRef, View } from "../../adapters/adapter.ts";
+import { BotError } from "../../core/errors.ts";
+import { pastAction } from "../../thread/fold.ts";
+import { within } from "../../core/time-limit.ts";
+import { putOff } from "../background.ts";
+import { append, retryUntilStored } from "../store.ts";
+import type { ThreadContext } from "./context.ts";
+import { viewOf } from "./progress.ts";
+import { type Undelivered, retryKey, type Step } from "../../thread/decide.ts";
 import { type Attempts, deliver } from "./outbox.ts";
-import { progressOf } from "../queries/outgoing.ts";
-import { cardOf } from "../queries/cards.ts";
+import { progressOf } from "../../queries/outgoing.ts";
+import { cardOf } from "../../queries/cards.ts";
 
 /** How long a platform may take to show one thing. */
 const DELIVERY_MS = 20_000;

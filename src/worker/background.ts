@@ -1,0 +1,62 @@
+import { isBotError } from "../core/errors.ts";
+import { storeNow } from "./context.ts";
+import type { ThreadContext, Work } from "./thread/context.ts";
+
+/** When to try again what the platform refused without saying when. */
+const RETRY_MS = 5_000;
+
+/**
+ * Begins work that ends in something to write down: what it returns is carried out by the loop or, when that is over, at
+ * once. `work` answers for its own failures; one that it throws ends the drive, and its journal is taken up again once
+ * the lease has run out.
+ */
+export function runInBackground(
+  ctx: ThreadContext,
+  { key, run, kept = false }: { key: string; run?: string; kept?: boolean },
+  work: (signal: AbortSignal) => Promise<() => Promise<void>>,
+): void {
+  const controller = new AbortController();
+  const finish = async () => {
+    const [ended] = await Promise.allSettled([work(controller.signal)]);
+    const conclusion = async () => {
+      ctx.busy.delete(key);
+      if (ended.status === "rejected") throw ended.reason;
+      await ended.value();
+    };
+    if (ctx.over) await conclusion();
+    else {
+      ctx.ready.push(conclusion);
+      ctx.wakeSignal.notify();
+    }
+  };
+  const ended = finish().catch((error: unknown) => {
+    ctx.parts.log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
+  });
+  ctx.busy.set(key, { controller, run, kept, ended });
+}
+
+/** Ends work in progress early, except what is to be kept. */
+export function abortWork(ctx: ThreadContext, which: (work: Work) => boolean): void {
+  for (const work of ctx.busy.values()) if (!work.kept && which(work)) work.controller.abort();
+}
+
+/** Leaves work alone for as long as the platform asks, else 5 s; at most until `latest` on the store's clock. */
+export function putOff(ctx: ThreadContext, key: string, error: unknown, latest = Infinity): void {
+  const retryMs = (isBotError(error) ? error.retryAfterMs : undefined) ?? RETRY_MS;
+  ctx.deferred.set(key, Math.min(storeNow(ctx) + retryMs, latest));
+}
+
+/** Waits until earlier writes on the resource are over; what is returned lets the next one go. */
+export async function acquireResource(
+  { writes }: ThreadContext,
+  resource: string,
+): Promise<() => void> {
+  const earlier = writes.get(resource);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  writes.set(resource, promise);
+  await earlier;
+  return () => {
+    if (writes.get(resource) === promise) writes.delete(resource);
+    resolve();
+  };
+}

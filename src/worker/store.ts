@@ -1,0 +1,169 @@
+import { setImmediate as turnOfLoop } from "node:timers/promises";
+import { foldTranscript, type Transcript } from "../agent/transcript.ts";
+import type { AppendKind, Draft, StoredEntry } from "../core/entry.ts";
+import { isBotError } from "../core/errors.ts";
+import { fold } from "../thread/fold.ts";
+import { abortWork } from "./background.ts";
+import { noteClock } from "./context.ts";
+import type { ThreadContext } from "./thread/context.ts";
+
+/** An absence that people are told of when it is over. */
+const NOTABLE_ABSENCE_MS = 2_000;
+
+/** How long a fenced worker tries to post an outcome that only it knows. */
+const LATE_WORD_MS = 60_000;
+
+/** Reads what was not seen yet. */
+export async function catchUp(ctx: ThreadContext): Promise<void> {
+  const { journal } = ctx.parts;
+  ctx.mayBeSetBack = false;
+  try {
+    foldIn(ctx, await retryUntilStored(ctx, () => journal.read(ctx.key, ctx.thread)));
+  } catch (error) {
+    if (!isBotError(error, "JOURNAL_LOST")) throw error;
+    markLost(ctx);
+  }
+}
+
+/** The store was set back: what was folded is of no use to anyone, and nothing may be decided from it. */
+export function markLost(ctx: ThreadContext): void {
+  ctx.lost = true;
+  ctx.fenced = true;
+}
+
+function foldIn(ctx: ThreadContext, unseen: StoredEntry[]): void {
+  const { runs } = fold(ctx.thread, unseen);
+  if (ctx.transcript !== undefined) follow(ctx, ctx.transcript, unseen);
+  abortWork(ctx, ({ run }) => run !== undefined && runs.get(run)?.stopped === true);
+}
+
+/** Brings the transcript up to where the fold is, never further: both are of the same moment. */
+export function follow(
+  { thread }: ThreadContext,
+  transcript: Transcript,
+  entries: readonly StoredEntry[],
+): void {
+  for (const entry of entries) {
+    if (entry.kind !== "newer" && entry.seq <= thread.last) foldTranscript(transcript, entry);
+  }
+}
+
+/**
+ * Appends, however long the store is away; the entries' ids make asking again harmless. What comes back is folded in.
+ * `unseen`: a decision was refused, so decide again.
+ * @throws BotError STORE_UNAVAILABLE, STORE_FULL once this worker has given up or is over
+ */
+export async function append(
+  ctx: ThreadContext,
+  drafts: readonly Draft<AppendKind>[],
+  options?: { before?: number },
+): Promise<"ok" | "unseen" | "late" | "fenced"> {
+  const { journal } = ctx.parts;
+  const reply = await retryUntilStored(ctx, () =>
+    journal.append(ctx.lease, ctx.thread, drafts, options),
+  );
+  if (reply.kind === "fenced" || reply.kind === "lost") {
+    if (reply.kind === "lost") markLost(ctx);
+    ctx.fenced = true;
+    return "fenced";
+  }
+  noteClock(ctx, reply.now);
+  if (reply.kind !== "late") foldIn(ctx, reply.unseen);
+  if (reply.kind === "ok") {
+    // One that was there before may have been shown by whoever wrote it.
+    const written = new Set(reply.unseen.map(({ id }) => id));
+    for (const draft of drafts) {
+      if (SHOWN.has(draft.kind) && written.has(draft.id)) ctx.wrote.add(draft.id);
+      note(ctx, draft);
+    }
+  }
+  return reply.kind;
+}
+
+/** Kinds that views show in a message of their own. */
+const SHOWN: ReadonlySet<AppendKind> = new Set([
+  "run_started",
+  "run_ended",
+  "notice",
+  "action_proposed",
+]);
+
+/** The log's lines: a run's beginning and end, and in between each entry that was written. */
+function note({ parts, key }: ThreadContext, draft: Draft<AppendKind>): void {
+  const { id, kind } = draft;
+  if (kind === "run_started") parts.log.info({ key, run: draft.run }, "run started");
+  else if (kind === "run_ended") {
+    parts.log.info({ key, run: draft.run, status: draft.status }, "run ended");
+  } else parts.log.debug({ key, id }, kind);
+}
+
+/**
+ * Appends what `make` makes of the fold, again after every refusal, until it is written or no longer to be said. Gives up
+ * on decisions where a newer program has written.
+ */
+export async function appendDecision(
+  ctx: ThreadContext,
+  make: () => readonly Draft<AppendKind>[] | undefined,
+): Promise<void> {
+  for (;;) {
+    const drafts = make();
+    if (drafts === undefined || (await append(ctx, drafts)) !== "unseen") return;
+    if (ctx.thread.newer !== undefined) return;
+  }
+}
+
+/** Posts what only this worker knows, though it no longer holds the journal. */
+export async function postLate(ctx: ThreadContext, draft: Draft<"signal">): Promise<void> {
+  const { journal, log } = ctx.parts;
+  const until = performance.now() + LATE_WORD_MS;
+  for (let tries = 0; ; tries++) {
+    try {
+      await journal.post(ctx.key, draft);
+      return;
+    } catch (error) {
+      if (performance.now() > until) {
+        log.error(
+          { err: error, key: ctx.key, call: draft.call, outcome: draft.outcome },
+          "lost a late word",
+        );
+        return;
+      }
+      await sleep(backoffMs(tries));
+    }
+  }
+}
+
+/** Repeats a request while the store is away. No store, no acts: everything waits here. */
+export async function retryUntilStored<T>(
+  ctx: ThreadContext,
+  request: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      const reply = await request();
+      const awayMs = ctx.awaySince === undefined ? 0 : performance.now() - ctx.awaySince;
+      ctx.awaySince = undefined;
+      if (awayMs >= NOTABLE_ABSENCE_MS) ctx.awayMs = awayMs;
+      // The embedded store answers without giving up the loop: a long row of appends would hold it throughout.
+      await turnOfLoop();
+      return reply;
+    } catch (error) {
+      const isAway = isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL");
+      if (!isAway || ctx.over || ctx.abandoned) throw error;
+      ctx.awaySince ??= performance.now();
+      if (tries === 0) {
+        ctx.parts.log.warn({ err: error, key: ctx.key }, "the store is away; waiting");
+      }
+      await sleep(backoffMs(tries));
+    }
+  }
+}
+
+/** From 50 ms doubling to a second: a store that blinks is soon asked again, one that is down not too often. */
+function backoffMs(tries: number): number {
+  return Math.min(1_000, 50 * 2 ** tries);
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
