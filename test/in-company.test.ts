@@ -261,8 +261,8 @@ describe("a member in a direct message", () => {
         /Nobody here can approve this except you.*Ask in a channel.*approvals\.singleOperator/s,
       );
       say("approve a1");
-      // What came after it was answered, so it was looked at.
-      expect(await ask("help")).toContain("Commands");
+      // It was looked at, as it or what came after it was answered.
+      expect(await ask("help")).toMatch(/ype a command|no action a1/);
     }
     expect(existsSync(mark("alone"))).toBe(false);
   });

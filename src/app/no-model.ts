@@ -12,10 +12,7 @@ function wordsOf(text: string): Set<string> {
   return new Set(words.filter((word) => !COMMON.has(word)));
 }
 
-/**
- * The answer to plain language when no model is configured: says so, how to set one, and which tools share words with
- * the question. It does not pretend to have understood.
- */
+/** Answers plain language without a model: says that there is none, and names tools that share words with the question. */
 export function answerWithoutModel(
   text: string,
   tools: readonly Tool[],
@@ -37,8 +34,6 @@ export function answerWithoutModel(
       ? `  run http_check url=${url}`
       : `  run ${describe(tool)}`,
   );
-  const none =
-    "No model is configured, so only direct commands are understood. To set one, start with MODEL=anthropic/<name> and ANTHROPIC_API_KEY, MODEL=openai/<name> and OPENAI_API_KEY, or MODEL=openai-compatible/<name> and OPENAI_BASE_URL.";
-  if (lines.length === 0) return `${none}\n\`tools\` lists what can be run, \`help\` how.`;
-  return `${none}\nTools that match your words:\n${lines.join("\n")}`;
+  const none = `I don't have an AI model yet, so I can't answer questions, but I can run checks: try \`run disk_usage\` or \`help\`. Admins: set MODEL and its key (docs/configuration.md).`;
+  return lines.length === 0 ? none : `${none}\nThese checks may help:\n${lines.join("\n")}`;
 }

@@ -3,10 +3,19 @@ import { isOpen } from "../thread/action.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Command } from "../core/entry.ts";
 import type { Thread } from "../thread/state.ts";
-import { describeInput, readArguments } from "../tools/arguments.ts";
+import { readArguments } from "../tools/arguments.ts";
 import { suggest } from "../core/suggest.ts";
 import type { Tool } from "../tools/tool.ts";
-import { COMMAND_FORMS } from "./grammar.ts";
+import {
+  AFTER_TOOLS,
+  costText,
+  helpText,
+  NO_MODEL,
+  NOTHING_OPEN,
+  ONLY_READS,
+  TOOL_GROUPS,
+  unknownTool,
+} from "./phrases.ts";
 
 export interface CommandParts {
   tools: readonly Tool[];
@@ -15,7 +24,7 @@ export interface CommandParts {
   modelProblem(id: string): string | undefined;
 }
 
-/** What a typed command comes to: a checked tool call, or a text computed from the thread, the tools and the model. */
+/** Answers a typed command with a checked tool call, or with a text about the thread, the tools or the model. */
 export function answerCommand(command: Command, thread: Thread, parts: CommandParts): DirectAnswer {
   const { tools } = parts;
   const say = (text: string): DirectAnswer => ({ kind: "text", text, failed: false });
@@ -23,11 +32,11 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
     case "run":
       return readRun(command, tools);
     case "help":
-      return say(helpText());
+      return say(helpText(parts.talk !== undefined));
     case "tools":
       return say(toolsText(tools));
     case "cost":
-      return say(costText(thread));
+      return say(threadCost(thread));
     case "approvals":
       return say(approvalsText(thread));
     case "model":
@@ -40,12 +49,8 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
 function readRun(command: Extract<Command, { name: "run" }>, tools: readonly Tool[]): DirectAnswer {
   const tool = tools.find(({ name }) => name === command.tool);
   if (tool === undefined) {
-    const near = suggest(
-      command.tool,
-      tools.map(({ name }) => name),
-    );
-    const hint = near === undefined ? "" : ` Did you mean ${near}?`;
-    const text = `There is no tool ${command.tool}.${hint} \`tools\` lists them.`;
+    const names = tools.map(({ name }) => name);
+    const text = unknownTool(command.tool, suggest(command.tool, names));
     return { kind: "text", text, failed: true };
   }
   const read = readArguments(tool, command.args);
@@ -53,38 +58,28 @@ function readRun(command: Extract<Command, { name: "run" }>, tools: readonly Too
   return { kind: "call", tool: tool.name, args: read.args };
 }
 
-function helpText(): string {
-  const forms = Object.values(COMMAND_FORMS).map((form) => `  ${form}`);
-  return `Commands, with or without a leading slash:\n${forms.join("\n")}\nMost reads run at once; what changes something asks first.`;
-}
-
-const EFFECT_WORDS = {
-  read: "runs at once",
-  write: "asks first",
-  destructive: "asks first, destructive",
-};
-
-function effectWords({ own, effect, effectOf }: Tool): string {
-  if (own === true) return EFFECT_WORDS.read;
-  return effectOf === undefined
-    ? EFFECT_WORDS[effect]
-    : `${EFFECT_WORDS[effect]}, but for what only reads,`;
-}
-
+/** The tools by what a call of each needs, one line each. */
 function toolsText(tools: readonly Tool[]): string {
-  return tools
-    .map(
-      (tool) =>
-        `${describeInput(tool)}\n    ${effectWords(tool)} unless policy says otherwise. ${tool.description}`,
-    )
-    .join("\n");
+  const groups = Object.entries(TOOL_GROUPS).flatMap(([group, heading]) => {
+    const lines = tools.filter((tool) => groupOf(tool) === group).map(toolLine);
+    return lines.length === 0 ? [] : [[heading, ...lines].join("\n")];
+  });
+  return [...groups, AFTER_TOOLS].join("\n\n");
 }
 
-function costText({ counts }: Thread): string {
-  const seconds = (counts.toolMs / 1_000).toFixed(1);
-  const { input, output, cacheRead, cacheWrite } = counts.usage;
-  const tokens = `${totalTokens(counts.usage)} tokens (input ${input}, from cache ${cacheRead}, written to cache ${cacheWrite}, output ${output})`;
-  return `This thread: ${counts.runs} runs, ${counts.calls} tool calls taking ${seconds} s, ${counts.actions} actions proposed. ${tokens}.`;
+function groupOf({ own, effect }: Tool): keyof typeof TOOL_GROUPS {
+  return own === true ? "own" : effect;
+}
+
+function toolLine({ name, summary, description, effectOf }: Tool): string {
+  const does = summary ?? description;
+  return `  ${name} – ${does}${effectOf === undefined ? "" : `; ${ONLY_READS}`}`;
+}
+
+function threadCost({ counts }: Thread): string {
+  const { runs, calls, actions, toolMs, usage } = counts;
+  const seconds = (toolMs / 1_000).toFixed(1);
+  return costText({ runs, calls, actions, seconds, tokens: totalTokens(usage), ...usage });
 }
 
 /** The model of this thread's next runs; a choice that could not work is refused and changes nothing. */
@@ -95,17 +90,14 @@ function modelText(
 ): DirectAnswer {
   const id = chosen ?? model ?? talk?.model;
   if (talk === undefined || id === undefined) {
-    return { kind: "text", text: "No model is configured; set MODEL and its key.", failed: true };
+    return { kind: "text", text: NO_MODEL, failed: true };
   }
   const problem = modelProblem(id);
   if (problem !== undefined) return { kind: "text", text: problem, failed: true };
   const { steps, tokens, minutes } = talk.budget;
-  const limits = `A run may take ${steps} steps, ${tokens} tokens and ${minutes} minutes of work; all runs of a day ${talk.tokensPerDay} tokens.`;
-  const which =
-    chosen === undefined
-      ? `This thread's model is ${id}.`
-      : `From its next run on this thread uses ${id}.`;
-  return { kind: "text", text: `${which} ${limits}`, failed: false };
+  const limits = `One answer may take ${steps} steps, ${tokens} tokens and ${minutes} minutes of work; one day ${talk.tokensPerDay} tokens.`;
+  const from = chosen === undefined ? "" : " from its next run on";
+  return { kind: "text", text: `This thread uses ${id}${from}. ${limits}`, failed: false };
 }
 
 function approvalsText({ live, unknown }: Thread): string {
@@ -119,8 +111,8 @@ function approvalsText({ live, unknown }: Thread): string {
   const unsettled = [...unknown.values()].filter((call) => call.settled === undefined);
   const lost = unsettled.map((call) => {
     const ref = call.action?.action ?? call.call;
-    return `${ref}: ${call.tool}, outcome unknown. \`settle ${ref} happened\` or \`settle ${ref} not-happened because …\``;
+    return `${ref}: ${call.tool}, outcome unknown. Did it happen? \`settle ${ref} happened\` or \`settle ${ref} not-happened because …\``;
   });
   const lines = [...open, ...lost];
-  return lines.length === 0 ? "Nothing waits for anyone in this thread." : lines.join("\n");
+  return lines.length === 0 ? NOTHING_OPEN : lines.join("\n");
 }

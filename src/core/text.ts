@@ -37,6 +37,11 @@ export function headOf(text: string, maxLength: number): string {
   return head.slice(0, maxLength - word);
 }
 
+/** `1 incident`, `3 incidents` */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

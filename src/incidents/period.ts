@@ -169,7 +169,12 @@ export function showPeriod({ from, to, zone, name }: Period): string {
   return `${title} (${show(from)} to ${show(to)} ${zone})`;
 }
 
-function unreadable(text: string): BotError {
+/** What to tell somebody who wrote this as a period. */
+export function notAPeriod(text: string): string {
   const shown = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
-  return new BotError("INPUT_INVALID", `${shown} is no period. Write ${PERIOD_FORMS}.`);
+  return `I don't understand the period ${shown}. Write ${PERIOD_FORMS}.`;
+}
+
+function unreadable(text: string): BotError {
+  return new BotError("INPUT_INVALID", notAPeriod(text));
 }

@@ -129,6 +129,8 @@ export interface Tool<I = unknown> {
   readonly name: string;
   /** One or two sentences: what it tells or does, and when to use it. */
   readonly description: string;
+  /** One line for people, as the README has it. Without it they see the description. */
+  readonly summary?: string;
   readonly input: z.ZodType<I>;
   /** The worst that a call can do. */
   readonly effect: Effect;

@@ -52,10 +52,10 @@ describe("ask", () => {
     ]);
     expect(slip).toMatchObject({
       code: 1,
-      out: expect.stringContaining("Did you mean disk_usage"),
+      out: expect.stringContaining("Did you mean `disk_usage`"),
     });
     expect(plain).toMatchObject({ code: 1, out: expect.stringContaining("run disk_usage") });
-    expect(lines(plain.out)[0]).toMatch(/No model is configured.*MODEL=/);
+    expect(lines(plain.out)[0]).toMatch(/I don't have an AI model yet.*MODEL/);
   });
 
   test("exits with 2 on a wrong command line or configuration, naming every mistake", async () => {
@@ -122,7 +122,7 @@ describe("a conversation", () => {
     // Nothing is left to be waited for, so no part of the drain time is.
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(out).toContain("✓ disk_usage");
-    expect(out).toContain("Commands, with or without");
+    expect(out).toContain("ype a command");
     expect(out).not.toContain("\u001B");
   });
 

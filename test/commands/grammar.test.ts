@@ -86,7 +86,7 @@ describe("commands", () => {
 
   it("a long line of quotes is read in time that grows with its length only", async () => {
     const line = `run t a="${String.raw`\"`.repeat(8_000)}`;
-    expect(await cpuMs(() => expect(problemOf(line)).toContain("never closed"))).toBeLessThan(
+    expect(await cpuMs(() => expect(problemOf(line)).toContain("didn't close it"))).toBeLessThan(
       1_000,
     );
   });
@@ -203,34 +203,34 @@ describe("plain language", () => {
   });
 });
 
-describe("what was meant as a command and is none says what to type", () => {
+describe("a text that was meant as a command but has a mistake says what to type", () => {
   it.each([
-    ["/aprove a1", "/aprove is no command; did you mean: approve a1"],
-    ["/hlep", "did you mean: help"],
-    ["/unknown", "/unknown is no command; help lists them."],
-    ["/help nginx", "Write exactly: help"],
-    ["/stop it", "Write exactly: stop"],
-    ["/run", "Write exactly: run <tool>"],
-    ["run", "Write exactly: run <tool>"],
-    ["/run The tests", "Write exactly: run <tool>"],
-    ["/run uptime please", "please is not of the form name=value"],
-    ["run http_check example.com", "example.com is not of the form name=value"],
-    ["run t a=1 please", "please is not of the form name=value"],
-    ["run t a=1 __proto__=2", "__proto__=2 is not of the form"],
-    ["run t a=1 'b'=2", "'b'=2 is not of the form"],
-    ["run t a=1 a=2", "a is given twice"],
-    ["run t a='1", "A quote is opened and never closed."],
-    ["run t a=don't", "A quote is opened and never closed."],
-    [String.raw`run t a="\"`, "A quote is opened and never closed."],
+    ["/aprove a1", "Unknown command /aprove. Did you mean /approve?"],
+    ["/hlep", "Did you mean /help?"],
+    ["/unknown", "Unknown command /unknown. `help` shows what you can type."],
+    ["/help nginx", "Usage: `help"],
+    ["/stop it", "Usage: `stop"],
+    ["/run", "Usage: `run <tool>"],
+    ["run", "Usage: `run <tool>"],
+    ["/run The tests", "Usage: `run <tool>"],
+    ["/run uptime please", "I expected name=value, not please."],
+    ["run http_check example.com", "I expected name=value, not example.com."],
+    ["run t a=1 please", "I expected name=value, not please."],
+    ["run t a=1 __proto__=2", "I expected name=value, not __proto__=2."],
+    ["run t a=1 'b'=2", "I expected name=value, not 'b'=2."],
+    ["run t a=1 a=2", "You gave a twice"],
+    ["run t a='1", "You opened a quote and didn't close it."],
+    ["run t a=don't", "You opened a quote and didn't close it."],
+    [String.raw`run t a="\"`, "You opened a quote and didn't close it."],
     ["run t a=“1”", "a begins with a curly quote"],
-    ['run t argv=["uptime"]', "argv is JSON; put single quotes around it: argv='…'"],
-    ["/approve", "Write exactly: approve a1"],
-    ["approve a1 please", "Write exactly: approve a1"],
-    ["approve a1.", "Write exactly: approve a1"],
-    ["settle a1 maybe", "Write exactly: settle a1 happened"],
-    ["edit a1 argv=x", "Write exactly: edit a1 {"],
-    [`edit a1 ${'{"a":'.repeat(40)}1${"}".repeat(40)}`, "Write exactly: edit a1 {"],
-    ['edit a1 {"__proto__": 1}', "Write exactly: edit a1 {"],
+    ['run t argv=["uptime"]', "argv is JSON. Put single quotes around it: argv='…'"],
+    ["/approve", "Usage: `approve a1"],
+    ["approve a1 please", "Usage: `approve a1"],
+    ["approve a1.", "Usage: `approve a1"],
+    ["settle a1 maybe", "Usage: `settle a1 happened"],
+    ["edit a1 argv=x", "Usage: `edit a1 {"],
+    [`edit a1 ${'{"a":'.repeat(40)}1${"}".repeat(40)}`, "Usage: `edit a1 {"],
+    ['edit a1 {"__proto__": 1}', "Usage: `edit a1 {"],
   ])("%j", (text, problem) => {
     expect(problemOf(text)).toContain(problem);
   });
@@ -239,7 +239,7 @@ describe("what was meant as a command and is none says what to type", () => {
     "a command above 16 KiB, which is no message: %s",
     (begin) => {
       const text = begin + "é".repeat(MAX_TEXT_BYTES / 2);
-      expect(problemOf(text)).toContain("A command may have 16 KiB.");
+      expect(problemOf(text)).toContain("That command is longer than 16 KiB");
     },
   );
 });
@@ -307,19 +307,25 @@ describe("the commands about incidents call the ledger's tools", () => {
   });
 
   it.each([
-    ["/incidents last moth", "last moth is no period. Write today, yesterday, this week"],
-    ["incidents search", "Write exactly: incidents"],
-    ["/incident", "Write exactly: incident <id>"],
-    ["/incident update it", "Write exactly: incident <id>"],
-    [`incident ${ID} severity=sev1`, "Write exactly: incident <id>"],
-    [`incident update ${ID}`, "Write exactly: incident <id>"],
-    [`incident update ${ID} it is the disk`, "it is not of the form name=value. incident <id>"],
-    [`incident resolve ${ID} id=x`, "id is given twice"],
-    ["incident open", "Write exactly: incident <id>"],
-    ["incident open severity=sev1", "Write exactly: incident <id>"],
-    ["incident open Down title=Up", "title is given twice"],
-    ["incident open Down note='x", "A quote is opened and never closed."],
-    ["/incidnets", "did you mean: incidents"],
+    [
+      "/incidents last moth",
+      'I don\'t understand the period "last moth". Write today, yesterday, this week',
+    ],
+    ["incidents search", "Usage: `incidents"],
+    ["/incident", "Usage: `incident <id>"],
+    ["/incident update it", "Usage: `incident update <id>"],
+    [`incident ${ID} severity=sev1`, "`incident update <id>"],
+    [`incident update ${ID}`, "Usage: `incident update <id>"],
+    [
+      `incident update ${ID} it is the disk`,
+      "I expected name=value, not it. Usage: `incident update <id>",
+    ],
+    [`incident resolve ${ID} id=x`, "You gave id twice"],
+    ["incident open", "Usage: `incident open <title>"],
+    ["incident open severity=sev1", "Usage: `incident open <title>"],
+    ["incident open Down title=Up", "You gave title twice"],
+    ["incident open Down note='x", "You opened a quote and didn't close it."],
+    ["/incidnets", "Did you mean /incidents?"],
   ])("%j says what to type", (text, problem) => {
     expect(problemOf(text)).toContain(problem);
   });

@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { COMMAND_FORMS, readText } from "../../src/commands/grammar.ts";
+import { readText } from "../../src/commands/grammar.ts";
+import { type CommandWord, USAGE } from "../../src/commands/phrases.ts";
 import { loadSkills } from "../../src/skills/load.ts";
 import { createTools } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
@@ -80,15 +81,21 @@ describe("what the pages say", () => {
   });
 
   test("the README's table of tools is the registry", async () => {
-    const rows = [...read("README.md").matchAll(/^\| `(\w+)` +\| (read|write|destructive) +\|/gm)];
+    const rows = [
+      ...read("README.md").matchAll(/^\| `(\w+)` +\| (read|write|destructive) +\| (.*?) +\|$/gm),
+    ];
     const { skills } = await loadSkills([join(ROOT, "skills")], (text) => text);
-    const tools = createTools({}, { skills }).map(({ name, effect }) => [name, effect]);
-    expect(rows.map(([, name, effect]) => [name, effect])).toEqual(tools);
+    const tools = createTools({}, { skills }).map(({ name, effect, summary }) => [
+      name,
+      effect,
+      summary,
+    ]);
+    expect(rows.map(([, ...cells]) => cells)).toEqual(tools);
   });
 
-  test("every command that help lists is one, each of its forms", () => {
+  test("every command is read in each of its forms, and docs/commands.md has it", () => {
     // A form is shown with words to fill in; the rest of it is what is typed.
-    const filled: Record<keyof typeof COMMAND_FORMS, string[]> = {
+    const filled: Record<CommandWord, string[]> = {
       run: ["run run_command argv='[\"uptime\"]'"],
       stop: ["stop"],
       help: ["help"],
@@ -110,7 +117,8 @@ describe("what the pages say", () => {
       ],
       model: ["model", "model anthropic/claude-sonnet-5-5"],
     };
-    expect(Object.keys(filled)).toEqual(Object.keys(COMMAND_FORMS));
+    expect(Object.keys(filled)).toEqual(Object.keys(USAGE));
+    const page = read("docs/commands.md");
     for (const [word, forms] of Object.entries(filled)) {
       for (const form of forms) {
         const reading = readText(form);
@@ -118,6 +126,7 @@ describe("what the pages say", () => {
         expect(reading, form).not.toMatchObject({ command: { name: "invalid" } });
         expect(form.split(" ")[0]).toBe(word);
       }
+      expect(page).toContain(`\`${word}`);
     }
   });
 });

@@ -52,10 +52,10 @@ test("help, tools, approvals and cost are answered from the thread and the tools
   await stage.settle();
   const texts = stage.chat.answers().map((answer) => answer.text);
   expect(texts).toEqual([
-    expect.stringContaining("approve a1"),
-    expect.stringContaining("act name=<text>"),
+    expect.stringContaining("incidents last week"),
+    expect.stringMatching(/^Need approval:\n {2}act – The fake act\.$/m),
     expect.stringMatching(/^a1: act \(write\), expires .*approve a1/),
-    expect.stringMatching(/runs, 0 tool calls/),
+    expect.stringMatching(/runs, 0 tool calls in 0\.0 s/),
   ]);
 });
 
@@ -71,7 +71,7 @@ test("a tool that nobody has, arguments that do not fit and policy's deny are an
     .answers()
     .map(({ status, text, results }) => `${status} ${text ?? results[0]?.text}`);
   expect(said).toEqual([
-    expect.stringMatching(/^failed .*Did you mean act\?/s),
+    expect.stringMatching(/^failed .*Did you mean `act`\?/s),
     expect.stringMatching(/^failed .*did you mean name\?/s),
     expect.stringMatching(/^failed Policy denies it/),
   ]);

@@ -35,6 +35,7 @@ const NETWORK_TYPE =
  */
 export const diskUsage = defineTool<z.infer<typeof input>>({
   name: "disk_usage",
+  summary: "shows space and inodes of each filesystem, fullest first",
   description:
     "Lists this machine's filesystems, fullest first, with space and inodes used. Use it when a disk may be full.",
   input,

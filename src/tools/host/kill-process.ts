@@ -39,6 +39,7 @@ const WAIT_MS = { TERM: 3_000, KILL: 2_000 };
 /** Ends a process: the one that had this number when it was proposed, and no later one that got the same. */
 export const killProcess = defineTool<Input>({
   name: "kill_process",
+  summary: "ends exactly the process that the card shows",
   description:
     "Ends one process of this machine with SIGTERM or SIGKILL. For a service use restart_service.",
   input,

@@ -40,6 +40,7 @@ const MAGIC: readonly [format: string, hex: string][] = [
 export function createReadLog({ roots }: { roots: readonly string[] }): Tool<Input> {
   return defineTool<Input>({
     name: "read_log",
+    summary: "reads the end of a log file, or the lines that match a pattern, in folders you allow",
     description: `Reads the newest lines of a log file, or the newest that match an expression; lists a folder's files. Log folders: ${roots.join(", ")}.`,
     input,
     effect: "read",

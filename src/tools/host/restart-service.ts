@@ -17,6 +17,7 @@ const input = z.strictObject({ name: serviceName, host: hostArgument });
 export function createRestartService(options: ServiceOptions = {}): Tool<z.infer<typeof input>> {
   return defineTool<z.infer<typeof input>>({
     name: "restart_service",
+    summary: "restarts a service and checks that it came back",
     description:
       "Restarts a service of this machine (systemd or SysV init); its open connections are lost.",
     input,

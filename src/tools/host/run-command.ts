@@ -47,6 +47,7 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
   }
   return defineTool<Input>({
     name: "run_command",
+    summary: "runs one program, without a shell, in a clean environment",
     description:
       "Runs one program with arguments on this machine, when no other tool does it. There is no shell: no pipes, redirections, variables, globs or quotes; each item of argv is one argument as it is. Paths must be absolute.",
     input,

@@ -17,6 +17,7 @@ const LOG_LINES = 10;
 export function createServiceStatus(options: ServiceOptions = {}): Tool<z.infer<typeof input>> {
   return defineTool<z.infer<typeof input>>({
     name: "service_status",
+    summary: "shows whether a service runs, since when, and what it logged last",
     description:
       "Tells whether a service of this machine (systemd or SysV init) runs, since when, and what it logged last.",
     input,

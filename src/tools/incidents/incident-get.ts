@@ -11,6 +11,7 @@ type Input = z.infer<typeof input>;
 export function createIncidentGet(ledger: () => Ledger): Tool<Input> {
   return defineTool<Input>({
     name: "incident_get",
+    summary: "shows one incident: times, cause, actions, who said what and when",
     description:
       "Shows the record of one incident: its times, cause and actions, its thread, and its history with who said what and when.",
     input,

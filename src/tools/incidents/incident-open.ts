@@ -14,6 +14,7 @@ type Input = z.infer<typeof input>;
 export function createIncidentOpen(ledger: () => Ledger): Tool<Input> {
   return defineTool<Input>({
     name: "incident_open",
+    summary: "opens an incident record",
     description:
       "Opens the record of an incident, when people say that there is one or ask for its record; search first whether it is recorded already. Gives its id.",
     input,

@@ -20,6 +20,7 @@ type Input = z.infer<typeof input>;
 export function createIncidentResolve(ledger: () => Ledger): Tool<Input> {
   return createSayingTool<Input>(ledger, {
     name: "incident_resolve",
+    summary: "records that an incident is over, and why",
     description:
       "Records that an incident is over, when a person says so or a check shows it: when, the cause if it is known, what is to be done about it.",
     input,

@@ -3,7 +3,8 @@ import type { Ledger } from "../../incidents/incident.ts";
 import { PERIOD_FORMS, readPeriod, showPeriod } from "../../incidents/period.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { askedIn, severityField } from "./asked.ts";
-import { counted, incidentTable } from "./table.ts";
+import { counted } from "../../core/text.ts";
+import { incidentTable } from "./table.ts";
 
 const input = z.strictObject({
   text: z
@@ -23,6 +24,7 @@ type Input = z.infer<typeof input>;
 export function createIncidentSearch(ledger: () => Ledger): Tool<Input> {
   return defineTool<Input>({
     name: "incident_search",
+    summary: "finds incidents by words, status, severity, service or period",
     description:
       "Finds recorded incidents by words, status, severity, service or period; without any, the newest. Use it to see whether something happened before and what helped then. It does not count per period: incident_stats does.",
     input,

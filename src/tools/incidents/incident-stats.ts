@@ -4,7 +4,8 @@ import { showDuration } from "../../core/instant.ts";
 import { PERIOD_FORMS, type Period, readPeriod, showPeriod } from "../../incidents/period.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { askedIn } from "./asked.ts";
-import { counted, incidentTable, labelled } from "./table.ts";
+import { counted } from "../../core/text.ts";
+import { incidentTable, labelled } from "./table.ts";
 
 /** Incidents that are listed; all are counted. */
 const MAX_LISTED = 50;
@@ -22,6 +23,7 @@ type Input = z.infer<typeof input>;
 export function createIncidentStats(ledger: () => Ledger): Tool<Input> {
   return defineTool<Input>({
     name: "incident_stats",
+    summary: "counts incidents in a period: opened, resolved, open, time to resolve and to detect",
     description:
       "Counts the incidents of a period: opened, resolved, still open, by severity and service, time to resolve and to detect, the longest, and lists them with their threads. Use its numbers as they are, never counts of your own.",
     input,

@@ -19,6 +19,7 @@ type Input = z.infer<typeof input>;
 export function createIncidentUpdate(ledger: () => Ledger): Tool<Input> {
   return createSayingTool<Input>(ledger, {
     name: "incident_update",
+    summary: "adds to a record or corrects it: note, severity, services, times, cause, actions",
     description:
       "Adds to the record of an incident or corrects it: a note for the timeline, severity, services, times, cause, actions. What was recorded before stays in its history. To end an incident use incident_resolve.",
     input,

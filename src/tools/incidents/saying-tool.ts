@@ -5,7 +5,7 @@ import { askedIn, changeOf, type Fields, previewOf, readBack } from "./asked.ts"
 import { headline, recordText } from "./record-text.ts";
 
 /** What is said of an incident that is there. */
-interface SayingTool<I> extends Pick<Tool<I>, "name" | "description"> {
+interface SayingTool<I> extends Pick<Tool<I>, "name" | "summary" | "description"> {
   input: z.ZodType<I>;
   /** Begins the result, before the incident's headline. */
   done: string;
@@ -15,11 +15,10 @@ interface SayingTool<I> extends Pick<Tool<I>, "name" | "description"> {
 /** A tool by which the record of one incident grows; a repeated call says nothing twice. */
 export function createSayingTool<I extends Fields & { id: string }>(
   ledger: () => Ledger,
-  { name, description, input, done, say }: SayingTool<I>,
+  { input, done, say, ...names }: SayingTool<I>,
 ): Tool<I> {
   return defineTool<I>({
-    name,
-    description,
+    ...names,
     input,
     effect: "write",
     own: true,

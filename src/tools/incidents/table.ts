@@ -12,11 +12,6 @@ const WIDE =
 /** Drawn on what comes before. */
 const COMBINING = /\p{M}/u;
 
-/** `1 incident`, `3 incidents` */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
 function columnsOf(character: string): number {
   if (COMBINING.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;

@@ -47,6 +47,8 @@ const input = z
 /** Requests a URL. A site that is down or broken is a result; only what may not or cannot be asked is an error. */
 export const httpCheck = defineTool({
   name: "http_check",
+  summary:
+    "checks a URL: status, redirects, headers, timings, days left on the certificate, and the body",
   description:
     "Requests a URL and reports status, redirects, times (DNS, connect, TLS, first byte), certificate, key headers and the beginning of the body. Use it to see whether a site or API is up, healthy or slow, and if not, why.",
   input,

@@ -39,6 +39,7 @@ type Input = z.infer<typeof input>;
 /** Connects to a port. That nothing answers there is a result; only what may not be asked is an error. */
 export const tcpCheck = defineTool({
   name: "tcp_check",
+  summary: "tests whether a port answers; shows its banner and certificate",
   description:
     "Connects to a host and port and reports whether it is open, refused, silent (filtered) or unreachable, with times, the server's greeting and, with tls, its certificate. Use it for databases, brokers, mail, SSH: whatever does not speak HTTP.",
   input,

@@ -7,6 +7,7 @@ export function createActivateSkill(skills: readonly Skill[]): Tool<{ name: stri
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return defineTool({
     name: "activate_skill",
+    summary: "loads a skill's instructions and the list of its files",
     description:
       "Gives a skill's instructions and the list of its files. Once in a thread is enough.",
     input: z.strictObject({ name: z.enum([...byName.keys()]) }),

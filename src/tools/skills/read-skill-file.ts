@@ -12,6 +12,7 @@ export function createReadSkillFile(skills: readonly Skill[]): Tool<Input> {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return defineTool<Input>({
     name: "read_skill_file",
+    summary: "reads one of those files",
     description: "Reads a file of a skill, as activate_skill lists it.",
     input: z.strictObject({
       skill: z.enum([...byName.keys()]),

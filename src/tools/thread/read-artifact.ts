@@ -36,6 +36,7 @@ type Input = z.infer<typeof input>;
 /** Reads what a cut result left out, page by page, or searches it. */
 export const readArtifact = defineTool<Input>({
   name: "read_artifact",
+  summary: "reads the full output of an earlier call, by lines or by pattern",
   description:
     "Reads the full output of an earlier call of this thread whose result was cut: a range of its lines, or those that match an expression.",
   input,

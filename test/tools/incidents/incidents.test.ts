@@ -248,7 +248,9 @@ describe("the numbers of a period", () => {
     const { run } = await createStage();
     const { outcome, text } = await run("incident_stats", { period: "last moth" });
     expect(outcome).toBe("error");
-    expect(text).toContain('"last moth" is no period. Write today, yesterday, this week');
+    expect(text).toContain(
+      'I don\'t understand the period "last moth". Write today, yesterday, this week',
+    );
   });
 });
 

@@ -1,0 +1,91 @@
+import { counted } from "../core/text.ts";
+
+/** What the bot says about commands, on every surface. */
+
+/** Each command as people type it, one text for each of its forms. A slash before it means the same. */
+export const USAGE = {
+  run: ["run <tool> name=value …"],
+  stop: ["stop"],
+  help: ["help"],
+  tools: ["tools"],
+  cost: ["cost"],
+  approvals: ["approvals"],
+  approve: ["approve a1", "approve a1.2"],
+  deny: ["deny a1", "deny a1 because <reason>"],
+  settle: ["settle a1 happened", "settle a1 not-happened because <reason>"],
+  edit: ['edit a1 {"name": "value"}'],
+  cancel: ["cancel a1", "cancel a1 for everyone"],
+  answer: ["answer r1.t2 <text>"],
+  incidents: ["incidents", "incidents last week", "incidents search <words>"],
+  incident: [
+    "incident <id>",
+    "incident open <title> [severity=sev2]",
+    "incident update <id> note='…'",
+    "incident resolve <id> [cause='…']",
+  ],
+  model: ["model", "model anthropic/claude-sonnet-5-5"],
+} as const;
+
+export type CommandWord = keyof typeof USAGE;
+
+/** `Usage: …` with the command's forms, or with the one that begins with `form`. */
+export function usage(word: CommandWord, form = ""): string {
+  const forms = USAGE[word].filter((one) => one.startsWith(form));
+  return `Usage: ${forms.map((one) => `\`${one}\``).join(" or ")}`;
+}
+
+export function unknownCommand(word: string, meant: string | undefined): string {
+  const hint = meant === undefined ? "`help` shows what you can type." : `Did you mean /${meant}?`;
+  return `Unknown command /${word}. ${hint}`;
+}
+
+export function unknownTool(tool: string, meant: string | undefined): string {
+  const hint = meant === undefined ? "`tools` lists them." : `Did you mean \`${meant}\`?`;
+  return `There's no tool called ${tool}. ${hint}`;
+}
+
+export const OPEN_QUOTE = "You opened a quote and didn't close it.";
+export const NO_MODEL = "I don't have an AI model yet. Admins: set MODEL and its key.";
+export const NOTHING_OPEN = "Nobody has to decide anything in this thread.";
+
+/** Six examples, and where the rest is. */
+export function helpText(hasModel: boolean): string {
+  return `${hasModel ? "Ask me anything in your own words, or type a command" : "Type a command"}. For example:
+  run http_check url=https://example.com – is this site up, and how fast is it?
+  tools – what I can check and change
+  approvals – what waits for a decision in this thread
+  incidents last week – how many there were, how long they took, and why
+  incident open Checkout fails severity=sev2 – start a record of an incident
+  stop – stop what I'm doing
+Reads run at once; I ask before I change anything. All commands are in docs/commands.md.`;
+}
+
+/** The headings of `tools`, in their order. */
+export const TOOL_GROUPS = {
+  read: "Read-only, run at once:",
+  own: "Change only my own records, run at once:",
+  write: "Need approval:",
+  destructive: "Need approval from someone else (in the terminal, from you):",
+} as const;
+
+export const ONLY_READS = "what only reads runs at once";
+export const AFTER_TOOLS =
+  "Run one with `run <tool> name=value …`; if something is missing, I'll say what. watchkeeper.yaml can change who has to approve.";
+
+export interface Spent {
+  runs: number;
+  calls: number;
+  actions: number;
+  seconds: string;
+  tokens: number;
+  input: number;
+  cacheRead: number;
+  cacheWrite: number;
+  output: number;
+}
+
+export function costText(spent: Spent): string {
+  const { input, cacheRead, cacheWrite, output } = spent;
+  const parts = `input ${input}, read from cache ${cacheRead}, written to cache ${cacheWrite}, output ${output}`;
+  return `This thread: ${counted(spent.runs, "run")}, ${counted(spent.calls, "tool call")} in ${spent.seconds} s, ${counted(spent.actions, "proposed action")}. ${counted(spent.tokens, "token")} (${parts}).`;
+}
