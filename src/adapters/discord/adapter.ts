@@ -41,8 +41,8 @@ export function createDiscord({ token, apiUrl, guilds, log }: DiscordOptions): C
       const place = tryPlace(key);
       if (place === undefined || session === undefined) return undefined;
       if (place.guild !== undefined && !served.has(place.guild)) return undefined;
-      const { posting, whispers, board } = session;
-      return createView(place, { api, posting, whispers, board, people, log });
+      const { posting, ephemeralMessages, board } = session;
+      return createView(place, { api, posting, ephemeralMessages, board, people, log });
     },
 
     async audience(key) {

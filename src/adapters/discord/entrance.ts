@@ -2,10 +2,10 @@ import { InteractionType } from "discord.js";
 import type { Logger } from "pino";
 import type { QuietLog } from "../shared/quiet-log.ts";
 import { readButtonAction } from "../render/buttons.ts";
-import { NO_COMMANDS } from "../render/phrases.ts";
+import { NO_COMMANDS, OTHER_VERSION } from "../render/phrases.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import { within } from "./api.ts";
-import { type Interactions, UNKNOWN } from "./interactions.ts";
+import type { Interactions } from "./interactions.ts";
 import { type Asked, type Pressed, readAsked, readPressed } from "./payloads.ts";
 import type { DiscordPeople } from "./people.ts";
 import { accountOf, keyOf } from "./place.ts";
@@ -26,7 +26,7 @@ const NOT_LOOKED_UP = "Discord isn't answering, so I can't tell who you are. Pre
 export interface EntranceParts {
   /** What takes presses that are for the bot. */
   interact: Interactions;
-  acks: InteractionReplies;
+  replies: InteractionReplies;
   served: Served;
   people: Pick<DiscordPeople, "membership">;
   log: Logger;
@@ -40,7 +40,7 @@ export interface EntranceParts {
 export type Entrance = (interaction: unknown) => Promise<void>;
 
 export function createEntrance(parts: EntranceParts): Entrance {
-  const { interact, acks, served, people, log, quietly } = parts;
+  const { interact, replies, served, people, log, quietly } = parts;
 
   /** In a server that is not served, or by nobody of those that are; only what shows something has to know that here. */
   async function isForeign({ place, user, data }: Pressed): Promise<boolean> {
@@ -53,7 +53,7 @@ export function createEntrance(parts: EntranceParts): Entrance {
 
   async function refuse(asked: Asked, text: string, where: string): Promise<void> {
     quietly("an interaction was refused", `type ${asked.type} ${where}`);
-    await acks.refuse(asked, text);
+    await replies.refuse(asked, text);
   }
 
   async function take(pressed: Pressed): Promise<void> {
@@ -61,7 +61,7 @@ export function createEntrance(parts: EntranceParts): Entrance {
       if (await isForeign(pressed)) return await refuse(pressed, NOT_SERVED, keyOf(pressed.place));
     } catch (error) {
       log.debug({ err: error }, "who pressed could not be looked up");
-      return acks.refuse(pressed, NOT_LOOKED_UP);
+      return replies.refuse(pressed, NOT_LOOKED_UP);
     }
     return interact(pressed);
   }
@@ -75,6 +75,6 @@ export function createEntrance(parts: EntranceParts): Entrance {
     const isPress = PRESSES.has(asked.type);
     const pressed = isPress ? readPressed(interaction) : undefined;
     if (pressed !== undefined) return take(pressed);
-    return refuse(asked, isPress ? UNKNOWN : NO_COMMANDS, "");
+    return refuse(asked, isPress ? OTHER_VERSION : NO_COMMANDS, "");
   };
 }

@@ -5,7 +5,8 @@ import type { MessageRef } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import type { DiscordMessage } from "./encode.ts";
 import { keyOf, type Place } from "./place.ts";
-import { bodyOf, EPHEMERAL } from "./posting.ts";
+import { EPHEMERAL } from "../shared/posting.ts";
+import { bodyOf } from "./posting.ts";
 
 /** An interaction's token lives 15 min; what is said with it must get there before. */
 const TOKEN_MS = 14 * 60_000;
@@ -34,7 +35,7 @@ export interface EphemeralMessages {
    * Under what they clicked less than 14 min ago, else as a direct message.
    * @throws BotError what `Api.ask` throws, PLATFORM_REFUSED also when the person takes no direct messages
    */
-  say(place: Place, user: string, messages: Whispered): Promise<MessageRef>;
+  post(place: Place, user: string, messages: Whispered): Promise<MessageRef>;
 }
 
 /** For one person alone. */
@@ -77,7 +78,7 @@ export function createEphemeralMessages(api: Api): EphemeralMessages {
       putNewest(clicks, `${keyOf(place)} ${user}`, { ...click, at: performance.now() }, MAX_KEPT);
     },
 
-    async say(place, user, { here, elsewhere }) {
+    async post(place, user, { here, elsewhere }) {
       const click = clicks.get(`${keyOf(place)} ${user}`);
       if (click !== undefined && performance.now() - click.at < TOKEN_MS) {
         // What comes of a click may be known before its answer has arrived.

@@ -73,7 +73,7 @@ const TEXT_DISPLAY: number = ComponentType.TextDisplay;
  * Says what is wrong with what was written, which a form of Discord's cannot show itself, and offers the form again. What
  * was written stands in the message whole, so that any process can put it into the form again (`keptIn`).
  */
-export function tellMistakes(
+export function renderMistakes(
   { action, revision, mistakes }: { action: string; revision: number; mistakes: Mistake[] },
   written: Readonly<Record<string, string>>,
 ): RenderedMessage {
@@ -97,7 +97,7 @@ export function tellMistakes(
 const MAX_KEPT = 3_000;
 const KEPT = /```\n(\{.*\})\n```/s;
 
-/** What `tellMistakes` keeps in its message. Undefined where it does not stand there whole. */
+/** What `renderMistakes` keeps in its message. Undefined where it does not stand there whole. */
 export function keptIn({ message }: Pressed): Record<string, string> | undefined {
   for (const { type, content } of message?.components ?? []) {
     if (type !== TEXT_DISPLAY) continue;

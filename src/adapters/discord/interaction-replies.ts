@@ -25,9 +25,9 @@ export interface InteractionReplies {
   /** Opens a form. */
   form(pressed: Pressed, form: APIModalInteractionResponseCallbackData): Promise<void>;
   /** To this person alone. */
-  reply(pressed: Pressed, told: RenderedMessage): Promise<void>;
+  show(pressed: Pressed, told: RenderedMessage): Promise<void>;
   /** A sentence to this person alone. */
-  say(pressed: Pressed, text: string): Promise<void>;
+  tell(pressed: Pressed, text: string): Promise<void>;
   /** The same for what is no press, or none that can be read. */
   refuse(asked: Asked, text: string): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function createInteractionReplies(api: Api, log: Logger): InteractionRepl
     }
   }
 
-  async function reply(pressed: Pressed, told: RenderedMessage): Promise<void> {
+  async function show(pressed: Pressed, told: RenderedMessage): Promise<void> {
     const [first, ...rest] = discordMessages(told).map(ephemeral);
     if (!(await answer(pressed, Response.ChannelMessageWithSource, first))) return;
     try {
@@ -68,15 +68,15 @@ export function createInteractionReplies(api: Api, log: Logger): InteractionRepl
   }
 
   return {
-    reply,
+    show,
     async taken(pressed) {
       await answer(pressed, Response.DeferredMessageUpdate);
     },
     async form(pressed, form) {
       await answer(pressed, Response.Modal, form);
     },
-    async say(pressed, text) {
-      await reply(pressed, await noticeOf(text, pressed.place));
+    async tell(pressed, text) {
+      await show(pressed, await noticeOf(text, pressed.place));
     },
     async refuse(asked, text) {
       if (asked.type === AUTOCOMPLETE) {

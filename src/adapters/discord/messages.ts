@@ -13,6 +13,7 @@ import { actorOf, type DiscordPeople, nameIn } from "./people.ts";
 import { accountOf, keyOf, type Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
 import type { QuietLog } from "../shared/quiet-log.ts";
+import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Say } from "./say.ts";
 import type { Served } from "./tenants.ts";
 import { beginsWithOther, mentions, type Names, readDiscordText, threadName } from "./text.ts";
@@ -86,12 +87,12 @@ export function createMessages(parts: MessageParts): Messages {
         if (isBotError(error, "USAGE")) {
           // Heard again it could be kept no better; it may have been, before this process began.
           const words = `${text.actor.name}: ${error.message}`;
-          await say(place, words, { id: `usage:${said.id}`, isRetry: true });
+          await say(place, words, noticeDelivery("usage", said.id, true));
           return;
         }
         log.warn({ err: error, key }, "a message is not recorded yet");
         hasFailed = true;
-        notice ??= await say(place, NOT_RECORDED, { id: `unrecorded:${said.id}`, isRetry: false });
+        notice ??= await say(place, NOT_RECORDED, noticeDelivery("unrecorded", said.id));
         throw error;
       }
       if (notice === undefined) return;
@@ -189,7 +190,7 @@ function createPlacer(parts: MessageParts, reader: Reader) {
     const account = accountOf(author.id);
     if ((await people.membership(account, keyOf(place))) !== "unknown") return place;
     quietly("a direct message of somebody in no server that is served was refused", account);
-    await say(place, NOT_SERVED, { id: `refused:${id}`, isRetry: false });
+    await say(place, NOT_SERVED, noticeDelivery("refused", id));
     return undefined;
   }
 

@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { type APIMessage, RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Delivery, MessageRef } from "../adapter.ts";
+import type { MessageRef } from "../adapter.ts";
+import {
+  deliverParts,
+  EPHEMERAL,
+  partsOf,
+  type Posting as ChatPosting,
+} from "../shared/posting.ts";
 import type { Api } from "./api.ts";
 import type { DiscordMessage } from "./encode.ts";
 import { isCode, REFUSED_MS } from "./errors.ts";
@@ -11,30 +17,7 @@ import { keyOf, type Place } from "./place.ts";
 /** Messages among which an earlier attempt's is looked for: what Discord gives at once at the most. */
 const SEARCHED = 100;
 
-/** How messages get into a thread and out of it. Everything throws what `Api.ask` throws. */
-export interface Posting {
-  /**
-   * Posts one message after the other, as parts of one delivery. Parts that an earlier attempt posted are brought up to
-   * date instead; `begun` becomes the first. When one fails, those before it stay for the next attempt to find.
-   */
-  put(
-    place: Place,
-    messages: readonly DiscordMessage[],
-    delivery: Delivery,
-    begun?: MessageRef,
-  ): Promise<MessageRef>;
-  edit(place: Place, message: string, body: DiscordMessage): Promise<void>;
-  /** Not there any more is as good as deleted. What one person alone saw stays. */
-  remove(place: Place, ref: MessageRef): Promise<void>;
-}
-
-/** A reference to several messages names them all; one in another channel with that, as `channel/message`. */
-export function messagesOf(ref: MessageRef): string[] {
-  return ref.split(",");
-}
-
-/** In a reference, in place of the channel: only Discord and one person know of the message. */
-export const EPHEMERAL = "ephemeral";
+export type Posting = ChatPosting<Place, DiscordMessage>;
 
 /** The body of a request. The components hold text as data, and nothing in it may ping. */
 export function bodyOf({ flags, components }: DiscordMessage) {
@@ -64,18 +47,22 @@ export function createPosting(api: Api, bot: string): Posting {
     return posted.id;
   }
 
-  async function edit(place: Place, id: string, message: DiscordMessage): Promise<void> {
+  async function edit(place: Place, id: string, message: DiscordMessage): Promise<boolean> {
     const route = Routes.channelMessage(place.channel, id);
-    await reopening(place, () => api.ask("patch", route, { body: bodyOf(message) }));
+    try {
+      await reopening(place, () => api.ask("patch", route, { body: bodyOf(message) }));
+      return true;
+    } catch (error) {
+      if (isCode(error, Code.UnknownMessage)) return false;
+      throw error;
+    }
   }
 
   /** False when the message is gone or too old for another edit: then a new one takes its place. */
   async function replace(place: Place, id: string, message: DiscordMessage): Promise<boolean> {
     try {
-      await edit(place, id, message);
-      return true;
+      return await edit(place, id, message);
     } catch (error) {
-      if (isCode(error, Code.UnknownMessage)) return false;
       if (!isCode(error, Code.MaximumNumberOfEditsToMessagesOlderThanOneHourReached)) throw error;
       await remove(place, id);
       return false;
@@ -83,8 +70,8 @@ export function createPosting(api: Api, bot: string): Posting {
   }
 
   async function remove(place: Place, ref: MessageRef): Promise<void> {
-    for (const each of messagesOf(ref)) {
-      const [message = "", channel = place.channel] = each.split("/").toReversed();
+    for (const part of partsOf(ref)) {
+      const [message = "", channel = place.channel] = part.split("/").toReversed();
       if (channel === EPHEMERAL) continue;
       try {
         const route = Routes.channelMessage(channel, message);
@@ -99,24 +86,22 @@ export function createPosting(api: Api, bot: string): Posting {
     edit,
     remove,
 
-    async put(place, messages, { id, isRetry: again, orphan: stray }, begun) {
-      const left = stray === undefined ? [] : [markOf(keyOf(place), stray, 0)];
-      for (const message of (await find(api, bot, place, left)).values())
-        await remove(place, message);
-      const marked = messages.map((message, part) => {
-        const mark = markOf(keyOf(place), id, part);
-        return { mark, message: withMark(message, mark) };
+    put(place, messages, delivery, progress) {
+      const markFor = (id: string, part: number) => markOf(keyOf(place), id, part);
+      return deliverParts(messages, delivery, progress, {
+        find(id, count) {
+          const marks = Array.from({ length: count }, (_, part) => markFor(id, part));
+          return find(api, bot, place, marks);
+        },
+        // A message that is edited keeps its mark, so that it is found again.
+        edit: (id, message, part) =>
+          replace(place, id, withMark(message, markFor(delivery.id, part))),
+        post(message, part) {
+          const mark = markFor(delivery.id, part);
+          return post(place, withMark(message, mark), mark);
+        },
+        remove: (id) => remove(place, id),
       });
-      const marks = marked.map(({ mark }) => mark);
-      const there = await find(api, bot, place, again ? marks : []);
-      if (begun !== undefined) there.set(0, begun);
-      const refs: string[] = [];
-      for (const [part, { mark, message }] of marked.entries()) {
-        const earlier = there.get(part);
-        const stands = earlier !== undefined && (await replace(place, earlier, message));
-        refs.push(stands ? earlier : await post(place, message, mark));
-      }
-      return refs.join(",");
     },
   };
 }
@@ -129,7 +114,6 @@ async function find(
   marks: readonly Mark[],
 ): Promise<Map<number, string>> {
   const found = new Map<number, string>();
-  if (marks.length === 0) return found;
   const query = { limit: SEARCHED };
   const newest = await api.ask<APIMessage[]>("get", Routes.channelMessages(channel), { query });
   for (const { id, author, components } of newest) {

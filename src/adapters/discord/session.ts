@@ -41,7 +41,7 @@ export interface SessionParts extends ChatParts {
 /** What there is once the bot is known and connected. */
 export interface Session {
   posting: Posting;
-  whispers: EphemeralMessages;
+  ephemeralMessages: EphemeralMessages;
   board: ProgressBoard<Place>;
   connection: Connection;
   /** No more events; what was taken is kept first, for up to 3 s. */
@@ -58,12 +58,12 @@ export async function openSession(parts: SessionParts): Promise<Session> {
   const quietly = createQuietLog(log);
   const connection = createConnection({ token, apiUrl, bot, log });
   const posting = createPosting(api, bot);
-  const whispers = createEphemeralMessages(api);
+  const ephemeralMessages = createEphemeralMessages(api);
   const say = createSay(posting, log);
   const board = createProgressBoard<Place>({
     async show(place, ref, told) {
       const [message] = discordMessages(told);
-      if (message !== undefined) await posting.edit(place, ref, message);
+      return message === undefined || posting.edit(place, ref, message);
     },
     threadOf: keyOf,
     allowLink: isWithin,
@@ -86,9 +86,9 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     log,
     quietly,
   });
-  const acks = createInteractionReplies(api, log);
-  const interact = createInteractions({ acks, whispers, inbox, queries, log });
-  const enter = createEntrance({ interact, acks, served, people, log, quietly });
+  const replies = createInteractionReplies(api, log);
+  const interact = createInteractions({ replies, ephemeralMessages, inbox, queries, log });
+  const enter = createEntrance({ interact, replies, served, people, log, quietly });
   const pending = new Set<Promise<void>>();
   const during = (work: Promise<void>) => {
     const failed = (error: unknown) => log.error({ err: error }, "an event could not be taken");
@@ -110,5 +110,5 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
   }
   let closed: Promise<void> | undefined;
-  return { posting, whispers, board, connection, close: () => (closed ??= close()) };
+  return { posting, ephemeralMessages, board, connection, close: () => (closed ??= close()) };
 }

@@ -6,6 +6,7 @@ import type { Api } from "./api.ts";
 import { type Channels, missingAmong } from "./channels.ts";
 import { isCode } from "./errors.ts";
 import type { Place } from "./place.ts";
+import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Say } from "./say.ts";
 
 /** How long a channel is not told again that threads cannot be opened in it. */
@@ -76,7 +77,7 @@ export function createThreadOpener({
       ? `I cannot open a thread here: ${await whyNot(root, error)}`
       : "I answer in threads, and this kind of channel has none. Ask in a text channel.";
     // Every process hears the message; it is answered once.
-    await say({ guild, channel }, text, { id: `nothread:${message}`, isRetry: false });
+    await say({ guild, channel }, text, noticeDelivery("nothread", message));
   }
 
   return async (root) => {

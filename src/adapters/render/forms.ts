@@ -161,7 +161,13 @@ export async function loadForm(
 }
 
 type Click = { kind: "click"; action: string; revision: number; choice: Choice };
-type Mistaken = { kind: "mistaken"; action: string; revision: number; mistakes: Mistake[] };
+/** A sent edit that has mistakes: nothing comes of it. */
+export type MistakenForm = {
+  kind: "mistaken";
+  action: string;
+  revision: number;
+  mistakes: Mistake[];
+};
 
 /** What a sent form says, an edit checked before it is sent on. Undefined for a foreign id. */
 export async function readForm(
@@ -169,7 +175,7 @@ export async function readForm(
   key: JournalKey,
   id: string,
   written: Edit["written"],
-): Promise<Click | Mistaken | undefined> {
+): Promise<Click | MistakenForm | undefined> {
   const press = readButtonAction(id);
   if (press?.kind !== "form" || press.form === "again") return undefined;
   const { form, action, revision } = press;

@@ -8,6 +8,18 @@ import type { ActionCard, CallResult, Notice, Outgoing } from "../adapter.ts";
 /** What a run ends with. */
 export type Answer = Extract<Outgoing, { kind: "answer" }>;
 
+/** A button or form that this version doesn't know. */
+export const OTHER_VERSION =
+  "This button is from another version of Watchkeeper. Type what you want instead; `help` shows how.";
+
+/** A press that the journal does not have. */
+export const NOT_RECORDED =
+  "Couldn't record that: my database isn't answering. Press again in a moment; it counts only once.";
+
+export function unknownAction(action: string): string {
+  return `I don't know ${action} in this thread any more.`;
+}
+
 /** To whoever types one that the app's settings still have. */
 export const NO_COMMANDS =
   "I have no slash commands. Mention me and write what you want; `help` lists how.";

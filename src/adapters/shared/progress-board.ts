@@ -47,8 +47,8 @@ export interface ProgressBoard<Place> {
 }
 
 export interface ProgressBoardParts<Place> {
-  /** Edits the message. */
-  show(place: Place, ref: MessageRef, told: RenderedMessage): Promise<void>;
+  /** Edits the message. False when it is gone. */
+  show(place: Place, ref: MessageRef, told: RenderedMessage): Promise<boolean>;
   /** What names the thread. */
   threadOf(place: Place): string;
   allowLink(place: Place): AllowLink;
@@ -93,9 +93,9 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
     count(live.place);
     try {
       const told = await live.log.render();
-      if (lives.get(ref) === live) await show(live.place, ref, told);
+      // A message that somebody deleted would be asked for at every step.
+      if (lives.get(ref) === live && !(await show(live.place, ref, told))) over.add(ref);
     } catch (error) {
-      // Such as a message that somebody deleted: asked for at every step it would be refused at every step.
       if (isBotError(error, "PLATFORM_REFUSED")) over.add(ref);
       pausedUntil = Math.max(pausedUntil, performance.now() + pauseMsOf(error));
       log.debug({ err: error }, "progress could not be shown");

@@ -171,7 +171,7 @@ function connect(
   const board = createProgressBoard<Place>({
     async show(place, ref, told) {
       const [message] = slackMessages(told);
-      if (message !== undefined) await posting.edit(place, ref, message);
+      return message === undefined || posting.edit(place, ref, message);
     },
     threadOf: (place) => keyOf(workspace.team, place),
     allowLink: () => allowLink,
@@ -182,7 +182,7 @@ function connect(
 
   const show: InteractionParts["show"] = async (place, user, messages) => {
     try {
-      await within(TELL_MS, posting.whisper(place, user, messages));
+      await within(TELL_MS, posting.postEphemeral(place, user, messages));
     } catch (error) {
       log.debug({ err: error }, "a person could not be told");
     }

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { putNewest } from "../../core/ttl-cache.ts";
 import { renderText } from "../render/message.ts";
 import { slackMessages } from "./encode.ts";
+import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
 
@@ -42,10 +43,10 @@ export function createDropped({ posting, allowLink, log }: DroppedParts): Droppe
       log.error("Slack is dropping events: more than 30 000 in an hour (app_rate_limited)");
       const [message] = slackMessages(await renderText(TEXT, allowLink));
       if (message === undefined) return;
-      const id = `dropped:${Math.floor(Date.now() / TOLD_MS)}`;
+      const delivery = noticeDelivery("dropped", String(Math.floor(Date.now() / TOLD_MS)));
       for (const { place, at } of recent.values()) {
         if (now - at > RECENT_MS) continue;
-        posting.put(place, [message], { id, isRetry: false }).catch((error: unknown) => {
+        posting.put(place, [message], delivery).catch((error: unknown) => {
           log.debug({ err: error }, "people could not be told that Slack drops events");
         });
       }

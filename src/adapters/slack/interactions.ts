@@ -1,9 +1,7 @@
 import * as z from "zod";
 import { isBotError, messageOf } from "../../core/errors.ts";
-import type { Inbound, Inbox, Queries } from "../adapter.ts";
-import { loadForm, readForm } from "../render/forms.ts";
-import { readButtonAction, type ButtonAction } from "../render/buttons.ts";
-import { renderDetails } from "../render/card.ts";
+import type { Inbox, Queries } from "../adapter.ts";
+import { type Deed, handleButton, handleForm } from "../shared/buttons.ts";
 import type { Api } from "./api.ts";
 import { type SlackMessage, slackMessages } from "./encode.ts";
 import { errorsOf, formView, MAX_FIELDS, readSubmit } from "./forms.ts";
@@ -31,9 +29,6 @@ const stopSchema = z.object({
   event_ts: z.string(),
 });
 
-const OTHER_VERSION =
-  "This button is from another version of Watchkeeper and means nothing to this one. Type what you want instead; `help` lists how.";
-
 export interface InteractionParts {
   workspace: Workspace;
   api: Api;
@@ -59,19 +54,19 @@ export interface Interactions {
 }
 
 export function createInteractions(parts: InteractionParts): Interactions {
-  const { workspace, people, inbox } = parts;
+  const { workspace, api, people, inbox, queries } = parts;
   const { team } = workspace;
 
-  /** Returns what keeps it from being kept, in words for whoever sent it. */
-  async function post(
+  /** Returns what keeps it from being recorded, in words for whoever sent it. */
+  async function record(
     place: Place,
     id: string,
     { id: user, team_id }: Pressed["user"],
-    inbound: Omit<Extract<Inbound, { kind: "click" }>, "actor"> | { kind: "stop" },
+    deed: Deed,
   ): Promise<string | undefined> {
     try {
       const actor = await people.actor(user, team_id);
-      await inbox.post(keyOf(team, place), id, { ...inbound, actor });
+      await inbox.post(keyOf(team, place), id, { ...deed, actor });
       return undefined;
     } catch (error) {
       if (isBotError(error, "USAGE")) return error.message;
@@ -79,25 +74,31 @@ export function createInteractions(parts: InteractionParts): Interactions {
     }
   }
 
-  async function act(pressed: Pressed, press: ButtonAction, place: Place) {
-    const { container, user: by } = pressed;
-    const [{ action_ts }] = pressed.actions;
-    switch (press.kind) {
-      case "click": {
-        const id = `click:${container.message_ts}:${by.id}:${action_ts}`;
-        return post(place, id, by, { ...press, via: "button" });
-      }
-      case "stop":
-        return post(place, `stop:${action_ts}`, by, { kind: "stop" });
-      case "form":
-        return openForm(parts, press, pressed.trigger_id, place);
-      case "details": {
-        const card = await parts.queries.action(keyOf(team, place), press.action);
-        if (card === undefined) return `${press.action} is not known in this thread any more.`;
-        await parts.show(place, by.id, slackMessages(renderDetails(card)));
-        return undefined;
-      }
-    }
+  async function take({ container, user, actions, trigger_id }: Pressed, place: Place) {
+    const [{ action_id, action_ts }] = actions;
+    const tell = (text: string) => parts.tell(place, user.id, text);
+    await handleButton(
+      { key: keyOf(team, place), queries, id: action_id },
+      { maxFields: MAX_FIELDS, written: () => undefined },
+      {
+        tell,
+        show: (message) => parts.show(place, user.id, slackMessages(message)),
+        async record(deed) {
+          const where = deed.kind === "stop" ? "" : `${container.message_ts}:${user.id}:`;
+          const id = `${deed.kind}:${where}${action_ts}`;
+          const problem = await record(place, id, user, deed);
+          if (problem !== undefined) await tell(problem);
+        },
+        async openForm(form, typed) {
+          try {
+            const view = formView(form, place);
+            await api.ask("views.open", (client) => client.views.open({ trigger_id, view }));
+          } catch (error) {
+            await tell(`${messageOf(error)} Type it instead: ${typed}`);
+          }
+        },
+      },
+    );
   }
 
   return {
@@ -106,10 +107,8 @@ export function createInteractions(parts: InteractionParts): Interactions {
       const { container, message } = pressed;
       const root = container.thread_ts ?? message?.thread_ts ?? container.message_ts;
       const place = { channel: container.channel_id, root };
-      const press = readButtonAction(pressed.actions[0].action_id);
       try {
-        const problem = press === undefined ? OTHER_VERSION : await act(pressed, press, place);
-        if (problem !== undefined) await parts.tell(place, pressed.user.id, problem);
+        await take(pressed, place);
       } catch (error) {
         // Slack sends a press once only: what was not kept must be pressed again.
         void parts.tell(place, pressed.user.id, `${messageOf(error)} Press again in a moment.`);
@@ -120,44 +119,24 @@ export function createInteractions(parts: InteractionParts): Interactions {
     async submit(body) {
       const { user: by, place, view, form, written } = readSubmit(body);
       /** Where the form has no field that could show it, it closes, and the person is told. */
-      const refuse = async (why: string): Promise<FormAnswer> => {
-        if (Object.keys(written).length > 0) {
-          return errorsOf(written, [{ field: undefined, text: why }]);
-        }
-        await parts.tell(place, by.id, why);
+      const tell = async (text: string): Promise<FormAnswer> => {
+        if (Object.keys(written).length > 0) return errorsOf(written, [{ field: undefined, text }]);
+        await parts.tell(place, by.id, text);
         return undefined;
       };
-      const sent = await readForm(parts.queries, keyOf(team, place), form, written);
-      if (sent === undefined) return refuse("This form is from another version of Watchkeeper.");
-      if (sent.kind === "mistaken") return errorsOf(written, sent.mistakes);
-      const problem = await post(place, `form:${view}`, by, { ...sent, via: "button" });
-      return problem === undefined ? undefined : refuse(problem);
+      return handleForm<FormAnswer>({ key: keyOf(team, place), queries, id: form }, written, {
+        tell,
+        showMistakes: async ({ mistakes }) => errorsOf(written, mistakes),
+        async record(deed) {
+          const problem = await record(place, `form:${view}`, by, deed);
+          return problem === undefined ? undefined : tell(problem);
+        },
+      });
     },
 
     async stop(event) {
       const { channel, thread_ts, user: id, event_ts } = stopSchema.parse(event);
-      const place = { channel, root: thread_ts };
-      await post(place, `stop:${event_ts}`, { id }, { kind: "stop" });
+      await record({ channel, root: thread_ts }, `stop:${event_ts}`, { id }, { kind: "stop" });
     },
   };
-}
-
-/** Returns why there is no form, in words for whoever pressed. */
-async function openForm(
-  { api, queries, workspace }: InteractionParts,
-  press: Extract<ButtonAction, { kind: "form" }>,
-  trigger_id: string,
-  place: Place,
-): Promise<string | undefined> {
-  const key = keyOf(workspace.team, place);
-  const form = await loadForm(queries, key, press, { maxFields: MAX_FIELDS });
-  if (form === undefined) return `${press.action} is not known in this thread any more.`;
-  const typed = `Type it instead: ${press.form} ${press.action} …`;
-  try {
-    const view = formView(form, place);
-    await api.ask("views.open", (client) => client.views.open({ trigger_id, view }));
-    return undefined;
-  } catch (error) {
-    return `${messageOf(error)} ${typed}`;
-  }
 }

@@ -1,58 +1,37 @@
 import type { webApi } from "@slack/bolt";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { putNewest } from "../../core/ttl-cache.ts";
-import type { Delivery, MessageRef } from "../adapter.ts";
+import type { MessageRef } from "../adapter.ts";
+import {
+  deliverParts,
+  EPHEMERAL,
+  partsOf,
+  type Posting as ChatPosting,
+} from "../shared/posting.ts";
 import type { Api } from "./api.ts";
 import type { SlackMessage } from "./encode.ts";
 import { findDelivery, markOf } from "./find-delivery.ts";
 import { REFUSED_MS, refusalCode } from "./errors.ts";
 import type { Place, Workspace } from "./place.ts";
 
-/** The message stands no more, or not for us. */
+/** The message is gone, or can't be edited any more. */
 const LOST: ReadonlySet<string> = new Set([
   "message_not_found",
   "cant_update_message",
   "edit_window_closed",
 ]);
 
-/** How messages get into a thread and out of it. Everything throws what `Api.ask` throws. */
-export interface Posting {
+/** As `ChatPosting`; everything throws what `Api.ask` throws. Where Slack deletes nothing, a message stays with other words. */
+export interface Posting extends ChatPosting<Place, SlackMessage> {
   /**
-   * Posts one message after the other, as parts of one delivery. Parts that an earlier attempt posted are brought up to
-   * date instead; `begun` becomes the first. When one fails, those before it stay for the next attempt to find.
+   * Shows messages to this person only: in the thread, or as a direct message when they are not in its channel. Undefined
+   * when Slack refuses that one.
    */
-  put(
-    place: Place,
-    messages: readonly SlackMessage[],
-    delivery: Delivery,
-    begun?: MessageRef,
-  ): Promise<MessageRef>;
-  /** False when the message is gone or may not be edited any more. */
-  edit(place: Place, ts: string, message: SlackMessage): Promise<boolean>;
-  /** Not there any more is as good as deleted; where Slack deletes nothing, it stays with other words. */
-  remove(place: Place, ref: MessageRef): Promise<void>;
-  /**
-   * Seen by this person only: in the thread, or as a direct message when they are not in its channel. Undefined when Slack
-   * refuses that one.
-   */
-  whisper(
+  postEphemeral(
     place: Place,
     user: string,
     messages: readonly SlackMessage[],
   ): Promise<MessageRef | undefined>;
-}
-
-/** A reference to several messages names them all; one that is not in the thread with where it is, as `place/ts`. */
-export function timestampsOf(ref: MessageRef): string[] {
-  return ref.split(",");
-}
-
-/** In a reference, in place of the channel: Slack shows the message to one person and lets nobody change it. */
-const EPHEMERAL = "ephemeral";
-
-/** Only one person sees it. */
-export function isPrivate(ts: string): boolean {
-  return ts.includes("/");
 }
 
 /** Nothing that we post pings, unfurls, or is read as markup. */
@@ -151,42 +130,32 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
   const { checkRoot, post, postIn, remove, edit } = createSender(api);
   const inTurn = createTurns();
 
-  async function putNow(
-    ...[place, messages, { id, isRetry: again, orphan: stray }, begun]: Parameters<Posting["put"]>
-  ) {
-    await checkRoot(place.channel, place.root);
-    if (stray !== undefined) {
-      const left = await findDelivery(api, workspace, place, stray);
-      for (const ts of left.values()) await remove(place.channel, ts);
-    }
-    const there = again ? await findDelivery(api, workspace, place, id) : new Map<number, string>();
-    if (begun !== undefined) there.set(0, begun);
-    const refs: string[] = [];
-    for (const [part, message] of messages.entries()) {
-      const ts = there.get(part);
-      const stands = ts !== undefined && (await edit(place, ts, message));
-      const where = { thread_ts: place.root, metadata: markOf(id, part) };
-      refs.push(stands ? ts : await post(place.channel, message, where));
-    }
-    return refs.join(",");
-  }
-
   return {
     edit,
 
-    put: (place, messages, delivery, begun) =>
-      inTurn(`${place.channel} ${place.root} ${delivery.id}`, (isLater) =>
-        putNow(place, messages, { ...delivery, isRetry: delivery.isRetry || isLater }, begun),
-      ),
+    put: (place, messages, delivery, progress) =>
+      inTurn(`${place.channel} ${place.root} ${delivery.id}`, async (isLater) => {
+        await checkRoot(place.channel, place.root);
+        const attempt = { ...delivery, isRetry: delivery.isRetry || isLater };
+        return deliverParts(messages, attempt, progress, {
+          find: (id) => findDelivery(api, workspace, place, id),
+          edit: (ts, message) => edit(place, ts, message),
+          post(message, part) {
+            const where = { thread_ts: place.root, metadata: markOf(delivery.id, part) };
+            return post(place.channel, message, where);
+          },
+          remove: (ts) => remove(place.channel, ts),
+        });
+      }),
 
     async remove(place, ref) {
-      for (const each of timestampsOf(ref)) {
-        const [ts = "", channel = place.channel] = each.split("/").toReversed();
+      for (const part of partsOf(ref)) {
+        const [ts = "", channel = place.channel] = part.split("/").toReversed();
         if (channel !== EPHEMERAL && ts !== "") await remove(channel, ts);
       }
     },
 
-    whisper: createWhisper(api, postIn),
+    postEphemeral: createPostEphemeral(api, postIn),
   };
 }
 
@@ -209,10 +178,10 @@ function createTurns() {
   };
 }
 
-function createWhisper(
+function createPostEphemeral(
   api: Api,
   post: (channel: string, message: SlackMessage) => Promise<{ ts: string; channel: string }>,
-): Posting["whisper"] {
+): Posting["postEphemeral"] {
   /** Undefined when the person is not in the channel. */
   async function postTo(
     place: Place,

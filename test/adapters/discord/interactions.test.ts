@@ -52,7 +52,7 @@ test("a click that could not be kept is not acknowledged as taken: its person al
   bot.breakStore(1);
   expect(await press("Approve")).toMatchObject({ kind: "acked", how: "reply" });
   expect(await clicks()).toEqual([]);
-  expect(told()).toEqual([expect.stringContaining("Not recorded")]);
+  expect(told()).toEqual([expect.stringContaining("Couldn't record that")]);
   expect(await press("Approve")).toMatchObject({ how: "deferUpdate" });
   expect(await clicks()).toHaveLength(1);
 });
@@ -138,7 +138,7 @@ test("what is pressed for an action that is not known any more is answered so", 
   expect(await press("Details")).toMatchObject({ how: "reply" });
   expect(await press("Edit…")).toMatchObject({ how: "reply" });
   expect(told()).toEqual(
-    Array.from({ length: 2 }, () => expect.stringContaining("nothing to this button")),
+    Array.from({ length: 2 }, () => expect.stringContaining("I don't know a1")),
   );
 });
 

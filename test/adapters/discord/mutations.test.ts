@@ -123,7 +123,7 @@ test("an interaction without entitlements is answered, slash commands in words, 
         expect.stringContaining("no slash commands"),
         expect.stringContaining('"choices":[]'),
         expect.stringContaining("I only answer members"),
-        expect.stringContaining("nothing to this button"),
+        expect.stringContaining("another version of Watchkeeper"),
       ]),
     );
     // The first was ours: it was kept.

@@ -18,6 +18,7 @@ async function open(...errors: (BotError | undefined)[]) {
       texts.push(JSON.stringify(told));
       const error = errors.shift();
       if (error !== undefined) throw error;
+      return true;
     },
     threadOf: (place) => place,
     allowLink: () => () => false,

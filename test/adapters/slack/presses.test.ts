@@ -120,7 +120,7 @@ test("an action that the thread no longer knows is said to be unknown", async ()
   const ts = await view.postCard(cardOf(key, { action: "a7" }), { id: "a7", isRetry: false });
   await press("Details", ts);
   await press("Edit…", ts);
-  const unknown = "a7 is not known in this thread any more.";
+  const unknown = "I don't know a7 in this thread any more.";
   expect(told()).toEqual([unknown, unknown]);
   expect(bot.slack.views(bot.bob)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aloudDelivery } from "../../../src/adapters/shared/aloud.ts";
+import { aloudDelivery } from "../../../src/adapters/shared/notice-ids.ts";
 
 test("what is said aloud to one person has an id of its own for each text, within what a delivery may have", () => {
   const one = aloudDelivery("slack:T1:U1", "a1 waits");

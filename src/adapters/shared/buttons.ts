@@ -1,0 +1,78 @@
+import type { Edit } from "../../core/edit.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { Inbound, Queries } from "../adapter.ts";
+import { readButtonAction } from "../render/buttons.ts";
+import { renderDetails, type RenderedMessage } from "../render/card.ts";
+import { type Form, loadForm, type MistakenForm, readForm } from "../render/forms.ts";
+import { OTHER_VERSION, unknownAction } from "../render/phrases.ts";
+
+/** What was pressed or sent, without who did it. */
+export type Deed = Omit<Extract<Inbound, { kind: "click" }>, "actor"> | { kind: "stop" };
+
+/** What a platform does about a press or a sent form. Each call also acknowledges it. */
+export interface InteractionTarget<Reply> {
+  /** Records it in the journal. */
+  record(deed: Deed): Promise<Reply>;
+  /** Says it to the person alone. */
+  tell(text: string): Promise<Reply>;
+}
+
+export interface ButtonTarget<Reply> extends InteractionTarget<Reply> {
+  /** `typed`: what can be typed instead. */
+  openForm(form: Form, typed: string): Promise<Reply>;
+  /** Shows it to the person alone. */
+  show(message: RenderedMessage): Promise<Reply>;
+}
+
+export interface FormTarget<Reply> extends InteractionTarget<Reply> {
+  /** Says what is wrong with what was written. */
+  showMistakes(form: MistakenForm): Promise<Reply>;
+}
+
+/** Where it was pressed, and what that says. */
+interface Pressed {
+  key: JournalKey;
+  queries: Pick<Queries, "action" | "editForm" | "checkEdit">;
+  /** Of the button or the form. */
+  id: string;
+}
+
+/** `maxFields`: of one form. `written`: what stands in a form that is opened again. */
+export async function handleButton<Reply>(
+  { key, queries, id }: Pressed,
+  form: { maxFields: number; written(): Edit["written"] | undefined },
+  target: ButtonTarget<Reply>,
+): Promise<Reply> {
+  const action = readButtonAction(id);
+  switch (action?.kind) {
+    case undefined:
+      return target.tell(OTHER_VERSION);
+    case "click":
+      return target.record({ ...action, via: "button" });
+    case "stop":
+      return target.record({ kind: "stop" });
+    case "form": {
+      const written = action.form === "again" ? form.written() : undefined;
+      const loaded = await loadForm(queries, key, action, { maxFields: form.maxFields, written });
+      if (loaded === undefined) return target.tell(unknownAction(action.action));
+      return target.openForm(loaded, `${action.form} ${action.action} …`);
+    }
+    case "details": {
+      const card = await queries.action(key, action.action);
+      if (card === undefined) return target.tell(unknownAction(action.action));
+      return target.show(renderDetails(card));
+    }
+  }
+}
+
+/** Takes a form that was sent. An edit is checked before it is recorded. */
+export async function handleForm<Reply>(
+  { key, queries, id }: Pressed,
+  written: Edit["written"],
+  target: FormTarget<Reply>,
+): Promise<Reply> {
+  const sent = await readForm(queries, key, id, written);
+  if (sent === undefined) return target.tell(OTHER_VERSION);
+  if (sent.kind === "mistaken") return target.showMistakes(sent);
+  return target.record({ ...sent, via: "button" });
+}

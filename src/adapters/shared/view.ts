@@ -1,0 +1,104 @@
+import type { Logger } from "pino";
+import type { MessageRef, Outgoing, View } from "../adapter.ts";
+import { renderCard, type RenderedMessage } from "../render/card.ts";
+import { renderOutgoing, renderText } from "../render/message.ts";
+import type { AllowLink } from "../render/rich-text.ts";
+import { aloudDelivery } from "./notice-ids.ts";
+import { isPrivate, partsOf, type Posting } from "./posting.ts";
+import type { ProgressBoard } from "./progress-board.ts";
+
+/** What a thread is doing, for the platform's own status line. */
+export type ThreadStatus = "working" | "waiting" | "idle";
+
+export interface ChatViewParts<Place, Message> {
+  posting: Posting<Place, Message>;
+  board: ProgressBoard<Place>;
+  allowLink: AllowLink;
+  /** The messages that say it, at least one. */
+  encode(rendered: RenderedMessage): readonly Message[];
+  /** Shows something to one person alone. Undefined when that isn't possible. */
+  postPrivately(account: string, rendered: RenderedMessage): Promise<MessageRef | undefined>;
+  /** What people call the account. */
+  nameOf(account: string): Promise<string>;
+  /** Shows the status at once or not at all; never fails. */
+  showStatus?(status: ThreadStatus): void;
+  log: Logger;
+}
+
+/** One thread of a chat platform, as everyone in it sees it. Throws what `posting` throws; the outbox repeats it. */
+export function createChatView<Place, Message>(
+  place: Place,
+  parts: ChatViewParts<Place, Message>,
+): View {
+  const { posting, board, allowLink, encode, showStatus, log } = parts;
+
+  /** False when a part is gone. What one person alone sees stays as it was. */
+  async function editAll(ref: MessageRef, rendered: RenderedMessage): Promise<boolean> {
+    const messages = encode(rendered);
+    let isWhole = true;
+    for (const [at, part] of partsOf(ref).entries()) {
+      const message = messages[at];
+      if (message === undefined || isPrivate(part)) continue;
+      isWhole = (await posting.edit(place, part, message)) && isWhole;
+    }
+    return isWhole;
+  }
+
+  return {
+    async openProgress(delivery, soFar) {
+      showStatus?.("working");
+      return board.begin(place, soFar, (rendered) =>
+        // Progress is one message, whatever it holds.
+        posting.put(place, encode(rendered).slice(0, 1), delivery),
+      );
+    },
+
+    progress(update, opened) {
+      if (opened !== undefined) board.note(place, opened, update);
+    },
+
+    async post(message, delivery, opened) {
+      if (opened !== undefined) await board.end(opened);
+      const messages = encode(await renderOutgoing(message, allowLink));
+      const ref = await posting.put(place, messages, delivery, opened);
+      const status = statusAfter(message);
+      if (status !== undefined) showStatus?.(status);
+      return ref;
+    },
+
+    async postPrivately(account, text, offer) {
+      const ref = await parts.postPrivately(account, await renderText(text, allowLink, offer));
+      if (ref !== undefined) return ref;
+      // What comes after it must not wait for ever for a person who can't be reached alone.
+      const aloud = await renderText(`${await parts.nameOf(account)}: ${text}`, allowLink);
+      return posting.put(place, encode(aloud), aloudDelivery(account, text));
+    },
+
+    async updateNotice(ref, notice) {
+      if (notice === undefined) return posting.remove(place, ref);
+      await editAll(ref, await renderOutgoing(notice, allowLink));
+    },
+
+    async postCard(card, delivery) {
+      const ref = await posting.put(place, encode(renderCard(card)), delivery);
+      showStatus?.("waiting");
+      return ref;
+    },
+
+    async updateCard(ref, card) {
+      if (await editAll(ref, renderCard(card))) return;
+      log.warn({ key: card.key, action: card.action }, "a card is gone and stays so");
+    },
+
+    async delete(ref) {
+      await board.end(ref);
+      await posting.remove(place, ref);
+    },
+  };
+}
+
+/** A run that answered works no more; one that asks waits. Any other notice changes nothing. */
+function statusAfter(message: Outgoing): ThreadStatus | undefined {
+  if (message.kind === "answer") return "idle";
+  return message.asks === undefined ? undefined : "waiting";
+}
