@@ -1,37 +1,30 @@
-import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Adapter, Inbox, Queries, Tenants } from "../adapters/adapter.ts";
-import { SYSTEM_PROMPT } from "../agent/prompt.ts";
-import { hashTerms, type RunTerms } from "../thread/run.ts";
 import { createPersonOf } from "../core/people.ts";
 import { answerCommand } from "../commands/answers.ts";
 import { readText } from "../commands/grammar.ts";
-import { checkPolicyNames, type Config } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
-import type { Ledger } from "../incidents/incident.ts";
 import { createLedger } from "../incidents/ledger.ts";
 import { startBeating } from "../journal/heartbeat.ts";
-import type { Journal, JournalReader, Stoppable } from "../journal/journal.ts";
-import { showAddress } from "../journal/redis/address.ts";
-import { openSqliteJournal, readSqliteJournal } from "../journal/sqlite/journal.ts";
-import { contextWindowOf, loadModel, modelProblem } from "../models/load.ts";
+import type { Journal, Stoppable } from "../journal/journal.ts";
+import { loadModel, modelProblem } from "../models/load.ts";
 import type { Model } from "../models/model.ts";
 import { answerWithoutModel } from "./no-model.ts";
-import { catalogText } from "../skills/catalog.ts";
-import { loadSkills, type Skills } from "../skills/load.ts";
-import { describeInput, toolSpec } from "../tools/arguments.ts";
+import { describeInput } from "../tools/arguments.ts";
 import { createDial } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec } from "../tools/process.ts";
-import { createTools } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createInProcessWakeups, type InProcessOptions } from "../wakeups/in-process.ts";
 import type { Wakeups } from "../wakeups/wakeups.ts";
 import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
+import { openStore } from "./store.ts";
 import { createTenants } from "./tenants.ts";
+import { loadToolset, runTerms, type Toolset } from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
 import { createWorker } from "../worker/worker.ts";
 
@@ -56,40 +49,6 @@ export interface Bot {
   stop(): Promise<void>;
 }
 
-/**
- * The store that is configured. `warn` is told, in a sentence each, what can be lived with but should not be.
- * @throws what `openSqliteJournal` and `openRedisJournal` throw
- */
-async function openStore(
-  { dataDir, redis }: Config,
-  warn?: (text: string) => void,
-): Promise<Journal> {
-  const told = warn && { warn };
-  if (redis === undefined) return openSqliteJournal({ path: fileIn(dataDir), ...told });
-  const { openRedisJournal } = await import("../journal/redis/journal.ts");
-  return openRedisJournal({ ...redis, ...told });
-}
-
-/** The store for a command that only looks: what an older version wrote stays as it is. Else as `openStore`. */
-export async function readStore(
-  { dataDir, redis }: Config,
-  warn?: (text: string) => void,
-): Promise<JournalReader> {
-  const told = warn && { warn };
-  if (redis === undefined) return readSqliteJournal({ path: fileIn(dataDir), ...told });
-  const { readRedisJournal } = await import("../journal/redis/journal.ts");
-  return readRedisJournal({ ...redis, ...told });
-}
-
-function fileIn(dataDir: string): string {
-  return join(dataDir, "watchkeeper.db");
-}
-
-/** Where `openStore` keeps things, for people. */
-export function storeName({ dataDir, redis }: Config): string {
-  return redis === undefined ? `SQLite in ${dataDir}` : showAddress(redis.address);
-}
-
 /** A terminal's thread is served by the process in which it is open, and by no other. */
 const OWN_TRANSPORTS: ReadonlySet<string> = new Set(["terminal"]);
 
@@ -103,59 +62,6 @@ async function createWakeups(
   const { createBullmqWakeups } = await import("../wakeups/bullmq.ts");
   const isShared = (transport: string) => !OWN_TRANSPORTS.has(transport);
   return createBullmqWakeups({ ...options, address: redis.address, isShared, served });
-}
-
-/** The skills that come with the program. */
-const OWN_SKILLS = join(import.meta.dirname, "../../skills");
-
-/** What a configuration gives runs to work with. */
-export interface Toolset extends Skills {
-  tools: readonly Tool[];
-}
-
-/**
- * Loads the skills, a configured folder's before the program's own of the same name, and makes the tools. `ledger` is asked
- * when a tool needs it; left out where none is run.
- * @throws BotError CONFIG_INVALID when policy names a tool or an argument that does not exist
- */
-export async function loadToolset(config: Config, ledger?: () => Ledger): Promise<Toolset> {
-  const {
-    logs,
-    network,
-    secrets,
-    skills: { folders },
-  } = config;
-  const { encode } = createEncoder(secrets);
-  const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
-  const tools = createTools({ host: logs, network }, { skills, ...(ledger && { ledger }) });
-  checkPolicyNames(config, tools);
-  return { skills, problems, tools };
-}
-
-/** What every model's run is made of; undefined where no model is configured. */
-export function runTerms(
-  { model, budgets }: Config,
-  { tools, skills }: Toolset,
-): RunTerms | undefined {
-  if (model.id === undefined) return undefined;
-  return hashTerms({
-    model: model.id,
-    system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalogText(skills)}`,
-    tools: tools.map(toolSpec),
-    budget: {
-      steps: budgets.stepsPerRun,
-      tokens: budgets.tokensPerRun,
-      minutes: budgets.minutesPerRun,
-    },
-    maxOutputTokens: model.maxOutputTokens,
-    tokensPerDay: budgets.tokensPerDay,
-    shares: {
-      person: budgets.tokensPerPersonDay,
-      place: budgets.tokensPerPlaceDay,
-      guest: budgets.tokensPerGuestDay,
-    },
-    contextWindow: contextWindowOf(model.id, model),
-  });
 }
 
 /** Loads each model once, when it is first asked. */

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "vitest";
-import { auditLines } from "../../src/app/cli/reports.ts";
+import { auditLines } from "../../src/app/cli/audit.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { collect, Program } from "../fakes/program.ts";
 

@@ -1,13 +1,13 @@
 import { type RequestContext, requestOf } from "../../agent/request.ts";
-import type { RunTerms } from "../../thread/run.ts";
 import { emptyTranscript, foldTranscript, tellingOf } from "../../agent/transcript.ts";
 import { totalTokens } from "../../core/block.ts";
 import type { Entry } from "../../core/entry.ts";
-import { exactText } from "../../security/sanitize.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import { fold } from "../../thread/fold.ts";
 import type { JournalReader } from "../../journal/journal.ts";
+import { exactText } from "../../security/sanitize.ts";
+import { fold } from "../../thread/fold.ts";
+import type { RunTerms } from "../../thread/run.ts";
 import { emptyThread } from "../../thread/state.ts";
 
 type Answer = Entry<"assistant">;

@@ -1,0 +1,134 @@
+import { readFileSync } from "node:fs";
+import { BotError, messageOf } from "../../core/errors.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { JournalReader } from "../../journal/journal.ts";
+import {
+  type CliCommand,
+  type CommandInput,
+  EXIT,
+  findThread,
+  printLines,
+  textOption,
+  withStore,
+} from "./command.ts";
+
+export const audit: CliCommand = {
+  name: "audit",
+  forms: [
+    {
+      form: "npm start -s -- audit [--thread <id>] [--since 24h|7d|2026-11-21]",
+      about: "requests, votes, executions and outcomes as JSON lines",
+    },
+    {
+      form: "npm start -s -- audit --verify [<thread>] [--against <file>]",
+      about:
+        "checks each thread's seal and prints its head, a JSON line each;\ncompares them with such lines that were kept elsewhere",
+    },
+  ],
+  options: { thread: "text", since: "text", verify: "flag", against: "text" },
+  words: { min: 0, max: 1 },
+  run: (input) => (input.options["verify"] === true ? verify(input) : print(input)),
+};
+
+async function print(input: CommandInput): Promise<number> {
+  const thread = textOption(input, "thread");
+  const since = textOption(input, "since");
+  if (input.words.length > 0 || input.options["against"] !== undefined) {
+    throw new BotError(
+      "USAGE",
+      "audit takes a thread as --thread <id>; --against goes with --verify.",
+    );
+  }
+  const from = since === undefined ? undefined : readSince(since, Date.now());
+  await withStore(input.config, async (journal) => {
+    const key = thread === undefined ? undefined : await findThread(journal, thread);
+    await printLines(auditLines(journal, { key, since: from }));
+  });
+  return EXIT.answered;
+}
+
+/** Checks each journal's seal, also against what was kept in a file. Fails when one does not hold. */
+async function verify(input: CommandInput): Promise<number> {
+  const { readSealLines, verifySeals } = await import("./seals.ts");
+  const thread = input.words[0] ?? textOption(input, "thread");
+  const against = textOption(input, "against");
+  const kept = against === undefined ? [] : readSealLines(readKept(against));
+  let failed = false;
+  await withStore(input.config, async (journal) => {
+    async function* lines(key: JournalKey | undefined): AsyncIterable<string> {
+      for await (const line of verifySeals(journal, { key, kept })) {
+        failed ||= line.problem !== undefined;
+        yield JSON.stringify(line);
+      }
+    }
+    await printLines(lines(thread === undefined ? undefined : await findThread(journal, thread)));
+  });
+  return failed ? EXIT.failed : EXIT.answered;
+}
+
+function readKept(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new BotError("USAGE", `${path} could not be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** What an audit is about: who asked for what, who decided, what was executed and how it ended. */
+const AUDITED = new Set([
+  "message",
+  "command",
+  "run_started",
+  "action_proposed",
+  "click",
+  "stop",
+  "vote",
+  "action_closed",
+  "tool_started",
+  "tool_finished",
+  "signal",
+  "settled",
+]);
+
+export interface AuditFilter {
+  /** Only this thread. */
+  key: JournalKey | undefined;
+  /** Only entries from then on, ms since 1970. */
+  since: number | undefined;
+}
+
+/** Requests, votes, executions and outcomes, oldest first in each thread, one JSON object a line. */
+export async function* auditLines(
+  journal: JournalReader,
+  { key, since = 0 }: AuditFilter,
+): AsyncIterable<string> {
+  const keys: JournalKey[] = key === undefined ? [] : [key];
+  if (key === undefined) {
+    for await (const summary of journal.list()) if (summary.lastAt >= since) keys.push(summary.key);
+  }
+  for (const thread of keys) {
+    for (const entry of await journal.read(thread)) {
+      if (entry.at < since || !AUDITED.has(entry.kind)) continue;
+      const { at, ...rest } = entry;
+      yield JSON.stringify({ at: new Date(at).toISOString(), thread, ...rest });
+    }
+  }
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/**
+ * `24h`, `7d`, `30m` before `now`, or a date such as `2026-11-21` or `2026-11-21T03:00Z`, as ms since 1970.
+ * @throws BotError USAGE
+ */
+export function readSince(text: string, now: number): number {
+  const [, count, unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const unitMs = UNITS[unit];
+  if (unitMs !== undefined) return now - Number(count) * unitMs;
+  const time = Date.parse(text);
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(time)) return time;
+  throw new BotError(
+    "USAGE",
+    "--since takes 30m, 24h, 7d or a date such as 2026-11-21 or 2026-11-21T03:00Z.",
+  );
+}

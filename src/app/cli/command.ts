@@ -1,0 +1,91 @@
+import { BotError } from "../../core/errors.ts";
+import type { Config } from "../../config/config.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { JournalReader } from "../../journal/journal.ts";
+
+/** Exit codes of every command; scripts rely on them. 3: it needs an approval or an answer. */
+export const EXIT = { answered: 0, failed: 1, usage: 2, needsApproval: 3 } as const;
+
+/** What a command is given. */
+export interface CommandInput {
+  config: Config;
+  /** The file that variables were read from, or undefined. */
+  envFile: string | undefined;
+  /** Where the person stands. */
+  folder: string;
+  /** The words after the command's name. */
+  words: readonly string[];
+  /** The options that were given. */
+  options: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/**
+ * A command of the program. Its file is read at every start, so what is heavy is imported in `run`.
+ */
+export interface CliCommand {
+  /** Undefined: what is done when no command is named. */
+  readonly name?: string;
+  /** Its forms, each with what it does, as the usage shows them. */
+  readonly forms: readonly { form: string; about: string }[];
+  /** Its own options, each a text unless `flag`. */
+  readonly options?: Readonly<Record<string, "text" | "flag">>;
+  /** How many words may follow its name. */
+  readonly words?: { min: number; max: number };
+  /** Returns the exit code. */
+  run(input: CommandInput): Promise<number>;
+}
+
+/** An option's text; undefined when it was not given. */
+export function textOption({ options }: CommandInput, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The journal of a store that is only looked at, closed afterwards. */
+export async function withStore<T>(
+  config: Config,
+  look: (journal: JournalReader) => Promise<T>,
+): Promise<T> {
+  const { readStore } = await import("../store.ts");
+  const journal = await readStore(config);
+  try {
+    return await look(journal);
+  } finally {
+    await journal.close();
+  }
+}
+
+/**
+ * The thread that a person names by its key or by a beginning of it that only one thread has, with or without
+ * `terminal:`.
+ * @throws BotError THREAD_UNKNOWN
+ */
+export async function findThread(journal: JournalReader, name: string): Promise<JournalKey> {
+  const found: JournalKey[] = [];
+  for (const prefix of [name, `terminal:${name}`]) {
+    for await (const { key } of journal.list({ prefix })) {
+      if (key === name) return key;
+      found.push(key);
+    }
+  }
+  const [only, another] = found;
+  if (only !== undefined && another === undefined) return only;
+  const problem = only === undefined ? "No thread begins with" : "Several threads begin with";
+  const { exactText } = await import("../../security/sanitize.ts");
+  throw new BotError(
+    "THREAD_UNKNOWN",
+    `${problem} ${exactText(name)}; /threads in \`npm start\` lists them.`,
+  );
+}
+
+/** Prints lines until there are no more or the reader has gone, as `| head` does. */
+export async function printLines(lines: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  let gone = false;
+  process.stdout.on("error", () => {
+    gone = true;
+  });
+  for await (const line of lines) {
+    if (gone) return;
+    if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,68 @@
+import { parseArgs } from "node:util";
+import { BotError, messageOf } from "../../core/errors.ts";
+import { artifact } from "./artifact.ts";
+import { ask } from "./ask.ts";
+import { audit } from "./audit.ts";
+import type { CliCommand, CommandInput } from "./command.ts";
+import { doctor } from "./doctor.ts";
+import { replay } from "./replay.ts";
+import { start } from "./start.ts";
+import { trace } from "./trace.ts";
+
+/** Every command, in the order of the usage. A new one is its file and one line here. */
+const COMMANDS: readonly CliCommand[] = [start, ask, doctor, trace, replay, artifact, audit];
+
+const FORM_WIDTH = 40;
+
+/** All forms of all commands, each with what it does. */
+export function usage(): string {
+  const lines = COMMANDS.flatMap(({ forms }) =>
+    forms.flatMap(({ form, about }) => {
+      const [first = "", ...more] = about.split("\n");
+      const pad = " ".repeat(FORM_WIDTH + 3);
+      const head =
+        form.length < FORM_WIDTH
+          ? [`  ${form.padEnd(FORM_WIDTH)} ${first}`]
+          : [`  ${form}`, pad + first];
+      return [...head, ...more.map((line) => pad + line)];
+    }),
+  );
+  return `Usage:\n${lines.join("\n")}\nExit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval or an answer.`;
+}
+
+/**
+ * The command that the arguments name, with its words and options; undefined: help was asked for.
+ * @throws BotError USAGE with all forms
+ */
+export function readCommand(
+  argv: readonly string[],
+): { command: CliCommand; input: Pick<CommandInput, "words" | "options"> } | undefined {
+  const { values, positionals } = readArguments(argv);
+  if (values["help"] === true) return undefined;
+  const [name, ...words] = positionals;
+  const command = COMMANDS.find((each) => each.name === name);
+  if (command === undefined) throw new BotError("USAGE", usage());
+  const { options: own = {}, words: { min, max } = { min: 0, max: 0 } } = command;
+  const isForeign = Object.keys(values).some((option) => !Object.hasOwn(own, option));
+  if (isForeign || words.length < min || words.length > max) throw new BotError("USAGE", usage());
+  return { command, input: { words, options: values } };
+}
+
+function readArguments(argv: readonly string[]) {
+  const options = Object.fromEntries(
+    COMMANDS.flatMap(({ options: own = {} }) =>
+      Object.entries(own).map(
+        ([name, kind]) => [name, { type: kind === "flag" ? "boolean" : "string" }] as const,
+      ),
+    ),
+  );
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { ...options, help: { type: "boolean", short: "h" } },
+    });
+  } catch (error) {
+    throw new BotError("USAGE", `${messageOf(error)}\n\n${usage()}`, { cause: error });
+  }
+}

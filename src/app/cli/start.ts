@@ -1,0 +1,23 @@
+import { type CliCommand, textOption } from "./command.ts";
+
+export const start: CliCommand = {
+  forms: [
+    {
+      form: "npm start",
+      about:
+        "serves the chat platforms that are configured; with none, a conversation in this terminal:\nthe newest thread with open work, else a new one",
+    },
+    { form: "npm start -- --thread <id>", about: "opens one of the terminal's threads" },
+  ],
+  options: { thread: "text" },
+  async run(input) {
+    const { config, folder } = input;
+    const thread = textOption(input, "thread");
+    if (thread === undefined && (config.slack !== undefined || config.discord !== undefined)) {
+      const { serve } = await import("../serve.ts");
+      return serve(config);
+    }
+    const { converse } = await import("../converse.ts");
+    return converse(config, thread, folder);
+  },
+};

@@ -1,0 +1,31 @@
+import type { StoredEntry } from "../../core/entry.ts";
+import { exactText } from "../../security/sanitize.ts";
+import { EXIT, findThread, printLines, type CliCommand, withStore } from "./command.ts";
+
+export const trace: CliCommand = {
+  name: "trace",
+  forms: [{ form: "npm start -s -- trace <thread>", about: "a thread's journal" }],
+  words: { min: 1, max: 1 },
+  async run({ config, words: [thread = ""] }) {
+    await withStore(config, async (journal) => {
+      const key = await findThread(journal, thread);
+      await printLines([key, ...(await journal.read(key)).map(traceLine)]);
+    });
+    return EXIT.answered;
+  },
+};
+
+/** One line an entry, with all that it says. */
+function traceLine(entry: StoredEntry): string {
+  const { seq, at, id, kind, head: _, ...fields } = entry;
+  const said = Object.entries(fields).map(
+    ([name, value]) =>
+      `${name}=${typeof value === "string" ? oneLine(value) : exactText(JSON.stringify(value))}`,
+  );
+  const time = new Date(at).toISOString();
+  return `${String(seq).padStart(4)}  ${time}  ${kind.padEnd(15)} ${id}  ${said.join(" ")}`;
+}
+
+function oneLine(text: string): string {
+  return exactText(/^[\w.:/@-]+$/.test(text) ? text : JSON.stringify(text));
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { createTerminal } from "../adapters/terminal/adapter.ts";
+import type { Config } from "../config/config.ts";
+import { BotError } from "../core/errors.ts";
+import { type JournalKey, transportOf } from "../core/journal-key.ts";
+import { assemble, type Bot, LEASE_MS } from "./assemble.ts";
+import { findThread } from "./cli/command.ts";
+import { account, createLogger, stopOnSignal } from "./process.ts";
+
+const newThread = (): JournalKey => `terminal:${randomUUID()}`;
+
+/** A conversation: the named thread, else the newest with open work that nobody else serves, else a new one. */
+export async function converse(
+  config: Config,
+  thread: string | undefined,
+  folder: string,
+): Promise<number> {
+  const interactive = process.stdin.isTTY && process.stdout.isTTY && !config.terminal.dumb;
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const log = createLogger(
+    config,
+    interactive ? join(config.dataDir, "watchkeeper.log") : undefined,
+  );
+  const bot = await assemble(config, log, { local: true });
+  const terminal = createTerminal({
+    input: process.stdin,
+    output: process.stdout,
+    color: process.stdout.isTTY && config.terminal.color,
+    interactive,
+    ...account(),
+    folder,
+    now: Date.now,
+  });
+  stopOnSignal(bot);
+  bot.start(terminal);
+  try {
+    let key: JournalKey | undefined = await firstThread(bot, thread, interactive);
+    while (key !== undefined) key = await terminal.open(key, bot);
+    return 0;
+  } finally {
+    await bot.stop();
+  }
+}
+
+async function firstThread(
+  bot: Bot,
+  name: string | undefined,
+  interactive: boolean,
+): Promise<JournalKey> {
+  if (name !== undefined) {
+    const key = await findThread(bot.journal, name);
+    if (transportOf(key) === "terminal") return key;
+    throw new BotError(
+      "USAGE",
+      `--thread opens the terminal's own threads. ${key} is decided where its people are; \`trace ${key}\` shows it.`,
+    );
+  }
+  // A pipe's lines are meant for a thread of their own.
+  if (!interactive) return newThread();
+  for (const thread of await bot.queries.threads("terminal")) {
+    const waiting = [...thread.openActions, ...thread.questions];
+    if (!thread.open && !thread.unsettled && waiting.length === 0) continue;
+    if (!thread.leased || (await isAbandoned(bot, thread.key))) return thread.key;
+  }
+  return newThread();
+}
+
+/** A lease whose end does not move for longer than a renewal takes belongs to a process that is gone. */
+async function isAbandoned(bot: Bot, key: JournalKey): Promise<boolean> {
+  const leaseEnd = async () => {
+    for await (const summary of bot.journal.list({ prefix: key })) return summary.dueAt;
+    return undefined;
+  };
+  const before = await leaseEnd();
+  await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 3 + 500));
+  return (await leaseEnd()) === before;
+}

@@ -1,0 +1,34 @@
+import { userInfo } from "node:os";
+import { type Logger, pino } from "pino";
+import type { Config } from "../config/config.ts";
+import { createRedactor } from "../security/redaction.ts";
+import type { Bot } from "./assemble.ts";
+
+/** Logs to a file or, without one, to stderr. A log that cannot be written is lost; the program goes on. */
+export function createLogger(config: Config, file: string | undefined): Logger {
+  const redactor = createRedactor(config.secrets);
+  const dest = file ?? process.stderr.fd;
+  const destination = pino.destination({ dest, sync: true, mkdir: true, mode: 0o600 });
+  destination.on("error", () => undefined);
+  const hooks = { streamWrite: (line: string) => redactor.redact(line) };
+  return pino({ level: config.logLevel, hooks }, destination);
+}
+
+/** Who sits at this terminal. */
+export function account(): { account: string; name: string } {
+  const name = userInfo().username;
+  return { account: `terminal:${name}`, name };
+}
+
+/** Ends `bot` and then the process on the first signal, the process at once on the second. What it returns is aborted by the first. */
+export function stopOnSignal(bot: Bot): AbortSignal {
+  const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+  const signalled = new AbortController();
+  const stop = (signal: keyof typeof codes) => {
+    if (signalled.signal.aborted) process.exit(1);
+    signalled.abort();
+    void bot.stop().finally(() => process.exit(codes[signal]));
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop).on("SIGHUP", stop);
+  return signalled.signal;
+}

@@ -1,0 +1,26 @@
+import type { Config } from "../config/config.ts";
+import { assemble } from "./assemble.ts";
+import { connectPlatforms, loadPlatforms } from "./platforms.ts";
+import { createLogger, stopOnSignal } from "./process.ts";
+import { storeName } from "./store.ts";
+
+/**
+ * Serves every configured platform until it is told to stop. Returns only when none could be connected: then with what
+ * was wrong on stderr.
+ */
+export async function serve(config: Config): Promise<number> {
+  const log = createLogger(config, undefined);
+  const bot = await assemble(config, log, { local: false });
+  const stopped = stopOnSignal(bot);
+  try {
+    const platforms = await loadPlatforms(config, log);
+    bot.start(...platforms);
+    const connected = await connectPlatforms(platforms, bot, { log, signal: stopped });
+    if (connected.length === 0 && !stopped.aborted) return 1;
+    log.info({ store: storeName(config), model: config.model.id ?? "none" }, "serving");
+    await new Promise(() => {}); // until a signal ends the process
+    return 0;
+  } finally {
+    await bot.stop();
+  }
+}

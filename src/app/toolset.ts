@@ -1,0 +1,65 @@
+import { join } from "node:path";
+import { SYSTEM_PROMPT } from "../agent/prompt.ts";
+import { checkPolicyNames, type Config } from "../config/config.ts";
+import type { Ledger } from "../incidents/incident.ts";
+import { contextWindowOf } from "../models/load.ts";
+import { createEncoder } from "../security/encoder.ts";
+import { catalogText } from "../skills/catalog.ts";
+import { loadSkills, type Skills } from "../skills/load.ts";
+import { hashTerms, type RunTerms } from "../thread/run.ts";
+import { toolSpec } from "../tools/arguments.ts";
+import { createTools } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
+
+/** The skills that come with the program. */
+const OWN_SKILLS = join(import.meta.dirname, "../../skills");
+
+/** What a configuration gives runs to work with. */
+export interface Toolset extends Skills {
+  tools: readonly Tool[];
+}
+
+/**
+ * Loads the skills, a configured folder's before the program's own of the same name, and makes the tools. `ledger` is asked
+ * when a tool needs it; left out where none is run.
+ * @throws BotError CONFIG_INVALID when policy names a tool or an argument that does not exist
+ */
+export async function loadToolset(config: Config, ledger?: () => Ledger): Promise<Toolset> {
+  const {
+    logs,
+    network,
+    secrets,
+    skills: { folders },
+  } = config;
+  const { encode } = createEncoder(secrets);
+  const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
+  const tools = createTools({ host: logs, network }, { skills, ...(ledger && { ledger }) });
+  checkPolicyNames(config, tools);
+  return { skills, problems, tools };
+}
+
+/** What every model's run is made of; undefined where no model is configured. */
+export function runTerms(
+  { model, budgets }: Config,
+  { tools, skills }: Toolset,
+): RunTerms | undefined {
+  if (model.id === undefined) return undefined;
+  return hashTerms({
+    model: model.id,
+    system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalogText(skills)}`,
+    tools: tools.map(toolSpec),
+    budget: {
+      steps: budgets.stepsPerRun,
+      tokens: budgets.tokensPerRun,
+      minutes: budgets.minutesPerRun,
+    },
+    maxOutputTokens: model.maxOutputTokens,
+    tokensPerDay: budgets.tokensPerDay,
+    shares: {
+      person: budgets.tokensPerPersonDay,
+      place: budgets.tokensPerPlaceDay,
+      guest: budgets.tokensPerGuestDay,
+    },
+    contextWindow: contextWindowOf(model.id, model),
+  });
+}
