@@ -11,6 +11,7 @@ import type {
   UnreadFile,
 } from "../core/entry.ts";
 import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
+import type { HttpRoute } from "../core/http-route.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 
 /** What an adapter saw: a typed text, a click on a card, a Stop. The inbox reads typed commands out of texts. */
@@ -254,6 +255,8 @@ export interface PlatformFinding {
 
 /** A platform with servers of its own, which send events from `start` until `stop`. */
 export interface ChatAdapter extends Adapter {
+  /** Where the platform sends its events, for the program's HTTP server; none where it is connected to. */
+  readonly routes?: readonly HttpRoute[];
   /**
    * Resolves once events arrive; from then on it reconnects by itself.
    * @throws BotError PLATFORM_REFUSED when the token, its rights or the settings are wrong, PLATFORM_UNREACHABLE

@@ -6,13 +6,13 @@ import { isBotError } from "../core/errors.ts";
 
 /** The chat platforms that are configured, none of them connected yet. Only their programs are loaded. */
 export async function loadPlatforms(
-  { slack, discord, port }: Config,
+  { slack, discord }: Config,
   log: Logger,
 ): Promise<ChatAdapter[]> {
   const platforms: ChatAdapter[] = [];
   if (slack !== undefined) {
     const { createSlack } = await import("../adapters/slack/adapter.ts");
-    platforms.push(createSlack({ ...slack, port, log: log.child({ platform: "slack" }) }));
+    platforms.push(createSlack({ ...slack, log: log.child({ platform: "slack" }) }));
   }
   if (discord !== undefined) {
     const { createDiscord } = await import("../adapters/discord/adapter.ts");

@@ -21,7 +21,7 @@ export function account(): { account: string; name: string } {
 }
 
 /** Ends `bot` and then the process on the first signal, the process at once on the second. What it returns is aborted by the first. */
-export function stopOnSignal(bot: Bot): AbortSignal {
+export function stopOnSignal(bot: Pick<Bot, "stop">): AbortSignal {
   const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
   const signalled = new AbortController();
   const stop = (signal: keyof typeof codes) => {

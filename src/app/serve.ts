@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { assemble } from "./assemble.ts";
+import { type HttpServer, startHttpServer } from "./http.ts";
 import { connectPlatforms, loadPlatforms } from "./platforms.ts";
 import { createLogger, stopOnSignal } from "./process.ts";
 import { storeName } from "./store.ts";
@@ -11,9 +12,18 @@ import { storeName } from "./store.ts";
 export async function serve(config: Config): Promise<number> {
   const log = createLogger(config, undefined);
   const bot = await assemble(config, log, { local: false });
-  const stopped = stopOnSignal(bot);
+  let http: HttpServer | undefined;
+  const stop = async () => {
+    await bot.stop();
+    await http?.stop();
+  };
+  const stopped = stopOnSignal({ stop });
   try {
     const platforms = await loadPlatforms(config, log);
+    const routes = platforms.flatMap((platform) => platform.routes ?? []);
+    if (config.isPortSet || routes.length > 0) {
+      http = await startHttpServer({ routes, port: config.port, log });
+    }
     bot.start(...platforms);
     const connected = await connectPlatforms(platforms, bot, { log, signal: stopped });
     if (connected.length === 0 && !stopped.aborted) return 1;
@@ -21,6 +31,6 @@ export async function serve(config: Config): Promise<number> {
     await new Promise(() => {}); // until a signal ends the process
     return 0;
   } finally {
-    await bot.stop();
+    await stop();
   }
 }

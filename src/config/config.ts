@@ -37,6 +37,8 @@ export interface Config {
   readonly discord: DiscordSettings | undefined;
   /** Where HTTP is served, if anything needs it. */
   readonly port: number;
+  /** PORT is set: HTTP is served also where nothing needs it. */
+  readonly isPortSet: boolean;
   readonly logLevel: LogLevel;
   /** How long running calls may take to end when the program is told to stop, in ms, 0 to 60 000. */
   readonly drainMs: number;
@@ -235,6 +237,7 @@ export async function loadConfig(
     dataDir: resolve(cwd, variables.dataDir),
     slack: variables.slack,
     port: variables.port,
+    isPortSet: variables.isPortSet,
     logLevel: variables.logLevel,
     host: variables.host,
     drainMs: variables.drainMs,

@@ -6,6 +6,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const VERSION = "0.3";
 
+/** Where HTTP is served when something needs it and PORT does not say. */
+const DEFAULT_PORT = "3000";
+
 /** pino's, from most to least. */
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -30,7 +33,7 @@ export const VARIABLES = {
   DISCORD_TOKEN: "",
   DISCORD_GUILDS: "",
   DISCORD_API_URL: "",
-  PORT: "3000",
+  PORT: "",
   LOG_LEVEL: "info",
   DRAIN_SECONDS: "5",
   NO_COLOR: "",
@@ -111,8 +114,9 @@ export function readVariables(env: Environment, mistakes: string[]) {
   const file = read("WATCHKEEPER_CONFIG");
   const redis = readRedis(env, mistakes);
   const guilds = readGuilds(env, mistakes);
-  const port = Number(read("PORT"));
-  if (!/^\d{1,5}$/.test(read("PORT")) || port < 1 || port > 65_535) {
+  const givenPort = read("PORT") || DEFAULT_PORT;
+  const port = Number(givenPort);
+  if (!/^\d{1,5}$/.test(givenPort) || port < 1 || port > 65_535) {
     mistakes.push("PORT: expected a number from 1 to 65535");
   }
   return {
@@ -123,6 +127,7 @@ export function readVariables(env: Environment, mistakes: string[]) {
     discord: readDiscord(env, guilds, mistakes),
     guilds,
     port,
+    isPortSet: isSet(env["PORT"]),
     logLevel: logLevel ?? "info",
     drainMs,
     noColor: isSet(env["NO_COLOR"]),

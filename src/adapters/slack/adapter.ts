@@ -26,8 +26,6 @@ export interface SlackOptions {
   /** For Socket Mode; without it events come over HTTP. */
   appToken?: string | undefined;
   signingSecret?: string | undefined;
-  /** For HTTP. 0: any that is free. Default 3000. */
-  port?: number | undefined;
   /** With a slash at the end. Default: Slack's own. */
   apiUrl?: string | undefined;
   log: Logger;
@@ -50,8 +48,6 @@ const SCOPES = [
   "users:read",
 ];
 
-const DEFAULT_PORT = 3_000;
-
 /** How long an event waits until a person was told something: it must be acknowledged within 3 s. */
 const TELL_MS = 1_500;
 
@@ -71,9 +67,14 @@ interface Connected {
  * @throws BotError CONFIG_INVALID with neither an app token nor a signing secret
  */
 export function createSlack(options: SlackOptions): ChatAdapter {
-  const { botToken, appToken, apiUrl, log } = options;
+  const { botToken, appToken, signingSecret, apiUrl, log } = options;
   const tokens = { apiUrl, log };
   const api = createApi({ ...tokens, token: botToken, variable: "SLACK_BOT_TOKEN" });
+  const http =
+    appToken === undefined && signingSecret !== undefined
+      ? createHttpSource({ signingSecret, log })
+      : undefined;
+  const newSource = () => http ?? createSource(options);
   let connected: Connected | undefined;
   let isStopped = false;
 
@@ -85,6 +86,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
 
   return {
     transport: "slack",
+    routes: http === undefined ? [] : [http.route],
     singleOperator: false,
     people: {
       membership: async (account, key) => here().people.membership(account, key),
@@ -114,7 +116,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
     async start(parts) {
       const { workspace } = await identify(api);
       const app = await appOf(api, workspace);
-      const source = createSource(options);
+      const source = newSource();
       // Before the first event: what it begins must find its view.
       connected = connect(api, workspace, source, { ...options, ...parts, app });
       try {
@@ -137,7 +139,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       const who = `Slack: @${workspace.botName} in the workspace ${workspace.name} (${workspace.url}).`;
       const found = [{ ok: true, text: who }, examineScopes(scopes)];
       if (appToken === undefined) {
-        const source = connected?.source ?? createSource(options);
+        const source = connected?.source ?? newSource();
         return [...found, { ok: true, text: source.describe() }];
       }
       const appApi = createApi({ ...tokens, token: appToken, variable: "SLACK_APP_TOKEN" });
@@ -146,11 +148,8 @@ export function createSlack(options: SlackOptions): ChatAdapter {
   };
 }
 
-function createSource({ appToken, apiUrl, signingSecret, port, log }: SlackOptions): EventSource {
+function createSource({ appToken, apiUrl, log }: SlackOptions): EventSource {
   if (appToken !== undefined) return createSocketSource({ appToken, apiUrl, log });
-  if (signingSecret !== undefined) {
-    return createHttpSource({ signingSecret, port: port ?? DEFAULT_PORT, log });
-  }
   throw new BotError(
     "CONFIG_INVALID",
     "SLACK_BOT_TOKEN is set but neither SLACK_APP_TOKEN (Socket Mode) nor SLACK_SIGNING_SECRET (HTTP) is; set one of them.",

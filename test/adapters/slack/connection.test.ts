@@ -1,8 +1,7 @@
-import { createServer } from "node:http";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
 import { createSdkLogger } from "../../../src/adapters/slack/sdk-log.ts";
-import { type Bot, type BotOptions, openBot, openOverHttp, OVER_HTTP, until } from "./harness.ts";
+import { type Bot, type BotOptions, openBot, openOverHttp, until } from "./harness.ts";
 
 const open: Bot[] = [];
 async function opened(options?: BotOptions): Promise<Bot> {
@@ -192,13 +191,12 @@ test("what Slack did not sign, or signed long ago, is refused; what it sends twi
   expect(await bot.texts(ops, ts)).toEqual(["is web well?", "forged"]);
 });
 
-test("over HTTP it says that it lives, and ends although a connection is kept open", async () => {
-  const bot = await overHttp();
-  const health = await fetch(`http://127.0.0.1:${bot.port}/healthz`);
-  expect([health.status, await health.text()]).toEqual([200, "ok\n"]);
-  expect((await fetch(`http://127.0.0.1:${bot.port}/other`)).status).toBe(404);
-  await bot.adapter.stop();
-  await expect(fetch(`http://127.0.0.1:${bot.port}/healthz`)).rejects.toThrow("fetch failed");
+test("over HTTP nothing is taken once it has stopped, though the program still listens", async () => {
+  const { slack, adapter, url } = await overHttp();
+  await adapter.stop();
+  const body = JSON.stringify(slack.envelope({ type: "message" }));
+  const headers = { "content-type": "application/json", ...slack.sign(body) };
+  expect((await fetch(url, { method: "POST", headers, body })).status).toBe(503);
 });
 
 test("over HTTP it ends soon after what it was taking is answered, although Slack keeps the connection", async () => {
@@ -213,22 +211,6 @@ test("over HTTP it ends soon after what it was taking is answered, although Slac
   expect(performance.now() - from).toBeLessThan(4_500);
   expect(await slack.acknowledged(taken)).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
   expect(await bot.texts(ops, taken)).toEqual(["is web well?"]);
-});
-
-test("a port that is taken is named at the start", async () => {
-  const other = createServer();
-  await new Promise<void>((resolve) => other.listen(0, resolve));
-  const address = other.address();
-  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
-  const bot = await opened({ start: false, adapter: { ...OVER_HTTP, port } });
-  try {
-    await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({
-      code: "PLATFORM_REFUSED",
-      message: expect.stringContaining(`Port ${port} (PORT)`),
-    });
-  } finally {
-    await new Promise((resolve) => other.close(resolve));
-  }
 });
 
 test("what Slack's libraries complain of is logged without tokens and connection addresses", () => {

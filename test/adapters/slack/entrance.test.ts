@@ -2,17 +2,16 @@ import net from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { pino } from "pino";
 import * as z from "zod";
+import { startHttpServer } from "../../../src/app/http.ts";
 import { createHttpSource } from "../../../src/adapters/slack/http-source.ts";
 import { publicRecords } from "../../public-data.ts";
-import { type Bot, openBot, until } from "./harness.ts";
+import { type Bot, openBot, OVER_HTTP, until } from "./harness.ts";
 
 let bot: Bot;
 let port: number;
 beforeEach(async () => {
-  const overHttp = { appToken: undefined, signingSecret: "fake-signing-secret", port: 0 };
-  bot = await openBot({ adapter: overHttp });
-  const lines = await bot.adapter.examine();
-  port = Number(/port (\d+)/.exec(lines.map(({ text }) => text).join("\n"))?.[1]);
+  bot = await openBot({ adapter: OVER_HTTP });
+  port = bot.port ?? 0;
 });
 afterEach(() => bot.close());
 
@@ -341,10 +340,10 @@ describe("over HTTP", () => {
     };
     const { signingSecret } = bot.slack;
     const log = pino({ level: "silent" });
-    const source = createHttpSource({ signingSecret, port: 0, log, times });
+    const source = createHttpSource({ signingSecret, log });
     let taken = 0;
     await source.start(async () => void (taken += 1));
-    const there = Number(/port (\d+)/.exec(source.describe())?.[1]);
+    const server = await startHttpServer({ routes: [source.route], port: 0, log, times });
     const { "x-slack-signature": signature = "", "x-slack-request-timestamp": now = "" } =
       bot.slack.sign("");
     const signed = { "X-Slack-Signature": signature, "X-Slack-Request-Timestamp": now };
@@ -354,14 +353,14 @@ describe("over HTTP", () => {
       headers({ ...signed, "Content-Length": 100 }),
       `${headers({ ...signed, "Content-Length": 100 })}half of i`,
       `${headers({ ...signed, "Transfer-Encoding": "chunked" })}5\r\nhalf `,
-    ].map((text) => connection(text, there));
+    ].map((text) => connection(text, server.port));
     try {
       await until(() => begun.every(({ isOpen }) => !isOpen()));
       for (const { answer } of begun) expect(answer()).toMatch(/^(?:HTTP\/1.1 408 [^]*)?$/);
       expect(taken).toBe(0);
     } finally {
       for (const { end } of begun) end();
-      await source.stop();
+      await server.stop();
     }
   });
 

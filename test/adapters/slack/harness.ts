@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { createSlack, type SlackOptions } from "../../../src/adapters/slack/adapter.ts";
+import { startHttpServer } from "../../../src/app/http.ts";
 import type { ActionCard, ChatAdapter, ChatParts } from "../../../src/adapters/adapter.ts";
 import type { Entry } from "../../../src/core/entry.ts";
 import type { BotError } from "../../../src/core/errors.ts";
@@ -38,6 +39,8 @@ export interface Bot {
   cards: Map<string, ActionCard>;
   /** What went to the log. */
   log: Record<string, unknown>[];
+  /** Where its events are taken by HTTP; undefined with an app token. */
+  port: number | undefined;
   /** The inbox throws this many times before it takes the next post. */
   breakStore(times: number, error?: BotError): void;
   key(channel: FakeChannel, root: string): JournalKey;
@@ -63,6 +66,11 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     log: pino({ level: "debug" }, { write: (line) => void log.push(JSON.parse(line)) }),
     ...options.adapter,
   });
+  const { routes = [] } = adapter;
+  const server =
+    routes.length === 0
+      ? undefined
+      : await startHttpServer({ routes, port: 0, log: pino({ level: "silent" }) });
   const { parts, cards, breakStore } = openParts(journal);
   if (options.start !== false) await adapter.start(parts);
   const key = (channel: FakeChannel, root: string): JournalKey =>
@@ -79,6 +87,7 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     ops,
     cards,
     log,
+    port: server?.port,
     breakStore,
     key,
     account: (user) => `slack:${user.teamId}:${user.id}`,
@@ -89,27 +98,21 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
       ),
     async close() {
       await adapter.stop();
+      await server?.stop();
       await slack.stop();
       await journal.close();
     },
   };
 }
 
-export const OVER_HTTP = { appToken: undefined, signingSecret: "fake-signing-secret", port: 0 };
-
-/** Where an adapter in HTTP mode listens. */
-async function portOf({ adapter }: Bot): Promise<string> {
-  const lines = await adapter.examine();
-  return /port (\d+)/.exec(lines.map(({ text }) => text).join("\n"))?.[1] ?? "";
-}
+export const OVER_HTTP = { appToken: undefined, signingSecret: "fake-signing-secret" };
 
 /** A bot that events reach by HTTP; one that is refused comes again at once. */
-export async function openOverHttp(): Promise<Bot & { url: string; port: string }> {
+export async function openOverHttp(): Promise<Bot & { url: string }> {
   const bot = await openBot({ adapter: OVER_HTTP, slack: { retryDelaysMs: [10, 20, 50] } });
-  const port = await portOf(bot);
-  const url = `http://127.0.0.1:${port}/slack/events`;
+  const url = `http://127.0.0.1:${bot.port}/slack/events`;
   await bot.slack.deliverTo(url);
-  return { ...bot, url, port };
+  return { ...bot, url };
 }
 
 /** Sends an event that the fake's people cannot cause: by HTTP, to a second adapter in front of the same inbox. */
@@ -118,14 +121,12 @@ export async function deliver(
   event: Record<string, unknown>,
 ): Promise<void> {
   const { botToken, signingSecret, apiUrl } = slack;
-  const options = { botToken, appToken: undefined, signingSecret, port: 0, apiUrl };
+  const options = { botToken, appToken: undefined, signingSecret, apiUrl };
   const other = await openBot({ start: false, adapter: options });
   try {
     await other.adapter.start(parts);
-    const [, , where] = await other.adapter.examine();
-    const port = /port (\d+)/.exec(where?.text ?? "")?.[1] ?? "";
     const body = JSON.stringify(slack.envelope(event));
-    const response = await fetch(`http://127.0.0.1:${port}/slack/events`, {
+    const response = await fetch(`http://127.0.0.1:${other.port}/slack/events`, {
       method: "POST",
       headers: { "content-type": "application/json", ...slack.sign(body) },
       body,

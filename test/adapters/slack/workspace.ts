@@ -68,7 +68,6 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
         botToken: slack.botToken,
         appToken: slack.appToken,
         signingSecret: undefined,
-        port: 0,
         apiUrl: slack.apiUrl,
         log: pino({ level: "silent" }),
       });

@@ -1,0 +1,139 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
+import type { Logger } from "pino";
+import { BotError, messageOf } from "../core/errors.ts";
+import type { HttpReply, HttpRoute } from "../core/http-route.ts";
+
+/** Anybody may connect: what one connection can hold is bounded before a byte of its body is read. */
+const MAX_CONNECTIONS = 100;
+/** Slack's largest are some 100 KiB. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** What is being answered when the server stops has this long. */
+const STOP_MS = 3_000;
+
+const TIMES = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+};
+
+interface HttpServerParts {
+  routes: readonly HttpRoute[];
+  /** 0: any that is free. */
+  port: number;
+  log: Logger;
+  /** How long what was begun may take, ms. Default: 5 s for the headers, 10 s for a request. */
+  times?: Pick<ServerOptions, keyof typeof TIMES>;
+}
+
+export interface HttpServer {
+  port: number;
+  /** Takes nothing new, and ends the connections once what is being answered is, within 3 s. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The program's one server. `GET /healthz` is answered with 200 while it listens; all else goes to the route of its address.
+ * @throws BotError CONFIG_INVALID when the port cannot be listened on
+ */
+export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
+  const { routes, port, log, times = TIMES } = parts;
+  const all = [HEALTH, ...routes];
+  const server = createServer(times, (request, response) => {
+    serve(all, request, response).catch((error: unknown) => {
+      log.debug({ err: error }, "a request could not be answered");
+      response.destroy();
+    });
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  try {
+    await listen(server, port);
+  } catch (error) {
+    const text = `PORT: ${port} cannot be listened on: ${messageOf(error)}.`;
+    throw new BotError("CONFIG_INVALID", text, { cause: error });
+  }
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : port,
+    async stop() {
+      const limit = setTimeout(() => server.closeAllConnections(), STOP_MS);
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      clearTimeout(limit);
+    },
+  };
+}
+
+const HEALTH: HttpRoute = {
+  method: "GET",
+  path: "/healthz",
+  handle: async () => ({ status: 200, text: "ok\n" }),
+};
+
+async function serve(
+  routes: readonly HttpRoute[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const [path] = (request.url ?? "").split("?");
+  const route = routes.find((each) => each.method === request.method && each.path === path);
+  if (route === undefined) return refuse(response, 404);
+  const { headers } = request;
+  const refused = route.refuse?.(headers);
+  if (refused !== undefined) return refuse(response, refused);
+  let body: string;
+  try {
+    body = await readBody(request);
+  } catch (error) {
+    const { status, message } = error instanceof TooLong ? error : CUT_OFF;
+    route.onCut?.(message);
+    return refuse(response, status);
+  }
+  reply(response, await route.handle({ headers, body }).catch(() => ({ status: 500 })));
+}
+
+class TooLong extends Error {
+  readonly status = 413;
+}
+
+const CUT_OFF = { status: 400, message: "it was cut off" };
+
+/** @throws TooLong, else what the connection's end throws */
+async function readBody(request: IncomingMessage): Promise<string> {
+  const tooLong = new TooLong(`it is longer than ${MAX_BODY_BYTES} bytes`);
+  if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) throw tooLong;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BODY_BYTES) throw tooLong;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function reply(response: ServerResponse, { status, text, json }: HttpReply): void {
+  const isJson = text === undefined && json !== undefined;
+  response.writeHead(status, isJson ? { "content-type": "application/json" } : {});
+  response.end(isJson ? JSON.stringify(json) : text);
+}
+
+/** Whatever is still to come on this connection is not read. */
+function refuse(response: ServerResponse, status: number): void {
+  response.writeHead(status, { connection: "close" });
+  response.end();
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(port, resolve);
+  await promise;
+  server.off("error", reject);
+}

@@ -1,0 +1,25 @@
+/** What came with a request. */
+export interface HttpRequest {
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: string;
+}
+
+export interface HttpReply {
+  status: number;
+  text?: string;
+  /** Sent as JSON, where there is no text. */
+  json?: unknown;
+}
+
+/** One address at which a part of the program takes requests; the program's one server has it. */
+export interface HttpRoute {
+  method: "GET" | "POST";
+  /** Without a query, such as `/slack/events`. */
+  path: string;
+  /** A status that refuses the request by its headers alone: its body is then not read. Undefined: it is read. */
+  refuse?(headers: HttpRequest["headers"]): number | undefined;
+  /** Answers for its own failures; what it throws is a 500. */
+  handle(request: HttpRequest): Promise<HttpReply>;
+  /** Says why a request did not get that far: its body was too long, or cut off. */
+  onCut?(why: string): void;
+}
