@@ -126,8 +126,6 @@ describe("an allow on the program itself", () => {
     configure(rule("http_check", "url", "*example.com/*", "allow"));
     const { code, err } = await program.run(["ask", "help"]);
     expect(code).toBe(2);
-    expect(err).toMatch(
-      /watchkeeper\.yaml:3:\d+: argument url: an allowed URL is written with scheme/,
-    );
+    expect(err).toMatch(/watchkeeper\.yaml:3:\d+: argument url: write an allowed URL with scheme/);
   });
 });

@@ -4,15 +4,15 @@ import { globMatches } from "./matching.ts";
 import { isGroup, isNamed, type Requester, REQUESTERS, requesterForm } from "./requester.ts";
 
 /**
- * Who may ask for what, and where: the `access` part of watchkeeper.yaml, and the pure decision over it. It widens or
- * narrows what is built in; whether a call that may be asked for needs approval is `approvals`' to say.
- * `docs/configuration.md` explains the rules to operators.
+ * Who may ask for what, and where: the `access` part of watchkeeper.yaml and the pure decision over it. Its rules widen or
+ * narrow the built-in ones. `approvals` then says whether the call needs approval. `docs/configuration.md` explains the
+ * rules to operators.
  */
 
 const CHANNELS =
   'expected "slack:<team>:<channel>", "slack:<team>", "discord:<server>:<channel>", "discord:<server>", "discord:dm", "terminal" or "*", with ids, not names';
 
-/** A channel as its threads' keys begin. */
+/** A channel, written as the beginning of its threads' keys. */
 const channelForm = z
   .string()
   .regex(
@@ -22,14 +22,14 @@ const channelForm = z
 const toolForm = z.string().regex(/\S/, "expected a text that is not empty");
 const effectForm = z.enum(["read", "write", "destructive"]);
 
-/** One of a form, or a list. */
+/** One item, or a list of them. */
 const oneOrMore = <T extends z.ZodType>(item: T, expected: string) =>
   z.union([item, z.array(item).min(1, "is empty, so the rule could never match")], {
     error: `${expected}; or a list of these`,
   });
 
 const rule = z.strictObject({
-  /** Accounts, groups and standings; `*`: everybody. */
+  /** Accounts, groups and memberships; `*`: everybody. */
   who: oneOrMore(z.union([z.literal("*"), requesterForm], REQUESTERS), REQUESTERS),
   channels: oneOrMore(channelForm, CHANNELS).default("*"),
   /** Globs over tool names. */
@@ -40,30 +40,30 @@ const rule = z.strictObject({
   decide: z.enum(["allow", "ask", "deny"]),
 });
 
-/** The yaml's `access` part. Without rules full members may ask for everything, others for what is public. */
+/** The `access` part of the yaml. Without rules, full members may ask for everything, others for what is public. */
 export const accessPolicy = z.strictObject({ rules: z.array(rule).default([]) });
 
 export type AccessPolicy = z.infer<typeof accessPolicy>;
 type AccessRule = AccessPolicy["rules"][number];
 
-/** A call, for whom, and where. */
+/** A call, and where somebody asked for it. */
 export interface AccessCall {
   tool: string;
   effect: Effect;
-  /** It changes only this program's own records (`Tool.own`). */
+  /** True if it changes only this program's own records (`Tool.own`). */
   own?: boolean | undefined;
-  /** It tells only what everybody here may know (`Tool.open`). */
+  /** True if it tells only what everybody here may know (`Tool.open`). */
   open?: boolean | undefined;
-  /** The channel of the thread it is asked for in, such as `slack:T1:C1`. */
+  /** The thread's channel, such as `slack:T1:C1`. */
   channel: string;
 }
 
-/** `ask`: only with approval, also where `approvals` would not ask. A denial's `why` is a sentence for people. */
+/** `ask`: the call needs approval even if `approvals` would not ask. A denial's `why` is a sentence for people. */
 export type Access = { kind: "allow" } | { kind: "ask" } | { kind: "deny"; why: string };
 
 /**
- * What the call's requesters may, all of them: the least that any of them may. For each the first rule that matches decides,
- * else what is built in. A call that is made for nobody is denied.
+ * Decides for all requesters of a call: the least that any of them may. For each the first matching rule decides, else the
+ * built-in one. A call without a requester is denied.
  */
 export function decideAccess(
   policy: AccessPolicy,
@@ -73,11 +73,11 @@ export function decideAccess(
   const each = requesters.map((requester) => decideFor(policy, call, requester));
   const denied = each.find(({ kind }) => kind === "deny");
   if (denied !== undefined) return denied;
-  if (each.length === 0) return { kind: "deny", why: "Nobody who may ask for it asked for it." };
+  if (each.length === 0) return { kind: "deny", why: "Nobody asked for this." };
   return each.some(({ kind }) => kind === "ask") ? { kind: "ask" } : { kind: "allow" };
 }
 
-/** The tools that rules name, and where each stands below `access`. */
+/** The tools that rules name, each with its path below `access`. */
 export function toolsIn({ rules }: AccessPolicy): { tool: string; path: (string | number)[] }[] {
   return rules.flatMap(({ tools }, index) =>
     [tools].flat().map((tool, i) => ({
@@ -118,7 +118,7 @@ function covers(
   );
 }
 
-/** A rule's channel names the channel, or the workspace or server that it is in. */
+/** True if a rule's channel names this channel, or its workspace or server. */
 function isIn(channel: string, named: string): boolean {
   return named === "*" || channel === named || channel.startsWith(`${named}:`);
 }
@@ -132,8 +132,8 @@ const KINDS: Readonly<Record<Requester["membership"], string>> = {
   unknown: "People from outside this server or workspace",
 };
 
-function refusalOf({ effect, own }: AccessCall, { membership: standing }: Requester): string {
+function refusalOf({ effect, own }: AccessCall, { membership }: Requester): string {
   const what =
     own === true ? "change records" : effect === "read" ? "run checks" : "ask for actions";
-  return `${KINDS[standing]} can't ${what} here. Ask a full member of this channel.`;
+  return `${KINDS[membership]} can't ${what} here. Ask a full member of this channel.`;
 }

@@ -5,35 +5,35 @@ import type { JsonObject } from "../core/entry.ts";
 import { hrefOf, type Places } from "./places.ts";
 
 /**
- * Where a read sends its arguments, and whether that place is known. What a model read elsewhere can leave in an address, so
- * after it read outside text a place that neither a person nor the configuration named is asked about, and so is a known one
- * that would be told much.
+ * Where a read sends its arguments, and whether that place is known. A model could leak what it read elsewhere through an
+ * address. So once it has read outside text, people are asked about a place that neither a person nor the configuration
+ * named, and about a known place that would receive much.
  */
 
-/** A place that a call sends something to: a host, and the URL where there is one. */
+/** Where a call sends something: a host, and the URL if it has one. */
 export interface Destination {
   host: string;
   url: URL | undefined;
 }
 
-/** What is known of places. */
+/** The places that are known, and from whom. */
 export interface KnownPlaces {
-  /** What full members of the thread wrote, each of them. */
+  /** What each full member of the thread wrote. */
   written: readonly Places[];
   /** `network.allow`: addresses, networks, names, `*.domain`. */
   network: readonly string[];
-  /** A rule that names the place allows the call. */
+  /** True if a rule that names the place allows the call. */
   named: boolean;
-  /** Where the run's earlier calls sent something that nobody was asked about: little by little is much, too. */
+  /** Where the run's earlier calls sent something without asking anybody: many small pieces add up. */
   sent: readonly Destination[];
 }
 
-/** Of path and query, for one host in one run: more than most checks need, and less than a line of a log. */
+/** Path and query, for one host in one run: more than most checks need, and less than a line of a log. */
 const MAX_URL_BYTES = 128;
-/** Of the labels below a known domain in one run: a long name, and less than what a name can carry (RFC 1035: 253). */
+/** Labels below a known domain, in one run: enough for a long name, and less than a name can carry (RFC 1035: 253). */
 const MAX_LABEL_BYTES = 40;
 
-/** The places that arguments of these kinds send to. What cannot be read is a place that nobody named. */
+/** The places that arguments of these kinds send to. An argument that cannot be read counts as a place that nobody named. */
 export function destinations(
   kinds: Readonly<Record<string, ArgumentKind>>,
   args: JsonObject,
@@ -48,7 +48,7 @@ export function destinations(
   });
 }
 
-/** Why sending there has to be asked about, as a sentence, or undefined. */
+/** Why people must be asked before sending there, as a sentence; undefined if they need not be. */
 export function whyAsk({ host, url }: Destination, known: KnownPlaces): string | undefined {
   const { written } = known;
   const isWritten = written.some(({ hosts }) => hosts.has(host));
@@ -58,24 +58,24 @@ export function whyAsk({ host, url }: Destination, known: KnownPlaces): string |
     return `Nobody here named ${host}, and the configuration doesn't know it.`;
   }
   if (url !== undefined && !known.named && isInner(host, entry)) {
-    return `${host} is inside the network, and nobody here wrote this very URL.`;
+    return `${host} is inside the network, and nobody here wrote exactly this URL.`;
   }
   const { sent } = known;
   const labels = isWritten ? 0 : bytesOf([...namesBelow(sent, entry), labelsBelow(host, entry)]);
   if (labels > MAX_LABEL_BYTES)
-    return `The names below ${entry} hold ${labels} bytes that nobody wrote.`;
+    return `The names below ${entry} carry ${labels} bytes that nobody here wrote.`;
   if (url === undefined) return undefined;
   const urls = [...sent.flatMap((one) => (one.host === host && one.url ? [one.url] : [])), url];
   const bytes = bytesOf(urls.map((one) => unwritten(one, written)));
   if (bytes <= MAX_URL_BYTES) return undefined;
-  return `${host} would be told ${bytes} bytes in this run that nobody here wrote.`;
+  return `In this run ${host} would receive ${bytes} bytes that nobody here wrote.`;
 }
 
 function bytesOf(texts: readonly string[]): number {
   return Buffer.byteLength([...new Set(texts)].join(""));
 }
 
-/** What of path and query comes after the longest beginning of them that somebody wrote. */
+/** The end of path and query that nobody wrote: what follows the longest beginning that somebody did. */
 function unwritten(url: URL, written: readonly Places[]): string {
   const href = hrefOf(url);
   let from = href.length - url.pathname.length - url.search.length;
@@ -91,7 +91,7 @@ function namesBelow(sent: readonly Destination[], entry: string | undefined): st
   );
 }
 
-/** The entry of `network.allow` that names the host. */
+/** The `network.allow` entry that names the host. */
 function entryFor(host: string, network: readonly string[]): string | undefined {
   return network.find((entry) => {
     const isNetwork = ipaddr.isValidCIDR(entry);
@@ -105,12 +105,12 @@ function entryFor(host: string, network: readonly string[]): string | undefined 
   });
 }
 
-/** What of a name stands below the domain that is known. */
+/** The labels of a host below the known domain. */
 function labelsBelow(host: string, entry: string | undefined): string {
   return entry?.startsWith("*.") === true ? host.slice(0, host.length + 1 - entry.length) : "";
 }
 
-/** Not on the internet. Names need an entry of `network.allow` only where they lead to such addresses. */
+/** True for a place off the internet. Names need an entry in `network.allow` only if they lead to such addresses. */
 function isInner(host: string, entry: string | undefined): boolean {
   if (isIP(host) === 0)
     return entry !== undefined || !host.includes(".") || host.endsWith(".localhost");

@@ -4,7 +4,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { countPeople, mayBeSame } from "../core/people.ts";
 import { isGroup } from "./requester.ts";
 
-/** What of a proposal says who may decide on it. */
+/** The part of a proposal that says who may decide on it. */
 export type VotingRule = Pick<Entry<"action_proposed">, "approvers" | "barred" | "quorum">;
 
 export type Eligibility = { eligible: true; basis: string } | Refused;
@@ -15,20 +15,20 @@ export interface Refused {
 }
 
 /**
- * `asked`: they asked for it or edited it; `maybe_asked`: they may be who did, on another platform; `unlisted`: they were not
- * among the approvers when it was asked; `left_group`: they are no longer in the group that may approve; else what they are
- * here, which may not decide.
+ * `asked`: they asked for it or edited it; `maybe_asked`: they may be the person who did, on another platform; `unlisted`:
+ * they were not among the approvers when the card was made; `left_group`: they left the group that may approve; else a
+ * membership that may not decide.
  */
 type Ineligible = "asked" | "maybe_asked" | "unlisted" | "left_group" | Membership;
 
-/** Where a decision is asked for: the thread, who is there, and whose the accounts are. */
+/** The thread of a decision, who is there, and which accounts belong to one person. */
 export interface Place {
   key: JournalKey;
   people: People;
   personOf(account: string): string;
 }
 
-/** Fixes who may approve at the time of asking. References such as `slack:group:S0SRE` become their members of now. */
+/** Fixes who may approve when a card is made. References such as `slack:group:S0SRE` become their current members. */
 export async function fixApprovers(
   references: readonly string[] | undefined,
   people: People,
@@ -39,7 +39,7 @@ export async function fixApprovers(
     const members = isGroup(reference) ? ((await people.members(reference)) ?? []) : [reference];
     for (const account of members) {
       const groups = groupsOf.get(account);
-      // Named as a person once is enough: that right does not hang on a group.
+      // Somebody who is also named as a person keeps the right without the group.
       if (!isGroup(reference)) groupsOf.set(account, undefined);
       else if (!groupsOf.has(account)) groupsOf.set(account, [reference]);
       else groups?.push(reference);
@@ -52,9 +52,9 @@ export async function fixApprovers(
 }
 
 /**
- * May this account decide on the proposal now? Asked at the vote and again at dispatch. What the proposal itself answers
- * needs no look-up.
- * @throws what a look-up throws: that is neither yes nor no, so whoever asks waits and asks again
+ * Whether this account may decide on the proposal now. Checked at the vote and again at dispatch. Looks up only what the
+ * proposal itself does not answer.
+ * @throws what a look-up throws. That is neither yes nor no: wait and ask again
  */
 export async function checkEligible(
   account: string,
@@ -62,7 +62,7 @@ export async function checkEligible(
   { key, people, personOf }: Place,
 ): Promise<Eligibility> {
   const no = (because: Ineligible): Refused => ({ eligible: false, because });
-  // Both sides as `people:` is now, whatever it was when they asked; older versions stored the people.
+  // Compares by today's `people:`, whatever it said when they asked; older versions stored the persons.
   const person = personOf(account);
   if (barred.some((each) => each === account || personOf(each) === person)) {
     return no("asked");
@@ -73,9 +73,9 @@ export async function checkEligible(
   const isListed = approvers.kind === "listed";
   const listed = isListed ? approvers.accounts.find((each) => each.account === account) : undefined;
   if (isListed && listed === undefined) return no("unlisted");
-  const standing = await people.membership(account, key);
-  if (standing !== "member" && !(isListed && standing === "outsider")) {
-    return no(standing);
+  const membership = await people.membership(account, key);
+  if (membership !== "member" && !(isListed && membership === "outsider")) {
+    return no(membership);
   }
   if (listed === undefined) return { eligible: true, basis: "member" };
   if (listed.groups === undefined) return { eligible: true, basis: "named" };
@@ -86,8 +86,8 @@ export async function checkEligible(
 }
 
 /**
- * True when nobody but those who asked could approve it here, such as in a direct message: then it is not theirs alone to
- * approve. False where the place's people cannot be listed.
+ * True if only those who asked could approve it here, such as in a direct message: then they may not approve it alone.
+ * False if the place's people cannot be listed.
  * @throws what a look-up throws
  */
 export async function isAlone(
@@ -103,9 +103,9 @@ export async function isAlone(
 }
 
 /**
- * How many different people could approve it now, of those that `isMeant`; undefined when the thread's people cannot be
- * listed. Counted up to the quorum: a large channel is not asked about one by one.
- * @throws what a look-up throws that was needed to reach the quorum
+ * How many different people for whom `isMeant` is true could approve it now; undefined if the thread's people cannot be
+ * listed. Counts only up to the quorum, so that a large channel is not looked up person by person.
+ * @throws what a look-up throws, if the quorum was not reached without it
  */
 export async function countEligible(
   electorate: VotingRule,
@@ -128,7 +128,7 @@ export async function countEligible(
     });
     if (checked.eligible) found.add(place.personOf(account));
   }
-  // Too few, but somebody could not be looked up.
+  // Too few, but the missing look-up could have added somebody.
   if (countPeople(found) < electorate.quorum && failures.length > 0) throw failures[0];
   return countPeople(found);
 }

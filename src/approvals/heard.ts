@@ -1,10 +1,10 @@
 import type { Entry, JsonObject } from "../core/entry.ts";
 import { noPlaces, notePlaces, type Places } from "./places.ts";
 
-/** What came into a thread and from whom: a fold over all its entries. */
+/** What came into a thread, and from whom: a fold over all its entries. */
 export interface Heard {
   last: number;
-  /** Accounts that wrote something, with the first entry: messages, typed commands, arguments they edited. */
+  /** Accounts that wrote a message, a command or an edited argument, each with its first entry. */
   authors: Map<string, number>;
   /** The hosts and URLs that each of them wrote. */
   places: Map<string, Places>;
@@ -12,9 +12,9 @@ export interface Heard {
   results: Map<string, number>;
   /** The first entry with a file. */
   files: number | undefined;
-  /** The tools of the calls that run. */
+  /** The tool of each running call. */
   calls: Map<string, string>;
-  /** The arguments of the actions that are open, as they are shown. */
+  /** The arguments of open actions, as their cards show them. */
   shown: Map<string, JsonObject>;
 }
 
@@ -30,7 +30,7 @@ export function nothingHeard(): Heard {
   };
 }
 
-/** Folds the next entry in, in place; one that is in it already changes nothing. */
+/** Folds the next entry in, in place; an entry that is already in changes nothing. */
 export function hear(heard: Heard, entry: Entry): void {
   const { seq } = entry;
   if (seq <= heard.last) return;
@@ -93,7 +93,7 @@ function said(heard: Heard, seq: number, account: string, text: string): void {
   heard.places.set(account, places);
 }
 
-/** A form sends every argument; its author wrote those that they changed. */
+/** A form sends every argument; its author wrote only the changed ones. */
 function changedIn({ shown }: Heard, action: string, args: JsonObject): string {
   const before = shown.get(action) ?? {};
   const changed = Object.entries(args).filter(
@@ -105,8 +105,8 @@ function changedIn({ shown }: Heard, action: string, args: JsonObject): string {
 }
 
 /**
- * True when something that no full member of the thread wrote stands among the first `seen` entries: what tools brought from
- * outside, files, others' words. It instructs nobody, and a model may still have followed it.
+ * True if the first `seen` entries hold something that no full member of the thread wrote: tool results from outside,
+ * files, others' words. A model may have followed it, though it is no instruction.
  */
 export function isOutsideHeard(
   { authors, results, files }: Heard,

@@ -11,8 +11,8 @@ import {
 import type { Json } from "../core/entry.ts";
 
 /**
- * Whether a rule's pattern matches an argument. What lets a call through is read strictly, what holds it up liberally: a
- * wrong guess must end in a question. `docs/configuration.md` explains it to operators.
+ * Whether a rule's pattern matches an argument. Patterns that let a call through are read strictly, patterns that hold it
+ * up liberally: a wrong guess must end in a question. `docs/configuration.md` explains it to operators.
  */
 
 type Scalar = string | number | boolean;
@@ -20,8 +20,8 @@ type Scalar = string | number | boolean;
 export type Pattern = Scalar | Scalar[];
 
 /**
- * Holds a pattern against an argument. Of a `kind` that can be spelled in several ways, `allow` matches the canonical form
- * only, `ask` and `deny` any form.
+ * Compares a pattern with an argument. For a `kind` with several spellings, `allow` matches only the canonical form, `ask`
+ * and `deny` any form.
  */
 export function argumentMatches(
   decision: "allow" | "ask" | "deny",
@@ -50,29 +50,28 @@ export function argumentMatches(
 }
 
 /**
- * True for a pattern that names where a URL or a host is: one of which more than a star is known. Anything else may be
- * anybody's.
+ * True for a pattern that names the place of a URL or host. Anything else, such as a bare star, could be anybody's.
  */
 export function namesPlace(kind: ArgumentKind | undefined, pattern: Pattern): boolean {
   if (kind !== "url" && kind !== "host") return false;
   return [pattern].flat().every((one) => {
     const glob = String(one);
     const host = kind === "url" ? partsOf(glob)?.host : glob;
-    // Without the last label, such as `*.com`, it is everybody's.
+    // `*.com` covers everybody's names.
     return host !== undefined && !(host.includes("*") && /^[*.]*[^.*]*$/.test(host));
   });
 }
 
-/** What is wrong with a pattern of an allow rule, or undefined: a star in a URL that may stand for any host never matches. */
+/** What is wrong with an allow rule's pattern, or undefined. A URL star that could stand for any host never matches. */
 export function allowProblem(kind: ArgumentKind | undefined, pattern: Pattern): string | undefined {
   const isWhole = [pattern].flat().every((one) => one === "*" || partsOf(String(one)));
   if (kind !== "url" || isWhole) return undefined;
-  return "an allowed URL is written with scheme and host, such as https://status.example.com/*";
+  return "write an allowed URL with scheme and host, such as https://status.example.com/*";
 }
 
 /**
- * True when `text` is `glob`, in which `*` stands for any run of characters, none included. There is no way to write a
- * literal star. Linear in the text: no regular expression is made of what people write.
+ * True if `text` matches `glob`, in which `*` stands for any run of characters, even an empty one. There is no way to
+ * write a literal star. Linear in the text: people's patterns never become regular expressions.
  */
 export function globMatches(glob: string, text: string): boolean {
   const [head = "", ...rest] = glob.split("*");
@@ -110,7 +109,7 @@ function holds(kind: ArgumentKind, glob: string, text: string): boolean {
     .some((one) => canonicalPaths(text, kind.paths).some((path) => liberalGlob(one, path)));
 }
 
-/** `/srv/private/*` is also about the folder itself. */
+/** `/srv/private/*` also covers the folder itself. */
 function withFolder(glob: string): string[] {
   return glob.endsWith("/*") ? [glob, glob.slice(0, -2) || "/"] : [glob];
 }
@@ -121,8 +120,8 @@ function holdsHost(glob: string, host: string | undefined): boolean {
 }
 
 /**
- * Label by label: a first label `*` stands for one label or more, a star elsewhere never for a dot. Stars among numbers
- * stand for numbers: `10.1.2.*` is no name.
+ * Compares label by label. A first label `*` stands for one label or more; a star elsewhere never stands for a dot. Stars
+ * among numbers stand for numbers: `10.1.2.*` matches addresses, not names.
  */
 function labelsMatch(glob: string, host: string): boolean {
   if (glob === "*" || glob === host) return true;
@@ -136,18 +135,18 @@ function labelsMatch(glob: string, host: string): boolean {
   return fixed.every((label, index) => globMatches(label, rest[index] ?? ""));
 }
 
-/** A URL pattern by its parts; `port` and `query` undefined: not written. */
+/** The parts of a URL pattern; `port` and `query` are undefined if not written. */
 interface UrlParts {
   scheme: string;
   host: string;
   port: string | undefined;
   path: string;
   query: string | undefined;
-  /** Ends with a star that stands for the query as well. */
+  /** True if it ends with a star that also stands for the query. */
   open: boolean;
 }
 
-/** Undefined for a pattern that says no scheme and host, such as `*payroll*`. */
+/** Undefined for a pattern without scheme and host, such as `*payroll*`. */
 function partsOf(glob: string): UrlParts | undefined {
   const found = /^([a-z*]+):\/\/([^/?#]+)([^?#]*)(?:\?([^#]*))?(?:#.*)?$/is.exec(glob.trim());
   if (found === null) return undefined;
@@ -164,7 +163,7 @@ function partsOf(glob: string): UrlParts | undefined {
   };
 }
 
-/** As a URL holds it: percent-encoded where it must be, without dot segments. */
+/** The path as a URL writes it: percent-encoded where needed, without dot segments. */
 function canonicalPath(path: string): string {
   return URL.parse(`http://x${path}`)?.pathname ?? path;
 }
@@ -174,7 +173,7 @@ function portMatches(wanted: string | undefined, { port, protocol }: URL): boole
   return globMatches(wanted, port || (protocol === "https:" ? "443" : "80"));
 }
 
-/** By its parts, so that a star in a host is never taken for a path, nor one in a path for a query. */
+/** Compares part by part: a star in the host never covers a path, nor a star in the path a query. */
 function allowsUrl(glob: string, text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.username !== "" || url.password !== "") return false;
@@ -191,7 +190,7 @@ function allowsUrl(glob: string, text: string): boolean {
   );
 }
 
-/** What some servers read as a step out of a folder, though the URL standard does not. */
+/** True for what some servers read as a step out of a folder, though the URL standard does not. */
 function climbs(path: string): boolean {
   return decodings(path).some((one) =>
     CLIMBS.test(one.replaceAll(/;[^/]*/g, "").replaceAll("\\", "/")),
@@ -204,7 +203,7 @@ function holdsUrl(glob: string, text: string): boolean {
   const [paths, queries] = [pathForms(url.pathname), decodings(url.search.slice(1))];
   const wanted = partsOf(glob);
   if (wanted !== undefined && holdsParts(wanted, url, paths, queries)) return true;
-  // A pattern without parts, such as `*payroll*`, is held against the whole, however it was spelled.
+  // A pattern without parts, such as `*payroll*`, is compared with the whole URL in every spelling.
   const port = url.port === "" ? "" : `:${url.port}`;
   return hostMeanings(hostOf(url)).some((host) => {
     const origin = `${url.protocol}//${host.includes(":") ? `[${host}]` : host}${port}`;
@@ -229,7 +228,7 @@ function holdsParts(wanted: UrlParts, url: URL, paths: string[], queries: string
   );
 }
 
-/** What servers make of a path: decoded, without doubled slashes, parameters, dot segments and a last slash. */
+/** How servers may read a path: decoded, without double slashes, parameters, dot segments and a final slash. */
 function pathForms(path: string): string[] {
   const slashed = decodings(path).flatMap((one) => [one, one.replaceAll("\\", "/")]);
   const plain = slashed.flatMap((one) => [one, one.replaceAll(/;[^/]*/g, "")]);
@@ -240,7 +239,7 @@ function pathForms(path: string): string[] {
   return [...new Set(forms)];
 }
 
-/** More passes than any chain of proxies decodes. */
+/** No chain of proxies decodes more often. */
 const MAX_DECODINGS = 3;
 
 function decodings(text: string): string[] {
@@ -261,7 +260,7 @@ function decoded(escapes: string): string {
   }
 }
 
-/** As many elements as patterns; nothing that looks like a flag passes for anything but a pattern that is written as one. */
+/** Needs as many elements as patterns. An element that looks like a flag needs a pattern that does. */
 function strictlyMatches(globs: string[], elements: Json[]): boolean {
   return (
     globs.length === elements.length &&
@@ -273,7 +272,7 @@ function strictlyMatches(globs: string[], elements: Json[]): boolean {
   );
 }
 
-/** From `start` on: a last `*` matches any rest; the first element, a program, also by its name without folders. */
+/** Compares from `start` on. A final `*` matches any rest; the first element, an executable, also matches without its folders. */
 function liberallyMatches(globs: string[], words: string[], start: number): boolean {
   const open = globs.at(-1) === "*";
   const fixed = open ? globs.slice(0, -1) : globs;
@@ -287,8 +286,8 @@ function liberallyMatches(globs: string[], words: string[], start: number): bool
 }
 
 /**
- * At every suffix of the list, so that `env rm -rf /` meets `rm *`; and in every command inside an element, so that
- * `sh -c "cd / && rm -rf *"` does. It stops mistakes, not an adversary with a shell: that is what asking is for.
+ * Compares every suffix of the list, so `rm *` matches `env rm -rf /`, and every command inside an element, so it also
+ * matches `sh -c "cd / && rm -rf *"`. That stops mistakes. What stops an adversary with a shell is that commands ask.
  */
 function anywhere(globs: string[], words: string[]): boolean {
   const inner = words
@@ -302,7 +301,7 @@ function anywhere(globs: string[], words: string[]): boolean {
 
 const CLIMBS = /(?:^|\/)\.\.(?:\/|$)/;
 
-/** A star does not climb out of the folder it stands in: `/var/log/*` is not `/var/log/../../etc/shadow`. */
+/** A star does not climb out of its folder: `/var/log/*` does not match `/var/log/../../etc/shadow`. */
 function strictGlob(glob: Scalar, value: Scalar | null): boolean {
   const [written, text] = [String(glob), String(value)];
   return globMatches(written, text) && (!CLIMBS.test(text) || CLIMBS.test(written));

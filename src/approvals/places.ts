@@ -2,21 +2,21 @@ import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { hostOf, readAddress } from "../core/canonical.ts";
 
-/** Hosts and URLs that somebody wrote, the newest last. */
+/** Hosts and URLs that somebody wrote, newest last. */
 export interface Places {
   hosts: Set<string>;
   urls: Set<string>;
 }
 
-/** Of each kind: more than people name in a thread. Of what is older the bot asks again. */
+/** For each kind: more than people name in a thread. The bot asks again about older ones. */
 const MAX_PLACES = 2_000;
 
-/** `mailto:` and the like name nobody that a read sends to. */
+/** Only http and https: no read sends anything to `mailto:` and the like. */
 const WRITTEN_URL = /https?:\/\/[^\s<>"'`|]+/gi;
 const NAME = /^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*$/u;
 /**
- * Endings of files that are also top-level domains: `deploy.sh` in a sentence is a script, and somebody may own the domain.
- * As a URL, with its scheme, it is the domain.
+ * File endings that are also top-level domains. `deploy.sh` in a sentence is a script, and somebody may own the domain.
+ * Only with a scheme it counts as the domain.
  */
 const FILES = new Set([
   "cc",
@@ -41,8 +41,8 @@ export function noPlaces(): Places {
 }
 
 /**
- * Adds the hosts and URLs that stand in the text, but for what it quotes: a block of code and a line after `>` are words of a
- * log or of somebody else. A URL without its scheme counts as http and as https.
+ * Adds the hosts and URLs in the text, except in quotes: a code block and a line after `>` come from a log or somebody
+ * else. A URL without a scheme counts as http and as https.
  */
 export function notePlaces(places: Places, text: string): void {
   const own = text.replace(/```.*?(?:```|$)/gs, " ").replace(/^[ \t]*>.*$/gm, " ");
@@ -57,12 +57,12 @@ export function notePlaces(places: Places, text: string): void {
   }
 }
 
-/** As it is requested: without a fragment. */
+/** The URL as requested: without a fragment. */
 export function hrefOf(url: URL): string {
   return `${url.protocol}//${hostOf(url)}:${url.port}${url.pathname}${url.search}`;
 }
 
-/** Punctuation before a word is no part of it; punctuation after it may be. */
+/** Both readings of a word: punctuation before it is never part of it, punctuation after it may be. */
 function bothWays(token: string): Iterable<string> {
   const text = token.replace(/^[\p{P}\p{S}]*?(?=[\p{L}\p{N}[:])/u, "");
   return new Set([text, text.replace(/(?<![\p{P}\p{S}])[\p{P}\p{S}]+$/u, "")]);
@@ -75,7 +75,7 @@ function noteUrl(places: Places, text: string): void {
   keep(places.urls, hrefOf(url));
 }
 
-/** A word that is an address or a name, perhaps with port and path. */
+/** Adds a word if it is an address or a name, perhaps with port and path. */
 function noteHost(places: Places, word: string): void {
   const address = word.replace(/^\[(.*)\]$/, "$1");
   if (isIP(address) === 6) return keep(places.hosts, String(readAddress(address)));
@@ -91,14 +91,14 @@ function noteHost(places: Places, word: string): void {
   for (const scheme of ["http", "https"]) noteUrl(places, `${scheme}://${host}${port}${path}`);
 }
 
-/** The name or address in its one form; undefined for what is a number, a version or a file. */
+/** The canonical name or address; undefined for a number, a version or a file. */
 function nameOf(host: string): string | undefined {
   const address = host.replace(/^\[(.*)\]$/, "$1");
   if (isIP(address) !== 0) return String(readAddress(address));
   const name = host.replace(/\.$/, "").toLowerCase();
   if (name.length > 253 || !NAME.test(name)) return undefined;
   const [last = "", ...before] = name.split(".").toReversed();
-  // The URL standard takes a name that ends in a number for an address.
+  // The URL standard reads a name that ends in a number as an address.
   if (!/\p{L}/u.test(last) || /^0x[\da-f]*$/.test(last)) return undefined;
   if (before.length > 0 && FILES.has(last)) return undefined;
   return /^[\w.-]+$/.test(name) ? name : domainToASCII(name) || undefined;

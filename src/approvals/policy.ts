@@ -12,7 +12,7 @@ import {
 } from "./requester.ts";
 
 /**
- * Which call needs whom: the `approvals` part of watchkeeper.yaml, and the pure decision over it. `docs/configuration.md`
+ * Which call needs whose approval: the `approvals` part of watchkeeper.yaml and the pure decision over it. `docs/configuration.md`
  * explains the rules to operators.
  */
 
@@ -24,7 +24,7 @@ const ASK_ONLY = [
   "escalation",
 ] as const;
 
-/** A week: an approval that nobody gave in that time is for a world that has changed. */
+/** A week: after that the world has changed too much for an approval to make sense. */
 const MAX_EXPIRY_MINUTES = 7 * 24 * 60;
 
 const effect = z.enum(["read", "write", "destructive"]);
@@ -36,14 +36,14 @@ const pattern = z.union([scalar, z.array(scalar).min(1)], {
 });
 const match = z
   .strictObject({
-    /** Globs over tool names; several: any of them. */
+    /** Globs over tool names, any of which may match. */
     tool: z
       .union([filled, z.array(filled).min(1)], {
         error: "expected a tool's name, a glob such as kubernetes_*, or a list of these",
       })
       .optional(),
     effect: effect.optional(),
-    /** Accounts, groups and standings; several: any of them. */
+    /** Accounts, groups and memberships, any of which may match. */
     requester: z
       .union(
         [requesterForm, z.array(requesterForm).min(1, "is empty; leave it out for everybody")],
@@ -67,15 +67,18 @@ const rule = z
   .strictObject({
     match,
     decide: z.enum(["allow", "ask", "deny"]),
-    /** Accounts and groups, any of which may approve; left out: every full member of the thread. */
+    /** Accounts and groups that may approve; without it every full member of the thread. */
     approvers: z
       .array(approverForm)
-      .min(1, "is empty, so nobody could ever approve; leave it out to let every full member")
+      .min(
+        1,
+        "is empty, so nobody could ever approve; leave it out to let every full member approve",
+      )
       .optional(),
     quorum: z.int().min(1).optional(),
     expiresInMinutes: z.int().min(1).max(MAX_EXPIRY_MINUTES).optional(),
     requesterMayApprove: z.boolean().optional(),
-    /** Whom to turn to when too few people who may approve exist. */
+    /** Whom to turn to when too few people can approve. */
     escalation: filled.optional(),
   })
   .superRefine((fields, ctx) => {
@@ -99,10 +102,10 @@ const rule = z
   });
 
 /**
- * The yaml's `approvals` part. Everything has a default, which together are the built-in policy.
- * `default.destructive` may not be `allow`: a default has no arguments in it and would let every destructive tool of
- * every later version run unseen. For the same reason an allow rule covers a destructive call only if it has the tool's
- * whole name.
+ * The `approvals` part of the yaml. Everything has a default; together the defaults are the built-in policy.
+ * `default.destructive` may not be `allow`: a default looks at no arguments and would let every destructive tool of every
+ * later version run unseen. For the same reason an allow rule covers a destructive call only if it has the tool's whole
+ * name.
  */
 export const approvalPolicy = z.strictObject({
   default: z
@@ -117,7 +120,7 @@ export const approvalPolicy = z.strictObject({
     })
     .prefault({}),
   rules: z.array(rule).default([]),
-  /** There is one person: they may approve what they asked for themselves, destructive calls included. */
+  /** There is only one person, who may approve what they asked for, destructive calls included. */
   singleOperator: z.boolean().default(false),
 });
 
@@ -129,15 +132,15 @@ export interface PolicyCall {
   tool: string;
   effect: Effect;
   args: JsonObject;
-  /** It changes only this program's own records (`Tool.own`). */
+  /** True if it changes only this program's own records (`Tool.own`). */
   own?: boolean | undefined;
-  /** Access asks for an approval (`decideAccess`), whatever policy says. */
+  /** True if access demands an approval (`decideAccess`), whatever policy says. */
   held?: boolean | undefined;
-  /** Whose words it follows from; of a call that is asked for by people unknown, a rule's `requester` holds it up only. */
+  /** Whose words the call follows from. If nobody is known, a rule's `requester` can only hold the call up. */
   requesters?: readonly Requester[] | undefined;
-  /** What the arguments name (`Tool.kinds`): rules hold for every spelling of it. */
+  /** What the arguments name (`Tool.kinds`); rules hold for every spelling. */
   kinds?: Kinds | undefined;
-  /** The arguments as this machine reads them (`Tool.meant`), in every way in which a rule may name it. */
+  /** The arguments as this machine reads them (`Tool.meant`), in every form that a rule may name. */
   meant?: readonly JsonObject[] | undefined;
 }
 
@@ -145,8 +148,8 @@ type Kinds = Readonly<Record<string, ArgumentKind>>;
 
 export type Decision =
   /**
-   * `rule` names what allowed it, for the record. `byRule`: a rule of the configuration's, not a default; `named`: one that
-   * names the very place, a URL's or a host.
+   * `rule` names what allowed it, for the record. `byRule`: a configured rule did, not a default; `named`: that rule names
+   * exactly the place, a URL or a host.
    */
   | { kind: "allow"; rule: string; byRule?: true; named?: true }
   | { kind: "deny"; why: string }
@@ -154,21 +157,21 @@ export type Decision =
 
 export interface Ask {
   kind: "ask";
-  /** A rule asks, not a default. */
+  /** True if a rule asks, not a default. */
   byRule?: true;
   /** Accounts and groups as written; undefined: every full member of the thread. */
   approvers: string[] | undefined;
   quorum: number;
   expiresInMinutes: number;
-  /** Also of those who edited the arguments: an editor counts as a requester. */
+  /** Also for people who edited the arguments: an editor counts as a requester. */
   requesterMayApprove: boolean;
   /** Whom to turn to when too few people who may approve exist. */
   escalation: string | undefined;
-  /** Why it is asked where the rules alone would not: a sentence for the card. */
+  /** Why the card exists although the rules alone would not ask: a sentence for the card. */
   why?: string;
 }
 
-/** What is asked where no rule says more: one full member, within an hour. */
+/** What a card needs if no rule says more: one full member, within an hour. */
 export function plainAsk(terms: Pick<Ask, "requesterMayApprove"> & Partial<Pick<Ask, "why">>): Ask {
   return {
     kind: "ask",
@@ -181,10 +184,10 @@ export function plainAsk(terms: Pick<Ask, "requesterMayApprove"> & Partial<Pick<
 }
 
 /**
- * What policy says of a call: a deny rule anywhere wins, then the first rule that matches, then the default for the
- * call's effect; where that would ask, a write to this program's own records is allowed. What access holds is asked about all
- * the same, and not for who asked to approve unless a rule here says so. Where a single person sits (the terminal), pass the
- * policy with `singleOperator: true`.
+ * What policy says about a call: a deny rule anywhere wins, then the first matching rule, then the default for the call's
+ * effect. If that default would ask, a write to this program's own records is still allowed. A call that access holds asks
+ * in any case, and its requesters may not approve it unless a rule here says so. For a single person (the terminal), pass
+ * the policy with `singleOperator: true`.
  */
 export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
   const denying = policy.rules.findIndex((one) => one.decide === "deny" && covers(one, call));
@@ -207,7 +210,7 @@ export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
     requesterMayApprove:
       policy.singleOperator || (call.effect !== "destructive" && call.held !== true),
   });
-  // A rule that allows is not what asks.
+  // An allow rule did not ask; access did.
   if (found?.decide !== "ask") return plain;
   const { approvers, quorum, expiresInMinutes, requesterMayApprove, escalation } = found;
   return {
@@ -221,14 +224,14 @@ export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
   };
 }
 
-/** Something a policy names that only the tools can confirm: a tool (`arg` undefined), or an argument of `tools`. */
+/** Something in a policy that only the tools can confirm: a tool (`arg` undefined), or an argument of `tools`. */
 export interface Mention {
   /** Tool names or globs, as written; empty: any tool. */
   tools: string[];
   arg: string | undefined;
-  /** The pattern by which an allow rule lets the argument through. */
+  /** The pattern with which an allow rule lets the argument through. */
   allows?: Pattern;
-  /** Where it stands, below `approvals`. */
+  /** Its path below `approvals`. */
   path: (string | number)[];
 }
 
@@ -272,7 +275,7 @@ function covers(one: Rule, call: PolicyCall): boolean {
   );
 }
 
-/** What lets a call through has to name everybody who asks; what holds it up, one of them. */
+/** A rule that allows must name everybody who asks; a rule that holds a call up, one of them. */
 function requesterMatches(
   { decide: decision, match: { requester } }: Rule,
   { requesters = [] }: PolicyCall,
@@ -284,8 +287,8 @@ function requesterMatches(
 }
 
 /**
- * What holds a call up may match what was written or what it means. What lets it through matches what it means where that
- * is known of an argument with a kind, such as a path: the file, not the link to it.
+ * A rule that holds a call up may match the written argument or its meaning. A rule that allows matches the meaning if it
+ * is known for an argument with a kind: for a path the file, not the link to it.
  */
 function argumentsMatch(one: Rule, call: PolicyCall): boolean {
   const { args, kinds = {}, meant = [] } = call;

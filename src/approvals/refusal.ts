@@ -9,7 +9,7 @@ interface Tried {
   place?: string | undefined;
 }
 
-/** Why this person may not do that, to them, and who could. */
+/** Tells a person why they can't do that, and who can. */
 export function refusalOf(
   { verb, what, place = "this thread" }: Tried,
   { because }: Refused,
@@ -20,7 +20,7 @@ export function refusalOf(
     case "maybe_asked":
       return `You can't ${verb} ${what}: whoever asked for it may be you on another platform. \`people:\` in watchkeeper.yaml can tell you apart.`;
     case "unlisted":
-      return `You can't ${verb} ${what}: you were not among the approvers when it was asked.`;
+      return `You can't ${verb} ${what}: you weren't among its approvers when I asked.`;
     case "left_group":
       return `You can't ${verb} ${what}: you're no longer in the group that may approve it.`;
     case "guest":
@@ -34,13 +34,13 @@ export function refusalOf(
   }
 }
 
-/** Why somebody's approval no longer counts, to everybody, as `Ana is a guest now`. */
+/** Tells everybody why an approval no longer counts, as `Ana is a guest now`. */
 export function lapseOf(name: string, { because }: Refused): string {
   switch (because) {
     case "asked":
-      return `${name} counts as one of those who asked for it`;
+      return `${name} counts as somebody who asked for it`;
     case "maybe_asked":
-      return `${name} may be who asked for it, on another platform`;
+      return `${name} may be the person who asked for it, on another platform`;
     case "unlisted":
       return `${name} is not among its approvers`;
     case "left_group":
@@ -48,17 +48,17 @@ export function lapseOf(name: string, { because }: Refused): string {
     case "guest":
       return `${name} is a guest now`;
     case "outsider":
-      return `${name} is not in this channel any more`;
+      return `${name} left this channel`;
     case "deactivated":
       return `${name}'s account was deactivated`;
     case "member":
     case "bot":
     case "unknown":
-      return `${name} is no full member here any more`;
+      return `${name} is no longer a full member here`;
   }
 }
 
-/** Why this person may not approve the action, to them. Whoever asked for it learns what they can do instead. */
+/** Tells a person why they can't approve the action. Whoever asked for it learns what they can do instead. */
 export function refusalToApprove(
   { action, editors, proposal }: Pick<Action, "action" | "editors" | "proposal">,
   account: string,

@@ -1,17 +1,17 @@
 import * as z from "zod";
 import type { Membership } from "../core/people.ts";
 
-/** Whom a call is made for, and how watchkeeper.yaml names such people: by account, by group, by standing. */
+/** Whom a call is made for, and how watchkeeper.yaml names such people: by account, group or membership. */
 
-/** Somebody whose words a call follows from, as the platform knows them now. */
+/** Somebody whose words led to a call, as the platform knows them now. */
 export interface Requester {
   account: string;
   membership: Membership;
-  /** Of the groups that the configuration names, those that the account is in. */
+  /** The account's groups, of those that the configuration names. */
   groups: readonly string[];
 }
 
-const STANDINGS = ["member", "outsider", "guest", "bot", "deactivated", "unknown"] as const;
+const MEMBERSHIPS = ["member", "outsider", "guest", "bot", "deactivated", "unknown"] as const;
 
 /** One account, as keys and entries name it. */
 export const accountForm = z
@@ -34,24 +34,24 @@ export const approverForm = z
     `expected ${ACCOUNTS_AND_GROUPS}; leave approvers out to let every full member of the channel approve`,
   );
 
-/** What names requesters, for mistakes in configuration. */
-export const REQUESTERS = `expected ${ACCOUNTS_AND_GROUPS}; or a standing: ${STANDINGS.join(", ")}`;
+/** How to write requesters, for mistakes in the configuration. */
+export const REQUESTERS = `expected ${ACCOUNTS_AND_GROUPS}; or a membership: ${MEMBERSHIPS.join(", ")}`;
 
-/** An account, a group or a standing. */
+/** An account, a group or a membership. */
 export const requesterForm = z.union(
-  [z.enum(STANDINGS), z.string().regex(ACCOUNT_OR_GROUP, REQUESTERS)],
+  [z.enum(MEMBERSHIPS), z.string().regex(ACCOUNT_OR_GROUP, REQUESTERS)],
   REQUESTERS,
 );
 
-/** True for a reference to many people: who they are is asked when a card is made and again at each vote. */
+/** True for a reference to many people, who are looked up when a card is made and again at each vote. */
 export function isGroup(reference: string): boolean {
   return /^[a-z]+:(?:group|role):/.test(reference);
 }
 
-/** True when one of the references names this person, their group or their standing. */
+/** True if one of the references names this person, their group or their membership. */
 export function isNamed(
   references: readonly string[],
-  { account, membership: standing, groups }: Requester,
+  { account, membership, groups }: Requester,
 ): boolean {
-  return references.some((one) => one === account || one === standing || groups.includes(one));
+  return references.some((one) => one === account || one === membership || groups.includes(one));
 }

@@ -1,53 +1,55 @@
 /**
- * Everything that can go wrong in a way an operator or user is told about, one line each. `docs/errors.md` has a
+ * Everything that can go wrong and that an operator or user hears about, one line each. `docs/errors.md` has a
  * section per code; a test holds the two equal.
  */
 export const ERROR_CODES = {
   CONFIG_INVALID: "The environment or watchkeeper.yaml has mistakes; the message lists them all.",
-  USAGE: "The command line or a typed command is not of the form it needs.",
-  NODE_TOO_OLD: "The running Node.js is older than this program needs.",
+  USAGE: "The command line or a typed command has a mistake.",
+  NODE_TOO_OLD: "This program needs a newer Node.js.",
   THREAD_UNKNOWN: "No thread has this id in this store.",
   STORE_UNAVAILABLE: "The store did not answer in time; nothing was written.",
   STORE_FULL: "The disk refused a write; nothing was written.",
   STORE_CORRUPT:
-    "The database is damaged, or is not the one that was begun there; it was not touched.",
+    "The database is damaged, or is not the one that was started there; it was not touched.",
   STORE_FOREIGN: "The database file belongs to another program; it was not touched.",
   STORE_NEWER: "A newer version of this program wrote the database; it was not touched.",
   STORE_UNSAFE: "The store's server may drop entries by itself; it was not used.",
-  JOURNAL_ALTERED:
-    "A journal's entries are not those that were written; the journal was left alone.",
-  JOURNAL_LOST: "The store no longer has what it had acknowledged; what is left is read again.",
-  ENTRY_INVALID: "A journal entry does not have the form of its kind; the journal was left alone.",
-  WAKE_INVALID: "A job in the shared queue is no wake-up of this program's; it was dropped.",
+  JOURNAL_ALTERED: "Somebody changed a journal's entries; the program left the journal alone.",
+  JOURNAL_LOST: "The store no longer has what it had acknowledged; the program reads what is left.",
+  ENTRY_INVALID:
+    "A journal entry does not have the form of its kind; the program left the journal alone.",
+  WAKE_INVALID: "Another program put a job into the shared queue; it was dropped.",
   ARTIFACT_TOO_LARGE: "A tool's full output is larger than an artifact may be.",
   ARTIFACT_UNKNOWN: "No artifact has this id in this thread.",
   TOOL_UNKNOWN: "No tool has this name.",
   INPUT_INVALID: "A tool's arguments do not fit its schema.",
-  PRECHECK_FAILED: "What a tool needs to hold before it acts does not hold (any more).",
+  PRECHECK_FAILED:
+    "Something that must hold before the tool acts does not hold, or no longer holds.",
   ADDRESS_REFUSED: "The network rules do not allow a connection to this address.",
   ADDRESS_UNKNOWN: "The host name does not resolve.",
   CONNECTION_FAILED: "The connection was refused, cut or timed out.",
-  PATH_REFUSED: "The path is outside the folders that may be read, or is no regular file.",
-  COMMAND_UNKNOWN: "No such executable on the search path.",
-  TIMEOUT: "It took longer than it may.",
+  PATH_REFUSED: "The path is outside the folders that may be read, or is not a regular file.",
+  COMMAND_UNKNOWN: "No executable with this name is on the search path.",
+  TIMEOUT: "It took longer than allowed.",
   ABORTED: "It was stopped before it finished.",
   NOT_AVAILABLE: "This machine lacks what the tool needs.",
-  CIRCUIT_OPEN: "The tool failed several times in a row, so it is left alone for a while.",
+  CIRCUIT_OPEN:
+    "The tool failed several times in a row, so the program leaves it alone for a while.",
   MODEL_AUTH: "The model provider refused the key, or the key may not use this model.",
   MODEL_UNKNOWN:
-    "The model provider knows no model of this name, or the address is not the provider's.",
-  MODEL_RATE_LIMITED: "The model provider asks to wait before the next request.",
+    "The model provider has no model with this name, or the address is not the provider's.",
+  MODEL_RATE_LIMITED: "The model provider asked to wait before the next request.",
   MODEL_SPEND_CAP: "The account's quota or spending limit at the model provider is used up.",
-  MODEL_OVERLOADED: "The model provider is overloaded or broken on its side.",
-  MODEL_CONTEXT_TOO_LONG: "The conversation is longer than the model takes.",
+  MODEL_OVERLOADED: "The model provider is overloaded or has an error of its own.",
+  MODEL_CONTEXT_TOO_LONG: "The conversation is longer than the model can take.",
   MODEL_FILTERED: "The model provider's filter withheld the request or the response.",
-  MODEL_REQUEST_INVALID: "The model provider did not accept the request's form.",
-  MODEL_CONTENT_UNSUPPORTED: "The model's interface has no way to be given this kind of file.",
-  MODEL_UNREACHABLE: "The model provider could not be reached or did not answer in time.",
+  MODEL_REQUEST_INVALID: "The model provider did not accept the request.",
+  MODEL_CONTENT_UNSUPPORTED: "The model cannot take this kind of file.",
+  MODEL_UNREACHABLE: "The model provider did not answer, or not in time.",
   MODEL_CUT: "The model's response ended before it was complete.",
   PLATFORM_REFUSED: "Slack or Discord refused the token, its rights or a request for good.",
-  PLATFORM_RATE_LIMITED: "Slack or Discord asks to wait before the next request.",
-  PLATFORM_UNREACHABLE: "Slack or Discord could not be reached or did not answer in time.",
+  PLATFORM_RATE_LIMITED: "Slack or Discord asked to wait before the next request.",
+  PLATFORM_UNREACHABLE: "Slack or Discord did not answer, or not in time.",
   PEOPLE_UNAVAILABLE: "The platform could not say who somebody is; nothing was decided.",
   BUDGET_EXHAUSTED: "The day's budget of model tokens is used up.",
 } as const;
@@ -55,12 +57,12 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /**
- * The one error of this program that people are meant to read: what was tried, what was found, what to do next. It
- * holds no secret; the low-level error travels in `cause`.
+ * The one kind of error that people read: what the program tried, what it found, what to do next. It
+ * holds no secret; the low-level error is in `cause`.
  */
 export class BotError extends Error {
   readonly code: ErrorCode;
-  /** How long whoever refused asks to be left alone, in ms. */
+  /** How long the other side asked to wait, in ms. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

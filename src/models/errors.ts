@@ -14,23 +14,23 @@ export interface Caller {
   signal: AbortSignal;
 }
 
-/** What the provider, or the lack of one, said about a failed request. */
+/** What the provider said about a failed request, or that it said nothing. */
 interface Report {
   status: number | undefined;
   headers: Headers | undefined;
-  /** The body's machine-readable words: type and code. */
+  /** The body's machine-readable type and code. */
   kind: string;
   message: string;
 }
 
-/** Words of a type or code that tell more than the status, in the order in which they are asked. */
+/** Types and codes that say more than the status; the first match decides. */
 const KINDS: readonly (readonly [RegExp, Code])[] = [
   [/context_length|context_window|request_too_large/, "MODEL_CONTEXT_TOO_LONG"],
   [/insufficient_quota|insufficient_balance|billing|spend/, "MODEL_SPEND_CAP"],
   [/content_filter|policy/, "MODEL_FILTERED"],
 ];
 
-/** The same by the message, of a status 400, 413, 422 or none: providers say these in no other way. */
+/** Messages with a status 400, 413, 422 or none: providers say these in no other way. */
 const MESSAGES: readonly (readonly [RegExp, Code])[] = [
   [
     /prompt is too long|context (?:length|window|size|limit)|input (?:is|are) too long/i,
@@ -90,7 +90,7 @@ function durationMs(text: string): number | undefined {
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ""] ?? 0), 0);
 }
 
-/** A number of seconds, a duration, a moment (seconds or ms since 1970, or a date): how long it is till then, in ms. */
+/** Reads seconds, a duration or an instant (seconds or ms since 1970, or a date). Returns how long it is until then, in ms. */
 function untilMs(text: string | null | undefined, now: number): number | undefined {
   if (text === null || text === undefined || text.trim() === "") return undefined;
   const number = Number(text);
@@ -102,12 +102,12 @@ function untilMs(text: string | null | undefined, now: number): number | undefin
   return Math.max(0, number > 1e9 ? number * 1000 - now : number * 1000);
 }
 
-/** A year: what is longer is no time to wait for, and may be more than a date can hold. */
+/** A year. Nobody waits longer, and a date may not hold more. */
 const MAX_RETRY_AFTER_MS = 365 * 86_400_000;
 
 /**
- * How long the provider asks to be left alone, in ms: `retry-after-ms`, `retry-after` (RFC 9110, 10.2.3), else when the
- * limit that is used up is there again, by `x-ratelimit-reset…` (OpenAI's, and OpenRouter's without a suffix).
+ * How long the provider asks to wait, in ms: by `retry-after-ms`, `retry-after` (RFC 9110, 10.2.3), else until the
+ * used-up limit resets, by `x-ratelimit-reset…` (OpenAI's, and OpenRouter's without a suffix).
  */
 function retryAfterMs(headers: Headers | undefined, now = Date.now()): number | undefined {
   if (headers === undefined) return undefined;
@@ -148,7 +148,7 @@ function reportOf(error: unknown): Report | undefined {
   };
 }
 
-/** OpenRouter says only "Provider returned error"; what that provider said is in `error.metadata.raw`, mostly JSON. */
+/** OpenRouter says only "Provider returned error"; `error.metadata.raw` has what that provider said, mostly as JSON. */
 function upstreamReason(metadata: unknown): string | undefined {
   const raw = isRecord(metadata) ? metadata["raw"] : undefined;
   const read = typeof raw === "string" ? parsed(raw) : raw;
@@ -165,7 +165,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a provider or a system says, fit for a message of ours: one short line without tags and keys. */
+/** A provider's or system's text as one short line without tags and keys. */
 function brief(text: string, { apiKey }: Caller): string {
   const line = cleanText(text)
     .replaceAll(apiKey === "" ? /(?!)/g : apiKey, "[key]")
@@ -180,44 +180,44 @@ function brief(text: string, { apiKey }: Caller): string {
 function sentences(code: Code, key: string, address: string): readonly [string, string] {
   switch (code) {
     case "MODEL_AUTH":
-      return ["the key was refused", `Check ${key} and which models it may use.`];
+      return ["the provider refused the key", `Check ${key} and which models it may use.`];
     case "MODEL_UNKNOWN":
       return [
-        "the provider knows no such model, or the address is not the provider's",
+        "the provider has no such model, or the address is not the provider's",
         `Check the model's name and ${address}.`,
       ];
     case "MODEL_RATE_LIMITED":
-      return ["the provider's rate limit is reached", "Ask again later."];
+      return ["the provider's rate limit is used up", "Ask again later."];
     case "MODEL_SPEND_CAP":
       return [
         "the quota or spending limit at the provider is used up",
-        "Raise it or add credit in the provider's console; it is not tried again by itself.",
+        "Raise it or add credit in the provider's console, then ask again.",
       ];
     case "MODEL_OVERLOADED":
       return [
-        "the provider is overloaded or broken on its side",
-        "Ask again in some minutes, look at its status page, or choose another model.",
+        "the provider is overloaded or has an error of its own",
+        "Ask again in a few minutes, check its status page, or choose another model.",
       ];
     case "MODEL_CONTEXT_TOO_LONG":
       return [
-        "the conversation is longer than the model takes",
-        "Go on in a new thread, or choose a model with a larger context window.",
+        "the conversation is longer than the model can take",
+        "Continue in a new thread, or choose a model with a larger context window.",
       ];
     case "MODEL_FILTERED":
       return [
         "the provider's content filter withheld the request or the response",
-        "Put it in other words, or choose another model.",
+        "Say it in other words, or choose another model.",
       ];
     case "MODEL_CONTENT_UNSUPPORTED":
     case "MODEL_REQUEST_INVALID":
       return [
         "the provider did not accept the request",
-        "The model may lack something that is asked of it: choose another one, or report this.",
+        "The model may not support something in it. Choose another model, or report this.",
       ];
     case "MODEL_UNREACHABLE":
-      return ["the provider could not be reached", `Check network, DNS, TLS and ${address}.`];
+      return ["I couldn't reach the provider", `Check the network, DNS, TLS and ${address}.`];
     case "MODEL_CUT":
-      return ["the response ended before it was complete", "Nothing of it was used. Ask again."];
+      return ["the response ended before it was complete", "I used nothing of it. Ask again."];
   }
 }
 
@@ -248,7 +248,7 @@ function ownErrorIn(error: unknown): BotError | undefined {
   return undefined;
 }
 
-/** A failure that the wire itself found, such as a stream without an end. */
+/** A failure that the provider's client code found, such as a stream without an end. */
 export function failure(code: Code, said: string, caller: Caller): ModelError {
   return modelError(code, said, caller, {});
 }
@@ -262,8 +262,8 @@ export function failureInStream(body: unknown, caller: Caller): BotError {
 }
 
 /**
- * The one place where what the SDKs throw gets its code. 429 without a time to wait for is a spending limit; what is
- * thrown while a response is read, and tells of no status, is a cut response.
+ * The one place that gives a code to what the SDKs throw. A 429 without a time to wait means a spending limit; an error
+ * without a status while reading a response means that the response was cut.
  */
 export function failureOf(error: unknown, caller: Caller): BotError {
   if (caller.signal.aborted) {

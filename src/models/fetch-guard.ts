@@ -4,14 +4,14 @@ import { ModelError } from "./model.ts";
 /** What the SDKs call to reach the provider. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** Providers send something, be it a ping, every few seconds; a proxy or a dead peer sends nothing. */
+/** Providers send at least a ping every few seconds; a proxy or a dead peer sends nothing. */
 const IDLE_MS = 60_000;
-/** About 30 000 tokens when each comes in an event of its own. */
+/** About 30 000 tokens if each comes in its own event. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
 /**
- * `fetch` for the SDKs: gives up when not one byte arrived for `idleMs`, before or within the response, and when the
- * response is longer than 8 MB. Redirects are not followed, as they would take the key along.
+ * `fetch` for the SDKs. It gives up when no byte arrives for `idleMs`, before or within the response, and when the
+ * response is longer than 8 MB. It follows no redirect: that would send the key along.
  */
 export function watchedFetch(id: string, fetch: Fetch = globalThis.fetch, idleMs = IDLE_MS): Fetch {
   return async (input, init = {}) => {
@@ -21,7 +21,7 @@ export function watchedFetch(id: string, fetch: Fetch = globalThis.fetch, idleMs
       const silence = `${id}: no byte arrived for ${idleMs / 1000} s`;
       giveUp.abort(
         hasBegun
-          ? new ModelError("MODEL_CUT", `${silence} within the response; nothing of it was used.`)
+          ? new ModelError("MODEL_CUT", `${silence} within the response; I used nothing of it.`)
           : new ModelError("MODEL_UNREACHABLE", `${silence} after the request. Check the network.`),
       );
     }, idleMs);
@@ -50,7 +50,7 @@ export function watchedFetch(id: string, fetch: Fetch = globalThis.fetch, idleMs
         if (bytes <= MAX_RESPONSE_BYTES) return controller.enqueue(chunk);
         throw new ModelError(
           "MODEL_CUT",
-          `${id}: the response was stopped at ${MAX_RESPONSE_BYTES / 1024 / 1024} MB; nothing of it was used.`,
+          `${id}: I stopped reading the response at ${MAX_RESPONSE_BYTES / 1024 / 1024} MB and used nothing of it.`,
         );
       },
       flush: () => clearTimeout(timer),
@@ -62,10 +62,10 @@ export function watchedFetch(id: string, fetch: Fetch = globalThis.fetch, idleMs
 
 /**
  * Runs one request to its end.
- * @throws ModelError for everything that goes wrong in it, and BotError ABORTED when the signal was
+ * @throws ModelError for everything that goes wrong in it, and BotError ABORTED if the signal aborted
  */
 export async function exchange<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-  // The error of a header that cannot be sent would quote it.
+  // An error about an invalid header would quote the key.
   if (!/^[ -~]*$/.test(caller.apiKey.trim())) {
     throw failure("MODEL_AUTH", "it has characters that no key has, such as a line break", caller);
   }

@@ -26,12 +26,12 @@ export interface ToolResultBlock {
 }
 
 /**
- * One turn. A `tool` turn holds the results of every call of the assistant turn before it, in their order; wires that
- * know no such turn translate it. A `user` turn may follow a `tool` turn or another `user` turn.
+ * One turn. A `tool` turn holds the results of all calls of the assistant turn before it, in order; providers that have
+ * no such turn translate it. A `user` turn may follow a `tool` turn or another `user` turn.
  */
 export type Turn =
   | { role: "user"; content: readonly (TextBlock | FileBlock)[] }
-  /** `model` is the id of the model that wrote it: another one does not get its `wire` values. */
+  /** `model` is the id of the model that wrote it; other models do not get its `wire` values. */
   | { role: "assistant"; content: readonly AssistantBlock[]; model: string }
   | { role: "tool"; results: readonly ToolResultBlock[] };
 
@@ -40,7 +40,7 @@ export interface ModelRequest {
   system: string;
   tools: readonly ToolSpec[];
   turns: readonly Turn[];
-  /** `none`: the tools stay listed, for the provider's cache, and may not be called now. */
+  /** `none`: the tools stay listed for the provider's cache, but the model may not call them now. */
   toolChoice: "auto" | "none";
   maxOutputTokens: number;
 }
@@ -53,23 +53,23 @@ export interface ModelResponse {
 
 export interface GenerateOptions {
   signal: AbortSignal;
-  /** Called with each piece of text as it arrives, and with undefined when all of it is void because of a new attempt. */
+  /** Called with each piece of text as it arrives, and with undefined when a new attempt voids all of it. */
   onDelta?: ((text: string | undefined) => void) | undefined;
 }
 
-/** One model of one provider. It always streams, retries nothing itself and resolves only with a whole response. */
+/** One model of one provider. It always streams, never retries, and resolves only with a whole response. */
 export interface Model {
   /** `<wire>/<name>`, such as `anthropic/claude-sonnet-5-5`. */
   readonly id: string;
-  /** Tokens that a request and its response may have together. */
+  /** Tokens that a request and its response may use together. */
   readonly contextWindow: number;
-  /** @throws ModelError, and BotError ABORTED when the signal was */
+  /** @throws ModelError, and BotError ABORTED if the signal aborted */
   generate(request: ModelRequest, options: GenerateOptions): Promise<ModelResponse>;
 }
 
 type ModelErrorCode = Extract<ErrorCode, `MODEL_${string}`>;
 
-/** A request that brought no response. What is retried is decided in `patient.ts`, by the code. */
+/** A request without a usable response. `retrying.ts` decides by the code what to repeat. */
 export class ModelError extends BotError {
   constructor(
     code: ModelErrorCode,

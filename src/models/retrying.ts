@@ -4,15 +4,15 @@ import { BotError, isBotError } from "../core/errors.ts";
 import { type GenerateOptions, type Model, ModelError, type ModelRequest } from "./model.ts";
 
 export interface RetryingOptions {
-  /** Requests in all; 3. */
+  /** Requests in all. Default 3. */
   attempts?: number;
-  /** Before the second request, then twice as long each time, ±25 %; 200. */
+  /** Before the second request; then twice as long each time, ±25 %. Default 200. */
   firstDelayMs?: number;
-  /** 10 000. */
+  /** Default 10 000. */
   maxDelayMs?: number;
-  /** A provider that asks for a longer wait than this is not waited for; 60 000. */
+  /** The longest wait that a provider may ask for. Default 60 000. */
   maxRetryAfterMs?: number;
-  /** From the first failure to the end, whatever it is; 120 000. */
+  /** From the first failure to the end, whatever the outcome. Default 120 000. */
   deadlineMs?: number;
 }
 
@@ -43,10 +43,9 @@ function failedFor(error: Retryable, addition: string): ModelError {
 }
 
 /**
- * The model with patience: the one place where a request is repeated, namely after a rate limit, an overload, a cut
- * response or without a connection. A time that the provider asks for is waited for instead of the usual one. It ends
- * within 120 s after the first failure, and at once with ABORTED when the signal was aborted. What was delivered of a
- * failed attempt is taken back by `onDelta(undefined)` before the next one.
+ * The one place that repeats requests: after a rate limit, an overload, a cut response or a failed connection. It waits as
+ * long as the provider asks, else with backoff. It ends within 120 s after the first failure, and at once with ABORTED when
+ * the signal aborts. `onDelta(undefined)` takes back a failed attempt's text before the next attempt.
  */
 export function createRetryingModel(model: Model, options: RetryingOptions = {}): Model {
   const { attempts = 3, maxRetryAfterMs = 60_000, deadlineMs = 120_000 } = options;
@@ -78,19 +77,22 @@ export function createRetryingModel(model: Model, options: RetryingOptions = {})
           });
         } catch (error) {
           if (last !== undefined && deadline.signal.aborted && !signal.aborted) {
-            throw failedFor(last, `Tried for ${deadlineMs / 1000} s.`);
+            throw failedFor(last, `I tried for ${deadlineMs / 1000} s.`);
           }
           if (!isRetryable(error)) throw error;
           last = error;
         }
         firstFailedAt ??= Date.now();
         timer ??= setTimeout(() => deadline.abort(), deadlineMs);
-        if (attempt >= attempts) throw failedFor(last, `Tried ${attempt} times.`);
+        if (attempt >= attempts) throw failedFor(last, `I tried ${attempt} times.`);
         const waitMs = last.retryAfterMs ?? delay.duration;
         delay = delay.next(undefined);
         if (waitMs > Math.min(maxRetryAfterMs, firstFailedAt + deadlineMs - Date.now())) {
           const until = new Date(Date.now() + waitMs).toISOString();
-          throw failedFor(last, `The provider asks to wait until ${until}, which was not done.`);
+          throw failedFor(
+            last,
+            `The provider asks to wait until ${until}; I don't wait that long.`,
+          );
         }
         await pause(waitMs, signal);
       }
@@ -105,7 +107,7 @@ export function createRetryingModel(model: Model, options: RetryingOptions = {})
     try {
       await sleep(ms, undefined, { signal });
     } catch (cause) {
-      throw new BotError("ABORTED", `${model.id}: the wait for another try was stopped.`, {
+      throw new BotError("ABORTED", `${model.id}: stopped while waiting to try again.`, {
         cause,
       });
     }

@@ -2,7 +2,7 @@ import type { AssistantBlock } from "../core/block.ts";
 import type { JsonObject } from "../core/entry.ts";
 import type { FileBlock, TextBlock, ToolResultBlock, Turn } from "./model.ts";
 
-/** What the three wires do alike to the turns of a request. */
+/** What all providers do alike to the turns of a request. */
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -17,16 +17,16 @@ function isBlankText(block: AssistantBlock | TextBlock | FileBlock): boolean {
   return block.kind === "text" && isBlank(block.text);
 }
 
-/** A thought that nothing follows, as when the token limit cut it off: providers refuse it without what it led to. */
+/** A thought that nothing follows, for example because the token limit cut it off. Providers refuse it. */
 function isThought(block: AssistantBlock): boolean {
   const type = block.kind === "thinking" && isRecord(block.wire) ? block.wire["type"] : undefined;
   return type === "thinking" || type === "redacted_thinking" || type === "reasoning";
 }
 
 /**
- * The turns as the model `id` may be given them: without blank texts and thoughts that led to nothing. From another
- * model's turns all `wire` values are left out, and their calls are named by their place: ids of one provider can
- * have characters or doubles that another refuses.
+ * The turns that the model `id` may get: without blank texts and thoughts that led to nothing. Turns of another model lose
+ * their `wire` values, and their calls get ids by position: one provider's ids can have characters or duplicates that
+ * another refuses.
  */
 export function turnsFor(id: string, turns: readonly Turn[]): Turn[] {
   let renamed = new Map<string, string>();
@@ -59,29 +59,29 @@ export function turnsFor(id: string, turns: readonly Turn[]): Turn[] {
 }
 
 /**
- * A call's arguments as an object, for wires and servers that parse them: `{}` for none, and what is no JSON object is
- * wrapped, as Anthropic advises for malformed input of a call that is answered with an error.
+ * A call's arguments as an object, for servers that parse them: `{}` for an empty text. Anything but a JSON object is
+ * wrapped, as Anthropic advises for malformed input.
  */
 export function argumentsOf(input: string): JsonObject {
   if (input.trim() === "") return {};
   try {
-    // Lone surrogates, which a model can write as escapes, make providers refuse the whole request, each time again.
+    // Providers refuse a request with lone surrogates, which a model can write as escapes.
     const value: unknown = JSON.parse(input, (_key, part: unknown) =>
       typeof part === "string" ? part.toWellFormed() : part,
     );
     if (isJsonObject(value)) return value;
   } catch {
-    // Not JSON, or nested too deeply to be written again.
+    // Not JSON, or nested too deeply to be written back.
   }
   return { INVALID_JSON: input.toWellFormed() };
 }
 
-/** What JSON.parse gave is JSON. */
+/** Whatever JSON.parse returned is JSON. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }
 
-/** A result's text for wires that have no sign for failure and want some text in each case. */
+/** A result's text for APIs that cannot mark a failure and refuse empty text. */
 export function resultText({ text, isError }: ToolResultBlock): string {
   return (isError ? "Error: " : "") + (isBlank(text) ? "(no output)" : text);
 }
@@ -90,7 +90,7 @@ export function dataUrl({ mediaType, data }: FileBlock): string {
   return `data:${mediaType};base64,${data}`;
 }
 
-/** A plain-text file as text, for wires that have no documents of this kind: no line of it begins as a speaker's does. */
+/** A plain-text file as text, for APIs without such documents. Indented, so no line looks like a speaker's. */
 export function fileText(file: FileBlock): string {
   return `File ${JSON.stringify(file.name)}:\n\n  ${plainText(file).replaceAll("\n", "\n  ")}`;
 }
@@ -99,7 +99,7 @@ export function plainText({ data }: FileBlock): string {
   return Buffer.from(data, "base64").toString("utf8");
 }
 
-/** A provider's count of tokens; what is missing or no count is 0. */
+/** A provider's token count; 0 if it is missing or not a count. */
 export function tokens(count: unknown): number {
   return typeof count === "number" && Number.isSafeInteger(count) && count > 0 ? count : 0;
 }

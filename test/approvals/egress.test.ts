@@ -130,7 +130,7 @@ describe("a known host is asked about", () => {
     const url = (length: number) => `https://shop.example.com/${"x".repeat(length - 1)}`;
     expect(ask(url(128), { words })).toBeUndefined();
     expect(ask(url(129), { words })).toBe(
-      "shop.example.com would be told 129 bytes in this run that nobody here wrote.",
+      "In this run shop.example.com would receive 129 bytes that nobody here wrote.",
     );
     expect(ask(`https://shop.example.com/?d=${"x".repeat(130)}`, { words, named: true })).toMatch(
       /bytes/,
@@ -144,7 +144,7 @@ describe("a known host is asked about", () => {
     const told = (n: number) => `https://shop.example.com/${String(n).repeat(59)}`;
     const sent = [1, 2, 2].flatMap((n) => destinations({ url: "url" }, { url: told(n) }));
     expect(ask(told(2), { words, sent })).toBeUndefined();
-    expect(ask(told(3), { words, sent })).toMatch(/180 bytes in this run/);
+    expect(ask(told(3), { words, sent })).toMatch(/receive 180 bytes/);
     expect(ask("https://db.example.com/x", { words, sent })).toBeUndefined();
     const hosts = ["aaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbb", "c"].map((label) => ({
       host: `${label}.example.com`,
@@ -159,7 +159,7 @@ describe("a known host is asked about", () => {
     const network = ["*.example.com"];
     const name = `${"a".repeat(45)}.example.com`;
     expect(askHost(name, { network })).toBe(
-      "The names below *.example.com hold 45 bytes that nobody wrote.",
+      "The names below *.example.com carry 45 bytes that nobody here wrote.",
     );
     expect(askHost(name, { network, words: [name] })).toBeUndefined();
     expect(askHost(`${"a".repeat(30)}.example.com`, { network })).toBeUndefined();

@@ -203,7 +203,7 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
       'watchkeeper.yaml:7:7: approvals.rules[0].decide: expected one of "allow"|"ask"|"deny"',
       'watchkeeper.yaml:8:7: approvals.rules[1].decide: missing; expected one of "allow"|"ask"|"deny"',
       expect.stringMatching(
-        /^watchkeeper\.yaml:2:21: access\.rules\[0\]\.who: expected "slack:group:<id>".* or a standing: member, /,
+        /^watchkeeper\.yaml:2:21: access\.rules\[0\]\.who: expected "slack:group:<id>".* or a membership: member, /,
       ),
       expect.stringMatching(
         /^watchkeeper\.yaml:2:36: access\.rules\[0\]\.channels: expected "slack/,

@@ -37,7 +37,7 @@ describe("a patient model", () => {
     const error = await failureOf(patient().generate(request, { signal }));
     expect(error.code).toBe("MODEL_OVERLOADED");
     expect(error.message).toContain("HTTP 503");
-    expect(error.message).toContain("Tried 3 times");
+    expect(error.message).toContain("I tried 3 times");
     expect(server.seen).toHaveLength(3);
   });
 

@@ -156,7 +156,7 @@ describe("after outside text, a read that sends something to an unknown place", 
     const stage = await thread([], { model });
     await stage.ask("is shop.test up?");
     expect(stage.fetch.runs).toEqual([pieces[0], pieces[1]]);
-    expect(stage.chat.cards()[0]?.preview.lines[0]?.value).toContain("180 bytes in this run");
+    expect(stage.chat.cards()[0]?.preview.lines[0]?.value).toContain("receive 180 bytes");
     await stage.ask("deny a1");
     // Another run, which a person began, has as much again.
     await stage.ask("and now?");
