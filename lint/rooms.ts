@@ -51,7 +51,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "adapters",
     "adapters/render/phrases.ts",
   ],
-  worker: [
+  worker: ["core", "journal"],
+  "worker/thread": [
     "core",
     "security",
     "thread",
@@ -64,6 +65,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "adapters/render/phrases.ts",
     "commands",
     "queries",
+    "worker",
   ],
 };
 

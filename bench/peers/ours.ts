@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pino } from "pino";
-import type { View } from "../../src/adapters/adapter.ts";
+import type { Adapter, View } from "../../src/adapters/adapter.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { hashTerms } from "../../src/thread/run.ts";
 import { approvalPolicy } from "../../src/approvals/policy.ts";
@@ -16,7 +16,8 @@ import type { Model } from "../../src/models/model.ts";
 import { toolSpec } from "../../src/tools/arguments.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import type { Tool } from "../../src/tools/tool.ts";
-import type { WorkerParts } from "../../src/worker/thread/context.ts";
+import type { ThreadParts } from "../../src/worker/thread/context.ts";
+import { createThreadHandler } from "../../src/worker/thread/handler.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { ABOUT, bytesOf, INPUT, type Peer, QUESTION, type Script, type World } from "./peer.ts";
 import { encoderOf } from "../../test/fakes/encoder.ts";
@@ -42,20 +43,19 @@ export async function openOurs(world: World, where: "memory" | "file"): Promise<
     let answer: string | undefined;
     const view = viewOf((text) => (answer = text));
     const model = modelOf(script);
-    const worker = createWorker({
-      ...shared,
-      model: async () => model,
-      adapterOf: () => ({
-        transport: "bench",
-        people: PEOPLE,
-        singleOperator: false,
-        view,
-        audience: async () => undefined,
-        tenants: async () => "all",
-        channel: async (of) => of,
-        link: () => undefined,
-      }),
-    });
+    const adapter: Adapter = {
+      transport: "bench",
+      people: PEOPLE,
+      singleOperator: false,
+      view,
+      audience: async () => undefined,
+      tenants: async () => "all",
+      channel: async (of) => of,
+      link: () => undefined,
+    };
+    const parts: ThreadParts = { ...shared, model: async () => model, adapterOf: () => adapter };
+    const handler = createThreadHandler(parts, adapter);
+    const worker = createWorker(parts, () => handler);
     await worker.work(key);
     return answer;
   }
@@ -95,12 +95,11 @@ export async function openOurs(world: World, where: "memory" | "file"): Promise<
 function partsOf(
   journal: Journal,
   tools: readonly Tool[],
-): Omit<WorkerParts, "model" | "adapterOf"> {
+): Omit<ThreadParts, "model" | "adapterOf"> {
   const nowhere = () => Promise.reject(new Error("nothing is run or dialed here"));
   const same = (text: string) => text;
   return {
     journal,
-    isShared: () => true,
     dispatcher: createDispatcher({
       tools,
       host: "bench",

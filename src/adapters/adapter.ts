@@ -207,6 +207,8 @@ export interface Adapter {
   readonly people: People;
   /** True where one person asks and decides: the requester may approve. */
   readonly singleOperator: boolean;
+  /** True where only the process in which a thread is open works on it. Default: any may. */
+  readonly isLocal?: boolean;
   /** Undefined when this process cannot show that journal, as before the platform is connected. */
   view(key: JournalKey): View | undefined;
   /**

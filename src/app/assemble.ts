@@ -17,8 +17,12 @@ import { createDial } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec } from "../tools/process.ts";
 import type { Tool } from "../tools/tool.ts";
-import { createInProcessWakeups, type InProcessOptions } from "../wakeups/in-process.ts";
+import type { BullmqOptions } from "../wakeups/bullmq.ts";
+import { createInProcessWakeups } from "../wakeups/in-process.ts";
 import type { Wakeups } from "../wakeups/wakeups.ts";
+import type { KeyHandler } from "../worker/handler.ts";
+import type { ThreadParts } from "../worker/thread/context.ts";
+import { createThreadHandler } from "../worker/thread/handler.ts";
 import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
@@ -49,19 +53,13 @@ export interface Bot {
   stop(): Promise<void>;
 }
 
-/** A terminal's thread is served by the process in which it is open, and by no other. */
-const OWN_TRANSPORTS: ReadonlySet<string> = new Set(["terminal"]);
-
-/** `served` lists the transports of this process. */
 async function createWakeups(
   { redis }: Config,
-  options: InProcessOptions,
-  served: () => Iterable<string>,
+  options: Omit<BullmqOptions, "address">,
 ): Promise<Wakeups> {
   if (redis === undefined) return createInProcessWakeups(options);
   const { createBullmqWakeups } = await import("../wakeups/bullmq.ts");
-  const isShared = (transport: string) => !OWN_TRANSPORTS.has(transport);
-  return createBullmqWakeups({ ...options, address: redis.address, isShared, served });
+  return createBullmqWakeups({ ...options, address: redis.address });
 }
 
 /** Loads each model once, when it is first asked. */
@@ -81,15 +79,10 @@ function logWarnings(log: Logger, { warnings }: Config, { problems }: Toolset): 
     log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
 }
 
-/** What this process can work on of what is due. */
-async function* dueHere(
-  journal: Journal,
-  host: string,
-  adapters: ReadonlyMap<string, Adapter>,
-): AsyncIterable<JournalKey> {
-  for await (const key of journal.due(host)) {
-    if (adapters.get(transportOf(key))?.view(key) !== undefined) yield key;
-  }
+function logTrouble(log: Logger, error: unknown, key: JournalKey | undefined): void {
+  if (key !== undefined)
+    log.error({ err: error, key }, "work on a thread failed; it is tried again");
+  else log.error({ err: error }, "wake-ups have trouble; what is due is looked for every second");
 }
 
 /**
@@ -112,14 +105,14 @@ export async function assemble(
   const talk = runTerms(config, equipment);
   const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
   const adapters = new Map<string, Adapter>();
-  const looks: InProcessOptions = {
-    due: () => dueHere(journal, config.host, adapters),
-    onError: (error, key) =>
-      key === undefined
-        ? log.error({ err: error }, "wake-ups have trouble; what is due is looked for every second")
-        : log.error({ err: error, key }, "work on a thread failed; it is tried again"),
-  };
-  const wakeups = await createWakeups(config, looks, () => adapters.keys());
+  /** By the first part of the keys of their journals. */
+  const handlers = new Map<string, KeyHandler>();
+  const wakeups = await createWakeups(config, {
+    due: () => worker.due(config.host),
+    isShared: (kind) => handlers.get(kind)?.isShared !== false,
+    served: () => handlers.keys(),
+    onError: (error, key) => logTrouble(log, error, key),
+  });
   const dispatcher = createDispatcher({
     tools,
     host: config.host,
@@ -127,7 +120,7 @@ export async function assemble(
     dial: createDial({ allow: config.network.allow, local }),
     encoder,
   });
-  const worker = createWorker({
+  const threads: ThreadParts = {
     journal,
     dispatcher,
     policy: config.approvals,
@@ -145,10 +138,10 @@ export async function assemble(
     showAfterMs: SHOW_AFTER_MS,
     personOf: createPersonOf(config.people),
     timezone: config.timezone,
-    isShared: (transport) => !OWN_TRANSPORTS.has(transport),
     wakeAt: (key, at) => wakeups.wake(key, at),
     adapterOf: (transport) => adapters.get(transport),
-  });
+  };
+  const worker = createWorker(threads, (key) => handlers.get(transportOf(key)));
   const wake = (key: JournalKey) => wakeups.wake(key);
   const inbox = createInbox({ journal, read: readText, encoder, wake });
   const started: Stoppable[] = [];
@@ -170,7 +163,10 @@ export async function assemble(
     journal,
     tools,
     start(...served) {
-      for (const adapter of served) adapters.set(adapter.transport, adapter);
+      for (const adapter of served) {
+        adapters.set(adapter.transport, adapter);
+        handlers.set(adapter.transport, createThreadHandler(threads, adapter));
+      }
       started.push(wakeups.start((key) => worker.work(key)));
       started.push(startBeating(journal, config.host, log));
       started.push(startWatchdog({ log, atWork: () => worker.atWork() }));

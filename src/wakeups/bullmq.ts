@@ -43,15 +43,15 @@ export function createBullmqWakeups(options: BullmqOptions): Wakeups {
   let send = (wake: Wake): void => void early.push(wake);
 
   return {
-    wake(key, at = 0) {
-      if (options.isShared(transportOf(key))) send({ key, at });
-      else here.wake(key, at);
-    },
+    wake: (key, at = 0) => send({ key, at }),
 
     start(work) {
       const looks = here.start(work);
       const wakes = open(options, here);
-      send = wakes.send;
+      send = (wake) => {
+        if (options.isShared(transportOf(wake.key))) wakes.send(wake);
+        else here.wake(wake.key, wake.at);
+      };
       early.splice(0).forEach(send);
       return {
         async stop() {

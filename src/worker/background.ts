@@ -1,6 +1,6 @@
 import { isBotError } from "../core/errors.ts";
 import { storeNow } from "./context.ts";
-import type { ThreadContext, Work } from "./thread/context.ts";
+import type { JournalContext, Work } from "./handler.ts";
 
 /** When to try again what the platform refused without saying when. */
 const RETRY_MS = 5_000;
@@ -11,7 +11,7 @@ const RETRY_MS = 5_000;
  * the lease has run out.
  */
 export function runInBackground(
-  ctx: ThreadContext,
+  ctx: JournalContext,
   { key, run, kept = false }: { key: string; run?: string; kept?: boolean },
   work: (signal: AbortSignal) => Promise<() => Promise<void>>,
 ): void {
@@ -36,19 +36,19 @@ export function runInBackground(
 }
 
 /** Ends work in progress early, except what is to be kept. */
-export function abortWork(ctx: ThreadContext, which: (work: Work) => boolean): void {
+export function abortWork(ctx: JournalContext, which: (work: Work) => boolean): void {
   for (const work of ctx.busy.values()) if (!work.kept && which(work)) work.controller.abort();
 }
 
 /** Leaves work alone for as long as the platform asks, else 5 s; at most until `latest` on the store's clock. */
-export function putOff(ctx: ThreadContext, key: string, error: unknown, latest = Infinity): void {
+export function putOff(ctx: JournalContext, key: string, error: unknown, latest = Infinity): void {
   const retryMs = (isBotError(error) ? error.retryAfterMs : undefined) ?? RETRY_MS;
   ctx.deferred.set(key, Math.min(storeNow(ctx) + retryMs, latest));
 }
 
 /** Waits until earlier writes on the resource are over; what is returned lets the next one go. */
 export async function acquireResource(
-  { writes }: ThreadContext,
+  { writes }: JournalContext,
   resource: string,
 ): Promise<() => void> {
   const earlier = writes.get(resource);

@@ -1,16 +1,16 @@
 import { noteClock, noteNewest } from "./context.ts";
 import { retryUntilStored } from "./store.ts";
-import type { ThreadContext } from "./thread/context.ts";
+import type { JournalContext } from "./handler.ts";
 
 /** Makes sure the lease has not run out by this worker's own clock. False when another worker has it. */
-export async function ensureLive(ctx: ThreadContext): Promise<boolean> {
+export async function ensureLive(ctx: JournalContext): Promise<boolean> {
   if (ctx.fenced) return false;
   if (performance.now() < ctx.leaseEndsAt) return true;
   await retryUntilStored(ctx, () => renew(ctx));
   return !ctx.fenced;
 }
 
-export async function renew(ctx: ThreadContext): Promise<void> {
+export async function renew(ctx: JournalContext): Promise<void> {
   const askedAt = performance.now();
   const reply = await ctx.parts.journal.renew(ctx.lease);
   if (reply.kind === "fenced") {
@@ -21,4 +21,13 @@ export async function renew(ctx: ThreadContext): Promise<void> {
   ctx.leaseEndsAt = askedAt + ctx.lease.ttlMs;
   noteClock(ctx, reply.now);
   noteNewest(ctx, reply.last);
+}
+
+/** Renews the lease, also one of a thread that was lost, until the timer is cleared. */
+export function keepLease(ctx: JournalContext): NodeJS.Timeout {
+  return setInterval(() => {
+    renew(ctx).catch((error: unknown) => {
+      ctx.parts.log.warn({ err: error, key: ctx.key }, "the lease could not be renewed yet");
+    });
+  }, ctx.lease.ttlMs / 3);
 }

@@ -1,11 +1,8 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
-import { foldTranscript, type Transcript } from "../agent/transcript.ts";
 import type { AppendKind, Draft, StoredEntry } from "../core/entry.ts";
 import { isBotError } from "../core/errors.ts";
-import { fold } from "../thread/fold.ts";
-import { abortWork } from "./background.ts";
 import { noteClock } from "./context.ts";
-import type { ThreadContext } from "./thread/context.ts";
+import type { JournalContext } from "./handler.ts";
 
 /** An absence that people are told of when it is over. */
 const NOTABLE_ABSENCE_MS = 2_000;
@@ -14,11 +11,11 @@ const NOTABLE_ABSENCE_MS = 2_000;
 const LATE_WORD_MS = 60_000;
 
 /** Reads what was not seen yet. */
-export async function catchUp(ctx: ThreadContext): Promise<void> {
+export async function catchUp(ctx: JournalContext): Promise<void> {
   const { journal } = ctx.parts;
   ctx.mayBeSetBack = false;
   try {
-    foldIn(ctx, await retryUntilStored(ctx, () => journal.read(ctx.key, ctx.thread)));
+    foldIn(ctx, await retryUntilStored(ctx, () => journal.read(ctx.key, ctx.state)));
   } catch (error) {
     if (!isBotError(error, "JOURNAL_LOST")) throw error;
     markLost(ctx);
@@ -26,26 +23,14 @@ export async function catchUp(ctx: ThreadContext): Promise<void> {
 }
 
 /** The store was set back: what was folded is of no use to anyone, and nothing may be decided from it. */
-export function markLost(ctx: ThreadContext): void {
+export function markLost(ctx: JournalContext): void {
   ctx.lost = true;
   ctx.fenced = true;
 }
 
-function foldIn(ctx: ThreadContext, unseen: StoredEntry[]): void {
-  const { runs } = fold(ctx.thread, unseen);
-  if (ctx.transcript !== undefined) follow(ctx, ctx.transcript, unseen);
-  abortWork(ctx, ({ run }) => run !== undefined && runs.get(run)?.stopped === true);
-}
-
-/** Brings the transcript up to where the fold is, never further: both are of the same moment. */
-export function follow(
-  { thread }: ThreadContext,
-  transcript: Transcript,
-  entries: readonly StoredEntry[],
-): void {
-  for (const entry of entries) {
-    if (entry.kind !== "newer" && entry.seq <= thread.last) foldTranscript(transcript, entry);
-  }
+function foldIn(ctx: JournalContext, unseen: readonly StoredEntry[]): void {
+  ctx.handler.fold(ctx.state, unseen);
+  ctx.handler.folded?.(ctx, unseen);
 }
 
 /**
@@ -54,13 +39,13 @@ export function follow(
  * @throws BotError STORE_UNAVAILABLE, STORE_FULL once this worker has given up or is over
  */
 export async function append(
-  ctx: ThreadContext,
+  ctx: JournalContext,
   drafts: readonly Draft<AppendKind>[],
   options?: { before?: number },
 ): Promise<"ok" | "unseen" | "late" | "fenced"> {
   const { journal } = ctx.parts;
   const reply = await retryUntilStored(ctx, () =>
-    journal.append(ctx.lease, ctx.thread, drafts, options),
+    journal.append(ctx.lease, ctx.state, drafts, options),
   );
   if (reply.kind === "fenced" || reply.kind === "lost") {
     if (reply.kind === "lost") markLost(ctx);
@@ -73,23 +58,15 @@ export async function append(
     // One that was there before may have been shown by whoever wrote it.
     const written = new Set(reply.unseen.map(({ id }) => id));
     for (const draft of drafts) {
-      if (SHOWN.has(draft.kind) && written.has(draft.id)) ctx.wrote.add(draft.id);
+      if (written.has(draft.id)) ctx.wrote.add(draft.id);
       note(ctx, draft);
     }
   }
   return reply.kind;
 }
 
-/** Kinds that views show in a message of their own. */
-const SHOWN: ReadonlySet<AppendKind> = new Set([
-  "run_started",
-  "run_ended",
-  "notice",
-  "action_proposed",
-]);
-
 /** The log's lines: a run's beginning and end, and in between each entry that was written. */
-function note({ parts, key }: ThreadContext, draft: Draft<AppendKind>): void {
+function note({ parts, key }: JournalContext, draft: Draft<AppendKind>): void {
   const { id, kind } = draft;
   if (kind === "run_started") parts.log.info({ key, run: draft.run }, "run started");
   else if (kind === "run_ended") {
@@ -102,18 +79,18 @@ function note({ parts, key }: ThreadContext, draft: Draft<AppendKind>): void {
  * on decisions where a newer program has written.
  */
 export async function appendDecision(
-  ctx: ThreadContext,
+  ctx: JournalContext,
   make: () => readonly Draft<AppendKind>[] | undefined,
 ): Promise<void> {
   for (;;) {
     const drafts = make();
     if (drafts === undefined || (await append(ctx, drafts)) !== "unseen") return;
-    if (ctx.thread.newer !== undefined) return;
+    if (ctx.state.newer !== undefined) return;
   }
 }
 
 /** Posts what only this worker knows, though it no longer holds the journal. */
-export async function postLate(ctx: ThreadContext, draft: Draft<"signal">): Promise<void> {
+export async function postLate(ctx: JournalContext, draft: Draft<"signal">): Promise<void> {
   const { journal, log } = ctx.parts;
   const until = performance.now() + LATE_WORD_MS;
   for (let tries = 0; ; tries++) {
@@ -135,7 +112,7 @@ export async function postLate(ctx: ThreadContext, draft: Draft<"signal">): Prom
 
 /** Repeats a request while the store is away. No store, no acts: everything waits here. */
 export async function retryUntilStored<T>(
-  ctx: ThreadContext,
+  ctx: JournalContext,
   request: () => Promise<T>,
 ): Promise<T> {
   for (let tries = 0; ; tries++) {

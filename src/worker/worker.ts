@@ -1,32 +1,35 @@
-import { noticeId } from "../thread/entry-ids.ts";
-import { type JournalKey, transportOf } from "../core/journal-key.ts";
-import { BEAT_MS } from "../core/host-beat.ts";
-import type { Thread } from "../thread/state.ts";
+import type { JournalKey } from "../core/journal-key.ts";
 import { abortWork } from "./background.ts";
-import { noteNewest, storeNow } from "./context.ts";
-import { renew } from "./lease.ts";
-import { catchUp, append, markLost, retryUntilStored } from "./store.ts";
-import { createContext, type ThreadContext, type WorkerParts } from "./thread/context.ts";
-import type { Machines } from "../thread/machines.ts";
-import { decide, type Step } from "../thread/decide.ts";
-import { execute } from "./thread/effects.ts";
+import { createContext, noteNewest, storeNow } from "./context.ts";
+import {
+  type Folded,
+  isWait,
+  type JournalContext,
+  type KeyHandler,
+  type Wait,
+  type WorkerParts,
+} from "./handler.ts";
+import { keepLease } from "./lease.ts";
+import { leaveAlone, release, startOver } from "./release.ts";
+import { catchUp } from "./store.ts";
 
-/** When to look again at a journal that only a newer program understands. */
-const NEWER_RETRY_MS = 60_000;
 /** Leases without a release after which a journal's work is taken to crash its workers: two crashes. */
 const PARK_AFTER = 2;
-/** Something may be due that only work in progress lets happen; it rings when it ends. */
+
+/** Something may be due that only work in progress lets happen; it notifies when it ends. */
 const MIN_SLEEP_MS = 50;
-/** Between two leases of a journal to which nobody has posted. */
-const MIN_LEASE_GAP_MS = 250;
-/** Threads whose folds are kept in memory, some KB each. */
-const KNOWN_THREADS = 256;
+
+/** Journals whose folds are kept in memory, some KB each. */
+const KNOWN_JOURNALS = 256;
+
 /** Kept of the drain for writing down what could not be waited for. */
 const LAST_WORDS_MS = 500;
 
 export interface Worker {
-  /** Takes the journal's lease, if nobody has it and its view is here, and works until nothing is owed now. */
+  /** Takes the journal's lease, if nobody has it and its kind is served here, and works until nothing is owed now. */
   work(key: JournalKey): Promise<void>;
+  /** What this process can work on of what is due. */
+  due(host: string): AsyncIterable<JournalKey>;
   /** The names of the steps in progress, each after its journal's key. */
   atWork(): string[];
   /**
@@ -36,80 +39,88 @@ export interface Worker {
   stop(graceMs: number): Promise<void>;
 }
 
-export function createWorker(parts: WorkerParts): Worker {
-  const drives = new Map<ThreadContext, Promise<void>>();
+/** `handlerOf` knows the kinds of journals there are; of others nothing is taken up. */
+export function createWorker(
+  parts: WorkerParts,
+  handlerOf: (key: JournalKey) => KeyHandler | undefined,
+): Worker {
+  const held = new Map<JournalContext, Promise<void>>();
   /** Writes that still run though their journal was lost to another worker: what they come to is posted. */
   const late = new Set<Promise<void>>();
-  /** Folds of journals held lately, so that taking one up again reads only what is new. */
-  const known = new Map<JournalKey, Thread>();
+  /** What journals held lately come to, so that taking one up again reads only what is new. */
+  const known = new Map<JournalKey, Folded>();
   let draining = false;
 
-  function remember({ key, thread }: ThreadContext): void {
-    known.set(key, thread);
+  function remember({ key, state }: JournalContext): void {
+    known.set(key, state);
     for (const oldest of known.keys()) {
-      if (known.size <= KNOWN_THREADS) return;
+      if (known.size <= KNOWN_JOURNALS) return;
       known.delete(oldest);
     }
   }
 
-  async function drive(each: ThreadContext): Promise<void> {
-    known.delete(each.key); // folded in place: of no use to anyone if this ends half-way
+  async function drive(ctx: JournalContext): Promise<void> {
+    known.delete(ctx.key); // folded in place: of no use to anyone if this ends half-way
     try {
-      await hold(each);
-      if (each.lost) await startOver(each);
-      else if (each.thread.newer === undefined) remember(each);
+      await hold(ctx);
+      if (ctx.lost) await startOver(ctx);
+      else if (ctx.state.newer === undefined) remember(ctx);
     } finally {
-      for (const { ended } of each.busy.values()) {
+      for (const { ended } of ctx.busy.values()) {
         late.add(ended);
         void ended.then(() => late.delete(ended));
       }
     }
   }
 
+  const serves = (key: JournalKey) => handlerOf(key)?.serves(key) === true;
+
   return {
     async work(key) {
-      const adapter = parts.adapterOf(transportOf(key));
-      if (adapter?.view(key) === undefined || draining) return;
+      const handler = handlerOf(key);
+      if (handler?.serves(key) !== true || draining) return;
       const askedAt = performance.now();
       const granted = await parts.journal.lease(key, parts.leaseMs);
       if (granted === undefined) return;
-      const taken = createContext(parts, adapter, granted, known.get(key), askedAt);
-      taken.draining = draining;
-      const work = drive(taken);
-      drives.set(taken, work);
-      await work.finally(() => drives.delete(taken));
+      const state = known.get(key) ?? handler.empty();
+      const ctx = handler.open(createContext(parts, handler, granted, state, askedAt));
+      ctx.draining = draining;
+      const work = drive(ctx);
+      held.set(ctx, work);
+      await work.finally(() => held.delete(ctx));
+    },
+
+    async *due(host) {
+      for await (const key of parts.journal.due(host)) if (serves(key)) yield key;
     },
 
     atWork: () =>
-      [...drives.keys()].flatMap(({ key, busy }) =>
-        [...busy.keys()].map((step) => `${key} ${step}`),
-      ),
+      [...held.keys()].flatMap(({ key, busy }) => [...busy.keys()].map((step) => `${key} ${step}`)),
 
     async stop(graceMs) {
       draining = true;
-      for (const each of drives.keys()) {
-        each.draining = true;
-        abortWork(each, () => true);
-        each.wakeSignal.notify();
+      for (const ctx of held.keys()) {
+        ctx.draining = true;
+        abortWork(ctx, () => true);
+        ctx.wakeSignal.notify();
       }
       const ended = async (ms: number) => {
         const { promise, resolve } = Promise.withResolvers<void>();
         const timer = setTimeout(resolve, ms);
-        await Promise.race([Promise.allSettled([...drives.values(), ...late]), promise]);
+        await Promise.race([Promise.allSettled([...held.values(), ...late]), promise]);
         clearTimeout(timer);
       };
       await ended(Math.max(0, graceMs - LAST_WORDS_MS));
       // Cut, a write's outcome is unknown; that is recorded before the lease is given back.
-      for (const { busy } of drives.keys())
-        for (const work of busy.values()) work.controller.abort();
+      for (const { busy } of held.keys()) for (const work of busy.values()) work.controller.abort();
       await ended(LAST_WORDS_MS);
-      for (const each of drives.keys()) each.abandoned = true;
+      for (const ctx of held.keys()) ctx.abandoned = true;
     },
   };
 }
 
 /** Drives while the lease is renewed and the journal watched. */
-async function hold(ctx: ThreadContext): Promise<void> {
+async function hold(ctx: JournalContext): Promise<void> {
   const { journal, log } = ctx.parts;
   const watch = journal.watch(ctx.key, (last) => noteNewest(ctx, last));
   const renewals = keepLease(ctx);
@@ -130,171 +141,37 @@ async function hold(ctx: ThreadContext): Promise<void> {
   }
 }
 
-/** Renews the lease, also one of a thread that was lost, until the timer is cleared. */
-function keepLease(ctx: ThreadContext): NodeJS.Timeout {
-  return setInterval(() => {
-    renew(ctx).catch((error: unknown) => {
-      ctx.parts.log.warn({ err: error, key: ctx.key }, "the lease could not be renewed yet");
-    });
-  }, ctx.lease.ttlMs / 3);
-}
-
-async function loop(ctx: ThreadContext): Promise<void> {
-  const { thread, wakeSignal: bell } = ctx;
-  if (thread.newer === undefined && ctx.attempts > PARK_AFTER && !thread.parked) await park(ctx);
+async function loop(ctx: JournalContext): Promise<void> {
+  const { handler, state, wakeSignal } = ctx;
+  if (state.newer === undefined && ctx.attempts > PARK_AFTER) await handler.park?.(ctx);
   while (!ctx.fenced) {
-    if (ctx.mayBeSetBack || ctx.newestHeard > thread.last) await catchUp(ctx);
+    if (ctx.mayBeSetBack || ctx.newestHeard > state.last) await catchUp(ctx);
     const conclude = ctx.ready.shift();
     if (conclude !== undefined) {
       await conclude();
       continue;
     }
-    if (thread.newer !== undefined && ctx.busy.size === 0) return leaveAlone(ctx);
-    if (ctx.awayMs !== undefined) await sayBack(ctx, ctx.awayMs);
-    const step = stepOf(ctx);
-    if (step.do !== "wait") await execute(ctx, step);
+    if (state.newer !== undefined && ctx.busy.size === 0) return leaveAlone(ctx);
+    const { awayMs } = ctx;
+    ctx.awayMs = undefined;
+    if (awayMs !== undefined) await handler.storeReturned?.(ctx, awayMs);
+    const step = nextStep(ctx);
+    if (!isWait(step)) await handler.execute(ctx, step);
     else if (ctx.busy.size > 0) {
       const ms = step.until === undefined ? undefined : step.until - storeNow(ctx);
-      await bell.wait(ms === undefined ? undefined : Math.max(ms, MIN_SLEEP_MS));
+      await wakeSignal.wait(ms === undefined ? undefined : Math.max(ms, MIN_SLEEP_MS));
     } else if (await release(ctx, step)) return;
   }
 }
 
-function stepOf(ctx: ThreadContext): Step {
+function nextStep(ctx: JournalContext): { do: string } | Wait {
+  const { handler, state, deferred, draining } = ctx;
   const now = storeNow(ctx);
-  for (const [key, until] of ctx.deferred) if (until <= now) ctx.deferred.delete(key);
-  const busy = new Set([...ctx.busy.keys(), ...ctx.deferred.keys()]);
+  for (const [key, until] of deferred) if (until <= now) deferred.delete(key);
   // A newer program's entry hides what follows: nothing may be decided, only work in progress is waited for.
-  if (ctx.thread.newer !== undefined) return { do: "wait", until: undefined };
-  const step = decide(ctx.thread, {
-    now,
-    busy,
-    draining: ctx.draining,
-    showAfterMs: showAfterMs(ctx),
-    machines: machinesOf(ctx),
-  });
-  if (step.do !== "wait" || ctx.deferred.size === 0) return step;
-  return { ...step, until: Math.min(step.until ?? Infinity, ...ctx.deferred.values()) };
-}
-
-/** What is known of who is there; after a beat's time the store is asked again. */
-function machinesOf({ parts, hosts, key }: ThreadContext): Machines {
-  const isFresh = hosts !== undefined && performance.now() - hosts.at < BEAT_MS;
-  return {
-    here: parts.dispatcher.host,
-    isBound: (tool) => parts.dispatcher.isHostBound(tool),
-    isShared: parts.isShared(transportOf(key)),
-    heard: isFresh ? hosts.heard : undefined,
-  };
-}
-
-/** When a run's progress gets a message here, if it does. */
-function showAfterMs({ adapter, key, parts }: ThreadContext): number | undefined {
-  return adapter.view(key)?.openProgress === undefined ? undefined : parts.showAfterMs;
-}
-
-/** Its work crashed twice: says so, shows what is owed, and waits for a person to write. */
-async function park(ctx: ThreadContext): Promise<void> {
-  const { last } = ctx.thread;
-  await append(ctx, [
-    {
-      id: noticeId.parked(last),
-      kind: "notice",
-      parks: true,
-      text: "Work on this thread crashed twice, so it is put aside. Write anything here to have it tried again.",
-    },
-  ]);
-}
-
-/**
- * Gives the lease back and says when something is next owed, and to which host: its processes find it by themselves. False
- * when there is more to look at first.
- */
-async function release(
-  ctx: ThreadContext,
-  waiting: Extract<Step, { do: "wait" }>,
-): Promise<boolean> {
-  const { thread, parts, lease } = ctx;
-  const left = ctx.draining
-    ? decide(thread, {
-        now: storeNow(ctx),
-        busy: new Set(),
-        draining: false,
-        showAfterMs: undefined,
-        machines: machinesOf(ctx),
-      })
-    : waiting;
-  const now = storeNow(ctx);
-  const isOwed = left.do !== "wait";
-  const { until } = waiting;
-  const host = isOwed ? undefined : left.host;
-  // Left over for another process: at once. Else not sooner than the floor, however often this wakes up too early. Stores
-  // keep whole milliseconds; platforms ask for parts of them.
-  const floor =
-    until === undefined ? undefined : Math.ceil(Math.max(until, now + MIN_LEASE_GAP_MS));
-  const dueAt = isOwed ? now : floor;
-  const reply = await retryUntilStored(ctx, () =>
-    parts.journal.release(lease, thread, dueAt, host),
-  );
-  if (reply.kind === "unseen") {
-    ctx.newestHeard = reply.unseen.at(-1)?.seq ?? ctx.newestHeard;
-    await catchUp(ctx);
-    return false;
-  }
-  if (reply.kind === "lost") {
-    markLost(ctx);
-    return false;
-  }
-  // The wake-ups' timers go by this process's clock, `dueAt` by the store's.
-  if (dueAt !== undefined) parts.wakeAt(ctx.key, Date.now() + (dueAt - now));
-  return true;
-}
-
-/**
- * Gives back a thread that is no longer what was folded of it, for somebody to begin again, once what runs has ended: until
- * then the lease is kept, or another worker would run it beside.
- */
-async function startOver(ctx: ThreadContext): Promise<void> {
-  const { parts, key, lease, busy } = ctx;
-  const { journal, log } = parts;
-  log.error(
-    { key },
-    "the store no longer has what was read of this thread, as after a failover or a restored backup; it is read again",
-  );
-  const renewals = keepLease(ctx);
-  await Promise.all([...busy.values()].map(({ ended }) => ended));
-  clearInterval(renewals);
-  const last = (await journal.read(key)).at(-1)?.seq ?? 0;
-  const reply = await journal.release(lease, last, storeNow(ctx));
-  if (reply.kind === "ok") parts.wakeAt(key, 0);
-}
-
-/** The store was away and is back: nothing was done meanwhile, and people are told. */
-async function sayBack(ctx: ThreadContext, awayMs: number): Promise<void> {
-  ctx.awayMs = undefined;
-  const seconds = Math.round(awayMs / 1_000);
-  await append(ctx, [
-    {
-      id: noticeId.back(ctx.thread.last),
-      kind: "notice",
-      text: `The store did not answer for ${seconds} s; nothing was done meanwhile. It is back.`,
-    },
-  ]);
-}
-
-/** A newer program wrote here: nothing is decided, and somebody newer may take it. */
-async function leaveAlone(ctx: ThreadContext): Promise<void> {
-  const { journal, log } = ctx.parts;
-  log.error(
-    { key: ctx.key, entry: ctx.thread.newer?.written },
-    "a newer version wrote this thread; leaving it alone",
-  );
-  let entries = await retryUntilStored(ctx, () => journal.read(ctx.key));
-  for (;;) {
-    const last = entries.at(-1)?.seq ?? 0;
-    const dueAt = storeNow(ctx) + NEWER_RETRY_MS;
-    const reply = await retryUntilStored(ctx, () => journal.release(ctx.lease, last, dueAt));
-    if (reply.kind !== "unseen") return;
-    entries = reply.unseen;
-  }
+  if (state.newer !== undefined) return { do: "wait", until: undefined };
+  const busy = new Set([...ctx.busy.keys(), ...deferred.keys()]);
+  const step = handler.next(ctx, { now, busy, draining });
+  if (!isWait(step) || deferred.size === 0) return step;
+  return { ...step, until: Math.min(step.until ?? Infinity, ...deferred.values()) };
 }

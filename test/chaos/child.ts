@@ -11,6 +11,8 @@ import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { toolSpec } from "../../src/tools/arguments.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
+import { createThreadHandler } from "../../src/worker/thread/handler.ts";
+import type { ThreadParts } from "../../src/worker/thread/context.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { type Bug, BUGS, createCross, type Cross, loseSome, trapJournal } from "./faults.ts";
 import { createErrandModel, TOKENS_PER_DAY } from "./model.ts";
@@ -146,9 +148,8 @@ async function main(setup: Setup): Promise<void> {
     tokensPerDay: TOKENS_PER_DAY,
     contextWindow: model.contextWindow,
   });
-  const worker = createWorker({
+  const parts: ThreadParts = {
     journal,
-    isShared: () => true,
     dispatcher: createDispatcher({
       host: "chaos",
       tools,
@@ -173,7 +174,9 @@ async function main(setup: Setup): Promise<void> {
     leaseMs: setup.leaseMs,
     wakeAt: (key, at) => wakeups.wake(key, at),
     adapterOf: () => adapter,
-  });
+  };
+  const handler = createThreadHandler(parts, adapter);
+  const worker = createWorker(parts, () => handler);
   const running = wakeups.start((key) => worker.work(key));
   const stop = async () => {
     await worker.stop(GRACE_MS);

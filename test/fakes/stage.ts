@@ -21,7 +21,8 @@ import type { Model } from "../../src/models/model.ts";
 import { describeInput, toolSpec } from "../../src/tools/arguments.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
-import type { WorkerParts } from "../../src/worker/thread/context.ts";
+import type { ThreadParts } from "../../src/worker/thread/context.ts";
+import { createThreadHandler } from "../../src/worker/thread/handler.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
 import { type Chat, createChat } from "./chat.ts";
 import { encoderOf } from "./encoder.ts";
@@ -68,8 +69,8 @@ export interface StageOptions {
   showAfterMs?: number;
   /** The machine that it runs on. Default: `stage`. */
   host?: string;
-  /** Other machines can take up its threads too. Default: true. */
-  isShared?: boolean;
+  /** No other machine can take up its threads. */
+  isLocal?: boolean;
   /** What answers plain language; without it nothing does. */
   model?: Model;
   talk?: Partial<RunTerms>;
@@ -84,7 +85,7 @@ export interface Stage {
   chat: Chat;
   journal: Journal;
   worker: Worker;
-  parts: WorkerParts;
+  parts: ThreadParts;
   /** Posts a typed text, or a raw post, as `account`. Returns the entry's id. */
   say(text: string, account?: string): Promise<string>;
   click(action: string, choice: Choice, account?: string, revision?: number): Promise<void>;
@@ -94,6 +95,12 @@ export interface Stage {
   entries(): Promise<Entry[]>;
   kinds(): Promise<string[]>;
   thread(): Promise<Thread>;
+}
+
+/** A worker of threads, all of them this adapter's. */
+export function workerOf(parts: ThreadParts, adapter: Adapter): Worker {
+  const handler = createThreadHandler(parts, adapter);
+  return createWorker(parts, () => handler);
 }
 
 /** A whole bot but for the platform: real store, real worker, a chat in memory. */
@@ -120,7 +127,9 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       ...options.talk,
     });
   const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
-  const parts: WorkerParts = {
+  const given = options.adapter ?? chat.adapter;
+  const adapter = options.isLocal === true ? { ...given, isLocal: true } : given;
+  const parts: ThreadParts = {
     journal,
     dispatcher: createDispatcher({
       tools,
@@ -148,12 +157,11 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     ...(options.lookUpMs !== undefined && { lookUpMs: options.lookUpMs }),
     showAfterMs: options.showAfterMs ?? 500,
     timezone: undefined,
-    isShared: () => options.isShared ?? true,
     wakeAt: () => {},
-    adapterOf: () => options.adapter ?? chat.adapter,
+    adapterOf: () => adapter,
     personOf: createPersonOf(options.people ?? []),
   };
-  const worker = createWorker(parts);
+  const worker = workerOf(parts, adapter);
   let posts = 0;
   const post = async (draft: Draft<PostKind>) => void (await journal.post(KEY, draft));
   const entries = async () => (await journal.read(KEY)) as Entry[];

@@ -27,6 +27,8 @@ import type { Tool } from "../../src/tools/tool.ts";
 import { loadSkills } from "../../src/skills/load.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { createInbox } from "../../src/worker/thread/inbox.ts";
+import { createThreadHandler } from "../../src/worker/thread/handler.ts";
+import type { ThreadParts } from "../../src/worker/thread/context.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
 import { type Chat, createChat } from "../fakes/chat.ts";
 import { type Files, writeFiles } from "./files.ts";
@@ -284,9 +286,8 @@ function joinParts(parts: Joined) {
   });
   const ledger = createLedger(journal, encoder.encode);
   const lookup = createLookup(lookedUp);
-  const worker = createWorker({
+  const threads: ThreadParts = {
     journal,
-    isShared: () => true,
     dispatcher: rulesBlind(fault, {
       host: "puppet",
       tools,
@@ -323,7 +324,9 @@ function joinParts(parts: Joined) {
     personOf: (account) => account,
     wakeAt: () => {},
     adapterOf: () => adapter,
-  });
+  };
+  const handler = createThreadHandler(threads, adapter);
+  const worker = createWorker(threads, () => handler);
   const inbox = createInbox({ journal, read: readText, encoder, wake: () => {} });
   return { inbox, worker, ledger };
 }

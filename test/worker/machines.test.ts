@@ -293,7 +293,7 @@ describe("a tool that acts on its own machine", () => {
   });
 
   test("in a conversation that one process serves is never left to another machine", async () => {
-    const { all, chat } = await machines(["laptop"], { isShared: false });
+    const { all, chat } = await machines(["laptop"], { isLocal: true });
     const [laptop] = all as [Machine];
     await laptop.say("run look name=disk host=web-1");
     await laptop.settle();

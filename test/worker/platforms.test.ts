@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { createContext } from "../../src/worker/thread/context.ts";
+import { createContext } from "../../src/worker/context.ts";
+import { createThreadHandler } from "../../src/worker/thread/handler.ts";
 import { progress } from "../../src/worker/thread/progress.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createChat } from "../fakes/chat.ts";
@@ -16,8 +17,13 @@ test("a worker whose lease has run out shows no progress: another may have answe
     ...stage.chat.adapter.view(KEY),
     progress: (update: unknown) => seen.push(update),
   };
-  const adapter = { ...stage.chat.adapter, view: () => view } as never;
-  const drive = createContext(stage.parts, adapter, granted, undefined, performance.now() - 60_001);
+  const handler = createThreadHandler(stage.parts, {
+    ...stage.chat.adapter,
+    view: () => view,
+  } as never);
+  const drive = handler.open(
+    createContext(stage.parts, handler, granted, handler.empty(), performance.now() - 60_001),
+  );
   progress(drive, "r1", { kind: "thinking", run: "r1", step: 1 });
   expect(seen).toEqual([]);
   await stage.journal.close();

@@ -140,7 +140,7 @@ test("what was refused comes again after the time that the platform asks for, an
   expect(chat.answers()).toHaveLength(1);
   expect(chat.deliveries).toEqual([
     { id: "ended:r1", isRetry: false },
-    { id: "ended:r1", isRetry: true, stray: "begun:r1" },
+    { id: "ended:r1", isRetry: true, orphan: "begun:r1" },
   ]);
 });
 
@@ -159,7 +159,7 @@ test("an answer by a worker that takes over names the progress message which its
   }
   await new Promise((resolve) => setTimeout(resolve, 5));
   await stage.settle();
-  expect(chat.deliveries).toEqual([{ id: "ended:r1", isRetry: false, stray: "begun:r1" }]);
+  expect(chat.deliveries).toEqual([{ id: "ended:r1", isRetry: false, orphan: "begun:r1" }]);
 });
 
 test("what a platform took without saying so is looked for, also right after, when somebody writes", async () => {
@@ -202,7 +202,7 @@ test("what was refused is looked for also by the worker that goes on with someth
   await stage.say("run quick name=x");
   const working = stage.settle();
   await until(() => chat.answers().length === 1);
-  expect(chat.deliveries.map(({ id, isRetry: again }) => ({ id, again }))).toEqual([
+  expect(chat.deliveries.map(({ id, isRetry }) => ({ id, isRetry }))).toEqual([
     { id: "ended:r2", isRetry: false },
     { id: "ended:r2", isRetry: true },
   ]);

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { createWorker } from "../../src/worker/worker.ts";
 import { createChat } from "../fakes/chat.ts";
-import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+import { createStage, fakeTool, KEY, workerOf } from "../fakes/stage.ts";
 import { until } from "../until.ts";
 
 /** A chat that asks to wait, and what the worker then asks of its wake-ups: for how long, by this process's clock. */
@@ -16,7 +15,7 @@ async function refused(retryAfterMs: number, storeAheadMs: number) {
   const stage = await createStage({ chat, now, tools: [fakeTool({ name: "look" })] });
   const wakes: number[] = [];
   const wakeAt = (_key: string, at: number) => void wakes.push(at);
-  const worker = createWorker({ ...stage.parts, wakeAt });
+  const worker = workerOf({ ...stage.parts, wakeAt }, chat.adapter);
   await stage.say("run look name=web");
   const from = Date.now();
   await worker.work(KEY);

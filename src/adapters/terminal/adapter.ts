@@ -47,6 +47,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     transport: "terminal",
     people: createPeople(options.account),
     singleOperator: true,
+    isLocal: true,
     view: (key) => (open?.key === key ? open.session.view : undefined),
     audience: async () => undefined,
     // Whoever sits here has the store.

@@ -154,6 +154,7 @@ export function createAsk(options: AskOptions): Ask {
     transport: "terminal",
     people: createPeople(options.account),
     singleOperator: true,
+    isLocal: true,
     view: (wanted) => (wanted === key ? view : undefined),
     audience: async () => undefined,
     // Whoever sits here has the store.

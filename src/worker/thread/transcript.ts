@@ -1,5 +1,6 @@
-import { emptyTranscript, type Transcript } from "../../agent/transcript.ts";
-import { follow, retryUntilStored } from "../store.ts";
+import { emptyTranscript, foldTranscript, type Transcript } from "../../agent/transcript.ts";
+import type { StoredEntry } from "../../core/entry.ts";
+import { retryUntilStored } from "../store.ts";
 import type { ThreadContext } from "./context.ts";
 
 /** The thread as its model is told it: read whole once, then kept up with the fold. */
@@ -17,4 +18,15 @@ export async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
   }
   ctx.transcript = transcript;
   return transcript;
+}
+
+/** Brings the transcript up to where the fold is, never further: both are of the same moment. */
+export function follow(
+  { thread }: ThreadContext,
+  transcript: Transcript,
+  entries: readonly StoredEntry[],
+): void {
+  for (const entry of entries) {
+    if (entry.kind !== "newer" && entry.seq <= thread.last) foldTranscript(transcript, entry);
+  }
 }

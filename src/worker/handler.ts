@@ -1,0 +1,128 @@
+import type { Logger } from "pino";
+import type { NewerEntry, StoredEntry } from "../core/entry.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import type { Journal, Lease } from "../journal/journal.ts";
+import type { WakeSignal } from "./wake-signal.ts";
+
+/** What a worker needs, whatever kinds of journals it works on. */
+export interface WorkerParts {
+  journal: Journal;
+  log: Logger;
+  /** How long a lease lives unless renewed, which happens every third of it. */
+  leaseMs: number;
+  /** Has the journal looked at again at that time, ms since 1970. */
+  wakeAt(key: JournalKey, at: number): void;
+}
+
+/** What a journal's entries come to: at least how far they were folded. */
+export interface Folded {
+  last: number;
+  /** The head of entry number `last`. */
+  head: string | undefined;
+  /** A newer program's entry, at which folding stops for good. */
+  newer: NewerEntry | undefined;
+}
+
+/** What decides the next step besides what was folded. */
+export interface Moment {
+  /** The store's clock, ms since 1970. */
+  readonly now: number;
+  /** Work in progress or put off, by its key. */
+  readonly busy: ReadonlySet<string>;
+  /** Shutting down: what is begun now would be cut. */
+  readonly draining: boolean;
+}
+
+/** Nothing now, or only what `host` can do; `until`: when time alone makes something due, for everybody. */
+export interface Wait {
+  do: "wait";
+  until: number | undefined;
+  host?: string;
+}
+
+export function isWait(step: { do: string } | Wait): step is Wait {
+  return step.do === "wait";
+}
+
+/**
+ * One kind of journal, named by the first part of its keys: what its entries come to, what is owed next, and how that is
+ * done. The worker brings the lease, the clock and the repeating; it knows no kind.
+ */
+export interface KeyHandler<
+  Context extends JournalContext = JournalContext,
+  Step extends { do: string } = { do: string },
+> {
+  /** False: only the process in which such a journal is open works on it. */
+  readonly isShared: boolean;
+  /** Whether this process can work on that journal now. */
+  serves(key: JournalKey): boolean;
+  /** What a journal without entries comes to. */
+  empty(): Context["state"];
+  /** Folds entries into the state, in place; the same entries always give the same. Stops for good at a newer program's. */
+  fold(state: Context["state"], entries: readonly StoredEntry[]): void;
+  /** Adds what this kind's steps need. Asked once per lease. */
+  open(ctx: JournalContext<Context["state"]>): Context;
+  /** These entries were folded. */
+  folded?(ctx: Context, entries: readonly StoredEntry[]): void;
+  /** What is owed next, from the state alone: every worker decides alike. */
+  next(ctx: Context, moment: Moment): Step | Wait;
+  /** Takes a step: writes entries now, or begins work that will (`runInBackground`). */
+  execute(ctx: Context, step: Step): Promise<void>;
+  /** Its work crashed its workers twice: what to do before it is tried again. */
+  park?(ctx: Context): Promise<void>;
+  /** The store is back after it did not answer for so long. */
+  storeReturned?(ctx: Context, awayMs: number): Promise<void>;
+}
+
+/** Work in progress that ends in something to write down. */
+export interface Work {
+  readonly controller: AbortController;
+  /** What it belongs to, such as a run whose Stop cuts it. */
+  readonly run: string | undefined;
+  /** Never cut half-way but at the very end of a shutdown: a write, whose outcome would be unknown, or a delivery. */
+  readonly kept: boolean;
+  /** Resolves when it has ended and, after the lease is given up, what it knew is posted. */
+  readonly ended: Promise<void>;
+}
+
+/** One journal in one worker's hands: its lease, its fold, and the work in progress. */
+export interface JournalContext<State extends Folded = Folded> {
+  readonly parts: WorkerParts;
+  readonly handler: KeyHandler;
+  readonly key: JournalKey;
+  readonly lease: Lease;
+  readonly state: State;
+  readonly wakeSignal: WakeSignal;
+  /** Work in progress, by step key. */
+  readonly busy: Map<string, Work>;
+  /** Finished work whose outcome the loop has yet to write down, in order. */
+  readonly ready: (() => Promise<void>)[];
+  /** Per resource, the end of the writes on it so far. */
+  readonly writes: Map<string, Promise<void>>;
+  /** Work to leave alone until then, by step key, because the platform refused or did not answer; store's clock. */
+  readonly deferred: Map<string, number>;
+  /** Ids of entries that were written under this lease. */
+  readonly wrote: Set<string>;
+  /** How often the lease was taken without a release: from the third time on, its work has crashed twice. */
+  readonly attempts: number;
+  /** The newest entry that was heard of; a hint that there is more to read. */
+  newestHeard: number;
+  /** Less was heard of than was folded: the store may have been set back. */
+  mayBeSetBack: boolean;
+  /** Another worker has the lease. */
+  fenced: boolean;
+  /** The store no longer has what was folded: this ends as if another worker had the lease, and begins again. */
+  lost: boolean;
+  draining: boolean;
+  /** The shutdown's time is up: the store is not waited for any longer. */
+  abandoned: boolean;
+  /** Nothing is driven any more; late outcomes are posted. */
+  over: boolean;
+  /** This worker's own monotonic clock at which the lease ends, unless renewed. */
+  leaseEndsAt: number;
+  /** The store's clock, as last heard, with the monotonic time of hearing it. */
+  heardNow: { store: number; at: number };
+  /** Since when the store does not answer, on the monotonic clock; then for how long it did not, until the handler is told. */
+  awaySince: number | undefined;
+  awayMs: number | undefined;
+}
