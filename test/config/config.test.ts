@@ -58,6 +58,7 @@ describe("without any configuration", () => {
       slack: undefined,
       discord: undefined,
       port: 3000,
+      isPortSet: false,
       people: [],
       timezone: undefined,
       logLevel: "info",
