@@ -3,19 +3,19 @@ import { BotError } from "../core/errors.ts";
 import { tenantOf } from "../core/journal-key.ts";
 import type { Change, Incident } from "./incident.ts";
 
-/** What was said, and when, on the store's clock. */
+/** One statement about an incident, with its time on the store's clock. */
 export type Post = Omit<Content<"incident">, "kind"> & { at: number };
 
 /**
- * The incident after one more post; undefined before the first. Deterministic: a ledger asks it before it posts, and
- * every reader asks it again of what is stored. What it refuses is no part of the record, such as the second of two
- * resolutions at the same time.
- * @throws BotError PRECHECK_FAILED when it does not fit how the incident stands, INPUT_INVALID when it never could
+ * The incident after one more post; `incident` is undefined before the first. Deterministic: a ledger calls it before it
+ * posts, and every reader calls it again for what is stored. A post that it refuses does not become part of the record, such
+ * as the second of two resolutions at the same time.
+ * @throws BotError PRECHECK_FAILED if the post does not fit the incident's state, INPUT_INVALID if it never could
  */
 export function advance(incident: Incident | undefined, id: string, post: Post): Incident {
   const { change, at, actor, link, audience, outside = false } = post;
   if (Object.values(change).every((value) => value === undefined)) {
-    throw new BotError("INPUT_INVALID", `Nothing is said of ${id}; give what is to change.`);
+    throw new BotError("INPUT_INVALID", `Say what should change in ${id}.`);
   }
   const before = incident ?? opening(id, post);
   checkPlace(before, audience);
@@ -30,7 +30,7 @@ export function advance(incident: Incident | undefined, id: string, post: Post):
     status,
     startedAt,
     detectedAt: change.detectedAt ?? before.detectedAt,
-    // A clock that ran ahead when the incident began must not make its end impossible.
+    // If a clock ran ahead when the incident began, it must still be possible to end it.
     resolvedAt:
       status === "open"
         ? undefined
@@ -47,7 +47,7 @@ function opening(id: string, { change, at, link, audience, thread }: Post): Inci
   const { title = "", status = "open", resolvedAt } = change;
   if (title === "") throw new BotError("INPUT_INVALID", "An incident needs a title.");
   if (status !== "open" || resolvedAt !== undefined) {
-    throw new BotError("INPUT_INVALID", "An incident is opened first and resolved afterwards.");
+    throw new BotError("INPUT_INVALID", "Open the incident first, then resolve it.");
   }
   return {
     id,
@@ -67,12 +67,12 @@ function opening(id: string, { change, at, link, audience, thread }: Post): Inci
   };
 }
 
-/** What was said in private stays there: it never enters the record of a public incident or of another place. */
+/** Private words stay private: they never enter the record of a public incident or of another place. */
 function checkPlace({ id, audience }: Incident, from: string | undefined): void {
   if (from === audience) return;
   const text =
     audience === undefined
-      ? `${id} is public and this thread is private: what is said here would be read by everyone. Say it in a public thread.`
+      ? `${id} is public and this thread is private, so everyone could read what you say here. Say it in a public thread.`
       : `${id} belongs to another place; say it there.`;
   throw new BotError("PRECHECK_FAILED", text);
 }
@@ -80,14 +80,14 @@ function checkPlace({ id, audience }: Incident, from: string | undefined): void 
 function checkStatus({ id, status, resolvedAt = 0 }: Incident, change: Change): void {
   if (change.title === "") throw new BotError("INPUT_INVALID", "An incident needs a title.");
   if (change.status === "resolved" && status === "resolved") {
-    const text = `${id} was resolved already, at ${iso(resolvedAt)}. An update corrects resolvedAt, or opens it again with status=open.`;
+    const text = `${id} was already resolved at ${iso(resolvedAt)}. Update it to correct resolvedAt, or open it again with status=open.`;
     throw new BotError("PRECHECK_FAILED", text);
   }
   if (change.status === "open" && status === "open") {
-    throw new BotError("PRECHECK_FAILED", `${id} is open already.`);
+    throw new BotError("PRECHECK_FAILED", `${id} is already open.`);
   }
   if (change.resolvedAt !== undefined && (change.status ?? status) === "open") {
-    const text = `${id} would be open, so it has no time at which it was resolved; resolve it instead.`;
+    const text = `${id} would still be open, so it can't have resolvedAt. Resolve it instead.`;
     throw new BotError("PRECHECK_FAILED", text);
   }
 }
@@ -107,7 +107,7 @@ function checkTimes({ startedAt, detectedAt, resolvedAt }: Incident): void {
   }
 }
 
-/** To the second: times within a minute of each other must look different. */
+/** To the second, so that two times within one minute look different. */
 function iso(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}Z`;
 }

@@ -1,7 +1,7 @@
 import type { Actor, Content, Severity } from "../core/entry.ts";
 import type { Period } from "./period.ts";
 
-/** What is said of an incident in one go; see the entry `incident`. */
+/** What one post says about an incident; see the entry `incident`. */
 export type Change = Content<"incident">["change"];
 
 /** One line of an incident's history. */
@@ -10,17 +10,17 @@ export interface Said {
   at: number;
   actor: Actor;
   link: string | undefined;
-  /** A model said it that had read text from outside: nobody verified it. */
+  /** True if a model said it after reading outside text: nobody verified it. */
   outside: boolean;
   change: Change;
 }
 
-/** One incident as its journal tells it. Times are ms since 1970. */
+/** One incident, folded from its journal. Times are ms since 1970. */
 export interface Incident {
   id: string;
-  /** The private place whose incident it is; undefined: everyone of its tenant may read it. Fixed by its opening. */
+  /** The private place that it belongs to; undefined: everyone of its tenant may read it. Fixed when it is opened. */
   audience: string | undefined;
-  /** Where it was opened (`tenantOf`); undefined: in a place of no tenant, which is private. */
+  /** Where it was opened (`tenantOf`); undefined: in a place without a tenant, which is private. */
   tenant: string | undefined;
   /** The address of the thread it was opened in. */
   link: string | undefined;
@@ -28,55 +28,55 @@ export interface Incident {
   severity: Severity | undefined;
   services: string[];
   status: "open" | "resolved";
-  /** When it began: as somebody said, else when it was opened. */
+  /** When it began: when somebody said, else when it was opened. */
   startedAt: number;
   detectedAt: number | undefined;
-  /** Undefined while it is open, also again. */
+  /** Undefined while it is open, also after it was opened again. */
   resolvedAt: number | undefined;
   cause: string | undefined;
   actions: string[];
-  /** Everything that was said of it, oldest first. */
+  /** Everything that people said about it, oldest first. */
   history: Said[];
 }
 
-/** Who looks: sees the public incidents of these tenants, and those of exactly this private place. */
+/** Sees the public incidents of these tenants, and those of exactly this private place. */
 export interface Viewer {
   audience: string | undefined;
   tenants: readonly string[] | "all";
 }
 
-/** Which call says it, and from where. */
+/** The call that says something, and its place. */
 export interface Saying extends Viewer {
   actor: Actor;
-  /** The thread's journal key, and the call's id in it: together they name what is said, however often it is said. */
+  /** The thread's journal key and the call's id in it. Together they identify the statement, however often it is repeated. */
   thread: string;
   call: string;
   link: string | undefined;
-  /** A model says it that has read text from outside. */
+  /** True if a model says it after reading outside text. */
   outside?: boolean | undefined;
   /** When the call was started on the store's clock, ms since 1970; the same in every repetition. */
   at: number;
 }
 
-/** Which incidents are wanted; left out means any. */
+/** Which incidents to list. A field that is left out matches any. */
 export interface Filter {
   status?: Incident["status"] | undefined;
   severity?: Severity | undefined;
   /** A service's name, in any case. */
   service?: string | undefined;
-  /** Began in it. */
+  /** The period that they began in. */
   period?: Period | undefined;
 }
 
-/** Durations in ms; undefined where there is nothing to count. */
+/** Durations in ms; undefined if there is nothing to count. */
 export interface Duration {
-  /** Of how many incidents. */
+  /** How many incidents these are from. */
   count: number;
   mean: number | undefined;
   median: number | undefined;
 }
 
-/** What a viewer's incidents come to in a period. */
+/** The numbers of a viewer's incidents in a period. */
 export interface Stats {
   /** Began in the period, newest first. */
   opened: Incident[];
@@ -84,47 +84,47 @@ export interface Stats {
   resolved: Incident[];
   /** Began before the period's end and have not ended yet, newest first. */
   open: Incident[];
-  /** Of `opened`, the worst first; undefined: nobody said how severe it is. Only what occurs. */
+  /** Of `opened`, worst first; undefined: nobody said how severe. Only severities that occur. */
   bySeverity: { severity: Severity | undefined; count: number }[];
   /** Of `opened`, most first, then by name; an incident counts once for each of its services. */
   byService: { service: string; count: number }[];
-  /** From begin to end, of `resolved`. */
+  /** From beginning to end, of `resolved`. */
   toResolve: Duration;
-  /** From begin to detection, of those in `opened` of which that is known. */
+  /** From beginning to detection, of those in `opened` with a detection time. */
   toDetect: Duration;
-  /** The one of `resolved` that took the longest. */
+  /** The longest of `resolved`. */
   longest: Incident | undefined;
 }
 
 /**
- * The record of incidents: one journal each, which only grows. What a viewer may not see does not exist for them, in no
- * list, number, order or suggestion. All verbs throw what the store throws.
+ * The record of incidents: one journal each, which only grows. Incidents that a viewer may not see do not exist for them:
+ * they change no list, number, order or suggestion. All methods throw what the store throws.
  */
 export interface Ledger {
   /**
-   * The same call again opens nothing and returns what it opened.
-   * @throws BotError INPUT_INVALID when the times contradict each other or lie in the future, TIMEOUT when the store does
-   * not say whether it was written
+   * A repeated call opens nothing and returns what the first one opened.
+   * @throws BotError INPUT_INVALID if the times contradict each other or lie in the future, TIMEOUT if the store does
+   * not say whether it wrote the post
    */
   open(saying: Saying, change: Change & { title: string }): Promise<Incident>;
   /**
-   * Adds to an incident; `status: "open"` opens it again. The same call again changes nothing and returns it as it is.
-   * @throws BotError INPUT_INVALID for an id that the asker sees no incident of, PRECHECK_FAILED when it may not be said
-   * from there or does not fit how the incident stands, and as `open`
+   * Adds to an incident; `status: "open"` opens it again. A repeated call changes nothing and returns the incident.
+   * @throws BotError INPUT_INVALID if the asker sees no incident with this id, PRECHECK_FAILED if the place may not say
+   * it or it does not fit the incident's state, and as `open`
    */
   update(saying: Saying, id: string, change: Change): Promise<Incident>;
   /** As `update`; ends the incident, at `change.resolvedAt` or now. */
   resolve(saying: Saying, id: string, change: Change): Promise<Incident>;
-  /** The incident that this very call has written to, or undefined; `id` for what is no opening. */
+  /** The incident that exactly this call has written to, or undefined. Give `id` unless the call opened it. */
   written(
     saying: Pick<Saying, "thread" | "call" | "at">,
     id?: string,
   ): Promise<Incident | undefined>;
-  /** @throws BotError INPUT_INVALID for an id that the viewer sees no incident of; names near ones */
+  /** @throws BotError INPUT_INVALID if the viewer sees no incident with this id; names similar ones */
   get(id: string, viewer: Viewer): Promise<Incident>;
-  /** Newest begin first. */
+  /** Newest beginning first. */
   list(filter: Filter, viewer: Viewer): Promise<Incident[]>;
-  /** Best match first; all words, their beginnings and slight misspellings, in any text of the incident. */
+  /** Best match first. All words must occur somewhere in the incident, also as beginnings or slightly misspelled. */
   search(text: string, viewer: Viewer): Promise<Incident[]>;
   stats(period: Period, viewer: Viewer): Promise<Stats>;
 }

@@ -11,12 +11,11 @@ import { countIncidents, newestFirst } from "./stats.ts";
 /** The letters of RFC 4648's base32, in lower case: none of them looks like another. */
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 const ID = /^inc-\d{8}-[a-z2-7]{4}$/;
-/** Ids that one call may try: what 32 bytes of a hash give. Two calls of a day meet once in a million. */
+/** Ids that one call may try: as many as 32 bytes of a hash give. Two calls of a day collide once in a million. */
 const MAX_IDS = 8;
 
 /**
- * The ledger over a store's journals, for any number of processes. `encode` is the encoder that every stored text passes
- * (`encodeText`).
+ * The ledger over a store's journals, for any number of processes. Every stored text passes `encode`.
  */
 export function createLedger(
   journal: Pick<Journal, "read" | "post" | "list">,
@@ -24,7 +23,7 @@ export function createLedger(
 ): Ledger {
   const records = createRecords(journal);
 
-  /** Everything that exists for the viewer, and nothing else. */
+  /** All incidents that this viewer may see. */
   async function visibleTo(viewer: Viewer): Promise<Incident[]> {
     return (await records.incidents()).filter((incident) => isVisible(incident, viewer));
   }
@@ -39,7 +38,7 @@ export function createLedger(
     throw unknown(id, newestFirst(await visibleTo(viewer)));
   }
 
-  /** Posts what the fold takes, and returns what the journal then says. */
+  /** Posts if the fold accepts it, and returns what the journal then holds. */
   async function post(
     id: string,
     { newer: isNewer, incident }: ReadRecord,
@@ -75,7 +74,7 @@ export function createLedger(
         if (record.last === 0) record = await post(id, record, draft, saying.at);
         if (holds(record, draft.id)) return resultOf(id, record, draft.id);
       }
-      throw new BotError("PRECHECK_FAILED", "No id is free for this incident.");
+      throw new BotError("PRECHECK_FAILED", "All ids for this incident are taken.");
     },
     update: say,
     resolve: (saying, id, said) => say(saying, id, { ...said, status: "resolved" }),
@@ -111,11 +110,11 @@ interface Found {
 
 function isVisible({ audience, tenant }: Incident, viewer: Viewer): boolean {
   if (audience !== undefined) return audience === viewer.audience;
-  // Nobody but whoever has the store sees what is public in a place of no tenant.
+  // Only the operator, who has the store, sees public incidents of a place without a tenant.
   return viewer.tenants === "all" || (tenant !== undefined && viewer.tenants.includes(tenant));
 }
 
-/** The post is part of the record. */
+/** True if the post is part of the record. */
 function holds({ posts }: ReadRecord, postId: string): boolean {
   return posts.has(postId) && posts.get(postId) === undefined;
 }
@@ -135,7 +134,7 @@ function postIdOf(
   return `${POST_PREFIX[kind]}${thread}:${call}`;
 }
 
-/** Where a call's incident may be, the first one first: the day is UTC's, of when the call was started. */
+/** The ids that a call's incident may have, in order. The day is when the call started, in UTC. */
 function idsOf({ thread, call, at }: Pick<Saying, "thread" | "call" | "at">): string[] {
   const bytes = createHash("sha256").update(`${thread}\n${call}`).digest();
   const letters = [...bytes].map((byte) => BASE32[byte & 31] ?? "").join("");
@@ -166,7 +165,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }
 
-/** Texts as they are kept: encoded, and in one line where they are shown in one. */
+/** Texts as the record keeps them: encoded, and on one line if they are shown on one. */
 function cleaned(said: Change, encode: (text: string) => string): Change {
   const line = (text: string) => oneLine(encode(text));
   const lines = (texts: readonly string[]) => texts.map(line).filter((text) => text !== "");
@@ -185,17 +184,17 @@ function uniqueNames(names: readonly string[]): string[] {
   return [...new Set(names.map((name) => name.toLowerCase()))];
 }
 
-/** What has not happened yet is no record. */
+/** A record holds only what has happened. */
 function checkPast(change: Change, now: number): void {
   for (const name of ["startedAt", "detectedAt", "resolvedAt"] as const) {
     const at = change[name] ?? 0;
     if (at <= now) continue;
-    const text = `${name} lies in the future (${new Date(at).toISOString()}; now it is ${new Date(now).toISOString()}).`;
+    const text = `${name} is in the future (${new Date(at).toISOString()}; it is now ${new Date(now).toISOString()}).`;
     throw new BotError("INPUT_INVALID", text);
   }
 }
 
-/** A store that does not answer may have written: the same again does no harm, and tells. */
+/** A store that does not answer may have written. Repeating does no harm and shows whether it did. */
 async function retryOnce<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -224,12 +223,12 @@ function unknown(id: string, visible: readonly Incident[]): BotError {
       ? ` Did you mean ${near.join(" or ")}?`
       : newest.length > 0
         ? ` The newest: ${newest.join(", ")}.`
-        : " There is none that can be seen from here.";
+        : "";
   const shown = JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
-  return new BotError("INPUT_INVALID", `There is no incident ${shown} here.${hint}`);
+  return new BotError("INPUT_INVALID", `No incident ${shown} is visible from here.${hint}`);
 }
 
 function newer(id: string): BotError {
-  const text = `${id} was written to by a newer version of this program; start that version.`;
+  const text = `A newer version of this program wrote to ${id}; start that version.`;
   return new BotError("STORE_NEWER", text);
 }

@@ -10,19 +10,19 @@ import {
   type Wall,
 } from "../core/instant.ts";
 
-/** A stretch of time: from `from` on, until just before `to`; ms since 1970. */
+/** From `from` until just before `to`, in ms since 1970. */
 export interface Period {
   from: number;
   to: number;
-  /** The IANA zone that its days are of. */
+  /** The IANA zone of its days. */
   zone: string;
-  /** As it was asked for: `last week`. */
+  /** The text that somebody asked with, such as `last week`. */
   name: string;
 }
 
-/** What people may write. */
+/** The forms that people may write. */
 export const PERIOD_FORMS =
-  "today, yesterday, this week, last week, this month, last month, last 7 days, last 24 hours, november, november 2025, 2026-11, 2026-11-01, or 2026-11-01..2026-11-15 with both days in it";
+  "today, yesterday, this week, last week, this month, last month, last 7 days, last 24 hours, november, november 2025, 2026-11, 2026-11-01, or 2026-11-01..2026-11-15 (both days included)";
 
 /** Ten years of hours. */
 const MAX_HOURS = 87_600;
@@ -43,15 +43,15 @@ const MONTHS = [
 ];
 
 type Day = Pick<Wall, "year" | "month" | "day">;
-/** The days of a period; `to` is the first that is not in it. */
+/** The days of a period; `to` is the first day after it. */
 interface Days {
   from: Day;
   to: Day;
 }
-/** What a form says, once it is known which day it is; undefined for a day that is in no calendar. */
+/** Turns a form into days, given today; undefined for a day that does not exist. */
 type Reading = (today: Day) => Days | undefined;
 
-/** What a text says, or undefined when it is of none of the forms. A number of hours is counted, not read as days. */
+/** Reads a text, or returns undefined if it has none of the forms. Hours are counted exactly, not as days. */
 function readForm(text: string): Reading | { days: number } | { hours: number } | undefined {
   const rolling = /^last (\d{1,5}) (hour|day)s?$/.exec(text);
   if (rolling !== null) {
@@ -92,16 +92,16 @@ function normal(text: string): string {
   return text.trim().toLowerCase().replaceAll(/\s+/g, " ");
 }
 
-/** True for a text of one of the forms, also if it then names a day that does not exist. */
+/** True for a text with one of the forms, even if it names a day that does not exist. */
 export function isPeriod(text: string): boolean {
   return readForm(normal(text)) !== undefined;
 }
 
 /**
- * The period that a text says, in the zone of whoever asks. Weeks begin on Monday (ISO 8601); a month without a year is
- * the newest one that has begun; days are the zone's, so that one on which the clocks change has 23 or 25 hours; the
- * last days and hours end now, and days are counted on the clock.
- * @throws BotError INPUT_INVALID for any other text, listing the forms, and for an unknown zone
+ * Reads a period in the zone of whoever asks. Weeks begin on Monday (ISO 8601). A month without a year is the newest one
+ * that has begun. Days are the zone's, so a day on which the clocks change has 23 or 25 hours. "Last 7 days" and "last 24
+ * hours" end now; days are counted on the clock.
+ * @throws BotError INPUT_INVALID for any other text, with the forms, and for an unknown zone
  */
 export async function readPeriod(text: string, { zone, now }: Here): Promise<Period> {
   const name = normal(text);
@@ -122,13 +122,13 @@ export async function readPeriod(text: string, { zone, now }: Here): Promise<Per
   if (dateText(days.from) >= dateText(days.to)) {
     throw new BotError(
       "INPUT_INVALID",
-      `${name} ends before it begins; write the earlier day first.`,
+      `${name} ends before it begins. Write the earlier day first.`,
     );
   }
   return { from, to, zone, name };
 }
 
-/** When the clock showed what it shows now, so many days ago; where that was skipped, an hour's change later. */
+/** The same clock time so many days ago; if the clocks skipped it, as much later as they jumped. */
 async function daysAgo(days: number, { zone, now }: Here): Promise<number> {
   const wall = createClock(zone).wall(now);
   const then = { ...wall, ...addDays(wall, -days) };
@@ -151,7 +151,7 @@ function monthOf(year: number, month: number): Days {
   return { from: first, to: addDays({ ...first, month: first.month + 1 }, 0) };
 }
 
-/** Both in it. The first stays as it was written, so that it is seen when there is no such day. */
+/** Both days are included. `from` stays as written, so that the caller notices a day that does not exist. */
 function daysOf(first: Day, last: Day): Days | undefined {
   return isDate(first) && isDate(last) ? { from: first, to: addDays(last, 1) } : undefined;
 }

@@ -8,29 +8,29 @@ import type { Incident, Viewer } from "./incident.ts";
 import { createSearchIndex } from "./search.ts";
 
 const PREFIX = "incident:";
-/** Journals that are read, and incidents that are indexed, at a time; in between others get their turn. */
+/** Journals to read, or incidents to index, before others get their turn. */
 const PAGE = 32;
 
-/** What of an incident's journal was read. */
+/** What this process has read of an incident's journal. */
 export interface ReadRecord {
-  /** The number of its last entry; 0: there is none. */
+  /** The number of its last entry; 0 if it has none. */
   last: number;
   /** The journal's running hash up to there. */
   head: string | undefined;
   incident: Incident | undefined;
-  /** Every post by its id, with why the fold refused it. */
+  /** Every post by its id; a refused one with the reason. */
   posts: ReadonlyMap<string, BotError | undefined>;
-  /** There is a newer program's entry: from there on this one does not know what was said. */
+  /** True if a newer program wrote an entry: this one cannot read on from there. */
   newer: boolean;
 }
 
-/** The incidents' journals, folded. What was read stays in memory; only what has grown is read again. */
+/** The folded journals of all incidents. They stay in memory; only journals that have grown are read again. */
 export interface Records {
   /** One incident, as it is now. */
   read(id: string): Promise<ReadRecord>;
   /** All of them, as they are now, whoever may see them. */
   incidents(): Promise<Incident[]>;
-  /** Scores by id among what was last read of what this viewer may see. */
+  /** Scores by id, among the incidents last read that this viewer may see. */
   search(text: string, viewer: Viewer): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -38,17 +38,17 @@ export function keyOf(id: string): JournalKey {
   return `${PREFIX}${id}`;
 }
 
-/** What opens an incident is told from what is said of it by the beginning of its id. */
+/** The beginning of a post's id tells an opening from a later statement. */
 export const POST_PREFIX = { opening: "opened:", word: "said:" } as const;
 
-/** Any number of processes may write to the same store. */
+/** For any number of processes that write to the same store. */
 export function createRecords(journal: Pick<Journal, "read" | "list">): Records {
   const records = new Map<string, ReadRecord>();
   const index = createSearchIndex();
   const unindexed = new Set<string>();
   let reading: Promise<unknown> = Promise.resolve();
 
-  /** One reader at a time: each sees at least what was there when it was asked. */
+  /** One reader at a time, so that each sees at least what was there when it was called. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = reading.then(work);
     reading = turn.catch(() => {});
@@ -80,7 +80,7 @@ export function createRecords(journal: Pick<Journal, "read" | "list">): Records 
       const id = key.slice(PREFIX.length);
       const known = records.get(id)?.last ?? 0;
       there.add(id);
-      if (last < known) forget(id); // the store's server lost what it had
+      if (last < known) forget(id); // the store's server lost entries
       if (last !== known) grown.push(id);
     }
     for (const id of records.keys()) if (!there.has(id)) forget(id);
@@ -119,7 +119,7 @@ export function createRecords(journal: Pick<Journal, "read" | "list">): Records 
   };
 }
 
-/** The record with more entries; the one before stays as it is. */
+/** Returns the record with more entries; leaves `before` unchanged. */
 function foldOn(
   before: ReadRecord | undefined,
   id: string,
@@ -146,7 +146,7 @@ function foldOn(
   return { last, head, incident, posts, newer };
 }
 
-/** Two calls chose the same id at the same moment; the later one takes another. */
+/** Two calls chose the same id at the same time; the later one takes another. */
 function taken(id: string): BotError {
-  return new BotError("PRECHECK_FAILED", `${id} is another incident's id.`);
+  return new BotError("PRECHECK_FAILED", `${id} is already another incident's id.`);
 }

@@ -5,16 +5,16 @@ const FIELDS = ["id", "title", "severity", "services", "cause", "actions", "note
 type Document = Record<(typeof FIELDS)[number], string>;
 
 export interface SearchIndex {
-  /** Takes an incident in, in place of what it was before. */
+  /** Adds an incident, or replaces its older version. */
   put(incident: Incident): Promise<void>;
   remove(id: string): void;
-  /** Ids with their scores, in no order. */
+  /** Ids with their scores, unordered. */
   find(text: string, viewer: Viewer): { id: string; score: number }[];
 }
 
 /**
- * An index for each private place, and one for what is public in each tenant: how often a word occurs in one's incidents
- * must not show in the order of anyone else's results.
+ * One index for each private place and one for the public incidents of each tenant. Otherwise the words in one place's
+ * incidents would show in the order of another's results.
  */
 export function createSearchIndex(): SearchIndex {
   const indexes = new Map<string, MiniSearch<Document>>();

@@ -3,7 +3,7 @@ import type { Period } from "./period.ts";
 
 const SEVERITIES = ["sev1", "sev2", "sev3", "sev4", undefined] as const;
 
-/** Counts `incidents`, all of which the asker may see. Whole milliseconds in, exact means and medians out. */
+/** Counts `incidents`, all of which the asker may see. Means and medians are exact. */
 export function countIncidents(incidents: readonly Incident[], { from, to }: Period): Stats {
   const isIn = (at: number | undefined) => at !== undefined && from <= at && at < to;
   const opened = newestFirst(incidents.filter(({ startedAt }) => isIn(startedAt)));
@@ -33,12 +33,12 @@ export function countIncidents(incidents: readonly Incident[], { from, to }: Per
   };
 }
 
-/** From its begin to its end, in ms; undefined while it is open. */
+/** From beginning to end, in ms; undefined while it is open. */
 function lastedMs({ startedAt, resolvedAt }: Incident): number | undefined {
   return resolvedAt === undefined ? undefined : resolvedAt - startedAt;
 }
 
-/** By begin, then by id. */
+/** By beginning, then by id. */
 export function newestFirst(incidents: readonly Incident[]): Incident[] {
   return incidents.toSorted((a, b) => b.startedAt - a.startedAt || byId(a, b));
 }

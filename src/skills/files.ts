@@ -5,13 +5,13 @@ import { cleanText } from "../security/sanitize.ts";
 import { BotError } from "../core/errors.ts";
 import type { SkillFile } from "./skill.ts";
 
-/** A text that is longer is no reading for a model. */
+/** No model should read a longer text. */
 const MAX_FILE_BYTES = 256 * 1024;
 const MAX_FILES = 100;
 const MAX_DEPTH = 4;
 const MAX_FOLDERS = 200;
 
-/** Not looked into: hidden, and other people's programs. */
+/** Hidden folders and other people's programs, which are not searched. */
 export function isSkipped(name: string): boolean {
   return name.startsWith(".") || name === "node_modules";
 }
@@ -21,9 +21,9 @@ export function isSkillFile(name: string): boolean {
 }
 
 /**
- * The files of a skill's folder, itself a real path, by their paths in it, without SKILL.md: at most 100, four folders
- * deep, in order. What is hidden, what has a name that cannot be shown as it is and what leads out of the folder is
- * not among them; links to folders are not followed.
+ * The files in a skill's folder (a real path) without SKILL.md, by their paths in it: at most 100, four folders deep, in
+ * order. Leaves out hidden files, names that cannot be shown as they are, and files that lead out of the folder; does not
+ * follow links to folders.
  */
 export async function listFiles(folder: string): Promise<SkillFile[]> {
   const found: SkillFile[] = [];
@@ -48,12 +48,12 @@ export async function listFiles(folder: string): Promise<SkillFile[]> {
   return found;
 }
 
-/** A name that is told to a model comes back as it was, and cannot end the tag or the line that it stands in. */
+/** True if a model can read the name and give it back unchanged, and the name cannot end its tag or line. */
 function isShowable(name: string): boolean {
   return cleanText(name) === name && !/["<>&\\]|[^\S ]/.test(name);
 }
 
-/** Undefined: no regular file, or not inside. */
+/** Undefined if it is not a regular file, or not inside. */
 async function sizeInside(folder: string, id: string): Promise<number | undefined> {
   try {
     const real = await realpath(join(folder, id));
@@ -65,8 +65,7 @@ async function sizeInside(folder: string, id: string): Promise<number | undefine
 }
 
 /**
- * The text of a file in `folder`, which is a real path. What counts is where the opened file is, not what its path
- * said a moment before.
+ * The text of a file in `folder` (a real path). Checks where the opened file is, because its path may have changed since.
  * @throws BotError PATH_REFUSED
  */
 export async function readInside(folder: string, id: string): Promise<string> {
@@ -75,12 +74,12 @@ export async function readInside(folder: string, id: string): Promise<string> {
   try {
     const real = await realpath(join(folder, id));
     if (!isInside(real, folder)) throw refuse("leads out of its skill's folder");
-    // Opening a device may do anything, so look first. O_NONBLOCK is for a named pipe that comes in between.
-    if (!(await lstat(real)).isFile()) throw refuse("is no regular file");
+    // Opening a device may do anything, so look first. O_NONBLOCK: a named pipe may take its place in between.
+    if (!(await lstat(real)).isFile()) throw refuse("is not a regular file");
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using file = await open(real, flags);
     const info = await file.stat();
-    if (!info.isFile()) throw refuse("is no regular file");
+    if (!info.isFile()) throw refuse("is not a regular file");
     if (!isInside((await whereIs(file, real)) ?? "", folder))
       throw refuse("leads out of its skill's folder");
     // It may have grown since.
@@ -88,7 +87,7 @@ export async function readInside(folder: string, id: string): Promise<string> {
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     if (bytesRead > MAX_FILE_BYTES) throw refuse(`is larger than ${MAX_FILE_BYTES} bytes`);
     const text = textOf(buffer.subarray(0, bytesRead));
-    if (text === undefined) throw refuse("is no text in UTF-8");
+    if (text === undefined) throw refuse("is not UTF-8 text");
     return text;
   } catch (error) {
     if (error instanceof BotError) throw error;
@@ -97,7 +96,7 @@ export async function readInside(folder: string, id: string): Promise<string> {
   }
 }
 
-/** On Linux from the descriptor itself, elsewhere by finding the same file there again. */
+/** On Linux from the descriptor itself, elsewhere by looking the same file up again. */
 async function whereIs(file: FileHandle, path: string): Promise<string | undefined> {
   try {
     return await readlink(`/proc/self/fd/${file.fd}`);

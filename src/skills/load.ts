@@ -11,16 +11,16 @@ export interface Skills {
   readonly problems: readonly SkillProblem[];
 }
 
-/** Folders below a configured one in which skills are found, and how many are looked into. */
+/** How deep below a configured folder skills are found, and how many folders are searched. */
 const MAX_DEPTH = 4;
 const MAX_FOLDERS = 2_000;
-/** Each is named in every request: these take up to 10 000 tokens. */
+/** Every request names each of them: together up to 10 000 tokens. */
 const MAX_SKILLS = 100;
 
 /**
- * Finds and loads the skills in `folders`, four folders deep, without following links to folders. Of two with one name
- * the later wins, and the other is a problem. `encode` takes known secrets out of names and descriptions, which are in
- * every request; bodies and files pass it as results do. Never throws: what cannot be loaded is a problem.
+ * Finds and loads the skills in `folders`, four folders deep, without following links to folders. If two have one name,
+ * the later wins and the other becomes a problem. `encode` removes known secrets from names and descriptions, which are in
+ * every request; bodies and files pass it later, as results do. Never throws: a skill that does not load is a problem.
  */
 export async function loadSkills(
   folders: readonly string[],
@@ -42,7 +42,7 @@ export async function loadSkills(
   }
   const skills = [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   for (const { folder } of skills.splice(MAX_SKILLS)) {
-    const text = `left out: there are more than ${MAX_SKILLS} skills, and the first in order of names are kept`;
+    const text = `left out: there are more than ${MAX_SKILLS} skills; only the first by name are loaded`;
     problems.push({ at: folder, text, loaded: false });
   }
   const shown = problems.map((problem) => ({ ...problem, text: encode(problem.text) }));
@@ -54,7 +54,7 @@ interface Place {
   file: string;
 }
 
-/** The folders that have a SKILL.md, in order; nothing is looked for within one. */
+/** The folders with a SKILL.md, in order; the search does not go on inside them. */
 async function findSkills(root: string, problems: SkillProblem[]): Promise<Place[]> {
   const places: Place[] = [];
   const fail = (at: string, text: string) => void problems.push({ at, text, loaded: false });
@@ -75,7 +75,7 @@ async function findSkills(root: string, problems: SkillProblem[]): Promise<Place
     for (const name of names.filter((one) => !isSkipped(one))) {
       const path = join(folder, name);
       if (links.has(name) && (await isFolder(path))) {
-        fail(path, "a link, which is not followed; name the folder it leads to in skills.folders");
+        fail(path, "is a link; name the folder it leads to in skills.folders");
       }
       if (!inner.has(name) || depth === MAX_DEPTH || count >= MAX_FOLDERS) continue;
       await walk(path, depth + 1).catch((error: unknown) => fail(path, messageOf(error)));
@@ -86,7 +86,7 @@ async function findSkills(root: string, problems: SkillProblem[]): Promise<Place
   } catch (error) {
     fail(root, `cannot be read: ${messageOf(error)}`);
   }
-  if (count >= MAX_FOLDERS) fail(root, `only its first ${MAX_FOLDERS} folders were looked into`);
+  if (count >= MAX_FOLDERS) fail(root, `only its first ${MAX_FOLDERS} folders were searched`);
   return places;
 }
 
@@ -132,6 +132,6 @@ async function readListed(folder: string, id: string): Promise<string> {
   const known = files.map((file) => file.id).join(", ") || "none";
   throw new BotError(
     "PATH_REFUSED",
-    `There is no file ${JSON.stringify(id)} to be read in this skill. Its files: ${known}.`,
+    `This skill has no readable file ${JSON.stringify(id)}. Its files: ${known}.`,
   );
 }

@@ -3,13 +3,13 @@ import * as z from "zod";
 import { cleanText } from "../security/sanitize.ts";
 import { messageOf } from "../core/errors.ts";
 
-/** What is wrong, and where: the line is counted from 1. */
+/** What is wrong, and in which line, counted from 1. */
 interface TextProblem {
   line: number;
   text: string;
 }
 
-/** A `SKILL.md` that was read; without a skill when the problem is one that nothing helps against. */
+/** What was read of a `SKILL.md`; without a skill if a problem makes it unusable. */
 export interface SkillText {
   skill: { name: string; description: string; body: string } | undefined;
   problems: TextProblem[];
@@ -19,12 +19,12 @@ export interface SkillText {
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 1_024;
 const MAX_COMPATIBILITY = 500;
-/** What the format recommends for a body. */
+/** The format's recommendation for a body. */
 const MAX_LINES = 500;
-/** Of a longer result models are shown the beginning and the end (`MAX_RESULT_BYTES` of the dispatcher, with room for the list of files). */
+/** Models see only the beginning and end of a longer result (`MAX_RESULT_BYTES` of the dispatcher, less room for the list of files). */
 const MAX_BODY_BYTES = 14_000;
 
-/** The fields that may be there besides name and description. None has an effect here. */
+/** The other fields of the format. None has an effect here. */
 const OPTIONAL_FIELDS: Readonly<Record<string, { schema: z.ZodType; expected: string }>> = {
   license: { schema: z.string(), expected: "a text" },
   compatibility: {
@@ -39,9 +39,9 @@ const OPTIONAL_FIELDS: Readonly<Record<string, { schema: z.ZodType; expected: st
 };
 
 /**
- * Reads a `SKILL.md` by the rules of the Agent Skills format, leniently as its other clients do: what can be used is
- * loaded with its problems named; without frontmatter, a description or any usable name there is no skill. `directory`
- * is the name of its folder, which ought to be the skill's.
+ * Reads a `SKILL.md` by the rules of the Agent Skills format, as leniently as other clients: it loads what is usable and
+ * names the problems. Without frontmatter, a description or a usable name there is no skill. `directory` is the name of
+ * the folder, which should be the skill's name.
  */
 export async function readSkillText(text: string, directory: string): Promise<SkillText> {
   const problems: TextProblem[] = [];
@@ -67,13 +67,13 @@ interface Halves {
   bodyLine: number;
 }
 
-/** A text instead says what is wrong. */
+/** Returns a text instead if something is wrong. */
 function split(text: string): Halves | string {
   const lines = text.split(/\r?\n/);
   const isFence = (line: string) => /^---[ \t]*$/.test(line);
   if (!isFence(lines[0] ?? "")) return "expected --- as the first line, then name and description";
   const end = lines.findIndex((line, i) => i > 0 && isFence(line));
-  if (end < 0) return "the frontmatter has no end: expected a line of --- after it";
+  if (end < 0) return "the frontmatter has no end; expected a line with --- after it";
   const body = lines.slice(end + 1).join("\n");
   return { front: lines.slice(1, end).join("\n"), body, bodyLine: end + 2 };
 }
@@ -100,7 +100,7 @@ async function readFront(front: string, problems: TextProblem[]): Promise<Front 
       return { fields, lineOf: (field) => lineOf(yaml, document, counter, field) };
     problems.push({ line: 1, text: "expected name: and description: between the --- lines" });
   } catch (error) {
-    // Aliases that multiply or lead nowhere, and nesting deeper than the stack.
+    // For example aliases that multiply or lead nowhere, or nesting deeper than the stack.
     problems.push({ line: 1, text: `it cannot be read as yaml: ${messageOf(error)}` });
   }
   return undefined;
@@ -110,7 +110,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The frontmatter begins in the file's second line. */
+/** The frontmatter begins on the file's second line. */
 function fileLine(counter: LineCounter, offset: number): number {
   return counter.linePos(offset).line + 1;
 }
@@ -138,7 +138,7 @@ function descriptionOf(
   if (text === "") {
     problems.push({
       line: line("description"),
-      text: "description: expected a text that says what it is for and when",
+      text: "description: expected a text that says what the skill is for and when to use it",
     });
     return undefined;
   }
@@ -151,7 +151,7 @@ function descriptionOf(
   return text;
 }
 
-/** The name that it gives itself, else its folder's. */
+/** The skill's own name, else its folder's. */
 function nameOf(
   { fields, lineOf: line }: Front,
   directory: string,
@@ -163,23 +163,23 @@ function nameOf(
     nameProblem(given) ?? (given === folder ? undefined : "expected the name of its folder");
   const name = [given, folder].find((one) => isCallable(one));
   if (wrong !== undefined) {
-    const used = name === undefined ? "" : `; it is called ${name}`;
+    const used = name === undefined ? "" : `; loaded as ${name}`;
     problems.push({ line: line("name"), text: `name: ${wrong}${used}` });
   }
   return name;
 }
 
-/** Why a name is none that the format allows, or undefined. */
+/** Why the format does not allow a name, or undefined. */
 export function nameProblem(name: string): string | undefined {
   if (name === "") return "missing; expected the name of its folder";
   if (lengthOf(name) > MAX_NAME) return `longer than ${MAX_NAME} characters`;
   const isPlain =
     /^[\p{L}\p{N}-]+$/u.test(name) && name === name.toLowerCase() && cleanText(name) === name;
-  if (!isPlain) return "expected small letters, digits and hyphens only";
-  return /^-|-$|--/.test(name) ? "expected a hyphen only between two other characters" : undefined;
+  if (!isPlain) return "expected only lower-case letters, digits and hyphens";
+  return /^-|-$|--/.test(name) ? "expected hyphens only between two other characters" : undefined;
 }
 
-/** Not what the format wants, but one visible word that a model can call by. */
+/** Looser than the format: one visible word that a model can use. */
 function isCallable(name: string): boolean {
   return /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,127}$/u.test(name) && cleanText(name) === name;
 }
@@ -195,15 +195,15 @@ function checkOthers({ fields, lineOf: line }: Front, problems: TextProblem[]): 
   }
   const [first] = unknown;
   if (first === undefined) return;
-  const text = `the format has no field ${unknown.join(", ")}; what is your own belongs under metadata`;
+  const text = `the format has no field ${unknown.join(", ")}; put your own fields under metadata`;
   problems.push({ line: line(first), text });
 }
 
 function bodyProblem(body: string): string | undefined {
-  if (body === "") return "there are no instructions below the frontmatter";
+  if (body === "") return "it has no instructions below the frontmatter";
   const lines = body.split("\n").length;
   if (lines <= MAX_LINES && Buffer.byteLength(body) <= MAX_BODY_BYTES) return undefined;
-  return `more than ${MAX_LINES} lines or ${MAX_BODY_BYTES} bytes, of which models see the beginning and the end; move details into files beside it`;
+  return `more than ${MAX_LINES} lines or ${MAX_BODY_BYTES} bytes, so models see only the beginning and the end; move details into files beside it`;
 }
 
 /** In characters, not in UTF-16 units. */

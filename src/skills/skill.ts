@@ -1,22 +1,22 @@
 /**
- * A folder with a `SKILL.md`: words of the operators on how to go about something, and files that go with them. It
- * does nothing by itself.
+ * A folder with a `SKILL.md`: the operators' instructions for a situation, and files that go with them. It does nothing by
+ * itself.
  */
 export interface Skill {
-  /** One word that can be called by; unique among the loaded. */
+  /** One word, unique among the loaded skills. */
   readonly name: string;
-  /** One line: what it is for and when. Holds no known secret, like the name. */
+  /** One line: what it is for and when to use it. Like the name, it holds no known secret. */
   readonly description: string;
-  /** What `SKILL.md` says below its frontmatter, as it was at the start. */
+  /** The text of `SKILL.md` below its frontmatter, as it was at the start. */
   readonly body: string;
   /** Absolute, links resolved. */
   readonly folder: string;
-  /** The files beside `SKILL.md` that can be read now, in order of their ids. Of a folder that is gone: none. */
+  /** The readable files beside `SKILL.md` now, ordered by id. Empty if the folder is gone. */
   files(): Promise<readonly SkillFile[]>;
   /**
    * A file's text as it is now.
-   * @throws BotError PATH_REFUSED when `files` does not have it, it leads out of the folder, or it is no text of a
-   * size that is read
+   * @throws BotError PATH_REFUSED if `files` does not list it, it leads out of the folder, or it is not text of an
+   * allowed size
    */
   read(id: string): Promise<string>;
 }
@@ -32,6 +32,6 @@ export interface SkillProblem {
   /** The file with the line, or the folder. */
   readonly at: string;
   readonly text: string;
-  /** False: what this is about was left out. */
+  /** False if the skill was left out because of it. */
   readonly loaded: boolean;
 }

@@ -89,7 +89,7 @@ describe("an incident's record", () => {
     expect(mine.id).not.toBe(wanted);
     expect(await stage.ledger.open(opening, { title: "Mine" })).toEqual(mine);
     expect(await stage.ledger.written(opening)).toEqual(mine);
-    await expect(stage.ledger.get(wanted, EVERYONE)).rejects.toThrow("There is no incident");
+    await expect(stage.ledger.get(wanted, EVERYONE)).rejects.toThrow("No incident");
     expect(await journal.read(`incident:${wanted}`)).toHaveLength(1);
   });
 
@@ -124,7 +124,7 @@ describe("an incident's record", () => {
     );
     expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     for (const end of ends) {
-      if (end.status === "rejected") expect(String(end.reason)).toContain("was resolved already");
+      if (end.status === "rejected") expect(String(end.reason)).toContain("was already resolved");
     }
     const { cause, history } = await ledger.get(id, EVERYONE);
     expect(history).toHaveLength(2);
@@ -179,8 +179,8 @@ describe("what does not fit is refused, says why, and leaves nothing behind", ()
   test.each([
     ["a title of nothing", { title: " \u200b" }, "needs a title"],
     ["detected before it started", { detectedAt: START - 1 }, "detected"],
-    ["a begin in the future", { startedAt: START + 1 }, "startedAt lies in the future"],
-    ["an end at its opening", { resolvedAt: START }, "opened first and resolved afterwards"],
+    ["a begin in the future", { startedAt: START + 1 }, "startedAt is in the future"],
+    ["an end at its opening", { resolvedAt: START }, "Open the incident first"],
   ])("%s", async (_, change, why) => {
     const { ledger, saying } = await createStage((text) => text.replaceAll("\u200b", ""));
     const opened = ledger.open(saying(), { title: "T", ...change });
@@ -197,18 +197,18 @@ describe("what does not fit is refused, says why, and leaves nothing behind", ()
       "It was resolved (2026-11-20T11:58:59Z) before it started (2026-11-20T11:59:00Z).",
     );
     await expect(ledger.update(saying(), id, { status: "open" })).rejects.toThrow(
-      "is open already",
+      "is already open",
     );
     await expect(ledger.update(saying(), id, { resolvedAt: START })).rejects.toThrow(
-      "resolve it instead",
+      "Resolve it instead",
     );
-    await expect(ledger.update(saying(), id, {})).rejects.toThrow("Nothing is said");
+    await expect(ledger.update(saying(), id, {})).rejects.toThrow("Say what should change");
     await expect(ledger.update(saying(), id, { title: " " })).rejects.toThrow("needs a title");
     expect(await ledger.get(id, EVERYONE)).toEqual(before);
     clock.now += MINUTE;
     await ledger.resolve(saying(), id, {});
     await expect(ledger.resolve(saying(), id, {})).rejects.toThrow(
-      `${id} was resolved already, at 2026-11-20T12:01:00Z.`,
+      `${id} was already resolved at 2026-11-20T12:01:00Z.`,
     );
     await expect(ledger.update(saying(), id, { startedAt: START + MINUTE })).resolves.toBeDefined();
     expect((await ledger.get(id, EVERYONE)).history).toHaveLength(3);
@@ -217,13 +217,13 @@ describe("what does not fit is refused, says why, and leaves nothing behind", ()
   test("an unknown id, with the near ones or the newest", async () => {
     const { ledger, saying, open } = await createStage();
     await expect(ledger.get("inc-20261120-aaaa", EVERYONE)).rejects.toThrow(
-      "There is none that can be seen from here.",
+      "is visible from here.",
     );
     const id = await open();
     const swapped = id.replace(/(.)(.)$/, "$2$1").replace(/^inc/, "ink");
     await expect(ledger.get(swapped, EVERYONE)).rejects.toThrow(`Did you mean ${id}?`);
     await expect(ledger.update(saying(), "x".repeat(500), { note: "n" })).rejects.toThrow(
-      `…" here. The newest: ${id}.`,
+      `…" is visible from here. The newest: ${id}.`,
     );
   });
 });
@@ -288,7 +288,7 @@ describe("what is private", () => {
     await ledger.update(saying({ audience: PLACE }), own, { note: "psst" });
     for (const audience of [undefined, "slack:T1:C8"]) {
       const refused = ledger.update(saying({ audience }), own, { note: "hello" });
-      await expect(refused).rejects.toThrow(`There is no incident "${own}" here.`);
+      await expect(refused).rejects.toThrow(`No incident "${own}" is visible from here.`);
       await expect(refused).rejects.toThrow(`The newest: ${shared}.`);
     }
     expect((await ledger.get(shared, EVERYONE)).history).toHaveLength(1);

@@ -43,7 +43,7 @@ describe("skills are found", () => {
     const { skills, problems } = await loadSkills([folder], plain);
     expect(skills).toEqual([]);
     expect(problems).toEqual([
-      { at: folder, text: "only its first 2000 folders were looked into", loaded: false },
+      { at: folder, text: "only its first 2000 folders were searched", loaded: false },
     ]);
   });
 
@@ -102,11 +102,11 @@ describe("what a folder must not make the program read", () => {
     const { skills, problems } = await loadSkills([folder], plain);
     expect(skills).toEqual([]);
     expect(problems.map(({ text }) => text)).toEqual([
-      expect.stringContaining("no text"),
+      expect.stringContaining("not UTF-8 text"),
       expect.stringContaining("larger than"),
-      expect.stringContaining("no text"),
+      expect.stringContaining("not UTF-8 text"),
       expect.stringContaining("leads out of"),
-      expect.stringContaining("no regular file"),
+      expect.stringContaining("not a regular file"),
     ]);
   });
 
@@ -193,7 +193,7 @@ describe("the files of a skill", () => {
     await writeFile(file, "x".repeat(256 * 1024 + 1));
     await expect(skill.read("a.md")).rejects.toThrow("larger than");
     await writeFile(file, Buffer.from([0x61, 0, 0x62]));
-    await expect(skill.read("a.md")).rejects.toThrow("no text");
+    await expect(skill.read("a.md")).rejects.toThrow("not UTF-8 text");
     await rm(file);
     await symlink(join(folder, "secret.txt"), file);
     await expect(skill.read("a.md")).rejects.toMatchObject({ code: "PATH_REFUSED" });

@@ -133,7 +133,7 @@ describe("a click whose judge cannot look", () => {
     other.fails = () => true;
     await open.click("a1", { kind: "approve" }, "test:eve");
     await open.settle();
-    expect(open.chat.whispers()).toEqual([expect.stringContaining("not among the approvers")]);
+    expect(open.chat.whispers()).toEqual([expect.stringContaining("weren't among its approvers")]);
   });
 });
 

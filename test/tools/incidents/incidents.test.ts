@@ -168,8 +168,8 @@ describe("an incident is recorded by what people type", () => {
     );
     expect(await say(`incident update ${id} status=resolved`)).toContain('expected "open"');
     await say(`incident resolve ${id}`);
-    expect(await say(`incident resolve ${id}`)).toContain(`error: ${id} was resolved already`);
-    expect(await say("incident inc-20261120-zzz")).toContain("error: There is no incident");
+    expect(await say(`incident resolve ${id}`)).toContain(`error: ${id} was already resolved`);
+    expect(await say("incident inc-20261120-zzz")).toContain("error: No incident");
   });
 });
 
