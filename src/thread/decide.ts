@@ -40,7 +40,7 @@ export type Step =
   | { do: "show"; key: string; view: string; run: Run }
   | { do: "deliver"; key: string; view: string; owed: Undelivered }
   | { do: "judge"; key: string; click: Entry<"click"> }
-  | { do: "tell"; word: DueNotice }
+  | { do: "tell"; notice: DueNotice }
   | { do: "hint"; key: string; message: Entry<"message"> }
   | { do: "warn"; waiting: Waiting }
   | { do: "lapse"; call: Call }
@@ -64,6 +64,8 @@ export type Step =
   | { do: "await"; call: Call; host: string }
   /** Nothing now, or only what `host` can do; `until`: when time alone makes something due, for everybody. */
   | { do: "wait"; until: number | undefined; host?: string };
+
+export type StepOf<D extends Step["do"]> = Extract<Step, { do: D }>;
 
 export interface Situation extends Scenery {
   /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
@@ -235,7 +237,7 @@ function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
     if (!busy.has(putOffKey(click.id)) && !left.has(click))
       return { do: "judge", key: "judge", click };
   }
-  for (const word of thread.dueNotices.values()) return { do: "tell", word };
+  for (const notice of thread.dueNotices.values()) return { do: "tell", notice };
   for (const message of thread.assents.values()) {
     return busy.has("hint") ? undefined : { do: "hint", key: "hint", message };
   }

@@ -134,11 +134,9 @@ export function advanceCall(
     forgetOldest(thread, thread.unknown, MAX_PAST, (each) => each.settled !== undefined);
     // With an action its card shows it.
     if (call.action === undefined) {
-      const word = entry.happened ? "it happened" : "it did not happen";
-      thread.dueNotices.set(entry.id, {
-        id: entry.id,
-        text: `${call.call} settled by ${entry.name}: ${word}.`,
-      });
+      const { id, name: by, happened } = entry;
+      const about = { kind: "settled", call: call.call, by, happened } as const;
+      thread.dueNotices.set(id, { id, about });
     }
   }
   if (call.action === undefined) return;
@@ -202,9 +200,8 @@ export function applyLateWord(thread: Thread, word: Entry<"signal">): void {
 
 function tellWord(thread: Thread, call: Call, { id, outcome, text }: Entry<"signal">): void {
   const ref = call.action?.action ?? call.call;
-  const said = `Late word on ${ref} from the worker that ran it: ${outcome}. ${text}`;
-  const settles = call.settled === undefined ? { settles: ref } : {};
-  thread.dueNotices.set(id, { id, text: said, ...settles });
+  const isSettled = call.settled !== undefined;
+  thread.dueNotices.set(id, { id, about: { kind: "late", ref, outcome, text, isSettled } });
 }
 
 /** A click or late word has had its answer. */

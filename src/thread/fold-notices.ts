@@ -5,6 +5,7 @@ import { isHolding } from "./assent.ts";
 import {
   askerIn,
   type Call,
+  type DueFact,
   type Offer,
   type QuestionEnd,
   type Run,
@@ -22,27 +23,22 @@ export function tellHeld(thread: Thread, run: Run, { actor }: Entry<"message">, 
   );
   if (open.length === 0 || open.some(({ told }) => told.has(account))) return;
   for (const { told } of open) told.add(account);
-  const holds = open.map(({ action }) => action);
-  const decided = holds.length === 1 ? "is approved or denied" : "are decided";
-  const text = `I'll answer after ${holds.join(" and ")} ${decided}.`;
-  thread.dueNotices.set(id, { id, text, to: account, holds });
+  const actions = open.map(({ action }) => action);
+  thread.dueNotices.set(id, { id, to: account, about: { kind: "held", actions } });
 }
-
-const OR = new Intl.ListFormat("en", { type: "disjunction" });
 
 /** What of a message is not as its author sent it: files that were not read, and a text so long that it became a file. */
 export function tellFiles(thread: Thread, message: Entry<"message">): void {
   const { id, actor, files = [], unread = [], wholeBytes } = message;
   const [pasted] = files;
   if (wholeBytes !== undefined && pasted !== undefined) {
-    const size = `${Math.round(wholeBytes / 1024)} KB`;
-    const text = `Your message is long (${size}), so I keep it as the file ${pasted.name} and read it there.`;
-    thread.dueNotices.set(dueId.pasted(id), { id: dueId.pasted(id), text, to: actor.account });
+    const about = { kind: "pasted", file: pasted.name, bytes: wholeBytes } as const;
+    const due = dueId.pasted(id);
+    thread.dueNotices.set(due, { id: due, to: actor.account, about });
   }
   if (unread.length === 0) return;
-  // Who reads the answer has to know what it was not made from.
-  const text = `I couldn't read ${OR.format(unread.map(({ name, why }) => `${name} (${why})`))}.`;
-  thread.dueNotices.set(dueId.unread(id), { id: dueId.unread(id), text });
+  const due = dueId.unread(id);
+  thread.dueNotices.set(due, { id: due, about: { kind: "unread", files: unread } });
 }
 
 /**
@@ -60,18 +56,12 @@ export function applyReply(thread: Thread, run: Run, message: Entry<"message">):
     }
     if (call.told.has(account)) continue;
     call.told.add(account);
-    const text = isAsked ? STILL_WAITING : othersText(run, call);
-    thread.dueNotices.set(message.id, { id: message.id, text, to: account, question: call.call });
+    const about: DueFact = isAsked
+      ? { kind: "still_asking", call: call.call }
+      : { kind: "asking_another", call: call.call, asker: askerIn(run)?.name };
+    thread.dueNotices.set(message.id, { id: message.id, to: account, about });
   }
   return false;
-}
-
-const STILL_WAITING = "I'm still waiting for your answer: press a choice or write it here.";
-
-function othersText(run: Run, { call }: Call): string {
-  const asker = askerIn(run);
-  const whom = asker === undefined ? "an answer" : `${asker.name}'s answer`;
-  return `I'm waiting for ${whom} to my question. To answer it yourself, press a choice or type: answer ${call} <text>`;
 }
 
 /** What somebody who was asked writes is the answer, unless they only say that they need time. A choice's own words are always one. */
@@ -93,8 +83,9 @@ export function answererOf(
 
 /** The question waits no longer. Call it before its click is forgotten. */
 export function closeQuestion(thread: Thread, call: Call, entry: Entry<"tool_finished">): void {
-  for (const { id, question } of thread.dueNotices.values()) {
-    if (question === call.call) thread.dueNotices.delete(id);
+  for (const { id, about } of thread.dueNotices.values()) {
+    const isOfQuestion = about.kind === "still_asking" || about.kind === "asking_another";
+    if (isOfQuestion && about.call === call.call) thread.dueNotices.delete(id);
   }
   thread.answered.set(call.call, endOf(thread, call, entry));
   for (const oldest of thread.answered.keys()) {

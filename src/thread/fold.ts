@@ -204,11 +204,10 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
     .flatMap((run) => [...run.open.values()])
     .filter((call) => call.started?.effect !== "read" && isRunning(call));
   if (runs.length === 0 && thread.pending.size === 0) {
-    thread.dueNotices.set(id, { id, text: "Nothing was running.", to: entry.actor.account });
+    thread.dueNotices.set(id, { id, to: entry.actor.account, about: { kind: "nothing_runs" } });
   } else if (written.length > 0) {
-    const names = written.map((call) => call.tool).join(", ");
-    const text = `Stopping: waiting for ${names} to finish (interrupting it could leave things half-done).`;
-    thread.dueNotices.set(id, { id, text });
+    const tools = written.map((call) => call.tool);
+    thread.dueNotices.set(id, { id, about: { kind: "stopping", tools } });
   }
   const stoppable = [...thread.pending.values(), ...runs].filter(({ stopped }) => !stopped);
   for (const each of stoppable) {

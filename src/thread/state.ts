@@ -1,7 +1,7 @@
 import type { CallEffect, ModelRun } from "./model-run.ts";
 import type { Action } from "./action.ts";
 import { NO_USAGE, type Usage } from "../core/block.ts";
-import type { Actor, Entry, JsonObject, NewerEntry } from "../core/entry.ts";
+import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 
 /** One tool call of a run. */
 export interface Call {
@@ -70,16 +70,29 @@ export interface PendingPost {
 /** Something the thread has yet to be told; the notice that tells it answers `id`. */
 export interface DueNotice {
   id: string;
-  text: string;
   /** One person only. */
   to?: string;
-  /** The action or call that a person is asked to settle. */
-  settles?: string;
-  /** Open actions that hold up a message. */
-  holds?: string[];
-  /** The call whose question it is about: once that is answered nobody has to be told. */
-  question?: string;
+  about: DueFact;
 }
+
+/** What it says. A call is named by its id, a person as they are called. */
+export type DueFact =
+  /** A Stop came, and there was nothing to stop. */
+  | { kind: "nothing_runs" }
+  /** A Stop came, and these tools are not cut. */
+  | { kind: "stopping"; tools: readonly string[] }
+  | { kind: "settled"; call: string; by: string; happened: boolean }
+  /** A worker that had lost its lease said how a call or an action ended. */
+  | { kind: "late"; ref: string; outcome: Outcome; text: string; isSettled: boolean }
+  /** A message waits for these open actions. */
+  | { kind: "held"; actions: string[] }
+  /** A message was so long that it became a file. */
+  | { kind: "pasted"; file: string; bytes: number }
+  | { kind: "unread"; files: readonly UnreadFile[] }
+  /** A message is no answer to the question that waits for its author. */
+  | { kind: "still_asking"; call: string }
+  /** A message is no answer, since the question was put to somebody else. */
+  | { kind: "asking_another"; call: string; asker: string | undefined };
 
 /** A notice that says or offers something only for so long: then it is brought up to date, or goes. */
 export interface Offer {

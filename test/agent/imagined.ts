@@ -1,15 +1,18 @@
 import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
-import { beginRun, endRun, type RunTerms } from "../../src/thread/run.ts";
+import type { RunTerms } from "../../src/thread/run.ts";
 import { emptyTranscript, foldTranscript, type Transcript } from "../../src/agent/transcript.ts";
 import { isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
 import { emptyThread, type Thread } from "../../src/thread/state.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { pastState } from "../../src/thread/entry-ids.ts";
+import { entryId } from "../../src/thread/entry-ids.ts";
+import { draftsOf, type Learnt, shownId } from "../../src/thread/drafts.ts";
+import type { Proposal, Recovery } from "../../src/thread/drafts-calls.ts";
+import type { Author } from "../../src/thread/drafts-clicks.ts";
 import type { Call } from "../../src/thread/state.ts";
-import { decide, type Step } from "../../src/thread/decide.ts";
+import { decide, type Step, type StepOf } from "../../src/thread/decide.ts";
 
 const TERMS: RunTerms = {
   model: "test/imagined",
@@ -65,7 +68,7 @@ export function interrupt(world: Imagined, tape: Tape): void {
     action,
     revision: 1,
     choice,
-    via: "button",
+    via: "typed",
   });
   const open = [...world.thread.live].filter(isOpen).map((each) => each.action);
   const action = open[tape() % Math.max(1, open.length)] ?? "a1";
@@ -99,128 +102,28 @@ export function interrupt(world: Imagined, tape: Tape): void {
 
 /** Takes the step that a worker would, with a tool, a model or a person that does what the tape says. */
 export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape: Tape): void {
-  const { thread } = world;
-  const put = (...drafts: Draft[]) => {
-    for (const draft of drafts) write(world, draft);
-  };
-  const finish = (
-    { run, call }: Pick<Call, "run" | "call">,
-    outcome: Entry<"tool_finished">["outcome"],
-    more: object = {},
-  ): Draft => ({
-    id: `finished:${call}`,
-    kind: "tool_finished",
-    run,
-    call,
-    outcome,
-    text: `result ${tape() % 3}`,
-    ...more,
-  });
-  switch (step.do) {
-    case "show":
-    // Other machines and an older version's actions are imagined nowhere.
-    case "hosts":
-    case "abandon":
-    case "await":
-    case "renew":
-      return;
-    case "begin":
-      put(...beginRun(step.pending, thread, parts));
-      return;
-    case "write":
-      put(step.draft);
-      return;
-    case "end":
-      put(endRun(step.run));
-      return;
-    case "tell":
-      put({ ...step.word, id: `told:${step.word.id}`, kind: "notice", answers: step.word.id });
-      return;
-    case "hint":
-      put(hintDraft(step.message));
-      return;
-    case "warn": {
-      const { of } = step.waiting;
-      const warns = "proposal" in of ? of.action : of.call;
-      put({ id: `expiring:${warns}`, kind: "notice", text: "It expires.", warns });
-      return;
-    }
-    case "lapse":
-      put(finish(step.call, "expired"));
-      return;
-    case "cancel":
-      put(finish(step.call, "cancelled"));
-      return;
-    case "expire":
-      put({ id: `expiry:${step.action.action}`, kind: "timer", action: step.action.action });
-      return;
-    case "close": {
-      const { action, closed } = step.action;
-      const outcome = closed?.outcome ?? "cancelled";
-      put({ id: `closed:${action}`, kind: "action_closed", action, outcome });
-      if (outcome !== "void") put(finish(step.action, outcome));
-      return;
-    }
-    case "deliver": {
-      const { owed, view } = step;
-      const entry =
-        owed.kind === "card"
-          ? `${owed.action.action}@${owed.action.touched}`
-          : owed.kind === "past"
-            ? pastState(owed.offer.notice.id)
-            : owed.debt.id;
-      put({
-        id: `delivered:${view}:${entry}:final`,
-        kind: "delivered",
-        view,
-        entry,
-        stage: "final",
-        ref: "m",
-      });
-      return;
-    }
-    case "judge":
-      judge(world, step.click, finish);
-      return;
-    case "prepare":
-      prepare(world, step.call, finish, tape);
-      return;
-    case "dispatch": {
-      const { action, proposal } = step.action;
-      if (tape() % 5 === 4)
-        put({ id: `closed:${action}`, kind: "action_closed", action, outcome: "void" });
-      else
-        put(
-          started(step.call, "write", action),
-          finish(step.call, tape() % 4 === 3 ? "unknown" : "ok", { ms: proposal.quorum }),
-        );
-      return;
-    }
-    case "recover":
-      put(
-        finish(step.call, (["ok", "error", "unknown", "cancelled"] as const)[tape() % 4] ?? "ok"),
-      );
-      return;
-    case "reply":
-      if (step.reply.actor.account !== "test:guest")
-        put(finish(step.call, "ok", { answers: step.reply.id }));
-      else
-        put({
-          id: `word:${step.reply.id}`,
-          kind: "notice",
-          text: "no",
-          to: "test:guest",
-          answers: step.reply.id,
-        });
-      return;
-    case "think":
-      think(world, step, tape);
-  }
+  if (step.do === "expire") {
+    const { action } = step.action;
+    write(world, { id: entryId.expiry(action), kind: "timer", action });
+  } else if (step.do === "think") think(world, step, tape);
+  // Other machines and progress messages are imagined nowhere.
+  else if (step.do !== "hosts" && step.do !== "show") conclude(world, learn(world, step, tape));
+  if (step.do === "dispatch" || step.do === "prepare") runIfStarted(world, step.call, tape);
 }
 
-function hintDraft({ id, actor }: Entry<"message">): Draft {
-  const to = actor.account;
-  return { id: `word:${id}`, kind: "notice", text: "", to, approves: ["a1"], instead: id };
+/** Writes what follows from what was learnt. */
+function conclude(world: Imagined, learnt: Learnt): void {
+  const drafts = draftsOf(learnt, {
+    thread: world.thread,
+    now: world.clock,
+    run: parts,
+    here: "here",
+    isBound: () => false,
+    heard: undefined,
+    personOf: (account) => account,
+    encode: (text) => text,
+  });
+  for (const draft of drafts ?? []) write(world, draft);
 }
 
 const parts = {
@@ -232,146 +135,102 @@ const parts = {
   terms: TERMS,
 };
 
-type Finish = (
-  call: Pick<Call, "run" | "call">,
-  outcome: Entry<"tool_finished">["outcome"],
-  more?: object,
-) => Draft;
-
-function started({ run, call, tool }: Call, effect: "read" | "write", action?: string): Draft {
-  return {
-    id: `started:${call}`,
-    kind: "tool_started",
-    run,
-    call,
-    tool,
-    effect,
-    digest: "d",
-    ...(action !== undefined && { action }),
-  };
-}
-
-function judge(world: Imagined, click: Entry<"click">, finish: Finish): void {
-  const { thread } = world;
-  const word: Draft = {
-    id: `word:${click.id}`,
-    kind: "notice",
-    text: "late",
-    to: click.actor.account,
-    answers: click.id,
-  };
-  const action = thread.actions.get(click.action);
-  const { choice } = click;
-  if (choice.kind === "answer") {
-    const call = [...thread.runs.values()]
-      .map((run) => run.open.get(click.action))
-      .find((each) => each?.asked !== undefined);
-    write(world, call === undefined ? word : finish(call, "ok", { answers: click.id }));
-    return;
-  }
-  if (action === undefined || action.started || action.closed !== undefined) {
-    write(world, word);
-    return;
-  }
-  if (choice.kind === "cancel") {
-    write(world, {
-      id: `closed:${action.action}`,
-      kind: "action_closed",
-      action: action.action,
-      outcome: "cancelled",
-      click: click.id,
-    });
-    write(world, finish(action, "cancelled"));
-    return;
-  }
-  const { account, name } = click.actor;
-  write(world, {
-    id: `vote:${click.id}`,
-    kind: "vote",
-    action: action.action,
-    revision: action.proposal.revision,
-    click: click.id,
-    account,
-    person: account,
-    name,
-    approve: choice.kind === "approve",
-    basis: "member",
-  });
-}
-
-function prepare(world: Imagined, call: Call, finish: Finish, tape: Tape): void {
-  const { run, tool, args } = call;
-  const gated = tool === "act";
-  if (call.problem !== undefined || tape() % 6 === 5) write(world, finish(call, "blocked"));
-  else if (tool === "ask_user")
-    write(world, {
-      id: `asks:${call.call}`,
-      kind: "notice",
-      text: "which?",
-      asks: { call: call.call, choices: [] },
-    });
-  else if (gated) {
-    const action = `a${world.thread.counts.actions + 1}`;
-    const preview = { lines: [], blastRadius: "", undo: "" };
-    write(world, {
-      id: `proposed:${action}.1`,
-      kind: "action_proposed",
-      run,
-      call: call.call,
-      action,
-      revision: 1,
-      tool,
-      effect: "write",
-      args,
-      digest: "d",
-      preview,
-      approvers: { kind: "anyone" },
-      quorum: 1,
-      barred: [],
-      expiresAt: world.clock + 3_600_000,
-    });
-  } else {
-    write(world, started(call, "read"));
-    if (tape() % 3 > 0) interrupt(world, tape);
-    const fresh = world.thread.runs.get(run)?.open.get(call.call);
-    if (fresh !== undefined) write(world, finish(call, tape() % 4 === 3 ? "error" : "ok"));
-  }
-}
-
-function think(
-  world: Imagined,
-  { run, modelRun: talk }: Extract<Step, { do: "think" }>,
+/** What a worker learns: whatever the tape says. */
+function learn(
+  { thread, clock }: Imagined,
+  step: Exclude<Step, { do: "wait" | "hosts" | "expire" | "show" | "think" }>,
   tape: Tape,
-): void {
-  const asked = requestOf(world.transcript, { run: run.started.run, modelRun: talk }, TERMS);
+): Learnt {
+  switch (step.do) {
+    case "judge":
+      return { ...step, facts: { author: { eligible: true, basis: "member" } } };
+    case "reply": {
+      const isGuest = step.reply.actor.account === "test:guest";
+      const author: Author = isGuest
+        ? { eligible: false, why: "no" }
+        : { eligible: true, basis: "member" };
+      return { ...step, facts: author };
+    }
+    case "hint": {
+      const open = [...thread.live].filter(isOpen);
+      const facts = open.map((action) => {
+        return { action, proposal: action.proposal, what: action.action, refusal: undefined };
+      });
+      return { ...step, facts };
+    }
+    case "prepare":
+      return { ...step, facts: proposalFor(step.call, clock, tape) };
+    case "dispatch": {
+      const drift = tape() % 5 === 4 ? "it changed" : undefined;
+      return { ...step, facts: { proposal: step.action.proposal, drift } };
+    }
+    case "recover": {
+      const verified = { kind: "verified", evidence: "seen" } as const;
+      const recoveries: Recovery[] = [
+        { ...verified, verdict: "done" },
+        { ...verified, verdict: "unknown" },
+        { kind: "blocked", text: "denied by now" },
+        { kind: "cancelled", text: "stopped" },
+      ];
+      return { ...step, facts: recoveries[tape() % 4] ?? { kind: "blocked", text: "" } };
+    }
+    case "deliver":
+      return { ...step, facts: { entry: shownId(step.owed), ref: "m" } };
+    default:
+      return step;
+  }
+}
+
+function proposalFor({ problem, tool, args }: Call, clock: number, tape: Tape): Proposal {
+  if (problem !== undefined || tape() % 6 === 5) return { kind: "blocked", text: "no" };
+  const expiresAt = clock + 3_600_000;
+  if (tool === "ask_user") return { kind: "question", text: "which?", choices: [], expiresAt };
+  const effect = tool === "act" ? "write" : "read";
+  const prepared = { tool, effect, args, host: undefined, digest: "d" } as const;
+  if (effect === "read") return { kind: "allow", prepared };
+  const preview = { lines: [], blastRadius: "", undo: "" };
+  const rule = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
+  const card = { ...prepared, ...rule, preview, expiresAt };
+  return { kind: "ask", card, reason: undefined, place: undefined };
+}
+
+/** A tool runs; people may speak meanwhile. */
+function runIfStarted(world: Imagined, call: Call, tape: Tape): void {
+  const { started } = call;
+  if (started === undefined) return;
+  if (started.effect === "read" && tape() % 3 > 0) interrupt(world, tape);
+  const bad = started.effect === "read" ? "error" : "unknown";
+  const outcome = tape() % 4 === 3 ? bad : "ok";
+  const text = `result ${tape() % 3}`;
+  const facts = { outcome, text, ms: 1, artifacts: [], files: [] } as const;
+  conclude(world, { do: "run", call, facts: { ...facts, artifacts: [], files: [] } });
+}
+
+function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
+  const { run, modelRun } = step;
+  const name = run.started.run;
+  const asked = requestOf(world.transcript, { run: name, modelRun }, TERMS);
   checkPaired(asked.turns);
   const told = asked.turns.map((turn) => JSON.stringify(turn));
   world.told.forEach((turn, i) => {
     if (told[i] !== turn)
       throw new Error(`turn ${i} was told otherwise before: ${turn} / ${told[i]}`);
   });
-  const name = run.started.run;
-  const step = talk.steps + 1;
+  const number = modelRun.steps + 1;
   for (let i = tape() % 3; i > 0; i -= 1) interrupt(world, tape);
   const kinds = ["answer", "calls", "calls", "calls", "empty", "pause", "refusal"] as const;
   const kind = kinds[tape() % kinds.length] ?? "answer";
-  if (tape() % 12 === 11 && !run.stopped) {
-    write(world, {
-      id: `ended:${name}`,
-      kind: "run_ended",
-      run: name,
-      status: "failed",
-      text: "The model could not answer.",
-    });
+  if (tape() % 12 === 11) {
+    conclude(world, { ...step, facts: { kind: "failed", why: "It is away.", code: undefined } });
     if (tape() % 2 === 0) return;
   }
   const calls = Array.from({ length: 1 + (tape() % 3) }, (_, i) => ({
     kind: "tool_use" as const,
-    id: `${name}.${step}.${i}`,
+    id: `${name}.${number}.${i}`,
     name: ["look", "act", "ask_user", "nothing"][tape() % 4] ?? "look",
     input: ["{}", '{"n":1}', "{", ""][tape() % 4] ?? "{}",
   }));
-  const text = { kind: "text" as const, text: `INCONCLUSIVE so far ${step}` };
+  const text = { kind: "text" as const, text: `INCONCLUSIVE so far ${number}` };
   const content = kind === "calls" ? calls : kind === "empty" ? [] : [text];
   const stops =
     kind === "calls"
@@ -379,19 +238,10 @@ function think(
       : (["end_turn"] as const);
   const stop =
     kind === "pause" || kind === "refusal" ? kind : (stops[tape() % stops.length] ?? "end_turn");
-  write(world, {
-    id: `assistant:${name}.${step}`,
-    kind: "assistant",
-    run: name,
-    step,
-    seen: asked.seen,
-    content,
-    stop,
-    usage: { ...NO_USAGE, input: JSON.stringify(asked.turns).length, output: 10 },
-    model: "test/imagined",
-    request: asked.hash,
-    ms: 5,
-  });
+  const usage = { ...NO_USAGE, input: JSON.stringify(asked.turns).length, output: 10 };
+  const made = { step: number, seen: asked.seen, content, stop, usage, ms: 5 };
+  const turn = { ...made, model: "test/imagined", request: asked.hash };
+  conclude(world, { ...step, facts: { kind: "turn", turn } });
   if (world.thread.runs.get(name)?.ended === undefined) world.told = told;
 }
 

@@ -1,13 +1,16 @@
-import { isOpen } from "../../src/thread/action.ts";
+import { expect } from "vitest";
 import type { Draft } from "../../src/core/entry.ts";
-import { fold } from "../../src/thread/fold.ts";
-import { emptyThread, type Thread } from "../../src/thread/state.ts";
 import { decide, type Step } from "../../src/thread/decide.ts";
+import { draftsOf, type Drafts, type Learnt, shownId } from "../../src/thread/drafts.ts";
+import type { Author } from "../../src/thread/drafts-clicks.ts";
+import { callName, entryId, noticeId } from "../../src/thread/entry-ids.ts";
+import { fold } from "../../src/thread/fold.ts";
+import { type Call, emptyThread, type OutboxItem, type Thread } from "../../src/thread/state.ts";
 
-/** The model's letters as the product's entries, and what the product writes besides. */
+/** The model's letters as what the world says and what the product writes of it, and what the product writes besides. */
 
 const EXPIRES_AT = 1_000_000;
-export const CALL = "r1.t1";
+export const CALL = callName("r1", 1);
 
 interface Click {
   id: string;
@@ -24,78 +27,37 @@ const CLICKS: Record<string, Click> = {
 const VOTES: Record<string, string> = { A: "a", C: "c", B: "b", X: "d" };
 const WORDS: Record<string, string> = { e: "a", f: "c", g: "b", h: "d" };
 
-const REF = { run: "r1", call: CALL };
 const EVE = { account: "test:eve", name: "eve" };
+const MEMBER: Author = { eligible: true, basis: "test" };
+const GONE: Author = { eligible: false, why: "They left." };
 
-function clickDraft({ id, who, approve }: Click): Draft {
-  const choice = approve ? ({ kind: "approve" } as const) : ({ kind: "deny" } as const);
-  const actor = { account: who, name: who };
-  return { id, kind: "click", actor, action: "a1", revision: 1, choice, via: "typed" };
-}
-
-function voteDraft(letter: string, { id, who, approve }: Click): Draft {
-  const voter = { account: who, person: who, name: who, basis: "test" };
-  const vote = { action: "a1", revision: 1, click: id, approve };
-  return { id: letter, kind: "vote", ...vote, ...voter };
-}
-
-function proposed(quorum: number): Draft {
-  const preview = { lines: [], blastRadius: "", undo: "" };
-  const shown = { tool: "act", effect: "write" as const, args: {}, digest: "", preview };
-  const approvers = { kind: "anyone" as const };
-  const electorate = { approvers, quorum, barred: [], expiresAt: EXPIRES_AT };
-  const which = { action: "a1", revision: 1 };
-  return { id: "P", kind: "action_proposed", ...REF, ...which, ...shown, ...electorate };
-}
-
-function asked(): Draft[] {
-  const command = { name: "run" as const, tool: "act", args: {} };
-  const calls = [{ call: CALL, tool: "act", args: {} }];
-  return [
-    { id: "m", kind: "command", actor: EVE, text: "", command },
-    { id: "r", kind: "run_started", run: "r1", answers: ["m"], principals: [], calls },
-  ];
-}
-
-/** The entries that a letter stands for, but for answers and deliveries. */
-function draftsOf(letter: string, quorum: number): Draft[] {
+/** What the world says. */
+function postOf(letter: string): Draft | undefined {
   const click = CLICKS[letter];
-  if (click !== undefined) return [clickDraft(click)];
-  const vote = CLICKS[VOTES[letter] ?? ""];
-  if (vote !== undefined) return [voteDraft(letter, vote)];
-  const word = WORDS[letter];
-  if (word !== undefined) return [{ id: letter, kind: "notice", text: "", answers: word }];
+  if (click !== undefined) {
+    const { id, who, approve } = click;
+    const choice = approve ? ({ kind: "approve" } as const) : ({ kind: "deny" } as const);
+    const actor = { account: who, name: who };
+    return { id, kind: "click", actor, action: "a1", revision: 1, choice, via: "typed" };
+  }
   switch (letter) {
-    case "m":
-      return asked();
-    case "s":
-      return [{ id: "s", kind: "stop", actor: EVE }];
-    case "t":
-      return [{ id: "t", kind: "timer", action: "a1" }];
-    case "l":
-      return [{ id: "l", kind: "signal", call: CALL, outcome: "ok", text: "" }];
-    case "P":
-      return [proposed(quorum)];
-    case "V":
-      return [{ id: "V", kind: "action_closed", action: "a1", outcome: "void" }];
-    case "S": {
-      const what = { tool: "act", effect: "write" as const, digest: "", action: "a1" };
-      return [{ id: "S", kind: "tool_started", ...REF, ...what }];
+    case "m": {
+      const command = { name: "run" as const, tool: "act", args: {} };
+      return { id: "m", kind: "command", actor: EVE, text: "", command };
     }
-    case "F":
-      return [{ id: "F", kind: "tool_finished", ...REF, outcome: "ok", text: "" }];
-    case "U":
-      return [
-        { id: "U", kind: "tool_finished", ...REF, outcome: "unknown", text: "", recovered: true },
-        { id: "unknown", kind: "notice", text: "", settles: "a1" },
-      ];
+    case "s":
+      return { id: "s", kind: "stop", actor: EVE };
+    case "t":
+      return { id: "t", kind: "timer", action: "a1" };
+    case "l":
+      return { id: "l", kind: "signal", call: CALL, outcome: "ok", text: "" };
     default:
-      throw new Error(`no entry for ${letter}`);
+      return undefined;
   }
 }
 
 /** A word of the late worker's that comes when the run is over has an answer of its own, this notice. */
-const OWN_ANSWER = "told:l";
+const OWN_ANSWER = noticeId.told("l");
 
 const CALLING = new Set([`call:${CALL}`]);
 const SENDING = new Set([...CALLING, "view:main"]);
@@ -104,6 +66,8 @@ export class Replay {
   readonly thread: Thread = emptyThread();
   readonly #quorum: number;
   #seq = 0;
+  /** A late word was told once the run was over. */
+  #hasOwnAnswer = false;
 
   /** `lateAt`: the first letter that was written when the action's expiry had passed; -1: it has not. */
   constructor(letters: string, lateAt: number, quorum: number) {
@@ -113,41 +77,107 @@ export class Replay {
     }
   }
 
-  #add(drafts: Draft[], at: number): void {
+  #add(drafts: readonly Draft[], at: number): void {
     for (const draft of drafts) fold(this.thread, [{ seq: ++this.#seq, at, ...draft }]);
   }
 
+  /** What the product writes of a step and what was learnt for it. */
+  #drafts(learnt: Learnt): Drafts {
+    if (learnt.do === "tell" && learnt.notice.id === "l") this.#hasOwnAnswer = this.#isEnded();
+    return draftsOf(learnt, {
+      thread: this.thread,
+      now: 1,
+      run: {
+        direct: () => ({ kind: "call", tool: "act", args: {} }),
+        plain: () => "",
+        terms: undefined,
+      },
+      here: "here",
+      isBound: () => false,
+      heard: undefined,
+      personOf: (account) => account,
+      encode: (text) => text,
+    });
+  }
+
   #letter(letter: string, at: number): void {
-    if (letter === "R") this.#add([...this.#told(), ...this.#closed(), ...this.#ended()], at);
-    else if (letter === "D") this.#deliver(at);
-    else this.#add(draftsOf(letter, this.#quorum), at);
+    if (letter === "R") {
+      for (const step of this.#toAnswer()) this.#add(this.#drafts(step) ?? [], at);
+      return;
+    }
+    if (letter === "D") return this.#deliver(at);
+    const post = postOf(letter);
+    if (post !== undefined) {
+      this.#add([post], at);
+      if (letter !== "m") return;
+    }
+    const drafts = this.#drafts(this.#learnt(letter));
+    expect(drafts, `what the model writes as ${letter}`).toBeDefined();
+    this.#add(drafts ?? [], at);
+  }
+
+  /** What the product has learnt when the model writes that letter. */
+  #learnt(letter: string): Learnt {
+    const { thread } = this;
+    const key = "";
+    const click = thread.clicks.get(VOTES[letter] ?? WORDS[letter] ?? "");
+    if (click !== undefined) {
+      const author = letter in VOTES ? MEMBER : GONE;
+      return { do: "judge", key, click, facts: { author } };
+    }
+    const [pending] = thread.pending.values();
+    if (pending !== undefined) return { do: "begin", pending };
+    const call = this.#call();
+    const prepared = {
+      tool: "act",
+      effect: "write",
+      args: {},
+      host: undefined,
+      digest: "",
+    } as const;
+    if (letter === "P") {
+      const rule = { approvers: { kind: "anyone" as const }, quorum: this.#quorum, barred: [] };
+      const preview = { lines: [], blastRadius: "", undo: "" };
+      const card = { ...prepared, ...rule, preview, expiresAt: EXPIRES_AT };
+      const facts = { kind: "ask", card, reason: undefined, place: undefined } as const;
+      return { do: "prepare", key, call, facts };
+    }
+    if (letter === "F") {
+      const facts = { outcome: "ok", text: "", ms: 1, artifacts: [], files: [] } as const;
+      return { do: "run", call, facts: { ...facts, artifacts: [], files: [] } };
+    }
+    if (letter === "U") {
+      const facts = { kind: "verified", verdict: "unknown", evidence: "" } as const;
+      return { do: "recover", key, call, facts };
+    }
+    const { action } = call;
+    if (action === undefined) throw new Error(`no entry for ${letter}`);
+    const drift = letter === "V" ? "it changed" : undefined;
+    const facts = { proposal: action.proposal, drift };
+    return { do: "dispatch", key, call, action, facts };
+  }
+
+  #call(): Call {
+    const call = this.thread.runs.get("r1")?.calls.get(CALL);
+    if (call === undefined) throw new Error("there is no call");
+    return call;
   }
 
   #isEnded(): boolean {
     return this.thread.runs.get("r1")?.ended !== undefined || !this.thread.runs.has("r1");
   }
 
-  #told(): Draft[] {
-    if (!this.thread.dueNotices.has("l")) return [];
-    const id = this.#isEnded() ? OWN_ANSWER : "told";
-    return [{ id, kind: "notice", text: "", answers: "l" }];
-  }
-
-  /** That the action was closed, and a result for its call. */
-  #closed(): Draft[] {
-    const { closed } = this.thread.actions.get("a1") ?? {};
-    const call = this.thread.runs.get("r1")?.calls.get(CALL);
-    if (call === undefined || call.finished !== undefined) return [];
-    const outcome =
-      closed === undefined || closed.outcome === "void" ? "cancelled" : closed.outcome;
-    const finished: Draft = { id: "end", kind: "tool_finished", ...REF, outcome, text: "" };
-    if (closed === undefined) return [finished];
-    return [{ id: "close", kind: "action_closed", action: "a1", outcome }, finished];
-  }
-
-  #ended(): Draft[] {
-    if (this.#isEnded()) return [];
-    return [{ id: "R", kind: "run_ended", run: "r1", status: "completed" }];
+  /** The product's steps to an answer. */
+  *#toAnswer(): Iterable<Learnt> {
+    const notice = this.thread.dueNotices.get("l");
+    if (notice !== undefined) yield { do: "tell", notice };
+    const run = this.thread.runs.get("r1");
+    for (const call of run?.open.values() ?? []) {
+      const { action } = call;
+      if (action?.closed === undefined) yield { do: "cancel", call };
+      else yield { do: "close", action };
+    }
+    if (run !== undefined && run.ended === undefined) yield { do: "end", run };
   }
 
   /** The oldest answer that is owed, and what is not one. */
@@ -155,9 +185,14 @@ export class Replay {
     for (;;) {
       const [debt] = this.thread.outbox.values();
       if (debt === undefined) return;
-      this.#add([delivered(debt.id)], at);
-      if (isAnswer(debt.id)) return;
+      this.#add(this.#delivered({ kind: "debt", debt }), at);
+      if (this.#isAnswer(debt)) return;
     }
+  }
+
+  #delivered(owed: Extract<Step, { do: "deliver" }>["owed"]): Draft[] {
+    const facts = { entry: shownId(owed), ref: "1" };
+    return this.#drafts({ do: "deliver", key: "", view: "main", owed, facts }) ?? [];
   }
 
   /**
@@ -174,22 +209,18 @@ export class Replay {
     }
   }
 
-  #extra(step: Step): Draft[] | undefined {
+  #extra(step: Step): Drafts {
     if (step.do === "deliver") {
-      if (step.owed.kind === "card") return [delivered(`a1@${step.owed.action.touched}`)];
-      if (step.owed.kind !== "debt") return undefined;
-      return isAnswer(step.owed.debt.id) ? undefined : [delivered(step.owed.debt.id)];
+      const isOwn = step.owed.kind === "debt" && this.#isAnswer(step.owed.debt);
+      return isOwn || step.owed.kind === "past"
+        ? undefined
+        : (this.#delivered(step.owed) as Drafts);
     }
     if (step.do === "tell") {
-      const { id } = step.word;
-      if (id === "l" && this.#isEnded()) return undefined;
-      return [{ id: `n${id}`, kind: "notice", text: "", answers: id }];
+      return step.notice.id === "l" && this.#isEnded() ? undefined : this.#drafts(step);
     }
-    if (step.do !== "judge") return undefined;
-    const action = this.thread.actions.get("a1");
-    const counts = action !== undefined && isOpen(action) && step.click.at < EXPIRES_AT;
-    const { id } = step.click;
-    return counts ? undefined : [{ id: `w${id}`, kind: "notice", text: "", answers: id }];
+    // Undefined where it counts: then somebody is looked up.
+    return step.do === "judge" ? this.#drafts({ ...step, facts: {} }) : undefined;
   }
 
   next(late: boolean, busy: ReadonlySet<string> = new Set()): Step {
@@ -201,25 +232,15 @@ export class Replay {
   *answering(late: boolean): Iterable<Step["do"]> {
     for (let guard = 0; guard < 5; guard++) {
       const step = this.next(late);
-      const drafts = this.#answers(step);
-      if (drafts === undefined) return;
+      const isAnswering = ["tell", "close", "cancel", "end"].includes(step.do);
+      if (!isAnswering) return;
       yield step.do;
-      this.#add(drafts, late ? EXPIRES_AT : 1);
+      this.#add(this.#drafts(step as Learnt) ?? [], late ? EXPIRES_AT : 1);
       this.tidy(late);
     }
   }
 
-  #answers(step: Step): Draft[] | undefined {
-    if (step.do === "tell") return this.#told();
-    if (step.do === "close" || step.do === "cancel") return this.#closed();
-    return step.do === "end" ? this.#ended() : undefined;
+  #isAnswer({ id }: OutboxItem): boolean {
+    return id === entryId.runEnded("r1") || (id === OWN_ANSWER && this.#hasOwnAnswer);
   }
-}
-
-function isAnswer(id: string): boolean {
-  return id === "R" || id === OWN_ANSWER;
-}
-
-function delivered(entry: string): Draft {
-  return { id: `d${entry}`, kind: "delivered", view: "main", entry, stage: "final", ref: "1" };
 }

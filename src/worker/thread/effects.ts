@@ -1,47 +1,34 @@
-import { entryId, noticeId } from "../../thread/entry-ids.ts";
-import { beginRun, endRun } from "../../thread/run.ts";
-import { type Action, isOpen } from "../../thread/action.ts";
-import { countVoters, signed } from "../../core/people.ts";
-import {
-  checkEligible,
-  type VotingRule,
-  fixApprovers,
-  type Place,
-} from "../../approvals/eligibility.ts";
-import { lapseOf } from "../../approvals/refusal.ts";
-import type { Draft, Entry, JsonObject } from "../../core/entry.ts";
-import { type BotError, messageOf } from "../../core/errors.ts";
-import type { Call, DueNotice } from "../../thread/state.ts";
-
-import { absenceDrafts, lookForHosts, namelessDraft, voidDraft } from "./absence.ts";
-import { judgeClick, judgeReply } from "./clicks.ts";
-import { runInBackground, acquireResource, putOff } from "../background.ts";
+import { isOpen } from "../../thread/action.ts";
+import { entryId } from "../../thread/entry-ids.ts";
+import type { Step, StepOf } from "../../thread/decide.ts";
+import type { BotError } from "../../core/errors.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { JsonObject } from "../../core/entry.ts";
+import { conclude, concludeUnchanged, draftsFrom } from "./conclude.ts";
+import { acquireResource, putOff, runInBackground } from "../background.ts";
 import { storeNow } from "../context.ts";
-import { catchUp, append, appendDecision, retryUntilStored } from "../store.ts";
+import { append, catchUp, retryUntilStored } from "../store.ts";
 import type { ThreadContext } from "./context.ts";
 import { progress } from "./progress.ts";
-import { expiredDraft, hint, lapsedDrafts, warningDraft } from "./hints.ts";
-import { isLookUpFailure, placeOf } from "./permission/look-up.ts";
-import type { Step } from "../../thread/decide.ts";
-import { permit } from "./permission/permission.ts";
-import { propose } from "./propose.ts";
-import { voicesIn } from "./permission/requesters.ts";
-import { show, showRun } from "./show.ts";
+import { judgeAssent, judgeClick, judgeReply } from "./judge.ts";
+import { isLookUpFailure } from "./permission/look-up.ts";
+import { whyNotRun } from "./may-run.ts";
 import { callModel } from "./model-call.ts";
-import { finishedDraft, recover, runTool } from "./tool-call.ts";
+import { propose } from "./propose.ts";
+import { show, showRun } from "./show.ts";
+import { recover, runTool } from "./tool-call.ts";
 
 /** Who waits longer than this for a card is told why. */
 const NOTABLE_LOOK_UP_MS = 30_000;
 
-/** Takes one step: either writes entries now, or begins work that will. */
+/** Takes one step: writes what follows from it, or begins to learn what that depends on. */
 export async function execute(
   ctx: ThreadContext,
   step: Exclude<Step, { do: "wait" }>,
 ): Promise<void> {
-  const { thread, parts } = ctx;
   switch (step.do) {
     case "recover":
-      recover(ctx, step.key, step.call);
+      recover(ctx, step);
       return;
     case "deliver":
       runInBackground(ctx, { key: step.key, kept: true }, (signal) => show(ctx, step, signal));
@@ -50,199 +37,96 @@ export async function execute(
       runInBackground(ctx, { key: step.key, kept: true }, (signal) => showRun(ctx, step, signal));
       return;
     case "judge":
-      runInBackground(ctx, { key: step.key }, (signal) => judgeClick(ctx, step.click, signal));
+      runInBackground(ctx, step, (signal) => judgeClick(ctx, step, signal));
       return;
     case "hint":
-      runInBackground(ctx, { key: step.key }, (signal) => answerAssent(ctx, step.message, signal));
+      runInBackground(ctx, step, (signal) => judgeAssent(ctx, step, signal));
       return;
-    case "warn":
-      await append(ctx, [warningDraft(ctx, step.waiting)]);
-      return;
-    case "lapse":
-      await append(ctx, lapsedDrafts(step.call));
-      return;
-    case "tell":
-      await append(ctx, [wordNotice(step.word)]);
-      return;
-    case "close":
-      await append(ctx, closing(step.action));
-      return;
-    case "renew":
-      await append(ctx, [namelessDraft(step.action)]);
-      return;
-    case "begin":
-      await append(ctx, beginRun(step.pending, thread, parts.run));
-      return;
-    case "cancel":
-      await append(ctx, [finishedDraft(step.call, "cancelled", "Stopped before it was run.")]);
+    case "reply":
+      runInBackground(ctx, workOf(step), (signal) => judgeReply(ctx, step, signal));
       return;
     case "prepare":
-      runInBackground(ctx, { key: step.key, run: step.call.run }, (signal) =>
-        prepare(ctx, step.key, step.call, signal),
-      );
+      runInBackground(ctx, workOf(step), (signal) => prepare(ctx, step, signal));
       return;
     case "dispatch":
-      runInBackground(ctx, { key: step.key, run: step.call.run }, (signal) =>
-        dispatch(ctx, step, signal),
-      );
+      runInBackground(ctx, workOf(step), (signal) => dispatch(ctx, step, signal));
       return;
     case "think":
       runInBackground(ctx, { key: step.key, run: step.run.started.run }, (signal) =>
-        callModel(ctx, step.run, step.modelRun, { key: step.key, signal }),
-      );
-      return;
-    case "reply":
-      runInBackground(ctx, { key: step.key, run: step.call.run }, (signal) =>
-        judgeReply(ctx, step.key, step.call, step.reply, signal),
+        callModel(ctx, step, signal),
       );
       return;
     case "hosts":
-      lookForHosts(ctx, step.key);
-      return;
-    case "abandon":
-    case "await":
-      await append(ctx, absenceDrafts(ctx, step));
-      return;
-    case "write":
-      await append(ctx, [step.draft]);
-      return;
-    case "end":
-      await append(ctx, [endRun(step.run)]);
+      runInBackground(ctx, step, () => lookForHosts(ctx));
       return;
     case "expire":
-      await expire(ctx, step.action);
+      await expire(ctx, step);
       return;
+    default: {
+      // All is known. Where something came meanwhile it is decided again.
+      const drafts = draftsFrom(ctx, step);
+      if (drafts !== undefined) await append(ctx, drafts);
+    }
   }
 }
 
-async function expire(ctx: ThreadContext, { action }: Action): Promise<void> {
-  await retryUntilStored(ctx, () =>
-    ctx.parts.journal.post(ctx.key, { id: entryId.expiry(action), kind: "timer", action }),
-  );
+function workOf({ key, call }: StepOf<"reply" | "prepare" | "dispatch">): {
+  key: string;
+  run: string;
+} {
+  return { key, run: call.run };
+}
+
+async function expire(ctx: ThreadContext, { action: { action } }: StepOf<"expire">): Promise<void> {
+  const timer = { id: entryId.expiry(action), kind: "timer", action } as const;
+  await retryUntilStored(ctx, () => ctx.parts.journal.post(ctx.key, timer));
   await catchUp(ctx);
 }
 
-/** Tells who agreed in words what it takes. */
-async function answerAssent(
-  ctx: ThreadContext,
-  message: Entry<"message">,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
-  const draft = await hint(ctx, message, signal);
-  const isOwed = () => ctx.thread.assents.has(message.id) && !signal.aborted;
-  return () => appendDecision(ctx, () => (isOwed() ? [draft()] : undefined));
-}
-
-/** Writes down that an action has been closed, and the result of its call. */
-function closing(action: Action): Draft<"action_closed" | "tool_finished" | "notice">[] {
-  const { closed } = action;
-  if (closed === undefined || closed.outcome === "void") return [];
-  const { outcome, by, reason } = closed;
-  const who = by === undefined ? "" : ` by ${by}`;
-  const why = reason === undefined ? "" : `: ${reason}`;
-  const word = { denied: "Denied", expired: "Expired", cancelled: "Cancelled" }[outcome];
-  return [
-    closedDraft(action, outcome, by, reason),
-    finishedDraft(action, outcome, `${word}${who}${why}. The tool was not executed.`),
-    ...(outcome === "expired" ? [expiredDraft(action)] : []),
-  ];
-}
-
-function closedDraft(
-  { action }: Action,
-  outcome: Entry<"action_closed">["outcome"],
-  by: string | undefined,
-  reason: string | undefined,
-): Draft<"action_closed"> {
-  return {
-    id: entryId.closed(action),
-    kind: "action_closed",
-    action,
-    outcome,
-    ...(by !== undefined && { by }),
-    ...(reason !== undefined && { reason }),
+/** Asks the store which machines are there. */
+async function lookForHosts(ctx: ThreadContext): Promise<() => Promise<void>> {
+  const at = performance.now();
+  const beats = await retryUntilStored(ctx, () => ctx.parts.journal.hosts());
+  return async () => {
+    ctx.hosts = { at, heard: new Map(beats.map((beat) => [beat.host, beat])) };
   };
 }
 
-function wordNotice({ id, question: _question, ...said }: DueNotice): Draft<"notice"> {
-  return { id: noticeId.told(id), kind: "notice", answers: id, ...said };
-}
-
-/** This worker still drives the journal and is not shutting down. */
-function mayAct({ over, fenced, draining, thread }: ThreadContext): boolean {
-  return !over && !fenced && !draining && thread.newer === undefined;
-}
-
-/** Decides what becomes of a call nobody was asked about yet: blocked, run at once, or proposed. */
+/** Learns what becomes of a call that nobody was asked about yet; one that may run at once is run. */
 async function prepare(
   ctx: ThreadContext,
-  key: string,
-  call: Call,
+  step: StepOf<"prepare">,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const proposal = await propose(ctx, call, signal);
-  const run = () => ctx.thread.runs.get(call.run);
-  const stillAsked = () =>
-    call.finished === undefined &&
-    call.action === undefined &&
-    call.asked === undefined &&
-    run()?.stopped === false &&
-    mayAct(ctx);
-  if (proposal.kind === "later") {
+  const { key, call } = step;
+  const facts = await propose(ctx, call, signal).catch(lookUpFailure);
+  if (!("kind" in facts)) {
     return async () => {
-      putOff(ctx, key, proposal.error);
+      putOff(ctx, key, facts);
       const isLong = storeNow(ctx) - call.askedAt >= NOTABLE_LOOK_UP_MS;
-      if (isLong) await appendDecision(ctx, () => (stillAsked() ? [lookingUp(call)] : undefined));
+      if (isLong && !signal.aborted) await conclude(ctx, { ...step, facts: { kind: "later" } });
     };
   }
-  if (proposal.kind === "blocked") {
-    return () =>
-      appendDecision(ctx, () =>
-        stillAsked() ? [finishedDraft(call, "blocked", proposal.text)] : undefined,
-      );
-  }
-  if (proposal.kind === "ask" || proposal.kind === "question") {
+  if (facts.kind !== "allow") {
     return async () => {
-      await appendDecision(ctx, () => (stillAsked() ? [proposal.draft()] : undefined));
-      progress(ctx, call.run, { kind: "waiting", run: call.run });
+      if (!signal.aborted) await conclude(ctx, { ...step, facts });
+      const isWaiting = facts.kind === "ask" || facts.kind === "question";
+      if (isWaiting) progress(ctx, call.run, { kind: "waiting", run: call.run });
     };
   }
-  const { prepared } = proposal;
-  const done = await claimFor(ctx, prepared.tool.name, prepared.args);
+  const { tool, args } = facts.prepared;
+  const release = await acquireFor(ctx, tool, args);
   return async () => {
-    const mayRun = stillAsked() && !signal.aborted;
-    if (mayRun && (await append(ctx, [started(call, prepared)])) === "ok") runTool(ctx, call, done);
-    else done();
+    const isStarted = !signal.aborted && (await concludeUnchanged(ctx, { ...step, facts }));
+    if (isStarted) runTool(ctx, call, release);
+    else release();
   };
 }
 
-function lookingUp({ call, tool }: Call): Draft<"notice"> {
-  const text = `I can't look up who may approve ${tool} because the platform isn't answering. I'll keep trying for an hour.`;
-  return { id: noticeId.looking(call), kind: "notice", text };
-}
-
-function started(
-  call: Call,
-  prepared: {
-    tool: { name: string };
-    effect: Entry<"tool_started">["effect"];
-    args: JsonObject;
-    host: string | undefined;
-    digest: string;
-  },
-): Draft<"tool_started"> {
-  const same = JSON.stringify(prepared.args) === JSON.stringify(call.args);
-  return {
-    id: entryId.started(call.call),
-    kind: "tool_started",
-    run: call.run,
-    call: call.call,
-    tool: prepared.tool.name,
-    effect: prepared.effect,
-    digest: prepared.digest,
-    ...(prepared.host !== undefined && { host: prepared.host }),
-    ...(!same && { args: prepared.args }),
-  };
+/** A look-up that failed is neither yes nor no. */
+function lookUpFailure(error: unknown): BotError {
+  if (isLookUpFailure(error)) return error;
+  throw error;
 }
 
 /**
@@ -251,111 +135,48 @@ function started(
  */
 async function dispatch(
   ctx: ThreadContext,
-  { key, call, action }: Extract<Step, { do: "dispatch" }>,
+  step: StepOf<"dispatch">,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
+  const { key, call, action } = step;
   const { proposal } = action;
-  const done = await claimFor(ctx, proposal.tool, proposal.args);
-  const drift = await whyNot(ctx, action, signal);
-  let running = false;
-  const act = async (): Promise<void> => {
-    // A click that is not judged yet may be a deny: it comes first, and then this is looked at again.
-    if (!isOpen(action) || action.proposal !== proposal || ctx.thread.clicks.size > 0) return;
-    if (!mayAct(ctx)) return;
-    // Nobody said no: it stays approved and is looked at again, until it expires.
-    if (isLookUpFailure(drift)) return putOff(ctx, key, drift);
-    if (drift !== undefined) {
-      await append(ctx, [voidDraft(action, drift)]);
-      return;
-    }
-    const { tool, effect, digest, host, revision, expiresAt } = proposal;
-    const reply = await append(
-      ctx,
-      [
-        {
-          id: entryId.started(call.call),
-          kind: "tool_started",
-          run: call.run,
-          call: call.call,
-          tool,
-          effect,
-          digest,
-          ...(host !== undefined && { host }),
-          action: action.action,
-          revision,
-        },
-      ],
-      { before: expiresAt },
-    );
-    running = reply === "ok";
-    if (running) runTool(ctx, call, done);
-    if (reply === "late") await execute(ctx, { do: "expire", action });
-  };
+  const release = await acquireFor(ctx, proposal.tool, proposal.args);
+  const drift = await driftOf(ctx, step, signal);
   return async () => {
+    let isRunning = false;
     try {
-      await act();
+      // Nobody said no: it stays approved and is looked at again, until it expires.
+      if (isLookUpFailure(drift)) return isOpen(action) ? putOff(ctx, key, drift) : undefined;
+      const before = drift === undefined ? { before: proposal.expiresAt } : {};
+      const learnt = { ...step, facts: { proposal, drift } };
+      isRunning = (await concludeUnchanged(ctx, learnt, before)) && drift === undefined;
+      if (isRunning) runTool(ctx, call, release);
     } finally {
-      if (!running) done();
+      if (!isRunning) release();
     }
   };
 }
 
-/** Writes on one resource follow each other; a read waits for nothing. */
-async function claimFor(ctx: ThreadContext, tool: string, args: JsonObject): Promise<() => void> {
-  const { dispatcher } = ctx.parts;
-  if (dispatcher.effectOf(tool, args) === "read") return () => {};
-  return acquireResource(ctx, dispatcher.resourceOf(tool, args));
-}
-
-/**
- * Why an approved action may not run after all, or that who approved it could not be looked up. Its approvals have to carry
- * it as it was asked for and as policy asks now, which after a restart may ask for more.
- */
-async function whyNot(
+/** Why an approved action may not run after all, or that who approved it could not be looked up. */
+async function driftOf(
   ctx: ThreadContext,
-  action: Action,
+  { action }: StepOf<"dispatch">,
   signal: AbortSignal,
 ): Promise<string | BotError | undefined> {
   const { dispatcher, encoder } = ctx.parts;
-  const { encode } = encoder;
-  const { run, tool, args, digest } = action.proposal;
-  const place = placeOf(ctx, signal);
+  const { tool, args, digest } = action.proposal;
   try {
-    const short = await whyShort(action.votes, action.proposal, place, "`people:` is");
-    if (short !== undefined) return short;
-    const permission = await permit(ctx, { ...action.proposal, action }, signal);
-    if (permission.kind === "deny") return permission.why;
-    if (permission.kind === "ask") {
-      const asking = [...voicesIn(ctx, run), ...action.editors];
-      const now = {
-        approvers: await fixApprovers(permission.approvers, place.people),
-        barred: permission.requesterMayApprove ? [] : asking,
-        quorum: permission.quorum,
-      };
-      const shortNow = await whyShort(action.votes, now, place, "the rules are");
-      if (shortNow !== undefined) return shortNow;
-    }
-    return await dispatcher.revalidate(tool, args, digest, signal);
+    const why = await whyNotRun(ctx, action, signal);
+    return why ?? (await dispatcher.revalidate(tool, args, digest, signal));
   } catch (error) {
     if (isLookUpFailure(error)) return error;
-    return `it could not be checked again: ${encode(messageOf(error))}`;
+    return `it could not be checked again: ${encoder.encode(messageOf(error))}`;
   }
 }
 
-/** Why the votes do not carry what this electorate decides on, or undefined. `as`: what says so now. */
-async function whyShort(
-  votes: Action["votes"],
-  electorate: VotingRule,
-  place: Place,
-  as: string,
-): Promise<string | undefined> {
-  // They count as different people only if `people:` has them so still.
-  const approving = votes.filter(({ approve }) => approve);
-  if (countVoters(approving, place.personOf) < electorate.quorum)
-    return `its approvals are by fewer different people than it needs, as ${as} now`;
-  for (const vote of votes) {
-    const still = await checkEligible(vote.account, electorate, place);
-    if (!still.eligible) return `an approval no longer counts: ${lapseOf(signed(vote), still)}`;
-  }
-  return undefined;
+/** Writes on one resource follow each other; a read waits for nothing. */
+async function acquireFor(ctx: ThreadContext, tool: string, args: JsonObject): Promise<() => void> {
+  const { dispatcher } = ctx.parts;
+  if (dispatcher.effectOf(tool, args) === "read") return () => {};
+  return acquireResource(ctx, dispatcher.resourceOf(tool, args));
 }

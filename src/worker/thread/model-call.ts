@@ -1,17 +1,17 @@
-import { entryId } from "../../thread/entry-ids.ts";
 import { limitTurn } from "../../agent/turn-limits.ts";
 import { requestOf } from "../../agent/request.ts";
-import { endRun, reportOf } from "../../thread/run.ts";
+import type { StepOf } from "../../thread/decide.ts";
+import type { ModelFacts } from "../../thread/drafts-model.ts";
+import { conclude } from "./conclude.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { filesOf, type TranscriptTurn } from "../../agent/transcript.ts";
 import type { AssistantBlock } from "../../core/block.ts";
-import type { Draft, FileRef } from "../../core/entry.ts";
+import type { FileRef } from "../../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
-import type { Run } from "../../thread/state.ts";
 import type { FileBlock, Model, ModelRequest, Turn } from "../../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
 import { putOff } from "../background.ts";
-import { append, appendDecision, retryUntilStored } from "../store.ts";
+import { retryUntilStored } from "../store.ts";
 import type { ThreadContext } from "./context.ts";
 import { progress } from "./progress.ts";
 import { transcriptOf } from "./transcript.ts";
@@ -31,105 +31,71 @@ const DRAFT_MS = 100;
  */
 export async function callModel(
   ctx: ThreadContext,
-  run: Run,
-  modelRun: ModelRun,
-  { key, signal }: { key: string; signal: AbortSignal },
+  step: StepOf<"think">,
+  signal: AbortSignal,
 ): Promise<() => Promise<void>> {
+  const { key } = step;
+  const written = { text: "" };
+  const facts = await learnTurn(ctx, step, written, signal).catch((error: unknown) => {
+    const { encode } = ctx.parts.encoder;
+    if (signal.aborted) return { kind: "cut" as const, written: shownPart(encode(written.text)) };
+    // Nobody can say now whose words these are.
+    if (isLookUpFailure(error)) return error;
+    if (!isBotError(error))
+      ctx.parts.log.error({ err: error, key: ctx.key }, "the model could not be asked");
+    const code = isBotError(error) ? error.code : undefined;
+    return { kind: "failed" as const, why: encode(messageOf(error)), code };
+  });
+  return async () => {
+    if ("kind" in facts) await conclude(ctx, { ...step, facts });
+    else putOff(ctx, key, facts);
+  };
+}
+
+/** What the model says next. `written` is what it has written so far. @throws whatever keeps it from an answer */
+async function learnTurn(
+  ctx: ThreadContext,
+  { run, modelRun }: StepOf<"think">,
+  written: { text: string },
+  signal: AbortSignal,
+): Promise<ModelFacts> {
   const { parts } = ctx;
   const name = run.started.run;
   const step = modelRun.steps + 1;
-  const written = { text: "" };
-  try {
-    const terms = parts.run.terms;
-    if (terms === undefined)
-      throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
-    if (terms.prefix !== modelRun.terms.prefix)
-      return () => appendDecision(ctx, () => changed(run));
-    const model = await parts.model(modelRun.terms.model);
-    progress(ctx, name, { kind: "thinking", run: name, step });
-    const transcript = await transcriptOf(ctx);
-    const telling = await tellingFor(ctx, run, modelRun, signal);
-    const asked = requestOf(transcript, { run: name, modelRun }, terms, telling);
-    const began = performance.now();
-    const requestTokens = tokensOf(ctx, modelRun, asked);
-    const spend = { requestTokens, askers: telling.instructs ?? [], signal };
-    const response = await withinBudget(ctx, terms, spend, async () => {
-      const turns = await withFiles(ctx, asked.turns);
-      return withinMinutes(modelRun, signal, (limited) =>
-        generate(ctx, model, { ...asked.request, turns }, { signal: limited, run: name, written }),
-      );
-    });
-    const ids = new Set(transcript.ids);
-    const { content: turn, stop } = limitTurn(response, parts.encoder);
-    const content: AssistantBlock[] = [];
-    for (const block of turn) content.push(await kept(ctx, ids, `${name}_${step}`, block));
-    const draft: Draft<"assistant"> = {
-      id: entryId.assistant(name, step),
-      kind: "assistant",
-      run: name,
-      step,
-      seen: asked.seen,
-      ...(telling.instructs !== undefined && { instructs: [...telling.instructs] }),
-      ...(telling.brief && { brief: true }),
-      content,
-      stop,
-      usage: response.usage,
-      model: model.id,
-      request: asked.hash,
-      ms: Math.round(performance.now() - began),
-    };
-    return async () => {
-      if (!ctx.over && !ctx.fenced) await append(ctx, [draft]);
-    };
-  } catch (error) {
-    if (signal.aborted) return () => appendDecision(ctx, () => stopped(ctx, run, written.text));
-    // Nobody can say now whose words these are.
-    if (isLookUpFailure(error)) return async () => putOff(ctx, key, error);
-    if (!isBotError(error))
-      parts.log.error({ err: error, key: ctx.key }, "the model could not be asked");
-    return () =>
-      appendDecision(ctx, () =>
-        run.ended === undefined && !run.stopped ? [failed(ctx, run, error)] : undefined,
-      );
-  }
-}
-
-/** Within a run the prefix stays the same bytes; a run that outlived its program's prompt or tools ends. */
-function changed(run: Run): [Draft<"run_ended">] | undefined {
-  if (run.ended !== undefined || run.stopped) return undefined;
-  const name = run.started.run;
-  const why = "The program was changed while this run was open, so it ends here.";
-  const text = `${reportOf(run, why)}\n\nWrite "continue" to go on from here.`;
-  return [{ id: entryId.runEnded(name), kind: "run_ended", run: name, status: "wrapped_up", text }];
-}
-
-/** It was cut by a Stop: what it had written is kept. By a shutdown: nothing ends. */
-function stopped(
-  { parts }: ThreadContext,
-  run: Run,
-  written: string,
-): [Draft<"run_ended">] | undefined {
-  if (!run.stopped || run.ended !== undefined || run.open.size > 0) return undefined;
-  return [endRun(run, shownPart(parts.encoder.encode(written)))];
-}
-
-function failed({ parts }: ThreadContext, run: Run, error: unknown): Draft<"run_ended"> {
-  const why = `The model could not answer. ${parts.encoder.encode(messageOf(error))}`;
-  const isSpent = isBotError(error, "BUDGET_EXHAUSTED");
-  const left = isBotError(error, "MODEL_CONTENT_UNSUPPORTED")
-    ? ", without the files sent so far"
-    : "";
-  const again = isSpent ? "" : `Nothing is lost: write again to have it tried again${left}. `;
-  const what = `${again}Direct commands work without a model; \`tools\` lists them.`;
-  const name = run.started.run;
-  return {
-    id: entryId.runEnded(name),
-    kind: "run_ended",
-    run: name,
-    status: "failed",
-    text: `${reportOf(run, why)}\n\n${what}`,
-    ...(isBotError(error) && { error: error.code }),
+  const { terms } = parts.run;
+  if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
+  if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
+  const model = await parts.model(modelRun.terms.model);
+  progress(ctx, name, { kind: "thinking", run: name, step });
+  const transcript = await transcriptOf(ctx);
+  const telling = await tellingFor(ctx, run, modelRun, signal);
+  const asked = requestOf(transcript, { run: name, modelRun }, terms, telling);
+  const began = performance.now();
+  const requestTokens = tokensOf(ctx, modelRun, asked);
+  const spend = { requestTokens, askers: telling.instructs ?? [], signal };
+  const response = await withinBudget(ctx, terms, spend, async () => {
+    const turns = await withFiles(ctx, asked.turns);
+    return withinMinutes(modelRun, signal, (limited) =>
+      generate(ctx, model, { ...asked.request, turns }, { signal: limited, run: name, written }),
+    );
+  });
+  const ids = new Set(transcript.ids);
+  const { content: blocks, stop } = limitTurn(response, parts.encoder);
+  const content: AssistantBlock[] = [];
+  for (const block of blocks) content.push(await kept(ctx, ids, `${name}_${step}`, block));
+  const turn = {
+    step,
+    seen: asked.seen,
+    ...(telling.instructs !== undefined && { instructs: [...telling.instructs] }),
+    ...(telling.brief && { brief: true }),
+    content,
+    stop,
+    usage: response.usage,
+    model: model.id,
+    request: asked.hash,
+    ms: Math.round(performance.now() - began),
   };
+  return { kind: "turn", turn };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { cardState, pastState, progressId } from "../../thread/entry-ids.ts";
+import { progressId } from "../../thread/entry-ids.ts";
 import type { Delivery, MessageRef, View } from "../../adapters/adapter.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { cardOf, type Encode } from "../../queries/cards.ts";
@@ -6,12 +6,6 @@ import { outgoingOf, pastNotice } from "../../queries/outgoing.ts";
 import type { Undelivered } from "../../thread/decide.ts";
 import { isPast } from "../../thread/fold-notices.ts";
 import type { Thread } from "../../thread/state.ts";
-
-/** What is recorded once a delivery has been made. */
-export interface Delivered {
-  entry: string;
-  ref: MessageRef;
-}
 
 /** What is known of earlier attempts to show an entry in a view. */
 export interface Attempts {
@@ -21,31 +15,30 @@ export interface Attempts {
   isRetry(entry: string): boolean;
 }
 
-/** Shows one owed thing in a view. Throws what the platform throws; the debt then stays. */
+/** Shows one owed thing in a view. Returns the message; "" where it was no longer worth showing. Throws what the platform throws: it is still owed then. */
 export async function deliver(
   view: View,
   viewName: string,
   { key, thread, isUntried, isRetry }: { key: JournalKey; thread: Thread } & Attempts,
   owed: Undelivered,
   encode: Encode,
-): Promise<Delivered> {
+): Promise<MessageRef> {
   if (owed.kind === "card") {
     const { action } = owed;
-    const entry = cardState(action.action, action.touched);
     const card = cardOf(key, action, encode);
     const shown = action.shown.get(viewName);
     if (shown === undefined) {
       const delivery = { id: action.action, isRetry: isRetry(action.proposal.id) };
-      return { entry, ref: await view.postCard(card, delivery) };
+      return view.postCard(card, delivery);
     }
     await view.updateCard(shown.ref, card);
-    return { entry, ref: shown.ref };
+    return shown.ref;
   }
   if (owed.kind === "past") {
     const { offer } = owed;
     const ref = offer.shown.get(viewName) ?? "";
     await view.updateNotice(ref, pastNotice(thread, offer.notice, encode));
-    return { entry: pastState(offer.notice.id), ref };
+    return ref;
   }
   const { debt } = owed;
   const message = outgoingOf({ key, thread }, debt, encode);
@@ -55,14 +48,10 @@ export async function deliver(
       offer !== undefined &&
       isPast(thread, offer) &&
       pastNotice(thread, debt.notice, encode) === undefined;
-    if (isPointless) return { entry: debt.id, ref: "" };
+    if (isPointless) return "";
     if (debt.notice.to !== undefined && message.kind === "notice")
-      return {
-        entry: debt.id,
-        ref: await view.postPrivately(debt.notice.to, message.text, message),
-      };
-    const delivery = { id: debt.id, isRetry: isRetry(debt.id) };
-    return { entry: debt.id, ref: await view.post(message, delivery) };
+      return view.postPrivately(debt.notice.to, message.text, message);
+    return view.post(message, { id: debt.id, isRetry: isRetry(debt.id) });
   }
   const { run } = debt;
   const begun = run.progressMessages.get(viewName);
@@ -74,6 +63,5 @@ export async function deliver(
   if (isBegunUnseen && view.openProgress !== undefined) {
     delivery.orphan = progressId(run.started.run);
   }
-  const ref = await view.post(message, delivery, isLast ? begun?.ref : undefined);
-  return { entry: debt.id, ref };
+  return view.post(message, delivery, isLast ? begun?.ref : undefined);
 }

@@ -1,4 +1,3 @@
-import { actionName, entryId, noticeId } from "../../thread/entry-ids.ts";
 import {
   type VotingRule,
   countEligible,
@@ -8,12 +7,11 @@ import {
 } from "../../approvals/eligibility.ts";
 import type { Action } from "../../thread/action.ts";
 import type { Ask, Decision } from "../../approvals/policy.ts";
-import { refusalOf } from "../../thread/run.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { exactText } from "../../security/sanitize.ts";
 import { capText } from "../../core/text.ts";
-import type { Draft, Entry, JsonObject, Preview } from "../../core/entry.ts";
-import { type BotError, messageOf } from "../../core/errors.ts";
+import type { Entry, JsonObject, Preview } from "../../core/entry.ts";
+import { messageOf } from "../../core/errors.ts";
 import type { Call } from "../../thread/state.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
@@ -23,16 +21,9 @@ import type { ThreadContext } from "./context.ts";
 import { editedArgs } from "../../thread/action.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
-import { permit } from "./permission/permission.ts";
+import { mayEdit, mayRun } from "./may-run.ts";
+import type { Card, PreparedCall, Proposal } from "../../thread/drafts-calls.ts";
 import { voicesIn } from "./permission/requesters.ts";
-
-export type Proposal =
-  | { kind: "blocked"; text: string }
-  /** Nobody can say yet who could approve it. */
-  | { kind: "later"; error: BotError }
-  | { kind: "allow"; prepared: Prepared }
-  | { kind: "ask"; draft(): Draft<"action_proposed"> }
-  | { kind: "question"; draft(): Draft<"notice"> };
 
 /** More than this cannot be shown whole on a card of any platform, so it cannot be approved. */
 const MAX_SHOWN_BYTES = 3_000;
@@ -44,76 +35,69 @@ const MAX_REASON_BYTES = 600;
 /**
  * What becomes of a call: what is denied as it was asked for is not looked at further; what the checked and pinned arguments
  * come to decides. Whatever goes wrong on the way blocks the call with the reason; nothing is ever run because something
- * could not be checked. A look-up of people that failed is no answer: it is tried again for an hour.
+ * could not be checked. @throws BotError PEOPLE_UNAVAILABLE: that is no answer, and is asked again, for an hour
  */
 export async function propose(
   ctx: ThreadContext,
   call: Call,
   signal: AbortSignal,
 ): Promise<Proposal> {
-  const { dispatcher, encoder } = ctx.parts;
-  const { encode } = encoder;
   try {
-    const run = ctx.thread.runs.get(call.run);
-    const refusal = run === undefined ? undefined : refusalOf(call, run, ctx.parts.run.terms);
-    if (refusal !== undefined) return { kind: "blocked", text: refusal };
-    const asIs = await permit(ctx, call, signal);
-    if (asIs.kind === "deny") return { kind: "blocked", text: asIs.why };
-    const prepared = await dispatcher.prepare(call.tool, call.args, signal);
-    // Denied before in other words, such as with a default written out.
-    const again =
-      run === undefined
-        ? undefined
-        : refusalOf({ ...call, args: prepared.args }, run, ctx.parts.run.terms);
-    if (again !== undefined) return { kind: "blocked", text: again };
-    const decision = await permit(ctx, { ...call, args: prepared.args }, signal);
-    if (decision.kind === "deny") return { kind: "blocked", text: decision.why };
-    const tooMany = whyTooManyInRun(ctx, call, prepared.tool);
-    if (tooMany !== undefined) return { kind: "blocked", text: tooMany };
-    const { question } = prepared.tool;
-    if (question !== undefined) {
-      // What is only asked is not run, so there is nothing to approve. A default for reads is not meant for it.
-      if (decision.kind === "ask" && decision.byRule === true) {
-        return { kind: "blocked", text: HELD_QUESTION };
-      }
-      const draft = questionDraft(call, question(prepared.args), encode, storeNow(ctx));
-      return { kind: "question", draft: () => draft };
-    }
-    if (decision.kind === "allow") {
-      const spent = await countInHour(ctx, call, prepared.tool);
-      return spent === undefined ? { kind: "allow", prepared } : { kind: "blocked", text: spent };
-    }
-    const preview = because(await dispatcher.preview(prepared, signal), decision, encode);
-    const requesters = voicesIn(ctx, call.run);
-    const place = placeOf(ctx, signal);
-    const electorate = await electorateOf(ctx, place, decision, requesters);
-    const obstacle =
-      (await tooFew(place, electorate, decision)) ??
-      tooLong(prepared.args) ??
-      (await countInHour(ctx, call, prepared.tool));
-    if (obstacle !== undefined) return { kind: "blocked", text: obstacle };
-    const reason = reasonOf(run?.modelRun);
-    const expiresAt = storeNow(ctx) + decision.expiresInMinutes * 60_000;
-    const placeName = await placeNameOf(ctx, signal);
-    return {
-      kind: "ask",
-      draft: () => {
-        const action = actionName(ctx.thread.counts.actions + 1);
-        const draft = draftOf(call, action, 1, prepared, preview, electorate, expiresAt);
-        return {
-          ...draft,
-          ...(reason !== undefined && { reason }),
-          ...(placeName !== undefined && { place: placeName }),
-        };
-      },
-    };
+    return await proposalFor(ctx, call, signal);
   } catch (error) {
     const mayAnswer = isLookUpFailure(error) && !isForGood(error);
-    if (mayAnswer && storeNow(ctx) < call.askedAt + LOOK_UP_LIMIT_MS) {
-      return { kind: "later", error };
-    }
-    return { kind: "blocked", text: encode(messageOf(error)) };
+    if (mayAnswer && storeNow(ctx) < call.askedAt + LOOK_UP_LIMIT_MS) throw error;
+    return blocked(ctx.parts.encoder.encode(messageOf(error)));
   }
+}
+
+function blocked(text: string): Proposal {
+  return { kind: "blocked", text };
+}
+
+async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal): Promise<Proposal> {
+  const { dispatcher, encoder } = ctx.parts;
+  const { encode } = encoder;
+  const asIs = await mayRun(ctx, call, { args: call.args }, signal);
+  if (asIs.kind === "deny") return blocked(asIs.why);
+  const prepared = await dispatcher.prepare(call.tool, call.args, signal);
+  const { args, tool } = prepared;
+  // Denied before in other words, such as with a default written out.
+  const decision = await mayRun(ctx, call, { args }, signal);
+  if (decision.kind === "deny") return blocked(decision.why);
+  const tooMany = whyTooManyInRun(ctx, call, tool);
+  if (tooMany !== undefined) return blocked(tooMany);
+  if (tool.question !== undefined) {
+    // What is only asked is not run, so there is nothing to approve. A default for reads is not meant for it.
+    if (decision.kind === "ask" && decision.byRule === true) return blocked(HELD_QUESTION);
+    const { text, choices } = tool.question(args);
+    const expiresAt = storeNow(ctx) + QUESTION_MS;
+    return { kind: "question", text: encode(text), choices: choices.map(encode), expiresAt };
+  }
+  if (decision.kind === "allow") {
+    const spent = await countInHour(ctx, call, tool);
+    return spent === undefined ? { kind: "allow", prepared: namedCall(prepared) } : blocked(spent);
+  }
+  const preview = because(await dispatcher.preview(prepared, signal), decision, encode);
+  const requesters = voicesIn(ctx, call.run);
+  const people = placeOf(ctx, signal);
+  const rule = await votingRuleOf(ctx, people, decision, requesters);
+  const obstacle =
+    (await tooFew(people, rule, decision)) ?? tooLong(args) ?? (await countInHour(ctx, call, tool));
+  if (obstacle !== undefined) return blocked(obstacle);
+  const reason = reasonOf(ctx.thread.runs.get(call.run)?.modelRun);
+  const expiresAt = storeNow(ctx) + decision.expiresInMinutes * 60_000;
+  const place = await placeNameOf(ctx, signal);
+  return {
+    kind: "ask",
+    card: { ...namedCall(prepared), ...rule, preview, expiresAt },
+    reason,
+    place,
+  };
+}
+
+function namedCall({ tool, effect, args, host, digest }: Prepared): PreparedCall {
+  return { tool: tool.name, effect, args, host, digest };
 }
 
 const HELD_QUESTION =
@@ -153,16 +137,6 @@ async function placeNameOf(
 
 const PLACE_NAME_MS = 2_000;
 
-function questionDraft(
-  { call }: Call,
-  { text, choices }: { text: string; choices: string[] },
-  encode: (text: string) => string,
-  now: number,
-): Draft<"notice"> {
-  const asks = { call, choices: choices.map(encode), expiresAt: now + QUESTION_MS };
-  return { id: noticeId.asks(call), kind: "notice", text: encode(text), asks };
-}
-
 /** What a model wrote before its calls, for the card: its own word, unverified. */
 function reasonOf(modelRun: ModelRun | undefined): string | undefined {
   const said = modelRun?.last?.content.findLast((block) => block.kind === "text")?.text.trim();
@@ -170,62 +144,38 @@ function reasonOf(modelRun: ModelRun | undefined): string | undefined {
 }
 
 /**
- * The next revision of an open action with other arguments, or why there cannot be one. Its expiry stays; who edited
- * counts as a requester too.
+ * An open action's card with other arguments, or why there cannot be one. Who edited it counts as a requester too.
  * @throws BotError PEOPLE_UNAVAILABLE
  */
 export async function revise(
   ctx: ThreadContext,
   call: Call,
-  { proposal: previous, editors }: Action,
+  action: Action,
   edit: { args: JsonObject; click: Entry<"click"> },
   signal: AbortSignal,
-): Promise<Draft<"action_proposed"> | string> {
+): Promise<Card | string> {
   const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
+  const { proposal: previous, editors } = action;
+  const editor = edit.click.actor.account;
   try {
     const prepared = await dispatcher.prepare(call.tool, editedArgs(previous, edit.args), signal);
-    const edited = [...editors, edit.click.actor.account];
-    const decision = await permit(
-      ctx,
-      {
-        ...call,
-        effect: prepared.effect,
-        args: prepared.args,
-        action: { editors },
-        editor: edit.click.actor.account,
-      },
-      signal,
-    );
+    const { effect, args } = prepared;
+    const decision = await mayEdit(ctx, call, action, { args, effect, editor }, signal);
     if (decision.kind === "deny") return decision.why;
     const shownAs = await dispatcher.preview(prepared, signal);
     const preview = stillBecause(shownAs, decision, previous.preview, encode);
-    const requesters = [...voicesIn(ctx, call.run), ...edited];
+    const requesters = [...voicesIn(ctx, call.run), ...editors, editor];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
     const asked = decision.kind === "ask" ? decision : undefined;
     const place = placeOf(ctx, signal);
-    const electorate = asked
-      ? await electorateOf(ctx, place, asked, requesters)
+    const { approvers, quorum, barred } = asked
+      ? await votingRuleOf(ctx, place, asked, requesters)
       : { ...previous, barred: previous.barred.length === 0 ? [] : requesters };
-    const obstacle = (asked && (await tooFew(place, electorate, asked))) ?? tooLong(prepared.args);
+    const rule = { approvers, quorum, barred };
+    const obstacle = (asked && (await tooFew(place, rule, asked))) ?? tooLong(args);
     if (obstacle !== undefined) return obstacle;
-    const revision = previous.revision + 1;
-    const draft = draftOf(
-      call,
-      previous.action,
-      revision,
-      prepared,
-      preview,
-      electorate,
-      previous.expiresAt,
-    );
-    const { place: placeName, reason } = previous;
-    return {
-      ...draft,
-      ...(placeName !== undefined && { place: placeName }),
-      ...(reason !== undefined && { reason }),
-      click: edit.click.id,
-    };
+    return { ...namedCall(prepared), ...rule, preview, expiresAt: previous.expiresAt };
   } catch (error) {
     if (isLookUpFailure(error)) throw error;
     return encode(messageOf(error));
@@ -233,7 +183,7 @@ export async function revise(
 }
 
 /** Accounts are barred, not people: whose they are is asked at each vote. */
-async function electorateOf(
+async function votingRuleOf(
   { parts, adapter }: ThreadContext,
   place: Place,
   asked: Ask,
@@ -275,33 +225,4 @@ function tooLong(args: JsonObject): string | undefined {
   const shown = Buffer.byteLength(exact);
   if (shown <= MAX_SHOWN_BYTES) return undefined;
   return `The action is too long to be shown whole (${shown} bytes, at most ${MAX_SHOWN_BYTES}), so it cannot be approved. Make it shorter, for example with a script file.`;
-}
-
-function draftOf(
-  call: Call,
-  action: string,
-  revision: number,
-  { tool, effect, args, host, digest }: Prepared,
-  preview: Preview,
-  { approvers, quorum, barred }: VotingRule,
-  expiresAt: number,
-): Draft<"action_proposed"> {
-  return {
-    id: entryId.proposed(action, revision),
-    kind: "action_proposed",
-    run: call.run,
-    call: call.call,
-    action,
-    revision,
-    tool: tool.name,
-    effect,
-    args,
-    digest,
-    preview,
-    approvers,
-    quorum,
-    barred,
-    expiresAt,
-    ...(host !== undefined && { host }),
-  };
 }

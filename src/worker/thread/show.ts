@@ -7,7 +7,9 @@ import { putOff } from "../background.ts";
 import { append, retryUntilStored } from "../store.ts";
 import type { ThreadContext } from "./context.ts";
 import { viewOf } from "./progress.ts";
-import { type Undelivered, retryKey, type Step } from "../../thread/decide.ts";
+import { retryKey, type StepOf, type Undelivered } from "../../thread/decide.ts";
+import { type Shown, shownId } from "../../thread/drafts.ts";
+import { draftsFrom } from "./conclude.ts";
 import { type Attempts, deliver } from "./outbox.ts";
 import { progressOf } from "../../queries/outgoing.ts";
 import { cardOf } from "../../queries/cards.ts";
@@ -18,12 +20,14 @@ const DELIVERY_MS = 20_000;
 /** Shows one owed thing; a platform that refuses is left alone for a while, the debt stays. */
 export function show(
   ctx: ThreadContext,
-  { key, view, owed }: Extract<Step, { do: "deliver" }>,
+  step: StepOf<"deliver">,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  return showOn(ctx, { name: view, stage: "final", retry: key }, signal, async (shown) => {
+  const { key, view, owed } = step;
+  return showOn(ctx, step, key, signal, async (shown) => {
     const context = { key: ctx.key, thread: ctx.thread, ...attemptsAt(ctx, view) };
-    const { entry, ref } = await deliver(shown, view, context, owed, ctx.parts.encoder.encode);
+    const entry = shownId(owed);
+    const ref = await deliver(shown, view, context, owed, ctx.parts.encoder.encode);
     return { entry, ref, takeBack: () => takeBack(ctx, shown, owed, ref) };
   });
 }
@@ -31,11 +35,11 @@ export function show(
 /** Posts the message in which people see the run's progress. */
 export function showRun(
   ctx: ThreadContext,
-  { view, run }: Extract<Step, { do: "show" }>,
+  step: StepOf<"show">,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const retry = retryKey(view);
-  return showOn(ctx, { name: view, stage: "started", retry }, signal, async (shown) => {
+  const { view, run } = step;
+  return showOn(ctx, step, retryKey(view), signal, async (shown) => {
     const { isRetry } = attemptsAt(ctx, view);
     const delivery = { id: progressId(run.started.run), isRetry: isRetry(run.started.id) };
     const ref = await shown.openProgress?.(delivery, progressOf(run));
@@ -63,23 +67,22 @@ function attemptsAt({ wrote, tried }: ThreadContext, view: string): Attempts {
 
 async function showOn(
   ctx: ThreadContext,
-  { name, stage, retry }: { name: string; stage: "started" | "final"; retry: string },
+  step: StepOf<"deliver" | "show">,
+  retry: string,
   signal: AbortSignal,
-  send: (view: View) => Promise<{ entry: string; ref: MessageRef; takeBack(): Promise<void> }>,
+  send: (view: View) => Promise<Shown & { takeBack(): Promise<void> }>,
 ): Promise<() => Promise<void>> {
   const { parts } = ctx;
   try {
-    const view = viewOf(ctx, name);
-    const sent = await within(DELIVERY_MS, signal, () => send(view), 0);
-    const { entry, ref } = sent;
-    const id = entryId.delivered(name, entry, stage);
-    const draft = { id, kind: "delivered", view: name, entry, stage, ref } as const;
+    const view = viewOf(ctx, step.view);
+    const { takeBack: undo, ...facts } = await within(DELIVERY_MS, signal, () => send(view), 0);
     return async () => {
-      if ((await append(ctx, [draft])) === "fenced") await sent.takeBack();
+      const drafts = draftsFrom(ctx, { ...step, facts }) ?? [];
+      if ((await append(ctx, drafts)) === "fenced") await undo();
     };
   } catch (error) {
     return async () => {
-      parts.log.warn({ err: error, key: ctx.key, view: name }, "a delivery was refused");
+      parts.log.warn({ err: error, key: ctx.key, view: step.view }, "a delivery was refused");
       putOff(ctx, retry, error);
     };
   }

@@ -1,0 +1,287 @@
+import { type Action, isOpen } from "./action.ts";
+import type {
+  AppendKind,
+  ArtifactRef,
+  Draft,
+  Entry,
+  FileRef,
+  JsonObject,
+  Outcome,
+} from "../core/entry.ts";
+import type { StepOf } from "./decide.ts";
+import type { Surroundings } from "./surroundings.ts";
+import {
+  expiredNotice,
+  formatTime,
+  lookingNotice,
+  questionNotice,
+  unknownNotice,
+} from "./drafts-notices.ts";
+import { actionName, entryId } from "./entry-ids.ts";
+import type { Absence } from "./machines.ts";
+import type { Call } from "./state.ts";
+
+/** A call as it would be run: checked, with its arguments pinned. */
+export interface PreparedCall {
+  tool: string;
+  effect: Entry<"tool_started">["effect"];
+  args: JsonObject;
+  host: string | undefined;
+  digest: string;
+}
+
+/** What people are shown of a call, and who of them may approve it. */
+export type Card = PreparedCall &
+  Pick<Entry<"action_proposed">, "preview" | "approvers" | "quorum" | "barred" | "expiresAt">;
+
+/** What becomes of a call that nobody was asked about yet. */
+export type Proposal =
+  | { kind: "blocked"; text: string }
+  /** Nobody can say yet who could approve it, and people are told that this takes long. */
+  | { kind: "later" }
+  | { kind: "allow"; prepared: PreparedCall }
+  | { kind: "ask"; card: Card; reason: string | undefined; place: string | undefined }
+  | { kind: "question"; text: string; choices: string[]; expiresAt: number };
+
+export function preparedDrafts(
+  call: Call,
+  proposal: Proposal,
+  { thread }: Surroundings,
+): Draft<AppendKind>[] {
+  switch (proposal.kind) {
+    case "blocked":
+      return [finishedDraft(call, "blocked", proposal.text)];
+    case "later":
+      return [lookingNotice(call)];
+    case "question":
+      return [questionNotice(call, proposal)];
+    case "allow":
+      return [startedDraft(call, proposal.prepared)];
+    case "ask": {
+      const { card, reason, place } = proposal;
+      const action = actionName(thread.counts.actions + 1);
+      return [proposedDraft(call, { action, revision: 1 }, card, { reason, place })];
+    }
+  }
+}
+
+/** A card's first revision, or its next. */
+export function proposedDraft(
+  { run, call }: Pick<Call, "run" | "call">,
+  { action, revision }: { action: string; revision: number },
+  { tool, effect, args, host, digest, preview, approvers, quorum, barred, expiresAt }: Card,
+  { reason, place }: { reason?: string | undefined; place?: string | undefined },
+): Draft<"action_proposed"> {
+  return {
+    id: entryId.proposed(action, revision),
+    kind: "action_proposed",
+    run,
+    call,
+    action,
+    revision,
+    tool,
+    effect,
+    args,
+    digest,
+    preview,
+    approvers,
+    quorum,
+    barred,
+    expiresAt,
+    ...(host !== undefined && { host }),
+    ...(reason !== undefined && { reason }),
+    ...(place !== undefined && { place }),
+  };
+}
+
+function startedDraft(
+  { run, call, args: asked }: Call,
+  { tool, effect, digest, host, args }: PreparedCall,
+): Draft<"tool_started"> {
+  const isSame = JSON.stringify(args) === JSON.stringify(asked);
+  return {
+    id: entryId.started(call),
+    kind: "tool_started",
+    run,
+    call,
+    tool,
+    effect,
+    digest,
+    ...(host !== undefined && { host }),
+    ...(!isSame && { args }),
+  };
+}
+
+/** What a last look at an approved action found. */
+export interface Rechecked {
+  /** What was looked at. */
+  proposal: Entry<"action_proposed">;
+  /** Why it may not run after all. */
+  drift: string | undefined;
+}
+
+/** Undefined where what was looked at is not what stands there now. */
+export function dispatchedDrafts(
+  { call, action }: StepOf<"dispatch">,
+  { proposal, drift }: Rechecked,
+): Draft<AppendKind>[] | undefined {
+  if (action.proposal !== proposal) return undefined;
+  if (drift !== undefined) return [voidDraft(action, drift)];
+  const { tool, effect, digest, host, revision } = proposal;
+  return [
+    {
+      id: entryId.started(call.call),
+      kind: "tool_started",
+      run: call.run,
+      call: call.call,
+      tool,
+      effect,
+      digest,
+      ...(host !== undefined && { host }),
+      action: action.action,
+      revision,
+    },
+  ];
+}
+
+/** A call's result, from whoever knows it. */
+export function finishedDraft(
+  { run, call }: Pick<Call, "run" | "call">,
+  outcome: Outcome,
+  text: string,
+): Draft<"tool_finished"> {
+  return { id: entryId.finished(call), kind: "tool_finished", run, call, outcome, text };
+}
+
+/** How a tool ended that was run here. */
+export interface ToolResult {
+  outcome: Outcome;
+  text: string;
+  ms: number;
+  artifacts: ArtifactRef[];
+  files: FileRef[];
+}
+
+export function finishedDrafts(
+  call: Call,
+  { outcome, text, ms, artifacts, files }: ToolResult,
+): Draft<AppendKind>[] {
+  const finished = {
+    ...finishedDraft(call, outcome, text),
+    ms,
+    ...(artifacts.length > 0 && { artifacts }),
+    ...(files.length > 0 && { files }),
+  };
+  return outcome === "unknown" ? [finished, unknownNotice(call, text)] : [finished];
+}
+
+/** The word of a worker that ran the call and no longer holds its thread. */
+export function lateDraft(
+  { call }: Call,
+  { outcome, text }: Pick<ToolResult, "outcome" | "text">,
+): Draft<"signal"> {
+  return { id: entryId.late(call), kind: "signal", call, outcome, text };
+}
+
+export function cancelledDraft(call: Call): Draft<"tool_finished"> {
+  return finishedDraft(call, "cancelled", "Stopped before it was run.");
+}
+
+/** What was found of a call whose worker died. */
+export type Recovery =
+  /** By its tool, where it is not run again. */
+  | { kind: "verified"; verdict: "done" | "not done" | "unknown"; evidence: string }
+  /** A read that is not run again either, and why. */
+  | { kind: "blocked" | "cancelled"; text: string };
+
+export function recoveryDrafts(call: Call, recovery: Recovery): Draft<AppendKind>[] {
+  if (recovery.kind !== "verified") return [recoveredDraft(call, recovery.kind, recovery.text)];
+  const { verdict, evidence } = recovery;
+  const isDone = verdict === "done";
+  const interrupted = `The worker that ran ${call.tool} was cut off before it could say how it went.`;
+  const text = isDone
+    ? `${interrupted} Checked afterwards: it was done. ${evidence}`
+    : `${interrupted} The outcome is unknown; it is not run again. Checked afterwards: ${asSentence(evidence)}`;
+  const finished = recoveredDraft(call, isDone ? "ok" : "unknown", text);
+  return isDone ? [finished] : [finished, unknownNotice(call, text)];
+}
+
+function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {
+  return { ...finishedDraft(call, outcome, text), recovered: true };
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** An action has been closed, and with it its call. */
+export function closedDrafts(action: Action): Draft<AppendKind>[] | undefined {
+  const { closed } = action;
+  if (closed === undefined || closed.outcome === "void") return undefined;
+  const { outcome, by, reason } = closed;
+  const who = by === undefined ? "" : ` by ${by}`;
+  const why = reason === undefined ? "" : `: ${reason}`;
+  const word = { denied: "Denied", expired: "Expired", cancelled: "Cancelled" }[outcome];
+  return [
+    closedDraft(action, outcome, { by, reason }),
+    finishedDraft(action, outcome, `${word}${who}${why}. The tool was not executed.`),
+    ...(outcome === "expired" ? [expiredNotice(action)] : []),
+  ];
+}
+
+export function closedDraft(
+  { action }: Action,
+  outcome: Entry<"action_closed">["outcome"],
+  { by, reason, click }: { by?: string | undefined; reason?: string | undefined; click?: string },
+): Draft<"action_closed"> {
+  return {
+    id: entryId.closed(action),
+    kind: "action_closed",
+    action,
+    outcome,
+    ...(by !== undefined && { by }),
+    ...(reason !== undefined && { reason }),
+    ...(click !== undefined && { click }),
+  };
+}
+
+function voidDraft(action: Action, reason: string): Draft<"action_closed"> {
+  return closedDraft(action, "void", { reason });
+}
+
+/** Ends what an older version asked for; its call is then asked about again, with a machine. */
+export function namelessDraft(action: Action): Draft<"action_closed"> {
+  return voidDraft(action, "an older version asked for it and named no machine; it is asked again");
+}
+
+/** What becomes of a call that its machine will not take up: a card is void, a started write unknown, the rest is blocked. */
+export function abandonedDrafts(
+  { call, host, absence }: StepOf<"abandon">,
+  around: Surroundings,
+): Draft<AppendKind>[] {
+  const why = whyAway(around, host, absence);
+  const { action, started } = call;
+  if (started !== undefined) {
+    if (started.effect !== "read" || action !== undefined) {
+      const evidence = `not possible: ${why}.`;
+      return recoveryDrafts(call, { kind: "verified", verdict: "unknown", evidence });
+    }
+    return [recoveredDraft(call, "error", `Interrupted, and not run again: ${why}.`)];
+  }
+  const blocked = finishedDraft(call, "blocked", `Nothing was run: ${why}.`);
+  if (action === undefined || !isOpen(action)) return [blocked];
+  return [voidDraft(action, `${why}; nothing was run`), blocked];
+}
+
+function whyAway({ here, heard, encode }: Surroundings, host: string, absence: Absence): string {
+  const there = [...(heard?.values() ?? [])].flatMap((beat) => (beat.gone ? [] : [beat.host]));
+  const serving = there.length === 0 ? "" : ` (serving: ${there.join(", ")})`;
+  const beatAt = heard?.get(host)?.beatAt ?? 0;
+  const why = {
+    alone: `it is for ${host}, and this conversation is served on ${here} alone`,
+    unknown: `no machine called ${host} serves here${serving}`,
+    gone: `${host} is gone, last heard of at ${formatTime(beatAt)}${serving}`,
+    late: `${host} did not take it up`,
+  };
+  return encode(why[absence]);
+}

@@ -1,0 +1,354 @@
+import type { Action } from "./action.ts";
+import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
+import { signed } from "../core/people.ts";
+import {
+  type Card,
+  closedDraft,
+  finishedDraft,
+  namelessDraft,
+  proposedDraft,
+} from "./drafts-calls.ts";
+import { privateNotice } from "./drafts-notices.ts";
+import { entryId } from "./entry-ids.ts";
+import { namesNoMachine } from "./machines.ts";
+import type { Call, Thread } from "./state.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Whether somebody may do what they pressed or wrote; `why` is a sentence to them. */
+export type Author = { eligible: true; basis: string } | { eligible: false; why: string };
+
+/** What was learnt of a click. */
+export interface ClickFacts {
+  /** The action that it is about, also one that its thread's fold has forgotten. */
+  action?: Action | undefined;
+  /** `unknown`: for too long nobody could say. Undefined: nobody was asked. */
+  author?: Author | "unknown";
+  /** What an edit asks for, or why there can be no such card. */
+  edited?: Card | string;
+}
+
+/** A click, or a reply, whose author cannot be looked up is not waited for any longer than this. */
+export const JUDGE_LIMIT_MS = 5 * 60_000;
+const LIMIT_MINUTES = JUDGE_LIMIT_MS / 60_000;
+
+/** A right that a click needs, and by which of an action's rules its author has it. */
+export interface Right {
+  verb: "approve" | "deny" | "edit" | "withdraw" | "answer" | "settle";
+  what: string;
+  place?: string | undefined;
+  rule: Pick<Entry<"action_proposed">, "approvers" | "quorum" | "barred">;
+}
+
+/** Any full member of the thread. */
+const ANYONE = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
+
+/** The right that a reply needs: an answer permits nothing. */
+export const RIGHT_TO_ANSWER: Right = { verb: "answer", what: "this question", rule: ANYONE };
+
+/** The right that the click needs. Only the newest approval is held against who asked: they may think better of it. */
+export function rightFor(
+  { choice, action: ref }: Entry<"click">,
+  action: Action | undefined,
+  thread: Thread,
+): Right {
+  if (choice.kind === "answer") return RIGHT_TO_ANSWER;
+  if (choice.kind === "settle") {
+    // Settling says what happened in the world; it permits nothing, so who asked for the action may do it.
+    const rule = unknownCall(thread, ref)?.action?.proposal ?? ANYONE;
+    return { verb: "settle", what: ref, rule: { ...rule, barred: [] } };
+  }
+  const rule = action?.proposal ?? ANYONE;
+  const open = { ...rule, barred: [] };
+  switch (choice.kind) {
+    case "approve":
+      return { verb: "approve", what: ref, rule };
+    case "deny":
+      return { verb: "deny", what: ref, place: action?.proposal.place, rule: open };
+    case "edit":
+      return { verb: "edit", what: ref, rule: open };
+    case "cancel":
+      return { verb: "withdraw", what: ref, rule };
+  }
+}
+
+/**
+ * What a click comes to: a vote, a new revision, a settlement, an answer, or a private word about why it changes nothing.
+ * Undefined: its author has to be looked up first.
+ */
+export function clickDrafts(
+  click: Entry<"click">,
+  facts: ClickFacts,
+  around: Surroundings,
+): Draft<AppendKind>[] | undefined {
+  const { thread } = around;
+  const { author } = facts;
+  const { choice } = click;
+  if (author === "unknown") return unjudgedDrafts(click, around);
+  if (choice.kind === "settle") return settledDrafts(click, choice, author, around);
+  if (choice.kind === "answer") return answeredDrafts(click, choice.text, author, thread);
+  const action = thread.actions.get(click.action) ?? facts.action;
+  if (action === undefined)
+    return [privateNotice(click, `There is no action ${click.action} here.`)];
+  const late = lateWord(action, click);
+  if (late !== undefined) return [privateNotice(click, late)];
+  if (choice.kind === "approve" && namesNoMachine(action, around.isBound)) {
+    return [namelessDraft(action), privateNotice(click, namelessWord(action))];
+  }
+  if (isOtherCard(action, click)) return [otherCardNotice(action, click)];
+  if (choice.kind === "cancel" && action.askers.has(click.actor.account)) {
+    return cancelDrafts(action, click, thread);
+  }
+  if (author === undefined) return undefined;
+  if (!author.eligible) return [privateNotice(click, author.why)];
+  if (choice.kind === "edit") return [editedDraft(action, click, facts.edited)];
+  if (choice.kind === "cancel") return cancelDrafts(action, click, thread);
+  if (choice.kind === "approve" && hasApproved(action, click, around)) {
+    return [privateNotice(click, alreadyApproved(action))];
+  }
+  return [voteDraft(click, author.basis, around)];
+}
+
+/** The platform did not say for too long who clicked: a no counts, since it is the safe one; a yes is handed back. */
+function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<AppendKind>[] {
+  const { choice } = click;
+  const action = around.thread.actions.get(click.action);
+  const late = action && lateWord(action, click);
+  if (late !== undefined) return [privateNotice(click, late)];
+  if (action !== undefined && choice.kind === "deny") {
+    const basis = `not looked up for ${LIMIT_MINUTES} minutes: a deny counts`;
+    return [voteDraft(click, basis, around)];
+  }
+  if (action !== undefined && choice.kind === "cancel") {
+    return cancelDrafts(action, click, around.thread);
+  }
+  const text = `I could not look you up for ${LIMIT_MINUTES} minutes, so your click on ${click.action} did not count. Please click again.`;
+  return [privateNotice(click, text)];
+}
+
+function voteDraft(
+  { id, choice, actor, action, revision, via }: Entry<"click">,
+  basis: string,
+  { personOf }: Surroundings,
+): Draft<"vote"> {
+  const reason = choice.kind === "deny" ? choice.reason : undefined;
+  return {
+    id: entryId.vote(id),
+    kind: "vote",
+    action,
+    revision,
+    click: id,
+    account: actor.account,
+    person: personOf(actor.account),
+    name: actor.name,
+    ...(actor.handle !== undefined && { handle: actor.handle }),
+    approve: choice.kind === "approve",
+    basis: `${via}, ${basis}`,
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+/** Whoever clicked approved it before, from this account or another of theirs. */
+function hasApproved(
+  { votes }: Action,
+  { actor: { account } }: Entry<"click">,
+  { personOf }: Surroundings,
+): boolean {
+  const person = personOf(account);
+  return votes.some(
+    (vote) =>
+      vote.approve &&
+      (vote.account === account || [vote.person, personOf(vote.account)].includes(person)),
+  );
+}
+
+function alreadyApproved({ action, proposal, votes }: Action): string {
+  const missing = proposal.quorum - votes.filter((vote) => vote.approve).length;
+  if (missing <= 0) return `You've approved ${action} already.`;
+  return missing === 1
+    ? `You've approved ${action}. One more person needs to.`
+    : `You've approved ${action}. ${missing} more people need to.`;
+}
+
+/**
+ * The card that was pressed showed something else, or does not say what it showed, as those of 0.3. After the store lost
+ * entries the same number and revision may be another action's. A deny counts all the same.
+ */
+function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click">): boolean {
+  if (choice.kind !== "approve") return false;
+  return digest === undefined ? via === "button" : !proposal.digest.startsWith(digest);
+}
+
+function otherCardNotice({ action }: Action, click: Entry<"click">): Draft<"notice"> {
+  const text = `You pressed Approve on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`;
+  return { ...privateNotice(click, text), redraws: action };
+}
+
+function namelessWord({ action }: Action): string {
+  return `${action} was asked for by an older version, which named no machine, so your Approve did not count. It is asked again with its machine: decide there.`;
+}
+
+/** Why a click changes nothing any more, or undefined. A cancel means every revision. */
+function lateWord(action: Action, click: Entry<"click">): string | undefined {
+  const { proposal } = action;
+  const late = decidedWord(action, click);
+  if (late !== undefined || click.choice.kind === "cancel") return late;
+  // Also a click on a revision that was not shown yet: nobody approves what they have not seen.
+  if (click.revision === proposal.revision && click.seq > proposal.seq) return undefined;
+  return `${action.action} was edited after you opened it. Check revision ${proposal.revision} and decide again.`;
+}
+
+/** How an approved action ended, after `it`. */
+const ENDED: Readonly<Record<Outcome, string>> = {
+  ok: "is done",
+  error: "failed",
+  unknown: "ended, nobody knows how",
+  denied: "was denied",
+  expired: "expired",
+  cancelled: "was cancelled",
+  blocked: "was not run",
+};
+
+/** How the action was decided before the click, or undefined. */
+function decidedWord(action: Action, click: Entry<"click">): string | undefined {
+  const { action: id, proposal, closed, started, finished, votes } = action;
+  const expired = `${id} has expired. If it's still needed, ask for it again.`;
+  if (started) {
+    const who = votes.map(signed).join(", ");
+    const state = finished === undefined ? "is running" : ENDED[finished.outcome];
+    const isOwn = votes.length === 1 && votes[0]?.account === click.actor.account;
+    return `${isOwn ? "You" : who} already approved ${id}; it ${state}.`;
+  }
+  if (closed !== undefined) {
+    const { outcome, by } = closed;
+    if (outcome === "expired") return expired;
+    if (by === undefined) return `${id} was ${outcome} before you pressed.`;
+    return `${by} already ${outcome === "cancelled" ? "withdrew" : outcome} ${id}.`;
+  }
+  return click.at < proposal.expiresAt ? undefined : expired;
+}
+
+/** The next revision, or a word about why there is none. Its expiry, place and reason stay. */
+function editedDraft(
+  { action, run, call, proposal }: Action,
+  click: Entry<"click">,
+  edited: ClickFacts["edited"],
+): Draft<"action_proposed" | "notice"> {
+  if (edited === undefined || typeof edited === "string") {
+    return privateNotice(click, `${action} stays as it was: ${edited ?? CANNOT_BE_EDITED}`);
+  }
+  const next = { action, revision: proposal.revision + 1 };
+  return { ...proposedDraft({ run, call }, next, edited, proposal), click: click.id };
+}
+
+export const CANNOT_BE_EDITED = "it cannot be edited now";
+
+/** Takes an action back. Who did not ask for it is asked first whether they mean to end it for everyone. */
+function cancelDrafts(action: Action, click: Entry<"click">, thread: Thread): Draft<AppendKind>[] {
+  const { choice, actor } = click;
+  const isSure = choice.kind === "cancel" && choice.sure === true;
+  if (!isSure && !action.askers.has(actor.account)) return [confirmation(action, click, thread)];
+  const by = signed(actor);
+  return [
+    closedDraft(action, "cancelled", { by, click: click.id }),
+    finishedDraft(action, "cancelled", `Cancelled by ${by}. The tool was not executed.`),
+  ];
+}
+
+function confirmation(
+  { action, askers }: Action,
+  click: Entry<"click">,
+  { names: known }: Thread,
+): Draft<"notice"> {
+  const names = [...askers].map((account) => known.get(account) ?? account).join(" and ");
+  const text = `You didn't ask for ${action}${names === "" ? "" : `; ${names} did`}. To withdraw it for everyone, press the button or type: cancel ${action} for everyone`;
+  return { ...privateNotice(click, text), confirms: action };
+}
+
+/** A question is answered by a click on one of its choices. */
+function answeredDrafts(
+  click: Entry<"click">,
+  text: string,
+  author: Author | undefined,
+  thread: Thread,
+): Draft<AppendKind>[] | undefined {
+  const call = openQuestion(thread, click.action);
+  if (call === undefined) return [privateNotice(click, questionOver(thread, click.action))];
+  if (author === undefined) return undefined;
+  return [author.eligible ? answerDraft(call, click, text) : privateNotice(click, author.why)];
+}
+
+/** Why nobody can answer it any more. */
+function questionOver({ answered }: Thread, call: string): string {
+  const end = answered.get(call);
+  if (end === undefined) return `There is no open question ${call} here.`;
+  const by = end.by === undefined ? "" : `${end.by}: `;
+  if (end.outcome === "answered") return `That question was already answered (${by}${end.text}).`;
+  return end.outcome === "expired"
+    ? "That question expired without an answer. Write the answer here instead."
+    : "That question was called off.";
+}
+
+/** The message of who was asked is the answer, if they may give one. */
+export function replyDrafts(
+  call: Call,
+  reply: Entry<"message">,
+  author: Author | "unknown",
+): Draft<AppendKind>[] {
+  if (author === "unknown") {
+    const text = `I could not look you up for ${LIMIT_MINUTES} minutes, so this did not count as the answer. Please write it again.`;
+    return [privateNotice(reply, text)];
+  }
+  return [
+    author.eligible ? answerDraft(call, reply, reply.text) : privateNotice(reply, author.why),
+  ];
+}
+
+function answerDraft(
+  call: Call,
+  { id, actor }: Entry<"click"> | Entry<"message">,
+  text: string,
+): Draft<"tool_finished"> {
+  return { ...finishedDraft(call, "ok", `${actor.name} answered: ${text}`), answers: id };
+}
+
+function openQuestion({ runs }: Thread, ref: string): Call | undefined {
+  for (const run of runs.values()) {
+    const call = run.open.get(ref);
+    if (call?.asked !== undefined) return call;
+  }
+  return undefined;
+}
+
+function settledDrafts(
+  click: Entry<"click">,
+  { happened, reason }: { happened: boolean; reason?: string | undefined },
+  author: Author | undefined,
+  { thread, personOf }: Surroundings,
+): Draft<AppendKind>[] | undefined {
+  const call = unknownCall(thread, click.action);
+  if (call === undefined || call.settled !== undefined) {
+    return [privateNotice(click, `${click.action} has no unknown outcome to settle.`)];
+  }
+  if (author === undefined) return undefined;
+  if (!author.eligible) return [privateNotice(click, author.why)];
+  return [
+    {
+      id: entryId.settled(call.call),
+      kind: "settled",
+      call: call.call,
+      click: click.id,
+      person: personOf(click.actor.account),
+      name: click.actor.name,
+      happened,
+      ...(reason !== undefined && { reason }),
+    },
+  ];
+}
+
+/** Finds it by its action's id or, where policy asked nobody, by its own. */
+function unknownCall({ unknown }: Thread, ref: string): Call | undefined {
+  for (const call of unknown.values()) {
+    if (call.call === ref || call.action?.action === ref) return call;
+  }
+  return undefined;
+}

@@ -1,0 +1,150 @@
+import { type Action, isOpen } from "../../thread/action.ts";
+import { checkEligible } from "../../approvals/eligibility.ts";
+import { refusalOf, refusalToApprove } from "../../approvals/refusal.ts";
+import { briefArgs } from "../../adapters/render/phrases.ts";
+import { capText } from "../../core/text.ts";
+import { putOffKey, type StepOf } from "../../thread/decide.ts";
+import {
+  type Author,
+  CANNOT_BE_EDITED,
+  type ClickFacts,
+  JUDGE_LIMIT_MS,
+  type Right,
+  RIGHT_TO_ANSWER,
+  rightFor,
+} from "../../thread/drafts-clicks.ts";
+import type { Hint } from "../../thread/drafts-notices.ts";
+import { numberOfAction } from "../../thread/entry-ids.ts";
+import { pastAction } from "../../thread/fold.ts";
+import { conclude, draftsFrom } from "./conclude.ts";
+import { putOff } from "../background.ts";
+import { storeNow } from "../context.ts";
+import type { ThreadContext } from "./context.ts";
+import { placeOf } from "./permission/look-up.ts";
+import { revise } from "./propose.ts";
+
+/** Learns who clicked, answered or agreed, and whether they may. Cut short by a shutdown it is done by the next start. */
+
+/** A click that could not be judged stays, holds back every dispatch and is tried again. */
+export async function judgeClick(
+  ctx: ThreadContext,
+  step: StepOf<"judge">,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const { click } = step;
+  const facts = await learnClick(ctx, step, signal).catch((error: unknown) => {
+    if (storeNow(ctx) - click.at >= JUDGE_LIMIT_MS) return { author: "unknown" as const };
+    ctx.parts.log.warn({ err: error, key: ctx.key }, "a click could not be judged yet");
+    return { error };
+  });
+  return async () => {
+    if (signal.aborted) return;
+    if (!("error" in facts)) return conclude(ctx, { ...step, facts });
+    const { clicks } = ctx.thread;
+    // Those before it were tried before it: they wait as long, so that the ones behind have their turn.
+    for (const { id, at } of clicks.has(click.id) ? clicks.values() : []) {
+      putOff(ctx, putOffKey(id), facts.error, at + JUDGE_LIMIT_MS);
+      if (id === click.id) break;
+    }
+  };
+}
+
+async function learnClick(
+  ctx: ThreadContext,
+  step: StepOf<"judge">,
+  signal: AbortSignal,
+): Promise<ClickFacts> {
+  const { click } = step;
+  const { choice } = click;
+  const action = ctx.thread.actions.get(click.action) ?? (await recall(ctx, click.action));
+  // Most that comes too late needs nobody looked up.
+  if (draftsFrom(ctx, { ...step, facts: { action } }) !== undefined) return { action };
+  const author = await mayDo(ctx, click.actor.account, rightFor(click, action, ctx.thread), {
+    action,
+    signal,
+  });
+  if (choice.kind !== "edit" || action === undefined) return { action, author };
+  const call = ctx.thread.runs.get(action.run)?.calls.get(action.call);
+  const edited =
+    author.eligible && call !== undefined && isOpen(action)
+      ? await revise(ctx, call, action, { args: choice.args, click }, signal)
+      : CANNOT_BE_EDITED;
+  return { action, author, edited };
+}
+
+/** An action of the thread that its fold has forgotten, because it is over. */
+async function recall(
+  { thread, parts, key }: ThreadContext,
+  id: string,
+): Promise<Action | undefined> {
+  if ((numberOfAction(id) ?? Infinity) > thread.counts.actions) return undefined;
+  return pastAction(await parts.journal.read(key), id);
+}
+
+/** @throws what a look-up throws: that is neither yes nor no */
+async function mayDo(
+  ctx: ThreadContext,
+  account: string,
+  { rule, ...right }: Right,
+  { action, signal }: { action?: Action | undefined; signal: AbortSignal },
+): Promise<Author> {
+  const found = await checkEligible(account, rule, placeOf(ctx, signal));
+  if (found.eligible) return found;
+  const isApproval = right.verb === "approve" && action !== undefined;
+  const why = isApproval ? refusalToApprove(action, account, found) : refusalOf(right, found);
+  return { eligible: false, why };
+}
+
+/** The answer to a question, as the message of who was asked. */
+export async function judgeReply(
+  ctx: ThreadContext,
+  step: StepOf<"reply">,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const { key, reply } = step;
+  const limit = reply.at + JUDGE_LIMIT_MS;
+  const look = mayDo(ctx, reply.actor.account, RIGHT_TO_ANSWER, { signal });
+  const facts = await look.catch((error: unknown) => {
+    if (storeNow(ctx) >= limit) return "unknown";
+    ctx.parts.log.warn({ err: error, key: ctx.key }, "an answer could not be judged yet");
+    putOff(ctx, key, error, limit);
+    return undefined;
+  });
+  return async () => {
+    if (facts !== undefined && !signal.aborted) await conclude(ctx, { ...step, facts });
+  };
+}
+
+/** How long it may take to learn whether somebody may approve; a hint without a button is as good then. */
+const HINT_MS = 5_000;
+
+/** Which open actions somebody may approve who agreed in words. */
+export async function judgeAssent(
+  ctx: ThreadContext,
+  step: StepOf<"hint">,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const { account } = step.message.actor;
+  const facts: Hint[] = [];
+  for (const action of [...ctx.thread.live].filter(isOpen)) {
+    const { proposal } = action;
+    const place = placeOf(ctx, AbortSignal.any([signal, AbortSignal.timeout(HINT_MS)]));
+    const found = await checkEligible(account, proposal, place).catch(() => undefined);
+    const refusal =
+      found?.eligible === false ? refusalToApprove(action, account, found) : undefined;
+    facts.push({ action, proposal, what: briefly(action), refusal });
+  }
+  return async () => {
+    if (!signal.aborted) await conclude(ctx, { ...step, facts });
+  };
+}
+
+const MAX_ARGS_BYTES = 300;
+
+/** `a1 (restart_service on web-1 name=nginx)`: what a yes would be to, though not every byte of it. */
+function briefly({ action, proposal }: Action): string {
+  const { tool, host, args } = proposal;
+  const { host: _, pinned: __, ...rest } = args;
+  const told = capText(briefArgs(rest), MAX_ARGS_BYTES);
+  return `${action} (${tool}${host === undefined ? "" : ` on ${host}`}${told === "" ? "" : ` ${told}`})`;
+}

@@ -1,0 +1,91 @@
+import {
+  checkEligible,
+  fixApprovers,
+  type Place,
+  type VotingRule,
+} from "../../approvals/eligibility.ts";
+import type { Decision } from "../../approvals/policy.ts";
+import { lapseOf } from "../../approvals/refusal.ts";
+import type { Effect, JsonObject } from "../../core/entry.ts";
+import { countVoters, signed } from "../../core/people.ts";
+import type { Action } from "../../thread/action.ts";
+import { refusalOf } from "../../thread/run.ts";
+import type { Call } from "../../thread/state.ts";
+import type { ThreadContext } from "./context.ts";
+import { placeOf } from "./permission/look-up.ts";
+import { permit } from "./permission/permission.ts";
+import { voicesIn } from "./permission/requesters.ts";
+
+/** How a call is to be made. */
+interface Wanted {
+  args: JsonObject;
+  /** What it was said to do when it was shown or started; left out: what its tool says now. */
+  effect?: Effect;
+}
+
+/** May a call be made that nobody was asked about? Its run may refuse it, then policy decides. */
+export async function mayRun(
+  ctx: ThreadContext,
+  call: Call,
+  { args, effect }: Wanted,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const run = ctx.thread.runs.get(call.run);
+  const isNew = call.started === undefined;
+  const refusal = isNew && run && refusalOf({ ...call, args }, run, ctx.parts.run.terms);
+  if (typeof refusal === "string") return { kind: "deny", why: refusal };
+  return permit(ctx, { ...call, args, effect }, signal);
+}
+
+/** May the call be put before people with these arguments? Who edits it asks for it too. */
+export async function mayEdit(
+  ctx: ThreadContext,
+  call: Call,
+  { editors }: Action,
+  { args, effect, editor }: Wanted & { editor: string },
+  signal: AbortSignal,
+): Promise<Decision> {
+  return permit(ctx, { ...call, args, effect, action: { editors }, editor }, signal);
+}
+
+/**
+ * Why an approved action may not run, or undefined. Its approvals have to carry it as it was asked for and as policy asks
+ * now, which after a restart may ask for more.
+ */
+export async function whyNotRun(
+  ctx: ThreadContext,
+  action: Action,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { votes, proposal, editors } = action;
+  const place = placeOf(ctx, signal);
+  const short = await whyShort(votes, proposal, place, "`people:` is");
+  if (short !== undefined) return short;
+  const decision = await permit(ctx, { ...proposal, action }, signal);
+  if (decision.kind === "deny") return decision.why;
+  if (decision.kind === "allow") return undefined;
+  const rule = {
+    approvers: await fixApprovers(decision.approvers, place.people),
+    barred: decision.requesterMayApprove ? [] : [...voicesIn(ctx, proposal.run), ...editors],
+    quorum: decision.quorum,
+  };
+  return whyShort(votes, rule, place, "the rules are");
+}
+
+/** Why the votes do not carry what this rule decides on, or undefined. `as`: what says so now. */
+async function whyShort(
+  votes: Action["votes"],
+  rule: VotingRule,
+  place: Place,
+  as: string,
+): Promise<string | undefined> {
+  // They count as different people only if `people:` has them so still.
+  const approving = votes.filter(({ approve }) => approve);
+  if (countVoters(approving, place.personOf) < rule.quorum)
+    return `its approvals are by fewer different people than it needs, as ${as} now`;
+  for (const vote of votes) {
+    const still = await checkEligible(vote.account, rule, place);
+    if (!still.eligible) return `an approval no longer counts: ${lapseOf(signed(vote), still)}`;
+  }
+  return undefined;
+}
