@@ -127,7 +127,20 @@ function isOwed(learnt: Learnt, thread: Thread): boolean {
     case "run":
     case "recover":
       return learnt.call.finished === undefined;
-    default:
+    case "tell":
+    case "warn":
+    case "lapse":
+    case "close":
+    case "renew":
+    case "begin":
+    case "cancel":
+    case "abandon":
+    case "await":
+    case "write":
+    case "end":
+    case "think":
+    case "deliver":
+    case "show":
       return true;
   }
 }

@@ -176,7 +176,17 @@ function learn(
     }
     case "deliver":
       return { ...step, facts: { entry: shownId(step.owed), ref: "m" } };
-    default:
+    case "tell":
+    case "warn":
+    case "lapse":
+    case "close":
+    case "renew":
+    case "begin":
+    case "cancel":
+    case "abandon":
+    case "await":
+    case "write":
+    case "end":
       return step;
   }
 }

@@ -131,11 +131,11 @@ describe("a person's share of the day's tokens", () => {
     const chat = createChat({ standings: STANDINGS });
     const { people } = chat.adapter;
     let isAway = true;
-    const standing: typeof people.membership = async (account, key) => {
+    const membership: typeof people.membership = async (account, key) => {
       if (isAway) throw new Error("away");
       return people.membership(account, key);
     };
-    const adapter = { ...chat.adapter, people: { ...people, standing } };
+    const adapter = { ...chat.adapter, people: { ...people, membership } };
     const clock = { now: 1_000_000 };
     const stage = await staged({ chat, adapter, now: () => clock.now });
     await stage.ask("what of it?");

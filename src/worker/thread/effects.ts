@@ -62,7 +62,17 @@ export async function execute(
     case "expire":
       await expire(ctx, step);
       return;
-    default: {
+    case "tell":
+    case "warn":
+    case "lapse":
+    case "close":
+    case "renew":
+    case "begin":
+    case "cancel":
+    case "abandon":
+    case "await":
+    case "write":
+    case "end": {
       // All is known. Where something came meanwhile it is decided again.
       const drafts = draftsFrom(ctx, step);
       if (drafts !== undefined) await append(ctx, drafts);
