@@ -1,6 +1,7 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import type { AppendKind, Draft, StoredEntry } from "../core/entry.ts";
 import { isBotError } from "../core/errors.ts";
+import { inPages } from "../core/pages.ts";
 import { noteClock } from "./context.ts";
 import type { JournalContext } from "./handler.ts";
 
@@ -15,7 +16,8 @@ export async function catchUp(ctx: JournalContext): Promise<void> {
   const { journal } = ctx.parts;
   ctx.mayBeSetBack = false;
   try {
-    foldIn(ctx, await retryUntilStored(ctx, () => journal.read(ctx.key, ctx.state)));
+    const unseen = await retryUntilStored(ctx, () => journal.read(ctx.key, ctx.state));
+    for await (const page of inPages(unseen)) foldIn(ctx, page);
   } catch (error) {
     if (!isBotError(error, "JOURNAL_LOST")) throw error;
     markLost(ctx);

@@ -5,7 +5,11 @@ import { createEncoder } from "../../src/security/encoder.ts";
 import { shownPart } from "../../src/worker/thread/model-call.ts";
 import { createWatchdog, startWatchdog } from "../../src/app/watchdog.ts";
 import { cpuMs } from "../cpu-time.ts";
-import { createStage } from "../fakes/stage.ts";
+import { createQueries } from "../../src/queries/queries.ts";
+import { createContext } from "../../src/worker/context.ts";
+import { catchUp } from "../../src/worker/store.ts";
+import { createThreadHandler } from "../../src/worker/thread/handler.ts";
+import { createStage, KEY } from "../fakes/stage.ts";
 
 /** How many turns the event loop takes until the work is done. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
@@ -24,6 +28,45 @@ test("messages that wait in a long row are taken up one after the other, and the
   const turns = await turnsDuring(stage.settle());
   expect(turns).toBeGreaterThan(messages);
   expect(stage.chat.answers()).toHaveLength(messages);
+});
+
+/** A stage whose thread has that many messages waiting. */
+async function waiting(messages: number) {
+  const stage = await createStage();
+  for (let i = 0; i < messages; i += 1) await stage.say(`message ${i}`);
+  return stage;
+}
+
+test("a worker folds a long journal a page at a time, and the loop turns between two pages", async () => {
+  const { parts, chat, journal } = await waiting(2_000);
+  const threads = createThreadHandler(parts, chat.adapter);
+  let turns = 0;
+  const folded: { entries: number; turn: number }[] = [];
+  const handler: typeof threads = {
+    ...threads,
+    fold(state, entries) {
+      folded.push({ entries: entries.length, turn: turns });
+      threads.fold(state, entries);
+    },
+  };
+  const granted = await journal.lease(KEY, 60_000);
+  if (granted === undefined) throw new Error("no lease");
+  const ctx = createContext(parts, handler, granted, handler.empty(), performance.now());
+  const over = new AbortController();
+  const catchingUp = catchUp(handler.open(ctx)).finally(() => over.abort());
+  for (; !over.signal.aborted; turns += 1) await turnOfLoop();
+  await catchingUp;
+  expect(ctx.state.last).toBe(2_000);
+  expect(Math.max(...folded.map(({ entries }) => entries))).toBeLessThanOrEqual(256);
+  expect(new Set(folded.map(({ turn }) => turn)).size).toBe(folded.length);
+});
+
+test("a question about a long thread, or for its history, leaves the loop its turns", async () => {
+  const { journal } = await waiting(2_000);
+  const queries = createQueries(journal, [], (text) => text);
+  const pages = Math.floor(2_000 / 256);
+  expect(await turnsDuring(queries.thread(KEY))).toBeGreaterThanOrEqual(pages);
+  expect(await turnsDuring(queries.history(KEY, 10))).toBeGreaterThanOrEqual(pages);
 });
 
 test("a long text is encoded beside the loop, to the same as at once", async () => {

@@ -1,5 +1,6 @@
 import { emptyTranscript, foldTranscript, type Transcript } from "../../agent/transcript.ts";
 import type { StoredEntry } from "../../core/entry.ts";
+import { inPages } from "../../core/pages.ts";
 import { retryUntilStored } from "../store.ts";
 import type { ThreadContext } from "./context.ts";
 
@@ -10,11 +11,8 @@ export async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
   // The fold may get ahead while the entries are read.
   while (transcript.last < ctx.thread.last) {
     const { last } = transcript;
-    follow(
-      ctx,
-      transcript,
-      await retryUntilStored(ctx, () => ctx.parts.journal.read(ctx.key, last)),
-    );
+    const entries = await retryUntilStored(ctx, () => ctx.parts.journal.read(ctx.key, last));
+    for await (const page of inPages(entries)) follow(ctx, transcript, page);
   }
   ctx.transcript = transcript;
   return transcript;

@@ -3,6 +3,7 @@ import { hear, type Heard, isOutsideHeard, nothingHeard } from "../../../approva
 import type { Places } from "../../../approvals/places.ts";
 import { type Ask, type Decision, plainAsk } from "../../../approvals/policy.ts";
 import type { Effect, JsonObject } from "../../../core/entry.ts";
+import { inPages } from "../../../core/pages.ts";
 import { argsOf } from "../../../thread/state.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { retryUntilStored } from "../../store.ts";
@@ -109,6 +110,7 @@ async function heardOf(ctx: ThreadContext): Promise<Heard> {
   const heard = (ctx.heardFrom ??= nothingHeard());
   if (heard.last >= ctx.thread.last) return heard;
   const entries = await retryUntilStored(ctx, () => ctx.parts.journal.read(ctx.key, heard.last));
-  for (const entry of entries) if (entry.kind !== "newer") hear(heard, entry);
+  for await (const page of inPages(entries))
+    for (const entry of page) if (entry.kind !== "newer") hear(heard, entry);
   return heard;
 }

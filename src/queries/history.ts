@@ -1,0 +1,73 @@
+import type { HistoryItem, Outgoing } from "../adapters/adapter.ts";
+import { isOpen } from "../thread/action.ts";
+import type { Entry } from "../core/entry.ts";
+import { inPages } from "../core/pages.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import { fold } from "../thread/fold.ts";
+import { emptyThread, type Thread } from "../thread/state.ts";
+import type { Journal } from "../journal/journal.ts";
+import { outgoingOf } from "./outgoing.ts";
+import { cardOf, type Encode } from "./cards.ts";
+
+/** What was said and answered, in order, and at the end every card that waits for a person. */
+export async function historyOf(
+  key: JournalKey,
+  entries: Awaited<ReturnType<Journal["read"]>>,
+  limit: number,
+  encode: Encode,
+): Promise<HistoryItem[]> {
+  const items: HistoryItem[] = [];
+  const thread = emptyThread();
+  for await (const page of inPages(entries)) {
+    for (const entry of page) {
+      fold(thread, [entry]);
+      if (entry.kind === "message" || entry.kind === "command") items.push(said(entry, encode));
+      else if (entry.kind === "run_ended" || entry.kind === "notice") {
+        const debt = thread.outbox.get(entry.id);
+        if (debt === undefined || (debt.kind === "notice" && debt.notice.to !== undefined))
+          continue;
+        items.push({
+          kind: "out",
+          message: outgoingOf({ key, thread }, debt, encode),
+          at: entry.at,
+        });
+      }
+    }
+  }
+  const cards = [...thread.live].filter(isOpen).map((action): HistoryItem => {
+    return { kind: "card", card: cardOf(key, action, encode), at: action.proposal.at };
+  });
+  return [...items.slice(-limit).map((item) => stillAsking(item, thread)), ...cards];
+}
+
+function said(
+  { actor, text, at }: Entry<"message"> | Entry<"command">,
+  encode: Encode,
+): HistoryItem {
+  return { kind: "said", name: encode(actor.name), text: encode(text), at };
+}
+
+/** A notice asks for a person's word only as long as nobody has given it. */
+function stillAsking(item: HistoryItem, thread: Thread): HistoryItem {
+  if (item.kind !== "out" || item.message.kind !== "notice") return item;
+  const { settles, asks, holds } = item.message;
+  const isUnsettled = [...thread.unknown.values()].some(
+    (call) => call.settled === undefined && (call.action?.action ?? call.call) === settles,
+  );
+  const isWaiting = asks !== undefined && questionsOf(thread).includes(asks.call);
+  const message: Outgoing = {
+    ...item.message,
+    settles: isUnsettled ? settles : undefined,
+    asks: isWaiting ? asks : undefined,
+    holds: holds.filter((id) =>
+      [...thread.live].some((each) => each.action === id && isOpen(each)),
+    ),
+  };
+  return { ...item, message };
+}
+
+export function questionsOf({ runs }: Thread): string[] {
+  return [...runs.values()].flatMap((run) =>
+    [...run.open.values()].flatMap(({ asked, call }) => (asked === undefined ? [] : [call])),
+  );
+}

@@ -1,0 +1,77 @@
+import { capText } from "../core/text.ts";
+import { isBotError } from "../core/errors.ts";
+import { inPages } from "../core/pages.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import { fold } from "../thread/fold.ts";
+import { emptyThread, type Thread } from "../thread/state.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { StoredEntry } from "../core/entry.ts";
+import type { Encode } from "./cards.ts";
+
+/** Bytes of a thread's first message that a list shows. */
+const TITLE_BYTES = 80;
+
+/** Threads whose folds are kept in memory, some KB each. */
+const KNOWN_THREADS = 256;
+
+/** A thread as far as it was read. */
+export interface KnownThread {
+  thread: Thread;
+  /** What the thread began with. */
+  title: string;
+}
+
+/** Threads as far as they were read: asking again reads only what is new. */
+export interface KnownThreads {
+  read(key: JournalKey): Promise<KnownThread>;
+  /** Whether anything was said there, without reading it. */
+  isKnown(key: JournalKey): Promise<boolean>;
+}
+
+export function createKnownThreads(journal: Journal, encode: Encode): KnownThreads {
+  const known = new Map<JournalKey, KnownThread>();
+
+  /** Undefined: the store was set back, and what was folded is of no use. */
+  async function readOn(key: JournalKey, thread: Thread): Promise<StoredEntry[] | undefined> {
+    try {
+      return await journal.read(key, thread);
+    } catch (error) {
+      if (isBotError(error, "JOURNAL_LOST")) return undefined;
+      throw error;
+    }
+  }
+
+  async function read(key: JournalKey): Promise<KnownThread> {
+    const found = known.get(key) ?? { thread: emptyThread(), title: "" };
+    const entries = await readOn(key, found.thread);
+    if (entries === undefined) {
+      known.delete(key);
+      return read(key);
+    }
+    for await (const page of inPages(entries)) {
+      for (const entry of page) {
+        // Two questions at once may have read the same entries.
+        if (entry.seq <= found.thread.last) continue;
+        fold(found.thread, [entry]);
+        const isSaid = entry.kind === "message" || entry.kind === "command";
+        if (isSaid && found.title === "") found.title = titleOf(entry.text, encode);
+      }
+    }
+    known.delete(key);
+    known.set(key, found);
+    for (const oldest of known.keys()) if (known.size > KNOWN_THREADS) known.delete(oldest);
+    return found;
+  }
+
+  return {
+    read,
+    async isKnown(key) {
+      const { last } = known.get(key)?.thread ?? { last: 0 };
+      return last > 0 || journal.has(key);
+    },
+  };
+}
+
+function titleOf(text: string, encode: Encode): string {
+  return capText(encode(text).replaceAll("\n", " "), TITLE_BYTES);
+}
