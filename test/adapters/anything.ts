@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import type { ActionCard } from "../../src/adapters/adapter.ts";
+import { basicBlocks } from "../../src/adapters/render/basic.ts";
 import type { Block, Inline } from "../../src/adapters/render/rich-text.ts";
 import { exactText } from "../../src/security/sanitize.ts";
 
@@ -59,13 +60,18 @@ const anyPart: fc.Arbitrary<Block> = fc.oneof(
   anyText.map((text) => ({ kind: "code" as const, text })),
   anyText.map((text) => ({ kind: "exact" as const, text: exactText(JSON.stringify({ text })) })),
   fc.constant({ kind: "rule" as const }),
+  anyInlines.map((inlines) => ({ kind: "line" as const, inlines })),
+  fc.array(anyInlines, { minLength: 1, maxLength: 3 }).map((rows) => ({
+    kind: "fields" as const,
+    rows: rows.map((inlines) => ({ label: "Undo", inlines })),
+  })),
 );
 
 export const anyParts: fc.Arbitrary<Block[]> = fc.array(anyPart, { maxLength: 6 });
 
 /** What a reader has to see of the parts, without white space, in order. */
 export function readable(parts: readonly Block[]): string {
-  const texts = parts.map((part) => {
+  const texts = basicBlocks(parts).map((part) => {
     if (part.kind === "rule") return "";
     if (part.kind === "code" || part.kind === "exact") return part.text;
     return part.inlines.map(({ text, at }) => (at === undefined ? text : `(${text})`)).join("");

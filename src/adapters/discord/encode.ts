@@ -1,7 +1,8 @@
 import type { APIMessageTopLevelComponent } from "discord.js";
-import { joinInlines, type Block, type Inline, splitBlocks } from "../render/rich-text.ts";
+import { joinInlines, type BasicBlock, type Inline } from "../render/rich-text.ts";
+import { splitBlocks } from "../render/split.ts";
 import type { Button } from "../render/buttons.ts";
-import type { RenderedMessage } from "../render/card.ts";
+import type { RenderedMessage } from "../render/rich-text.ts";
 
 export interface DiscordMessage {
   /** Components V2, which has no embeds to be suppressed: "disables traditional content and embeds". */
@@ -59,9 +60,9 @@ function rowsOf(buttons: readonly Button[]): APIMessageTopLevelComponent[] {
   return rows;
 }
 
-function markdownOf(parts: readonly Block[]): string {
+function markdownOf(parts: readonly BasicBlock[]): string {
   let text = "";
-  let before: Block | undefined;
+  let before: BasicBlock | undefined;
   for (const part of parts) {
     const shown = partOf(part);
     if (shown === "") continue;
@@ -72,12 +73,12 @@ function markdownOf(parts: readonly Block[]): string {
 }
 
 /** Lists end at an empty line; paragraphs have one between them. */
-function gap(before: Block | undefined, part: Block): string {
+function gap(before: BasicBlock | undefined, part: BasicBlock): string {
   const isList = before?.kind === "item" && part.kind !== "item";
   return isList || (before?.kind === "text" && part.kind === "text") ? "\n\n" : "\n";
 }
 
-function partOf(part: Block): string {
+function partOf(part: BasicBlock): string {
   switch (part.kind) {
     case "text":
       return linesOf(part.inlines).join("\n");
@@ -110,7 +111,7 @@ function isVisible(line: string): boolean {
 }
 
 /** Discord would count numbered lines itself, so those are text with the number that was written. */
-function itemOf({ depth, marker, inlines }: Extract<Block, { kind: "item" }>): string {
+function itemOf({ depth, marker, inlines }: Extract<BasicBlock, { kind: "item" }>): string {
   const indent = "  ".repeat(Math.min(depth, MAX_INDENT));
   const mark = marker === "•" ? "-" : escapeText(marker, true);
   const [first = "", ...rest] = linesOf(inlines);
@@ -118,7 +119,7 @@ function itemOf({ depth, marker, inlines }: Extract<Block, { kind: "item" }>): s
 }
 
 /** A third backtick in a row would end the block; U+02CB looks like one. Nothing that is approved is shown so. */
-function codeBlock({ text, lang = "" }: Extract<Block, { kind: "code" }>): string {
+function codeBlock({ text, lang = "" }: Extract<BasicBlock, { kind: "code" }>): string {
   const shown = text.replaceAll(/`{3,}/g, (ticks) => "ˋ".repeat(ticks.length));
   return shown.trim() === "" ? "" : `\`\`\`${lang}\n${shown}\n\`\`\``;
 }

@@ -9,7 +9,7 @@ import { exactText } from "../../security/sanitize.ts";
 import type { Pressed } from "./payloads.ts";
 import { againButton } from "../render/buttons.ts";
 import { type Form, type FormField } from "../render/forms.ts";
-import { type RenderedMessage } from "../render/card.ts";
+import type { RenderedMessage } from "../render/rich-text.ts";
 
 /** Inputs of one form (Discord's reference, "Modal"). */
 export const MAX_FIELDS = 5;

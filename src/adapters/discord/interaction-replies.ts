@@ -7,7 +7,7 @@ import {
 } from "discord.js";
 import type { Logger } from "pino";
 import { renderText } from "../render/message.ts";
-import { type RenderedMessage } from "../render/card.ts";
+import type { RenderedMessage } from "../render/rich-text.ts";
 import type { Api } from "./api.ts";
 import { discordMessages } from "./encode.ts";
 import { isCode } from "./errors.ts";

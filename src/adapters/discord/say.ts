@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Delivery, MessageRef, Offer } from "../adapter.ts";
 import { renderText } from "../render/message.ts";
-import { type RenderedMessage } from "../render/card.ts";
+import type { RenderedMessage } from "../render/rich-text.ts";
 import { discordMessages } from "./encode.ts";
 import { addressOf, keyOf, type Place } from "./place.ts";
 import type { Posting } from "./posting.ts";

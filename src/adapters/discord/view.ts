@@ -2,7 +2,7 @@ import { Routes } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { View } from "../adapter.ts";
-import type { RenderedMessage } from "../render/card.ts";
+import type { RenderedMessage } from "../render/rich-text.ts";
 import type { ProgressBoard } from "../shared/progress-board.ts";
 import { createChatView } from "../shared/view.ts";
 import type { Api } from "./api.ts";

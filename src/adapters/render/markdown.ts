@@ -23,8 +23,6 @@ const DEEPLY_NESTED = /^(?:[ \t]*(?:>|[-*+]|\d+[.)])){20}/m;
  */
 const MAX_WORK = 2_000_000;
 const MARKS = /[*_~`[\]<!]/g;
-/** A wider table is shown row by row. */
-const MAX_TABLE_WIDTH = 100;
 
 /**
  * A model's Markdown as parts in which nothing is markup any more. Everything that a reader of the source would see is
@@ -44,7 +42,7 @@ export async function readMarkdown(text: string, allowLink: AllowLink): Promise<
  * Blocks whose `raw` texts are the source. A piece that is too long or built to be slow is one block of code, and running
  * text that would take too long is one piece of plain text.
  */
-export async function parseMarkdown(source: string): Promise<Token[]> {
+async function parseMarkdown(source: string): Promise<Token[]> {
   const { Lexer } = await import("marked");
   const tokens: Token[] = [];
   for (const piece of piecesOf(source)) {
@@ -167,7 +165,7 @@ const LANGUAGE =
   /^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,})[ \t]*)[\w+#.-]{1,20}[ \t]*$/gm;
 
 /** True when `shown` has every character of `raw`, in its order, but for white space and markup. */
-export function holdsAll(shown: string, raw: string): boolean {
+function holdsAll(shown: string, raw: string): boolean {
   let at = 0;
   for (const char of raw) {
     if (MARKUP.test(char)) continue;
@@ -189,7 +187,7 @@ type BlockType = "heading" | "code" | "blockquote" | "list" | "table" | "hr" | "
 type BlockToken = Extract<MarkedToken, { type: BlockType }>;
 
 /** True for what is neither white space, HTML nor a definition. */
-export function isBlock(token: Token): token is BlockToken {
+function isBlock(token: Token): token is BlockToken {
   return BLOCKS.includes(token.type);
 }
 
@@ -248,7 +246,14 @@ function readItem(item: Tokens.ListItem, context: Context): Block[] {
   const [first, ...rest] = parts;
   const led = first !== undefined && isRunning(first);
   const inlines = led ? joinInlines([...boxSpan, ...first.inlines]) : boxSpan;
-  return [{ kind: "item", depth, marker, inlines }, ...(led ? rest : parts)];
+  const below = (led ? rest : parts).map((block) => indented(block, depth + 1));
+  return [{ kind: "item", depth, marker, inlines }, ...below];
+}
+
+/** A line of a list within says its depth itself. */
+function indented(block: Block, indent: number): Block {
+  const canBe = block.kind === "text" || block.kind === "code" || block.kind === "quote";
+  return canBe && block.indent === undefined ? { ...block, indent } : block;
 }
 
 function readTable(token: Tokens.Table, allowLink: AllowLink): Block[] {
@@ -256,45 +261,7 @@ function readTable(token: Tokens.Table, allowLink: AllowLink): Block[] {
     readInline(tokens, allowLink).map((inline) => ({ ...inline, text: oneLine(inline.text) }));
   const head = token.header.map(cellOf);
   const rows = token.rows.map((row) => row.map(cellOf));
-  const textsOf = (row: Inline[][]) =>
-    row.map((cell) => cell.map((inline) => inline.text).join(""));
-  const [headTexts = [], ...rowTexts] = [head, ...rows].map(textsOf);
-  const widths = headTexts.map((_, at) =>
-    Math.max(...[headTexts, ...rowTexts].map((row) => widthOf(row[at]))),
-  );
-  const wide = widths.reduce((sum, width) => sum + width + 3, -3);
-  if (wide > MAX_TABLE_WIDTH) return rowByRow(head, rows);
-  const line = (row: string[]): string =>
-    widths
-      .map((width, at) => {
-        const room = " ".repeat(width - widthOf(row[at]));
-        return token.align[at] === "right" ? room + (row[at] ?? "") : (row[at] ?? "") + room;
-      })
-      .join(" │ ")
-      .trimEnd();
-  const rule = widths.map((width) => "─".repeat(width)).join("─┼─");
-  return [{ kind: "code", text: [line(headTexts), rule, ...rowTexts.map(line)].join("\n") }];
-}
-
-/** A table that no screen has room for: its lines break as other text does, and keep their styles. */
-function rowByRow(head: Inline[][], rows: Inline[][][]): Block[] {
-  const line = (row: Inline[][]): Inline[] =>
-    joinInlines(row.flatMap((cell, at) => (at === 0 ? cell : [{ text: " │ " }, ...cell])));
-  const names = head.map((cell) => cell.map((inline): Inline => ({ ...inline, strong: true })));
-  return [
-    { kind: "text", inlines: line(names) },
-    ...rows.map((row): Block => ({ kind: "item", depth: 0, marker: "•", inlines: line(row) })),
-  ];
-}
-
-/** Drawn two columns wide by most fonts. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
-
-function widthOf(text = ""): number {
-  let width = 0;
-  for (const char of text) width += WIDE.test(char) ? 2 : 1;
-  return width;
+  return [{ kind: "table", head, rows, rightAligned: token.align.map((each) => each === "right") }];
 }
 
 const INLINE = "text escape strong em del codespan br link image".split(" ");

@@ -24,6 +24,12 @@ export function unknownAction(action: string): string {
 export const NO_COMMANDS =
   "I have no slash commands. Mention me and write what you want; `help` lists how.";
 
+/** Below a card that is cut to fit one message. */
+export const SHORTENED = "Shortened. Details has everything.";
+
+/** Before the reason of an action. */
+export const REASON = "Why (AI-written, not verified): ";
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -39,6 +45,13 @@ export function formatMs(ms: number): string {
   if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / SECOND)} s`;
   return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
+}
+
+/** `2026-11-22 03:30 UTC` */
+export function formatUtc(at: number): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return "unknown";
+  return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
 /** Arguments as they are typed, `url=http://a/ method=GET`, for lines that say which call it was. */
@@ -74,20 +87,47 @@ export function evidenceOf({ text, results }: Answer): {
     if (labels.has(label)) cited.push({ label, result });
     else others.push(result);
   }
-  if (others.length === 0) return { cited, others: undefined };
-  const failed = others.filter(({ outcome }) => outcome !== "ok").length;
-  const calls = others.length === 1 ? "call" : "calls";
-  const how = failed === 0 ? "" : `, ${failed} of them failed or did not run`;
-  const { length } = others;
-  const count =
-    cited.length === 0 ? `${length} ${calls}, none cited` : `and ${length} more ${calls}`;
-  return { cited, others: count + how };
+  return { cited, others: others.length === 0 ? undefined : othersWords(others, cited.length) };
 }
 
-/** What the answer cost: `2 steps · 1200 tokens · 3.4 s`. */
-export function spentWords({ steps, usage, workMs }: NonNullable<Answer["spent"]>): string {
-  const count = steps === 1 ? "1 step" : `${steps} steps`;
-  return `${count} · ${totalTokens(usage)} tokens · ${formatMs(workMs)}`;
+/** `+ 2 more calls (1 failed or didn't run)` */
+function othersWords(others: readonly CallResult[], cited: number): string {
+  const count = others.length === 1 ? "call" : "calls";
+  const failed = others.filter(({ outcome }) => outcome !== "ok").length;
+  const how = failed === 0 ? "" : ` (${failed} failed or didn't run)`;
+  if (cited === 0) return `${others.length} ${count}, not cited${how}`;
+  return `+ ${others.length} more ${count}${how}`;
+}
+
+/** What the answer cost: `14k tokens · 2.4 s`. */
+export function spentWords({ usage, workMs }: NonNullable<Answer["spent"]>): string {
+  return `${formatCount(totalTokens(usage))} tokens · ${formatMs(workMs)}`;
+}
+
+/** `987`, `1.2k`, `14k`. */
+function formatCount(count: number): string {
+  if (count < 1_000) return String(count);
+  return count < 10_000 ? `${(count / 1_000).toFixed(1)}k` : `${Math.round(count / 1_000)}k`;
+}
+
+const SIGNS: Readonly<Record<Answer["status"], string>> = {
+  completed: "",
+  failed: "✗ ",
+  cancelled: "⏹ ",
+  wrapped_up: "⚠ ",
+};
+
+/** What an answer begins with when it ended otherwise than usual. */
+export function statusSign(status: Answer["status"]): string {
+  return SIGNS[status];
+}
+
+/** While nothing goes on before somebody decides or answers. */
+export const WAITING = "⏸ Waiting for a person ↓";
+
+/** What a model is doing: `thinking`, `writing · step 3`. */
+export function modelWords({ step, draft }: { step: number; draft: string }): string {
+  return `${draft === "" ? "thinking" : "writing"}${step > 1 ? ` · step ${step}` : ""}`;
 }
 
 /** ` by ana, bob`, or nothing when nobody approved. */
@@ -96,9 +136,9 @@ export function byApprovers({ votes }: ActionCard): string {
   return names.length === 0 ? "" : ` by ${names.join(", ")}`;
 }
 
-/** `2 approvals from anyone in #ops except ana, who asked; approved by bob so far` */
+/** `2 approvals · anyone in #ops except ana, who asked · approved by bob so far` */
 export function neededWords(card: ActionCard): string {
-  return `${approvals(card)} from ${card.approvers}${soFar(card)}`;
+  return `${approvals(card)} · ${card.approvers}${soFar(card)}`;
 }
 
 function approvals({ quorum }: ActionCard): string {
@@ -107,7 +147,7 @@ function approvals({ quorum }: ActionCard): string {
 
 function soFar(card: ActionCard): string {
   const by = byApprovers(card);
-  return by === "" ? "" : `; approved${by} so far`;
+  return by === "" ? "" : ` · approved${by} so far`;
 }
 
 /** A line for each vote. */

@@ -2,7 +2,8 @@ import type { Edit } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Inbound, Queries } from "../adapter.ts";
 import { readButtonAction } from "../render/buttons.ts";
-import { renderDetails, type RenderedMessage } from "../render/card.ts";
+import { renderDetails } from "../render/card.ts";
+import type { RenderedMessage } from "../render/rich-text.ts";
 import { type Form, loadForm, type MistakenForm, readForm } from "../render/forms.ts";
 import { OTHER_VERSION, unknownAction } from "../render/phrases.ts";
 
@@ -10,7 +11,7 @@ import { OTHER_VERSION, unknownAction } from "../render/phrases.ts";
 export type Deed = Omit<Extract<Inbound, { kind: "click" }>, "actor"> | { kind: "stop" };
 
 /** What a platform does about a press or a sent form. Each call also acknowledges it. */
-export interface InteractionTarget<Reply> {
+interface InteractionTarget<Reply> {
   /** Records it in the journal. */
   record(deed: Deed): Promise<Reply>;
   /** Says it to the person alone. */

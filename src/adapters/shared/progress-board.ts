@@ -2,9 +2,8 @@ import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import { createRecent, putNewest } from "../../core/ttl-cache.ts";
 import type { MessageRef, Progress } from "../adapter.ts";
-import type { AllowLink } from "../render/rich-text.ts";
-import { createProgressLog, type ProgressLog } from "../render/message.ts";
-import { type RenderedMessage } from "../render/card.ts";
+import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
+import { createRunProgress, renderProgress, type RunProgress } from "../render/progress.ts";
 
 /**
  * Slack lets an app edit about 50 messages a minute (chat.update, tier 3); Discord documents no fixed limit for edits,
@@ -22,7 +21,7 @@ const MAX_LATE_MS = 3_000;
 
 interface Live<Place> {
   place: Place;
-  log: ProgressLog;
+  progress: RunProgress;
   timer: NodeJS.Timeout | undefined;
   /** An edit that is on its way; never rejects. */
   sending: Promise<void> | undefined;
@@ -36,7 +35,7 @@ export interface ProgressBoard<Place> {
   begin(
     place: Place,
     soFar: readonly Progress[],
-    post: (told: RenderedMessage) => Promise<MessageRef>,
+    post: (rendered: RenderedMessage) => Promise<MessageRef>,
   ): Promise<MessageRef>;
   /** Shows the newest state, at most every 1.2 s in one thread. */
   note(place: Place, ref: MessageRef, update: Progress): void;
@@ -48,7 +47,7 @@ export interface ProgressBoard<Place> {
 
 export interface ProgressBoardParts<Place> {
   /** Edits the message. False when it is gone. */
-  show(place: Place, ref: MessageRef, told: RenderedMessage): Promise<boolean>;
+  show(place: Place, ref: MessageRef, rendered: RenderedMessage): Promise<boolean>;
   /** What names the thread. */
   threadOf(place: Place): string;
   allowLink(place: Place): AllowLink;
@@ -92,9 +91,9 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
     live.news = false;
     count(live.place);
     try {
-      const told = await live.log.render();
+      const rendered = await renderProgress(live.progress, allowLink(live.place));
       // A message that somebody deleted would be asked for at every step.
-      if (lives.get(ref) === live && !(await show(live.place, ref, told))) over.add(ref);
+      if (lives.get(ref) === live && !(await show(live.place, ref, rendered))) over.add(ref);
     } catch (error) {
       if (isBotError(error, "PLATFORM_REFUSED")) over.add(ref);
       pausedUntil = Math.max(pausedUntil, performance.now() + pauseMsOf(error));
@@ -109,8 +108,8 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
     return live?.sending;
   }
 
-  function enter(place: Place, ref: MessageRef, progress: ProgressLog): Live<Place> {
-    const live = { place, log: progress, timer: undefined, sending: undefined, news: false };
+  function enter(place: Place, ref: MessageRef, progress: RunProgress): Live<Place> {
+    const live = { place, progress, timer: undefined, sending: undefined, news: false };
     lives.set(ref, live);
     for (const oldest of lives.keys()) {
       if (lives.size <= MAX_LIVES) break;
@@ -121,9 +120,9 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
 
   return {
     async begin(place, soFar, post) {
-      const progress = createProgressLog(allowLink(place));
+      const progress = createRunProgress();
       for (const update of soFar) progress.note(update);
-      const ref = await post(await progress.render());
+      const ref = await post(await renderProgress(progress, allowLink(place)));
       if (stopped || over.has(ref) || lives.has(ref)) return ref;
       enter(place, ref, progress);
       if (postCounts) count(place);
@@ -131,8 +130,8 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
     },
     note(place, ref, update) {
       if (stopped || over.has(ref)) return;
-      const live = lives.get(ref) ?? enter(place, ref, createProgressLog(allowLink(place)));
-      if (!live.log.note(update)) return;
+      const live = lives.get(ref) ?? enter(place, ref, createRunProgress());
+      if (!live.progress.note(update)) return;
       live.news = true;
       schedule(ref, live);
     },

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { MessageRef, Outgoing, View } from "../adapter.ts";
-import { renderCard, type RenderedMessage } from "../render/card.ts";
+import { renderCard } from "../render/card.ts";
+import type { RenderedMessage } from "../render/rich-text.ts";
 import { renderOutgoing, renderText } from "../render/message.ts";
 import type { AllowLink } from "../render/rich-text.ts";
 import { aloudDelivery } from "./notice-ids.ts";

@@ -1,8 +1,9 @@
 import type { types } from "@slack/bolt";
 import { characterEnd } from "../../core/characters.ts";
-import { joinInlines, type Block, type Inline, splitBlocks } from "../render/rich-text.ts";
+import { joinInlines, type BasicBlock, type Inline } from "../render/rich-text.ts";
+import { splitBlocks } from "../render/split.ts";
 import type { Button } from "../render/buttons.ts";
-import type { RenderedMessage } from "../render/card.ts";
+import type { RenderedMessage } from "../render/rich-text.ts";
 
 export interface SlackMessage {
   /** For notifications; Slack shows the blocks. */
@@ -24,11 +25,11 @@ type Frame =
  */
 const MAX_CHARS = 12_000;
 const CHARS_PER_BLOCK = 125;
-/** Blocks of a message (Block Kit reference). */
+/** Blocks of a message (BasicBlock Kit reference). */
 const MAX_BLOCKS = 50;
-/** Of one element's text, the limit that Block Kit states for text objects. */
+/** Of one element's text, the limit that BasicBlock Kit states for text objects. */
 const MAX_ELEMENT = 3_000;
-/** Deeper lists are drawn no further to the right (Block Kit reference, rich text list). */
+/** Deeper lists are drawn no further to the right (BasicBlock Kit reference, rich text list). */
 const MAX_INDENT = 8;
 /** After these seconds, the year 9999, Slack has no date. */
 const MAX_TIMESTAMP = 253_402_300_799;
@@ -71,10 +72,10 @@ function actionsOf(buttons: readonly Button[]): types.ActionsBlock {
   };
 }
 
-function blocksOf(parts: readonly Block[]): types.KnownBlock[] {
+function blocksOf(parts: readonly BasicBlock[]): types.KnownBlock[] {
   const blocks: types.KnownBlock[] = [];
   let frames: Frame[] = [];
-  let before: Block | undefined;
+  let before: BasicBlock | undefined;
   const close = (): void => {
     if (frames.length > 0) blocks.push(richText(frames));
     frames = [];
@@ -136,8 +137,8 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map(
 /** Running text goes on in the section before it: two sections have no line between them. */
 function addPart(
   frames: Frame[],
-  part: Exclude<Block, { kind: "rule" }>,
-  before: Block | undefined,
+  part: Exclude<BasicBlock, { kind: "rule" }>,
+  before: BasicBlock | undefined,
 ) {
   const last = frames.at(-1);
   if (!("inlines" in part)) {
@@ -169,7 +170,7 @@ function bold(inline: Inline): Inline {
 /** Slack would count numbered lines itself, so those are text with the number that was written. */
 function addItem(
   frames: Frame[],
-  item: Extract<Block, { kind: "item" }>,
+  item: Extract<BasicBlock, { kind: "item" }>,
   inlines: readonly Inline[],
 ) {
   const last = frames.at(-1);

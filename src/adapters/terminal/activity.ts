@@ -1,8 +1,6 @@
-import type { JsonObject } from "../../core/entry.ts";
 import type { Outgoing, Progress } from "../adapter.ts";
-import { briefArgs } from "../render/phrases.ts";
-import type { Turn } from "./model-turn.ts";
-import { createModelTurn } from "./model-turn.ts";
+import { briefArgs, modelWords } from "../render/phrases.ts";
+import { type CallProgress, createRunProgress, type RunProgress } from "../render/progress.ts";
 import type { Look } from "./style.ts";
 import type { Screen } from "./screen.ts";
 import { formatAge } from "./time.ts";
@@ -37,15 +35,9 @@ export interface Activity {
   stop(): void;
 }
 
-interface Call {
-  tool: string;
-  args: JsonObject;
-  at: number;
-}
-
 /** What is worked on: the running calls, else the model, else whatever was asked for. */
 function workLines(
-  work: { calls: Iterable<Call>; turn: Turn | undefined; askedAt: number | undefined },
+  { progress, askedAt }: { progress: RunProgress; askedAt: number | undefined },
   frame: number,
   { paint, columns, now }: Look,
 ): string[] {
@@ -54,17 +46,17 @@ function workLines(
     const age = ` ${formatAge(now - at)}`;
     return `${spinner} ${clip(text, columns - age.length - 3)}${paint("dim", age)}`;
   };
-  const { turn, askedAt } = work;
-  const running = [...work.calls].map((call) =>
-    line(`${call.tool} ${briefArgs(call.args)}`.trimEnd(), call.at),
+  const running = runningIn(progress).map(({ tool, args, at }) =>
+    line(`${tool} ${briefArgs(args)}`.trimEnd(), at),
   );
   if (running.length > 0) return running;
-  if (turn !== undefined) {
-    const step = turn.step === undefined ? "" : ` · step ${turn.step}`;
-    return [line(`${turn.draft === "" ? "thinking" : "writing"}${step}`, turn.at)];
-  }
+  if (progress.modelSince !== undefined) return [line(modelWords(progress), progress.modelSince)];
   if (askedAt === undefined || now - askedAt < PATIENCE_MS) return [];
   return [line("working", askedAt)];
+}
+
+function runningIn({ calls }: RunProgress): CallProgress[] {
+  return [...calls.values()].filter(({ outcome }) => outcome === undefined);
 }
 
 /** The end of a draft, in at most `room` lines. */
@@ -78,8 +70,7 @@ function draftLines(draft: string, room: number, { paint, columns }: Look): stri
 }
 
 export function createActivity(screen: Screen, look: () => Look): Activity {
-  const calls = new Map<string, Call>();
-  const model = createModelTurn();
+  const progress = createRunProgress(() => look().now);
   let askedAt: number | undefined;
   let lastAt = look().now;
   let frame = 0;
@@ -89,19 +80,22 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
 
   function draw(): void {
     const now = look();
-    const { turn } = model;
-    const work = workLines({ calls: calls.values(), turn, askedAt }, frame, now);
-    const draft = draftLines(turn?.draft ?? "", screen.liveRoom - work.length, now);
+    const work = workLines({ progress, askedAt }, frame, now);
+    const { modelSince, draft: written } = progress;
+    const shownDraft = modelSince === undefined ? "" : written;
+    const draft = draftLines(shownDraft, screen.liveRoom - work.length, now);
     const next = [...work, ...draft];
     frame += 1;
     if (next.length > 0 || shown > 0) screen.live(next);
     shown = next.length;
   }
 
-  const isBusy = (): boolean => calls.size > 0 || model.turn !== undefined || askedAt !== undefined;
+  const isBusy = (): boolean =>
+    runningIn(progress).length > 0 || progress.modelSince !== undefined || askedAt !== undefined;
 
   /** Keeps ticking only while there is something to show, and draws unless the next tick is soon enough. */
   function update(drawn: "now" | "soon" = "now"): void {
+    if (over) return; // the screen shows another thread by now
     lastAt = look().now;
     const needed = isBusy();
     if (needed && ticker === undefined) ticker = setInterval(draw, TICK_MS);
@@ -113,17 +107,9 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
   }
 
   return {
-    note(progress) {
-      if (over) return; // the screen shows another thread by now
-      if ("run" in progress) {
-        model.note(progress, look().now);
-        update(progress.kind === "draft" ? "soon" : "now");
-        return;
-      }
-      const { call } = progress;
-      if (progress.kind === "tool_finished") calls.delete(call);
-      else calls.set(call, { tool: progress.tool, args: progress.args, at: look().now });
-      update();
+    note(news) {
+      progress.note(news);
+      update(news.kind === "draft" ? "soon" : "now");
     },
     asked() {
       askedAt = look().now;
@@ -133,11 +119,13 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
       askedAt = undefined;
       if (what !== "action" && what.kind === "answer") {
         // A finish may have been dropped; an answer tells of it as well.
-        for (const { call } of what.results) calls.delete(call);
-        model.end(what.run);
+        progress.end(
+          what.run,
+          what.results.map(({ call }) => call),
+        );
       } else if (what === "action" || what.asks !== undefined) {
         // The model waits for a person then. Any other notice is beside its work.
-        model.pause();
+        progress.wait();
       }
       update();
     },
@@ -146,7 +134,7 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
       update();
     },
     get running() {
-      return calls.size;
+      return runningIn(progress).length;
     },
     get busy() {
       return isBusy();
@@ -156,11 +144,9 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
     },
     idleMs: () => look().now - lastAt,
     stop() {
-      calls.clear();
-      model.pause();
-      askedAt = undefined;
-      update();
       over = true;
+      clearInterval(ticker);
+      screen.live([]);
     },
   };
 }

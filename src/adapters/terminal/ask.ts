@@ -6,15 +6,14 @@ import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Adapter, Inbound, Outgoing, Queries } from "../adapter.ts";
 import { type Answer, plainNotice } from "../render/phrases.ts";
-import { evidenceLines } from "./answer.ts";
 import { readAttachments } from "./attachments.ts";
 import type { Board } from "./board.ts";
 import { createBoard } from "./board.ts";
-import { renderCard, renderStanding } from "./card.ts";
+import { cardText, standingText } from "./card.ts";
 import type { Look } from "./style.ts";
 import { createPaint } from "./style.ts";
 import { isQuiet } from "./idle.ts";
-import { DELIVERED_TWICE, renderOutgoing, tryRenderProgress } from "./encode.ts";
+import { DELIVERED_TWICE, evidenceLines, messageText, tryProgressText } from "./message.ts";
 import type { Output } from "./screen.ts";
 import { DEFAULT_COLUMNS, goneError } from "./screen.ts";
 import { createPeople } from "./people.ts";
@@ -116,7 +115,7 @@ export function createAsk(options: AskOptions): Ask {
       noteNotice(message, board);
       // What could be typed about it can be typed only in the thread.
       const readable = { ...message, settles: undefined, holds: [], approves: [] };
-      await note(await renderOutgoing(readable, lookOf(options)));
+      await note(await messageText(readable, lookOf(options)));
     }
     return randomUUID();
   }
@@ -124,8 +123,8 @@ export function createAsk(options: AskOptions): Ask {
   async function place(card: ActionCard): Promise<string> {
     const placement = board.place(card);
     const look = lookOf(options);
-    if (placement === "card") await note(renderCard(card, look, "waits for approval"));
-    else if (placement !== undefined) await note(renderStanding(card, look.paint, placement));
+    if (placement === "card") await note(cardText(card, look, "waits for approval"));
+    else if (placement !== undefined) await note(standingText(card, look.paint, placement));
     return randomUUID();
   }
 
@@ -134,7 +133,7 @@ export function createAsk(options: AskOptions): Ask {
       lastAt = options.now();
       if (update.kind === "tool_started") running.add(update.call);
       if (update.kind === "tool_finished") running.delete(update.call);
-      const line = tryRenderProgress(update, lookOf(options));
+      const line = tryProgressText(update, lookOf(options));
       // Disposable: what cannot be printed is dropped.
       if (line !== undefined) void write(err, line).catch(() => undefined);
     },
@@ -211,11 +210,11 @@ async function printAnswer(options: AskOptions, answer: Answer): Promise<void> {
     rich: false,
   };
   if (!answer.talk || answer.text === undefined) {
-    await write(options.out, await renderOutgoing(answer, look));
+    await write(options.out, await messageText(answer, look));
     return;
   }
   const status = answer.status === "wrapped_up" ? "completed" : answer.status;
-  await write(options.out, await renderOutgoing({ ...answer, status, results: [] }, look));
+  await write(options.out, await messageText({ ...answer, status, results: [] }, look));
   for (const line of evidenceLines(answer, lookOf(options))) await write(options.err, line);
 }
 

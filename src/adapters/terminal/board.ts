@@ -2,7 +2,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard } from "../adapter.ts";
 import { isSettled } from "../render/phrases.ts";
 import type { Manner } from "./card.ts";
-import { renderStanding } from "./card.ts";
+import { standingText } from "./card.ts";
 import type { Answerable } from "./input.ts";
 import { createPaint } from "./style.ts";
 
@@ -42,7 +42,7 @@ export function createBoard(thread: JournalKey): Board {
   return {
     place(card) {
       const before = cards.get(card.action);
-      const line = renderStanding(card, plain);
+      const line = standingText(card, plain);
       const same = lines.get(card.action) === line;
       cards.set(card.action, card);
       lines.set(card.action, line);

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Queries, ThreadSummary } from "../adapter.ts";
 import type { Board } from "./board.ts";
-import { renderDetails, renderStanding, replyLine } from "./card.ts";
+import { detailsText, replyLine, standingText } from "./card.ts";
 import { LOCAL_COMMANDS, THREAD_COMMANDS } from "./input.ts";
 import type { Look } from "./style.ts";
-import { renderThread, renderWaiting, shortKey } from "./encode.ts";
+import { shortKey, threadLine, waitingText } from "./lists.ts";
 
 const TRANSPORT = "terminal";
 
@@ -26,7 +26,7 @@ export async function listThreads(parts: CommandParts): Promise<string> {
   const threads = await parts.queries.threads(TRANSPORT);
   if (threads.length === 0) return "No threads yet.";
   const lines = threads.map((thread, index) =>
-    renderThread(thread, index + 1, parts.key, parts.look()),
+    threadLine(thread, index + 1, parts.key, parts.look()),
   );
   return lines.join("\n");
 }
@@ -57,7 +57,7 @@ function matching(threads: ThreadSummary[], wanted: string): ThreadSummary[] {
 export async function listApprovals(parts: CommandParts): Promise<string> {
   const cards = await parts.queries.openActions(TRANSPORT);
   if (cards.length === 0) return "Nothing waits for approval.";
-  return cards.map((card) => renderWaiting(card, parts.key, parts.look())).join("\n");
+  return cards.map((card) => waitingText(card, parts.key, parts.look())).join("\n");
 }
 
 /** The full card of an action of this thread, in the state that this screen has shown. */
@@ -68,10 +68,8 @@ export async function describeAction(parts: CommandParts, wanted: string): Promi
   const card =
     board.card(wanted) ?? waiting.find((each) => each.key === parts.key && each.action === wanted);
   if (card === undefined) return `This thread has shown no action ${wanted}.`;
-  const description = parts.queries.tools().find((tool) => tool.name === card.tool)?.description;
-  const footer =
-    card.phase === "open" ? replyLine(card.action) : renderStanding(card, look().paint);
-  return renderDetails(card, look(), footer, description);
+  const footer = card.phase === "open" ? replyLine(card.action) : standingText(card, look().paint);
+  return detailsText(card, look(), footer);
 }
 
 /** Only what this screen does itself; the thread's own `help` tells the rest. */

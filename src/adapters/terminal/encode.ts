@@ -1,140 +1,186 @@
-import type { JournalKey } from "../../core/journal-key.ts";
-import type {
-  ActionCard,
-  HistoryItem,
-  Notice,
-  Outgoing,
-  Progress,
-  ThreadSummary,
-} from "../adapter.ts";
-import { briefArgs, formatMs } from "../render/phrases.ts";
-import { indent, outcomeMark, renderAnswer } from "./answer.ts";
-import { renderStanding } from "./card.ts";
-import type { Look } from "./style.ts";
-import { formatAge, formatClock, formatExpiry } from "./time.ts";
-import { clip, wrapWords } from "./wrap.ts";
+import { basicBlocks } from "../render/basic.ts";
+import type { Block, Inline } from "../render/rich-text.ts";
+import type { Look, Paint, Style } from "./style.ts";
+import { formatExpiry } from "./time.ts";
+import { foldExact, widthOf, wrapWords } from "./wrap.ts";
 
-/** What a printed text that should be taken back is replaced by. */
-export const DELIVERED_TWICE = "The last message was delivered twice; it counts once.";
+/** Narrower than this, deeply nested text would be one character a line. */
+const MIN_COLUMNS = 16;
+const MAX_RULE = 40;
+const MAX_LABEL = 14;
+/** Below this a label stands on a line of its own. */
+const MIN_COLUMNS_FOR_LABELS = 50;
+const INDENT = "  ";
+/** As wide as the mark of a numbered line. */
+const ITEM_INDENT = "   ";
 
-/** Lines of a result or of words that an opened thread's history shows; the rest is counted. */
-const HISTORY_LINES = 6;
-
-/** The part of a key that people type: the first eight characters of the uuid. */
-export function shortKey(key: JournalKey): string {
-  return key.slice(key.indexOf(":") + 1).slice(0, 8);
-}
-
-/** What a person can type about an outcome that nobody knows. */
-function settleLine(action: string): string {
-  return `h ${action} it happened · x ${action} it did not · h ${action} because …`;
-}
-
-function renderNotice(notice: Notice, look: Look): string {
-  const { settles, asks, holds, approves = [], confirms } = notice;
-  const lines = hang(`${noticeSign(notice, look)} `, 2, notice.text, look);
-  if (settles !== undefined) lines.push(`  ${settleLine(settles)}`);
-  for (const { action } of approves) lines.push(`  y ${action} approves it`);
-  for (const action of holds) lines.push(`  c ${action} withdraws it`);
-  if (confirms !== undefined) lines.push(`  cancel ${confirms} for everyone`);
-  if (asks !== undefined) lines.push(...questionLines(asks.choices, look));
-  return lines.join("\n");
-}
-
-function noticeSign({ settles, asks }: Notice, { paint }: Look): string {
-  if (settles !== undefined) return paint("destructive", "?");
-  return asks === undefined ? paint("yellow", "•") : paint("cyan", "?");
-}
-
-/** The answers to choose from, numbered from 1, and how to answer. */
-function questionLines(choices: readonly string[], look: Look): string[] {
-  if (choices.length === 0) return [look.paint("dim", "  Answer in your own words.")];
-  const numbered = choices.flatMap((choice, at) => {
-    const label = `  ${at + 1}) `;
-    return hang(label, label.length, choice, look);
-  });
-  const numbers = choices.length === 1 ? "1" : `1–${choices.length}`;
-  return [...numbered, look.paint("dim", `  Type ${numbers}, or answer in your own words.`)];
-}
-
-/** `text` in lines that stand behind `head`, which is `width` cells wide. */
-function hang(head: string, width: number, text: string, look: Look): string[] {
-  const [first = "", ...rest] = wrapWords(text, Math.max(1, look.columns - width));
-  return [head + first, ...rest.map((line) => (line === "" ? "" : " ".repeat(width) + line))];
-}
-
-export async function renderOutgoing(message: Outgoing, look: Look): Promise<string> {
-  return message.kind === "answer" ? renderAnswer(message, look) : renderNotice(message, look);
-}
-
-/** One plain line per start and finish of a tool, where nothing can be redrawn; what a model is at is not told there. */
-export function tryRenderProgress(update: Progress, look: Look): string | undefined {
-  if (!("call" in update)) return undefined;
-  if (update.kind === "tool_started") {
-    const line = `… ${update.tool} ${briefArgs(update.args)}`.trimEnd();
-    return look.paint("dim", clip(line, look.columns));
+/**
+ * The blocks as lines of at most `look.columns` cells, each painted for itself. Code is never broken: a command that is
+ * copied stays one line. Texts hold no control characters, so the only escape sequences are colours.
+ */
+export function terminalLines(blocks: readonly Block[], look: Look): string[] {
+  const lines: string[] = [];
+  let before: Block | undefined;
+  for (const block of blocks) {
+    const shown = linesOf(block, look);
+    if (shown.length === 0) continue;
+    if (before !== undefined && !isClose(before, block)) lines.push("");
+    lines.push(...shown);
+    before = block;
   }
-  const how = update.outcome === "ok" ? "" : ` ${update.outcome}`;
-  const took = update.ms === undefined ? "" : ` ${formatMs(update.ms)}`;
-  return `${outcomeMark(update.outcome, look.paint)} ${update.tool}${how}${took}`;
+  return lines;
 }
 
-/** Said before, shown again: the beginning of it, and how much more there was. */
-function shorten(text: string): string {
-  const lines = text.split("\n");
-  if (lines.length <= HISTORY_LINES + 1) return text;
-  const more = `… ${lines.length - HISTORY_LINES} more lines`;
-  return [...lines.slice(0, HISTORY_LINES), more].join("\n");
+/** True for what stands right below the block before it. */
+function isClose(before: Block, block: Block): boolean {
+  if (before.kind === "heading" || ["code", "item", "line"].includes(block.kind)) return true;
+  if ("indent" in block && block.indent !== undefined) return true;
+  return before.kind === block.kind && (block.kind === "small" || block.kind === "quote");
 }
 
-function shortenMessage(message: Outgoing): Outgoing {
-  if (message.kind === "notice") return message;
-  const results = message.results.map((each) => ({ ...each, text: shorten(each.text.trimEnd()) }));
-  const text = message.text === undefined ? undefined : shorten(message.text.trimEnd());
-  return { ...message, text, results };
+function linesOf(block: Block, look: Look): string[] {
+  const { paint, columns } = look;
+  switch (block.kind) {
+    case "line":
+      return wrapInlines(block.inlines, look);
+    case "text":
+      return indented(block, look, (inner) => wrapInlines(block.inlines, inner));
+    case "heading":
+      return wrapInlines(block.inlines, look, ["bold"]);
+    case "small":
+      return indented(block, look, (inner) => wrapInlines(block.inlines, inner, ["dim"]), INDENT);
+    case "quote":
+      return wrapInlines(block.inlines, narrower(look, 2)).map((line) => paint("dim", "> ") + line);
+    case "item":
+      return hang(`${ITEM_INDENT.repeat(block.depth)}${block.marker} `, block.inlines, look);
+    case "code":
+      return indented(block, look, () => codeLines(block, look));
+    case "exact":
+      return foldExact(block.text, columns).map((line) => paint("bold", line));
+    case "fields":
+      return block.rows.flatMap((row) => fieldLines(row, labelsOf(block), look));
+    case "table":
+      return terminalLines(basicBlocks([block], columns - INDENT.length), look);
+    case "rule":
+      return [paint("dim", "─".repeat(Math.min(MAX_RULE, columns)))];
+  }
 }
 
-/** One thing of the past, with its time in front; open cards are shown whole, so not by this. */
-export async function renderPast(item: HistoryItem, look: Look): Promise<string> {
-  const clock = formatClock(item.at, look.now);
-  const room = { ...look, columns: look.columns - clock.length - 2 };
-  const body = await pastBody(item, room);
-  const [first = "", ...rest] = body.split("\n");
-  const below = rest.map((line) => indent(line, " ".repeat(clock.length + 2)));
-  return [`${look.paint("dim", clock)}  ${first}`, ...below].join("\n");
+function narrower(look: Look, by: number): Look {
+  return { ...look, columns: Math.max(MIN_COLUMNS, look.columns - by) };
 }
 
-async function pastBody(item: HistoryItem, look: Look): Promise<string> {
-  if (item.kind === "card") return renderStanding(item.card, look.paint);
-  if (item.kind === "out") return renderOutgoing(shortenMessage(item.message), look);
-  return `${look.paint("cyan", item.name)} › ${shorten(item.text)}`;
-}
-
-/** A thread in a list: its number there, short key, age, what it began with, what waits for a person. */
-export function renderThread(
-  thread: ThreadSummary,
-  number: number,
-  here: JournalKey,
+/** A block's lines, further in where the block belongs to a line of a list. */
+function indented(
+  { indent = 0 }: { indent?: number },
   look: Look,
-): string {
-  const age = formatAge(look.now - thread.lastAt).padStart(6);
-  const head = `${String(number).padStart(3)}  ${shortKey(thread.key)}  ${age}  `;
-  const asks = thread.questions.length > 0 ? ["a question"] : [];
-  const open = [...thread.openActions, ...asks];
-  const waits = open.length > 0 ? `waits: ${open.join(", ")}` : "";
-  const work = waits === "" && thread.open ? "working" : "";
-  const where = thread.key === here ? "this one" : thread.leased ? "in use" : "";
-  const tags = [waits, work, where].filter((tag) => tag !== "");
-  const tail = tags.length === 0 ? "" : `  ${tags.join(" · ")}`;
-  const title = clip(thread.title, Math.max(12, look.columns - head.length - tail.length));
-  return look.paint("dim", head) + title + look.paint("yellow", tail);
+  lines: (inner: Look) => string[],
+  step = ITEM_INDENT,
+): string[] {
+  const by = step.repeat(indent);
+  return lines(narrower(look, by.length)).map((line) => (line === "" ? "" : by + line));
 }
 
-/** An open card in a list of all threads'. Too short to be approved from: that takes the thread. */
-export function renderWaiting(card: ActionCard, here: JournalKey, look: Look): string {
-  const effect = card.effect === "destructive" ? "DESTRUCTIVE" : card.effect;
-  const head = `${card.action}  ${effect} ${card.tool} `;
-  const args = look.paint("dim", clip(card.canonical, Math.max(12, look.columns - head.length)));
-  const where = card.key === here ? "in this thread" : `/resume ${shortKey(card.key)}`;
-  return `${head}${args}\n    expires ${formatExpiry(card.expiresAt, look.now)} · ${where}`;
+function codeLines({ text, lang }: Extract<Block, { kind: "code" }>, { paint }: Look): string[] {
+  const lines = text.split("\n").map((line) => (line === "" ? "" : INDENT + line));
+  return lang === undefined ? lines : [paint("dim", INDENT + lang), ...lines];
+}
+
+/** Running text behind `head`, which has no colours; its further lines stand below its first. */
+function hang(head: string, inlines: readonly Inline[], look: Look): string[] {
+  const width = widthOf(head);
+  const [first = "", ...rest] = wrapInlines(inlines, narrower(look, width));
+  return [head + first, ...rest.map((line) => " ".repeat(width) + line)];
+}
+
+type Fields = Extract<Block, { kind: "fields" }>;
+
+function labelsOf({ rows }: Fields): number {
+  return Math.min(MAX_LABEL, Math.max(...rows.map(({ label }) => widthOf(label))));
+}
+
+/** A label and beside it, or below it where the screen is narrow, its text. `labels`: cells for a label. */
+function fieldLines({ label, inlines }: Fields["rows"][number], labels: number, look: Look) {
+  const isBeside = look.columns >= MIN_COLUMNS_FOR_LABELS;
+  const indent = " ".repeat(isBeside ? labels + 2 : INDENT.length);
+  const lines = wrapInlines(inlines, narrower(look, indent.length));
+  const name = look.paint("dim", label);
+  if (!isBeside || widthOf(label) > labels) return [name, ...lines.map((line) => indent + line)];
+  const [first = "", ...rest] = lines;
+  return [name + indent.slice(widthOf(label)) + first, ...rest.map((line) => indent + line)];
+}
+
+/** Refers to a call of the run by its number. */
+const CITATION = /(\[T\d+\])/;
+
+const TONES: Readonly<Record<NonNullable<Inline["tone"]>, Style>> = {
+  good: "green",
+  bad: "red",
+  alarm: "destructive",
+};
+
+/** A piece of text and how it is painted. */
+interface Piece {
+  text: string;
+  styles: readonly Style[];
+}
+
+function piecesOf(inline: Inline, base: readonly Style[], now: number): Piece[] {
+  const { strong, em, strike, code, url, at, tone } = inline;
+  const styles: Style[] = [
+    // An alarm is bold itself.
+    ...base.filter((style) => tone !== "alarm" || style !== "bold"),
+    ...(strong && !base.includes("bold") ? ["bold" as const] : []),
+    ...(em ? ["italic" as const] : []),
+    ...(code ? ["cyan" as const] : []),
+    ...(url === undefined ? [] : ["underline" as const]),
+    ...(tone === undefined ? [] : [TONES[tone]]),
+  ];
+  const text = at === undefined ? inline.text : formatExpiry(at, now);
+  // Few terminals strike text out.
+  return (strike ? `~~${text}~~` : text).split(CITATION).map((piece) => ({
+    text: piece,
+    styles: CITATION.test(piece) ? [...styles, "dim", "cyan"] : styles,
+  }));
+}
+
+/** Running text on lines of at most `look.columns` cells; each line is painted for itself. */
+function wrapInlines(
+  inlines: readonly Inline[],
+  look: Look,
+  base: readonly Style[] = [],
+): string[] {
+  const pieces = inlines.flatMap((inline) => piecesOf(inline, base, look.now));
+  const whole = pieces.map(({ text }) => text).join("");
+  let end = 0;
+  const lines = wrapWords(whole, look.columns).map((line) => {
+    // Wrapping leaves out spaces only, so the line follows where the last one ended.
+    const start = whole.indexOf(line, end);
+    end = start + line.length;
+    return { start, end };
+  });
+  return paintLines(pieces, lines, look.paint);
+}
+
+/** What the pieces, one after the other, have between `start` and `end` of each line. */
+function paintLines(
+  pieces: readonly Piece[],
+  lines: readonly { start: number; end: number }[],
+  paint: Paint,
+): string[] {
+  const painted = lines.map(() => "");
+  let at = 0;
+  let first = 0;
+  for (const { text, styles } of pieces) {
+    for (let index = first; index < lines.length; index += 1) {
+      const { start = 0, end = 0 } = lines[index] ?? {};
+      if (start >= at + text.length) break;
+      const part = text.slice(Math.max(0, start - at), Math.max(0, end - at));
+      if (part !== "") painted[index] += styles.reduce((shown, each) => paint(each, shown), part);
+      // The last line that this piece reaches is the first that the next one may.
+      first = index;
+    }
+    at += text.length;
+  }
+  return painted;
 }

@@ -25,7 +25,8 @@ import type { LocalCommand, Reply } from "./input.ts";
 import { looksLikeChoice, readLine } from "./input.ts";
 import type { Look, Paint } from "./style.ts";
 import { isQuiet } from "./idle.ts";
-import { renderPast, shortKey } from "./encode.ts";
+import { pastText } from "./history.ts";
+import { shortKey } from "./lists.ts";
 import type { Line, Screen } from "./screen.ts";
 import { goneError } from "./screen.ts";
 import { createView, noteNotice, showCard, type TerminalView } from "./view.ts";
@@ -138,7 +139,7 @@ export class Session {
       this.#board.place(item.card);
     }
     if (item.kind === "out" && item.message.kind === "answer") this.#answered.add(item.message.run);
-    const text = await renderPast(item, this.#look());
+    const text = await pastText(item, this.#look());
     if (item.kind === "out") noteNotice(item.message, this.#board);
     await this.#parts.screen.print(text);
   }

@@ -3,9 +3,9 @@ import type { ActionCard, MessageRef, Outgoing, View } from "../adapter.ts";
 import { plainNotice } from "../render/phrases.ts";
 import type { Activity } from "./activity.ts";
 import type { Board } from "./board.ts";
-import { renderCard, renderStanding, replyLine } from "./card.ts";
+import { cardText, replyLine, standingText } from "./card.ts";
 import type { Look } from "./style.ts";
-import { DELIVERED_TWICE, renderOutgoing, tryRenderProgress } from "./encode.ts";
+import { DELIVERED_TWICE, messageText, tryProgressText } from "./message.ts";
 
 export interface ViewParts {
   /** Resolves when the text is on the screen. @throws BotError CONNECTION_FAILED when the terminal is gone */
@@ -37,7 +37,7 @@ export function createView(parts: ViewParts): TerminalView {
     await parts.ready;
     const known = message.kind === "answer" && parts.answered.has(message.run);
     // Before anything is taken away: an answer replaces its draft at once.
-    const text = known ? undefined : await renderOutgoing(message, look());
+    const text = known ? undefined : await messageText(message, look());
     activity.heard(message);
     noteNotice(message, parts.board);
     if (text !== undefined) await print(text);
@@ -54,7 +54,7 @@ export function createView(parts: ViewParts): TerminalView {
     progress(update) {
       activity.note(update);
       if (parts.interactive) return;
-      const line = tryRenderProgress(update, look());
+      const line = tryProgressText(update, look());
       // Disposable: what cannot be printed is dropped.
       if (line !== undefined) void parts.ready.then(() => print(line)).catch(() => undefined);
     },
@@ -63,7 +63,7 @@ export function createView(parts: ViewParts): TerminalView {
     async updateNotice(_ref, notice) {
       await parts.ready;
       // What no longer holds stands above; here nothing printed can be taken away.
-      if (notice !== undefined) await print(await renderOutgoing(notice, look()));
+      if (notice !== undefined) await print(await messageText(notice, look()));
     },
     async postCard(card) {
       await showAction(card);
@@ -95,10 +95,10 @@ export async function showCard(
   const placement = board.place(card);
   if (placement === undefined) return;
   if (placement !== "card") {
-    await print(renderStanding(card, look.paint, placement));
+    await print(standingText(card, look.paint, placement));
     return;
   }
   const several = board.answerable().open.size > 1;
   const footer = replyLine(several ? card.action : undefined);
-  await print(`\n${renderCard(card, look, footer)}\n`);
+  await print(`\n${cardText(card, look, footer)}\n`);
 }

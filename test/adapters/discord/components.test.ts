@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RenderedMessage } from "../../../src/adapters/render/card.ts";
-import { createProgressLog, renderOutgoing } from "../../../src/adapters/render/message.ts";
+import { createRunProgress, renderProgress } from "../../../src/adapters/render/progress.ts";
+import { renderOutgoing } from "../../../src/adapters/render/message.ts";
 import { renderCard, renderDetails } from "../../../src/adapters/render/card.ts";
-import type { Block } from "../../../src/adapters/render/rich-text.ts";
+import type { Block, RenderedMessage } from "../../../src/adapters/render/rich-text.ts";
 import { discordMessages, type DiscordMessage } from "../../../src/adapters/discord/encode.ts";
 import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
@@ -59,8 +59,8 @@ describe("a message on Discord", () => {
 **Listens on:** 0.0.0.0:80, 0.0.0.0:443
 **Blast radius:** 2 open client connections are cut.
 **Undo:** None: a killed process does not come back by itself.
-> *Reason, unverified, written by the model:* it hangs and holds the lock
-**Needs** 1 approval from anyone in this thread
+> *Why (AI-written, not verified):* it hangs and holds the lock
+**Needs:** 1 approval · anyone in this thread
 **Expires:** <t:${killCard().expiresAt / 1000}:R> (${utc(killCard().expiresAt)})
 `.trim(),
     );
@@ -143,13 +143,13 @@ describe("a message on Discord", () => {
   test("progress always fits one message", async () => {
     const texts = fc.array(anyText, { minLength: 12, maxLength: 12 });
     const property = fc.asyncProperty(texts, async (said) => {
-      const log = createProgressLog(() => false);
+      const log = createRunProgress();
       for (const [at, text] of said.entries()) {
         const args = { text: text.repeat(9) };
         log.note({ kind: "tool_started", call: `r1.t${at}`, tool: "http_check", args });
       }
       log.note({ kind: "draft", run: "r1", text: said.join("").repeat(20) });
-      const messages = discordMessages(await log.render());
+      const messages = discordMessages(await renderProgress(log, () => false));
       expect(messages).toHaveLength(1);
       for (const each of messages) expectValid(each);
     });

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { basicBlocks } from "../../../src/adapters/render/basic.ts";
 import { readMarkdown } from "../../../src/adapters/render/markdown.ts";
 import { type Block, textOf } from "../../../src/adapters/render/rich-text.ts";
 import { anyText } from "../anything.ts";
@@ -8,7 +9,9 @@ import { cpuMs } from "../../cpu-time.ts";
 const ours = (url: string): boolean => url.startsWith("https://ours/");
 
 async function shown(source: string): Promise<string> {
-  return (await readMarkdown(source, ours)).map(textOf).join("\n");
+  return basicBlocks(await readMarkdown(source, ours))
+    .map(textOf)
+    .join("\n");
 }
 
 const ANSWER = `
@@ -38,7 +41,7 @@ See https://ours/archives/1 or [it](https://ours/2).
 
 describe("a model's Markdown as parts", () => {
   test("is told without its marks, with every link's target (golden)", async () => {
-    expect(await readMarkdown(ANSWER, ours)).toEqual([
+    expect(basicBlocks(await readMarkdown(ANSWER, ours))).toEqual([
       { kind: "heading", inlines: [{ text: "CONFIRMED: /var is full" }] },
       {
         kind: "text",
@@ -55,7 +58,7 @@ describe("a model's Markdown as parts", () => {
         ],
       },
       { kind: "item", depth: 0, marker: "4.", inlines: [{ text: "Free space:" }] },
-      { kind: "code", text: "journalctl --vacuum-size=200M", lang: "bash" },
+      { kind: "code", text: "journalctl --vacuum-size=200M", lang: "bash", indent: 1 },
       { kind: "item", depth: 0, marker: "5.", inlines: [{ text: "Then look at logrotate" }] },
       { kind: "item", depth: 1, marker: "•", inlines: [{ text: "[x] timer found" }] },
       {
@@ -212,7 +215,8 @@ describe("a model's Markdown as parts", () => {
 
   test("a table that is too wide is told row by row, with its styles", async () => {
     const wide = "x".repeat(100);
-    expect(await readMarkdown(`| name | what |\n|---|---|\n| **a** | ${wide} |`, ours)).toEqual([
+    const table = `| name | what |\n|---|---|\n| **a** | ${wide} |`;
+    expect(basicBlocks(await readMarkdown(table, ours))).toEqual([
       {
         kind: "text",
         inlines: [{ text: "name", strong: true }, { text: " │ " }, { text: "what", strong: true }],

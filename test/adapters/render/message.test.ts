@@ -1,14 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Outgoing } from "../../../src/adapters/adapter.ts";
-import { type Block, textOf } from "../../../src/adapters/render/rich-text.ts";
-import { createProgressLog, renderOutgoing } from "../../../src/adapters/render/message.ts";
-import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/buttons.ts";
 import {
-  renderCard,
-  renderDetails,
+  type Block,
   type RenderedMessage,
-} from "../../../src/adapters/render/card.ts";
+  textOf,
+} from "../../../src/adapters/render/rich-text.ts";
+import { createRunProgress, renderProgress } from "../../../src/adapters/render/progress.ts";
+import { renderOutgoing } from "../../../src/adapters/render/message.ts";
+import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/buttons.ts";
+import { renderCard, renderDetails } from "../../../src/adapters/render/card.ts";
 import { anyText } from "../anything.ts";
 import { answerOf, killCard, noticeOf, talkOf } from "../terminal/harness.ts";
 
@@ -33,8 +34,8 @@ describe("a message in a chat", () => {
     expect(linesOf(told.blocks)).toEqual([
       "text: Down [T2].",
       "small: [T2] ✗ http_check url=http://a/2 · error · 34 ms",
-      "small: and 2 more calls",
-      "small: 2 steps · 1234 tokens · 3.4 s",
+      "small: + 2 more calls",
+      "small: 1.2k tokens · 3.4 s",
     ]);
     expect(told.buttons).toEqual([]);
     expect(told.summary).toBe("Down [T2].");
@@ -55,7 +56,7 @@ describe("a message in a chat", () => {
   test("a direct command's result is code, in part where an artifact has the whole", async () => {
     const answer = answerOf("r1", "**not** [markup](http://x/)\n");
     expect(linesOf((await renderOutgoing(answer, none)).blocks)).toEqual([
-      "text: ✓ http_check url=http://a/ · 34 ms",
+      "line: ✓ http_check url=http://a/ · 34 ms",
       "code: **not** [markup](http://x/)",
     ]);
     const [result] = answer.results;
@@ -76,7 +77,7 @@ describe("a message in a chat", () => {
     const words = { ...answerOf("r1", "output"), text: "All tools: …" };
     expect(linesOf((await renderOutgoing(words, none)).blocks)).toEqual([
       "text: All tools: …",
-      "text: ✓ http_check url=http://a/ · 34 ms",
+      "line: ✓ http_check url=http://a/ · 34 ms",
     ]);
     const failed = { ...answerOf("r1", ""), results: [], status: "failed" as const };
     expect(linesOf((await renderOutgoing(failed, none)).blocks)).toEqual(["text: ✗ failed"]);
@@ -133,7 +134,7 @@ describe("a message in a chat", () => {
       `item: • ${long}`,
       `item: • ${tooLong}`,
       "item: •  spaced",
-      "small: Press one, or reply.",
+      "small: Pick one, or reply.",
     ]);
     expect(pressesOf(told).map(([, press]) => press?.kind === "click" && press.choice)).toEqual([
       { kind: "answer", text: "prod" },
@@ -175,9 +176,9 @@ describe("a card in a chat", () => {
     const lines = linesOf(told.blocks);
     expect(lines[0]).toBe("heading: a1 · DESTRUCTIVE · kill_process · revision 2");
     expect(lines.at(-1)).toMatch(
-      /^text: Needs 2 approvals from anyone in this thread; approved by ana so far\nExpires: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
+      /^fields: Needs: 2 approvals · anyone in this thread · approved by ana so far\nExpires: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
     );
-    expect(lines.some((line) => line.includes("Reason"))).toBe(false);
+    expect(lines.some((line) => line.includes("Why"))).toBe(false);
     expect(pressesOf(told)[0]?.[1]).toEqual({
       kind: "click",
       action: "a1",
@@ -242,7 +243,7 @@ describe("a card in a chat", () => {
     expect(lead[2]).toContain("Argument 0: value-0 ");
     expect(lead[2]).toContain("\nBlast radius: bbb");
     expect(lead[2]).toContain("\nUndo: None.");
-    expect(lead.at(-1)).toBe("small: Shortened with …; Details shows all of it.");
+    expect(lead.at(-1)).toBe("small: Shortened. Details has everything.");
     const details = linesOf(renderDetails(card).blocks).join("\n");
     for (const { value } of lines) expect(details).toContain(value);
     for (const whole of [card.canonical, "b".repeat(300), "r".repeat(600), card.digest, card.key]) {
@@ -261,8 +262,8 @@ describe("a card in a chat", () => {
 
 describe("progress in a chat", () => {
   test("is a line for each of the last calls, and what the model writes", async () => {
-    const log = createProgressLog(none);
-    const lines = async () => linesOf((await log.render()).blocks);
+    const log = createRunProgress();
+    const lines = async () => linesOf((await renderProgress(log, none)).blocks);
     expect(await lines()).toEqual(["small: ⏳ working"]);
     expect(log.note({ kind: "thinking", run: "r1", step: 1 })).toBe(true);
     expect(log.note({ kind: "thinking", run: "r1", step: 1 })).toBe(false);
@@ -282,16 +283,16 @@ describe("progress in a chat", () => {
     expect(log.note({ kind: "draft", run: "r1", text: "It *is*" })).toBe(true);
     expect(log.note({ kind: "draft", run: "r1", text: "It *is*" })).toBe(false);
     expect(await lines()).toEqual(["small: ✗ uptime · error · 1.2 s", "text: It is"]);
-    expect(pressesOf(await log.render())).toEqual([["Stop", { kind: "stop" }]]);
+    expect(pressesOf(await renderProgress(log, none))).toEqual([["Stop", { kind: "stop" }]]);
   });
 
   test("counts the calls that it has no lines for, and shows the end of a long draft", async () => {
-    const log = createProgressLog(none);
+    const log = createRunProgress();
     for (let at = 0; at < 20; at += 1) {
       log.note({ kind: "tool_finished", call: `r1.t${at}`, tool: "uptime", outcome: "ok", ms: at });
     }
     log.note({ kind: "draft", run: "r1", text: `${"first line\n\n".repeat(200)}the end` });
-    const lines = linesOf((await log.render()).blocks);
+    const lines = linesOf((await renderProgress(log, none)).blocks);
     expect(lines[0]).toBe("small: … 12 earlier");
     expect(lines[1]).toBe("small: ✓ uptime · 12 ms");
     expect(lines.at(-1)).toBe("text: the end");

@@ -4,9 +4,10 @@ import {
   joinInlines,
   type Block,
   plainInlines,
-  splitBlocks,
   textOf,
 } from "../../../src/adapters/render/rich-text.ts";
+import { basicBlocks } from "../../../src/adapters/render/basic.ts";
+import { splitBlocks } from "../../../src/adapters/render/split.ts";
 import { anyParts } from "../anything.ts";
 
 /** As a platform that takes `max` characters in a message, five more for each part. */
@@ -104,7 +105,7 @@ describe("parts that are too long for one message", () => {
         (kind) => kind === "text" || parts.some((part) => part.kind === kind),
       );
       expect([isFitting, isKind]).toEqual([true, true]);
-      expect(styles(messages.flat())).toEqual(styles(parts));
+      expect(styles(messages.flat())).toEqual(styles(basicBlocks(parts)));
     });
     fc.assert(property, { numRuns: 5_000, seed: 4 });
   });

@@ -1,13 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Block } from "../../../src/adapters/render/rich-text.ts";
+import type { Block, RenderedMessage } from "../../../src/adapters/render/rich-text.ts";
 import { type SlackMessage, slackMessages } from "../../../src/adapters/slack/encode.ts";
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
-import {
-  renderCard,
-  renderDetails,
-  type RenderedMessage,
-} from "../../../src/adapters/render/card.ts";
+import { renderCard, renderDetails } from "../../../src/adapters/render/card.ts";
 import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 
@@ -115,7 +111,7 @@ describe("a message on Slack", () => {
                 elements: [
                   {
                     type: "text",
-                    text: "Reason, unverified, written by the model: ",
+                    text: "Why (AI-written, not verified): ",
                     style: { italic: true },
                   },
                   plain("it hangs and holds the lock"),
@@ -124,8 +120,8 @@ describe("a message on Slack", () => {
               {
                 type: "rich_text_section",
                 elements: [
-                  bold("Needs "),
-                  plain("1 approval from anyone in this thread\n"),
+                  bold("Needs: "),
+                  plain("1 approval · anyone in this thread\n"),
                   bold("Expires: "),
                   {
                     type: "date",

@@ -56,7 +56,7 @@ describe("one question", () => {
     await view().post(answerOf("r1", "200 OK"));
     expect(await asked.finished).toBe(0);
     expect(said.out).toBe("✓ http_check url=http://a/ · 34 ms\n  200 OK\n");
-    expect(said.err).toBe("… http_check url=http://a/\n✓ http_check 34 ms\n");
+    expect(said.err).toBe("⏳ http_check url=http://a/\n✓ http_check · 34 ms\n");
     expect(asked.view(THERE)).toBeUndefined();
   });
 
@@ -89,7 +89,7 @@ describe("one question", () => {
     clock.now += 1_000;
     expect(await asked.finished).toBe(3);
     expect(said.out).toBe("");
-    expect(said.err).toContain('│ Arguments     {"pid":4242,"signal":"SIGTERM"}');
+    expect(said.err).toContain('│ {"pid":4242,"signal":"SIGTERM"}');
     expect(said.err).toContain("╭─ a2");
     expect(said.err).toContain(`npm start -- --thread ${HERE}\n`);
   });
@@ -147,7 +147,7 @@ describe("one question", () => {
     await view().post(talkOf("r1", "It is **up** [T1].", 2));
     expect(await asked.finished).toBe(0);
     expect(said.out).toBe("It is **up** [T1].\n");
-    expect(said.err).toBe("[T1] ✓ http_check url=http://a/1 · 34 ms\nand 1 more call\n");
+    expect(said.err).toBe("[T1] ✓ http_check url=http://a/1 · 34 ms\n+ 1 more call\n");
   });
 
   test("what was wrapped up at a limit is an answer; stderr says what it is and how to go on", async () => {

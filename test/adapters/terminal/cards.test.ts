@@ -156,7 +156,7 @@ describe("cards", () => {
     const ref = await person.view().postCard(killCard());
     await person.view().updateCard(ref, killCard({ revision: 2, args: { pid: 7 } }));
     expect(person.see()).toContain("╭─ a1 · DESTRUCTIVE · kill_process · revision 2 ─");
-    expect(person.see()).toContain('│ Arguments     {"pid":7}');
+    expect(person.see()).toContain('│ {"pid":7}');
     person.type(LEAVE);
     await left;
   });
@@ -236,7 +236,7 @@ describe("a thread that is opened again", () => {
       "02:29  root › kill it\n02:29  ✓ http_check url=http://a/ · 34 ms",
     );
     expect(person.see()).toContain("line 5\n         … 24 more lines");
-    expect(person.see()).toContain('│ Arguments     {"pid":4242,"signal":"SIGTERM"}');
+    expect(person.see()).toContain('│ {"pid":4242,"signal":"SIGTERM"}');
     person.type("y\r");
     await until(() => person.clicks().length === 1);
     person.type(LEAVE);

@@ -67,7 +67,7 @@ describe("what a model writes, while it writes", () => {
     await until(() => person.see().includes("All is lost"));
     view.progress({ kind: "draft", run: "r1", text: "" });
     await until(() => !person.see().includes("All is lost"));
-    expect(person.see()).toContain("thinking · step 1");
+    expect(person.see()).toContain("thinking");
     await view.post(talkOf("r1", "All is well", 0));
     view.progress({ kind: "draft", run: "r1", text: "All is lo" });
     view.progress({ kind: "thinking", run: "r1", step: 2 });
@@ -156,11 +156,11 @@ describe("a model's answer", () => {
       "",
       "[T2] ✓ http_check url=http://a/2 · 34 ms",
       "[T4] ✓ http_check url=http://a/4 · 34 ms",
-      "and 3 more calls, 1 of them failed or did not run",
+      "+ 3 more calls (1 failed or didn't run)",
       "›",
     ]);
     await person.view().post(talkOf("r2", "It is up.", 1));
-    expect(last(person, 4)).toEqual(["It is up.", "", "1 call, none cited", "›"]);
+    expect(last(person, 4)).toEqual(["It is up.", "", "1 call, not cited", "›"]);
     person.type(LEAVE);
     await left;
   });
@@ -170,7 +170,7 @@ describe("a model's answer", () => {
       const person = sitDown({ color });
       const left = person.open();
       await person.view().post(talkOf("r1", "## Up\n\n- **all** [T1]"));
-      const shown = color ? "Up\n\n• all [T1]\n" : "## Up\n\n- **all** [T1]\n";
+      const shown = color ? "Up\n• all [T1]\n" : "## Up\n\n- **all** [T1]\n";
       expect(person.see()).toContain(`${shown}\n[T1] ✓ http_check`);
       person.type(LEAVE);
       await left;
@@ -196,8 +196,8 @@ describe("a model's answer", () => {
     const left = person.open();
     const text = "It looks full.\n\n- `du` is next";
     await person.view().post(talkOf("r1", text, 0, "wrapped_up"));
-    expect(person.see()).toContain("! It looks full.\n\n  • du is next\n");
-    expect(person.raw()).toContain("\u001b[33m!\u001b[39m It looks");
+    expect(person.see()).toContain("⚠ It looks full.\n• du is next\n");
+    expect(person.raw()).toContain("⚠ It looks");
     await person.view().post(talkOf("r2", "The model is away.", 0, "failed"));
     expect(person.see()).toContain("✗ The model is away.\n");
     person.type(LEAVE);
@@ -210,7 +210,7 @@ describe("a model's answer", () => {
     const stopped = talkOf("r1", "", 2, "cancelled");
     await person.view().post({ ...stopped, text: undefined });
     expect(last(person, 4)).toEqual([
-      "– cancelled",
+      "⏹ cancelled",
       "✓ http_check url=http://a/1 · 34 ms",
       "✓ http_check url=http://a/2 · 34 ms",
       "›",

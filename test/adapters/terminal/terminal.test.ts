@@ -248,8 +248,8 @@ describe("without a terminal", () => {
     person.clock.now += 1_000;
     expect(await left).toBeUndefined();
     expect(person.see().split("\n").slice(3)).toEqual([
-      "… http_check url=http://a/",
-      "✓ http_check 34 ms",
+      "⏳ http_check url=http://a/",
+      "✓ http_check · 34 ms",
       "✓ http_check url=http://a/ · 34 ms",
       "  200 OK",
       "",

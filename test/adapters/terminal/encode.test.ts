@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { renderMarkdown } from "../../../src/adapters/terminal/markdown.ts";
+import { readMarkdown } from "../../../src/adapters/render/markdown.ts";
+import { terminalLines } from "../../../src/adapters/terminal/encode.ts";
 import { createPaint } from "../../../src/adapters/terminal/style.ts";
 import { widthOf } from "../../../src/adapters/terminal/wrap.ts";
 import { NIGHT } from "./harness.ts";
@@ -9,7 +10,7 @@ import { cpuMs } from "../../cpu-time.ts";
 
 async function shown(source: string, columns = 60, color = false): Promise<string> {
   const look = { paint: createPaint(color), columns, now: NIGHT, rich: true };
-  return (await renderMarkdown(source, look)).join("\n");
+  return terminalLines(await readMarkdown(source, () => false), look).join("\n");
 }
 
 const ANSWER = `
@@ -47,8 +48,7 @@ describe("a model's Markdown", () => {
       `
 CONFIRMED: /var is full
 The disk on /var is at 100 % since 02:11, for nginx logs are
-not rotated (http://docs.internal/rotate "how") [T1].
-
+not rotated http://docs.internal/rotate "how" [T1].
 1. Free space:
      bash
      journalctl --vacuum-size=200M --rotate && find /var/log/nginx -name '*.gz' -delete
@@ -57,15 +57,16 @@ not rotated (http://docs.internal/rotate "how") [T1].
    • [x] timer found
    • [ ] timer enabled
 
-mount     │  used │  free
-──────────┼───────┼───────
-/var      │ 100 % │   0
-/srv/数据 │  41 % │ 118 GB
+  mount     │  used │ free
+  ──────────┼───────┼───────
+  /var      │ 100 % │ 0
+  /srv/数据 │  41 % │ 118 GB
 
-│ whoever was on call
-│ said so
+> whoever was on call
+> said so
 
-image: chart (http://internal/x.png)
+image: chart http://internal/x.png
+
 ────────────────────────────────────────
 `.trim(),
     );
@@ -78,15 +79,15 @@ image: chart (http://internal/x.png)
     expect(text).toContain("\u001b[3mi\u001b");
     expect(text).toContain("\u001b[36mc\u001b");
     expect(text).toContain("\u001b[36m\u001b[2m[T12]");
-    expect(text).toContain("\u001b[4mx\u001b");
-    expect(stripVTControlCharacters(text)).toBe("Full\nb and i and c [T12] x (http://y)");
+    expect(text).toContain("\u001b[36mhttp://y\u001b");
+    expect(stripVTControlCharacters(text)).toBe("Full\nb and i and c [T12] x http://y");
   });
 
   test.each<[string, string]>([
-    ["[click here](http://evil/ 'safe')", 'click here (http://evil/ "safe")'],
-    ["[http://bank/](http://evil/)", "http://bank/ (http://evil/)"],
-    ["[](http://evil/)", "(http://evil/)"],
-    ["a [T3] b\n\n[T3]: http://evil/", "[T3] (http://evil/)"],
+    ["[click here](http://evil/ 'safe')", 'click here http://evil/ "safe"'],
+    ["[http://bank/](http://evil/)", "http://bank/ http://evil/"],
+    ["[](http://evil/)", "http://evil/"],
+    ["a [T3] b\n\n[T3]: http://evil/", "[T3] http://evil/"],
     ["x [r] y\n\n[r]: http://one/\n[r]: http://two/", "[r]: http://two/"],
     ["[never used]: http://evil/ (title)", "[never used]: http://evil/ (title)"],
     ["before <!-- a comment --> after", "before <!-- a comment --> after"],

@@ -1,0 +1,168 @@
+import { characterStart } from "../../core/characters.ts";
+import type { JsonObject, Outcome } from "../../core/entry.ts";
+import type { Progress } from "../adapter.ts";
+import { STOP_BUTTON } from "./buttons.ts";
+import { callInlines } from "./call.ts";
+import { clip, summaryOf } from "./clip.ts";
+import { readMarkdown } from "./markdown.ts";
+import { modelWords, WAITING } from "./phrases.ts";
+import type { AllowLink, Block, RenderedMessage } from "./rich-text.ts";
+
+/** One call; without an outcome it runs. */
+export interface CallProgress {
+  tool: string;
+  args: JsonObject;
+  /** Ms since 1970. */
+  at: number;
+  outcome: Outcome | undefined;
+  ms: number | undefined;
+}
+
+/** What a thread's run has done and is doing. */
+export interface RunProgress {
+  /** By id, in the order in which they began. */
+  readonly calls: ReadonlyMap<string, CallProgress>;
+  /** How often the model was asked; 0 when nothing says so. */
+  readonly step: number;
+  /** What the model has written so far. */
+  readonly draft: string;
+  /** Since when the model works at this step, ms since 1970; undefined while it does not. */
+  readonly modelSince: number | undefined;
+  /** Nothing goes on before a person says something. */
+  readonly isWaiting: boolean;
+  /** Takes an update, which may come late, twice or not at all. True when there is something new to show. */
+  note(update: Progress): boolean;
+  /** Nothing goes on before a person says something. */
+  wait(): boolean;
+  /** The run is answered: what still comes of it, or of these calls, is late. */
+  end(run: string, calls: Iterable<string>): void;
+}
+
+export function createRunProgress(now: () => number = Date.now): RunProgress {
+  const calls = new Map<string, CallProgress>();
+  const ended = new Set<string>();
+  let model = NO_MODEL;
+
+  function noteCall(update: Extract<Progress, { call: string }>): boolean {
+    const before = calls.get(update.call);
+    const { tool } = update;
+    if (ended.has(update.call) || before?.outcome !== undefined) return false;
+    if (update.kind === "tool_finished") {
+      const { outcome, ms } = update;
+      calls.set(update.call, { args: {}, at: now(), ...before, tool, outcome, ms });
+      return true;
+    }
+    if (before !== undefined) return false;
+    const running = { outcome: undefined, ms: undefined };
+    calls.set(update.call, { tool, args: update.args, at: now(), ...running });
+    return true;
+  }
+
+  function noteModel(update: Extract<Progress, { kind: "thinking" | "draft" }>): boolean {
+    const { step, draft, modelSince } = model;
+    if (update.kind === "thinking") {
+      if (update.step <= step) return false;
+      model = { ...model, step: update.step, draft: "", modelSince: now() };
+      return true;
+    }
+    if (update.text === draft) return false;
+    model = { ...model, draft: update.text, modelSince: modelSince ?? now() };
+    return true;
+  }
+
+  function wait(): boolean {
+    const isNews = !model.isWaiting;
+    model = { ...model, isWaiting: true, modelSince: undefined };
+    return isNews;
+  }
+
+  return {
+    calls,
+    get step() {
+      return model.step;
+    },
+    get draft() {
+      return model.draft;
+    },
+    get modelSince() {
+      return model.modelSince;
+    },
+    get isWaiting() {
+      return model.isWaiting;
+    },
+    note(update) {
+      if ("run" in update) {
+        if (ended.has(update.run)) return false;
+        if (update.run !== model.run) model = { ...NO_MODEL, run: update.run };
+      }
+      if (update.kind === "waiting") return wait();
+      const wasWaiting = model.isWaiting;
+      model = { ...model, isWaiting: false };
+      return ("call" in update ? noteCall(update) : noteModel(update)) || wasWaiting;
+    },
+    wait,
+    end(run, results) {
+      ended.add(run);
+      for (const call of results) {
+        ended.add(call);
+        calls.delete(call);
+      }
+      if (model.run === run) model = NO_MODEL;
+    },
+  };
+}
+
+interface ModelProgress extends Pick<RunProgress, "step" | "draft" | "modelSince" | "isWaiting"> {
+  run: string | undefined;
+}
+
+const NO_MODEL: ModelProgress = {
+  run: undefined,
+  step: 0,
+  draft: "",
+  modelSince: undefined,
+  isWaiting: false,
+};
+
+const MAX_CALLS = 8;
+const MAX_CALL_WEIGHT = 100;
+const MAX_DRAFT = 1_000;
+
+/** For the one message that the answer replaces; it fits one message of any platform. */
+export async function renderProgress(
+  progress: RunProgress,
+  allowLink: AllowLink,
+): Promise<RenderedMessage> {
+  const calls = [...progress.calls.values()];
+  const recent = calls.slice(-MAX_CALLS);
+  const isRunning = recent.some(({ outcome }) => outcome === undefined);
+  const isQuiet = !isRunning && progress.draft === "";
+  const lines = [
+    ...(calls.length > recent.length
+      ? [[{ text: `… ${calls.length - recent.length} earlier` }]]
+      : []),
+    ...recent.map((call) =>
+      callInlines({ ...call, tool: clip(call.tool, MAX_CALL_WEIGHT) }, MAX_CALL_WEIGHT),
+    ),
+    ...(isQuiet ? [[{ text: stateOf(progress) }]] : []),
+  ];
+  const blocks = lines.map((inlines): Block => ({ kind: "small", inlines }));
+  const words = await readMarkdown(endOf(progress.draft), allowLink);
+  const last = recent.at(-1);
+  const what = last === undefined || progress.draft !== "" ? "Working" : `Working: ${last.tool}`;
+  return { blocks: [...blocks, ...words], buttons: [STOP_BUTTON], summary: summaryOf(what) };
+}
+
+function stateOf(progress: RunProgress): string {
+  if (progress.isWaiting) return WAITING;
+  const isIdle = progress.calls.size === 0 && progress.step === 0;
+  return `⏳ ${isIdle ? "working" : modelWords(progress)}`;
+}
+
+/** The end of a long draft, from a line's beginning. */
+function endOf(draft: string): string {
+  if (draft.length <= MAX_DRAFT) return draft;
+  const end = draft.slice(characterStart(draft, draft.length - MAX_DRAFT));
+  const line = end.indexOf("\n") + 1;
+  return `…\n${line < MAX_DRAFT / 2 ? end.slice(line) : end}`;
+}
