@@ -2,13 +2,13 @@ import { isBotError } from "../core/errors.ts";
 import { storeNow } from "./context.ts";
 import type { JournalContext, Work } from "./handler.ts";
 
-/** When to try again what the platform refused without saying when. */
+/** When to repeat what the platform refused without a time. */
 const RETRY_MS = 5_000;
 
 /**
- * Begins work that ends in something to write down: what it returns is carried out by the loop or, when that is over, at
- * once. `work` answers for its own failures; one that it throws ends the drive, and its journal is taken up again once
- * the lease has run out.
+ * Starts work whose result is written down later: the loop calls what it returns or, once the loop is over, this does.
+ * `work` handles its own failures. One that it throws ends the loop, and another worker takes the journal up once the lease
+ * has run out.
  */
 export function runInBackground(
   ctx: JournalContext,
@@ -35,18 +35,18 @@ export function runInBackground(
   ctx.busy.set(key, { controller, run, kept, ended });
 }
 
-/** Ends work in progress early, except what is to be kept. */
+/** Aborts work in progress, except what must be kept. */
 export function abortWork(ctx: JournalContext, which: (work: Work) => boolean): void {
   for (const work of ctx.busy.values()) if (!work.kept && which(work)) work.controller.abort();
 }
 
-/** Leaves work alone for as long as the platform asks, else 5 s; at most until `latest` on the store's clock. */
+/** Defers work for as long as the platform asks, else 5 s; at most until `latest` on the store's clock. */
 export function putOff(ctx: JournalContext, key: string, error: unknown, latest = Infinity): void {
   const retryMs = (isBotError(error) ? error.retryAfterMs : undefined) ?? RETRY_MS;
   ctx.deferred.set(key, Math.min(storeNow(ctx) + retryMs, latest));
 }
 
-/** Waits until earlier writes on the resource are over; what is returned lets the next one go. */
+/** Waits until earlier writes on the resource are over, and returns what lets the next one go. */
 export async function acquireResource(
   { writes }: JournalContext,
   resource: string,

@@ -2,7 +2,7 @@ import type { Granted } from "../journal/journal.ts";
 import type { Folded, JournalContext, KeyHandler, WorkerParts } from "./handler.ts";
 import { createWakeSignal } from "./wake-signal.ts";
 
-/** A journal whose lease was granted. `askedAt`: when it was asked for, on this worker's monotonic clock. */
+/** `askedAt`: when the lease was asked for, on this worker's monotonic clock. */
 export function createContext<State extends Folded>(
   parts: WorkerParts,
   handler: KeyHandler,
@@ -46,7 +46,7 @@ export function noteClock(ctx: JournalContext, store: number): void {
   ctx.heardNow = { store, at: performance.now() };
 }
 
-/** The journal's last entry is said to be number `last`; a hint that there is something to read. */
+/** Hears that the journal's last entry is number `last`: a hint that there is something to read. */
 export function noteNewest(ctx: JournalContext, last: number): void {
   ctx.newestHeard = Math.max(ctx.newestHeard, last);
   ctx.mayBeSetBack ||= last < ctx.state.last;

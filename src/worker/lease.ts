@@ -2,7 +2,7 @@ import { noteClock, noteNewest } from "./context.ts";
 import { retryUntilStored } from "./store.ts";
 import type { JournalContext } from "./handler.ts";
 
-/** Makes sure the lease has not run out by this worker's own clock. False when another worker has it. */
+/** Renews a lease that has run out by this worker's own clock. False when another worker has taken it. */
 export async function ensureLive(ctx: JournalContext): Promise<boolean> {
   if (ctx.fenced) return false;
   if (performance.now() < ctx.leaseEndsAt) return true;
@@ -23,7 +23,7 @@ export async function renew(ctx: JournalContext): Promise<void> {
   noteNewest(ctx, reply.last);
 }
 
-/** Renews the lease, also one of a thread that was lost, until the timer is cleared. */
+/** Renews the lease until the timer is cleared. */
 export function keepLease(ctx: JournalContext): NodeJS.Timeout {
   return setInterval(() => {
     renew(ctx).catch((error: unknown) => {

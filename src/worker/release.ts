@@ -6,12 +6,12 @@ import { catchUp, markLost, retryUntilStored } from "./store.ts";
 /** When to look again at a journal that only a newer program understands. */
 const NEWER_RETRY_MS = 60_000;
 
-/** Between two leases of a journal to which nobody has posted. */
+/** Least time between two leases of a journal to which nobody has posted. */
 const MIN_LEASE_GAP_MS = 250;
 
 /**
- * Gives the lease back and says when something is next owed, and to which host: its processes find it by themselves. False
- * when there is more to look at first.
+ * Gives the lease back and tells the store when something is next owed, and for which host. False when there is more to
+ * look at first.
  */
 export async function release(ctx: JournalContext, waiting: Wait): Promise<boolean> {
   const { handler, state, parts, lease } = ctx;
@@ -22,8 +22,8 @@ export async function release(ctx: JournalContext, waiting: Wait): Promise<boole
   const isOwed = !isWait(left);
   const { until } = waiting;
   const host = isOwed ? undefined : left.host;
-  // Left over for another process: at once. Else not sooner than the floor, however often this wakes up too early. Stores
-  // keep whole milliseconds; platforms ask for parts of them.
+  // What is left for another process is due at once; else the floor keeps early wake-ups from spinning. Stores keep whole
+  // milliseconds, platforms ask for fractions.
   const floor =
     until === undefined ? undefined : Math.ceil(Math.max(until, now + MIN_LEASE_GAP_MS));
   const dueAt = isOwed ? now : floor;
@@ -37,14 +37,14 @@ export async function release(ctx: JournalContext, waiting: Wait): Promise<boole
     markLost(ctx);
     return false;
   }
-  // The wake-ups' timers go by this process's clock, `dueAt` by the store's.
+  // Wake-up timers run on this process's clock, `dueAt` is on the store's.
   if (dueAt !== undefined) parts.wakeAt(ctx.key, Date.now() + (dueAt - now));
   return true;
 }
 
 /**
- * Gives back a journal that is no longer what was folded of it, for somebody to begin again, once what runs has ended: until
- * then the lease is kept, or another worker would run it beside.
+ * Gives back a journal whose entries are no longer those that were folded, so that some worker reads it again. Keeps the
+ * lease until running work has ended, or that worker would run it a second time.
  */
 export async function startOver(ctx: JournalContext): Promise<void> {
   const { parts, key, lease, busy } = ctx;
@@ -61,12 +61,12 @@ export async function startOver(ctx: JournalContext): Promise<void> {
   if (reply.kind === "ok") parts.wakeAt(key, 0);
 }
 
-/** A newer program wrote here: nothing is decided, and somebody newer may take it. */
+/** Gives back a journal in which a newer program has written: only such a one can decide. */
 export async function leaveAlone(ctx: JournalContext): Promise<void> {
   const { journal, log } = ctx.parts;
   log.error(
     { key: ctx.key, entry: ctx.state.newer?.written },
-    "a newer version wrote this thread; leaving it alone",
+    "a newer version wrote this journal; leaving it alone",
   );
   let entries = await retryUntilStored(ctx, () => journal.read(ctx.key));
   for (;;) {

@@ -5,13 +5,13 @@ import { inPages } from "../core/pages.ts";
 import { noteClock } from "./context.ts";
 import type { JournalContext } from "./handler.ts";
 
-/** An absence that people are told of when it is over. */
+/** Shorter absences of the store are not worth a word to people. */
 const NOTABLE_ABSENCE_MS = 2_000;
 
-/** How long a fenced worker tries to post an outcome that only it knows. */
+/** How long a fenced worker keeps trying to post an outcome that only it knows. */
 const LATE_WORD_MS = 60_000;
 
-/** Reads what was not seen yet. */
+/** Reads and folds what is new. */
 export async function catchUp(ctx: JournalContext): Promise<void> {
   const { journal } = ctx.parts;
   ctx.mayBeSetBack = false;
@@ -24,7 +24,7 @@ export async function catchUp(ctx: JournalContext): Promise<void> {
   }
 }
 
-/** The store was set back: what was folded is of no use to anyone, and nothing may be decided from it. */
+/** The store was set back: the fold is wrong, and nothing may be decided from it. */
 export function markLost(ctx: JournalContext): void {
   ctx.lost = true;
   ctx.fenced = true;
@@ -36,8 +36,8 @@ function foldIn(ctx: JournalContext, unseen: readonly StoredEntry[]): void {
 }
 
 /**
- * Appends, however long the store is away; the entries' ids make asking again harmless. What comes back is folded in.
- * `unseen`: a decision was refused, so decide again.
+ * Appends, however long the store is away: the entries' ids make a repeated request harmless. Folds what comes back.
+ * `unseen`: the store refused a decision that was taken without the newest entries, so decide again.
  * @throws BotError STORE_UNAVAILABLE, STORE_FULL once this worker has given up or is over
  */
 export async function append(
@@ -57,7 +57,7 @@ export async function append(
   noteClock(ctx, reply.now);
   if (reply.kind !== "late") foldIn(ctx, reply.unseen);
   if (reply.kind === "ok") {
-    // One that was there before may have been shown by whoever wrote it.
+    // An entry that was already there may have been shown by its writer.
     const written = new Set(reply.unseen.map(({ id }) => id));
     for (const draft of drafts) {
       if (written.has(draft.id)) ctx.wrote.add(draft.id);
@@ -67,7 +67,7 @@ export async function append(
   return reply.kind;
 }
 
-/** The log's lines: a run's beginning and end, and in between each entry that was written. */
+/** Runs begin and end at level info; other entries are for debugging. */
 function note({ parts, key }: JournalContext, draft: Draft<AppendKind>): void {
   const { id, kind } = draft;
   if (kind === "run_started") parts.log.info({ key, run: draft.run }, "run started");
@@ -77,8 +77,8 @@ function note({ parts, key }: JournalContext, draft: Draft<AppendKind>): void {
 }
 
 /**
- * Appends what `make` makes of the fold, again after every refusal, until it is written or no longer to be said. Gives up
- * on decisions where a newer program has written.
+ * Appends what `make` derives from the fold, and asks it again after every refusal until the drafts are written or it has
+ * none. Gives up where a newer program has written.
  */
 export async function appendDecision(
   ctx: JournalContext,
@@ -91,7 +91,7 @@ export async function appendDecision(
   }
 }
 
-/** Posts what only this worker knows, though it no longer holds the journal. */
+/** Posts what only this worker knows, after it has lost the journal. */
 export async function postLate(ctx: JournalContext, draft: Draft<"signal">): Promise<void> {
   const { journal, log } = ctx.parts;
   const until = performance.now() + LATE_WORD_MS;
@@ -112,7 +112,7 @@ export async function postLate(ctx: JournalContext, draft: Draft<"signal">): Pro
   }
 }
 
-/** Repeats a request while the store is away. No store, no acts: everything waits here. */
+/** Repeats a request while the store is away: without a store nothing may be done. */
 export async function retryUntilStored<T>(
   ctx: JournalContext,
   request: () => Promise<T>,
@@ -123,7 +123,7 @@ export async function retryUntilStored<T>(
       const awayMs = ctx.awaySince === undefined ? 0 : performance.now() - ctx.awaySince;
       ctx.awaySince = undefined;
       if (awayMs >= NOTABLE_ABSENCE_MS) ctx.awayMs = awayMs;
-      // The embedded store answers without giving up the loop: a long row of appends would hold it throughout.
+      // The embedded store answers within the same turn: without this, a row of appends would hold up the event loop.
       await turnOfLoop();
       return reply;
     } catch (error) {
@@ -138,7 +138,6 @@ export async function retryUntilStored<T>(
   }
 }
 
-/** From 50 ms doubling to a second: a store that blinks is soon asked again, one that is down not too often. */
 function backoffMs(tries: number): number {
   return Math.min(1_000, 50 * 2 ** tries);
 }

@@ -1,7 +1,7 @@
-/** Lets one loop sleep until somebody rings or a time has passed. A ring while nobody sleeps is kept. */
+/** Lets one loop sleep until it is notified or a time has passed. A notification while nobody sleeps is kept. */
 export interface WakeSignal {
   notify(): void;
-  /** Returns at once after an unheard ring, else at the next one or after `ms`. */
+  /** Returns at once if it was notified meanwhile, else at the next notification or after `ms`. */
   wait(ms?: number): Promise<void>;
 }
 

@@ -13,24 +13,24 @@ import { keepLease } from "./lease.ts";
 import { leaveAlone, release, startOver } from "./release.ts";
 import { catchUp } from "./store.ts";
 
-/** Leases without a release after which a journal's work is taken to crash its workers: two crashes. */
+/** After as many leases without a release, a journal's work has crashed its workers twice. */
 const PARK_AFTER = 2;
 
-/** Something may be due that only work in progress lets happen; it notifies when it ends. */
+/** What is due may have to wait for work in progress, whose end wakes the loop: don't spin until then. */
 const MIN_SLEEP_MS = 50;
 
 /** Journals whose folds are kept in memory, some KB each. */
 const KNOWN_JOURNALS = 256;
 
-/** Kept of the drain for writing down what could not be waited for. */
+/** The end of the drain is kept for recording what could not be waited for. */
 const LAST_WORDS_MS = 500;
 
 export interface Worker {
-  /** Takes the journal's lease, if nobody has it and its kind is served here, and works until nothing is owed now. */
+  /** Takes the journal's lease, if it is free and this process serves the journal, and works until nothing is owed now. */
   work(key: JournalKey): Promise<void>;
-  /** What this process can work on of what is due. */
+  /** The due journals that this process can work on. */
   due(host: string): AsyncIterable<JournalKey>;
-  /** The names of the steps in progress, each after its journal's key. */
+  /** Steps in progress, as `<journal key> <step>`. */
   atWork(): string[];
   /**
    * Ends: reads are cut and will be run again by the next start, writes are waited for up to `graceMs`, and those still
@@ -39,15 +39,15 @@ export interface Worker {
   stop(graceMs: number): Promise<void>;
 }
 
-/** `handlerOf` knows the kinds of journals there are; of others nothing is taken up. */
+/** `handlerOf` knows each kind of journal that this process works on; it leaves others alone. */
 export function createWorker(
   parts: WorkerParts,
   handlerOf: (key: JournalKey) => KeyHandler | undefined,
 ): Worker {
   const held = new Map<JournalContext, Promise<void>>();
-  /** Writes that still run though their journal was lost to another worker: what they come to is posted. */
+  /** Writes still running after another worker took their journal; they post their outcome when they end. */
   const late = new Set<Promise<void>>();
-  /** What journals held lately come to, so that taking one up again reads only what is new. */
+  /** Folds of journals held lately: taking one up again reads only what is new. */
   const known = new Map<JournalKey, Folded>();
   let draining = false;
 
@@ -60,7 +60,7 @@ export function createWorker(
   }
 
   async function drive(ctx: JournalContext): Promise<void> {
-    known.delete(ctx.key); // folded in place: of no use to anyone if this ends half-way
+    known.delete(ctx.key); // it is folded in place, and half a fold must not be kept if this throws
     try {
       await hold(ctx);
       if (ctx.lost) await startOver(ctx);
@@ -111,7 +111,7 @@ export function createWorker(
         clearTimeout(timer);
       };
       await ended(Math.max(0, graceMs - LAST_WORDS_MS));
-      // Cut, a write's outcome is unknown; that is recorded before the lease is given back.
+      // A cut write's outcome is unknown: record that before the lease is given back.
       for (const { busy } of held.keys()) for (const work of busy.values()) work.controller.abort();
       await ended(LAST_WORDS_MS);
       for (const ctx of held.keys()) ctx.abandoned = true;
@@ -119,7 +119,7 @@ export function createWorker(
   };
 }
 
-/** Drives while the lease is renewed and the journal watched. */
+/** Works while the lease is renewed and the journal watched. */
 async function hold(ctx: JournalContext): Promise<void> {
   const { journal, log } = ctx.parts;
   const watch = journal.watch(ctx.key, (last) => noteNewest(ctx, last));
@@ -132,7 +132,7 @@ async function hold(ctx: JournalContext): Promise<void> {
     clearInterval(renewals);
     await watch.stop();
     abortWork(ctx, () => true);
-    // What was begun and is no longer this worker's to decide ends here; known outcomes of writes are posted.
+    // This worker decides no more, but a write's known outcome must not be lost: its conclusion posts it.
     for (const conclude of ctx.ready.splice(0)) {
       await conclude().catch((error: unknown) => {
         log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
@@ -168,7 +168,7 @@ function nextStep(ctx: JournalContext): { do: string } | Wait {
   const { handler, state, deferred, draining } = ctx;
   const now = storeNow(ctx);
   for (const [key, until] of deferred) if (until <= now) deferred.delete(key);
-  // A newer program's entry hides what follows: nothing may be decided, only work in progress is waited for.
+  // Nothing can be decided past a newer program's entry; only wait for work in progress.
   if (state.newer !== undefined) return { do: "wait", until: undefined };
   const busy = new Set([...ctx.busy.keys(), ...deferred.keys()]);
   const step = handler.next(ctx, { now, busy, draining });

@@ -26,13 +26,13 @@ test("a tool with limits is called so often in a run, and so often an hour for a
   expect(knock.runs.toSorted()).toEqual(["a", "b", "c"]);
   expect(await stage.entries()).toContainEqual(
     expect.objectContaining({
-      text: "Only 3 calls of knock may be made in one run, so this one was not.",
+      text: "One run may call knock 3 times at most, so this call was not made.",
     }),
   );
   expect(await ask("run knock name=e")).toBe("did e");
   expect(await ask("run knock name=f")).toBe("did f");
   expect(await ask("run knock name=g")).toMatch(
-    /^Only 5 calls of knock may be made for one person/,
+    /^One person may have knock called 5 times an hour/,
   );
   expect(await ask("run knock name=h", "test:bob")).toBe("did h");
   now += 3_600_000;

@@ -12,7 +12,7 @@ import { threadContext, type ThreadContext, type ThreadParts } from "./context.t
 import { execute } from "./effects.ts";
 import { follow } from "./transcript.ts";
 
-/** Threads: the journals that views of this adapter show. */
+/** The kind of journal that a conversation is, as far as this adapter's views show it. */
 export function createThreadHandler(
   parts: ThreadParts,
   adapter: Adapter,
@@ -36,11 +36,11 @@ export function createThreadHandler(
       }),
     execute,
     park,
-    storeReturned: sayBack,
+    storeReturned,
   };
 }
 
-/** What is known of who is there; after a beat's time the store is asked again. */
+/** The machines as the store last named them; an answer older than a beat is forgotten, so the store is asked again. */
 function machinesOf({ parts, hosts, handler }: ThreadContext): Machines {
   const isFresh = hosts !== undefined && performance.now() - hosts.at < BEAT_MS;
   return {
@@ -51,12 +51,12 @@ function machinesOf({ parts, hosts, handler }: ThreadContext): Machines {
   };
 }
 
-/** When a run's progress gets a message here, if it does. */
+/** Undefined where this view shows no progress. */
 function showAfterMs({ adapter, key, parts }: ThreadContext): number | undefined {
   return adapter.view(key)?.openProgress === undefined ? undefined : parts.showAfterMs;
 }
 
-/** Its work crashed twice: says so, shows what is owed, and waits for a person to write. */
+/** Tells the thread; from then on only what is owed to people is shown, until somebody writes. */
 async function park(ctx: ThreadContext): Promise<void> {
   const { last, parked } = ctx.thread;
   if (parked) return;
@@ -65,19 +65,18 @@ async function park(ctx: ThreadContext): Promise<void> {
       id: noticeId.parked(last),
       kind: "notice",
       parks: true,
-      text: "Work on this thread crashed twice, so it is put aside. Write anything here to have it tried again.",
+      text: "Work on this thread crashed twice, so I put it aside. Write anything here and I'll try again.",
     },
   ]);
 }
 
-/** The store was away and is back: nothing was done meanwhile, and people are told. */
-async function sayBack(ctx: ThreadContext, awayMs: number): Promise<void> {
+async function storeReturned(ctx: ThreadContext, awayMs: number): Promise<void> {
   const seconds = Math.round(awayMs / 1_000);
   await append(ctx, [
     {
       id: noticeId.back(ctx.thread.last),
       kind: "notice",
-      text: `The store did not answer for ${seconds} s; nothing was done meanwhile. It is back.`,
+      text: `My store did not answer for ${seconds} s, so nothing was done meanwhile. It is back.`,
     },
   ]);
 }

@@ -19,13 +19,13 @@ export interface InboxParts {
   wake(key: JournalKey): void;
 }
 
-/** Of a text so long that it is kept as a file: what of its beginning and end stands in the thread. */
+/** How much of a text that is stored as a file still stands in the thread: its beginning and its end. */
 const MAX_EXCERPT_BYTES = 2 * 1024;
 const PASTED_NAME = "pasted.txt";
 
 /**
- * The one way in. What a typed text means is decided here, once, and stored: a later grammar does not change what was
- * said. Posted means durable, and looked at even if it was posted before.
+ * The one way in. It decides once what a typed text means and stores that, so a later grammar cannot change what was said.
+ * When `post` returns, the entry is durable and a worker has been woken, also for an event that came before.
  */
 export function createInbox({ journal, read, encoder, wake }: InboxParts): Inbox {
   /** Files are kept before the message that names them; a copy that no message came to name is never shown. */
@@ -65,9 +65,10 @@ export function createInbox({ journal, read, encoder, wake }: InboxParts): Inbox
         const posted = isMessage ? await withFiles(key, content, inbound) : content;
         await journal.post(key, { id, ...posted });
       } catch (error) {
-        // A JSON value of thousands of levels, for one.
+        // JSON nested thousands of levels deep overflows the stack.
         if (!isBotError(error, "ENTRY_INVALID") && !(error instanceof RangeError)) throw error;
-        const text = "What was sent is not of a form that can be kept; it was not.";
+        const text =
+          "What you sent can't be stored: it is nested too deeply or malformed. Nothing was recorded.";
         throw new BotError("USAGE", text, { cause: error });
       }
       wake(key);
@@ -85,11 +86,11 @@ function pastedFile(text: string): InboundFile {
 function checkFile(name: string, mediaType: FileType, bytes: Uint8Array): void {
   const maxBytes = MAX_FILE_BYTES[mediaType];
   if (bytes.byteLength > maxBytes) {
-    const size = `${bytes.byteLength} bytes; at most ${maxBytes} of ${mediaType} can be shown to a model`;
+    const size = `${bytes.byteLength} bytes; a model can be shown at most ${maxBytes} of ${mediaType}`;
     throw new BotError("USAGE", `${exactText(name)} has ${size}.`);
   }
   if (mediaType !== "text/plain" && binaryTypeOf(bytes) !== mediaType) {
-    throw new BotError("USAGE", `${exactText(name)} is not what its type says, ${mediaType}.`);
+    throw new BotError("USAGE", `${exactText(name)} is not really ${mediaType}.`);
   }
 }
 
@@ -101,7 +102,7 @@ async function contentOf(
   { hide, aside }: InboxParts["encoder"],
 ): Promise<Posted> {
   if (inbound.kind === "click") return { ...inbound, choice: hideIn(inbound.choice, hide) };
-  // Only what decides is signed with it.
+  // Only clicks carry how the identity was established.
   const { account, name } = inbound.actor;
   const actor = { account, name };
   if (inbound.kind === "stop") return { kind: "stop", actor };

@@ -4,7 +4,7 @@ import { storeNow } from "../../context.ts";
 import { retryUntilStored } from "../../store.ts";
 import type { ThreadContext } from "../context.ts";
 
-/** Why the call is one too many for its run (`Tool.limits`), as a sentence, or undefined. */
+/** Why the call exceeds what its tool allows one run (`Tool.limits`), as a sentence, or undefined. */
 export function whyTooManyInRun(
   ctx: ThreadContext,
   { run: name, call }: Call,
@@ -16,12 +16,12 @@ export function whyTooManyInRun(
     .filter((each) => each.tool === tool)
     .findIndex((each) => each.call === call);
   if (position < limits.perRun) return undefined;
-  return `Only ${limits.perRun} calls of ${tool} may be made in one run, so this one was not.`;
+  return `One run may call ${tool} ${limits.perRun} times at most, so this call was not made.`;
 }
 
 /**
- * Counts the call for whoever asked, or says in a sentence why it is one too many for them in this hour. It comes last: a
- * call that is looked at again, such as after a crash, counts twice.
+ * Counts the call for whoever asked, or says in a sentence why they have had too many this hour. Ask it last: a call that
+ * is prepared again, such as after a crash, counts twice.
  */
 export async function countInHour(
   ctx: ThreadContext,
@@ -37,7 +37,7 @@ export async function countInHour(
   const counter = `calls:${tool}:${hour}:${person}`;
   const set = await retryUntilStored(ctx, () => journal.reserve(counter, 1, limits.perPersonHour));
   if (set === undefined) {
-    return `Only ${limits.perPersonHour} calls of ${tool} may be made for one person in an hour; try again in the next.`;
+    return `One person may have ${tool} called ${limits.perPersonHour} times an hour. Try again in the next hour.`;
   }
   await retryUntilStored(ctx, () => journal.commitReservation(set, 1));
   return undefined;

@@ -6,7 +6,7 @@ import type { ThreadContext } from "../context.ts";
 
 const LOOK_UP_MS = 10_000;
 
-/** Of what nothing cuts short but its time limit. */
+/** For look-ups that only their time limit ends. */
 export const NEVER_ABORTED = new AbortController().signal;
 
 /**
@@ -45,16 +45,16 @@ async function lookUp<T>(
 
 function failureOf(error: unknown): BotError {
   const retryAfterMs = isBotError(error) ? error.retryAfterMs : undefined;
-  const text = `The platform could not say who somebody is: ${messageOf(error)}`;
+  const text = `The platform could not say who someone is: ${messageOf(error)}`;
   return new BotError("PEOPLE_UNAVAILABLE", text, { cause: error, retryAfterMs });
 }
 
-/** A look-up of people that failed; asking again may help. */
+/** True where asking again may help. */
 export function isLookUpFailure(error: unknown): error is BotError {
   return isBotError(error, "PEOPLE_UNAVAILABLE");
 }
 
-/** The platform will not answer until somebody changes its rights or settings. */
+/** True where the platform will refuse until somebody changes the bot's rights or settings. */
 export function isForGood({ cause }: BotError): boolean {
   return isBotError(cause, "PLATFORM_REFUSED");
 }

@@ -9,9 +9,7 @@ import type { Tool } from "../../../tools/tool.ts";
 import { retryUntilStored } from "../../store.ts";
 import type { ThreadContext } from "../context.ts";
 
-/** What a model may do once it has read what nobody here wrote. */
-
-/** A call of a run's, with the arguments that were permitted before where these are another step of it. */
+/** A call of a run. `from`: arguments that were permitted before and led to these, as a redirect does. */
 interface Step {
   run: string;
   call: string;
@@ -22,8 +20,8 @@ interface Step {
 }
 
 /**
- * True when the request that the run's newest calls follow from held text from outside: a result of a tool that is not the
- * program's own word, a file, a line by somebody who is no full member. False for what a person typed as a command.
+ * True when the model request behind the run's newest calls held text from outside: a result of a tool that does not only
+ * speak for this program, a file, a line by somebody who is not a full member. False for a typed command.
  */
 export async function hasReadOutside(ctx: ThreadContext, run: string): Promise<boolean> {
   const seen = ctx.thread.runs.get(run)?.modelRun?.last?.seen;
@@ -38,8 +36,8 @@ export async function hasReadOutside(ctx: ThreadContext, run: string): Promise<b
 }
 
 /**
- * What else has to be asked of a call that policy allows: a read that sends something to a place which nobody here and no
- * configuration named, and a write to our own records. Undefined: nothing.
+ * Asks people about calls that policy allows, once the model has read text from outside: reads that send something to a
+ * place that no member and no configuration named, and writes to our own records. Undefined: nobody has to be asked.
  */
 export async function askOutside(
   ctx: ThreadContext,
@@ -53,7 +51,7 @@ export async function askOutside(
   if ((places.length === 0 && !isOwn) || !(await hasReadOutside(ctx, run))) return undefined;
   if (isOwn) return decision.byRule === true ? undefined : asking(OWN_WORDS);
   const written = await writtenByMembers(ctx);
-  // Where the same host leads on is its own word, which it was told nothing new for.
+  // A host that redirects to itself learns nothing new.
   const hosts = new Set(destinations(tool.kinds ?? {}, from ?? {}).map(({ host }) => host));
   const known = {
     written,
@@ -68,7 +66,7 @@ export async function askOutside(
   return undefined;
 }
 
-/** Where the run's calls before this one, and what it leads on from, sent what nobody was asked about. */
+/** Where the run's earlier calls, and the arguments that led here, already sent something without asking. */
 function sentBefore({ parts, thread }: ThreadContext, { run, call, from }: Step): Destination[] {
   const calls = [...(thread.runs.get(run)?.calls.values() ?? [])];
   const at = calls.findIndex((each) => each.call === call);
@@ -83,7 +81,7 @@ function sentBefore({ parts, thread }: ThreadContext, { run, call, from }: Step)
 const OWN_WORDS =
   "The bot has read text from outside, and what it writes here is read in other threads.";
 
-/** As policy asks of a write: anybody here may approve, whoever asked included. */
+/** As for a plain write: anybody here may approve, the requester included. */
 const asking = (why: string): Ask => plainAsk({ why, requesterMayApprove: true });
 
 async function writtenByMembers(ctx: ThreadContext): Promise<Places[]> {
@@ -92,7 +90,7 @@ async function writtenByMembers(ctx: ThreadContext): Promise<Places[]> {
   return [...heard.places].flatMap(([account, places]) => (members.has(account) ? [places] : []));
 }
 
-/** Whom the platform cannot tell of just now is taken for nobody: then more is asked. */
+/** Accounts that the platform cannot look up now do not count as members: people are asked more often then. */
 async function membersAmong(
   { adapter, key }: ThreadContext,
   { authors }: Heard,
@@ -105,7 +103,7 @@ async function membersAmong(
   return new Set(accounts.filter((_, index) => standings[index] === "member"));
 }
 
-/** Read whole once, and then what is new. */
+/** Reads the whole journal the first time, then only what is new. */
 async function heardOf(ctx: ThreadContext): Promise<Heard> {
   const heard = (ctx.heardFrom ??= nothingHeard());
   if (heard.last >= ctx.thread.last) return heard;

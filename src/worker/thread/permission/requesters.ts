@@ -8,11 +8,9 @@ import type { Run } from "../../../thread/state.ts";
 import type { ThreadContext } from "../context.ts";
 import { NEVER_ABORTED, placeOf } from "./look-up.ts";
 
-/** Whose words a run's calls follow from, and what the platform says of them. */
-
 /**
- * Those who instruct the run, and `editors` of the call. @throws BotError PEOPLE_UNAVAILABLE when nobody can say who they
- * are
+ * Those who instruct the run, and the call's `editors`.
+ * @throws BotError PEOPLE_UNAVAILABLE when the platform cannot say who they are
  */
 export async function requestersOf(
   ctx: ThreadContext,
@@ -33,8 +31,8 @@ export async function requestersOf(
 }
 
 /**
- * False where somebody who is no full member of the thread instructs the run: what is answered then is what everybody may
- * know. @throws BotError PEOPLE_UNAVAILABLE
+ * False where somebody who is not a full member instructs the run; its answer may then hold only what everybody may know.
+ * @throws BotError PEOPLE_UNAVAILABLE
  */
 export async function isAmongMembers(ctx: ThreadContext, run: string): Promise<boolean> {
   const requesters = await requestersOf(ctx, { run });
@@ -43,7 +41,7 @@ export async function isAmongMembers(ctx: ThreadContext, run: string): Promise<b
   );
 }
 
-/** Accounts whose words stand in what led to the run's calls, quoted ones too: none of them approves a call as somebody else. */
+/** Accounts whose words, quoted ones too, led to the run's calls: none of them may approve a call as a second person. */
 export function voicesIn({ thread }: ThreadContext, run: string): string[] {
   const { principals = [], modelRun } = thread.runs.get(run) ?? {};
   const seen = modelRun?.last?.seen ?? 0;
@@ -52,9 +50,8 @@ export function voicesIn({ thread }: ThreadContext, run: string): string[] {
 }
 
 /**
- * How the run's next request tells what people said: its lines instruct whose authors are full members of the thread, and
- * where none is, those of whoever asked, who then get what they may have and are told the thread in brief. What was told as
- * an instruction earlier in the run stays one.
+ * Whose lines the run's next request presents as instructions: those of full members of the thread. Where no author is one,
+ * those of whoever asked, with the thread in brief. A line that was an instruction earlier in the run stays one.
  * @throws BotError PEOPLE_UNAVAILABLE
  */
 export async function tellingFor(
@@ -71,7 +68,7 @@ export async function tellingFor(
       ...(first ? run.started.principals : []),
       ...modelRun.unseen.map(({ actor }) => actor.account),
     ].filter((account) => !standings.has(account));
-  // Somebody else may write while it is looked up: what the request holds is known of all of them.
+  // Others may write during the look-up: go on until every author in the request is known.
   for (let accounts = unknown(); accounts.length > 0; accounts = unknown()) {
     for (const account of new Set(accounts)) {
       standings.set(account, await membershipOf(ctx, account, place));
@@ -85,7 +82,7 @@ export async function tellingFor(
   return { instructs: brief ? authors : members, first, brief };
 }
 
-/** Who reaches a place with one seat is its operator. */
+/** Whoever reaches a place with a single operator is that operator. */
 async function membershipOf(
   { adapter }: ThreadContext,
   account: string,
