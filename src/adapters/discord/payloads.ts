@@ -23,7 +23,7 @@ const attachment = z.object({
   url: text,
 });
 
-const message = z.object({
+export const message = z.object({
   id,
   channel_id: id,
   guild_id: id.optional(),
@@ -62,7 +62,7 @@ const field = z.object({
 const shown = z.object({ type: z.number(), content: z.string().default("") });
 
 /** A pressed button or a sent form. */
-const pressed = asked
+export const pressed = asked
   .extend({
     application_id: z.string(),
     guild_id: id.optional(),

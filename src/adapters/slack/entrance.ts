@@ -11,7 +11,7 @@ import type { Take } from "./receiver.ts";
 const text = z.string().optional().catch(undefined);
 
 /** What in anything that Slack sends says what it is, whom it is for, and of which workspace. */
-const envelope = z.object({
+export const envelope = z.object({
   type: text,
   command: text,
   challenge: text,

@@ -16,7 +16,7 @@ const fieldSchema = z.object({
 });
 
 /** What is taken of a `view_submission` payload. */
-const submitSchema = z.object({
+export const submitSchema = z.object({
   user: z.object({ id: z.string(), team_id: z.string().optional() }),
   view: z.object({
     id: z.string(),

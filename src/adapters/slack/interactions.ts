@@ -9,7 +9,7 @@ import type { SlackPeople } from "./people.ts";
 import { keyOf, type Place, type Workspace } from "./place.ts";
 
 /** What is taken of a `block_actions` payload. Where it was pressed is Slack's word, not the button's. */
-const pressSchema = z.object({
+export const pressSchema = z.object({
   user: z.object({ id: z.string(), team_id: z.string().optional() }),
   trigger_id: z.string(),
   container: z.object({

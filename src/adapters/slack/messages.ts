@@ -24,7 +24,7 @@ const saidSchema = z.object({
   bot_id: z.string().optional(),
   files: z.array(slackFile).default([]),
 });
-const eventSchema = saidSchema.extend({ channel: z.string() });
+export const eventSchema = saidSchema.extend({ channel: z.string() });
 
 type Said = z.infer<typeof eventSchema>;
 

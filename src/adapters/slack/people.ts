@@ -101,9 +101,10 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
       const isLocal = said === undefined || said === team;
       // One person has one account. Of who comes from elsewhere only their profile says if they belong here too.
       const found = isLocal ? await quickly(user) : await within(NAME_MS, profileOf(user));
-      const isOurs = isLocal || (found !== undefined && isHome(found));
+      const isOurs = said === team || (found === undefined ? isLocal : isHome(found));
       return {
-        account: accountOf(isOurs ? team : said, user),
+        // Slack does not say whose workspace it is with a file or a reply that is also shown in the channel.
+        account: accountOf(isOurs ? team : (said ?? found?.team_id ?? team), user),
         name: shownName(found) ?? user,
         ...(found?.name && { handle: found.name }),
       };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { FakeStanding } from "../../fakes/slack/slack.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { People } from "../../../src/core/people.ts";
-import { type Bot, openBot } from "./harness.ts";
+import { type Bot, openBot, until } from "./harness.ts";
 
 let bot: Bot;
 let people: People;
@@ -30,6 +30,21 @@ test.each<[FakeStanding, string]>([
   expect(await people.membership(bot.account(user), key)).toBe(expected);
   // Nor does the account become another's by another team's name.
   expect(await people.membership(`slack:T0ELSE:${user.id}`, key)).not.toBe("member");
+});
+
+test("who comes from elsewhere is the same person with a file, of which Slack does not say whose workspace it is", async () => {
+  const { slack, ops } = bot;
+  const zoe = slack.addUser({ name: "zoe", standing: "external" });
+  slack.join(ops, zoe);
+  const root = slack.say(zoe, ops, "is web well?", { mention: true });
+  await until(async () => (await bot.texts(ops, root)).length === 1);
+  const files = [{ name: "a.txt", mimetype: "text/plain", content: "see" }];
+  slack.say(zoe, ops, "see", { thread: root, files });
+  await until(async () => (await bot.texts(ops, root)).length === 2);
+  const actors = (await bot.entries(ops, root)).flatMap((each) =>
+    "actor" in each ? each.actor : [],
+  );
+  expect(new Set(actors.map(({ account }) => account))).toEqual(new Set([bot.account(zoe)]));
 });
 
 test("a full member who is not in the channel is an outsider, who is not in the workspace unknown", async () => {

@@ -81,7 +81,6 @@ export function ownMessage(world: World, channel: FakeChannel): FakeMessage {
     team: world.team.id,
     text: "",
     bot_id: world.app.botId,
-    app_id: world.app.id,
     bot_profile: {
       id: world.app.botId,
       app_id: world.app.id,

@@ -126,7 +126,6 @@ export function createDelivery(world: World, first: Transport): Delivery {
       token: "verification",
       team_id: team.id,
       context_team_id: team.id,
-      context_enterprise_id: null,
       api_app_id: app.id,
       event,
       type: "event_callback",

@@ -90,8 +90,6 @@ export function showForm(world: World, user: string, view: unknown, earlier?: Fa
     bot_id: world.app.botId,
     state: { values: {} },
     hash: `${Date.now()}.${world.nextId("h")}`,
-    previous_view_id: null,
-    root_view_id: id,
   };
   if (earlier !== undefined) {
     Object.assign(earlier, { view: shown, errors: {} });

@@ -64,10 +64,10 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
     if (found === undefined) throw new Error(`no message ${ts} in ${idOf(ref)}`);
     return found;
   }
-  function author(ref: Ref): Pick<FakeMessage, "user" | "team" | "bot_id" | "app_id"> {
+  function author(ref: Ref): Pick<FakeMessage, "user" | "team" | "bot_id"> {
     const { id, teamId, standing } = user(ref);
     const isBot = standing === "bot";
-    return { user: id, team: teamId, ...(isBot && { bot_id: `B${id}`, app_id: `A${id}` }) };
+    return { user: id, team: teamId, ...(isBot && { bot_id: `B${id}` }) };
   }
 
   /** What every interaction says of its circumstances, with a trigger of its own. */
@@ -81,7 +81,6 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
       token: "verification",
       trigger_id: trigger,
       team: { id: world.team.id, domain: world.team.domain },
-      enterprise: null,
       is_enterprise_install: false,
     };
   }
@@ -212,7 +211,6 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
         },
         channel: { id: place.id, name: names[place.kind] },
         ...(standing !== undefined && { message: shownMessage(world, standing) }),
-        state: { values: {} },
         response_url: `${world.origin}/actions/${secret}`,
         actions: [{ ...element, block_id: found.blockId, action_ts: world.nextTs() }],
       });
@@ -227,7 +225,6 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
       const outcome = await delivery.interaction({
         ...interaction("view_submission", by),
         view: { ...form.view, state },
-        response_urls: [],
       });
       return answerForm(world, form, outcome);
     },

@@ -1,5 +1,5 @@
 import type { Data, FakeChannel, FakeFile, FakeMessage } from "./types.ts";
-import { findMessage, PLURAL, shownMessage, type FakeUpload, type World } from "./world.ts";
+import { PLURAL, shownMessage, type FakeUpload, type World } from "./world.ts";
 
 function channelType(world: World, message: FakeMessage): FakeChannel["kind"] {
   return world.channels.get(message.channel)?.kind ?? "channel";
@@ -16,12 +16,16 @@ function mentionsBot(world: World, message: FakeMessage): boolean {
 export function announce(world: World, message: FakeMessage, change?: "edited"): void {
   const { channel, ts } = message;
   const shown: Data = { ...shownMessage(world, message), channel, event_ts: ts };
-  if (message.subtype === "thread_broadcast" && message.thread_ts !== undefined) {
-    const root = findMessage(world, channel, message.thread_ts);
-    if (root !== undefined) shown["root"] = shownMessage(world, root);
-  }
   const events: Data[] = [];
-  if (change === undefined) events.push({ ...shown, channel_type: channelType(world, message) });
+  if (change === undefined) {
+    const event: Data = { ...shown, channel_type: channelType(world, message) };
+    // With these Slack leaves out whose workspace it was.
+    if (message.subtype === "file_share" || message.subtype === "thread_broadcast") {
+      delete event["team"];
+    }
+    if (message.subtype === "file_share") delete event["client_msg_id"];
+    events.push(event);
+  }
   if (mentionsBot(world, message)) {
     const eventTs = change === undefined ? ts : world.nextTs();
     events.push({ ...shown, type: "app_mention", event_ts: eventTs });

@@ -50,7 +50,6 @@ export interface FakeMessage {
   metadata?: Data;
   edited?: { user: string; ts: string };
   bot_id?: string;
-  app_id?: string;
   bot_profile?: Data;
   client_msg_id?: string;
   reactions?: { name: string; users: string[]; count: number }[];

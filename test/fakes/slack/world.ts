@@ -264,20 +264,13 @@ export function shownMessage(world: World, message: FakeMessage, metadata = fals
   );
   const last = replies.at(-1);
   if (message.thread_ts === undefined && last !== undefined) {
-    const people = [...new Set(replies.map((reply) => reply.user))];
     Object.assign(data, {
       thread_ts: message.ts,
       reply_count: replies.length,
-      reply_users: people,
-      reply_users_count: people.length,
+      reply_users_count: new Set(replies.map((reply) => reply.user)).size,
       latest_reply: last.ts,
-      is_locked: false,
       subscribed: true,
     });
-  }
-  const root = message.thread_ts;
-  if (root !== undefined) {
-    data["parent_user_id"] = findMessage(world, channel, root)?.user ?? "USLACKBOT";
   }
   return data;
 }
