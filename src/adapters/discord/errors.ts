@@ -21,7 +21,7 @@ const REFUSALS: Readonly<Partial<Record<number, string>>> = {
   [Code.CannotSendMessagesToThisUser]: "the person takes no direct messages from the bot.",
   [Code.CannotExecuteActionOnThisChannelType]: "this kind of channel has no threads.",
   [Code.InvalidWebhookToken]: "more than 15 min had passed since the click.",
-  [Code.InvalidFormBodyOrContentType]: "the message is not of a form that Discord takes.",
+  [Code.InvalidFormBodyOrContentType]: "Discord does not accept this form of message.",
   [Code.ThreadAlreadyCreatedForMessage]: "the message has a thread already.",
   [Code.ThreadLocked]: "the thread is locked; a moderator can unlock it.",
   [Code.InvalidActionOnArchivedThread]:

@@ -129,7 +129,7 @@ export function createMessages(parts: MessageParts): Messages {
 }
 
 const NOT_RECORDED =
-  "Not recorded yet: the store does not answer. I keep trying; until this note is gone nothing was begun.";
+  "I can't reach my database. Nothing has started; this note disappears when I'm back.";
 
 /** Told with the message, or known from before. */
 function kindIn({ channel_type, channel_id }: Said, heard: Heard): number | undefined {

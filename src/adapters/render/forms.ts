@@ -50,7 +50,7 @@ function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">)
   const field: FormField = {
     name: "text",
     label: "Reason",
-    hint: "Everybody in the thread sees it, the model too.",
+    hint: "Everyone in the thread and the AI can see it.",
     kind: "paragraph",
     choices: [],
     value: "",
@@ -125,7 +125,7 @@ function wholeField(fields: readonly EditField[]): FormField {
   const pretty = members.length === 0 ? "{}" : `{\n  ${members.join(",\n  ")}\n}`;
   return {
     name: WHOLE_FIELD,
-    label: "All arguments as one JSON object",
+    label: "All arguments, as one JSON object",
     hint: "",
     kind: "paragraph",
     choices: [],

@@ -124,6 +124,6 @@ function typeOf(type = ""): FileType | undefined {
 function whyNotOfType(bytes: Buffer, mediaType: FileType): string | undefined {
   if (bytes.length === 0) return "it is empty";
   const isText = isUtf8(bytes) && !bytes.includes(0);
-  if (mediaType === "text/plain") return isText ? undefined : "it is no text in UTF-8";
-  return binaryTypeOf(bytes) === mediaType ? undefined : `it is no ${mediaType}`;
+  if (mediaType === "text/plain") return isText ? undefined : "it is not UTF-8 text";
+  return binaryTypeOf(bytes) === mediaType ? undefined : `it is not ${mediaType}`;
 }

@@ -54,7 +54,7 @@ export function createEntrance(parts: EntranceParts): Take {
     const body = withoutNulls(raw);
     const read = envelope.safeParse(body).data;
     if (read === undefined) {
-      quietly("what Slack sent is no object and was dropped", "request");
+      quietly("dropped what Slack sent: it is not an object", "request");
       return undefined;
     }
     if (read.type === "url_verification") return { challenge: read.challenge ?? "" };

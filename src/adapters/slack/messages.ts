@@ -137,7 +137,7 @@ export function createMessages(parts: MessageParts): Messages {
           (error: unknown) => {
             // Without the root nobody knows whose this is; what is addressed to the bot is taken without it.
             if (!isAddressed) throw error;
-            log.debug({ err: error }, "the message that a thread hangs from could not be read");
+            log.debug({ err: error }, "could not read the first message of a thread");
             return undefined;
           },
         );

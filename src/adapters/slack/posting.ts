@@ -55,7 +55,7 @@ const TAKEN_BACK: SlackMessage = {
 };
 
 const ROOT_GONE =
-  "The message that the thread hangs from was deleted, so nothing can be shown there. Ask again in a new thread.";
+  "The thread's first message was deleted, so I can't show anything there. Ask again in a new thread.";
 
 /** Threads whose first message is known to be gone, and for how long that is not tried again. */
 const MAX_GONE = 1_000;

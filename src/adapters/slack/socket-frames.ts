@@ -60,7 +60,7 @@ export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log
 
   client.on("ws_message", (data: unknown, isBinary: unknown) => {
     const frame = readFrame(data);
-    if (frame === undefined) return quietly("a frame that is no object was dropped", "socket");
+    if (frame === undefined) return quietly("dropped a frame that is not an object", "socket");
     const { type, envelope_id, payload, connection_info } = frame;
     if (CLIENTS.has(type)) {
       app = connection_info?.app_id ?? app;

@@ -70,7 +70,7 @@ async function readOne(
         ? no(`is of a type that cannot be shown; these can: ${known}`)
         : undefined;
     }
-    if (!found.isFile()) return no("is no regular file.");
+    if (!found.isFile()) return no("is not a regular file.");
     const most = MAX_FILE_BYTES[mediaType];
     const tooLarge = no(`has ${found.size} bytes; ${most} of this type can be sent.`);
     if (found.size > most) return tooLarge;

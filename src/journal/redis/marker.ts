@@ -74,7 +74,7 @@ export async function findMarker(
   if (found !== signed(signer, said)) {
     throw new BotError(
       "CONFIG_INVALID",
-      `WATCHKEEPER_SECRET is not the one that the store was begun with (${name}); set that one in every process.`,
+      `WATCHKEEPER_SECRET is not the one that the store was created with (${name}); set that one in every process.`,
     );
   }
   return { text: found, version: Number(version) };
@@ -99,6 +99,6 @@ async function hasJournals(client: RedisClient): Promise<boolean> {
 function gone(name: string): BotError {
   return new BotError(
     "STORE_CORRUPT",
-    `${name} is not the store that was begun there: its ${MARKER} is gone or another's, as after FLUSHDB. Nothing is written. Restore the data, or use an empty database, then start again.`,
+    `${name} is not the store that was created there: its ${MARKER} is gone or belongs to another store, as after FLUSHDB. I wrote nothing. Restore the data, or use an empty database, then start again.`,
   );
 }

@@ -171,7 +171,7 @@ async function describe(entry: ProcessEntry, { signal }: Input) {
       { label: "Signal", value: `SIG${signal}` },
     ],
     blastRadius: `What it serves stops and what it has not saved is lost. ${orphans}`,
-    undo: "None: a process that has ended must be started again by whatever started it.",
+    undo: "Can't be undone. Whatever started the process has to start it again.",
   };
 }
 

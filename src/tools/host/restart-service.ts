@@ -47,7 +47,7 @@ export function createRestartService(options: ServiceOptions = {}): Tool<z.infer
           { label: "Command", value: manager.restartCommand(name).join(" ") },
         ],
         blastRadius: `Connections to ${name} drop and requests fail while it restarts. ${alsoRestarted(service)}`,
-        undo: "None: what it held in memory and its open connections are gone; if it does not start again it stays down.",
+        undo: "Can't be undone. In-memory data and open connections are lost; if it fails to start, it stays down.",
       };
     },
     async verify({ name }, ctx, startedAt) {

@@ -82,21 +82,21 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
           })),
           ...copied.map((file) => ({
             label: "Run from",
-            value: `a private copy of ${quote(file)}, because others can change it: it lies at another path, among links to what lies beside the file and its folder`,
+            value: `a private copy of ${quote(file)}, because others can change the file. It has another path, among links to the files beside it`,
           })),
           ...loose.map((file) => ({
             label: "Not fixed",
             value: `${quote(file.path)}: ${file.reason}`,
           })),
-          { label: "Folder", value: "a new empty one" },
+          { label: "Folder", value: "a new, empty directory" },
           {
             label: "Environment",
-            value: "PATH, LANG and an empty HOME; nothing of this program's own",
+            value: "clean: only PATH, LANG and an empty HOME",
           },
-          { label: "Ended after", value: formatDuration(timeoutSeconds * 1000) },
+          { label: "Time limit", value: formatDuration(timeoutSeconds * 1000) },
         ],
-        blastRadius: `A command can do anything that user ${user.username} (uid ${user.uid}) can do on ${host}, also to other machines.`,
-        undo: "The bot can't undo a command.",
+        blastRadius: `A command can do anything that user ${user.username} (uid ${user.uid}) can do on ${host}, and to other machines from there.`,
+        undo: "Can't be undone automatically.",
       };
     },
     async run(given, ctx) {

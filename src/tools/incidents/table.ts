@@ -95,7 +95,7 @@ export function incidentTable(
   const isMarked = incidents.slice(0, limit).some((one) => unverifiedIn(one).includes("title"));
   return [
     "",
-    `Begin in ${zone}${zone === "UTC" ? "" : ", in brackets in UTC"}.`,
+    `Times in ${zone}${zone === "UTC" ? "" : " (UTC in brackets)"}.`,
     line(head),
     ...rows.map(({ cells, link }) =>
       link === undefined ? line(cells) : `${line(cells)}  ${link}`,

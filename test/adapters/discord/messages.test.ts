@@ -125,7 +125,7 @@ test("while the store is away the thread is told once, and everything is kept in
   bot.discord.say(bot.ana, thread, "one");
   bot.discord.say(bot.bob, thread, "two");
   await until(() => bot.shown(thread).length > 0);
-  expect(bot.shown(thread)).toEqual([expect.stringContaining("Not recorded yet")]);
+  expect(bot.shown(thread)).toEqual([expect.stringContaining("I can't reach my database")]);
   bot.discord.say(bot.ana, thread, "three");
   await until(async () => (await bot.texts(thread)).length > 3);
   expect(await bot.texts(thread)).toEqual(["is web well?", "one", "two", "three"]);
@@ -175,7 +175,7 @@ test("pictures and texts come with the message, and what cannot be read is named
     {
       text: "what is this?",
       unread: [
-        { name: "fake.png", bytes: 10, why: "it is no image/png" },
+        { name: "fake.png", bytes: 10, why: "it is not image/png" },
         { name: "tool.exe", bytes: 2, why: "type not supported" },
       ],
       files: [

@@ -50,8 +50,8 @@ test("what cannot be shown to a model is named as not read, with why, and the me
   expect(text).toBe("what is this?");
   expect(unread).toMatchObject([
     { name: "core.zip", why: "type not supported" },
-    { name: "fake.png", why: "it is no image/png" },
-    { name: "binary.txt", why: "it is no text in UTF-8" },
+    { name: "fake.png", why: "it is not image/png" },
+    { name: "binary.txt", why: "it is not UTF-8 text" },
     { name: "empty.txt", why: "it is empty" },
     { name: "huge.png", bytes: 5 * 1024 * 1024 + 1, why: "5 MB, limit 5 MB" },
   ]);

@@ -88,7 +88,7 @@ describe("files named in a typed text", () => {
     ["look at @latin.txt", /^@latin\.txt is named like a text and is not UTF-8/],
     ["look at @zero.csv", /^@zero\.csv is named like a text and is not UTF-8/],
     ["look at @empty.md", /^@empty\.md is empty/],
-    ["look at @folder.log", /^@folder\.log is no regular file/],
+    ["look at @folder.log", /^@folder\.log is not a regular file/],
     ["look at @tool.sh", /^@tool\.sh is of a type that cannot be shown; these can: \.png /],
     ['look at @"a c.jpg"', /^@a c\.jpg does not exist/],
     ["@shot.png @nothing.pdf", /^@nothing\.pdf does not exist/],

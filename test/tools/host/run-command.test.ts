@@ -247,7 +247,7 @@ describe("what was approved is what runs", () => {
     }
     expect(await ran(join(folder, "link"))).toEqual(expect.arrayContaining(["bin", "data"]));
     expect(await cardOf([script])).toContain(
-      `Run from: a private copy of "${script}", because others can change it: it lies at another path`,
+      `Run from: a private copy of "${script}", because others can change the file. It has another path`,
     );
   });
 

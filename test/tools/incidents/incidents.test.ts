@@ -206,7 +206,7 @@ describe("the numbers of a period", () => {
         "MTTR       48 min, median 48 min, of 2 resolved",
         `Longest    ${two}, 56 min: Disk full on db2`,
         "",
-        "Begin in Europe/Madrid, in brackets in UTC.",
+        "Times in Europe/Madrid (UTC in brackets).",
         "incident           sev   began                      lasted  title",
         `${three}  -     2026-11-15 23:59 (22:59Z)  open    Slow search  https://chat.example/C1/p1`,
         `${two}  sev1  2026-11-12 10:00 (09:00Z)  56 min  Disk full on db2  https://chat.example/C1/p1`,

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
+import { helpText, usage, USAGE } from "../../src/commands/phrases.ts";
+import { ERROR_CODES } from "../../src/core/errors.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
+/** Words that a native reader stumbles over, in what people see. */
+const FORBIDDEN: readonly RegExp[] = [
+  /\banew\b/i,
+  /\bcarried out\b/i,
+  /\b(?:is|are) none\b/i,
+  /\bis no (?:command|file|JSON|object|period|question|regular|text)\b/i,
+  /\b(?:hangs? from|is waited for|was begun|nothing to this button|written in in)\b/i,
+  /\bmay not (?:approve|decide)\b/i,
+  /\bof a form\b/i,
+  /\bwhat there is of\b/i,
+  /[a-z]\(s\)/,
+  /\b(?:behaviour|colour|favour|licence)s?\b/i,
+];
+
+/** The texts between quotes of one line, without lines of comments. */
+function textsIn(source: string): string[] {
+  return source
+    .split("\n")
+    .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
+    .flatMap((line) => line.match(/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [])
+    .filter((text) => /[a-z]{2} [a-z]{2}/i.test(text));
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => join(folder, file));
+}
+
+const PAGES = [
+  "README.md",
+  "CONTRIBUTING.md",
+  ".env.example",
+  "slack-manifest.yaml",
+  ...readdirSync(join(ROOT, "docs")).map((file) => join("docs", file)),
+];
+
+describe("what people read", () => {
+  test.each(FORBIDDEN)("has no %s, in the program's texts or on a page", (word) => {
+    const found = [
+      ...sources("src").flatMap((file) => textsIn(read(file)).map((text) => `${file}: ${text}`)),
+      ...PAGES.flatMap((page) =>
+        read(page)
+          .split("\n")
+          .map((line) => `${page}: ${line}`),
+      ),
+    ].filter((text) => word.test(text));
+    expect(found).toEqual([]);
+  });
+
+  test("has one space between words, and none before a full stop", () => {
+    const found = sources("src").flatMap((file) =>
+      textsIn(read(file)).filter((text) => /[a-z,.;] {2,}[a-z]|[a-z] [.,;](?:\s|.$)/i.test(text)),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test("is a whole sentence for every code of an error", () => {
+    for (const text of Object.values(ERROR_CODES)) expect(text).toMatch(/^[A-Z][^\n]*[a-z)]\.$/);
+  });
+
+  test("starts with six examples, and never asks to read a list of grammar", () => {
+    const examples = helpText(true).match(/^ {2}\S.* – .+$/gm);
+    expect(examples).toHaveLength(6);
+    expect(Object.keys(USAGE).filter((word) => !/^Usage: `/.test(usage(word as "run")))).toEqual(
+      [],
+    );
+    expect(SYSTEM_PROMPT).toContain("plain, short, active");
+  });
+});
