@@ -72,9 +72,7 @@ describe("what people read", () => {
   test("starts with six examples, and never asks to read a list of grammar", () => {
     const examples = helpText(true).match(/^ {2}\S.* – .+$/gm);
     expect(examples).toHaveLength(6);
-    expect(Object.keys(USAGE).filter((word) => !/^Usage: `/.test(usage(word as "run")))).toEqual(
-      [],
-    );
+    for (const word of Object.keys(USAGE)) expect(usage(word as "run")).toMatch(/^Usage: `[^`]/);
     expect(SYSTEM_PROMPT).toContain("plain, short, active");
   });
 });
