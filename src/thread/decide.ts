@@ -2,7 +2,7 @@ import { nextTurn, type NextTurn } from "./run.ts";
 import type { ModelRun } from "./model-run.ts";
 import { type Action, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
-import { pastOffer } from "./fold-notices.ts";
+import { pastOffer } from "./offers.ts";
 import { type Waiting, waitingIn } from "./waiting.ts";
 import {
   type Absence,

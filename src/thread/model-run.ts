@@ -11,8 +11,17 @@ export interface ToolUse {
   id: string;
   tool: string;
   args: JsonObject;
-  /** Why it can never be run: cut off, or no JSON object. */
-  problem: string | undefined;
+  problem: CallProblem | undefined;
+}
+
+/** Why a call can never be run: it was cut off, one too many of its turn, its arguments left out or no JSON object. */
+export type CallProblem = "cut" | "too_many" | "too_long" | "malformed";
+
+/** How a model goes in circles: the same call each time, two in turn, or one tool that brings nothing new. */
+export interface Circle {
+  kind: "same" | "two_in_turn" | "nothing_new";
+  tool: string;
+  calls: number;
 }
 
 /** A call of the newest turn that has its result. */
@@ -63,7 +72,7 @@ interface Loop {
   /** What the newest turn brought: of calls made side by side none could know of the other's result. */
   fresh: { tool: string; result: string }[];
   /** How it goes round, once it does. */
-  found: string | undefined;
+  found: Circle | undefined;
 }
 
 /** Identical calls in a row, and calls of one tool without a new result, that count as going in circles (CORE case 28). */
@@ -112,7 +121,7 @@ export function applyAssistant(modelRun: ModelRun, entry: Entry<"assistant">): v
  * A message gives back the tools that were taken away because of how the run went, not because it reached a limit, and
  * only if its author began the run: not every bot in the thread may have people asked again.
  */
-export function applyMessage(modelRun: ModelRun, message: Entry<"message">, began: boolean): void {
+export function steer(modelRun: ModelRun, message: Entry<"message">, began: boolean): void {
   modelRun.unseen.push(message);
   if (!began || modelRun.toolsOff?.gate === "limit") return;
   modelRun.toolsOff = undefined;
@@ -166,29 +175,24 @@ export function usesOf(entry: Entry<"assistant">, before: number): ToolUse[] {
     const call = callName(entry.run, before + i + 1);
     const isLast = i === blocks.length - 1;
     const isCut = entry.stop === "max_tokens" ? isLast : entry.stop === "content_filter";
-    const cut = "The response was cut off, so this call was not executed. Make it again if needed.";
     const isTooLong = input === LEFT_OUT;
     const args = isTooLong ? undefined : readArgs(input);
     const problem =
       isCut || entry.stop === "refusal"
-        ? cut
+        ? "cut"
         : i >= MAX_CALLS_PER_TURN
-          ? TOO_MANY
+          ? "too_many"
           : isTooLong
-            ? TOO_LONG
+            ? "too_long"
             : args === undefined
-              ? MALFORMED
+              ? "malformed"
               : undefined;
     return { call, id, tool: name, args: args ?? {}, problem };
   });
 }
 
-const TOO_MANY = `Only ${MAX_CALLS_PER_TURN} calls may be made in one turn, so this one was not executed, nor any after it.`;
-const TOO_LONG =
-  "The arguments of one turn's calls may have 256 KiB together. These had more, so they were left out and the call was not executed.";
 /** Stands for the arguments of a call that were too long to be kept; no JSON. */
 export const LEFT_OUT = "[left out: too long]";
-const MALFORMED = "The arguments are not a JSON object, so this call was not executed.";
 
 /**
  * Providers write no arguments at all where a tool takes none. What has no canonical form, such as `1e999` or half a
@@ -220,17 +224,17 @@ function watch(loop: Loop, { tool, args, text }: Ended): void {
   loop.found ??= circleIn(loop, tool);
 }
 
-function circleIn({ recent, tools }: Loop, tool: string): string | undefined {
+function circleIn({ recent, tools }: Loop, tool: string): Circle | undefined {
   const [a, b, c, d] = recent.slice(-4).map(({ key, result }) => `${key} ${result}`);
   const keys = recent.slice(-SAME_IN_A_ROW).map(({ key }) => key);
   if (keys.length === SAME_IN_A_ROW && new Set(keys).size === 1) {
-    return `the same call of ${tool} ${SAME_IN_A_ROW} times in a row`;
+    return { kind: "same", tool, calls: SAME_IN_A_ROW };
   }
   if (d !== undefined && a === c && b === d && a !== b) {
-    return "the same two calls in turn, with the same results";
+    return { kind: "two_in_turn", tool, calls: 2 };
   }
   if ((tools.get(tool)?.stale ?? 0) >= STALE_CALLS - 1) {
-    return `${STALE_CALLS} calls of ${tool} that brought nothing new`;
+    return { kind: "nothing_new", tool, calls: STALE_CALLS };
   }
   return undefined;
 }

@@ -5,7 +5,13 @@ import type { Command, Draft, Entry, JsonObject } from "../core/entry.ts";
 import type { Call, PendingPost, Run, Thread } from "./state.ts";
 import type { ToolSpec } from "../core/tool-spec.ts";
 import { checkAnswer } from "./evidence.ts";
-import { callKey, type ModelRun } from "./model-run.ts";
+import {
+  callKey,
+  type CallProblem,
+  type Circle,
+  MAX_CALLS_PER_TURN,
+  type ModelRun,
+} from "./model-run.ts";
 
 /** What one command comes to: a tool call, or a text to answer at once. */
 export type DirectAnswer =
@@ -222,9 +228,20 @@ function guard(run: Run, modelRun: ModelRun): Draft<"gate"> | undefined {
   if (found === undefined) return undefined;
   const again = modelRun.gates.some(({ gate }) => gate === "stuck");
   const text = again
-    ? `You are going in circles again: ${found}. Answer now with what you found and what is still open.`
-    : `You are going in circles: ${found}. Take another way, or answer with what you have.`;
+    ? `You are going in circles again: ${circleText(found)}. Answer now with what you found and what is still open.`
+    : `You are going in circles: ${circleText(found)}. Take another way, or answer with what you have.`;
   return gateDraft(run, modelRun, "stuck", text, again);
+}
+
+function circleText({ kind, tool, calls }: Circle): string {
+  switch (kind) {
+    case "same":
+      return `the same call of ${tool} ${calls} times in a row`;
+    case "two_in_turn":
+      return "the same two calls in turn, with the same results";
+    case "nothing_new":
+      return `${calls} calls of ${tool} that brought nothing new`;
+  }
 }
 
 function limitReached({ terms, steps, usage, workMs, last }: ModelRun): string | undefined {
@@ -307,6 +324,15 @@ export function reportOf({ calls }: Run, why: string): string {
   return lines.length === 0 ? why : `${why}\n\nWhat was done so far:\n${lines.join("\n")}`;
 }
 
+/** What a model is told of a call that can never be run. */
+const PROBLEMS: Readonly<Record<CallProblem, string>> = {
+  cut: "The response was cut off, so this call was not executed. Make it again if needed.",
+  too_many: `Only ${MAX_CALLS_PER_TURN} calls may be made in one turn, so this one was not executed, nor any after it.`,
+  too_long:
+    "The arguments of one turn's calls may have 256 KiB together. These had more, so they were left out and the call was not executed.",
+  malformed: "The arguments are not a JSON object, so this call was not executed.",
+};
+
 /** Why a model's call gets a result without being looked at any further, or undefined. */
 export function refusalOf(
   call: Call,
@@ -314,7 +340,7 @@ export function refusalOf(
   terms: RunTerms | undefined,
 ): string | undefined {
   if (modelRun === undefined) return undefined;
-  if (call.problem !== undefined) return call.problem;
+  if (call.problem !== undefined) return PROBLEMS[call.problem];
   if (modelRun.toolsOff !== undefined)
     return "No tools may be called any more in this run. Answer now.";
   const names = terms?.tools.map(({ name }) => name) ?? [];

@@ -1,4 +1,4 @@
-import type { CallEffect, ModelRun } from "./model-run.ts";
+import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
 import type { Action } from "./action.ts";
 import { NO_USAGE, type Usage } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
@@ -12,8 +12,7 @@ export interface Call {
   readonly args: JsonObject;
   /** When it was asked for, ms since 1970. */
   readonly askedAt: number;
-  /** Why it can never be run, such as arguments that were cut off. */
-  readonly problem: string | undefined;
+  readonly problem: CallProblem | undefined;
   /** A question: it was put to the thread, and what was written next is its answer. */
   asked: Entry<"notice"> | undefined;
   reply: Entry<"message"> | undefined;

@@ -12,7 +12,7 @@ import type { ThreadContext } from "./context.ts";
 import { progress } from "./progress.ts";
 import { judgeAssent, judgeClick, judgeReply } from "./judge.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
-import { whyNotRun } from "./may-run.ts";
+import { whyNotRun } from "./permission/may-run.ts";
 import { callModel } from "./model-call.ts";
 import { propose } from "./propose.ts";
 import { show, showRun } from "./show.ts";

@@ -4,7 +4,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import { cardOf, type Encode } from "../../queries/cards.ts";
 import { outgoingOf, pastNotice } from "../../queries/outgoing.ts";
 import type { Undelivered } from "../../thread/decide.ts";
-import { isPast } from "../../thread/fold-notices.ts";
+import { isPast } from "../../thread/offers.ts";
 import type { Thread } from "../../thread/state.ts";
 
 /** What is known of earlier attempts to show an entry in a view. */

@@ -21,7 +21,7 @@ import type { ThreadContext } from "./context.ts";
 import { editedArgs } from "../../thread/action.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
-import { mayEdit, mayRun } from "./may-run.ts";
+import { mayEdit, mayRun } from "./permission/may-run.ts";
 import type { Card, PreparedCall, Proposal } from "../../thread/drafts-calls.ts";
 import { voicesIn } from "./permission/requesters.ts";
 

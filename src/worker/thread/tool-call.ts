@@ -12,7 +12,7 @@ import { postLate } from "../store.ts";
 import type { ThreadContext } from "./context.ts";
 import { progress } from "./progress.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
-import { mayRun } from "./may-run.ts";
+import { mayRun } from "./permission/may-run.ts";
 import { hasReadOutside } from "./permission/outside.ts";
 import { permitStep } from "./permission/permission.ts";
 import { isAmongMembers } from "./permission/requesters.ts";

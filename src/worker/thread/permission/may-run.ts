@@ -3,18 +3,18 @@ import {
   fixApprovers,
   type Place,
   type VotingRule,
-} from "../../approvals/eligibility.ts";
-import type { Decision } from "../../approvals/policy.ts";
-import { lapseOf } from "../../approvals/refusal.ts";
-import type { Effect, JsonObject } from "../../core/entry.ts";
-import { countVoters, signed } from "../../core/people.ts";
-import type { Action } from "../../thread/action.ts";
-import { refusalOf } from "../../thread/run.ts";
-import type { Call } from "../../thread/state.ts";
-import type { ThreadContext } from "./context.ts";
-import { placeOf } from "./permission/look-up.ts";
-import { permit } from "./permission/permission.ts";
-import { voicesIn } from "./permission/requesters.ts";
+} from "../../../approvals/eligibility.ts";
+import type { Decision } from "../../../approvals/policy.ts";
+import { lapseOf } from "../../../approvals/refusal.ts";
+import type { Effect, JsonObject } from "../../../core/entry.ts";
+import { countVoters, signed } from "../../../core/people.ts";
+import type { Action } from "../../../thread/action.ts";
+import { refusalOf } from "../../../thread/run.ts";
+import type { Call } from "../../../thread/state.ts";
+import type { ThreadContext } from "../context.ts";
+import { placeOf } from "./look-up.ts";
+import { permit } from "./permission.ts";
+import { voicesIn } from "./requesters.ts";
 
 /** How a call is to be made. */
 interface Wanted {

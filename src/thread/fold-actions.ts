@@ -1,0 +1,116 @@
+import type { Entry } from "../core/entry.ts";
+import { isMapped } from "../core/people.ts";
+import { type Action, close, count, isOpen, isOver, openAction, revise } from "./action.ts";
+import { dueId } from "./entry-ids.ts";
+import { MAX_PAST, forget, forgetOldest } from "./fold-memory.ts";
+import { applyVoice, tellHeld } from "./fold-messages.ts";
+import type { Thread } from "./state.ts";
+
+/** The life of an action: proposed in revisions, voted on, closed, and shown until every view shows its end. */
+
+/** An action is proposed, or its next revision. */
+export function applyProposal(thread: Thread, entry: Entry<"action_proposed">): void {
+  thread.host = entry.host ?? thread.host;
+  const editor = thread.clicks.get(entry.click ?? "")?.actor.account;
+  if (entry.click !== undefined) forget(thread, entry.click);
+  if (editor !== undefined) applyVoice(thread, editor, entry);
+  const proposal = withAccounts(thread, entry);
+  let action = thread.actions.get(entry.action);
+  if (action === undefined) action = open(thread, proposal);
+  else revise(action, proposal, editor);
+  action.barred = [...new Set(entry.barred.map((person) => nameOf(thread, person)))];
+  touch(thread, action, entry);
+}
+
+function open(thread: Thread, proposal: Entry<"action_proposed">): Action {
+  const run = thread.runs.get(proposal.run);
+  const action = openAction(proposal, run?.principals ?? []);
+  thread.actions.set(action.action, action);
+  thread.live.add(action);
+  thread.counts.actions += 1;
+  const call = run?.calls.get(proposal.call);
+  if (call !== undefined) call.action = action;
+  // What was written while the model still thought waits from here on.
+  for (const message of run?.modelRun?.unseen ?? []) {
+    if (run !== undefined) tellHeld(thread, run, message, dueId.held(message.id, action.action));
+  }
+  return action;
+}
+
+/** A person that `people:` names, or an account by what it was called when it wrote here. */
+function nameOf({ names }: Thread, person: string): string {
+  return person.startsWith("person:") ? person.slice(7) : (names.get(person) ?? person);
+}
+
+/** Versions before this one barred people, who may have another name or none by now: their accounts are barred with them. */
+function withAccounts(
+  { runs, voices }: Thread,
+  entry: Entry<"action_proposed">,
+): Entry<"action_proposed"> {
+  if (!entry.barred.some(isMapped)) return entry;
+  const principals = runs.get(entry.run)?.principals ?? [];
+  const accounts = [...principals, ...voices.keys()];
+  return { ...entry, barred: [...new Set([...entry.barred, ...accounts])] };
+}
+
+export function applyVote(thread: Thread, entry: Entry<"vote">): void {
+  const action = thread.actions.get(entry.action);
+  if (action === undefined) return;
+  forget(thread, entry.click);
+  // The model is told why somebody denied.
+  if (entry.reason !== undefined) applyVoice(thread, entry.account, entry);
+  count(action, entry);
+  touch(thread, action, entry);
+}
+
+export function applyClosed(thread: Thread, entry: Entry<"action_closed">): void {
+  const action = thread.actions.get(entry.action);
+  if (action === undefined) return;
+  if (entry.click !== undefined) forget(thread, entry.click);
+  close(action, entry.outcome, entry.by, entry.reason);
+  if (action.closed !== undefined) action.closed.recorded = true;
+  const call = thread.runs.get(action.run)?.calls.get(action.call);
+  // Void: what was approved is no longer what would run. The call is asked about again, by another action.
+  if (entry.outcome === "void" && call?.action === action) call.action = undefined;
+  touch(thread, action, entry);
+}
+
+/** Its time is up, or a Stop came. */
+export function closeOpen(
+  thread: Thread,
+  action: Action,
+  entry: Entry<"timer"> | Entry<"stop">,
+): void {
+  if (!isOpen(action)) return;
+  if (entry.kind === "timer") close(action, "expired");
+  else close(action, "cancelled", entry.actor.name);
+  touch(thread, action, entry);
+}
+
+/** What the card shows has changed: every view is owed it again, also one that was forgotten. */
+export function touch(thread: Thread, action: Action, { seq }: Entry): void {
+  action.touched = seq;
+  thread.live.add(action);
+  thread.actions.set(action.action, action);
+}
+
+/** A view shows its card as of that entry. */
+export function showCard(
+  thread: Thread,
+  action: Action,
+  { view, ref, seq: at }: Entry<"delivered">,
+  seq: number,
+): void {
+  if (action.shown.get(view)?.ref !== ref) thread.newest = at;
+  action.shown.set(view, { ref, seq });
+  const isCurrent = thread.views.every(
+    (each) => (action.shown.get(each)?.seq ?? 0) >= action.touched,
+  );
+  if (isOver(action) && isCurrent) leave(thread, action);
+}
+
+/** The action is over, and every view shows it so. */
+function leave(thread: Thread, action: Action): void {
+  thread.live.delete(action);
+  forgetOldest(thread, thread.actions, MAX_PAST, (each) => !thread.live.has(each));
+}

@@ -1,0 +1,29 @@
+import type { Thread } from "./state.ts";
+
+/** What a fold no longer needs, so that it stays small however long its journal is. */
+
+/** A click or late word has had its answer. */
+export function forget(thread: Thread, id: string): void {
+  thread.clicks.delete(id);
+  thread.dueNotices.delete(id);
+}
+
+/** Actions and unknown outcomes of a thread that are over and still remembered, for who presses or speaks late. */
+export const MAX_PAST = 20;
+/** Calls that an answer can cite: more than a model's context holds. */
+export const MAX_EVIDENCE = 1_000;
+
+/** Questions whose end is remembered for those who press later. */
+export const MAX_ANSWERED = 50;
+
+/** Keeps at most so many of those that may go. */
+export function forgetOldest<V>(
+  { keepsAll }: Thread,
+  from: Map<unknown, V>,
+  most: number,
+  mayGo: (value: V) => boolean,
+): void {
+  if (keepsAll || from.size <= most) return;
+  const past = [...from].filter(([, value]) => mayGo(value));
+  for (const [key] of past.slice(0, Math.max(0, past.length - most))) from.delete(key);
+}

@@ -1,0 +1,69 @@
+import type { Entry } from "../core/entry.ts";
+import { entryId, readCardState } from "./entry-ids.ts";
+import { showCard, touch } from "./fold-actions.ts";
+import { findCall } from "./fold-calls.ts";
+import { forget } from "./fold-memory.ts";
+import { refuseReply } from "./fold-questions.ts";
+import { keepOffer, showOffer } from "./offers.ts";
+import type { Thread } from "./state.ts";
+
+/** What views have yet to show, and what they show. */
+
+export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
+  if (entry.parks === true) thread.parked = true;
+  if (entry.answers !== undefined) {
+    forget(thread, entry.answers);
+    refuseReply(thread, entry.answers);
+  }
+  if (entry.instead !== undefined) thread.assents.delete(entry.instead);
+  if (entry.warns !== undefined) markWarned(thread, entry.warns);
+  const waiting = entry.waitsFor === undefined ? undefined : findCall(thread, entry.waitsFor);
+  if (waiting !== undefined) waiting.waits = true;
+  keepOffer(thread, entry);
+  if (entry.asks !== undefined) {
+    const call = findCall(thread, entry.asks.call);
+    if (call !== undefined) call.asked = entry;
+  }
+  thread.outbox.set(entry.id, {
+    kind: "notice",
+    id: entry.id,
+    seq: entry.seq,
+    notice: entry,
+    views: new Set(thread.views),
+  });
+  const redrawn = thread.actions.get(entry.redraws ?? "");
+  if (redrawn !== undefined) touch(thread, redrawn, entry);
+}
+
+/** The people were told that an action or a question is about to expire. */
+function markWarned(thread: Thread, id: string): void {
+  const waiting = thread.actions.get(id) ?? findCall(thread, id);
+  if (waiting !== undefined) waiting.warned = true;
+}
+
+/** The message in which the run's progress is shown, until its answer stands there. */
+export function applyProgressMessage(
+  thread: Thread,
+  { view, entry, ref, seq }: Entry<"delivered">,
+): void {
+  thread.newest = seq;
+  for (const run of thread.runs.values())
+    if (entryId.runEnded(run.started.run) === entry) run.progressMessages.set(view, { ref, seq });
+}
+
+export function acknowledge(thread: Thread, delivered: Entry<"delivered">): void {
+  const { view, entry, ref, seq } = delivered;
+  if (showOffer(thread, delivered)) return;
+  const debt = thread.outbox.get(entry);
+  if (debt !== undefined) {
+    if (ref !== "") thread.newest = seq;
+    debt.views.delete(view);
+    if (debt.views.size > 0) return;
+    thread.outbox.delete(entry);
+    if (debt.kind === "answer") thread.runs.delete(debt.run.started.run);
+    return;
+  }
+  const card = readCardState(entry);
+  const action = thread.actions.get(card.action);
+  if (action !== undefined) showCard(thread, action, delivered, card.seq);
+}
