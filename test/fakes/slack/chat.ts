@@ -1,7 +1,6 @@
 import { areBlocksTooLong, blockProblems } from "./blocks.ts";
 import { type Args, type Methods } from "./method.ts";
 import { announce, announceChange, takeAway } from "./posting.ts";
-import { clearStatus } from "./sessions.ts";
 import { threadFor } from "./threads.ts";
 import type { Data, FakeChannel, FakeMessage } from "./types.ts";
 import { pingsOf } from "./visible.ts";
@@ -17,7 +16,6 @@ import {
 
 /** https://docs.slack.dev/messaging/message-metadata: 16 KB. */
 const MAX_METADATA = 16_000;
-const MAX_MARKDOWN = 12_000;
 /** What `text` is cut to when posted, and the most that an update takes (documents of the two methods). */
 const MAX_TEXT = 40_000;
 const MAX_UPDATED_TEXT = 4_000;
@@ -50,17 +48,10 @@ export function readMetadata(args: Args): Data | undefined {
 
 type Content = Pick<FakeMessage, "text"> & { blocks?: Data[] };
 
-/** @throws Refusal no_text, markdown_text_conflict, msg_too_long and those of blocks */
+/** @throws Refusal no_text and those of blocks */
 function readContent(world: World, args: Args): Content & { hasText: boolean } {
   const text = args.text("text");
-  const markdown = args.text("markdown_text");
   const given = args.json("blocks", "invalid_blocks_format");
-  if (markdown !== undefined) {
-    if (text !== undefined || given !== undefined) throw new Refusal("markdown_text_conflict");
-    if (markdown.length > MAX_MARKDOWN) throw new Refusal("msg_too_long");
-    const blocks = withBlockIds(world, [{ type: "markdown", text: markdown }]);
-    return { text: markdown, blocks, hasText: true };
-  }
   const blocks = given === undefined ? undefined : readBlocks(world, given);
   const hasText = text !== undefined && text.trim() !== "";
   if (!hasText && (blocks ?? []).length === 0) throw new Refusal("no_text");
@@ -90,11 +81,10 @@ export function ownMessage(world: World, channel: FakeChannel): FakeMessage {
   };
 }
 
-/** Puts a message where everyone sees it. A post in a thread clears the assistant's status there. */
+/** Puts a message where everyone sees it. */
 export function put(world: World, message: FakeMessage): void {
   world.messages.push(message);
   for (const what of pingsOf(message)) world.pings.push({ ts: message.ts, what });
-  clearStatus(world, message.channel, message.thread_ts);
   announce(world, message);
 }
 
@@ -111,7 +101,6 @@ function ownStanding(world: World, args: Args, refusal: string): FakeMessage {
 
 function update(world: World, args: Args): Data {
   const message = ownStanding(world, args, "cant_update_message");
-  if (message.stream?.state === "in_progress") throw new Refusal("streaming_state_conflict");
   const { text, blocks, hasText } = readContent(world, args);
   if (text.length > MAX_UPDATED_TEXT) throw new Refusal("msg_too_long");
   const metadata = readMetadata(args);
@@ -144,7 +133,6 @@ export function chatMethods(world: World): Methods {
   const scopes = ["chat:write"];
   return {
     "chat.postMessage": {
-      tier: "special",
       scopes,
       run(args) {
         const channel = writableChannel(world, args.text("channel"));
@@ -170,9 +158,8 @@ export function chatMethods(world: World): Methods {
         };
       },
     },
-    "chat.update": { tier: 3, scopes, run: (args) => update(world, args) },
+    "chat.update": { scopes, run: (args) => update(world, args) },
     "chat.delete": {
-      tier: 3,
       scopes,
       run(args) {
         const message = ownStanding(world, args, "cant_delete_message");
@@ -180,38 +167,6 @@ export function chatMethods(world: World): Methods {
         return { channel: message.channel, ts: message.ts };
       },
     },
-    "chat.postEphemeral": { tier: 4, scopes, run: (args) => postEphemeral(world, args) },
-    "chat.getPermalink": {
-      tier: "special",
-      run(args) {
-        const channel = visibleChannel(world, args.need("channel"));
-        const message = findMessage(world, channel.id, args.need("message_ts"));
-        if (message === undefined) throw new Refusal("message_not_found");
-        const { ts, thread_ts: root } = message;
-        const query = root === undefined ? "" : `?thread_ts=${root}&cid=${channel.id}`;
-        const permalink = `${world.team.url}archives/${channel.id}/p${ts.replace(".", "")}${query}`;
-        return { channel: channel.id, permalink };
-      },
-    },
-    "reactions.add": {
-      tier: 3,
-      scopes: ["reactions:write"],
-      run(args) {
-        const channel = visibleChannel(world, args.need("channel"));
-        const message = findMessage(world, channel.id, args.need("timestamp"));
-        if (message === undefined) throw new Refusal("message_not_found");
-        const name = args.text("name");
-        if (name === undefined || !/^[a-z0-9_+'-]+(?:::skin-tone-[2-6])?$/.test(name)) {
-          throw new Refusal("invalid_name");
-        }
-        if (!channel.members.has(world.bot.id)) throw new Refusal("not_in_channel");
-        const reactions = (message.reactions ??= []);
-        const before = reactions.find((reaction) => reaction.name === name);
-        if (before?.users.includes(world.bot.id) === true) throw new Refusal("already_reacted");
-        if (before === undefined) reactions.push({ name, users: [world.bot.id], count: 1 });
-        else before.count = before.users.push(world.bot.id);
-        return {};
-      },
-    },
+    "chat.postEphemeral": { scopes, run: (args) => postEphemeral(world, args) },
   };
 }

@@ -2,7 +2,6 @@ import { page, type Args, type Methods } from "./method.ts";
 import { historyScope } from "./posting.ts";
 import type { Data, FakeChannel, FakeMessage } from "./types.ts";
 import {
-  directMessages,
   findMessage,
   PLURAL,
   Refusal,
@@ -86,26 +85,9 @@ function replies(world: World, args: Args): Data {
   };
 }
 
-function history(world: World, args: Args): Data {
-  const channel = readable(world, args);
-  const roots = world.messages.filter(
-    ({ channel: id, thread_ts: root, subtype }) =>
-      id === channel.id && (root === undefined || subtype === "thread_broadcast"),
-  );
-  const { items, more } = page(within(args, roots).toReversed(), args, args.limit(100, 999));
-  const metadata = args.flag("include_all_metadata");
-  return {
-    messages: items.map((message) => shownMessage(world, message, metadata)),
-    has_more: false,
-    pin_count: 0,
-    ...more,
-  };
-}
-
 export function conversationMethods(world: World): Methods {
   return {
     "conversations.info": {
-      tier: 3,
       scopes: SCOPES("read"),
       run(args) {
         const channel = visibleChannel(world, args.need("channel"));
@@ -115,7 +97,6 @@ export function conversationMethods(world: World): Methods {
       },
     },
     "conversations.members": {
-      tier: 4,
       scopes: SCOPES("read"),
       run(args) {
         const channel = visibleChannel(world, args.need("channel"));
@@ -127,29 +108,9 @@ export function conversationMethods(world: World): Methods {
         return { members: items, response_metadata: more["response_metadata"] };
       },
     },
-    "conversations.open": {
-      tier: 3,
-      scopes: ["im:write"],
-      run(args) {
-        const users = args.need("users").split(",");
-        const [id = ""] = users;
-        const user = world.users.get(id);
-        if (users.length > 1) throw new Refusal("method_not_supported_for_channel_type");
-        if (user === undefined) throw new Refusal("user_not_found");
-        if (user.standing === "deactivated") throw new Refusal("user_disabled");
-        if (user.standing === "bot") throw new Refusal("cannot_dm_bot");
-        return { channel: { id: directMessages(world, user).id } };
-      },
-    },
     "conversations.replies": {
-      tier: 3,
       scopes: SCOPES("history"),
       run: (args) => replies(world, args),
-    },
-    "conversations.history": {
-      tier: 3,
-      scopes: SCOPES("history"),
-      run: (args) => history(world, args),
     },
   };
 }

@@ -43,7 +43,6 @@ function described(user: FakeUser): Data {
 export function directoryMethods(world: World): Methods {
   return {
     "auth.test": {
-      tier: "special",
       run: () => ({
         url: world.team.url,
         team: world.team.name,
@@ -56,7 +55,6 @@ export function directoryMethods(world: World): Methods {
       ofApp: () => ({ app_id: world.app.id, app_name: world.bot.name }),
     },
     "bots.info": {
-      tier: 3,
       scopes: ["users:read"],
       run(args) {
         if (args.need("bot") !== world.app.botId) throw new Refusal("bot_not_found");
@@ -65,7 +63,6 @@ export function directoryMethods(world: World): Methods {
       },
     },
     "users.info": {
-      tier: 4,
       scopes: ["users:read"],
       run(args) {
         const user = world.users.get(args.need("user"));
@@ -74,7 +71,6 @@ export function directoryMethods(world: World): Methods {
       },
     },
     "usergroups.users.list": {
-      tier: 2,
       scopes: ["usergroups:read"],
       run(args) {
         const users = world.groups.get(args.need("usergroup"));

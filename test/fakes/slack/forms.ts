@@ -72,11 +72,11 @@ export function filledIn(
 }
 
 /** A form in front of a person. @throws Refusal invalid_arguments */
-export function showForm(world: World, user: string, view: unknown, earlier?: FakeView): FakeView {
+export function showForm(world: World, user: string, view: unknown): FakeView {
   const problems = viewProblems(view);
   if (problems.length > 0) throw invalid(...problems);
   const read = z.looseObject({ blocks: z.array(z.record(z.string(), z.unknown())) }).parse(view);
-  const id = earlier?.id ?? world.nextId("V");
+  const id = world.nextId("V");
   const shown: Data = {
     private_metadata: "",
     callback_id: "",
@@ -91,30 +91,18 @@ export function showForm(world: World, user: string, view: unknown, earlier?: Fa
     state: { values: {} },
     hash: `${Date.now()}.${world.nextId("h")}`,
   };
-  if (earlier !== undefined) {
-    Object.assign(earlier, { view: shown, errors: {} });
-    return earlier;
-  }
   const made: FakeView = { id, user, view: shown, errors: {}, open: true };
   world.views.push(made);
   return made;
 }
 
-const answer = z.discriminatedUnion("response_action", [
-  z.object({
-    response_action: z.literal("errors"),
-    errors: z.record(z.string(), z.string().min(1)),
-  }),
-  z.object({ response_action: z.enum(["update", "push"]), view: z.unknown() }),
-  z.object({ response_action: z.literal("clear") }),
-]);
+const answer = z.object({
+  response_action: z.literal("errors"),
+  errors: z.record(z.string(), z.string().min(1)),
+});
 
 /** Does what the app answered to a sent form. An answer that Slack cannot read leaves the form open, with a warning. */
-export function answerForm(
-  world: World,
-  form: FakeView,
-  outcome: Acknowledgement,
-): Acknowledgement {
+export function answerForm(form: FakeView, outcome: Acknowledgement): Acknowledgement {
   if (!outcome.acknowledged) return outcome;
   const { payload } = outcome;
   const isEmpty =
@@ -125,31 +113,14 @@ export function answerForm(
     form.open = false;
     return outcome;
   }
-  const refuse = (reason: string): Acknowledgement => ({
-    acknowledged: false,
-    reason: `the answer to the form is not valid: ${reason}`,
-    attempts: outcome.attempts,
-  });
   const read = answer.safeParse(payload);
-  if (!read.success) return refuse(read.error.message);
-  switch (read.data.response_action) {
-    case "errors": {
-      const names = new Set(inputsOf(form.view).map(({ block_id: block }) => block));
-      const unknown = Object.keys(read.data.errors).filter((name) => !names.has(name));
-      if (unknown.length > 0) return refuse(`no field is called ${unknown.join(", ")}`);
-      form.errors = read.data.errors;
-      return outcome;
-    }
-    case "clear":
-      for (const view of world.views) if (view.user === form.user) view.open = false;
-      return outcome;
-    case "push":
-    case "update": {
-      const problems = viewProblems(read.data.view);
-      if (problems.length > 0) return refuse(problems.join("; "));
-      const replaced = read.data.response_action === "update" ? form : undefined;
-      showForm(world, form.user, read.data.view, replaced);
-      return outcome;
-    }
+  const names = new Set(inputsOf(form.view).map(({ block_id: block }) => block));
+  const unknown = Object.keys(read.data?.errors ?? {}).filter((name) => !names.has(name));
+  if (!read.success || unknown.length > 0) {
+    const problem = read.error?.message ?? `no field is called ${unknown.join(", ")}`;
+    const reason = `the answer to the form is not valid: ${problem}`;
+    return { acknowledged: false, reason, attempts: outcome.attempts };
   }
+  form.errors = read.data.errors;
+  return outcome;
 }

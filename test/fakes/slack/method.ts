@@ -1,12 +1,8 @@
 import type { Data } from "./types.ts";
 import { invalid, Refusal } from "./world.ts";
 
-/** https://docs.slack.dev/apis/web-api/rate-limits: calls per minute; `special` are those nobody is told. */
-export const PER_MINUTE = { 1: 1, 2: 20, 3: 50, 4: 100, special: 600 } as const;
-
 /** One method of the Web API. */
 export interface Method {
-  tier: keyof typeof PER_MINUTE;
   /** Any of them will do. What depends on the channel, the method asks for itself. */
   scopes?: readonly string[];
   /** The app-level token instead of the bot's. */

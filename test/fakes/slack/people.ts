@@ -72,8 +72,8 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
 
   /** What every interaction says of its circumstances, with a trigger of its own. */
   function interaction(type: string, who: FakeUser): Data {
-    const trigger = world.nextId(`${world.now()}.0.`);
-    world.triggers.set(trigger, { user: who.id, at: world.now(), used: false });
+    const trigger = world.nextId(`${Date.now()}.0.`);
+    world.triggers.set(trigger, { user: who.id, at: Date.now(), used: false });
     return {
       type,
       user: { id: who.id, username: who.name, name: who.name, team_id: who.teamId },
@@ -185,15 +185,7 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
       );
       if (found === undefined) throw new Error(`message ${ts} has no ${actionId}`);
       const { confirm: _confirm, ...element } = found.element;
-      const secret = world.nextId("response-");
       const standing = own === undefined ? message(where, ts) : undefined;
-      world.responseUrls.set(secret, {
-        ephemeral: own,
-        message: standing,
-        channel: place.id,
-        user: by.id,
-        uses: 0,
-      });
       const names = {
         channel: place.name,
         group: "privategroup",
@@ -211,7 +203,6 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
         },
         channel: { id: place.id, name: names[place.kind] },
         ...(standing !== undefined && { message: shownMessage(world, standing) }),
-        response_url: `${world.origin}/actions/${secret}`,
         actions: [{ ...element, block_id: found.blockId, action_ts: world.nextTs() }],
       });
     },
@@ -226,25 +217,19 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
         ...interaction("view_submission", by),
         view: { ...form.view, state },
       });
-      return answerForm(world, form, outcome);
+      return answerForm(form, outcome);
     },
     stopSession(who, where, thread) {
       const place = channel(where);
-      const status = world.sessions.get(`${place.id} ${thread}`)?.status;
+      const status = world.sessions.get(`${place.id} ${thread}`);
       if (status !== "processing" || !world.settings.events.includes("agent_session_stopped")) {
         throw new Error(`no Stop button is shown: the session is ${status ?? "none"}`);
       }
-      const streams = world.messages.filter(
-        ({ channel: id, thread_ts: root, stream }) =>
-          id === place.id && root === thread && stream?.state === "in_progress",
-      );
-      for (const { stream } of streams) if (stream !== undefined) stream.state = "stopped";
       return delivery.event({
         type: "agent_session_stopped",
         channel: place.id,
         thread_ts: thread,
         user: idOf(who),
-        streaming_message_ts: streams.map(({ ts }) => ts),
         event_ts: world.nextTs(),
       });
     },

@@ -140,7 +140,7 @@ export function fileData(world: World, upload: FakeUpload): Data {
     user: upload.owner,
     user_team: world.team.id,
     editable: false,
-    size: upload.content?.byteLength ?? 0,
+    size: upload.content.byteLength,
     mode: "hosted",
     is_external: false,
     external_type: "",

@@ -1,7 +1,6 @@
 import { createDelivery, type Delivery } from "./delivery.ts";
 import { createHttpTransport, sign, verifyUrl } from "./http-transport.ts";
 import { createPeople, type FakePeople, type Said } from "./people.ts";
-import { clearOldStatuses } from "./sessions.ts";
 import { createSockets, type Sockets } from "./sockets.ts";
 import type {
   Acknowledgement,
@@ -20,14 +19,14 @@ import type {
 } from "./types.ts";
 import { buttonsOf, textOf, type ShownButton } from "./visible.ts";
 import { createWebApi, type WebApi } from "./web-api.ts";
-import { createWorld, directMessages, idOf, type FakeStatus, type World } from "./world.ts";
+import { createWorld, directMessages, idOf, type World } from "./world.ts";
 
 export type * from "./types.ts";
 
 /**
  * A Slack workspace with one app, on loopback: the Web API and Socket Mode on a port of its own, and HTTP events to an
- * address. It is as strict as Slack: every limit, error, deadline and retry that `@slack/bolt` can meet. The deadline
- * of an acknowledgement and the pauses between retries are real and can be scaled; other time goes by with `pass`. People act by its methods, the app by its API.
+ * address. It is as strict as Slack: every limit, error, deadline and retry that `@slack/bolt` can meet.
+ * The deadline of an acknowledgement and the pauses between retries are real and can be scaled. People act by its methods, the app by its API.
  */
 export class FakeSlack {
   readonly botToken = "xoxb-fake-bot-token";
@@ -87,10 +86,6 @@ export class FakeSlack {
     return this.#people.addUser(user);
   }
 
-  setStanding(user: Ref, standing: FakeStanding): void {
-    this.#people.user(user).standing = standing;
-  }
-
   /** The bot is in it unless `bot` is false. */
   addChannel(channel: {
     name: string;
@@ -117,10 +112,6 @@ export class FakeSlack {
   /** A user group with these members, in place of an earlier one of this id. */
   addGroup(id: string, users: readonly Ref[]): void {
     this.#world.groups.set(id, users.map(idOf));
-  }
-
-  removeGroup(id: string): void {
-    this.#world.groups.delete(id);
   }
 
   /** The direct messages of a person with the bot. */
@@ -190,15 +181,9 @@ export class FakeSlack {
     return this.#world.views.filter((view) => view.open && view.user === idOf(user));
   }
 
-  /** Every status that was set, in order, and cleared again (empty). */
-  get statuses(): readonly FakeStatus[] {
-    clearOldStatuses(this.#world);
-    return this.#world.statuses;
-  }
-
   /** The thread's session as it stands. */
   session(channel: Ref, thread: string): string | undefined {
-    return this.#world.sessions.get(`${idOf(channel)} ${thread}`)?.status;
+    return this.#world.sessions.get(`${idOf(channel)} ${thread}`);
   }
 
   textOf(message: FakeMessage | FakeEphemeral): string {
@@ -235,11 +220,6 @@ export class FakeSlack {
   }
 
   // --- delivery and its trouble ---
-
-  /** Time goes by at Slack: for triggers (3 s), streams (5 min), statuses (2 min), rate limits and new timestamps. */
-  pass(ms: number): void {
-    this.#world.pass(ms);
-  }
 
   /** Open Socket Mode connections. */
   get connections(): number {
@@ -293,17 +273,8 @@ export class FakeSlack {
     this.#api.fail(method, fault);
   }
 
-  /** Undoes every `fail` that is not used up. */
-  heal(): void {
-    this.#api.heal();
-  }
-
   set latencyMs(ms: number) {
     this.#world.settings.latencyMs = ms;
-  }
-
-  set limits(enforced: boolean) {
-    this.#world.settings.limits = enforced;
   }
 
   /** What the token may do from now on; the app was installed anew. */

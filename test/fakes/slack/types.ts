@@ -34,7 +34,7 @@ export interface FakeChannel {
   archived: boolean;
 }
 
-/** A message as it stands, in the form the Web API gives it; `channel` and `stream` are the fake's own. */
+/** A message as it stands, in the form the Web API gives it; `channel` is the fake's own. */
 export interface FakeMessage {
   type: "message";
   subtype?: string;
@@ -52,18 +52,9 @@ export interface FakeMessage {
   bot_id?: string;
   bot_profile?: Data;
   client_msg_id?: string;
-  reactions?: { name: string; users: string[]; count: number }[];
-  stream?: FakeStream;
 }
 
-export interface FakeStream {
-  /** The first append decides; the other kind is refused from then on. Undefined: nothing was appended. */
-  mode: "markdown_text" | "chunks" | undefined;
-  state: "in_progress" | "completed" | "stopped" | "expired";
-  startedAt: number;
-}
-
-/** What only one person sees. Gone after `response_url` deleted it. */
+/** What only one person sees. */
 export interface FakeEphemeral {
   readonly ts: string;
   readonly channel: string;
@@ -143,8 +134,6 @@ export interface FakeSlackOptions {
   ackWithinMs?: number;
   /** Every event and interaction comes this many times, in an order drawn from the seed, over some 30 ms. */
   shuffle?: { copies: number; seed: number };
-  /** Enforce the tiers and one message per second and channel. Default false. */
-  limits?: boolean;
   /** Before each answer of the Web API. */
   latencyMs?: number;
   /** The app is declared an agent. Default true. */

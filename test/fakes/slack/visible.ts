@@ -54,28 +54,10 @@ function richLines(element: Data): string[] {
   return [children.map(inline).join("")];
 }
 
-/** Every piece of text under a value, in order: for blocks that need no closer look. */
-function anyText(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(anyText);
-  if (!isData(value)) return [];
-  if (value["type"] === "rich_text") return linesOf(value);
-  return Object.entries(value).flatMap(([name, child]) => {
-    if (typeof child !== "string") return anyText(child);
-    return ["text", "title", "caption", "alt_text"].includes(name) ? [child] : [];
-  });
-}
-
 function linesOf(block: Data): string[] {
-  switch (block["type"]) {
-    case "rich_text":
-      return listOf(block, "elements").flatMap(richLines);
-    case "actions":
-    case "context_actions":
-    case "divider":
-      return [];
-    default:
-      return anyText({ ...block, accessory: undefined });
-  }
+  if (block["type"] === "rich_text") return listOf(block, "elements").flatMap(richLines);
+  const { text } = block;
+  return isData(text) ? [string(text, "text") ?? ""] : [];
 }
 
 /** All that a person reads in a message, a line per line, without its buttons: they are `buttonsOf`. */
@@ -87,19 +69,11 @@ export function textOf(message: FakeMessage | FakeEphemeral): string {
 
 /** What can be pressed, with the block it is in. */
 export function elementsOf(blocks: readonly Data[]): { blockId: string; element: Data }[] {
-  return blocks.flatMap((block) => {
-    const accessory = block["accessory"];
-    const elements = [
-      ...listOf(block, "elements"),
-      ...listOf(block, "actions"),
-      ...(isData(accessory) ? [accessory] : []),
-    ];
-    const blockId = string(block, "block_id") ?? "";
-    return [
-      ...elements.filter((e) => "action_id" in e).map((element) => ({ blockId, element })),
-      ...elementsOf(listOf(block, "child_blocks")),
-    ];
-  });
+  return blocks.flatMap((block) =>
+    listOf(block, "elements")
+      .filter((element) => "action_id" in element)
+      .map((element) => ({ blockId: string(block, "block_id") ?? "", element })),
+  );
 }
 
 export function buttonsOf(message: FakeMessage | FakeEphemeral): ShownButton[] {
@@ -119,7 +93,7 @@ function pingsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(pingsIn);
   if (!isData(value)) return [];
   if (["user", "usergroup", "broadcast"].includes(String(value["type"]))) return [inline(value)];
-  const isMarkup = value["type"] === "mrkdwn" || value["type"] === "markdown";
+  const isMarkup = value["type"] === "mrkdwn";
   const own = isMarkup ? (string(value, "text")?.match(PING) ?? []) : [];
   return [...own, ...Object.values(value).flatMap(pingsIn)];
 }

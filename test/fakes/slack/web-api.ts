@@ -3,15 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { chatMethods } from "./chat.ts";
 import { conversationMethods } from "./conversations.ts";
 import { directoryMethods } from "./directory.ts";
-import { createLimits } from "./limits.ts";
+import { serveFile } from "./files.ts";
 import { readArgs, type Method, type Methods } from "./method.ts";
-import { createOtherRoutes } from "./other-routes.ts";
 import { argumentsOf, bodyOf } from "./requests.ts";
 import { sessionMethods } from "./sessions.ts";
 import type { Sockets } from "./sockets.ts";
-import { streamMethods } from "./streams.ts";
 import type { Call, Data, Fault } from "./types.ts";
-import { fileMethods, viewMethods } from "./views-and-files.ts";
+import { viewMethods } from "./views.ts";
 import { Refusal, requireScope, type World } from "./world.ts";
 
 export interface WebApi {
@@ -19,7 +17,6 @@ export interface WebApi {
   listen(): Promise<void>;
   close(): Promise<void>;
   fail(method: string, fault: Fault): void;
-  heal(): void;
   tokenState(state: string): void;
 }
 
@@ -29,15 +26,7 @@ interface Tokens {
 }
 
 /** What JSON arguments are in a form. Parsed for `calls`, so that a test need not. */
-const JSON_ARGUMENTS = [
-  "blocks",
-  "metadata",
-  "view",
-  "chunks",
-  "attachments",
-  "files",
-  "loading_messages",
-];
+const JSON_ARGUMENTS = ["blocks", "metadata", "view"];
 
 function readable(args: Data): Data {
   const { token: _token, ...rest } = args;
@@ -56,20 +45,15 @@ function readable(args: Data): Data {
 /** The Web API on 127.0.0.1 and a free port, with all that Slack serves beside it: sockets, files, response URLs. */
 export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): WebApi {
   const calls: Call[] = [];
-  const limits = createLimits(world);
   const faults: { method: string; fault: Fault; left: number }[] = [];
-  const other = createOtherRoutes(world, tokens.botToken);
   let tokenState = "valid";
   const methods: Methods = {
     ...directoryMethods(world),
     ...chatMethods(world),
-    ...streamMethods(world),
     ...sessionMethods(world),
     ...conversationMethods(world),
     ...viewMethods(world),
-    ...fileMethods(world),
     "apps.connections.open": {
-      tier: 1,
       isForApp: true,
       run: () => ({ url: sockets.ticket() }),
     },
@@ -150,7 +134,7 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
     response: ServerResponse,
   ): Promise<void> {
     const from = performance.now();
-    const all = await argumentsOf(request, await bodyOf(request));
+    const all = argumentsOf(request, await bodyOf(request));
     const call: Call = {
       method: name,
       args: readable(all ?? {}),
@@ -164,12 +148,6 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
       await sleep(world.settings.latencyMs, undefined, { ref: false });
     const fault = takeFault(name);
     if (fault !== undefined && spoil(fault, response, call)) return;
-    const waitS = limits.take(name, methods[name]?.tier, call.args["channel"]);
-    if (waitS !== undefined) {
-      response.setHeader("retry-after", waitS);
-      answer(response, call, 429, { ok: false, error: "ratelimited" });
-      return;
-    }
     const header = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1];
     const inBody = all?.["token"];
     const body = await carryOut(
@@ -190,7 +168,7 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
     const { pathname } = new URL(request.url ?? "", "http://localhost");
     const method = /^\/api\/([\w.]+)$/.exec(pathname)?.[1];
     if (method !== undefined) await serveMethod(method, request, response);
-    else await other(pathname, request, response);
+    else serveFile(world, tokens.botToken, request, response);
   }
 
   const server = createServer((request, response) => {
@@ -218,9 +196,6 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
     },
     fail(method, fault) {
       faults.push({ method, fault, left: fault.times ?? 1 });
-    },
-    heal() {
-      faults.length = 0;
     },
     tokenState(state) {
       tokenState = state;

@@ -32,25 +32,8 @@ export interface FakeUpload {
   readonly id: string;
   readonly name: string;
   readonly mimetype: string;
-  content: Uint8Array | undefined;
-  /** Undefined until it is shared. */
-  owner: string | undefined;
-}
-
-interface FakeSession {
-  readonly channel: string;
-  readonly thread: string;
-  status: string;
-  title: string | undefined;
-}
-
-/** One status as it was set, in the order of setting. */
-export interface FakeStatus {
-  readonly kind: "session" | "assistant";
-  readonly channel: string;
-  readonly thread: string;
-  readonly status: string;
-  readonly at: number;
+  readonly content: Uint8Array;
+  readonly owner: string;
 }
 
 export type Settings = Required<FakeSlackOptions>;
@@ -74,28 +57,15 @@ export interface World {
   readonly ephemerals: FakeEphemeral[];
   readonly views: FakeView[];
   readonly triggers: Map<string, { user: string; at: number; used: boolean }>;
-  readonly responseUrls: Map<
-    string,
-    {
-      ephemeral: FakeEphemeral | undefined;
-      message: FakeMessage | undefined;
-      channel: string;
-      user: string;
-      uses: number;
-    }
-  >;
   readonly uploads: Map<string, FakeUpload>;
-  readonly sessions: Map<string, FakeSession>;
-  readonly statuses: FakeStatus[];
+  /** Statuses, by channel and thread. */
+  readonly sessions: Map<string, string>;
   /** Mentions that notified people when they were written. */
   readonly pings: { ts: string; what: string }[];
   /** `http://127.0.0.1:PORT`, once it listens. */
   origin: string;
   /** Hands an event to the app, if it is subscribed and may have it. */
   emit(event: Data): void;
-  /** Slack's clock, ms since 1970: this machine's, ahead by what `pass` let go by. */
-  now(): number;
-  pass(ms: number): void;
   /** A timestamp that nothing had before. */
   nextTs(): string;
   nextId(prefix: string): string;
@@ -104,13 +74,9 @@ export interface World {
 /** Every scope that a method or an event of this fake asks for. */
 const ALL_SCOPES = [
   "app_mentions:read",
-  "assistant:write",
   ...["channels", "groups", "im", "mpim"].flatMap((kind) => [`${kind}:history`, `${kind}:read`]),
   "chat:write",
   "files:read",
-  "files:write",
-  "im:write",
-  "reactions:write",
   "usergroups:read",
   "users:read",
 ];
@@ -131,14 +97,12 @@ export function createWorld(options: FakeSlackOptions): World {
     retryDelaysMs: [10, 50, 200],
     ackWithinMs: 3_000,
     shuffle: { copies: 1, seed: 1 },
-    limits: false,
     latencyMs: 0,
     agent: true,
     seed: 1,
     ...options,
   };
   let ids = 0;
-  let aheadMs = 0;
   let micros = 0;
   const team = { id: "T0HOME", domain: "home", name: "Home", url: "https://home.slack.com/" };
   const bot: FakeUser = {
@@ -161,19 +125,13 @@ export function createWorld(options: FakeSlackOptions): World {
     ephemerals: [],
     views: [],
     triggers: new Map(),
-    responseUrls: new Map(),
     uploads: new Map(),
     sessions: new Map(),
-    statuses: [],
     pings: [],
     origin: "",
     emit: () => {},
-    now: () => Date.now() + aheadMs,
-    pass(ms) {
-      aheadMs += ms;
-    },
     nextTs() {
-      micros = Math.max(micros + 1, (Date.now() + aheadMs) * 1_000);
+      micros = Math.max(micros + 1, Date.now() * 1_000);
       return `${Math.floor(micros / 1e6)}.${String(micros % 1e6).padStart(6, "0")}`;
     },
     nextId: (prefix) => `${prefix}${(++ids).toString(36).toUpperCase().padStart(6, "0")}`,
@@ -253,11 +211,8 @@ export function withBlockIds(world: World, blocks: Data[]): Data[] {
 
 /** The message as the API and events show it. Metadata only where it is asked for. */
 export function shownMessage(world: World, message: FakeMessage, metadata = false): Data {
-  const { channel, stream, metadata: kept, ...shown } = message;
+  const { channel, metadata: kept, ...shown } = message;
   const data: Data = { ...shown };
-  if (stream !== undefined) {
-    data["streaming_state"] = stream.state === "in_progress" ? "in_progress" : "completed";
-  }
   if (metadata && kept !== undefined) data["metadata"] = kept;
   const replies = world.messages.filter(
     (other) => other.channel === channel && other.thread_ts === message.ts && other !== message,
