@@ -9,6 +9,7 @@ import type { Interactions } from "./interactions.ts";
 import { type Asked, type Pressed, readAsked, readPressed } from "./payloads.ts";
 import type { DiscordPeople } from "./people.ts";
 import { accountOf, keyOf } from "./place.ts";
+import { NOT_LOOKED_UP, NOT_SERVED } from "./phrases.ts";
 import type { Served } from "./tenants.ts";
 
 /** Discord waits 3 s for the first answer. */
@@ -19,9 +20,6 @@ const PRESSES: ReadonlySet<number> = new Set([
   InteractionType.ModalSubmit,
   InteractionType.MessageComponent,
 ]);
-
-export const NOT_SERVED = "I only answer members of the servers that I serve.";
-const NOT_LOOKED_UP = "Discord isn't answering, so I can't tell who you are. Press again.";
 
 export interface EntranceParts {
   /** What takes presses that are for the bot. */

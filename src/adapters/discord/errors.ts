@@ -16,7 +16,7 @@ const REFUSALS: Readonly<Partial<Record<number, string>>> = {
   [Code.UnknownUser]: "there is no such account.",
   [Code.UnknownInteraction]: "more than 3 s had passed since the click; press again.",
   [Code.UnknownWebhook]: "too much time had passed since the click.",
-  [Code.MissingAccess]: `the bot may not see this channel; let it view the channel (${INVITE}).`,
+  [Code.MissingAccess]: `the bot can't see this channel; let it view the channel (${INVITE}).`,
   [Code.MissingPermissions]: `the bot lacks a permission here; ${INVITE}.`,
   [Code.CannotSendMessagesToThisUser]: "the person takes no direct messages from the bot.",
   [Code.CannotExecuteActionOnThisChannelType]: "this kind of channel has no threads.",
@@ -25,7 +25,7 @@ const REFUSALS: Readonly<Partial<Record<number, string>>> = {
   [Code.ThreadAlreadyCreatedForMessage]: "the message has a thread already.",
   [Code.ThreadLocked]: "the thread is locked; a moderator can unlock it.",
   [Code.InvalidActionOnArchivedThread]:
-    "the thread is archived and may not be opened again; unarchive it.",
+    "the thread is archived and can't be reopened; unarchive it.",
   [Code.MaximumActiveThreads]: "the server has as many active threads as it may; close some.",
   [Code.InteractionHasAlreadyBeenAcknowledged]: "the click was already answered.",
 };

@@ -6,11 +6,12 @@ import type { Inbound, Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import { type Channels, isThreadType } from "./channels.ts";
 import { attachedFile } from "./files.ts";
-import { NOT_SERVED } from "./entrance.ts";
+
 import { createRetryQueue } from "./retry-queue.ts";
 import { readSaid, type Said } from "./payloads.ts";
 import { actorOf, type DiscordPeople, nameIn } from "./people.ts";
 import { accountOf, keyOf, type Place } from "./place.ts";
+import { NOT_SERVED, UNRECORDED } from "./phrases.ts";
 import type { Posting } from "./posting.ts";
 import type { QuietLog } from "../shared/quiet-log.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
@@ -92,7 +93,7 @@ export function createMessages(parts: MessageParts): Messages {
         }
         log.warn({ err: error, key }, "a message is not recorded yet");
         hasFailed = true;
-        notice ??= await say(place, NOT_RECORDED, noticeDelivery("unrecorded", said.id));
+        notice ??= await say(place, UNRECORDED, noticeDelivery("unrecorded", said.id));
         throw error;
       }
       if (notice === undefined) return;
@@ -127,9 +128,6 @@ export function createMessages(parts: MessageParts): Messages {
     },
   };
 }
-
-const NOT_RECORDED =
-  "I can't reach my database. Nothing has started; this note disappears when I'm back.";
 
 /** Told with the message, or known from before. */
 function kindIn({ channel_type, channel_id }: Said, heard: Heard): number | undefined {

@@ -12,6 +12,7 @@ import {
 import type { Api } from "./api.ts";
 import type { DiscordMessage } from "./encode.ts";
 import { isCode, REFUSED_MS } from "./errors.ts";
+import { ARCHIVED } from "./phrases.ts";
 import { keyOf, type Place } from "./place.ts";
 
 /** Messages among which an earlier attempt's is looked for: what Discord gives at once at the most. */
@@ -146,9 +147,5 @@ function withMark(message: DiscordMessage, { id }: Mark): DiscordMessage {
 
 function refusedToReopen(error: unknown): unknown {
   if (!isCode(error, Code.MissingPermissions, Code.MissingAccess, Code.ThreadLocked)) return error;
-  return new BotError(
-    "PLATFORM_REFUSED",
-    "The thread is archived and locked; a moderator can unlock it, or ask again elsewhere.",
-    { cause: error, retryAfterMs: REFUSED_MS },
-  );
+  return new BotError("PLATFORM_REFUSED", ARCHIVED, { cause: error, retryAfterMs: REFUSED_MS });
 }

@@ -5,6 +5,7 @@ import { putNewest } from "../../core/ttl-cache.ts";
 import type { Api } from "./api.ts";
 import { type Channels, missingAmong } from "./channels.ts";
 import { isCode } from "./errors.ts";
+import { cannotOpenThread, lacksPermissions, NO_THREADS_HERE } from "./phrases.ts";
 import type { Place } from "./place.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Say } from "./say.ts";
@@ -64,8 +65,7 @@ export function createThreadOpener({
     } catch (cause) {
       log.debug({ err: cause }, "what is missing could not be found out");
     }
-    const names = (missing.length > 0 ? missing : missingAmong(0n)).map((name) => `"${name}"`);
-    return `I lack ${names.join(", ")} here. Allow it to my role in the channel's settings.`;
+    return lacksPermissions(missing.length > 0 ? missing : missingAmong(0n));
   }
 
   async function tell(root: Root, error: unknown): Promise<void> {
@@ -74,8 +74,8 @@ export function createThreadOpener({
     if (last !== undefined && performance.now() - last < TOLD_MS) return;
     putNewest(toldAt, channel, performance.now(), MAX_CHANNELS);
     const text = HAVE_THREADS.has(kind)
-      ? `I cannot open a thread here: ${await whyNot(root, error)}`
-      : "I answer in threads, and this kind of channel has none. Ask in a text channel.";
+      ? cannotOpenThread(await whyNot(root, error))
+      : NO_THREADS_HERE;
     // Every process hears the message; it is answered once.
     await say({ guild, channel }, text, noticeDelivery("nothread", message));
   }

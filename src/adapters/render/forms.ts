@@ -31,6 +31,8 @@ export interface Form {
   id: string;
   /** At most 24 characters (Slack). */
   title: string;
+  /** On the button that sends it, where a platform has words of ours there. At most 24 characters (Slack). */
+  submit: string;
   fields: FormField[];
 }
 
@@ -50,7 +52,7 @@ function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">)
   const field: FormField = {
     name: "text",
     label: "Reason",
-    hint: "Everyone in the thread and the AI can see it.",
+    hint: "Visible to everyone in the thread and to the AI.",
     kind: "paragraph",
     choices: [],
     value: "",
@@ -58,7 +60,7 @@ function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">)
     optional: true,
   };
   const title = `Deny ${action}`.slice(0, MAX_TITLE);
-  return { id: `wk:because:${action}:${revision}`, title, fields: [field] };
+  return { id: `wk:because:${action}:${revision}`, title, submit: "Deny", fields: [field] };
 }
 
 /**
@@ -77,6 +79,7 @@ function editFormOf(
   return {
     id: `wk:edit:${action}:${revision}`,
     title: `Edit ${action}`.slice(0, MAX_TITLE),
+    submit: "Save and ask again",
     fields: shown.map((field) => {
       const value = written[field.name];
       const isKept = value !== undefined && value.length <= field.maxLength;

@@ -70,7 +70,7 @@ export function createFileReader({ origins, headers = {}, log }: FileReaderOptio
     const limit = MAX_FILE_BYTES[mediaType];
     if (file.size > limit) return { why: `${megabytes(file.size)}, limit ${megabytes(limit)}` };
     if (file.size > room) {
-      return { why: `${megabytes(MAX_TOTAL_BYTES)} is the limit for one message's files` };
+      return { why: `the limit for all files of a message is ${megabytes(MAX_TOTAL_BYTES)}` };
     }
     if (file.url === undefined) return { why: NOT_DOWNLOADED };
     try {
@@ -92,7 +92,7 @@ export function createFileReader({ origins, headers = {}, log }: FileReaderOptio
       const done: Read =
         files.length < MAX_FILES
           ? await read(each, room)
-          : { why: `${MAX_FILES} files of one message are read` };
+          : { why: `only ${MAX_FILES} files of a message are read` };
       if ("file" in done) {
         room -= done.file.bytes.byteLength;
         files.push(done.file);
@@ -122,8 +122,8 @@ function typeOf(type = ""): FileType | undefined {
 
 /** What is not what it says is not handed on: the inbox would refuse the whole message. */
 function whyNotOfType(bytes: Buffer, mediaType: FileType): string | undefined {
-  if (bytes.length === 0) return "it is empty";
+  if (bytes.length === 0) return "empty file";
   const isText = isUtf8(bytes) && !bytes.includes(0);
-  if (mediaType === "text/plain") return isText ? undefined : "it is not UTF-8 text";
-  return binaryTypeOf(bytes) === mediaType ? undefined : `it is not ${mediaType}`;
+  if (mediaType === "text/plain") return isText ? undefined : "not UTF-8 text";
+  return binaryTypeOf(bytes) === mediaType ? undefined : `not ${mediaType}, though it says so`;
 }

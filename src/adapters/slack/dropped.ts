@@ -3,14 +3,12 @@ import { putNewest } from "../../core/ttl-cache.ts";
 import { renderText } from "../render/message.ts";
 import { slackMessages } from "./encode.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
+import { EVENTS_DROPPED } from "./phrases.ts";
 import type { Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
 
 /** Slack says it once a minute for as long as it lasts; people are told once an hour. */
 const TOLD_MS = 3_600_000;
-
-const TEXT =
-  "Slack is dropping messages to me: in an hour more came than it passes on. What I did not answer I never saw; please write it again.";
 
 const MAX_RECENT = 5;
 const RECENT_MS = 15 * 60_000;
@@ -41,7 +39,7 @@ export function createDropped({ posting, allowLink, log }: DroppedParts): Droppe
       if (now - toldAt < TOLD_MS) return;
       toldAt = now;
       log.error("Slack is dropping events: more than 30 000 in an hour (app_rate_limited)");
-      const [message] = slackMessages(await renderText(TEXT, allowLink));
+      const [message] = slackMessages(await renderText(EVENTS_DROPPED, allowLink));
       if (message === undefined) return;
       const delivery = noticeDelivery("dropped", String(Math.floor(Date.now() / TOLD_MS)));
       for (const { place, at } of recent.values()) {

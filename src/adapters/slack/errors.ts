@@ -5,7 +5,7 @@ import { BotError, messageOf } from "../../core/errors.ts";
 type Meaning = string | ((token: string, needed: string) => string);
 
 const IN_THE_APP = "in the app's settings at api.slack.com/apps";
-const REINSTALL = `reinstall the app (${IN_THE_APP}, "Install App") and put the new token in`;
+const REINSTALL = `reinstall the app (${IN_THE_APP}, "Install App") and put the new token into`;
 const INVITE = "Invite the bot: /invite @Watchkeeper in the channel.";
 
 /**
@@ -23,7 +23,8 @@ const REFUSALS: Readonly<Record<string, Meaning>> = {
     `the token in ${token} is of the wrong kind; SLACK_BOT_TOKEN begins with xoxb-, SLACK_APP_TOKEN with xapp-.`,
   missing_scope: (token, needed) =>
     `the token in ${token} lacks the scope ${needed}; add it under "OAuth & Permissions", then ${REINSTALL} ${token}.`,
-  no_permission: (token) => `the token in ${token} may not do this; compare slack-manifest.yaml.`,
+  no_permission: (token) =>
+    `the token in ${token} isn't allowed to do this; compare slack-manifest.yaml.`,
   team_disabled: "the workspace is disabled.",
   org_login_required: "the workspace is being migrated; wait until it is done.",
   team_access_not_granted: "the app is not approved for this workspace; ask its administrators.",
@@ -41,7 +42,7 @@ const REFUSALS: Readonly<Record<string, Meaning>> = {
   thread_not_found: "the first message of the thread is gone.",
   message_not_found: "the message is gone.",
   cant_update_message: "the message is not the bot's own.",
-  cant_delete_message: "the message is not the bot's own, or may not be deleted.",
+  cant_delete_message: "the message is not the bot's own, or can't be deleted.",
   edit_window_closed: "the workspace does not let messages this old be edited.",
   msg_too_long: "the message is too long.",
   msg_blocks_too_long: "the message is too long.",

@@ -1,6 +1,7 @@
 import type { types } from "@slack/bolt";
 import * as z from "zod";
 import type { Form, FormField } from "../render/forms.ts";
+import { CANCEL } from "./phrases.ts";
 import type { Place } from "./place.ts";
 
 /** Names the input inside of a form's block; the block has the field's name. */
@@ -29,15 +30,15 @@ export const submitSchema = z.object({
 });
 
 /** The form as Slack shows it. It remembers the thread it was opened in, which is the one that it is sent to. */
-export function formView({ id, title, fields }: Form, place: Place): types.ModalView {
+export function formView({ id, title, submit, fields }: Form, place: Place): types.ModalView {
   return {
     type: "modal",
     callback_id: id,
     // Nobody but us can write it.
     private_metadata: JSON.stringify(place),
     title: plain(title),
-    submit: plain("Send"),
-    close: plain("Back"),
+    submit: plain(submit),
+    close: plain(CANCEL),
     blocks: fields.map(inputOf),
   };
 }

@@ -6,6 +6,7 @@ import type { Api } from "./api.ts";
 import { type SlackMessage, slackMessages } from "./encode.ts";
 import { errorsOf, formView, MAX_FIELDS, readSubmit } from "./forms.ts";
 import type { SlackPeople } from "./people.ts";
+import { PRESS_AGAIN } from "./phrases.ts";
 import { keyOf, type Place, type Workspace } from "./place.ts";
 
 /** What is taken of a `block_actions` payload. Where it was pressed is Slack's word, not the button's. */
@@ -111,7 +112,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
         await take(pressed, place);
       } catch (error) {
         // Slack sends a press once only: what was not kept must be pressed again.
-        void parts.tell(place, pressed.user.id, `${messageOf(error)} Press again in a moment.`);
+        void parts.tell(place, pressed.user.id, `${messageOf(error)} ${PRESS_AGAIN}`);
         throw error;
       }
     },

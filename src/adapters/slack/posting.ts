@@ -11,6 +11,7 @@ import {
 import type { Api } from "./api.ts";
 import type { SlackMessage } from "./encode.ts";
 import { findDelivery, markOf } from "./find-delivery.ts";
+import { DELETED, ROOT_GONE } from "./phrases.ts";
 import { REFUSED_MS, refusalCode } from "./errors.ts";
 import type { Place, Workspace } from "./place.ts";
 
@@ -45,17 +46,14 @@ const KEPT: ReadonlySet<string> = new Set([
 
 /** What stands where a message was that Slack does not delete. */
 const TAKEN_BACK: SlackMessage = {
-  text: "(taken back)",
+  text: DELETED,
   blocks: [
     {
       type: "rich_text",
-      elements: [{ type: "rich_text_section", elements: [{ type: "text", text: "(taken back)" }] }],
+      elements: [{ type: "rich_text_section", elements: [{ type: "text", text: DELETED }] }],
     },
   ],
 };
-
-const ROOT_GONE =
-  "The thread's first message was deleted, so I can't show anything there. Ask again in a new thread.";
 
 /** Threads whose first message is known to be gone, and for how long that is not tried again. */
 const MAX_GONE = 1_000;

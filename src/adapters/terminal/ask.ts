@@ -13,7 +13,8 @@ import { cardText, standingText } from "./card.ts";
 import type { Look } from "./style.ts";
 import { createPaint } from "./style.ts";
 import { isQuiet } from "./idle.ts";
-import { DELIVERED_TWICE, evidenceLines, messageText, tryProgressText } from "./message.ts";
+import { evidenceLines, messageText, tryProgressText } from "./message.ts";
+import { DELIVERED_TWICE } from "./phrases.ts";
 import type { Output } from "./screen.ts";
 import { DEFAULT_COLUMNS, goneError } from "./screen.ts";
 import { createPeople } from "./people.ts";
@@ -123,7 +124,7 @@ export function createAsk(options: AskOptions): Ask {
   async function place(card: ActionCard): Promise<string> {
     const placement = board.place(card);
     const look = lookOf(options);
-    if (placement === "card") await note(cardText(card, look, "waits for approval"));
+    if (placement === "card") await note(cardText(card, look, "waiting for approval"));
     else if (placement !== undefined) await note(standingText(card, look.paint, placement));
     return randomUUID();
   }
@@ -191,12 +192,13 @@ async function report(
     await printAnswer(options, answer);
   }
   if (status === "wrapped_up") {
-    await write(err, "It was wrapped up at a limit; the thread can go on where it ended.");
+    await write(err, "I stopped at a limit; the thread can continue from here.");
   }
   const goOn = `npm start -- --thread ${key}`;
-  if (open.size + unsettled.size > 0) await write(err, `To decide, open the thread:  ${goOn}`);
+  if (open.size + unsettled.size > 0)
+    await write(err, `To approve or deny, open the thread:  ${goOn}`);
   else if (status === "needs_answer") await write(err, `To answer, open the thread:  ${goOn}`);
-  else if (status === "wrapped_up") await write(err, `To go on, open the thread:  ${goOn}`);
+  else if (status === "wrapped_up") await write(err, `To continue, open the thread:  ${goOn}`);
   if (status === "completed" || status === "wrapped_up") return 0;
   return status === waiting ? 3 : 1;
 }

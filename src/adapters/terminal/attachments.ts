@@ -49,7 +49,8 @@ export async function readAttachments(text: string, from: string): Promise<Attac
     const read = await readOne(path, name);
     if (read === undefined) continue;
     if ("why" in read) return read;
-    if (files.size === MAX_FILES) return { why: `One message may bring ${MAX_FILES} files.` };
+    if (files.size === MAX_FILES)
+      return { why: `One message can bring at most ${MAX_FILES} files.` };
     files.set(path, read.file);
   }
   return { files: [...files.values()] };
@@ -66,13 +67,11 @@ async function readOne(
     const found = await stat(path);
     if (mediaType === undefined) {
       const known = Object.keys(TYPES).join(" ");
-      return found.isFile()
-        ? no(`is of a type that cannot be shown; these can: ${known}`)
-        : undefined;
+      return found.isFile() ? no(`can't be shown to the AI; these types can: ${known}`) : undefined;
     }
     if (!found.isFile()) return no("is not a regular file.");
     const most = MAX_FILE_BYTES[mediaType];
-    const tooLarge = no(`has ${found.size} bytes; ${most} of this type can be sent.`);
+    const tooLarge = no(`is too large: ${found.size} bytes, the limit for this type is ${most}.`);
     if (found.size > most) return tooLarge;
     const bytes = await readFile(path);
     if (bytes.length > most) return tooLarge; // it grew meanwhile
@@ -82,7 +81,7 @@ async function readOne(
   } catch (error) {
     if (mediaType === undefined) return undefined;
     const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    return no(isMissing ? `does not exist (${path}).` : `cannot be read: ${messageOf(error)}.`);
+    return no(isMissing ? `does not exist (${path}).` : `can't be read: ${messageOf(error)}.`);
   }
 }
 
@@ -92,9 +91,9 @@ function problemOf(bytes: Buffer, mediaType: FileType): string | undefined {
   if (mediaType !== "text/plain") {
     return binaryTypeOf(bytes) === mediaType
       ? undefined
-      : `is named like ${mediaType} and is something else.`;
+      : `is not ${mediaType}, though its name says so.`;
   }
   // What is UTF-8 and has no zero byte is as much of a text as can be told.
   const isText = isUtf8(bytes) && !bytes.includes(0);
-  return isText ? undefined : "is named like a text and is not UTF-8.";
+  return isText ? undefined : "is not UTF-8 text, though its name says so.";
 }

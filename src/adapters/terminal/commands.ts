@@ -40,12 +40,12 @@ export async function findThread(
   const threads = await parts.queries.threads(TRANSPORT);
   const numbered = /^\d{1,3}$/.test(wanted) ? threads[Number(wanted) - 1] : undefined;
   const [found, ...others] = numbered === undefined ? matching(threads, wanted) : [numbered];
-  if (found === undefined) return { why: `No thread is ${wanted}; /threads lists them.` };
+  if (found === undefined) return { why: `No thread ${wanted}. /threads lists them.` };
   if (others.length > 0) {
     const keys = [found, ...others].map((each) => shortKey(each.key)).join(", ");
-    return { why: `Several threads begin with ${wanted}: ${keys}` };
+    return { why: `${wanted} could be any of ${keys}; type more of the key.` };
   }
-  if (found.key === parts.key) return { why: "This is that thread." };
+  if (found.key === parts.key) return { why: "You are in that thread already." };
   return { key: found.key };
 }
 
@@ -56,7 +56,7 @@ function matching(threads: ThreadSummary[], wanted: string): ThreadSummary[] {
 
 export async function listApprovals(parts: CommandParts): Promise<string> {
   const cards = await parts.queries.openActions(TRANSPORT);
-  if (cards.length === 0) return "Nothing waits for approval.";
+  if (cards.length === 0) return "No open approvals.";
   return cards.map((card) => waitingText(card, parts.key, parts.look())).join("\n");
 }
 
@@ -67,7 +67,7 @@ export async function describeAction(parts: CommandParts, wanted: string): Promi
   const waiting = await parts.queries.openActions(TRANSPORT);
   const card =
     board.card(wanted) ?? waiting.find((each) => each.key === parts.key && each.action === wanted);
-  if (card === undefined) return `This thread has shown no action ${wanted}.`;
+  if (card === undefined) return `There is no action ${wanted} in this thread.`;
   const footer = card.phase === "open" ? replyLine(card.action) : standingText(card, look().paint);
   return detailsText(card, look(), footer);
 }
@@ -80,14 +80,14 @@ export function describeCommands(parts: CommandParts): string {
   const tools = parts.queries.tools().map((tool) => tool.name);
   const known = tools.length === 0 ? "No tools are available." : `Tools: ${tools.join(", ")}`;
   return [
-    "On this screen; everything else goes to the thread, whose commands `help` lists:",
+    "On this screen (the thread's own commands: help):",
     ...list(LOCAL_COMMANDS),
-    "The thread's own, among others:",
+    "In the thread:",
     ...list(THREAD_COMMANDS),
     `Cards: ${replyLine(undefined)}`,
     "Unknown outcomes: h it happened · x it did not · both with because …",
-    "Questions: the number of a choice, or any words of your own",
-    'Files: @shot.png, @~/app.log or @"a name with spaces.pdf" in what you write shows the file',
+    "Questions: type the number of a choice, or answer in your own words",
+    'Files: name them in your message: @shot.png, @~/app.log, @"a name with spaces.pdf"',
     `${known}${tools.length === 0 ? "" : "; run <tool> name=value …"}`,
   ].join("\n");
 }

@@ -32,12 +32,12 @@ export type Reply =
 export const LOCAL_COMMANDS = [
   ["threads", "your threads, newest first"],
   ["resume", "/resume <number or key>: go to another thread"],
-  ["new", "begin a new thread"],
-  ["approvals", "every open card, of all threads"],
+  ["new", "start a new thread"],
+  ["approvals", "open approvals in all threads"],
   ["details", "/details a1: everything about an action"],
   ["stop", "stop what is running; so does Ctrl-C"],
   ["help", "this list"],
-  ["exit", "leave; so does Ctrl-D. What waits goes on waiting"],
+  ["exit", "leave; so does Ctrl-D. Open approvals stay open"],
 ] as const;
 
 export type LocalCommand = (typeof LOCAL_COMMANDS)[number][0];
@@ -86,7 +86,7 @@ function tryChoice(text: string, seen: Answerable, shown: Answerable): Reply | u
   if (number === undefined || newest === undefined) return undefined;
   const [call, choices = []] = [...seen.questions].at(-1) ?? [];
   if (call === undefined || !shown.questions.has(call)) {
-    const why = `Another question waits now; nothing was sent. Read it, then type ${number} again.`;
+    const why = `There is another question now, so nothing was sent. Read it, then type ${number} again.`;
     return { kind: "refused", why };
   }
   const choice = choices[Number(number) - 1];
@@ -139,19 +139,19 @@ function pick<T>(
   if (seen.size === 0 && shown.size === 0) return undefined;
   if (named === undefined && seen.size > 1) {
     const each = [...seen.keys()].map((id) => `${verb} ${id}`).join(" · ");
-    return { kind: "refused", why: `Several wait; say which: ${each}` };
+    return { kind: "refused", why: `Several are open; say which: ${each}` };
   }
   const [only] = seen.size === 0 ? shown.keys() : seen.keys();
   const id = named ?? only ?? "";
   const value = seen.get(id);
   if (value !== undefined) return reply(id, value);
   if (shown.has(id)) {
-    const why = `${id} came up while you were typing; nothing was sent. Read it, then type ${verb} ${id}.`;
+    const why = `${id} came up while you were typing, so nothing was sent. Read it, then type ${verb} ${id}.`;
     return { kind: "refused", why };
   }
   // "n idea", "d oh": words, unless it looks like an action.
   if (!/^a\d+$/u.test(id)) return undefined;
-  return { kind: "refused", why: `${id} does not wait for this answer here.` };
+  return { kind: "refused", why: `${id} is not open for that here.` };
 }
 
 /** It means the card on the screen, whatever has that number by now. */

@@ -7,9 +7,6 @@ import type { Block } from "../render/rich-text.ts";
 import { terminalLines } from "./encode.ts";
 import type { Look } from "./style.ts";
 
-/** What a printed text that should be taken back is replaced by. */
-export const DELIVERED_TWICE = "The last message was delivered twice; it counts once.";
-
 /** Nothing here can be clicked. */
 const noLink = (): boolean => false;
 

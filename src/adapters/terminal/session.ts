@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { exactText } from "../../security/sanitize.ts";
-import { type Edit, type Mistake, WHOLE_FIELD } from "../../core/edit.ts";
 import type { Actor } from "../../core/entry.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, HistoryItem, Inbound, Inbox, Queries } from "../adapter.ts";
+import type { HistoryItem, Inbound, Inbox, Queries } from "../adapter.ts";
 import type { Activity } from "./activity.ts";
 import { createActivity } from "./activity.ts";
 import { readAttachments } from "./attachments.ts";
@@ -20,13 +19,13 @@ import {
   listThreads,
   newThreadKey,
 } from "./commands.ts";
-import { createEditing, type Editing } from "./editing.ts";
+import { createEditDialog, type EditDialog } from "./edit-dialog.ts";
 import type { LocalCommand, Reply } from "./input.ts";
 import { looksLikeChoice, readLine } from "./input.ts";
 import type { Look, Paint } from "./style.ts";
 import { isQuiet } from "./idle.ts";
 import { pastText } from "./history.ts";
-import { shortKey } from "./lists.ts";
+import { greeting, HOW_TO_LEAVE, PASTED, STILL_STOPPING, STOPPING } from "./phrases.ts";
 import type { Line, Screen } from "./screen.ts";
 import { goneError } from "./screen.ts";
 import { createView, noteNotice, showCard, type TerminalView } from "./view.ts";
@@ -55,17 +54,6 @@ const HISTORY_ITEMS = 20;
 const PIPE_POLL_MS = 100;
 const SPINNER_POLL_MS = 1_000;
 
-const PASTED = "Pasted text decides nothing, so nothing was sent. Type your answer.";
-const EDIT_HINT =
-  "Enter takes each argument as it stands. In a list an empty line takes an element out, and at the end it ends the list. Ctrl-C leaves everything as it was.";
-
-function mistakesText(mistakes: readonly Mistake[]): string {
-  const said = mistakes.map(({ field, text }) =>
-    field === undefined ? text : `${field}: ${text}`,
-  );
-  return exactText(said.join("; ").replace(/([^.!?])$/, "$1."));
-}
-
 /** One thread on the screen, from its history until the person leaves or goes to another. */
 export class Session {
   readonly view: TerminalView;
@@ -75,7 +63,7 @@ export class Session {
   readonly #answered = new Set<string>();
   readonly #ready = Promise.withResolvers<void>();
   readonly #commands: CommandParts;
-  #editing: Editing | undefined;
+  readonly #edits: EditDialog;
   #stopping = false;
   #warned = false;
   #over = false;
@@ -88,6 +76,22 @@ export class Session {
     this.#board = createBoard(parts.key);
     this.#activity = createActivity(parts.screen, look);
     this.#commands = { key: parts.key, queries: parts.queries, board: this.#board, look };
+    this.#edits = createEditDialog({
+      ...parts,
+      hint: (text) => this.#hint(text),
+      send: (action, revision, args) =>
+        this.#post(
+          {
+            kind: "click",
+            actor: parts.actor,
+            action,
+            revision,
+            choice: { kind: "edit", args },
+            via: "typed",
+          },
+          "",
+        ),
+    });
     this.view = createView({
       print: (text) => this.#say(text),
       board: this.#board,
@@ -123,7 +127,9 @@ export class Session {
   async #begin(): Promise<void> {
     const { queries, key, screen } = this.#parts;
     const history = await queries.history(key, HISTORY_ITEMS);
-    await screen.print(history.length === 0 ? this.#greeting() : this.#heading());
+    const { paint } = this.#parts;
+    const isNew = history.length === 0;
+    await screen.print(greeting(key, { isNew, paint, columns: screen.columns }));
     for (const item of history) await this.#showPast(item);
     for (const item of history) {
       if (item.kind === "card" && item.card.phase === "open") {
@@ -162,8 +168,9 @@ export class Session {
   async #take(line: Line): Promise<Step> {
     this.#warned = false;
     try {
-      if (this.#editing !== undefined) {
-        await this.#enter(this.#editing, line.text);
+      if (this.#edits.current !== undefined) {
+        await this.#edits.enter(line.text);
+        this.#prompt();
         return "stay";
       }
       if (looksLikeChoice(line.text)) await this.#dropAnswered();
@@ -202,15 +209,10 @@ export class Session {
     if (reply.kind === "details") {
       await this.#say(await describeAction(this.#commands, reply.action));
     }
-    if (reply.kind === "edit" && reply.json === undefined) await this.#edit(reply.card);
-    if (reply.kind === "edit" && reply.json !== undefined) {
-      const { action, revision } = reply.card;
-      const why = await this.#sendEdit({
-        action,
-        revision,
-        written: { [WHOLE_FIELD]: reply.json },
-      });
-      if (why !== undefined) await this.#hint(`${mistakesText(why)} Nothing was sent.`);
+    if (reply.kind === "edit") {
+      if (reply.json !== undefined) await this.#edits.sendJson(reply.card, reply.json);
+      else await this.#edits.begin(reply.card);
+      this.#prompt();
     }
     if (reply.kind === "refused") {
       await this.#hint(exactText(reply.why));
@@ -275,7 +277,7 @@ export class Session {
       if (inbound.kind === "click" && inbound.choice.kind === "answer") {
         this.#board.answered(inbound.action);
       }
-      if (inbound.kind === "stop") await this.#hint("Stop is sent.");
+      if (inbound.kind === "stop") await this.#hint(STOPPING);
     } catch (error) {
       this.#activity.settled();
       await this.#say(`${paint("red", "✗")} not sent: ${messageOf(error)}`);
@@ -293,67 +295,17 @@ export class Session {
       .catch(() => undefined);
   }
 
-  /** Asks for the arguments one by one, each filled in as it is. */
-  async #edit(card: ActionCard): Promise<void> {
-    const { interactive, queries, key } = this.#parts;
-    if (!interactive) {
-      await this.#hint(`Without a terminal, type the arguments too: e ${card.action} {…}`);
-      return;
-    }
-    const form = await queries.editForm(key, card.action);
-    if (form === undefined || form.fields.length === 0) {
-      await this.#hint(`${card.action} can't be edited here.`);
-      return;
-    }
-    this.#editing = createEditing(form);
-    await this.#hint(EDIT_HINT);
-    this.#prompt();
-  }
-
-  /** A line of an edit. What is wrong with the whole is said, and the edit goes on at the first mistake. */
-  async #enter(editing: Editing, line: string): Promise<void> {
-    if (editing.enter(line)) {
-      this.#prompt();
-      return;
-    }
-    this.#editing = undefined;
-    if (!editing.changed()) {
-      await this.#hint("Nothing was changed; nothing was sent.");
-      this.#prompt();
-      return;
-    }
-    const { action, revision } = editing.form;
-    const mistakes = await this.#sendEdit({ action, revision, written: editing.written() });
-    if (mistakes !== undefined) {
-      editing.again(mistakes.find(({ field }) => field !== undefined)?.field);
-      this.#editing = editing;
-      await this.#hint(`${mistakesText(mistakes)} Correct it; Ctrl-C leaves everything as it was.`);
-    }
-    this.#prompt();
-  }
-
-  /** Returns what is wrong with it, in which case nothing was sent. */
-  async #sendEdit(edit: Edit): Promise<readonly Mistake[] | undefined> {
-    const { queries, key, actor } = this.#parts;
-    const checked = await queries.checkEdit(key, edit);
-    if (!checked.ok) return checked.mistakes;
-    const { action, revision } = edit;
-    const choice = { kind: "edit" as const, args: checked.args };
-    await this.#post({ kind: "click", action, revision, choice, via: "typed", actor }, "");
-    return undefined;
-  }
-
   /** Ctrl-C: ends the smallest thing that there is to end. */
   #interrupt(): void {
     const { screen, actor } = this.#parts;
     const hint = (text: string): void => void this.#hint(text).catch(() => undefined);
-    if (this.#editing !== undefined) {
-      this.#editing = undefined;
+    if (this.#edits.current !== undefined) {
+      this.#edits.cancel();
       screen.clearTyped();
       this.#prompt();
     } else if (this.#activity.busy) {
       if (this.#stopping) {
-        hint("Stop is on its way. Ctrl-D leaves; the thread keeps what happened.");
+        hint(STILL_STOPPING);
         return;
       }
       void this.#post({ kind: "stop", actor }, "").catch(() => undefined);
@@ -363,13 +315,13 @@ export class Session {
       screen.close();
     } else {
       this.#warned = true;
-      hint("Ctrl-D or /exit to leave");
+      hint(HOW_TO_LEAVE);
     }
   }
 
   #prompt(text?: string): void {
     const { screen, paint } = this.#parts;
-    const editing = this.#editing;
+    const editing = this.#edits.current;
     if (editing === undefined) screen.prompt(`${paint("cyan", "›")} `, text);
     else {
       const { label, text: value } = editing.asks();
@@ -387,22 +339,6 @@ export class Session {
       if (await isQuiet(queries, { key, board, running, unheard, idleMs })) return;
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
-  }
-
-  #greeting(): string {
-    const { paint, key, screen } = this.#parts;
-    const what = "It looks into machines and services with real tools; before a change it asks.";
-    const how = "help lists what you can ask, /help what this screen does.";
-    return [
-      `${paint("bold", "Watchkeeper")} ${paint("dim", `· new thread ${shortKey(key)}`)}`,
-      ...wrapWords(what, screen.columns),
-      ...wrapWords(how, screen.columns).map((line) => paint("dim", line)),
-    ].join("\n");
-  }
-
-  #heading(): string {
-    const { paint, key } = this.#parts;
-    return `${paint("bold", "Watchkeeper")} ${paint("dim", `· thread ${shortKey(key)}`)}`;
   }
 
   /** This screen's own word to the person. */

@@ -5,7 +5,8 @@ import type { Activity } from "./activity.ts";
 import type { Board } from "./board.ts";
 import { cardText, replyLine, standingText } from "./card.ts";
 import type { Look } from "./style.ts";
-import { DELIVERED_TWICE, messageText, tryProgressText } from "./message.ts";
+import { messageText, tryProgressText } from "./message.ts";
+import { DELIVERED_TWICE } from "./phrases.ts";
 
 export interface ViewParts {
   /** Resolves when the text is on the screen. @throws BotError CONNECTION_FAILED when the terminal is gone */

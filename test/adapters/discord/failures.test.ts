@@ -16,7 +16,7 @@ afterEach(async () => {
 const ME = "/users/@me";
 
 test.for<[fault: Fault, code: string, message: RegExp]>([
-  [{ status: 403, code: 50001 }, "PLATFORM_REFUSED", /may not see this channel/],
+  [{ status: 403, code: 50001 }, "PLATFORM_REFUSED", /can't see this channel/],
   [{ status: 403, code: 50013 }, "PLATFORM_REFUSED", /lacks a permission/],
   [{ status: 404, code: 10003 }, "PLATFORM_REFUSED", /gone/],
   [{ status: 403, code: 50007 }, "PLATFORM_REFUSED", /direct messages/],

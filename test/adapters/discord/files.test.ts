@@ -52,5 +52,5 @@ test("of many files the first eight are read", async () => {
   const read = createDiscordFiles(`${origin}/api`, log);
   const { files, unread } = await read(Array.from({ length: 10 }, () => file("/a.txt")));
   expect([files.length, unread.length]).toEqual([8, 2]);
-  expect(unread[0]?.why).toBe("8 files of one message are read");
+  expect(unread[0]?.why).toBe("only 8 files of a message are read");
 });

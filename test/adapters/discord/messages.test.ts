@@ -115,7 +115,7 @@ test("a channel in which no thread may be opened is told once which permission i
   bot.discord.say(bot.ana, bot.discord.openDm(bot.ana), "later");
   await until(async () => (await bot.texts(bot.discord.openDm(bot.ana))).length > 0);
   expect(bot.shown(bot.ops)).toEqual([
-    expect.stringMatching(/^I cannot open a thread here: I lack "Create Public Threads" here\./),
+    expect.stringMatching(/^I can't open a thread here: I lack "Create Public Threads" here\./),
   ]);
 });
 
@@ -175,7 +175,7 @@ test("pictures and texts come with the message, and what cannot be read is named
     {
       text: "what is this?",
       unread: [
-        { name: "fake.png", bytes: 10, why: "it is not image/png" },
+        { name: "fake.png", bytes: 10, why: "not image/png, though it says so" },
         { name: "tool.exe", bytes: 2, why: "type not supported" },
       ],
       files: [

@@ -50,9 +50,9 @@ test("what cannot be shown to a model is named as not read, with why, and the me
   expect(text).toBe("what is this?");
   expect(unread).toMatchObject([
     { name: "core.zip", why: "type not supported" },
-    { name: "fake.png", why: "it is not image/png" },
-    { name: "binary.txt", why: "it is not UTF-8 text" },
-    { name: "empty.txt", why: "it is empty" },
+    { name: "fake.png", why: "not image/png, though it says so" },
+    { name: "binary.txt", why: "not UTF-8 text" },
+    { name: "empty.txt", why: "empty file" },
     { name: "huge.png", bytes: 5 * 1024 * 1024 + 1, why: "5 MB, limit 5 MB" },
   ]);
 });

@@ -58,7 +58,7 @@ test("a message that a workspace does not let be deleted is emptied instead", as
   await view.delete(begun);
   const left = bot.slack.messages(bot.ops, root).find(({ ts }) => ts === begun);
   expect(left && bot.slack.buttonsOf(left)).toEqual([]);
-  expect(texts().at(-1)).toBe("(taken back)");
+  expect(texts().at(-1)).toBe("(deleted)");
 });
 
 test("an attempt that is given up on and the next one do not post the same part twice", async () => {

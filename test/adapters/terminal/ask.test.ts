@@ -155,7 +155,7 @@ describe("one question", () => {
     await view().post(talkOf("r1", "It looks full so far.", 0, "wrapped_up"));
     expect(await asked.finished).toBe(0);
     expect(said.out).toBe("It looks full so far.\n");
-    expect(said.err).toContain("wrapped up at a limit");
+    expect(said.err).toContain("stopped at a limit");
     expect(said.err).toContain(`npm start -- --thread ${HERE}\n`);
     const json = ask(true);
     await json.view().post(talkOf("r1", "It looks full so far.", 1, "wrapped_up"));

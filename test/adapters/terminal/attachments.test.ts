@@ -83,13 +83,16 @@ describe("files named in a typed text", () => {
 
   test.each<[string, RegExp]>([
     ["look at @nothing.png", /^@nothing\.png does not exist \(/],
-    ["look at @large.png", /^@large\.png has 5242881 bytes; 5242880 of this type can be sent/],
-    ["look at @fake.png", /^@fake\.png is named like image\/png and is something else/],
-    ["look at @latin.txt", /^@latin\.txt is named like a text and is not UTF-8/],
-    ["look at @zero.csv", /^@zero\.csv is named like a text and is not UTF-8/],
+    [
+      "look at @large.png",
+      /^@large\.png is too large: 5242881 bytes, the limit for this type is 5242880/,
+    ],
+    ["look at @fake.png", /^@fake\.png is not image\/png, though its name says so/],
+    ["look at @latin.txt", /^@latin\.txt is not UTF-8 text, though its name says so/],
+    ["look at @zero.csv", /^@zero\.csv is not UTF-8 text, though its name says so/],
     ["look at @empty.md", /^@empty\.md is empty/],
     ["look at @folder.log", /^@folder\.log is not a regular file/],
-    ["look at @tool.sh", /^@tool\.sh is of a type that cannot be shown; these can: \.png /],
+    ["look at @tool.sh", /^@tool\.sh can't be shown to the AI; these types can: \.png /],
     ['look at @"a c.jpg"', /^@a c\.jpg does not exist/],
     ["@shot.png @nothing.pdf", /^@nothing\.pdf does not exist/],
   ])("%j is refused as a whole", async (text, why) => {

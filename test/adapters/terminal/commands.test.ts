@@ -23,8 +23,8 @@ describe("this screen's own commands", () => {
     }
     const left = person.open(THERE);
     person.type("/resume 9\r/resume 77aa\r");
-    await until(() => person.see().includes("No thread is 9"));
-    await until(() => person.see().includes("This is that thread."));
+    await until(() => person.see().includes("No thread 9"));
+    await until(() => person.see().includes("You are in that thread already."));
     expect(person.posts).toEqual([]);
     person.type(LEAVE);
     await left;
@@ -65,7 +65,7 @@ describe("this screen's own commands", () => {
     person.type("/details a1\r/details a3\r/help\r");
     await until(() => person.see().includes("run <tool> name=value"));
     expect(person.see()).toContain("0f".repeat(32));
-    expect(person.see()).toContain("has shown no action a3");
+    expect(person.see()).toContain("There is no action a3");
     expect(person.see()).toContain("Tools: http_check, kill_process");
     expect(person.posts).toEqual([]);
     person.type(LEAVE);

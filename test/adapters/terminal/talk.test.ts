@@ -277,7 +277,7 @@ describe("a question of the model's", () => {
     await until(() => person.see().endsWith("› 1"));
     await person.view().post(noticeOf("Which host?", { asks: ASKS }));
     person.type("\r");
-    await until(() => person.see().includes("Another question waits now; nothing was sent"));
+    await until(() => person.see().includes("There is another question now, so nothing was sent"));
     expect(person.posts).toEqual([]);
     person.type("1\r");
     await until(() => person.clicks().length === 1);

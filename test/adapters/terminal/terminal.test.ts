@@ -13,8 +13,8 @@ describe("a conversation in the terminal", () => {
     await person.settled();
     expect(person.see()).toMatchInlineSnapshot(`
       "Watchkeeper · new thread 3f2a91c4
-      It looks into machines and services with real tools; before a change it asks.
-      help lists what you can ask, /help what this screen does.
+      I check your servers and services with real tools and ask before any change.
+      help shows what you can ask, /help what this screen does.
       ›"
     `);
     person.type(LEAVE);
@@ -175,7 +175,7 @@ describe("stopping and leaving", () => {
     person.type(CTRL_C);
     await until(() => person.posts.length === 1);
     person.type(CTRL_C);
-    await until(() => person.see().includes("Stop is on its way"));
+    await until(() => person.see().includes("Still stopping"));
     person.type("/stop\r");
     await until(() => person.posts.length === 2);
     expect(person.posts.map((post) => post.inbound.kind)).toEqual(["stop", "stop"]);

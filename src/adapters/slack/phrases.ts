@@ -1,0 +1,15 @@
+/** What only Slack's threads say; the rest is in render/phrases.ts. */
+
+/** Instead of a message that Slack does not delete. */
+export const DELETED = "(deleted)";
+
+export const ROOT_GONE =
+  "The thread's first message was deleted, so I can't show anything there. Ask again in a new thread.";
+
+export const EVENTS_DROPPED =
+  "Slack is dropping messages to me: too many came in the last hour. I never saw what I did not answer; please write it again.";
+
+export const PRESS_AGAIN = "Press again in a moment.";
+
+/** On the buttons of a form. */
+export const CANCEL = "Cancel";
