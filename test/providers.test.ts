@@ -118,6 +118,6 @@ describe.each(Object.entries(WIRES))("a provider behind %s", (_, wire) => {
     await provider.stop();
     const { code, out } = await ask(env, QUESTION, { json: false });
     expect(code).toBe(1);
-    expect(out).toMatch(/couldn't reach[^]*tried 3 times[^]*[Dd]irect commands/);
+    expect(out).toMatch(/couldn't reach[^]*tried 3 times[^]*commands work without the AI/);
   });
 });

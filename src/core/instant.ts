@@ -34,7 +34,7 @@ export async function readMoment(text: string, { zone, now }: Here): Promise<num
   if (written.toLowerCase() === "now") return now;
   const [found, year, month, day, hour, minute, second = "0", offset] = MOMENT.exec(written) ?? [];
   if (found === undefined || (year === undefined && offset !== undefined)) {
-    throw invalid(`${shown(written)} is no time that can be read. Write ${MOMENT_FORMS}.`);
+    throw invalid(`${shown(written)} is not a time I can read. Write ${MOMENT_FORMS}.`);
   }
   const time = { hour: Number(hour), minute: Number(minute), second: Number(second) };
   if (year === undefined) return lastTime(time, { zone, now });
@@ -217,7 +217,7 @@ function invalid(text: string): BotError {
 }
 
 function unknownZone(zone: string): BotError {
-  return invalid(`${shown(zone)} is no time zone; expected a name such as Europe/Madrid.`);
+  return invalid(`${shown(zone)} is not a time zone; expected a name such as Europe/Madrid.`);
 }
 
 function shown(text: string): string {

@@ -251,7 +251,7 @@ function voidDraft(action: Action, reason: string): Draft<"action_closed"> {
 
 /** Ends what an older version asked for; its call is then asked about again, with a machine. */
 export function namelessDraft(action: Action): Draft<"action_closed"> {
-  return voidDraft(action, "an older version asked for it and named no machine; it is asked again");
+  return voidDraft(action, "an older version asked for it and named no machine, so I ask again");
 }
 
 /** What becomes of a call that its machine will not take up: a card is void, a started write unknown, the rest is blocked. */

@@ -184,7 +184,7 @@ function otherCardNotice({ action }: Action, click: Entry<"click">): Draft<"noti
 }
 
 function namelessWord({ action }: Action): string {
-  return `${action} was asked for by an older version, which named no machine, so your Approve did not count. It is asked again with its machine: decide there.`;
+  return `${action} was asked for by an older version, which named no machine, so your Approve did not count. I'm asking again with the machine's name: decide there.`;
 }
 
 /** Why a click changes nothing any more, or undefined. A cancel means every revision. */
@@ -234,7 +234,10 @@ function editedDraft(
   edited: ClickFacts["edited"],
 ): Draft<"action_proposed" | "notice"> {
   if (edited === undefined || typeof edited === "string") {
-    return privateNotice(click, `${action} stays as it was: ${edited ?? CANNOT_BE_EDITED}`);
+    return privateNotice(
+      click,
+      `Couldn't apply your edit to ${action}: ${edited ?? CANNOT_BE_EDITED}`,
+    );
   }
   const next = { action, revision: proposal.revision + 1 };
   return { ...proposedDraft({ run, call }, next, edited, proposal), click: click.id };

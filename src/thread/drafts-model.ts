@@ -45,7 +45,7 @@ export function modelDrafts(
 function failureText(run: Run, why: string, code: ErrorCode | undefined): string {
   const left = code === "MODEL_CONTENT_UNSUPPORTED" ? ", without the files sent so far" : "";
   const isSpent = code === "BUDGET_EXHAUSTED";
-  const again = isSpent ? "" : `Nothing is lost: write again to have it tried again${left}. `;
+  const again = isSpent ? "" : `Nothing was lost. Write again, and I'll try again${left}. `;
   const head = reportOf(run, `The model could not answer. ${why}`);
-  return `${head}\n\n${again}Direct commands work without a model; \`tools\` lists them.`;
+  return `${head}\n\n${again}\`run …\` commands work without the AI.`;
 }

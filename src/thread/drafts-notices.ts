@@ -33,7 +33,7 @@ function textOf(about: DueNotice["about"]): string {
     case "settled":
       return `${about.call} settled by ${about.by}: ${about.happened ? "it happened" : "it did not happen"}.`;
     case "late":
-      return `Late word on ${about.ref} from the worker that ran it: ${about.outcome}. ${about.text}`;
+      return `${about.ref} reported back late: ${about.outcome}. ${about.text}`;
     case "held": {
       const { actions } = about;
       const decided = actions.length === 1 ? "is approved or denied" : "are decided";
@@ -123,7 +123,7 @@ export function unknownNotice(call: Call, text: string): Draft<"notice"> {
   return {
     id: noticeId.unknown(call.call),
     kind: "notice",
-    text: `UNKNOWN outcome of ${ref} (${where}). ${text} Please look, then say: settle ${ref} happened | not-happened [because …].`,
+    text: `UNKNOWN outcome of ${ref} (${where}). ${text} Did it happen? Check, then type: settle ${ref} happened, or: settle ${ref} not-happened`,
     settles: ref,
   };
 }

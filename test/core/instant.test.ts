@@ -26,9 +26,9 @@ describe("times", () => {
   });
 
   it.each([
-    ["half past two", "no time that can be read. Write now, 14:05"],
-    ["25:00", "no time that can be read"],
-    ["14:05Z", "no time that can be read"],
+    ["half past two", "not a time I can read. Write now, 14:05"],
+    ["25:00", "not a time I can read"],
+    ["14:05Z", "not a time I can read"],
     ["2026-02-30 10:00", "There is no day 2026-02-30."],
     ["2026-03-29 02:30", "2026-03-29 02:30 did not exist in Europe/Madrid"],
     [
@@ -43,7 +43,7 @@ describe("times", () => {
   });
 
   it("an unknown zone is refused", async () => {
-    await expect(read("14:05", { zone: "Mars/Olympus" })).rejects.toThrow("no time zone");
+    await expect(read("14:05", { zone: "Mars/Olympus" })).rejects.toThrow("not a time zone");
   });
 
   it("are shown in UTC and in the zone", () => {

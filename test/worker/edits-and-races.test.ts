@@ -99,8 +99,8 @@ describe("an edited action", () => {
     await settle();
     expect(chat.cards()).toMatchObject([{ revision: 1, canonical: '{"name":"web"}' }]);
     expect(chat.whispers()).toEqual([
-      expect.stringMatching(/stays as it was: .*name/s),
-      expect.stringMatching(/stays as it was: Policy denies/),
+      expect.stringMatching(/apply your edit to a1: .*name/s),
+      expect.stringMatching(/apply your edit to a1: Policy denies/),
     ]);
   });
 });

@@ -124,7 +124,7 @@ test.each([
     expect(said).toMatchObject([{ id: "late:r1.t1", call: "r1.t1", outcome }]);
     expect(chat.notices().map(({ text }) => text)).toEqual([
       expect.stringContaining("UNKNOWN"),
-      expect.stringContaining(`Late word on r1.t1 from the worker that ran it: ${outcome}.`),
+      expect.stringContaining(`r1.t1 reported back late: ${outcome}.`),
     ]);
     expect(act.runs).toEqual(["web"]);
   },

@@ -289,7 +289,9 @@ describe("a tool that acts on its own machine", () => {
     });
     await web.click("a1", { kind: "edit", args: { name: "nginx", host: "web-2" } });
     await sweep();
-    expect(chat.whispers()).toEqual(['a1 stays as it was: act is for "web-2", and this is web-1']);
+    expect(chat.whispers()).toEqual([
+      'Couldn\'t apply your edit to a1: act is for "web-2", and this is web-1',
+    ]);
   });
 
   test("in a conversation that one process serves is never left to another machine", async () => {
@@ -331,7 +333,7 @@ describe("a tool that acts on its own machine", () => {
   const outdated = {
     host: undefined,
     phase: "void",
-    ending: "void: an older version asked for it and named no machine; it is asked again",
+    ending: "void: an older version asked for it and named no machine, so I ask again",
   };
 
   test.each(["button", "typed"] as const)(
@@ -351,7 +353,7 @@ describe("a tool that acts on its own machine", () => {
       expect(cardOf("a1")).toMatchObject(outdated);
       expect(cardOf("a2")).toMatchObject({ host: "web-1", phase: "open", votes: [] });
       expect(chat.whispers()).toEqual([
-        "a1 was asked for by an older version, which named no machine, so your Approve did not count. It is asked again with its machine: decide there.",
+        "a1 was asked for by an older version, which named no machine, so your Approve did not count. I'm asking again with the machine's name: decide there.",
       ]);
       expect(web.seen).not.toContain("run on web-1");
       await web.click("a2", { kind: "approve" }, "test:bob");

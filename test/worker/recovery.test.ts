@@ -135,7 +135,7 @@ describe("after a worker was killed while a tool ran", () => {
     const told = chat.notices().map((notice) => notice.text);
     expect(told).toEqual([
       expect.stringContaining("UNKNOWN"),
-      expect.stringMatching(/Late word on r1.t1.*ok\. did it/),
+      expect.stringMatching(/r1.t1 reported back late.*ok\. did it/),
     ]);
   });
 });
@@ -149,7 +149,7 @@ test("a late word is told also when a person has already said what happened", as
   await settle();
   const last = chat.notices().at(-1);
   expect(last).toMatchObject({
-    text: expect.stringContaining("Late word on r1.t1"),
+    text: expect.stringContaining("r1.t1 reported back late"),
     settles: undefined,
   });
 });

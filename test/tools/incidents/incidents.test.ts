@@ -160,7 +160,7 @@ describe("an incident is recorded by what people type", () => {
     const { say } = await createStage();
     const id = idIn(await say("incident open Down"));
     expect(await say(`incident update ${id} startedAt=noon`)).toContain(
-      'error: "noon" is no time that can be read. Write now, 14:05',
+      'error: "noon" is not a time I can read. Write now, 14:05',
     );
     expect(await say(`incident update ${id} severty=sev1`)).toContain("did you mean severity?");
     expect(await say(`incident update ${id} severity=bad`)).toContain(
