@@ -226,6 +226,8 @@ function advance(transcript: Transcript, entry: Entry): void {
     case "incident":
     case "tenant":
       return;
+    default:
+      entry satisfies never;
   }
 }
 

@@ -1,4 +1,5 @@
-import { type AppendKind, decodeContent, type Draft, isFact } from "../core/entry.ts";
+import { type AppendKind, type Draft, isFact } from "../core/entry.ts";
+import { decodeContent } from "../core/entry-codec.ts";
 import { BotError } from "../core/errors.ts";
 import type { StoredEntry } from "../core/entry.ts";
 

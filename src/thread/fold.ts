@@ -1,5 +1,5 @@
 import { addUsage, totalTokens } from "../core/block.ts";
-import type { Entry, StoredEntry } from "../core/entry.ts";
+import { type Entry, isPost, type PostKind, type StoredEntry } from "../core/entry.ts";
 import type { Action } from "./action.ts";
 import { applyClosed, applyProposal, applyVote, closeOpen } from "./fold-actions.ts";
 import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
@@ -33,7 +33,7 @@ export function pastAction(entries: readonly StoredEntry[], id: string): Action 
 }
 
 function advance(thread: Thread, entry: Entry): void {
-  if (isPerson(entry)) thread.parked = false;
+  if (isPost(entry) && IS_PERSONAL[entry.kind]) thread.parked = false;
   switch (entry.kind) {
     case "message":
       applyMessage(thread, entry);
@@ -103,13 +103,22 @@ function advance(thread: Thread, entry: Entry): void {
     case "settled":
       applySettled(thread, entry);
       return;
+    default:
+      entry satisfies never;
   }
 }
 
-/** Posted by a person, not by a clock or another worker. */
-function isPerson({ kind }: Entry): boolean {
-  return kind === "message" || kind === "command" || kind === "click" || kind === "stop";
-}
+/** Who posts it: a person, or a clock, another worker or the program itself. */
+const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
+  message: true,
+  command: true,
+  click: true,
+  stop: true,
+  incident: false,
+  timer: false,
+  signal: false,
+  tenant: false,
+};
 
 function stop(thread: Thread, entry: Entry<"stop">): void {
   const { id } = entry;

@@ -67,13 +67,32 @@ export async function append(
   return reply.kind;
 }
 
-/** Runs begin and end at level info; other entries are for debugging. */
+/** How loudly the log tells that an entry was written. */
+const LOG_LEVELS: Readonly<Record<AppendKind, "info" | "debug">> = {
+  run_started: "info",
+  run_ended: "info",
+  assistant: "debug",
+  gate: "debug",
+  action_proposed: "debug",
+  vote: "debug",
+  action_closed: "debug",
+  tool_started: "debug",
+  tool_finished: "debug",
+  settled: "debug",
+  view_added: "debug",
+  notice: "debug",
+  delivered: "debug",
+};
+
 function note({ parts, key }: JournalContext, draft: Draft<AppendKind>): void {
   const { id, kind } = draft;
-  if (kind === "run_started") parts.log.info({ key, run: draft.run }, "run started");
-  else if (kind === "run_ended") {
-    parts.log.info({ key, run: draft.run, status: draft.status }, "run ended");
-  } else parts.log.debug({ key, id }, kind);
+  const about = {
+    key,
+    id,
+    ...("run" in draft && { run: draft.run }),
+    ...(kind === "run_ended" && { status: draft.status }),
+  };
+  parts.log[LOG_LEVELS[kind]](about, kind.replaceAll("_", " "));
 }
 
 /**

@@ -1,20 +1,23 @@
-import type { Choice } from "../../src/core/entry.ts";
+import type { AppendKind, Choice } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 
-const APPENDED = [
-  "run_started",
-  "assistant",
-  "gate",
-  "action_proposed",
-  "vote",
-  "action_closed",
-  "tool_started",
-  "tool_finished",
-  "settled",
-  "notice",
-  "delivered",
-  "run_ended",
-].map((kind) => `append:${kind}`);
+const IS_APPENDED: Readonly<Record<AppendKind, boolean>> = {
+  run_started: true,
+  assistant: true,
+  gate: true,
+  action_proposed: true,
+  vote: true,
+  action_closed: true,
+  tool_started: true,
+  tool_finished: true,
+  settled: true,
+  notice: true,
+  delivered: true,
+  run_ended: true,
+  // Written by no worker of the batch.
+  view_added: false,
+};
+const APPENDED = Object.entries(IS_APPENDED).flatMap(([kind, is]) => (is ? `append:${kind}` : []));
 const ASKED = ["lease", "renew", "release", "post:timer", "post:signal", "artifact"];
 const COUNTED = ["reserve", "booked"];
 const SHOWN = ["begin", "say", "whisper", "card", "settle", "retract"];

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Inbound } from "../../src/adapters/adapter.ts";
 import { readText } from "../../src/commands/grammar.ts";
-import { type Draft, encodeDraft, type Json, type PostKind } from "../../src/core/entry.ts";
+import type { Draft, Json, PostKind } from "../../src/core/entry.ts";
+import { encodeDraft } from "../../src/core/entry-codec.ts";
 import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { encoderOf } from "../fakes/encoder.ts";
 

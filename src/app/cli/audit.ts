@@ -1,3 +1,4 @@
+import type { StoredEntry } from "../../core/entry.ts";
 import { readFileSync } from "node:fs";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
@@ -75,20 +76,32 @@ function readKept(path: string): string {
 }
 
 /** What an audit is about: who asked for what, who decided, what was executed and how it ended. */
-const AUDITED = new Set([
-  "message",
-  "command",
-  "run_started",
-  "action_proposed",
-  "click",
-  "stop",
-  "vote",
-  "action_closed",
-  "tool_started",
-  "tool_finished",
-  "signal",
-  "settled",
-]);
+const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
+  message: true,
+  command: true,
+  click: true,
+  stop: true,
+  signal: true,
+  run_started: true,
+  action_proposed: true,
+  vote: true,
+  action_closed: true,
+  tool_started: true,
+  tool_finished: true,
+  settled: true,
+  // The record of an incident repeats what calls of its threads did.
+  incident: false,
+  // Bookkeeping and words.
+  timer: false,
+  tenant: false,
+  assistant: false,
+  gate: false,
+  view_added: false,
+  notice: false,
+  delivered: false,
+  run_ended: false,
+  newer: false,
+};
 
 export interface AuditFilter {
   /** Only this thread. */
@@ -108,7 +121,7 @@ export async function* auditLines(
   }
   for (const thread of keys) {
     for (const entry of await journal.read(thread)) {
-      if (entry.at < since || !AUDITED.has(entry.kind)) continue;
+      if (entry.at < since || !IS_AUDITED[entry.kind]) continue;
       const { at, ...rest } = entry;
       yield JSON.stringify({ at: new Date(at).toISOString(), thread, ...rest });
     }

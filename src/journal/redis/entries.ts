@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from "node:crypto";
-import { type Draft, encodeDraft } from "../../core/entry.ts";
+import type { Draft } from "../../core/entry.ts";
+import { encodeDraft } from "../../core/entry-codec.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { decodeRow, type SealedRow } from "../entries.ts";

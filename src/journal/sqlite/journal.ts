@@ -5,9 +5,9 @@ import {
   type ArtifactRef,
   type Draft,
   type Entry,
-  encodeDraft,
   type PostKind,
 } from "../../core/entry.ts";
+import { encodeDraft } from "../../core/entry-codec.ts";
 import { BotError } from "../../core/errors.ts";
 import { hasWork, type JournalKey } from "../../core/journal-key.ts";
 import { areFacts, decodeRow, type SealedRow } from "../entries.ts";

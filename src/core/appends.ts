@@ -1,0 +1,212 @@
+import * as z from "zod";
+import { assistantBlock, stopReason, usage } from "./block.ts";
+import { artifact, count, effect, file, json, outcome } from "./entry-fields.ts";
+
+/** One labelled part of a card's preview. */
+const previewLine = z.strictObject({ label: z.string(), value: z.string() });
+export const preview = z.strictObject({
+  lines: z.array(previewLine),
+  /** What else would be touched, in one sentence. */
+  blastRadius: z.string(),
+  /** How to take it back, in one sentence. */
+  undo: z.string(),
+});
+
+/**
+ * Who may approve, as fixed when asked. `anyone`: every full member of the thread. `listed`: those accounts; one that was
+ * listed through groups must still be in one of them.
+ */
+export const approvers = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("anyone") }),
+  z.strictObject({
+    kind: z.literal("listed"),
+    accounts: z.array(
+      z.strictObject({ account: z.string(), groups: z.array(z.string()).optional() }),
+    ),
+  }),
+]);
+
+/** What the holder of a lease decided and did, each with a version in `entry-codec.ts`. */
+export const appends = {
+  run_started: z.strictObject({
+    run: z.string(),
+    /** Ids of the posts it answers. */
+    answers: z.array(z.string()),
+    /** Accounts whose messages instruct this run: its requesters. */
+    principals: z.array(z.string()),
+    calls: z.array(
+      z.strictObject({ call: z.string(), tool: z.string(), args: z.record(z.string(), json) }),
+    ),
+    /** The run is a model's: which one's, and what it may use up. Its calls come with its `assistant` entries. */
+    talk: z
+      .strictObject({
+        model: z.string(),
+        /** SHA-256, hexadecimal, over the system prompt and the tools: the same for the run, unless the program changes. */
+        prefix: z.string(),
+        budget: z.strictObject({ steps: count, tokens: count, minutes: z.number().positive() }),
+        /** Of what was said before, the model gets messages and answers only, without the calls between. */
+        brief: z.boolean().optional(),
+      })
+      .optional(),
+  }),
+  assistant: z.strictObject({
+    run: z.string(),
+    /** Counts the run's model calls from 1. */
+    step: count,
+    /** The last entry that was folded when the request was made; what came later it has not seen. */
+    seen: count,
+    /** Accounts whose lines the request told as instructions; everybody else's it told as quoted. */
+    instructs: z.array(z.string()).optional(),
+    /** The request told the thread in brief, because no full member of it instructs the run. */
+    brief: z.boolean().optional(),
+    content: z.array(assistantBlock),
+    stop: stopReason,
+    usage,
+    model: z.string(),
+    /** SHA-256, hexadecimal, over the request, files by their ids: `replay` shows it again. */
+    request: z.string(),
+    ms: count,
+  }),
+  /** A word of the program's own to the model, such as why its answer did not pass. */
+  gate: z.strictObject({
+    run: z.string(),
+    gate: z.enum(["evidence", "stuck", "denied", "limit", "cut"]),
+    text: z.string(),
+    /** From now on the run may only answer. */
+    toolsOff: z.boolean().optional(),
+  }),
+  action_proposed: z.strictObject({
+    run: z.string(),
+    call: z.string(),
+    action: z.string(),
+    revision: count,
+    tool: z.string(),
+    effect,
+    args: z.record(z.string(), json),
+    /** SHA-256 over the RFC 8785 form of tool, arguments and schema, hexadecimal. */
+    digest: z.string(),
+    reason: z.string().optional(),
+    preview,
+    approvers,
+    quorum: count,
+    /** Accounts that may not approve: requesters and editors, unless policy lets them. */
+    barred: z.array(z.string()),
+    expiresAt: count,
+    /** The machine that it acts on, as its arguments say; only processes there may run it. Absent: any may. */
+    host: z.string().optional(),
+    /** What people call the place they decide in, such as `#ops`. */
+    place: z.string().optional(),
+    /** The click that edited the previous revision into this one. */
+    click: z.string().optional(),
+  }),
+  vote: z.strictObject({
+    action: z.string(),
+    revision: count,
+    /** The click it was made of. */
+    click: z.string(),
+    account: z.string(),
+    person: z.string(),
+    name: z.string(),
+    handle: z.string().optional(),
+    approve: z.boolean(),
+    reason: z.string().optional(),
+    /** How the person's identity and right were established. */
+    basis: z.string(),
+  }),
+  action_closed: z.strictObject({
+    action: z.string(),
+    outcome: z.enum(["denied", "expired", "cancelled", "void"]),
+    by: z.string().optional(),
+    reason: z.string().optional(),
+    /** The click that closed it, where it was no vote. */
+    click: z.string().optional(),
+  }),
+  tool_started: z.strictObject({
+    run: z.string(),
+    /** Also the idempotency key. */
+    call: z.string(),
+    tool: z.string(),
+    effect,
+    digest: z.string(),
+    /** As `action_proposed` has it. */
+    host: z.string().optional(),
+    /** What is executed when it is not an action's displayed arguments: the checked and pinned ones. */
+    args: z.record(z.string(), json).optional(),
+    action: z.string().optional(),
+    revision: count.optional(),
+  }),
+  tool_finished: z.strictObject({
+    run: z.string(),
+    call: z.string(),
+    outcome,
+    text: z.string(),
+    artifacts: z.array(artifact).optional(),
+    /** Images that the model is shown with the text. */
+    files: z.array(file).optional(),
+    /** The click or message that answered the question which this call was. */
+    answers: z.string().optional(),
+    ms: count.optional(),
+    /** Concluded by a later worker: what the tool's verifier saw. */
+    recovered: z.boolean().optional(),
+  }),
+  settled: z.strictObject({
+    call: z.string(),
+    click: z.string(),
+    person: z.string(),
+    name: z.string(),
+    happened: z.boolean(),
+    reason: z.string().optional(),
+  }),
+  view_added: z.strictObject({ view: z.string() }),
+  notice: z.strictObject({
+    text: z.string(),
+    /** One person only; without it the whole thread. */
+    to: z.string().optional(),
+    /** The click or late word it answers. */
+    answers: z.string().optional(),
+    /** The thread's work crashed twice: nothing is tried until a person posts. */
+    parks: z.boolean().optional(),
+    /** The call whose unknown outcome a person is asked to settle. */
+    settles: z.string().optional(),
+    /** A question of the model's: the call that waits for the answer, and answers to choose from. */
+    asks: z
+      .strictObject({
+        call: z.string(),
+        choices: z.array(z.string()),
+        /** Ms since 1970; without it an hour after it was asked. */
+        expiresAt: count.optional(),
+      })
+      .optional(),
+    /** Open actions that hold up what was said; cancelling them lets it be answered. */
+    holds: z.array(z.string()).optional(),
+    /** The action whose card is to be shown once more, as it stands. */
+    redraws: z.string().optional(),
+    /** Open actions that the person may approve, who said yes in words. */
+    approves: z.array(z.string()).optional(),
+    /** The open action that the person is asked whether to cancel for everyone. */
+    confirms: z.string().optional(),
+    /** The open action, or the question by its call, that is about to expire. */
+    warns: z.string().optional(),
+    /** The call that waits for another machine, which was not heard of for a while. */
+    waitsFor: z.string().optional(),
+    /** The message that this word answers in place of the model, which is not told of it. */
+    instead: z.string().optional(),
+  }),
+  delivered: z.strictObject({
+    view: z.string(),
+    /** The id of the entry that is now shown. */
+    entry: z.string(),
+    /** `started`: a message is being streamed, a successor edits it. `final` alone discharges the debt. */
+    stage: z.enum(["started", "final"]),
+    ref: z.string(),
+  }),
+  run_ended: z.strictObject({
+    run: z.string(),
+    /** `wrapped_up`: a limit was reached; it can be gone on with. */
+    status: z.enum(["completed", "failed", "cancelled", "wrapped_up"]),
+    /** The answer; without it the run's results are the answer. */
+    text: z.string().optional(),
+    /** The code of the error that a model's run failed by. */
+    error: z.string().optional(),
+  }),
+};

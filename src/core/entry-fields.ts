@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { fileType } from "./block.ts";
+
+/** Parts that posts and appends have in common. */
+
+export const json = z.json();
+export const count = z.int().nonnegative();
+export const actor = z.strictObject({ account: z.string(), name: z.string() });
+/** `handle`: how the platform calls this account and no other, where names are anybody's to choose. */
+export const decider = actor.extend({ handle: z.string().optional() });
+export const effect = z.enum(["read", "write", "destructive"]);
+
+export const artifact = z.strictObject({ id: z.string(), bytes: count });
+/** A file that is kept as an artifact and shown to the model. */
+export const file = z.strictObject({ name: z.string(), mediaType: fileType, artifact });
+
+/** How a call ended. `unknown`: it was dispatched and nobody knows. `blocked`: policy, precheck or schema said no. */
+export const outcome = z.enum([
+  "ok",
+  "error",
+  "denied",
+  "expired",
+  "cancelled",
+  "unknown",
+  "blocked",
+]);

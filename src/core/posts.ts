@@ -1,0 +1,100 @@
+import * as z from "zod";
+import { actor, count, decider, file, json, outcome } from "./entry-fields.ts";
+
+export const command = z.discriminatedUnion("name", [
+  z.strictObject({
+    name: z.literal("run"),
+    tool: z.string(),
+    args: z.record(z.string(), z.string()),
+  }),
+  z.strictObject({ name: z.literal("help") }),
+  z.strictObject({ name: z.literal("tools") }),
+  z.strictObject({ name: z.literal("cost") }),
+  z.strictObject({ name: z.literal("approvals") }),
+  /** With a model: the one that this thread's next runs use. */
+  z.strictObject({ name: z.literal("model"), model: z.string().optional() }),
+  z.strictObject({ name: z.literal("invalid"), problem: z.string() }),
+]);
+
+/**
+ * What a person says to a card. `settle` is their word on an unknown outcome; `cancel` takes an action back, by who asked
+ * for it; `answer` answers a question of the model's, which its call names.
+ */
+export const choice = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("approve") }),
+  z.strictObject({ kind: z.literal("deny"), reason: z.string().optional() }),
+  z.strictObject({ kind: z.literal("edit"), args: z.record(z.string(), json) }),
+  z.strictObject({
+    kind: z.literal("settle"),
+    happened: z.boolean(),
+    reason: z.string().optional(),
+  }),
+  /** `sure`: whoever did not ask was told that it ends for everyone, and said so again. */
+  z.strictObject({ kind: z.literal("cancel"), sure: z.boolean().optional() }),
+  z.strictObject({ kind: z.literal("answer"), text: z.string() }),
+]);
+
+/** A file that could not be read: its size where the platform told it, and why, in words for people. */
+export const unreadFile = z.strictObject({
+  name: z.string(),
+  bytes: count.optional(),
+  why: z.string(),
+});
+
+/** One incident's severity, the worst first. */
+export const severity = z.enum(["sev1", "sev2", "sev3", "sev4"]);
+
+/** What the outside world says, each with a version in `entry-codec.ts`. */
+export const posts = {
+  message: z.strictObject({
+    actor,
+    text: z.string(),
+    files: z.array(file).optional(),
+    unread: z.array(unreadFile).optional(),
+    /** Bytes of the whole text where it is long: `text` is its beginning and its end, the first of `files` all of it. */
+    wholeBytes: count.optional(),
+  }),
+  command: z.strictObject({ actor, text: z.string(), command }),
+  click: z.strictObject({
+    actor: decider,
+    action: z.string(),
+    revision: count,
+    choice,
+    via: z.enum(["button", "typed"]),
+    /** How the digest of the action that was on the pressed card begins. */
+    digest: z.string().min(12).optional(),
+  }),
+  stop: z.strictObject({ actor }),
+  /** Says that an action's expiry has passed; `action` names it. */
+  timer: z.strictObject({ action: z.string() }),
+  /** A fenced worker's word on how a call of its own really ended. */
+  signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),
+  /** In `team:<platform>`: what is served there from the first start on, such as `discord:1122`; the first one counts. */
+  tenant: z.strictObject({ tenant: z.string() }),
+  /** What was said of an incident, in its own journal; the first one opens it. Times are ms since 1970. */
+  incident: z.strictObject({
+    actor,
+    /** The journal key of the thread it was said in. */
+    thread: z.string(),
+    /** That thread's address for people. */
+    link: z.string().optional(),
+    /** The private place it was said in (`Adapter.audience`); without it everyone may read it. */
+    audience: z.string().optional(),
+    /** A model said it that had read text from outside. */
+    outside: z.boolean().optional(),
+    change: z.strictObject({
+      title: z.string().optional(),
+      severity: severity.optional(),
+      /** All of them: what was there before is replaced. */
+      services: z.array(z.string()).optional(),
+      startedAt: count.optional(),
+      detectedAt: count.optional(),
+      resolvedAt: count.optional(),
+      cause: z.string().optional(),
+      /** Added to those that are there. */
+      actions: z.array(z.string()).optional(),
+      note: z.string().optional(),
+      status: z.enum(["open", "resolved"]).optional(),
+    }),
+  }),
+};
