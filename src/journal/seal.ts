@@ -72,17 +72,6 @@ export function checkWritten(
     throw altered(key, `it is said to have ${absent.id}, and has no such entry`);
 }
 
-/** An artifact's name: the beginning of its SHA-256. */
-export function artifactIdOf(bytes: Uint8Array): string {
-  return hash("sha256", bytes, "hex").slice(0, 16);
-}
-
-/** `bytes`, if they are all that was put there under that name. @throws BotError JOURNAL_ALTERED */
-export function checkArtifact<T extends Uint8Array>(key: JournalKey, id: string, bytes: T): T {
-  if (artifactIdOf(bytes) === id) return bytes;
-  throw altered(key, `artifact ${id} is not what was put there`);
-}
-
 export function altered(key: JournalKey, what: string): BotError {
   return new BotError(
     "JOURNAL_ALTERED",

@@ -9,7 +9,7 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { emptyThread } from "../../src/thread/state.ts";
 import { MAX_IDLE_MS } from "../../src/journal/journal.ts";
-import { openDatabase } from "../../src/journal/sqlite/file.ts";
+import { openDatabase } from "../../src/journal/sqlite/connection.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { journalContract, message } from "../contracts/journal.ts";
 

@@ -1,27 +1,17 @@
-import { randomUUID } from "node:crypto";
-import { RESP_TYPES } from "redis";
-import type { ArtifactRef } from "../../core/entry.ts";
-import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import {
-  type Journal,
-  type JournalReader,
-  knownOf,
-  MAX_ARTIFACT_BYTES,
-  MAX_IDLE_MS,
-  type Reservation,
-} from "../journal.ts";
+import { type Journal, type JournalReader, knownOf } from "../journal.ts";
+import { createWatchers } from "../watchers.ts";
 import { type RedisAddress, showAddress } from "./address.ts";
-import { type Connection, connect, evaluate, type RedisClient } from "./connection.ts";
+import { putArtifact, readArtifact } from "./artifacts.ts";
+import { type Connection, connect, type RedisClient } from "./connection.ts";
+import { createCounters } from "./counters.ts";
 import { createSigner, type Signer } from "./entries.ts";
-import { beats, due, list, PAGE } from "./index.ts";
-import { artifactOf, countersOf, hashOf } from "./layout.ts";
+import { beats, due, list, PAGE } from "./indexes.ts";
+import { hashOf } from "./layout.ts";
 import { checkMarker, claim, findMarker, upgradeAhead } from "./marker.ts";
 import * as scripts from "./scripts.ts";
 import { confirm, examineServer, replicasNeeded } from "./server.ts";
 import * as verbs from "./verbs.ts";
-import { createWatchers } from "./watchers.ts";
-import { artifactIdOf, checkArtifact } from "../seal.ts";
 
 export interface RedisOptions {
   address: RedisAddress;
@@ -118,42 +108,6 @@ async function lastOf(main: Connection, keys: readonly JournalKey[]): Promise<nu
   return found.map((last) => Number(last ?? 0));
 }
 
-async function putArtifact(
-  { main }: verbs.Store,
-  key: JournalKey,
-  bytes: Uint8Array,
-): Promise<ArtifactRef> {
-  if (bytes.byteLength > MAX_ARTIFACT_BYTES) {
-    const text = `An artifact may have ${MAX_ARTIFACT_BYTES} bytes, this one has ${bytes.byteLength}.`;
-    throw new BotError("ARTIFACT_TOO_LARGE", text);
-  }
-  const id = artifactIdOf(bytes);
-  const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  await main.ask((client) => client.set(artifactOf(key, id), value));
-  return { id, bytes: bytes.byteLength };
-}
-
-async function readArtifact(
-  { main }: verbs.Store,
-  key: JournalKey,
-  id: string,
-  range: { start: number; end: number } | undefined,
-): Promise<Uint8Array> {
-  const { start, end } = range ?? { start: 0, end: MAX_ARTIFACT_BYTES };
-  const [known, part] = await main.ask((client) =>
-    Promise.all([
-      client.exists(artifactOf(key, id)),
-      // GETRANGE's end is its last byte, and -1 the value's: an empty range is cut here.
-      client
-        .withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
-        .getRange(artifactOf(key, id), start, Math.max(start, end - 1)),
-    ]),
-  );
-  const bytes = part !== null && end > start ? part : new Uint8Array();
-  if (known === 1) return range === undefined ? checkArtifact(key, id, bytes) : bytes;
-  throw new BotError("ARTIFACT_UNKNOWN", `This thread has no artifact ${id}.`);
-}
-
 /** Numbers, indexes and entries must agree in every journal. */
 async function check(store: verbs.Store): Promise<string | undefined> {
   const keys: JournalKey[] = [];
@@ -167,23 +121,9 @@ async function check(store: verbs.Store): Promise<string | undefined> {
   return undefined;
 }
 
-function notCounted(made: Reservation): string {
-  const [counter] = countersOf(made);
-  return `${counter} in Redis holds what this program does not write there, so nothing is set aside from it. Look who else writes there, then delete it.`;
-}
-
-function whole(amount: number): string {
-  if (Number.isSafeInteger(amount) && amount >= 0) return String(amount);
-  throw new TypeError(`${amount} cannot be counted; whole numbers from 0 can`);
-}
-
 /** `tell`: says a sentence to the operator, once. */
 function createJournal(store: verbs.Store, tell: (text: string) => void): Journal {
   const { main, careful, watchers } = store;
-  const count = (script: scripts.Script, made: Reservation, ...args: string[]) =>
-    main.ask((client) =>
-      evaluate(client, script, countersOf(made), [...args, String(MAX_IDLE_MS)]),
-    );
   return {
     read: (key, after = 0) => verbs.read(store, key, knownOf(after)),
     has: async (key) => (await lastOf(main, [key])).some((last) => last > 0),
@@ -198,21 +138,9 @@ function createJournal(store: verbs.Store, tell: (text: string) => void): Journa
     beat: async (host) => void (await beats(store, host)),
     hosts: async () => (await beats(store)).hosts,
     list: ({ prefix = "" } = {}) => list(store, prefix),
-    putArtifact: (key, bytes) => putArtifact(store, key, bytes),
-    readArtifact: (key, id, range) => readArtifact(store, key, id, range),
-    async reserve(counter, amount, limit) {
-      const made = { id: randomUUID(), counter, amount };
-      const got = await count(scripts.RESERVE, made, whole(amount), String(limit));
-      if (typeof got !== "number") tell(notCounted(made));
-      return got === 1 ? made : undefined;
-    },
-    async used(counter) {
-      const [name = ""] = countersOf({ counter, id: "" });
-      return Number((await main.ask((client) => client.get(name))) ?? 0);
-    },
-    async commitReservation(made, actual) {
-      await count(scripts.SETTLE, made, whole(actual));
-    },
+    putArtifact: (key, bytes) => putArtifact(main, key, bytes),
+    readArtifact: (key, id, range) => readArtifact(main, key, id, range),
+    ...createCounters(main, tell),
     check: () => check(store),
     async close() {
       watchers.close();

@@ -18,7 +18,7 @@ import {
 } from "./entries.ts";
 import { keysOf } from "./layout.ts";
 import * as scripts from "./scripts.ts";
-import type { createWatchers } from "./watchers.ts";
+import type { Watchers } from "../watchers.ts";
 import { absentFrom, altered, checkWritten, lostEntries } from "../seal.ts";
 
 export interface Store {
@@ -30,7 +30,7 @@ export interface Store {
   signer: Signer;
   /** For a script: the time to go by, empty for Redis' own. */
   time(): string;
-  watchers: ReturnType<typeof createWatchers>;
+  watchers: Watchers;
   /** Looks whether it is still the store that was opened. */
   isOurs(client: RedisClient): Promise<void>;
   /** Waits until replicas have what the client wrote. */

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { MAX_IDLE_MS, type Reservation } from "../journal.ts";
+import { checkAmount, newReservation } from "../reservations.ts";
 
 /**
  * A counter's `used` holds what was settled and what is set aside; a reservation's row is there until it is settled, so
@@ -19,17 +19,17 @@ export function createCounters(db: DatabaseSync) {
   const oldReservations = db.prepare("DELETE FROM reservation WHERE at < ?");
   return {
     reserve(counter: string, amount: number, limit: number, now: number): Reservation | undefined {
-      whole(amount);
+      const made = newReservation(counter, amount);
       if (use.run(counter, amount, limit, now).changes === 0) return undefined;
-      const id = randomUUID();
-      keep.run(id, counter, amount, now);
-      return { id, counter, amount };
+      keep.run(made.id, counter, amount, now);
+      return made;
     },
     used: (counter: string): number => Number(count.get(counter)?.["used"] ?? 0),
     settle({ id }: Reservation, actual: number, now: number): void {
-      whole(actual);
+      const settled = checkAmount(actual);
       const row = take.get(id);
-      if (row !== undefined) correct.run(actual - Number(row["amount"]), now, row["counter"] ?? "");
+      if (row !== undefined)
+        correct.run(settled - Number(row["amount"]), now, row["counter"] ?? "");
     },
     /** Drops what nobody used for `MAX_IDLE_MS`, so that the store does not grow for ever. */
     forget(now: number): void {
@@ -37,10 +37,4 @@ export function createCounters(db: DatabaseSync) {
       oldReservations.run(now - MAX_IDLE_MS);
     },
   };
-}
-
-function whole(amount: number): void {
-  if (!Number.isSafeInteger(amount) || amount < 0) {
-    throw new TypeError(`${amount} cannot be counted; whole numbers from 0 can`);
-  }
 }

@@ -1,11 +1,16 @@
-import type { JournalKey } from "../../core/journal-key.ts";
-import type { Stoppable } from "../journal.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import type { Stoppable } from "./journal.ts";
 
 /** How often other processes' writes are looked for while something is watched; the port promises a second. */
 const WATCH_MS = 200;
 
-/** Tells watchers of writes: this process's at once, other processes' by asking for the last entry's number. */
-export function createWatchers(lastOf: (keys: readonly JournalKey[]) => Promise<number[]>) {
+/** The number of each journal's last entry, or undefined when nothing was written since the last time. */
+type Look = (keys: readonly JournalKey[]) => Promise<number[] | undefined> | number[] | undefined;
+
+export type Watchers = ReturnType<typeof createWatchers>;
+
+/** Tells watchers of writes: this process's at once, other processes' by looking. */
+export function createWatchers(lastOf: Look) {
   const watched = new Map<JournalKey, { known: number; callbacks: Set<(last: number) => void> }>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
@@ -27,13 +32,14 @@ export function createWatchers(lastOf: (keys: readonly JournalKey[]) => Promise<
     looking = true;
     try {
       const keys = [...watched.keys()];
-      for (const [i, last] of (await lastOf(keys)).entries()) {
+      const found = (await lastOf(keys)) ?? [];
+      for (const [i, last] of found.entries()) {
         const key = keys[i];
-        // Also when it is less: a store that was set back.
+        // Also when it is less: the store was set back.
         if (key !== undefined && last !== watched.get(key)?.known) tell(key, last);
       }
     } catch {
-      // A hint only: looked at again in WATCH_MS, and what is wrong with the store the verbs say.
+      // Only a hint: the next look is in WATCH_MS, and the verbs say what is wrong with the store.
     } finally {
       looking = false;
     }
