@@ -77,6 +77,6 @@ const FACTS: FactRule = {
  * lease holder appends is a decision, taken on all entries so far.
  */
 export function isFact<K extends AppendKind>(draft: Draft<K>): boolean {
-  const rule = FACTS[draft.kind as K];
+  const rule = FACTS[draft.kind];
   return typeof rule === "function" ? rule(draft) : rule;
 }

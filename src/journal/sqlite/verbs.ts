@@ -50,10 +50,10 @@ function clockOf({ now }: Store, row: JournalRow): number {
   return Math.max(now(), row.last_at);
 }
 
-/** The journal's row when `lease` still holds it. */
-function heldBy(store: Store, lease: Lease): JournalRow | undefined {
-  const row = rowOf(store, lease.key);
-  return row !== undefined && row.token === lease.token ? row : undefined;
+/** The journal's row when `held` still holds it. */
+function heldBy(store: Store, held: Lease): JournalRow | undefined {
+  const row = rowOf(store, held.key);
+  return row !== undefined && row.token === held.token ? row : undefined;
 }
 
 /** The head of entry number `seq`, or null where it has none. */
@@ -142,23 +142,23 @@ export function lease(store: Store, key: JournalKey, ttlMs: number): Granted | u
   return { lease: { key, token, ttlMs }, attempts, now };
 }
 
-export function renew(store: Store, lease: Lease): Awaited<ReturnType<Journal["renew"]>> {
-  const row = heldBy(store, lease);
+export function renew(store: Store, held: Lease): Awaited<ReturnType<Journal["renew"]>> {
+  const row = heldBy(store, held);
   if (row === undefined) return { kind: "fenced" };
   const now = store.now();
-  hold(store, row, { token: lease.token, dueAt: now + lease.ttlMs, attempts: row.attempts });
+  hold(store, row, { token: held.token, dueAt: now + held.ttlMs, attempts: row.attempts });
   return { kind: "ok", last: row.last, now };
 }
 
 export function append(
   store: Store,
-  lease: Lease,
+  held: Lease,
   known: Known,
   drafts: readonly Draft<AppendKind>[],
   before: number | undefined,
 ): AppendReply {
   const facts = areFacts(drafts);
-  const row = heldBy(store, lease);
+  const row = heldBy(store, held);
   if (row === undefined) return { kind: "fenced" };
   if (!isThere(store, row, known)) return { kind: "lost" };
   const { last } = known;
@@ -174,21 +174,21 @@ export function append(
       return { kind: "ok", unseen: written, now };
     }
   }
-  const current = rowOf(store, lease.key) ?? row;
+  const current = rowOf(store, held.key) ?? row;
   const unseen = readAfter(store, current, last);
   const others = absentFrom(unseen, drafts);
-  if (others.length > 0) checkWritten(lease.key, readAfter(store, current, 0), others);
+  if (others.length > 0) checkWritten(held.key, readAfter(store, current, 0), others);
   return { kind: "ok", unseen, now };
 }
 
 export function release(
   store: Store,
-  lease: Lease,
+  held: Lease,
   known: Known,
   dueAt: number | undefined,
   host: string | undefined,
 ): Awaited<ReturnType<Journal["release"]>> {
-  const row = heldBy(store, lease);
+  const row = heldBy(store, held);
   if (row === undefined) return { kind: "fenced" };
   if (!isThere(store, row, known)) return { kind: "lost" };
   if (row.last !== known.last) {
