@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { capText } from "../core/text.ts";
 import { isBotError } from "../core/errors.ts";
 import { inPages } from "../core/pages.ts";
@@ -29,7 +30,7 @@ export interface KnownThreads {
 }
 
 export function createKnownThreads(journal: Journal, encode: Encode): KnownThreads {
-  const known = new Map<JournalKey, KnownThread>();
+  const known = new LRUCache<JournalKey, KnownThread>({ max: KNOWN_THREADS });
 
   /** Undefined: the store was set back, and what was folded is of no use. */
   async function readOn(key: JournalKey, thread: Thread): Promise<StoredEntry[] | undefined> {
@@ -57,9 +58,7 @@ export function createKnownThreads(journal: Journal, encode: Encode): KnownThrea
         if (isSaid && found.title === "") found.title = titleOf(entry.text, encode);
       }
     }
-    known.delete(key);
     known.set(key, found);
-    for (const oldest of known.keys()) if (known.size > KNOWN_THREADS) known.delete(oldest);
     return found;
   }
 

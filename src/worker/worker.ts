@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { JournalKey } from "../core/journal-key.ts";
 import { abortWork } from "./background.ts";
 import { createContext, noteNewest, storeNow } from "./context.ts";
@@ -48,23 +49,15 @@ export function createWorker(
   /** Writes still running after another worker took their journal; they post their outcome when they end. */
   const late = new Set<Promise<void>>();
   /** Folds of journals held lately: taking one up again reads only what is new. */
-  const known = new Map<JournalKey, Folded>();
+  const known = new LRUCache<JournalKey, Folded>({ max: KNOWN_JOURNALS });
   let draining = false;
-
-  function remember({ key, state }: JournalContext): void {
-    known.set(key, state);
-    for (const oldest of known.keys()) {
-      if (known.size <= KNOWN_JOURNALS) return;
-      known.delete(oldest);
-    }
-  }
 
   async function drive(ctx: JournalContext): Promise<void> {
     known.delete(ctx.key); // it is folded in place, and half a fold must not be kept if this throws
     try {
       await hold(ctx);
       if (ctx.lost) await startOver(ctx);
-      else if (ctx.state.newer === undefined) remember(ctx);
+      else if (ctx.state.newer === undefined) known.set(ctx.key, ctx.state);
     } finally {
       for (const { ended } of ctx.busy.values()) {
         late.add(ended);

@@ -8,7 +8,7 @@ import {
   RESTJSONErrorCodes as Code,
   Routes,
 } from "discord.js";
-import { remember } from "../../core/ttl-cache.ts";
+import { memoize } from "../../core/memoize.ts";
 import { isBotError } from "../../core/errors.ts";
 import type { Api } from "./api.ts";
 import { isCode } from "./errors.ts";
@@ -58,9 +58,9 @@ export interface Channels {
 
 export function createChannels(api: Api): Channels {
   const kept = { ttlMs: TTL_MS, max: MAX_KEPT };
-  const channel = remember((id) => api.ask<APIChannel>("get", Routes.channel(id)), kept);
-  const guild = remember((id) => api.ask<APIGuild>("get", Routes.guild(id)), kept);
-  const isInThread = remember(async (member) => {
+  const channel = memoize((id) => api.ask<APIChannel>("get", Routes.channel(id)), kept);
+  const guild = memoize((id) => api.ask<APIGuild>("get", Routes.guild(id)), kept);
+  const isInThread = memoize(async (member) => {
     const [thread = "", user = ""] = member.split(" ");
     try {
       await api.ask("get", Routes.threadMembers(thread, user));

@@ -1,6 +1,7 @@
+import { LRUCache } from "lru-cache";
 import { MessageFlags, Routes } from "discord.js";
 import { isBotError } from "../../core/errors.ts";
-import { putNewest, remember } from "../../core/ttl-cache.ts";
+import { memoize } from "../../core/memoize.ts";
 import type { MessageRef } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import type { DiscordMessage } from "./encode.ts";
@@ -44,8 +45,8 @@ export function ephemeral(message: DiscordMessage) {
 }
 
 export function createEphemeralMessages(api: Api): EphemeralMessages {
-  const clicks = new Map<string, Click & { at: number }>();
-  const dmWith = remember(
+  const clicks = new LRUCache<string, Click>({ max: MAX_KEPT, ttl: TOKEN_MS });
+  const dmWith = memoize(
     (user) =>
       api.ask<{ id: string }>("post", Routes.userChannels(), { body: { recipient_id: user } }),
     { ttlMs: DAY_MS, max: MAX_KEPT },
@@ -75,12 +76,12 @@ export function createEphemeralMessages(api: Api): EphemeralMessages {
 
   return {
     clicked(place, user, click) {
-      putNewest(clicks, `${keyOf(place)} ${user}`, { ...click, at: performance.now() }, MAX_KEPT);
+      clicks.set(`${keyOf(place)} ${user}`, click);
     },
 
     async post(place, user, { here, elsewhere }) {
       const click = clicks.get(`${keyOf(place)} ${user}`);
-      if (click !== undefined && performance.now() - click.at < TOKEN_MS) {
+      if (click !== undefined) {
         // What comes of a click may be known before its answer has arrived.
         await click.answered;
         try {

@@ -1,7 +1,7 @@
+import { LRUCache } from "lru-cache";
 import { MessageType } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
-import { putNewest } from "../../core/ttl-cache.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import { type Channels, isThreadType } from "./channels.ts";
@@ -173,13 +173,13 @@ function createReader({ bot, heard, readFiles }: MessageParts): Reader {
 /** Says where a message belongs, if it is for the bot; its thread is opened if there is none. */
 function createPlacer(parts: MessageParts, reader: Reader) {
   const { bot, channels, queries, heard, people, say, openThread, quietly } = parts;
-  const ours = new Map<string, true>();
+  const ours = new LRUCache<string, true>({ max: MAX_THREADS });
 
   async function isOurs(place: Place): Promise<boolean> {
     const key = keyOf(place);
     if (ours.has(key)) return true;
     if (!heard.isOwnThread(place.channel) && !(await queries.isKnown(key))) return false;
-    putNewest(ours, key, true, MAX_THREADS);
+    ours.set(key, true);
     return true;
   }
 

@@ -7,7 +7,7 @@ import {
 } from "discord.js";
 import type { Actor } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
-import { remember } from "../../core/ttl-cache.ts";
+import { memoize } from "../../core/memoize.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { People, Membership } from "../../core/people.ts";
 import type { Api } from "./api.ts";
@@ -41,11 +41,11 @@ export interface PeopleParts {
 /** Everything is asked of Discord and forgotten after 60 s. */
 export function createPeople({ api, channels, guildOfRole, served }: PeopleParts): DiscordPeople {
   const kept = { ttlMs: TTL_MS, max: MAX_MEMBERS };
-  const memberOf = remember(async (id) => {
+  const memberOf = memoize(async (id) => {
     const [guild = "", user = ""] = id.split(" ");
     return unlessUnknown(api.ask<APIGuildMember>("get", Routes.guildMember(guild, user)));
   }, kept);
-  const membersOf = remember((guild) => listMembers(api, guild), kept);
+  const membersOf = memoize((guild) => listMembers(api, guild), kept);
 
   /** What a server says of a person by itself, whatever the channel. */
   async function standingIn(guild: string, user: string): Promise<Membership> {

@@ -1,7 +1,7 @@
+import { LRUCache } from "lru-cache";
 import { type APIChannel, ChannelType, RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError, messageOf } from "../../core/errors.ts";
-import { putNewest } from "../../core/ttl-cache.ts";
 import type { Api } from "./api.ts";
 import { type Channels, missingAmong } from "./channels.ts";
 import { isCode } from "./errors.ts";
@@ -53,7 +53,7 @@ export function createThreadOpener({
   say,
   log,
 }: ThreadOpenerParts): OpenThread {
-  const toldAt = new Map<string, number>();
+  const toldAt = new LRUCache<string, number>({ max: MAX_CHANNELS });
 
   async function whyNot({ guild, channel }: Root, error: unknown): Promise<string> {
     if (!isCode(error, Code.MissingAccess, Code.MissingPermissions)) return messageOf(error);
@@ -72,7 +72,7 @@ export function createThreadOpener({
     const { guild, channel, message, kind } = root;
     const last = toldAt.get(channel);
     if (last !== undefined && performance.now() - last < TOLD_MS) return;
-    putNewest(toldAt, channel, performance.now(), MAX_CHANNELS);
+    toldAt.set(channel, performance.now());
     const text = HAVE_THREADS.has(kind)
       ? cannotOpenThread(await whyNot(root, error))
       : NO_THREADS_HERE;

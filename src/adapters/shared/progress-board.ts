@@ -1,6 +1,6 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
-import { createRecent, putNewest } from "../../core/ttl-cache.ts";
 import type { MessageRef, Progress } from "../adapter.ts";
 import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
 import { createRunProgress, renderProgress, type RunProgress } from "../render/progress.ts";
@@ -58,10 +58,13 @@ export interface ProgressBoardParts<Place> {
 
 export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): ProgressBoard<Place> {
   const { show, threadOf, allowLink, postCounts, log } = parts;
-  const lives = new Map<MessageRef, Live<Place>>();
-  const over = createRecent({ ttlMs: DAY_MS, max: MAX_LIVES });
+  const lives = new LRUCache<MessageRef, Live<Place>>({
+    max: MAX_LIVES,
+    dispose: ({ timer }) => clearTimeout(timer),
+  });
+  const over = new LRUCache<MessageRef, true>({ ttl: DAY_MS, max: MAX_LIVES });
   /** By thread, when it may be edited again; and when any may. */
-  const nextAt = new Map<string, number>();
+  const nextAt = new LRUCache<string, number>({ max: MAX_LIVES });
   let pausedUntil = 0;
   let stopped = false;
 
@@ -84,7 +87,7 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
   }
 
   function count(place: Place): void {
-    putNewest(nextAt, threadOf(place), performance.now() + INTERVAL_MS, MAX_LIVES);
+    nextAt.set(threadOf(place), performance.now() + INTERVAL_MS);
   }
 
   async function edit(ref: MessageRef, live: Live<Place>): Promise<void> {
@@ -93,9 +96,9 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
     try {
       const rendered = await renderProgress(live.progress, allowLink(live.place));
       // A message that somebody deleted would be asked for at every step.
-      if (lives.get(ref) === live && !(await show(live.place, ref, rendered))) over.add(ref);
+      if (lives.get(ref) === live && !(await show(live.place, ref, rendered))) over.set(ref, true);
     } catch (error) {
-      if (isBotError(error, "PLATFORM_REFUSED")) over.add(ref);
+      if (isBotError(error, "PLATFORM_REFUSED")) over.set(ref, true);
       pausedUntil = Math.max(pausedUntil, performance.now() + pauseMsOf(error));
       log.debug({ err: error }, "progress could not be shown");
     }
@@ -104,17 +107,12 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
   function drop(ref: MessageRef): Promise<void> | undefined {
     const live = lives.get(ref);
     lives.delete(ref);
-    clearTimeout(live?.timer);
     return live?.sending;
   }
 
   function enter(place: Place, ref: MessageRef, progress: RunProgress): Live<Place> {
     const live = { place, progress, timer: undefined, sending: undefined, news: false };
     lives.set(ref, live);
-    for (const oldest of lives.keys()) {
-      if (lives.size <= MAX_LIVES) break;
-      void drop(oldest);
-    }
     return live;
   }
 
@@ -136,12 +134,12 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
       schedule(ref, live);
     },
     async end(ref) {
-      over.add(ref);
+      over.set(ref, true);
       await drop(ref);
     },
     stop() {
       stopped = true;
-      for (const ref of lives.keys()) void drop(ref);
+      lives.clear();
     },
   };
 }

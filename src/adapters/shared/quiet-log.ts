@@ -1,5 +1,5 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import { createRecent } from "../../core/ttl-cache.ts";
 
 const QUIET_MS = 60_000;
 const MAX_KINDS = 1_000;
@@ -8,11 +8,11 @@ const MAX_KINDS = 1_000;
 export type QuietLog = (text: string, about: string, error?: unknown) => void;
 
 export function createQuietLog(log: Logger): QuietLog {
-  const logged = createRecent({ ttlMs: QUIET_MS, max: MAX_KINDS });
+  const logged = new LRUCache<string, true>({ ttl: QUIET_MS, max: MAX_KINDS });
   return (text, about, error) => {
     const key = `${text} ${about}`;
     if (logged.has(key)) return;
-    logged.add(key);
+    logged.set(key, true);
     log.warn({ about, ...(error !== undefined && { err: error }) }, text);
   };
 }

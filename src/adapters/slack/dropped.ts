@@ -1,5 +1,5 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import { putNewest } from "../../core/ttl-cache.ts";
 import { renderText } from "../render/message.ts";
 import { slackMessages } from "./encode.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
@@ -27,12 +27,12 @@ export interface Dropped {
 }
 
 export function createDropped({ posting, allowLink, log }: DroppedParts): Dropped {
-  const recent = new Map<string, { place: Place; at: number }>();
+  const recent = new LRUCache<string, Place>({ max: MAX_RECENT, ttl: RECENT_MS });
   let toldAt = -Infinity;
   return {
     heard(place) {
       const { channel, root } = place;
-      putNewest(recent, `${channel} ${root}`, { place, at: performance.now() }, MAX_RECENT);
+      recent.set(`${channel} ${root}`, place);
     },
     async tell() {
       const now = performance.now();
@@ -42,8 +42,8 @@ export function createDropped({ posting, allowLink, log }: DroppedParts): Droppe
       const [message] = slackMessages(await renderText(EVENTS_DROPPED, allowLink));
       if (message === undefined) return;
       const delivery = noticeDelivery("dropped", String(Math.floor(Date.now() / TOLD_MS)));
-      for (const { place, at } of recent.values()) {
-        if (now - at > RECENT_MS) continue;
+      for (const place of recent.rvalues()) {
+        if (place === undefined) continue;
         posting.put(place, [message], delivery).catch((error: unknown) => {
           log.debug({ err: error }, "people could not be told that Slack drops events");
         });

@@ -1,8 +1,9 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import * as z from "zod";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import { createRecent, remember } from "../../core/ttl-cache.ts";
+import { memoize } from "../../core/memoize.ts";
 import type { Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import { type Api, within } from "./api.ts";
@@ -65,15 +66,15 @@ export interface Messages {
 export function createMessages(parts: MessageParts): Messages {
   const { workspace, api, people, inbox, queries, log } = parts;
   const { team, botUser } = workspace;
-  const ours = createRecent({ ttlMs: DAY_MS, max: MAX_THREADS });
+  const ours = new LRUCache<string, true>({ ttl: DAY_MS, max: MAX_THREADS });
   /** Every reply in other people's threads would else be a request, of a kind that answers need too. */
   let pausedUntil = 0;
-  const rootOf = remember(readRoot, { ttlMs: FOREIGN_MS, max: MAX_THREADS });
+  const rootOf = memoize(readRoot, { ttlMs: FOREIGN_MS, max: MAX_THREADS });
 
   async function isOurs(key: JournalKey): Promise<boolean> {
     if (ours.has(key)) return true;
     if (!(await queries.isKnown(key))) return false;
-    ours.add(key);
+    ours.set(key, true);
     return true;
   }
 
@@ -115,7 +116,7 @@ export function createMessages(parts: MessageParts): Messages {
     const inbound = { kind: "text" as const, actor, text, ...attached };
     try {
       await inbox.post(key, `msg:${ts}`, inbound);
-      ours.add(key);
+      ours.set(key, true);
       parts.onHeard(place);
     } catch (error) {
       if (!isBotError(error, "USAGE")) throw error;

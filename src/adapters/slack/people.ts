@@ -1,6 +1,6 @@
 import type { webApi } from "@slack/bolt";
 import type { Actor } from "../../core/entry.ts";
-import { remember } from "../../core/ttl-cache.ts";
+import { memoize } from "../../core/memoize.ts";
 import type { People, Membership } from "../../core/people.ts";
 import { type Api, within } from "./api.ts";
 import { refusalCode } from "./errors.ts";
@@ -47,13 +47,13 @@ export interface SlackPeople extends People {
 export function createPeople(api: Api, workspace: Workspace): SlackPeople {
   const { team } = workspace;
   const kept = { ttlMs: TTL_MS, max: MAX_USERS };
-  const profileOf = remember((user) => profile(api, user), kept);
-  const membersOf = remember((channel) => listMembers(api, channel), {
+  const profileOf = memoize((user) => profile(api, user), kept);
+  const membersOf = memoize((channel) => listMembers(api, channel), {
     ...kept,
     max: MAX_CHANNELS,
   });
-  const groupOf = remember((group) => listGroup(api, group), { ...kept, max: MAX_CHANNELS });
-  const channelOf = remember((channel) => askChannel(api, channel), { ...kept, max: MAX_CHANNELS });
+  const groupOf = memoize((group) => listGroup(api, group), { ...kept, max: MAX_CHANNELS });
+  const channelOf = memoize((channel) => askChannel(api, channel), { ...kept, max: MAX_CHANNELS });
   const isHome = ({ team_id, enterprise_user }: Profile) =>
     team_id === team || enterprise_user?.teams?.includes(team) === true;
 

@@ -1,6 +1,6 @@
+import { LRUCache } from "lru-cache";
 import type { webApi } from "@slack/bolt";
 import { BotError, isBotError } from "../../core/errors.ts";
-import { putNewest } from "../../core/ttl-cache.ts";
 import type { MessageRef } from "../adapter.ts";
 import {
   deliverParts,
@@ -62,7 +62,7 @@ const GONE_MS = 600_000;
 /** One message at a time. */
 function createSender(api: Api) {
   /** By thread without its first message, when that was seen, and what came into the channel and has yet to go. */
-  const gone = new Map<string, { at: number; stray: string | undefined }>();
+  const gone = new LRUCache<string, { at: number; stray: string | undefined }>({ max: MAX_GONE });
 
   /** @throws BotError PLATFORM_REFUSED when the thread is known to have lost its first message */
   async function checkRoot(channel: string, root: string): Promise<void> {
@@ -95,7 +95,7 @@ function createSender(api: Api) {
     if (where.thread_ts === undefined || posted.message?.thread_ts === where.thread_ts) return put;
     // Slack posts a reply into the channel, for all to see, when the message that the thread hangs from is gone.
     const seen = { at: performance.now(), stray: ts };
-    putNewest(gone, `${channel} ${where.thread_ts}`, seen, MAX_GONE);
+    gone.set(`${channel} ${where.thread_ts}`, seen);
     await checkRoot(channel, where.thread_ts);
     return put;
   }
