@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ExponentialBackoff, type GeneratorFn, noJitterGenerator } from "cockatiel";
+import { createBackoff } from "../core/backoff.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { type GenerateOptions, type Model, ModelError, type ModelRequest } from "./model.ts";
 
@@ -31,11 +31,7 @@ function isRetryable(error: unknown): error is Retryable {
   return error instanceof ModelError && isBotError(error, ...RETRYABLE);
 }
 
-/** Keeps many callers from coming back at the same moment. */
-const jittered: GeneratorFn<number> = (state, options) => {
-  const [delay, next] = noJitterGenerator(state, options);
-  return [Math.min(options.maxDelay, delay * (0.75 + Math.random() / 2)), next];
-};
+const SPREAD = 0.25;
 
 function failedFor(error: Retryable, addition: string): ModelError {
   const { code, message, retryAfterMs } = error;
@@ -50,17 +46,12 @@ function failedFor(error: Retryable, addition: string): ModelError {
 export function createRetryingModel(model: Model, options: RetryingOptions = {}): Model {
   const { attempts = 3, maxRetryAfterMs = 60_000, deadlineMs = 120_000 } = options;
   const { firstDelayMs = 200, maxDelayMs = 10_000 } = options;
-  const backoff = new ExponentialBackoff({
-    generator: jittered,
-    initialDelay: firstDelayMs,
-    maxDelay: maxDelayMs,
-  });
-
   async function generate(request: ModelRequest, { signal, onDelta }: GenerateOptions) {
     const deadline = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     let firstFailedAt: number | undefined;
-    let delay = backoff.next();
+    // Many callers must not come back at the same moment.
+    const waits = createBackoff(firstDelayMs, maxDelayMs, SPREAD);
     let last: Retryable | undefined;
     let hasDelivered = false;
     try {
@@ -85,8 +76,7 @@ export function createRetryingModel(model: Model, options: RetryingOptions = {})
         firstFailedAt ??= Date.now();
         timer ??= setTimeout(() => deadline.abort(), deadlineMs);
         if (attempt >= attempts) throw failedFor(last, `I tried ${attempt} times.`);
-        const waitMs = last.retryAfterMs ?? delay.duration;
-        delay = delay.next(undefined);
+        const waitMs = last.retryAfterMs ?? waits.next();
         if (waitMs > Math.min(maxRetryAfterMs, firstFailedAt + deadlineMs - Date.now())) {
           const until = new Date(Date.now() + waitMs).toISOString();
           throw failedFor(

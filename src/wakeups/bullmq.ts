@@ -1,8 +1,9 @@
 import { Queue, Worker } from "bullmq";
-import { Redis } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import { BotError, messageOf } from "../core/errors.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import type { RedisAddress } from "../journal/redis/address.ts";
+import { createReconnects, ioredisOptions } from "../journal/redis/clients.ts";
 import {
   createInProcessWakeups,
   DEFAULT_CONCURRENCY,
@@ -17,8 +18,6 @@ const PREFIX = "{wk}";
 const KEPT_EVENTS = 100;
 /** How long each of a stop's two steps waits for Redis; what it does not hear of the sweep makes good. */
 const GOODBYE_MS = 1_500;
-/** Between attempts to connect: doubling. */
-const RETRY_MS = { first: 50, most: 1_000 } as const;
 
 export interface BullmqOptions extends InProcessOptions {
   address: RedisAddress;
@@ -27,6 +26,8 @@ export interface BullmqOptions extends InProcessOptions {
   /** The transports that this process serves, as they are at the start: only their wakes are taken. */
   served(): Iterable<string>;
 }
+
+type RetryStrategy = (tries: number) => number | null;
 
 interface Wake {
   key: JournalKey;
@@ -77,15 +78,22 @@ function open(options: BullmqOptions, here: InProcessWakeups) {
     onError(error, key);
   }
 
+  const createStrategy = (): RetryStrategy => {
+    const waits = createReconnects();
+    return (tries) => {
+      if (tries === 1) waits.reset();
+      return stopping ? null : waits.next();
+    };
+  };
   const connection = new Connection({
-    ...loginOf(address),
+    ...ioredisOptions(address),
     connectionName: "watchkeeper-wakeups",
     lazyConnect: true,
     disconnectTimeout: 200, // after a disconnect the process lives on for as long
     maxRetriesPerRequest: null, // BullMQ asks for it: its worker waits for as long as it takes
-    retryStrategy: (tries) =>
-      stopping ? null : Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** tries),
   });
+  connection.createStrategy = createStrategy;
+  connection.options.retryStrategy = createStrategy();
   connection.on("error", report).on("ready", () => {
     said = "";
   });
@@ -151,9 +159,12 @@ function open(options: BullmqOptions, here: InProcessWakeups) {
 /** BullMQ makes copies of a connection for itself; they are to be ended too. */
 class Connection extends Redis {
   readonly copies: Redis[] = [];
+  /** A connection counts its own attempts. */
+  createStrategy: () => RetryStrategy = () => () => null;
 
-  override duplicate(changes?: Parameters<Redis["duplicate"]>[0]): Redis {
+  override duplicate(changes?: Partial<RedisOptions>): Redis {
     const copy = super.duplicate(changes);
+    copy.options.retryStrategy = this.createStrategy();
     this.copies.push(copy);
     return copy;
   }
@@ -187,15 +198,4 @@ function jobOptions({ key, at }: Wake) {
   const gone = { removeOnComplete: true, removeOnFail: true };
   if (delay <= 0) return { ...gone, deduplication: { id: key, keepLastIfActive: true } };
   return { ...gone, delay, jobId: `${encodeURIComponent(key)}@${at}` };
-}
-
-function loginOf({ at, username, password, database }: RedisAddress) {
-  return {
-    ...(at.kind === "unix"
-      ? { path: at.path }
-      : { host: at.host, port: at.port, ...(at.tls && { tls: {} }) }),
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    db: database,
-  };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { createBackoff } from "../../core/backoff.ts";
 import { isBotError } from "../../core/errors.ts";
 
 const FIRST_WAIT_MS = 250;
@@ -28,7 +29,8 @@ export function createRetryQueue({ max, onFailed }: RetryQueueOptions): RetryQue
   let givenUp = 0;
 
   async function run(job: () => Promise<void>): Promise<void> {
-    for (let waitMs = FIRST_WAIT_MS; !stopped.signal.aborted;) {
+    const waits = createBackoff(FIRST_WAIT_MS, MAX_WAIT_MS);
+    while (!stopped.signal.aborted) {
       try {
         await job();
         return;
@@ -38,8 +40,7 @@ export function createRetryQueue({ max, onFailed }: RetryQueueOptions): RetryQue
           return;
         }
         const askedMs = isBotError(error) ? (error.retryAfterMs ?? 0) : 0;
-        await pause(Math.max(waitMs, askedMs));
-        waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
+        await pause(Math.max(waits.next(), askedMs));
       }
     }
     givenUp += 1;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "pino";
+import { createBackoff } from "../../core/backoff.ts";
 import { isBotError } from "../../core/errors.ts";
 import { clientOptions, within } from "./api.ts";
 import { platformError } from "./errors.ts";
@@ -16,6 +17,8 @@ export interface SocketSourceOptions {
 
 /** From the request for an address to Slack's hello. */
 const CONNECT_MS = 20_000;
+/** Before the first attempt after one that failed; then twice as long each time, a third more or less. */
+const FIRST_BACKOFF_MS = 375;
 const MAX_BACKOFF_MS = 30_000;
 /** A connection that lived shorter than this counts as a failed attempt, or Slack would be asked without end. */
 const LIVED_MS = 5_000;
@@ -39,8 +42,8 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
   const stopping = new AbortController();
   let isUp = false;
   let upAt = 0;
-  /** In a row. */
-  let failures = 0;
+  /** Between attempts that failed, or connections that did not last. */
+  const waits = createBackoff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS, 1 / 3);
   let reconnecting: Promise<void> | undefined;
 
   async function connect(): Promise<void> {
@@ -61,19 +64,18 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
   }
 
   async function reconnect(): Promise<void> {
-    failures = performance.now() - upAt < LIVED_MS ? failures + 1 : 0;
-    let waitMs = 0;
+    const hasLived = performance.now() - upAt >= LIVED_MS;
+    if (hasLived) waits.reset();
+    let delayMs = hasLived ? 0 : waits.next();
     while (!stopping.signal.aborted) {
-      const backoffMs = Math.min(MAX_BACKOFF_MS, failures === 0 ? 0 : 250 * 2 ** failures);
-      const delayMs = Math.max(waitMs, backoffMs * (0.5 + Math.random() / 2));
       try {
         await sleep(delayMs, undefined, { signal: stopping.signal });
         await connect();
         return;
       } catch (error) {
         if (stopping.signal.aborted) return;
-        failures += 1;
-        waitMs = isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
+        const askedMs = isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
+        delayMs = Math.max(askedMs, waits.next());
         const level = isBotError(error, "PLATFORM_REFUSED") ? "error" : "warn";
         log[level]({ err: error }, "no connection to Slack; it is tried again");
       }

@@ -8,6 +8,7 @@ import {
 } from "redis";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { type RedisAddress, showAddress } from "./address.ts";
+import { createReconnects, LONGEST_RECONNECT_MS, redisOptions } from "./clients.ts";
 import type { Script } from "./scripts.ts";
 
 /** How long Redis may take to answer before STORE_UNAVAILABLE, as the port promises. */
@@ -15,9 +16,6 @@ export const ANSWER_MS = 2_000;
 /** A connection on which nothing moves for this long is given up; a ping moves something well before. */
 const SILENT_MS = 10_000;
 const PING_MS = 3_000;
-/** From 50 ms doubling to a second: a server that blinks is soon asked again, one that is down not too often. */
-const RECONNECT_MS = { first: 50, most: 1_000 } as const;
-
 export type RedisClient = ReturnType<typeof create>;
 
 /** One connection that is made again for as long as it takes. Nothing waits in a queue while there is none. */
@@ -33,27 +31,23 @@ export interface Connection {
   close(): void;
 }
 
-function create({ at, username, password, database }: RedisAddress, isOpened: () => boolean) {
+function create(address: RedisAddress, isOpened: () => boolean) {
   const began = performance.now();
-  const options = {
-    socketTimeout: SILENT_MS,
-    connectTimeout: ANSWER_MS,
-    reconnectStrategy: (tries: number, cause: Error) =>
-      isOpened() || (performance.now() - began < ANSWER_MS && !isRefusal(cause))
-        ? Math.min(RECONNECT_MS.most, RECONNECT_MS.first * 2 ** tries)
-        : cause,
-  };
-  const socket =
-    at.kind === "unix"
-      ? { ...options, path: at.path, tls: false as const }
-      : at.tls
-        ? { ...options, host: at.host, port: at.port, tls: true as const }
-        : { ...options, host: at.host, port: at.port };
+  const waits = createReconnects();
+  const { socket, ...login } = redisOptions(address);
   return createClient({
-    socket,
-    database,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
+    ...login,
+    socket: {
+      ...socket,
+      socketTimeout: SILENT_MS,
+      connectTimeout: ANSWER_MS,
+      reconnectStrategy(tries: number, cause: Error) {
+        const isWorthIt = performance.now() - began < ANSWER_MS && !isRefusal(cause);
+        if (!isOpened() && !isWorthIt) return cause;
+        if (tries === 0) waits.reset();
+        return waits.next();
+      },
+    },
     name: "watchkeeper",
     disableOfflineQueue: true,
     pingInterval: PING_MS,
@@ -109,7 +103,7 @@ export async function connect(
 
   function replace(old: RedisClient): void {
     const now = performance.now();
-    if (closed || old !== client || now - replacedAt < RECONNECT_MS.most) return;
+    if (closed || old !== client || now - replacedAt < LONGEST_RECONNECT_MS) return;
     replacedAt = now;
     old.destroy();
     client = start();

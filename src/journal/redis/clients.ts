@@ -1,0 +1,43 @@
+import { createBackoff } from "../../core/backoff.ts";
+import type { RedisAddress } from "./address.ts";
+
+/** How both clients reach and log in to the server of `REDIS_URL`, and how long they wait before they try again. */
+
+/** The address for `redis`, the client of the journals. */
+export function redisOptions({ at, username, password, database }: RedisAddress) {
+  return {
+    // `tls: false` tells a socket's path from a host to the client's types.
+    socket:
+      at.kind === "unix"
+        ? { path: at.path, tls: false as const }
+        : { host: at.host, port: at.port, ...(at.tls && { tls: true as const }) },
+    ...loginOf({ username, password }),
+    database,
+  };
+}
+
+/** The same for `ioredis`, the client of BullMQ. */
+export function ioredisOptions({ at, username, password, database }: RedisAddress) {
+  return {
+    ...(at.kind === "unix"
+      ? { path: at.path }
+      : { host: at.host, port: at.port, ...(at.tls && { tls: {} }) }),
+    ...loginOf({ username, password }),
+    db: database,
+  };
+}
+
+function loginOf({ username, password }: Pick<RedisAddress, "username" | "password">) {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+  };
+}
+
+/** The longest wait between two attempts to connect. */
+export const LONGEST_RECONNECT_MS = 1_000;
+
+/** From 50 ms doubling to a second: a server that blinks is soon asked again, one that is down not too often. */
+export function createReconnects() {
+  return createBackoff(50, LONGEST_RECONNECT_MS);
+}
