@@ -1,4 +1,5 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
+import type { Backoff } from "../core/backoff.ts";
 import type { AppendKind, Draft, StoredEntry } from "../core/entry.ts";
 import { isBotError } from "../core/errors.ts";
 import { inPages } from "../core/pages.ts";
@@ -114,7 +115,8 @@ export async function appendDecision(
 export async function postLate(ctx: JournalContext, draft: Draft<"signal">): Promise<void> {
   const { journal, log } = ctx.parts;
   const until = performance.now() + LATE_WORD_MS;
-  for (let tries = 0; ; tries++) {
+  let waits: Backoff | undefined;
+  for (;;) {
     try {
       await journal.post(ctx.key, draft);
       return;
@@ -126,7 +128,8 @@ export async function postLate(ctx: JournalContext, draft: Draft<"signal">): Pro
         );
         return;
       }
-      await sleep(backoffMs(tries));
+      waits ??= await storeBackoff();
+      await sleep(waits.next());
     }
   }
 }
@@ -136,7 +139,8 @@ export async function retryUntilStored<T>(
   ctx: JournalContext,
   request: () => Promise<T>,
 ): Promise<T> {
-  for (let tries = 0; ; tries++) {
+  let waits: Backoff | undefined;
+  for (;;) {
     try {
       const reply = await request();
       const awayMs = ctx.awaySince === undefined ? 0 : performance.now() - ctx.awaySince;
@@ -149,16 +153,20 @@ export async function retryUntilStored<T>(
       const isAway = isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL");
       if (!isAway || ctx.over || ctx.abandoned) throw error;
       ctx.awaySince ??= performance.now();
-      if (tries === 0) {
+      if (waits === undefined) {
         ctx.parts.log.warn({ err: error, key: ctx.key }, "the store is away; waiting");
       }
-      await sleep(backoffMs(tries));
+      waits ??= await storeBackoff();
+      await sleep(waits.next());
     }
   }
 }
 
-function backoffMs(tries: number): number {
-  return Math.min(1_000, 50 * 2 ** tries);
+/** From 50 ms doubling to a second: a store that blinks is soon asked again, one that is down not too often. */
+async function storeBackoff(): Promise<Backoff> {
+  // Loaded by the first failure: a start does not need it.
+  const { createBackoff } = await import("../core/backoff.ts");
+  return createBackoff(50, 1_000);
 }
 
 function sleep(ms: number): Promise<void> {
