@@ -75,4 +75,18 @@ describe("what people read", () => {
     for (const word of Object.keys(USAGE)) expect(usage(word as "run")).toMatch(/^Usage: `[^`]/);
     expect(SYSTEM_PROMPT).toContain("plain, short, active");
   });
+
+  test("is quoted on docs/discord.md as the program says it", () => {
+    const page = read("docs/discord.md");
+    const [, section = ""] = page.split("## When something is wrong");
+    const cells = section.match(/^\| (?=["`]).*?\|/gm) ?? [];
+    const quoted = cells.flatMap((cell) => cell.match(/(?<=["`])[^"`]{4,}(?=["`])/) ?? []);
+    const program = sources("src").map(read).join("\n");
+    const pieces = quoted
+      .flatMap((text) => text.split(/\d+\S*|…/))
+      .filter((text) => /\w/.test(text));
+    const discordsOwn = "This interaction failed";
+    expect(pieces.filter((text) => !program.includes(text) && text !== discordsOwn)).toEqual([]);
+    expect(pieces.length).toBeGreaterThan(8);
+  });
 });
