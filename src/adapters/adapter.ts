@@ -110,7 +110,7 @@ interface Spent {
   workMs: number;
 }
 
-/** A word of the program's own, and what can be pressed below it. */
+/** What the program says itself, and what can be pressed below it. */
 export interface Notice {
   kind: "notice";
   text: string;
@@ -142,7 +142,7 @@ export type Outgoing =
     }
   | Notice;
 
-/** What a private word lets its reader press. */
+/** What a private message lets its reader press. */
 export type Offer = Pick<Notice, "holds" | "approves" | "confirms">;
 
 /** Names a message on its platform for as long as it exists; the view that made it can change it or take it back. */
@@ -155,8 +155,8 @@ export interface Delivery {
   /** An earlier attempt may have come through: look for its message first, and return that one. */
   isRetry: boolean;
   /**
-   * The delivery by which progress may have been begun for this answer, in a message that nobody has recorded: it is to
-   * be looked for as well, and taken away.
+   * The delivery that may have opened progress for this answer, in a message that nobody recorded: look for that one too,
+   * and delete it.
    */
   orphan?: string;
 }
@@ -182,21 +182,18 @@ export interface View {
    * needs no message. `soFar`: the calls of the run until now.
    */
   openProgress?(delivery: Delivery, soFar: readonly Progress[]): Promise<MessageRef>;
-  /** `begun`: the run's message by `begin`, perhaps by another process; without one the update may be dropped. */
-  progress(update: Progress, begun?: MessageRef): void;
-  /** `begun`: a message of this run's that the answer takes the place of. */
-  post(message: Outgoing, delivery: Delivery, begun?: MessageRef): Promise<MessageRef>;
+  /** `opened`: the run's message by `openProgress`, perhaps of another process; without one the update may be dropped. */
+  progress(update: Progress, opened?: MessageRef): void;
+  /** `opened`: the run's message, which the answer replaces. */
+  post(message: Outgoing, delivery: Delivery, opened?: MessageRef): Promise<MessageRef>;
   /** To one person only, with what they can press. */
   postPrivately(account: string, text: string, offer?: Offer): Promise<MessageRef>;
-  /**
-   * Brings a notice that is shown up to date, one to a single person too; undefined: nothing of it holds any more, so it
-   * goes where the platform lets it.
-   */
+  /** Edits a notice, also one to a single person. Undefined: nothing of it holds any more, so it is deleted where it can be. */
   updateNotice(ref: MessageRef, notice: Notice | undefined): Promise<void>;
   postCard(card: ActionCard, delivery: Delivery): Promise<MessageRef>;
-  /** Brings a card that is already shown up to date. */
+  /** Edits a card that is shown. */
   updateCard(ref: MessageRef, card: ActionCard): Promise<void>;
-  /** Takes back a message that another worker delivered as well. */
+  /** Deletes a message that another worker delivered as well. */
   delete(ref: MessageRef): Promise<void>;
 }
 
