@@ -235,7 +235,7 @@ function enqueue({ queue }: Transcript, { seq, id }: Entry, content: Kept[]): vo
   queue.push({ seq, id, content });
 }
 
-/** `T3` for a model's call; a person's own is none of the evidence. */
+/** `T3` for a model's call; a person's own call is not evidence. */
 function refOf({ numbered }: Transcript, call: string): string {
   return numbered.has(call) ? citationOf(call) : `the direct command ${call}`;
 }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "./entry.ts";
 /** More than any tool nests; zod and JSON walk the stack, which ends at about 2 000. */
 export const MAX_DEPTH = 32;
 
-/** `text` as JSON, or undefined when it is none, nests deeper than 32, or has a key `__proto__`, which zod would drop. */
+/** `text` as JSON, or undefined when it is not JSON, nests deeper than 32, or has a key `__proto__`, which zod would drop. */
 export function tryJson(text: string): Json | undefined {
   try {
     const value: unknown = JSON.parse(text);

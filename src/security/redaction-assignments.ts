@@ -5,7 +5,7 @@ import type { Range } from "./redaction-encodings.ts";
  * inside escaped JSON, `?token=x&`, `--password x`, `<password>x</password>`, `name: PASSWORD` with `value: x`.
  */
 
-/** Whatever is assigned to one of these is a secret, unless it says that it is none. */
+/** A value assigned to one of these names is a secret, unless it says that it is not. */
 const STRONG = [
   String.raw`password|(?<![/(])passwd|passwort|kennwort|contrase(?:ñ|n)a|pass(?:phrase|code)|pwd|(?<![a-z])(?:psk|pw)`,
   String.raw`(?<=_|-|db|user|admin|root|smtp|redis|mysql|pg|store|key)pass`,
@@ -134,7 +134,7 @@ function isRandomWord(word: string): boolean {
 /** What a program's source assigns: a longer name, an element, a call. */
 const EXPRESSION = /^[A-Za-z_$]+(?:\.[A-Za-z_$]+)+$|^[\w.$]+[[(]/;
 
-/** True unless the value says that it is none: a mask, a reference, a word such as "expired". */
+/** True unless the value says that it is not one: a mask, a reference, a word such as "expired". */
 export function isGiven(value: string): boolean {
   if (value.length < 3 || /^\d{1,3}$/.test(value)) return false;
   return !IS_STAND_IN.test(value) && !VARIABLE.test(value) && !SENTENCE.test(` ${value} `);

@@ -182,7 +182,7 @@ function codePointOf(character: string): string {
 /**
  * A warning for a card when a word is not what it looks like, naming up to three such words and five characters of
  * each: scripts mixed inside a word, fullwidth and mathematical letters, and Cyrillic or Greek words of nothing but
- * look-alikes in a text that is not otherwise in that script. Undefined when there is none.
+ * look-alikes in a text that is not otherwise in that script. Undefined if the text has none.
  */
 export function confusables(text: string): string | undefined {
   const words = new Set(cleanText(text).match(/[\p{L}\p{M}\p{N}]+/gu));

@@ -227,7 +227,7 @@ function decidedWord(action: Action, click: Entry<"click">): string | undefined 
   return click.at < proposal.expiresAt ? undefined : expired;
 }
 
-/** The next revision, or a word about why there is none. Its expiry, place and reason stay. */
+/** The next revision, or a notice that says why not. Its expiry, place and reason stay. */
 function editedDraft(
   { action, run, call, proposal }: Action,
   click: Entry<"click">,

@@ -44,7 +44,7 @@ export type Absence = "gone" | "unknown" | "late" | "alone";
 
 /** Longer than any tool takes and a restart on top: that machine's processes may serve other platforms. */
 const MAX_LEFT_MS = 15 * 60_000;
-/** Four beats. From then on people are told what is waited for, and what nobody asked of that machine is done elsewhere. */
+/** Four beats. From then on people hear what the thread waits for, and calls that name no machine go elsewhere. */
 const QUIET_MS = 60_000;
 
 /** The machine that arguments name, if they do so in a way that one can be called. */

@@ -58,7 +58,7 @@ export interface ModelRun {
   toolsOff: Entry<"gate"> | undefined;
   /** What a person denied: the same call is not asked about again. */
   readonly denied: Set<string>;
-  /** Denials since a call was last carried out. */
+  /** Denials since a call last ran. */
   denials: number;
   readonly loop: Loop;
 }

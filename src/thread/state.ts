@@ -167,7 +167,7 @@ export interface Thread {
   requestTokens: number;
   /** The newest run failed because of what the thread has in it: the next one is told it in brief. */
   tooMuch: boolean;
-  /** `uses`: calls that models asked for, carried out or not. */
+  /** `uses`: calls that models asked for, whether they ran or not. */
   counts: {
     runs: number;
     actions: number;

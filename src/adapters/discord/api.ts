@@ -4,11 +4,11 @@ import { platformError } from "./errors.ts";
 
 export const API_URL = "https://discord.com/api";
 
-/** What is not answered by then may still be carried out: whoever repeats it looks first. */
+/** A request without an answer by then may still take effect: look before repeating it. */
 const TIMEOUT_MS = 10_000;
 /** Of one request with its waiting for those before it in the same channel. */
 const WHOLE_MS = 18_000;
-/** A limit of a few seconds is waited for: a long answer is several messages, and five may be sent in 5 s. */
+/** Waits out a limit of a few seconds: a long answer is several messages, and Discord allows five in 5 s. */
 const MAX_WAIT_MS = 6_000;
 
 interface Request {
@@ -21,7 +21,7 @@ interface Request {
 /** Discord's HTTP API, version 10, as the bot. */
 export interface Api {
   /**
-   * One request. Repeated only where Discord said that it was not carried out and asks to wait for at most 6 s.
+   * One request. Repeated only if Discord said that it had no effect and asks to wait for at most 6 s.
    * @throws BotError PLATFORM_REFUSED, PLATFORM_RATE_LIMITED, PLATFORM_UNREACHABLE (after 18 s at the latest)
    */
   ask<T>(
@@ -33,7 +33,7 @@ export interface Api {
   stop(): void;
 }
 
-/** Never a blind repeat: what timed out may have been carried out. */
+/** Never repeats blindly: a request that timed out may have taken effect. */
 export const REST_OPTIONS = { timeout: TIMEOUT_MS, retries: 0 } as const;
 
 export function createApi(token: string, apiUrl: string | undefined): Api {

@@ -49,8 +49,8 @@ const LIMITS: Readonly<Partial<Record<number, number>>> = {
 export const REFUSED_MS = 60_000;
 
 /**
- * What a failed request becomes. Only whoever asks knows if it may be repeated: what could not be reached may have been
- * carried out.
+ * Turns a failed request into an error. Only the caller knows whether to repeat it: one that got no answer
+ * may still have taken effect.
  */
 export function platformError(error: unknown, what: string): BotError {
   if (error instanceof BotError) return error;

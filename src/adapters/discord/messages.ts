@@ -170,7 +170,7 @@ function createReader({ bot, heard, readFiles }: MessageParts): Reader {
   };
 }
 
-/** Says where a message belongs, if it is for the bot; its thread is opened if there is none. */
+/** Says where a message belongs, if it is for the bot; opens its thread if it has none yet. */
 function createPlacer(parts: MessageParts, reader: Reader) {
   const { bot, channels, queries, heard, people, say, openThread, quietly } = parts;
   const ours = new LRUCache<string, true>({ max: MAX_THREADS });

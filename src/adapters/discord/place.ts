@@ -18,7 +18,7 @@ export function keyOf({ guild, channel }: Place): JournalKey {
   return `discord:${guild ?? "dm"}:${channel}`;
 }
 
-/** The place that a key names, or undefined when it is none of Discord's. */
+/** The place that a key names, or undefined if it is not Discord's. */
 export function tryPlace(key: JournalKey): Place | undefined {
   const [, guild, channel] = KEY.exec(key) ?? [];
   if (guild === undefined || channel === undefined) return undefined;
@@ -29,7 +29,7 @@ export function accountOf(user: string): string {
   return `discord:${user}`;
 }
 
-/** The user's id, or undefined when the account is none of Discord's. */
+/** The user's id, or undefined if the account is not Discord's. */
 export function tryUser(account: string): string | undefined {
   return ACCOUNT.exec(account)?.[1];
 }

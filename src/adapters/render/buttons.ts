@@ -56,7 +56,7 @@ const REVISION = /^[1-9]\d{0,8}$/;
 /** Up to 0.3 a button said nothing of the digest. */
 const APPROVED = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
 
-/** What a pressed button means; undefined for an id that is none of ours, such as another version's. */
+/** What a pressed button means; undefined for an unknown id, such as another version's. */
 export function readButtonAction(id: string): ButtonAction | undefined {
   const [, verb = "", ref, rest] = ID.exec(id) ?? [];
   if (verb === "stop")

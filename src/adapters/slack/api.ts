@@ -4,7 +4,7 @@ import { BotError } from "../../core/errors.ts";
 import { platformError } from "./errors.ts";
 import { createSdkLogger } from "./sdk-log.ts";
 
-/** What is not answered by then may still be carried out: whoever repeats it looks first. */
+/** A request without an answer by then may still take effect: look before repeating it. */
 const TIMEOUT_MS = 10_000;
 
 /** Slack's Web API with one token. */

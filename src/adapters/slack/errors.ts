@@ -75,8 +75,8 @@ export const REFUSED_MS = 60_000;
 const LIMITED: ReadonlySet<string> = new Set(["ratelimited", "rate_limited"]);
 
 /**
- * What a failed request becomes. Only whoever asks knows if it may be repeated: also what could not be reached may have
- * been carried out.
+ * Turns a failed request into an error. Only the caller knows whether to repeat it: one that got no answer
+ * may still have taken effect.
  */
 export function platformError(error: unknown, method: string, token: string): BotError {
   if (error instanceof BotError) return error;

@@ -78,7 +78,7 @@ export function createMessages(parts: MessageParts): Messages {
     return true;
   }
 
-  /** What a thread hangs from, if it is for the bot: then this event came before the root's own, or that one never did. */
+  /** A thread's first message, if it is for the bot: then this event came before that message's own, or that one never came. */
   async function readRoot(thread: string): Promise<Said | undefined> {
     const [channel = "", ts = ""] = thread.split(" ");
     if (performance.now() < pausedUntil) throw new BotError("PLATFORM_RATE_LIMITED", PAUSED);

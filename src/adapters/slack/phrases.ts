@@ -11,5 +11,5 @@ export const EVENTS_DROPPED =
 
 export const PRESS_AGAIN = "Press again in a moment.";
 
-/** On the buttons of a form. */
+/** On a form's buttons. */
 export const CANCEL = "Cancel";

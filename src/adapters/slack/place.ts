@@ -12,7 +12,7 @@ export interface Workspace {
   botName: string;
 }
 
-/** One thread: a channel (or direct message) and the timestamp of the message that it hangs from. */
+/** One thread: a channel (or direct message) and the timestamp of its first message. */
 export interface Place {
   channel: string;
   root: string;
@@ -37,7 +37,7 @@ export function accountOf(team: string, user: string): string {
   return `slack:${team}:${user}`;
 }
 
-/** Team and user of an account, or undefined when it is none of Slack's. */
+/** Team and user of an account, or undefined if it is not Slack's. */
 export function tryAccount(account: string): { team: string; user: string } | undefined {
   const [, team, user] = /^slack:([A-Z0-9]+):([A-Z0-9]+)$/.exec(account) ?? [];
   return team === undefined || user === undefined ? undefined : { team, user };

@@ -93,7 +93,7 @@ function createSender(api: Api) {
     const ts = posted.ts ?? "";
     const put = { ts, channel: posted.channel ?? channel };
     if (where.thread_ts === undefined || posted.message?.thread_ts === where.thread_ts) return put;
-    // Slack posts a reply into the channel, for all to see, when the message that the thread hangs from is gone.
+    // If the thread's first message is gone, Slack posts a reply into the channel for all to see.
     const seen = { at: performance.now(), stray: ts };
     gone.set(`${channel} ${where.thread_ts}`, seen);
     await checkRoot(channel, where.thread_ts);

@@ -18,7 +18,7 @@ const SILENT_MS = 10_000;
 const PING_MS = 3_000;
 export type RedisClient = ReturnType<typeof create>;
 
-/** One connection that is made again for as long as it takes. Nothing waits in a queue while there is none. */
+/** One connection, made again for as long as it takes. While it is down, nothing waits in a queue. */
 export interface Connection {
   /**
    * Does `work` within 2 s. While there is no connection it is tried again until then: nothing was sent. Once something

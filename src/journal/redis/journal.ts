@@ -47,7 +47,7 @@ export async function openRedisJournal(options: RedisOptions): Promise<Journal> 
   return open(options, claim);
 }
 
-/** `enter` finds or makes the marker that the store is known by; undefined: there is none. */
+/** `enter` finds or makes the marker that the store is known by; undefined: the store has no marker. */
 async function open(
   { address, secret, replicas = 0, warn = () => {}, now }: RedisOptions,
   enter: (

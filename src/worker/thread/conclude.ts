@@ -18,7 +18,7 @@ export function draftsFrom(ctx: ThreadContext, learnt: Learnt): Drafts {
   });
 }
 
-/** Writes what follows from what was learnt, made anew after every refusal. */
+/** Writes what follows from what was learned, computed again after every refusal. */
 export async function conclude(ctx: ThreadContext, learnt: Learnt): Promise<void> {
   if (ctx.over || ctx.fenced) return;
   await appendDecision(ctx, () => draftsFrom(ctx, learnt));
