@@ -196,7 +196,7 @@ export const appends = {
     view: z.string(),
     /** The id of the entry that is now shown. */
     entry: z.string(),
-    /** `started`: a message is being streamed, a successor edits it. `final` alone discharges the debt. */
+    /** `started`: a message is being streamed, a successor edits it. `final` alone ends what the view is owed. */
     stage: z.enum(["started", "final"]),
     ref: z.string(),
   }),

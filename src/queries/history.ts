@@ -23,12 +23,12 @@ export async function historyOf(
       fold(thread, [entry]);
       if (entry.kind === "message" || entry.kind === "command") items.push(said(entry, encode));
       else if (entry.kind === "run_ended" || entry.kind === "notice") {
-        const debt = thread.outbox.get(entry.id);
-        if (debt === undefined || (debt.kind === "notice" && debt.notice.to !== undefined))
+        const item = thread.outbox.get(entry.id);
+        if (item === undefined || (item.kind === "notice" && item.notice.to !== undefined))
           continue;
         items.push({
           kind: "out",
-          message: outgoingOf({ key, thread }, debt, encode),
+          message: outgoingOf({ key, thread }, item, encode),
           at: entry.at,
         });
       }

@@ -10,11 +10,11 @@ import { cardOf, type Encode } from "./cards.ts";
 /** A notice or an answer as a view shows it. */
 export function outgoingOf(
   { key, thread }: { key: JournalKey; thread: Thread },
-  debt: OutboxItem,
+  item: OutboxItem,
   encode: Encode,
 ): Outgoing {
-  if (debt.kind === "notice") {
-    const { notice } = debt;
+  if (item.kind === "notice") {
+    const { notice } = item;
     const { text, settles, asks, holds = [], confirms } = notice;
     if (isPast(thread, { notice })) {
       const past = pastNotice(thread, notice, encode);
@@ -34,7 +34,7 @@ export function outgoingOf(
       ...(confirms !== undefined && { confirms }),
     };
   }
-  const { started, ended, calls, modelRun } = debt.run;
+  const { started, ended, calls, modelRun } = item.run;
   const text = ended?.text === undefined ? undefined : encode(ended.text);
   const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
   const status = ended?.status ?? "failed";

@@ -1,3 +1,4 @@
+import { callsIn, workKey } from "./work-keys.ts";
 import { nextTurn, type NextTurn } from "./run.ts";
 import type { ModelRun } from "./model-run.ts";
 import { type Action, isApproved, isOpen } from "./action.ts";
@@ -30,7 +31,7 @@ import {
 /** Something a view has yet to show. */
 export type Undelivered =
   | { kind: "card"; action: Action }
-  | { kind: "debt"; debt: OutboxItem }
+  | { kind: "item"; item: OutboxItem }
   /** A notice that is shown and past. */
   | { kind: "past"; offer: Offer };
 
@@ -141,7 +142,7 @@ function recoverStep(thread: Thread, scene: Scene): Step | undefined {
   const { busy, left } = scene;
   for (const run of thread.going) {
     for (const call of run.open.values()) {
-      const key = `call:${call.call}`;
+      const key = workKey.call(call.call);
       if (call.started === undefined || busy.has(key) || left.has(call)) continue;
       // A read is simply run again, by the next start or once someone writes.
       if (isResting(thread, scene) && call.started.effect === "read") continue;
@@ -154,7 +155,7 @@ function recoverStep(thread: Thread, scene: Scene): Step | undefined {
 /** The oldest thing owed to each view; one at a time, so that a thread reads in order. */
 function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
   for (const view of thread.views) {
-    const key = `view:${view}`;
+    const key = workKey.view(view);
     if (busy.has(key)) continue;
     const owed = nextUndelivered(thread, view);
     if (owed !== undefined) return { do: "deliver", key, view, owed };
@@ -165,17 +166,12 @@ function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
 /** The message of a run that has been at work for a while. */
 function showStep(thread: Thread, situation: Situation): Step | undefined {
   for (const { view, run, at } of unshown(thread, situation)) {
-    const key = `view:${view}`;
+    const key = workKey.view(view);
     const isTime = at <= situation.now;
-    const isFree = !situation.busy.has(key) && !situation.busy.has(retryKey(view));
+    const isFree = !situation.busy.has(key) && !situation.busy.has(workKey.progress(view));
     if (isTime && isFree) return { do: "show", key, view, run };
   }
   return undefined;
-}
-
-/** Names what is put off when a view refused to show progress: that is no reason to keep an answer back. */
-export function retryKey(view: string): string {
-  return `begin:${view}`;
 }
 
 /** Runs at work whose progress has no message yet. What waits for people is shown by its card or question. */
@@ -208,12 +204,12 @@ function nextUndelivered(thread: Thread, view: string): Undelivered | undefined 
       oldest = { seq, owed: { kind: "card", action } };
     }
   }
-  for (const debt of thread.outbox.values()) {
-    if (!debt.views.has(view)) continue;
-    if (oldest === undefined || debt.seq < oldest.seq) {
-      oldest = { seq: debt.seq, owed: { kind: "debt", debt } };
+  for (const item of thread.outbox.values()) {
+    if (!item.views.has(view)) continue;
+    if (oldest === undefined || item.seq < oldest.seq) {
+      oldest = { seq: item.seq, owed: { kind: "item", item } };
     }
-    break; // debts are kept in order
+    break; // items are kept in order
   }
   if (oldest !== undefined) return oldest.owed;
   const offer = pastOffer(thread, view);
@@ -234,7 +230,7 @@ function expiryStep({ live }: Thread, { now }: Situation): Step | undefined {
  */
 function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
   for (const click of busy.has("judge") ? [] : thread.clicks.values()) {
-    if (!busy.has(putOffKey(click.id)) && !left.has(click))
+    if (!busy.has(workKey.click(click.id)) && !left.has(click))
       return { do: "judge", key: "judge", click };
   }
   for (const notice of thread.dueNotices.values()) return { do: "tell", notice };
@@ -242,11 +238,6 @@ function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
     return busy.has("hint") ? undefined : { do: "hint", key: "hint", message };
   }
   return undefined;
-}
-
-/** Names what is put off when a click's author could not be looked up. */
-export function putOffKey(click: string): string {
-  return `judge:${click}`;
 }
 
 /** What is over but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */
@@ -269,7 +260,7 @@ function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | 
       }
     }
     // A model that was just stopped ends the run itself, with what it had written.
-    if (run.open.size > 0 || busy.has(thinkKey(run))) continue;
+    if (run.open.size > 0 || busy.has(workKey.model(run.started.run))) continue;
     if (run.stopped || run.modelRun === undefined) return { do: "end", run };
   }
   return undefined;
@@ -283,14 +274,14 @@ function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
       return { do: "begin", pending };
     }
   }
-  if ([...busy].filter((key) => key.startsWith("call:")).length >= MAX_CALLS) return undefined;
+  if (callsIn(busy) >= MAX_CALLS) return undefined;
   for (const run of thread.going) {
     if (run.stopped) continue;
     // Who said "yes" is told first what it takes: that is no word to the model.
     const step = thread.assents.size > 0 ? undefined : talkStep(run, busy);
     if (step !== undefined) return step;
     for (const call of run.open.values()) {
-      const key = `call:${call.call}`;
+      const key = workKey.call(call.call);
       if (busy.has(key) || left.has(call)) continue;
       if (call.asked !== undefined) {
         if (call.reply !== undefined) return { do: "reply", key, call, reply: call.reply };
@@ -305,13 +296,9 @@ function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
   return undefined;
 }
 
-function thinkKey({ started }: Run): string {
-  return `think:${started.run}`;
-}
-
 /** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */
 function talkStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
-  const key = thinkKey(run);
+  const key = workKey.model(run.started.run);
   if (run.modelRun === undefined || busy.has(key)) return undefined;
   const move = nextTurn(run, run.modelRun);
   return move?.do === "think" ? { do: "think", key, run, modelRun: run.modelRun } : move;

@@ -152,8 +152,8 @@ export function shownId(undelivered: Undelivered): string {
       return cardState(undelivered.action.action, undelivered.action.touched);
     case "past":
       return pastState(undelivered.offer.notice.id);
-    case "debt":
-      return undelivered.debt.id;
+    case "item":
+      return undelivered.item.id;
   }
 }
 

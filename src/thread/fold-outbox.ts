@@ -54,13 +54,13 @@ export function applyProgressMessage(
 export function acknowledge(thread: Thread, delivered: Entry<"delivered">): void {
   const { view, entry, ref, seq } = delivered;
   if (showOffer(thread, delivered)) return;
-  const debt = thread.outbox.get(entry);
-  if (debt !== undefined) {
+  const item = thread.outbox.get(entry);
+  if (item !== undefined) {
     if (ref !== "") thread.newest = seq;
-    debt.views.delete(view);
-    if (debt.views.size > 0) return;
+    item.views.delete(view);
+    if (item.views.size > 0) return;
     thread.outbox.delete(entry);
-    if (debt.kind === "answer") thread.runs.delete(debt.run.started.run);
+    if (item.kind === "answer") thread.runs.delete(item.run.started.run);
     return;
   }
   const card = readCardState(entry);

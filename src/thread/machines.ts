@@ -1,3 +1,4 @@
+import { workKey } from "./work-keys.ts";
 import { type Action, isApproved, isOpen } from "./action.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
 import { HOST_GONE_MS, type HostBeat } from "../core/host-beat.ts";
@@ -79,7 +80,7 @@ function callElsewhere(
 ): Elsewhere[] {
   const { started, action, askedAt, asked } = call;
   const isResting = draining || thread.parked;
-  if (asked !== undefined || busy.has(`call:${call.call}`)) return [];
+  if (asked !== undefined || busy.has(workKey.call(call.call))) return [];
   const of = (host: string | undefined, isDue: boolean, until: number): Elsewhere[] =>
     host === undefined || host === machines.here ? [] : [{ host, of: call, isDue, until }];
   if (started !== undefined) {

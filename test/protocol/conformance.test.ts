@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { putOffKey, type Step } from "../../src/thread/decide.ts";
+import type { Step } from "../../src/thread/decide.ts";
+import { workKey } from "../../src/thread/work-keys.ts";
 import { createFold, type Folded, next } from "./fold.mjs";
 import {
   createModel,
@@ -16,8 +17,8 @@ import { CALL, Replay } from "./replay.ts";
  * done before comparing.
  */
 
-const CALL_KEY = `call:${CALL}`;
-const VIEW_KEY = "view:main";
+const CALL_KEY = workKey.call(CALL);
+const VIEW_KEY = workKey.view("main");
 
 /** The product's steps that the model has other words for. */
 const WORDS: Partial<Record<Step["do"], string>> = {
@@ -49,7 +50,7 @@ function modelWord(
   const f = busy.has(VIEW_KEY) ? { ...folded, delivered: folded.answers } : folded;
   const step = next(f, late, { ...scenario, judge: "flaky" }, RULES);
   if (step.do === "judge") {
-    const click = step.clicks.find((id) => !busy.has(putOffKey(id)));
+    const click = step.clicks.find((id) => !busy.has(workKey.click(id)));
     return click === undefined || busy.has("judge") ? "release expiry" : `judge ${click}`;
   }
   // The model asks to start, is told that it is late, and then expires the action; the product sees that beforehand.
@@ -161,7 +162,7 @@ test.each<[string, Scenario]>([
     const f = folded(entries, lateAt);
     const replay = new Replay(entries, lateAt, scenario.quorum);
     replay.tidy(late);
-    const clicks = [...replay.thread.clicks.keys()].map(putOffKey);
+    const clicks = [...replay.thread.clicks.keys()].map(workKey.click);
     for (const busy of subsets([CALL_KEY, VIEW_KEY, "judge", ...clicks])) {
       const where = `${entries} ${lateAt} [${[...busy].join()}]`;
       const should = modelWord(f, late, scenario, entries, busy);

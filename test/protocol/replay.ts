@@ -1,3 +1,4 @@
+import { workKey } from "../../src/thread/work-keys.ts";
 import type { Draft } from "../../src/core/entry.ts";
 import { decide, type Step } from "../../src/thread/decide.ts";
 import { draftsOf, type Drafts, type Learnt, shownId } from "../../src/thread/drafts.ts";
@@ -58,8 +59,8 @@ function postOf(letter: string): Draft | undefined {
 /** A word of the late worker's that comes when the run is over has an answer of its own, this notice. */
 const OWN_ANSWER = noticeId.told("l");
 
-const CALLING = new Set([`call:${CALL}`]);
-const SENDING = new Set([...CALLING, "view:main"]);
+const CALLING = new Set([workKey.call(CALL)]);
+const SENDING = new Set([...CALLING, workKey.view("main")]);
 
 export class Replay {
   readonly thread: Thread = emptyThread();
@@ -182,10 +183,10 @@ export class Replay {
   /** The oldest answer that is owed, and what is not one. */
   #deliver(at: number): void {
     for (;;) {
-      const [debt] = this.thread.outbox.values();
-      if (debt === undefined) return;
-      this.#add(this.#delivered({ kind: "debt", debt }), at);
-      if (this.#isAnswer(debt)) return;
+      const [item] = this.thread.outbox.values();
+      if (item === undefined) return;
+      this.#add(this.#delivered({ kind: "item", item }), at);
+      if (this.#isAnswer(item)) return;
     }
   }
 
@@ -210,7 +211,7 @@ export class Replay {
 
   #extra(step: Step): Drafts {
     if (step.do === "deliver") {
-      const isOwn = step.owed.kind === "debt" && this.#isAnswer(step.owed.debt);
+      const isOwn = step.owed.kind === "item" && this.#isAnswer(step.owed.item);
       return isOwn || step.owed.kind === "past"
         ? undefined
         : (this.#delivered(step.owed) as Drafts);

@@ -1,9 +1,10 @@
+import { workKey } from "../../thread/work-keys.ts";
 import { type Action, isOpen } from "../../thread/action.ts";
 import { checkEligible } from "../../approvals/eligibility.ts";
 import { refusalOf, refusalToApprove } from "../../approvals/refusal.ts";
 import { briefArgs } from "../../adapters/render/phrases.ts";
 import { capText } from "../../core/text.ts";
-import { putOffKey, type StepOf } from "../../thread/decide.ts";
+import type { StepOf } from "../../thread/decide.ts";
 import {
   type Author,
   CANNOT_BE_EDITED,
@@ -43,7 +44,7 @@ export async function judgeClick(
     const { clicks } = ctx.thread;
     // Those before it were tried before it: they wait as long, so that the ones behind have their turn.
     for (const { id, at } of clicks.has(click.id) ? clicks.values() : []) {
-      putOff(ctx, putOffKey(id), facts.error, at + JUDGE_LIMIT_MS);
+      putOff(ctx, workKey.click(id), facts.error, at + JUDGE_LIMIT_MS);
       if (id === click.id) break;
     }
   };

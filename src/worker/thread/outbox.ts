@@ -40,25 +40,25 @@ export async function deliver(
     await view.updateNotice(ref, pastNotice(thread, offer.notice, encode));
     return ref;
   }
-  const { debt } = owed;
-  const message = outgoingOf({ key, thread }, debt, encode);
-  if (debt.kind === "notice") {
-    const offer = thread.offers.get(debt.id);
+  const { item } = owed;
+  const message = outgoingOf({ key, thread }, item, encode);
+  if (item.kind === "notice") {
+    const offer = thread.offers.get(item.id);
     const isPointless =
       offer !== undefined &&
       isPast(thread, offer) &&
-      pastNotice(thread, debt.notice, encode) === undefined;
+      pastNotice(thread, item.notice, encode) === undefined;
     if (isPointless) return "";
-    if (debt.notice.to !== undefined && message.kind === "notice")
-      return view.postPrivately(debt.notice.to, message.text, message);
-    return view.post(message, { id: debt.id, isRetry: isRetry(debt.id) });
+    if (item.notice.to !== undefined && message.kind === "notice")
+      return view.postPrivately(item.notice.to, message.text, message);
+    return view.post(message, { id: item.id, isRetry: isRetry(item.id) });
   }
-  const { run } = debt;
+  const { run } = item;
   const begun = run.progressMessages.get(viewName);
   const isLast = begun?.seq === thread.newest;
   // The answer belongs below what was said since: the run's message goes, and a new one comes.
   if (begun !== undefined && !isLast) await view.delete(begun.ref);
-  const delivery: Delivery = { id: debt.id, isRetry: isRetry(debt.id) };
+  const delivery: Delivery = { id: item.id, isRetry: isRetry(item.id) };
   const isBegunUnseen = begun === undefined && !isUntried(run.started.id);
   if (isBegunUnseen && view.openProgress !== undefined) {
     delivery.orphan = progressId(run.started.run);

@@ -1,3 +1,4 @@
+import { workKey } from "../../thread/work-keys.ts";
 import { entryId, progressId } from "../../thread/entry-ids.ts";
 import type { MessageRef, View } from "../../adapters/adapter.ts";
 import { BotError } from "../../core/errors.ts";
@@ -7,7 +8,7 @@ import { putOff } from "../background.ts";
 import { append, retryUntilStored } from "../store.ts";
 import type { ThreadContext } from "./context.ts";
 import { viewOf } from "./progress.ts";
-import { retryKey, type StepOf, type Undelivered } from "../../thread/decide.ts";
+import type { StepOf, Undelivered } from "../../thread/decide.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
 import { draftsFrom } from "./conclude.ts";
 import { type Attempts, deliver } from "./outbox.ts";
@@ -17,7 +18,7 @@ import { cardOf } from "../../queries/cards.ts";
 /** How long a platform may take to show one thing. */
 const DELIVERY_MS = 20_000;
 
-/** Shows one owed thing; a platform that refuses is left alone for a while, the debt stays. */
+/** Shows what a view has yet to show; a platform that refuses is left alone for a while, and it is tried again. */
 export function show(
   ctx: ThreadContext,
   step: StepOf<"deliver">,
@@ -39,7 +40,7 @@ export function showRun(
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const { view, run } = step;
-  return showOn(ctx, step, retryKey(view), signal, async (shown) => {
+  return showOn(ctx, step, workKey.progress(view), signal, async (shown) => {
     const { isRetry } = attemptsAt(ctx, view);
     const delivery = { id: progressId(run.started.run), isRetry: isRetry(run.started.id) };
     const ref = await shown.openProgress?.(delivery, progressOf(run));
@@ -106,7 +107,7 @@ async function takeBack(
   }
   if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
   parts.log.warn(
-    { key, entry: owed?.debt.id },
+    { key, entry: owed?.item.id },
     "a message was sent twice; this copy is taken back",
   );
   await view.delete(ref);

@@ -1,3 +1,4 @@
+import { workKey } from "../../thread/work-keys.ts";
 import type { Effect } from "../../core/entry.ts";
 import type { StepOf } from "../../thread/decide.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
@@ -45,7 +46,7 @@ export function runTool(ctx: ThreadContext, call: Call, done: () => void = () =>
   const { tool } = call;
   const args = argsOf(call);
   const kept = call.started?.effect !== "read";
-  runInBackground(ctx, { key: `call:${call.call}`, run: call.run, kept }, async (signal) => {
+  runInBackground(ctx, { key: workKey.call(call.call), run: call.run, kept }, async (signal) => {
     try {
       // Narrows the window in which a worker that was frozen right here acts after another has taken over.
       if (!(await ensureLive(ctx))) return async () => {};

@@ -1,0 +1,17 @@
+/** Names of a thread's work in progress or put off, so that nothing is begun twice. */
+export const workKey = {
+  call: (call: string) => `call:${call}`,
+  model: (run: string) => `think:${run}`,
+  view: (view: string) => `view:${view}`,
+  /** A view refused to show progress: no reason to keep an answer back. */
+  progress: (view: string) => `begin:${view}`,
+  /** A click's author could not be looked up: it is put off, and others are judged. */
+  click: (click: string) => `judge:${click}`,
+} as const;
+
+const CALL = workKey.call("");
+
+/** How many calls are prepared or run. */
+export function callsIn(busy: ReadonlySet<string>): number {
+  return [...busy].filter((key) => key.startsWith(CALL)).length;
+}
