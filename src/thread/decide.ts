@@ -278,7 +278,7 @@ function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
   for (const run of thread.going) {
     if (run.stopped) continue;
     // Who said "yes" is told first what it takes: that is no word to the model.
-    const step = thread.assents.size > 0 ? undefined : talkStep(run, busy);
+    const step = thread.assents.size > 0 ? undefined : modelStep(run, busy);
     if (step !== undefined) return step;
     for (const call of run.open.values()) {
       const key = workKey.call(call.call);
@@ -297,7 +297,7 @@ function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
 }
 
 /** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */
-function talkStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
+function modelStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
   const key = workKey.model(run.started.run);
   if (run.modelRun === undefined || busy.has(key)) return undefined;
   const move = nextTurn(run, run.modelRun);

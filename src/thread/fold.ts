@@ -68,8 +68,8 @@ function advance(thread: Thread, entry: Entry): void {
       applyTurn(thread, entry);
       return;
     case "gate": {
-      const talk = thread.runs.get(entry.run)?.modelRun;
-      if (talk !== undefined) applyGate(talk, entry);
+      const modelRun = thread.runs.get(entry.run)?.modelRun;
+      if (modelRun !== undefined) applyGate(modelRun, entry);
       return;
     }
     case "incident":

@@ -79,8 +79,8 @@ export function beginRun(pending: PendingPost, thread: Thread, parts: RunParts):
   ];
   if (stopped) return answer("cancelled", `Stopped${by(pending)} before it began.`);
   if (entry.kind === "message") {
-    const { terms: talk } = parts;
-    if (talk === undefined) return answer("failed", parts.plain(entry.text));
+    const { terms } = parts;
+    if (terms === undefined) return answer("failed", parts.plain(entry.text));
     const waiting = [...thread.pending.values()].flatMap((each) =>
       each.entry.kind === "message" && !each.stopped ? [each.entry] : [],
     );
@@ -89,10 +89,10 @@ export function beginRun(pending: PendingPost, thread: Thread, parts: RunParts):
         answers: waiting.map(({ id }) => id),
         principals: [...new Set(waiting.map(({ actor }) => actor.account))],
         talk: {
-          model: thread.model ?? talk.model,
-          prefix: talk.prefix,
-          budget: talk.budget,
-          ...(isTooMuch(thread, talk) && { brief: true }),
+          model: thread.model ?? terms.model,
+          prefix: terms.prefix,
+          budget: terms.budget,
+          ...(isTooMuch(thread, terms) && { brief: true }),
         },
       }),
     ];

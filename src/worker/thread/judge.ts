@@ -57,7 +57,8 @@ async function learnClick(
 ): Promise<ClickFacts> {
   const { click } = step;
   const { choice } = click;
-  const action = ctx.thread.actions.get(click.action) ?? (await recall(ctx, click.action));
+  const isPast = choice.kind !== "settle" && !ctx.thread.actions.has(click.action);
+  const action = isPast ? await recall(ctx, click.action) : ctx.thread.actions.get(click.action);
   // Most that comes too late needs nobody looked up.
   if (draftsFrom(ctx, { ...step, facts: { action } }) !== undefined) return { action };
   const author = await mayDo(ctx, click.actor.account, rightFor(click, action, ctx.thread), {
