@@ -299,6 +299,32 @@ describe("progress in a chat", () => {
   });
 });
 
+describe("what a thread is doing", () => {
+  const thinking = (run: string, step: number) => ({ kind: "thinking" as const, run, step });
+  const started = { kind: "tool_started", call: "r1.t1", tool: "uptime", args: {} } as const;
+
+  test("ends with the answer: what comes of it later is late, and another run begins from nothing", () => {
+    const progress = createRunProgress(() => 7);
+    for (const update of [thinking("r1", 3), started]) progress.note(update);
+    progress.end("r1", ["r1.t1"]);
+    expect([progress.calls.size, progress.step, progress.modelSince]).toEqual([0, 0, undefined]);
+    for (const update of [thinking("r1", 4), started]) expect(progress.note(update)).toBe(false);
+    expect(progress.note(thinking("r2", 1))).toBe(true);
+    expect([progress.step, progress.modelSince]).toEqual([1, 7]);
+  });
+
+  test("waits for a person until anything else is heard", async () => {
+    const progress = createRunProgress();
+    progress.note(thinking("r1", 1));
+    expect(progress.note({ kind: "waiting", run: "r1" })).toBe(true);
+    expect(progress.modelSince).toBeUndefined();
+    const { blocks } = await renderProgress(progress, none);
+    expect(linesOf(blocks)).toEqual(["small: ⏸ Waiting for a person ↓"]);
+    expect(progress.note(thinking("r1", 2))).toBe(true);
+    expect(progress.isWaiting).toBe(false);
+  });
+});
+
 describe("what is pressed and sent", () => {
   test("an Approve of 0.3 is still read, without a digest: it will be told to look again", () => {
     expect(readButtonAction("wk:approve:a1:2")).toEqual({
