@@ -60,10 +60,16 @@ export function readBy(kind: string, schema: z.ZodType): Form {
   return form;
 }
 
-/** The fields that no record has with this type, or, with `any`, with any of these types. */
+/**
+ * The fields that no record has with this type, or, with `any`, with any of these types. Null is a way of leaving a field
+ * out.
+ */
 export function unrecorded(form: Form, recorded: Form, { any = false } = {}): string[] {
   return [...form].flatMap(([path, types]) => {
-    const missing = [...types].filter((type) => recorded.get(path)?.has(type) !== true);
+    const known = recorded.get(path);
+    const missing = [...types].filter(
+      (type) => known?.has(type) !== true && (type !== "null" || known === undefined),
+    );
     if (missing.length === 0 || (any && missing.length < types.size)) return [];
     return [`${path}: ${missing.join(", ")}`];
   });

@@ -303,7 +303,6 @@ export function createInteractions(platform: Platform): Interactions {
       begin(COMPONENT_PRESS, user, message, undefined, {
         custom_id: customId,
         component_type: 2,
-        id: 1,
       }),
     submit(user, modal, values) {
       const open = modals.get(modal.id);
