@@ -51,6 +51,23 @@ export function isPost<T extends { kind: string }>(entry: T): entry is T & { kin
   return Object.hasOwn(posts, entry.kind);
 }
 
+const ASKS_FOR_WORK: Readonly<Record<PostKind, boolean>> = {
+  message: true,
+  command: true,
+  click: true,
+  stop: true,
+  timer: true,
+  signal: true,
+  // Records: whoever reads them folds them.
+  incident: false,
+  tenant: false,
+};
+
+/** True for what somebody has to act on: a post of it makes its journal due. */
+export function asksForWork({ kind }: { kind: PostKind }): boolean {
+  return ASKS_FOR_WORK[kind];
+}
+
 type FactRule = { readonly [K in AppendKind]: boolean | ((draft: Draft<K>) => boolean) };
 
 const FACTS: FactRule = {

@@ -9,16 +9,6 @@ export function tryJournalKey(text: string): JournalKey | undefined {
   return /^[a-z]+:[^\s]+$/.test(text) ? (text as JournalKey) : undefined;
 }
 
-const RECORDS: ReadonlySet<string> = new Set(["incident", "team"]);
-
-/**
- * False for journals that are records only, `incident:…` and `team:…`: no worker takes them up, so a post does not make
- * them due and no sweep looks at them. Both stores go by it.
- */
-export function hasWork(key: JournalKey): boolean {
-  return !RECORDS.has(transportOf(key));
-}
-
 /**
  * The tenant that a thread belongs to, whoever writes in it: `slack:<team>`, `discord:<guild>`, and of a transport without
  * tenants itself, such as `terminal`. Undefined for a direct message on Discord, which is in no guild.

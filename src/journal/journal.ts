@@ -86,7 +86,7 @@ export interface Journal {
   has(key: JournalKey): Promise<boolean>;
   /**
    * The outside world speaks. The same id again returns the first entry and writes nothing. Unless leased, the journal is
-   * due from now on, and crashes that its earlier work had are forgotten.
+   * due from now on if the entry asks for work (`asksForWork`), and crashes that its earlier work had are forgotten.
    */
   post(
     key: JournalKey,

@@ -17,6 +17,13 @@ export const message = (id: string, text = id): Draft<"message"> => ({
   actor: ACTOR,
   text,
 });
+const record = (id: string): Draft<"incident"> => ({
+  id,
+  kind: "incident",
+  actor: ACTOR,
+  thread: KEY,
+  change: { title: id },
+});
 const decision = (id: string): Draft<"notice"> => ({ id, kind: "notice", text: id });
 const fact = (id: string): Draft<"delivered"> => ({
   id,
@@ -227,9 +234,9 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       expect(await due()).toEqual([]);
     });
 
-    test("the journal of an incident is never due, whatever is posted to it, and is there like any other", async () => {
+    test("a journal that only records is not due, and is there like any other", async () => {
       const key: JournalKey = "incident:inc-20261120-k3qa";
-      for (const id of ["a", "b"]) await journal.post(key, message(id));
+      for (const id of ["a", "b"]) await journal.post(key, record(id));
       under.clock.now += 1_000_000;
       expect(await due()).toEqual([]);
       expect(await other.read(key)).toMatchObject([{ id: "a" }, { id: "b" }]);
@@ -246,6 +253,18 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
         },
       ]);
       expect(await other.check()).toBeUndefined();
+    });
+
+    test("what is due stays so when something is only recorded", async () => {
+      await journal.post(KEY, message("a"));
+      await journal.post(KEY, record("b"));
+      expect(await due()).toEqual([KEY]);
+      const { lease } = await take();
+      await journal.release(lease, 2, under.clock.now + 5_000);
+      await journal.post(KEY, record("c"));
+      expect(await due()).toEqual([]);
+      under.clock.now += 5_000;
+      expect(await due()).toEqual([KEY]);
     });
 
     test("attempts count leases that were never released; a release or a post forgets them", async () => {

@@ -1,7 +1,7 @@
 import type { ChatAdapter } from "../../adapters/adapter.ts";
 import { totalTokens } from "../../core/block.ts";
 import { messageOf } from "../../core/errors.ts";
-import { hasWork, transportOf } from "../../core/journal-key.ts";
+import { transportOf } from "../../core/journal-key.ts";
 import type { JournalReader } from "../../journal/journal.ts";
 import type { Model } from "../../models/model.ts";
 import type { Skill, SkillProblem } from "../../skills/skill.ts";
@@ -127,8 +127,9 @@ async function* examineStore(
       const damage = await journal.check();
       let [threads, incidents] = [0, 0];
       for await (const { key } of journal.list()) {
-        if (hasWork(key)) threads += 1;
-        else if (transportOf(key) === "incident") incidents += 1;
+        const kind = transportOf(key);
+        if (kind === "incident") incidents += 1;
+        else if (kind !== "team") threads += 1;
       }
       for (const { transport } of platforms) {
         const tenant = await keptTenant(journal, transport);

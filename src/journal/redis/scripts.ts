@@ -109,7 +109,7 @@ return stored(after)
 `);
 
 /**
- * ARGV: …, id, 1 when that is work for someone, then where it was signed for (number, head and time), the element, its
+ * ARGV: …, id, 1 when that asks for work, then where it was signed for (number, head and time), the element, its
  * head and the tail. Returns `known`, number, element and the one before it; `place` with the one to sign for
  * and the tail that it has; or `ok`, number, time and head.
  */
@@ -127,7 +127,7 @@ if not whole then return {'altered', text(last)} end
 if not fits({ARGV[5], ARGV[6], ARGV[7]}) then return {'place', text(last), head, time(), tail} end
 write(id, ARGV[8], ARGV[9], ARGV[7])
 seal(ARGV[10])
-if token then hold(token, dueAt, 0) else hold(false, ARGV[4] == '1' and now, 0) end
+if ARGV[4] == '1' then hold(token, token and dueAt or now, 0) end
 return {'ok', last, ARGV[7], head}
 `);
 

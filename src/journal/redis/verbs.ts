@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { TimeoutError } from "redis";
-import type { AppendKind, Draft, PostKind } from "../../core/entry.ts";
-import { hasWork, type JournalKey } from "../../core/journal-key.ts";
+import { type AppendKind, asksForWork, type Draft, type PostKind } from "../../core/entry.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
 import { areFacts } from "../entries.ts";
 import type { AppendReply, Granted, Journal, Known, Lease } from "../journal.ts";
 import type { StoredEntry } from "../../core/entry.ts";
@@ -140,7 +140,7 @@ export async function post(store: Store, key: JournalKey, draft: Draft<PostKind>
     drafts: [draft],
     args: (prepared) => [
       draft.id,
-      hasWork(key) ? 1 : 0,
+      asksForWork(draft) ? 1 : 0,
       ...placeArgs(prepared),
       ...(prepared?.written[0] ?? NONE),
       prepared?.tail ?? "",

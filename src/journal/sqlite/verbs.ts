@@ -1,8 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import type { AppendKind, Draft, Entry, PostKind, StoredEntry } from "../../core/entry.ts";
+import {
+  type AppendKind,
+  asksForWork,
+  type Draft,
+  type Entry,
+  type PostKind,
+  type StoredEntry,
+} from "../../core/entry.ts";
 import { encodeDraft } from "../../core/entry-codec.ts";
-import { hasWork, type JournalKey } from "../../core/journal-key.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
 import { areFacts, decodeRow, type SealedRow } from "../entries.ts";
 import type { AppendReply, Granted, Journal, Known, Lease } from "../journal.ts";
 import {
@@ -119,12 +126,10 @@ export function post(store: Store, key: JournalKey, draft: Draft<PostKind>): Pos
     return { entry: decodeRow(known), duplicate: true };
   }
   const [entry] = write(store, row, [draft]);
-  const dueAt = hasWork(key) ? time : null;
-  hold(store, row, {
-    token: row.token,
-    dueAt: row.token === null ? dueAt : row.due_at,
-    attempts: 0,
-  });
+  if (asksForWork(draft)) {
+    const dueAt = row.token === null ? time : row.due_at;
+    hold(store, row, { token: row.token, dueAt, attempts: 0 });
+  }
   if (entry === undefined) throw new TypeError("nothing was written");
   return { entry, duplicate: false };
 }
