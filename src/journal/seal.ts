@@ -25,15 +25,15 @@ export function followed(key: JournalKey, last: number, head: string | null | un
 
 /**
  * Checks that rows are those that were written, in their order, with none missing between `after` and the last of them.
- * `previous`: the head of entry number `after`, if it has one.
+ * `previous`: the head of entry number `after`, if it has one. `ids`: those of earlier rows, to which these are added.
  * @throws BotError JOURNAL_ALTERED
  */
 export function checkChain(
   key: JournalKey,
   rows: readonly SealedRow[],
   { after, previous }: { after: number; previous: string | null },
+  ids = new Set<string>(),
 ): void {
-  const ids = new Set<string>();
   let head = previous;
   for (const [i, row] of rows.entries()) {
     const seq = after + 1 + i;
@@ -46,6 +46,17 @@ export function checkChain(
     }
     head = row.head;
   }
+}
+
+interface End {
+  readonly last: number;
+  readonly head: string | null;
+}
+
+/** Checks that what was found ends where the journal says it does. @throws BotError JOURNAL_ALTERED */
+export function checkEnd(key: JournalKey, found: End, { last, head }: End): void {
+  if (found.last !== last || found.head !== head)
+    throw altered(key, `it does not end with entry ${last} as it was written`);
 }
 
 interface Named {

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Draft } from "../../src/core/entry.ts";
@@ -80,6 +81,17 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       await journal.post(KEY, message("a"));
       expect(await Promise.all([journal.has(KEY), other.has(KEY)])).toEqual([true, true]);
       expect(await other.has("test:unknown")).toBe(false);
+    });
+
+    test("reading a long journal leaves the event loop its turns", async () => {
+      const messages = 600;
+      for (let i = 1; i <= messages; i += 1) await journal.post(KEY, message(`m${i}`));
+      const over = new AbortController();
+      const reading = other.read(KEY).finally(() => over.abort());
+      let turns = 0;
+      for (; !over.signal.aborted; turns += 1) await turnOfLoop();
+      expect(turns).toBeGreaterThanOrEqual(Math.floor(messages / 256));
+      expect(await reading).toHaveLength(messages);
     });
 
     test("entry times never run backwards, whatever the clock does", async () => {

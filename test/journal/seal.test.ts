@@ -61,7 +61,7 @@ const REARRANGED: readonly Tamper<unknown>[] = [
 ];
 
 describe("10 000 changes by one who can write to the store", () => {
-  test("of entries in Redis, without the secret, are all noticed", () => {
+  test("of entries in Redis, without the secret, are all noticed", async () => {
     const signer = createSigner(SECRET);
     const from = { last: 0, head: "", at: 1_790_000_000_000 };
     const signed = signEntries(signer, KEY, from, drafts);
@@ -70,7 +70,7 @@ describe("10 000 changes by one who can write to the store", () => {
     const read = (elements: string[], end: Stored["end"]) =>
       decodeStored(signer, KEY, { first: 1, elements, previous: "", end });
     const whole = { last: ENTRIES, head, tail: signed.tail };
-    expect(read(signed.elements, whole)).toHaveLength(ENTRIES);
+    expect(await read(signed.elements, whole)).toHaveLength(ENTRIES);
     const changed: readonly Tamper<string>[] = [
       ...REARRANGED,
       (items, pick) => {
@@ -104,7 +104,7 @@ describe("10 000 changes by one who can write to the store", () => {
       const fitting = { last, head: shown, tail: signed.tail };
       tried += 1;
       try {
-        read(elements, pick(2) === 0 ? whole : fitting);
+        await read(elements, pick(2) === 0 ? whole : fitting);
       } catch {
         noticed += 1;
       }

@@ -3,6 +3,8 @@ import type { Draft } from "../../core/entry.ts";
 import { encodeDraft } from "../../core/entry-codec.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
+import { inPages } from "../../core/pages.ts";
+import { decodeChain } from "../decode.ts";
 import { decodeRow, type SealedRow } from "../entries.ts";
 import type { StoredEntry } from "../../core/entry.ts";
 import { altered, checkChain, followed, sealOf } from "../seal.ts";
@@ -94,19 +96,23 @@ export interface Stored {
 }
 
 /** Stored entries up to the journal's end. @throws BotError ENTRY_INVALID, JOURNAL_ALTERED */
-export function decodeStored(
+export async function decodeStored(
   signer: Signer,
   key: JournalKey,
   { first, elements, previous, end }: Stored,
-): StoredEntry[] {
-  const rows = elements.map((element, i) => decodeElement(signer, key, first + i, element));
-  checkChain(key, rows, { after: first - 1, previous: previous || null });
-  const head = (rows.at(-1)?.head ?? previous) || "";
-  if (first - 1 + rows.length !== end.last || head !== end.head) {
-    throw altered(key, `it does not end with entry ${end.last} as it was written`);
+): Promise<StoredEntry[]> {
+  const rows: SealedRow[] = [];
+  for await (const page of inPages(elements)) {
+    for (const element of page) rows.push(decodeElement(signer, key, first + rows.length, element));
   }
+  const entries = await decodeChain(key, {
+    rows,
+    after: first - 1,
+    previous: previous || null,
+    end: { last: end.last, head: end.head || null },
+  });
   checkEnd(signer, key, end, end.tail);
-  return rows.map(decodeRow);
+  return entries;
 }
 
 /** One stored entry, number `seq`; `before`: the element before it, if there is one. @throws as `decodeStored` */

@@ -184,11 +184,16 @@ export async function renew(
 /** For a script: the head that is known, empty where nothing is stored, `-` where nobody knows. */
 const headArg = ({ head }: Known) => (head === undefined ? "-" : (head ?? ""));
 
-function unseenIn(store: Store, key: JournalKey, after: number, stored: unknown): StoredEntry[] {
+async function unseenIn(
+  store: Store,
+  key: JournalKey,
+  after: number,
+  stored: unknown,
+): Promise<StoredEntry[]> {
   const [elements, previous, last, head, tail, known] = stored as [string[], ...string[]];
   const end = { last: Number(last), head: String(head), tail: String(tail) };
   const found = { first: after + 1, elements, previous: String(previous), end };
-  const unseen = decodeStored(store.signer, key, found);
+  const unseen = await decodeStored(store.signer, key, found);
   if (Number(known) === end.last) return unseen;
   throw altered(key, `it has ${known} ids for its ${end.last} entries`);
 }
@@ -248,7 +253,7 @@ export async function append(
   if (kind === "fenced" || kind === "lost") return { kind };
   const now = timeIn(store, key, time);
   if (kind === "late") return { kind, now };
-  const unseen = unseenIn(store, key, known.last, stored);
+  const unseen = await unseenIn(store, key, known.last, stored);
   if (kind === "unseen") return { kind, unseen, now };
   await checkThere(store, key, drafts, unseen);
   store.watchers.notify(key, known.last + unseen.length);
@@ -266,5 +271,5 @@ export async function release(
   const [kind, stored] = (await run(store, scripts.RELEASE, key, ...args)) ?? [];
   if (kind === "ok" || kind === "lost") return { kind };
   if (kind !== "unseen") return { kind: "fenced" };
-  return { kind, unseen: unseenIn(store, key, known.last, stored) };
+  return { kind, unseen: await unseenIn(store, key, known.last, stored) };
 }

@@ -1,5 +1,6 @@
 import { beatOf } from "../../core/host-beat.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
+import { decodeChain } from "../decode.ts";
 import {
   type Journal,
   type JournalReader,
@@ -56,9 +57,10 @@ function createReader(store: verbs.Reading): Omit<JournalReader, "close"> {
   const { db, path, sql, now } = store;
   const see = <T>(work: () => T) => observe(db, path, work);
   return {
-    read(key, after = 0) {
+    async read(key, after = 0) {
       const known = knownOf(after);
-      return see(() => verbs.read(store, key, known));
+      const chain = await see(() => verbs.read(store, key, known));
+      return chain === undefined ? [] : decodeChain(key, chain);
     },
     has: (key) => see(() => (verbs.rowOf(store, key)?.last ?? 0) > 0),
     async hosts() {

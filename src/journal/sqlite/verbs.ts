@@ -10,12 +10,14 @@ import {
 } from "../../core/entry.ts";
 import { encodeDraft } from "../../core/entry-codec.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
+import type { Chain } from "../decode.ts";
 import { areFacts, decodeRow, type SealedRow } from "../entries.ts";
 import type { AppendReply, Granted, Journal, Known, Lease } from "../journal.ts";
 import {
   absentFrom,
   altered,
   checkChain,
+  checkEnd,
   checkWritten,
   followed,
   lostEntries,
@@ -75,21 +77,25 @@ function isThere(store: Reading, row: JournalRow, { last, head }: Known): boolea
   return last <= row.last && (head === undefined || headAt(store, row, last) === head);
 }
 
-function readAfter(store: Reading, row: JournalRow, last: number): StoredEntry[] {
+function chainAfter(store: Reading, row: JournalRow, last: number): Chain {
   const rows = store.sql.after.all(row.id, last) as unknown as SealedRow[];
-  checkChain(row.key, rows, { after: last, previous: headAt(store, row, last) });
-  const end = rows.at(-1);
-  if (last + rows.length !== row.last || (end !== undefined && end.head !== row.head)) {
-    throw altered(row.key, `it does not end with entry ${row.last} as it was written`);
-  }
+  return { rows, after: last, previous: headAt(store, row, last), end: row };
+}
+
+function readAfter(store: Reading, row: JournalRow, last: number): StoredEntry[] {
+  const { rows, ...place } = chainAfter(store, row, last);
+  checkChain(row.key, rows, place);
+  const head = rows.at(-1)?.head ?? place.previous;
+  checkEnd(row.key, { last: last + rows.length, head }, row);
   return rows.map(decodeRow);
 }
 
-export function read(store: Reading, key: JournalKey, known: Known): StoredEntry[] {
+/** What follows in the journal, as it is stored: `decodeChain` checks it. Undefined: there is no such journal. */
+export function read(store: Reading, key: JournalKey, known: Known): Chain | undefined {
   const row = rowOf(store, key);
-  if (row === undefined && known.last === 0) return [];
+  if (row === undefined && known.last === 0) return undefined;
   if (row === undefined || !isThere(store, row, known)) throw lostEntries(key);
-  return readAfter(store, row, known.last);
+  return chainAfter(store, row, known.last);
 }
 
 function write(store: Store, row: JournalRow, drafts: readonly Draft[]): Entry[] {
