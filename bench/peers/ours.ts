@@ -22,6 +22,7 @@ import { createThreadHandler } from "../../src/worker/thread/handler.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { ABOUT, bytesOf, INPUT, type Peer, QUESTION, type Script, type World } from "./peer.ts";
 import { encoderOf } from "../../test/fakes/encoder.ts";
+import { noWorld } from "../../test/fakes/tool-context.ts";
 
 const MODEL = "bench/script";
 /** `journal`, `seq`, `at` and `version` of an entry's row, 8 bytes each though SQLite packs them. */
@@ -97,15 +98,13 @@ function partsOf(
   journal: Journal,
   tools: readonly Tool[],
 ): Omit<ThreadParts, "model" | "adapterOf"> {
-  const nowhere = () => Promise.reject(new Error("nothing is run or dialed here"));
   const same = (text: string) => text;
   return {
     journal,
     dispatcher: createDispatcher({
       tools,
       host: "bench",
-      exec: nowhere,
-      dial: nowhere,
+      ...noWorld,
       encoder: encoderOf(same),
     }),
     access: { rules: [] },

@@ -13,7 +13,7 @@ import { loadModel, modelProblem } from "../models/load.ts";
 import type { Model } from "../models/model.ts";
 import { answerWithoutModel } from "./no-model.ts";
 import { describeInput } from "../tools/arguments.ts";
-import { createDial } from "../net/dial.ts";
+import { createNetwork } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec } from "../tools/process.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -117,7 +117,7 @@ export async function assemble(
     tools,
     host: config.host,
     exec: createExec({ encoder }),
-    dial: createDial({ allow: config.network.allow, local }),
+    network: createNetwork({ allow: config.network.allow, local }),
     encoder,
   });
   const threads: ThreadParts = {

@@ -1,11 +1,12 @@
+import { addAbortListener } from "node:events";
 import { BotError } from "./errors.ts";
 
 /** How long work may take to end after its signal was aborted, before it is given up on. */
 const GRACE_MS = 3_000;
 
 /**
- * Gives `work` a signal that is aborted after `ms` or with `outer`, and waits for it at most `graceMs` (3 s) longer; not even begun where
- * `outer` is aborted already.
+ * Gives `work` a signal that is aborted after `ms` or with `outer`, and waits for it at most `graceMs` (3 s) longer. Does
+ * not start it when `outer` is aborted already.
  * @throws BotError TIMEOUT, ABORTED, and what `work` throws by itself
  */
 export async function within<T>(
@@ -31,11 +32,51 @@ export async function within<T>(
   try {
     return await Promise.race([work(controller.signal), given]);
   } catch (error) {
-    // Whatever a tool throws once it was told to end, it was cut.
+    // Whatever work throws once it was told to end, it was cut.
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
     clearTimeout(timer);
     clearTimeout(grace);
     outer.removeEventListener("abort", stop);
   }
+}
+
+/**
+ * Waits for `work` until the signal aborts. The work goes on, and its late end is dropped.
+ * @throws the signal's reason, and what `work` throws
+ */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const listener = addAbortListener(signal, () => aborted.reject(signal.reason));
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    listener[Symbol.dispose]();
+  }
+}
+
+/**
+ * Waits for `work` at most `ms`; after that `late` gives the answer, or throws. The work goes on, and its late end is dropped.
+ * What arrived while this process was busy still counts: it is read before `late` is asked.
+ */
+export async function atMost<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => setImmediate(resolve), ms);
+  try {
+    return await Promise.race([work, promise.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The end of some work that reports its own lateness. */
+export interface TimeLimit {
+  /** Aborts when the time is up, and with the call. */
+  signal: AbortSignal;
+  seconds: number;
+}
+
+/** Starts the clock. */
+export function limitTime(call: AbortSignal, seconds: number): TimeLimit {
+  return { signal: AbortSignal.any([call, AbortSignal.timeout(seconds * 1_000)]), seconds };
 }

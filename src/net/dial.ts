@@ -3,6 +3,7 @@ import { promises as dns } from "node:dns";
 import { addAbortListener, once } from "node:events";
 import net from "node:net";
 import { BotError } from "../core/errors.ts";
+import { untilAborted } from "../core/time-limit.ts";
 import { createAddressCheck, decodeHost, type NetworkRules } from "./rules.ts";
 
 interface DialOptions {
@@ -14,8 +15,35 @@ interface DialOptions {
   connectTimeoutMs?: number;
 }
 
-/** `ToolContext.dial`, before a call's signal is bound to it. When the signal aborts, the socket is destroyed. */
-export type Dial = (host: string, port: number, call: { signal: AbortSignal }) => Promise<Dialed>;
+/** What ends a call. */
+interface Call {
+  signal: AbortSignal;
+}
+
+/** Outgoing connections, by the network rules. */
+export interface Network {
+  /**
+   * The addresses of a host that may be connected to.
+   * @throws BotError ADDRESS_REFUSED when there are only others; ADDRESS_UNKNOWN, ABORTED
+   */
+  resolve(host: string, call: Call): Promise<readonly string[]>;
+  /**
+   * Connects to one of those addresses. When the call's signal aborts, the socket is destroyed.
+   * @throws as `resolve`; BotError CONNECTION_FAILED, INPUT_INVALID
+   */
+  dial(host: string, port: number, call: Call): Promise<Dialed>;
+}
+
+/** A connection to an address that the network rules allowed. */
+export interface Dialed {
+  socket: Duplex;
+  /** The one address that was looked up, checked and connected to. */
+  address: string;
+  port: number;
+  /** Milliseconds to look the name up (0 for a literal address) and to connect. */
+  dnsMs: number;
+  connectMs: number;
+}
 
 interface Failure {
   /** As a person writes it, `[::1]:443`. */
@@ -25,36 +53,42 @@ interface Failure {
 }
 
 /**
- * Makes the one way to the network that tools have. A name is looked up once, every answer is checked, and a checked
- * address is dialed as that address, so a name that answers differently the next time gains nothing. Answers that may not
- * be dialed are passed over rather than spoiling the others: harmless names have such neighbours (mDNS adds link-local
- * ones), and nothing is ever sent to them. Allowed answers are tried one after the other.
+ * Makes the one way to the network. A name is looked up once, every answer is checked, and a checked address is dialed as
+ * that address, so a name that answers differently the next time gains nothing. Answers that may not be dialed are passed
+ * over rather than spoiling the others: harmless names have such neighbours (mDNS adds link-local ones), and nothing is
+ * ever sent to them. Allowed answers are tried one after the other.
  * @throws BotError CONFIG_INVALID when `rules.allow` has mistakes
  */
-export function createDial(rules: NetworkRules, options: DialOptions = {}): Dial {
+export function createNetwork(rules: NetworkRules, options: DialOptions = {}): Network {
   const { lookup = lookupAll, lookupTimeoutMs = 5_000, connectTimeoutMs = 5_000 } = options;
   const check = createAddressCheck(rules);
 
-  return async (text, port, { signal }) => {
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw new BotError("INPUT_INVALID", `${port} is not a port; ports go from 1 to 65535.`);
-    }
+  async function resolve(text: string, { signal }: Call) {
     const target = decodeHost(text);
     const started = performance.now();
     const isName = target.kind === "name";
     const answers = isName
-      ? await resolve(target.host, lookup, lookupTimeoutMs, signal)
+      ? await answersOf(target.host, lookup, lookupTimeoutMs, signal)
       : [target.host];
     const dnsMs = isName ? performance.now() - started : 0;
 
     const checks = answers.map((answer) => check(answer, isName ? target.host : undefined));
     const addresses = new Set(checks.flatMap((it) => (it.kind === "allowed" ? it.address : [])));
-    if (addresses.size === 0) {
-      const reasons = new Set(checks.flatMap((it) => (it.kind === "refused" ? it.reason : [])));
-      const found = isName ? `${target.host} resolves to addresses that may not be used: ` : "";
-      throw new BotError("ADDRESS_REFUSED", `${found}${[...reasons].slice(0, 3).join("; ")}.`);
-    }
-    return { ...(await connectAny([...addresses], port, connectTimeoutMs, signal)), port, dnsMs };
+    if (addresses.size > 0) return { addresses: [...addresses], dnsMs };
+    const reasons = new Set(checks.flatMap((it) => (it.kind === "refused" ? it.reason : [])));
+    const found = isName ? `${target.host} resolves to addresses that may not be used: ` : "";
+    throw new BotError("ADDRESS_REFUSED", `${found}${[...reasons].slice(0, 3).join("; ")}.`);
+  }
+
+  return {
+    resolve: async (host, call) => (await resolve(host, call)).addresses,
+    async dial(host, port, call) {
+      if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+        throw new BotError("INPUT_INVALID", `${port} is not a port; ports go from 1 to 65535.`);
+      }
+      const { addresses, dnsMs } = await resolve(host, call);
+      return { ...(await connectAny(addresses, port, connectTimeoutMs, call.signal)), port, dnsMs };
+    },
   };
 }
 
@@ -64,7 +98,7 @@ async function lookupAll(name: string): Promise<string[]> {
 }
 
 /** @throws BotError ADDRESS_UNKNOWN, ABORTED */
-async function resolve(
+async function answersOf(
   name: string,
   lookup: (name: string) => Promise<readonly string[]>,
   timeoutMs: number,
@@ -73,7 +107,7 @@ async function resolve(
   const late = AbortSignal.timeout(timeoutMs);
   try {
     // The system's resolver cannot be stopped; its late answer is dropped.
-    const answers = await unlessAborted(lookup(name), AbortSignal.any([signal, late]));
+    const answers = await untilAborted(lookup(name), AbortSignal.any([signal, late]));
     if (answers.length > 0) return answers;
   } catch (error) {
     if (signal.aborted) throw stopped(error);
@@ -176,25 +210,4 @@ function codeOf(error: unknown): string {
 
 function seconds(ms: number): string {
   return `${Number((ms / 1_000).toPrecision(2))} s`;
-}
-
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const listener = addAbortListener(signal, () => aborted.reject(signal.reason));
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    listener[Symbol.dispose]();
-  }
-}
-
-/** A connection to an address that the network rules allowed. */
-export interface Dialed {
-  socket: Duplex;
-  /** The one address that was looked up, checked and connected to. */
-  address: string;
-  port: number;
-  /** Milliseconds to look the name up (0 for a literal address) and to connect. */
-  dnsMs: number;
-  connectMs: number;
 }

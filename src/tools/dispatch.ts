@@ -8,6 +8,7 @@ import { orUnchecked } from "../security/encoder.ts";
 import { checkArguments, type InputForm, inputForm } from "./arguments.ts";
 import { suggest } from "../core/suggest.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
+import { checkEndpoints } from "./http.ts";
 import { keepImages } from "./images.ts";
 import { retryConnection } from "./retry.ts";
 import { within } from "../core/time-limit.ts";
@@ -142,9 +143,11 @@ function digestOf(tool: Tool, args: JsonObject, { schemaHash }: InputForm): stri
   return hash("sha256", canonical ?? "", "hex");
 }
 
+/** @throws BotError CONFIG_INVALID when an endpoint of a tool cannot be used */
 export function createDispatcher(parts: DispatchParts): Dispatcher {
   const { tools } = parts;
   const { encode } = parts.encoder;
+  checkEndpoints(tools, parts.encoder);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const breaker = createBreaker(parts.now);
   const forms = new Map<Tool["input"], InputForm>();

@@ -1,10 +1,11 @@
 import { destinations } from "../approvals/egress.ts";
-import { canonicalHost } from "../core/canonical.ts";
-import type { Encoder } from "../security/encoder.ts";
+import { canonicalHost, hostOf } from "../core/canonical.ts";
 import type { JsonObject } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
+import type { Network } from "../net/dial.ts";
+import type { Encoder } from "../security/encoder.ts";
+import { endpointHosts, requestHttp } from "./http.ts";
 import type { Asking, ExecOptions, ExecResult, Tool, ToolContext } from "./tool.ts";
-import type { Dialed } from "../net/dial.ts";
 
 /** What contexts are made of. */
 export interface ContextParts {
@@ -12,7 +13,7 @@ export interface ContextParts {
     argv: readonly string[],
     options: ExecOptions & { signal: AbortSignal },
   ): Promise<ExecResult>;
-  dial(host: string, port: number, options: { signal: AbortSignal }): Promise<Dialed>;
+  network: Network;
   /** What every stored and shown text passes. */
   encoder: Encoder;
 }
@@ -28,17 +29,51 @@ export interface CallContext {
 
 /**
  * What the tool may use in the call, and no more than it declares: programs only where it is `hostBound`, connections only to
- * the hosts that its arguments name by their `kinds` and those that it was permitted to go on to. Approvals, egress and the
- * machine on a card follow from those fields, so a tool that lacks one fails here instead of passing them by.
+ * its endpoints, to the hosts that its arguments name by their `kinds` and to those that it was permitted to go on to.
+ * Approvals, egress and the machine on a card follow from those fields, so a tool that lacks one fails here instead of
+ * passing them by.
  */
 export function createContext(
   parts: ContextParts,
   tool: Tool,
-  { signal, args, asker, artifact = noArtifact, permit = unpermitted }: CallContext,
+  { signal, args, asker, artifact = noArtifact, permit: ask = unpermitted }: CallContext,
 ): ToolContext {
+  const { encoder, network } = parts;
   const hostsOf = (given: JsonObject) =>
     destinations(tool.kinds ?? {}, given).map(({ host }) => host);
-  const reachable = new Set(hostsOf(args));
+  const reachable = new Set([...hostsOf(args), ...endpointHosts(tool)]);
+
+  function checkReachable(host: string): void {
+    if (reachable.has(canonicalHost(host.replace(/^\[(.*)\]$/, "$1")) ?? "")) return;
+    const name = JSON.stringify(host);
+    throw new TypeError(
+      `${tool.name} connects to ${name}, which no argument of kind url or host names.`,
+    );
+  }
+
+  const dial: ToolContext["dial"] = async (host, port, call) => {
+    checkReachable(host);
+    const ended = call === undefined ? signal : AbortSignal.any([signal, call.signal]);
+    return network.dial(host, port, { signal: ended });
+  };
+
+  const permit: ToolContext["permit"] = async (changes) => {
+    const changed = { ...args, ...changes };
+    const refusal = await ask(changed);
+    if (refusal === undefined) for (const host of hostsOf(changed)) reachable.add(host);
+    return refusal;
+  };
+
+  /** A redirect changes the argument that named where it came from. */
+  async function permitRedirect(from: URL, next: URL): Promise<string | undefined> {
+    const named = Object.entries(tool.kinds ?? {}).find(([name, kind]) =>
+      destinations({ [name]: kind }, args).some(({ host }) => host === hostOf(from)),
+    );
+    if (named === undefined) return "No argument names it.";
+    const [name, kind] = named;
+    return permit({ [name]: kind === "url" ? next.href : hostOf(next) });
+  }
+
   return {
     signal,
     async exec(argv, options = {}) {
@@ -46,21 +81,15 @@ export function createContext(
         throw new TypeError(`${tool.name} runs programs and is not declared hostBound.`);
       return parts.exec(argv, { ...options, signal });
     },
-    async dial(host, port) {
-      if (!reachable.has(canonicalHost(host.replace(/^\[(.*)\]$/, "$1")) ?? ""))
-        throw new TypeError(
-          `${tool.name} connects to ${JSON.stringify(host)}, which no argument of kind url or host names.`,
-        );
-      return parts.dial(host, port, { signal });
+    dial,
+    async resolve(host) {
+      checkReachable(host);
+      return network.resolve(host, { signal });
     },
-    encoder: parts.encoder,
+    http: (call) => requestHttp({ tool, signal, encoder, dial, permit: permitRedirect }, call),
+    encoder,
     readArtifact: artifact,
-    async permit(changes) {
-      const changed = { ...args, ...changes };
-      const refusal = await permit(changed);
-      if (refusal === undefined) for (const host of hostsOf(changed)) reachable.add(host);
-      return refusal;
-    },
+    permit,
     asker,
   };
 }

@@ -1,10 +1,11 @@
-import type { Dialed } from "../net/dial.ts";
 import type * as z from "zod";
 import type { ArgumentKind } from "../core/canonical.ts";
 import type { Encoder } from "../security/encoder.ts";
 import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import type { ImageType } from "../core/file-type.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import type { Dialed } from "../net/dial.ts";
+import type { Endpoint, HttpCall, HttpResponse } from "./http.ts";
 
 /** What a finished process left behind. Output beyond `maxBytes` is dropped from the middle and counted. */
 export interface ExecResult {
@@ -65,10 +66,24 @@ export interface ToolContext {
   exec(argv: readonly string[], options?: ExecOptions): Promise<ExecResult>;
   /**
    * Connects to host and port after the network rules allowed the very address that is dialed. Only to a host that an
-   * argument of kind `url` or `host` names (`Tool.kinds`), or that `permit` let the call go on to.
+   * argument of kind `url` or `host` names (`Tool.kinds`), that is one of the tool's endpoints, or that `permit` let the call go
+   * on to. Ends with the call, and earlier with a signal of its own.
    * @throws BotError ADDRESS_REFUSED, ADDRESS_UNKNOWN, CONNECTION_FAILED, ABORTED; TypeError for another host
    */
-  dial(host: string, port: number): Promise<Dialed>;
+  dial(host: string, port: number, call?: { signal: AbortSignal }): Promise<Dialed>;
+  /**
+   * The addresses of such a host that may be connected to.
+   * @throws BotError ADDRESS_REFUSED when there are only others; ADDRESS_UNKNOWN, ABORTED; TypeError for another host
+   */
+  resolve(host: string): Promise<readonly string[]>;
+  /**
+   * Makes an HTTP request by the same rules, whatever its status. Every redirect is permitted for itself; a credential is added
+   * to what goes to its endpoint and to nothing else. A write whose connection broke throws ABORTED or TIMEOUT: it may have
+   * happened.
+   * @throws BotError ADDRESS_REFUSED, ADDRESS_UNKNOWN, CONNECTION_FAILED, INPUT_INVALID, TIMEOUT, ABORTED; TypeError for
+   * another host or endpoint
+   */
+  http(call: HttpCall): Promise<HttpResponse>;
   /**
    * What raw text passes before it is cut, matched against what somebody asked for, or counted. A result's text as a
    * whole passes it anyway.
@@ -142,6 +157,8 @@ export interface Tool<I = unknown> {
    * there is asked about where nobody named the place.
    */
   readonly kinds?: Readonly<Record<string, ArgumentKind>>;
+  /** The servers that the configuration names for it. Not for models: their addresses are no argument. */
+  readonly endpoints?: Readonly<Record<string, Endpoint>>;
   /** How often it may be called; no limit of its own without. Hours are UTC's. */
   readonly limits?: { readonly perRun: number; readonly perPersonHour: number };
   /**

@@ -21,6 +21,7 @@ import { seededRandom } from "./random.ts";
 import { chaosPolicy, input, witnessTools } from "./tools.ts";
 import { openWitness, type Witness } from "./witness.ts";
 import { encoderOf } from "../fakes/encoder.ts";
+import { noWorld } from "../fakes/tool-context.ts";
 
 /** One worker process, as `crew.ts` starts it: the product's own store, wake-ups, worker and dispatcher. */
 export interface Setup {
@@ -132,7 +133,6 @@ async function main(setup: Setup): Promise<void> {
   });
   const adapter = chatAdapter(witness, cross);
   const log = pino({ level: "warn" }, pino.destination({ dest: 2, sync: true }));
-  const nowhere = () => Promise.reject(new Error("no tool here needs this"));
   const wakeups = createInProcessWakeups({
     due: () => journal.due(),
     onError: (error, key) => log.error({ err: error, key }, "work on a thread failed"),
@@ -153,8 +153,7 @@ async function main(setup: Setup): Promise<void> {
     dispatcher: createDispatcher({
       host: "chaos",
       tools,
-      exec: nowhere,
-      dial: nowhere,
+      ...noWorld,
       encoder: encoderOf((text) => text),
     }),
     access: { rules: [] },

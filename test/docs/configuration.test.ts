@@ -10,6 +10,7 @@ import { createEncoder } from "../../src/security/encoder.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createTools } from "../../src/tools/registry.ts";
 import { VARIABLES } from "../../src/config/variables.ts";
+import { noWorld } from "../fakes/tool-context.ts";
 
 let cwd: string;
 
@@ -60,8 +61,7 @@ describe("the pages on configuration", () => {
     const dispatcher = createDispatcher({
       host: "stage",
       tools,
-      exec: () => Promise.reject(new Error("nothing is run")),
-      dial: () => Promise.reject(new Error("nothing is dialed")),
+      ...noWorld,
       encoder: createEncoder([]),
     });
     const decisionOn = (line: string) => {

@@ -26,6 +26,7 @@ import { createThreadHandler } from "../../src/worker/thread/handler.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
 import { type Chat, createChat } from "./chat.ts";
 import { encoderOf } from "./encoder.ts";
+import { noWorld } from "./tool-context.ts";
 
 export const KEY: JournalKey = "test:thread";
 
@@ -126,7 +127,6 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       contextWindow: model.contextWindow,
       ...options.talk,
     });
-  const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
   const given = options.adapter ?? chat.adapter;
   const adapter = options.isLocal === true ? { ...given, isLocal: true } : given;
   const parts: ThreadParts = {
@@ -134,8 +134,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     dispatcher: createDispatcher({
       tools,
       host: options.host ?? "stage",
-      exec: nowhere,
-      dial: nowhere,
+      ...noWorld,
       encoder,
     }),
     policy: approvalPolicy.parse(options.approvals ?? {}),

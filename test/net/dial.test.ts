@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { createDial } from "../../src/net/dial.ts";
+import { createNetwork } from "../../src/net/dial.ts";
 import { answering, attempt, errno, LOCAL, spyOnSockets } from "../tools/dialing.ts";
 import { closedPort, listen } from "../tools/network/servers.ts";
 
@@ -44,12 +44,12 @@ describe("dialing", () => {
 
   it("connects, and says to which address and how long it took", async () => {
     const port = await listening();
-    const dialed = await createDial(LOCAL)("localhost", port, { signal });
+    const dialed = await createNetwork(LOCAL).dial("localhost", port, { signal });
     dialed.socket.destroy();
     expect(dialed).toMatchObject({ address: "127.0.0.1", port });
     expect(dialed.dnsMs).toBeGreaterThan(0);
     expect(dialed.connectMs).toBeGreaterThan(0);
-    const literal = await createDial(LOCAL)("127.0.0.1", port, { signal });
+    const literal = await createNetwork(LOCAL).dial("127.0.0.1", port, { signal });
     literal.socket.destroy();
     expect(literal.dnsMs).toBe(0);
   });
@@ -131,7 +131,7 @@ describe("dialing", () => {
     const server = net.createServer();
     const port = await listen(server);
     const accepted = once(server, "connection");
-    const { socket } = await createDial(LOCAL)("127.0.0.1", port, { signal });
+    const { socket } = await createNetwork(LOCAL).dial("127.0.0.1", port, { signal });
     const [other] = await accepted;
     other.resetAndDestroy();
     await expect.poll(() => socket.destroyed).toBe(true);
@@ -140,7 +140,7 @@ describe("dialing", () => {
   it("destroys a connection when the call that made it is stopped", async () => {
     const port = await listening();
     const call = new AbortController();
-    const { socket } = await createDial(LOCAL)("127.0.0.1", port, { signal: call.signal });
+    const { socket } = await createNetwork(LOCAL).dial("127.0.0.1", port, { signal: call.signal });
     call.abort();
     await expect.poll(() => socket.destroyed).toBe(true);
   });

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import * as fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { canonicalHost, readAddress } from "../../src/core/canonical.ts";
-import { createDial } from "../../src/net/dial.ts";
+import { createNetwork } from "../../src/net/dial.ts";
 import { decodeHost } from "../../src/net/rules.ts";
 import {
   anyAddress,
@@ -184,7 +184,7 @@ describe("loopback and private addresses", () => {
       "fe80::1%eth0",
       "db.example",
     ];
-    expect(() => createDial({ allow, local: false })).toThrow(
+    expect(() => createNetwork({ allow, local: false })).toThrow(
       expect.objectContaining({
         code: "CONFIG_INVALID",
         message: expect.stringMatching(

@@ -19,7 +19,7 @@ import { createLedger } from "../../src/incidents/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { toolSpec } from "../../src/tools/arguments.ts";
-import { createDial, type Dial } from "../../src/net/dial.ts";
+import { createNetwork, type Network } from "../../src/net/dial.ts";
 import { createDispatcher, type Dispatcher, type DispatchParts } from "../../src/tools/dispatch.ts";
 import { createExec } from "../../src/tools/process.ts";
 import { createTools } from "../../src/tools/registry.ts";
@@ -292,10 +292,10 @@ function joinParts(parts: Joined) {
       host: "puppet",
       tools,
       exec: createExec({ encoder, tmpDir: folder }),
-      dial:
+      network:
         fault === "any address is dialed"
-          ? dialUnchecked(lookup)
-          : createDial({ allow: [`${PUBLIC}/32`], local: false }, { lookup }),
+          ? uncheckedNetwork(lookup)
+          : createNetwork({ allow: [`${PUBLIC}/32`], local: false }, { lookup }),
       encoder,
     }),
     access: { rules: [] },
@@ -388,13 +388,16 @@ function createLookup(lookedUp: string[]) {
 type Lookup = ReturnType<typeof createLookup>;
 
 /** What a fetch does. */
-function dialUnchecked(lookup: Lookup): Dial {
-  return async (host, port) => {
-    const bare = host.replaceAll(/[[\]]/g, "");
-    const [address = bare] = await lookup(bare);
-    const socket = net.connect({ host: address, port });
-    await once(socket, "connect");
-    return { socket, address, port, dnsMs: 0, connectMs: 0 };
+function uncheckedNetwork(lookup: Lookup): Network {
+  return {
+    resolve: lookup,
+    async dial(host, port) {
+      const bare = host.replaceAll(/[[\]]/g, "");
+      const [address = bare] = await lookup(bare);
+      const socket = net.connect({ host: address, port });
+      await once(socket, "connect");
+      return { socket, address, port, dnsMs: 0, connectMs: 0 };
+    },
   };
 }
 

@@ -1,10 +1,10 @@
 import net from "node:net";
 import { vi } from "vitest";
 import { isBotError } from "../../src/core/errors.ts";
-import { createDial } from "../../src/net/dial.ts";
+import { createNetwork } from "../../src/net/dial.ts";
 
-type Rules = Parameters<typeof createDial>[0];
-type Options = NonNullable<Parameters<typeof createDial>[1]>;
+type Rules = Parameters<typeof createNetwork>[0];
+type Options = NonNullable<Parameters<typeof createNetwork>[1]>;
 type Lookup = NonNullable<Options["lookup"]>;
 
 /** The person's own machine, and any other. */
@@ -36,7 +36,9 @@ export async function attempt(
 ): Promise<{ ended: string; message: string }> {
   const { rules = SERVER, port = 80, signal = new AbortController().signal } = options;
   try {
-    const { socket, address } = await createDial(rules, options.dialing)(host, port, { signal });
+    const { socket, address } = await createNetwork(rules, options.dialing).dial(host, port, {
+      signal,
+    });
     socket.destroy();
     return { ended: "CONNECTED", message: address };
   } catch (error) {

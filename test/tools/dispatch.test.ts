@@ -8,6 +8,7 @@ import { retryWaitMs } from "../../src/tools/retry.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { ASKER } from "../fakes/asker.ts";
 import { encoderOf } from "../fakes/encoder.ts";
+import { noWorld } from "../fakes/tool-context.ts";
 
 const input = z.strictObject({ name: z.string() });
 type Input = z.infer<typeof input>;
@@ -26,12 +27,10 @@ function stage(changes: Changes, encoder = encoderOf((text) => text)) {
     run: async ({ name }) => ({ text: `did ${name}` }),
     ...changes,
   });
-  const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
   const dispatcher = createDispatcher({
     host: "stage",
     tools: [tool],
-    exec: nowhere,
-    dial: nowhere,
+    ...noWorld,
     encoder,
     now: () => clock.now,
   });
@@ -169,7 +168,7 @@ describe("a tool that fails five times in a row", () => {
     });
     const nowhere = () => Promise.reject(new Error("nowhere"));
     const fine = { ...broken, name: "fine", run: async () => ({ text: "" }) };
-    const parts = { exec: nowhere, dial: nowhere, encoder: encoderOf((text) => text) };
+    const parts = { ...noWorld, encoder: encoderOf((text) => text) };
     const dispatcher = createDispatcher({ host: "stage", ...parts, tools: [broken, fine] });
     const { signal } = new AbortController();
     const options = {

@@ -30,7 +30,10 @@ function stage(changes: Changes) {
       stderr: "",
       droppedBytes: 0,
     }),
-    dial: () => Promise.reject(new Error("dialed")),
+    network: {
+      dial: () => Promise.reject(new Error("dialed")),
+      resolve: async (name) => [`address of ${name}`],
+    },
     encoder: nothingHeld,
   });
   const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { formatMs, printable } from "./format.ts";
+import { formatMs, printable } from "../../net/format.ts";
 
 /** What a server's certificate says of itself, and what its clients will say of it. */
 export interface CertificateReport {
@@ -36,10 +36,11 @@ const CHAIN_PROBLEMS: Readonly<Record<string, string>> = {
  */
 export function describeCertificate(
   certificate: X509Certificate,
-  host: string,
+  written: string,
   chainError: string | undefined,
   now: number,
 ): CertificateReport {
+  const host = written.replace(/\.$/, "");
   const daysLeft = Math.floor((certificate.validToDate.getTime() - now) / DAY_MS);
   const problems = [
     ...validityProblems(certificate, now),

@@ -1,11 +1,14 @@
 import * as z from "zod";
+import { limitTime } from "../../core/time-limit.ts";
+import { formatBytes } from "../../net/format.ts";
+import { urlProblem } from "../../net/http-url.ts";
 import { defineTool } from "../tool.ts";
-import { formatBytes } from "./format.ts";
 import { renderVisit } from "./http-report.ts";
-import { urlProblem } from "./http-url.ts";
 
 /** The longest that one check may take, in seconds. */
 const MAX_SECONDS = 60;
+/** 256 KiB: every health page in full, and the beginning of anything else. */
+const MAX_BODY_BYTES = 256 * 1024;
 
 const input = z
   .strictObject({
@@ -73,9 +76,20 @@ export const httpCheck = defineTool({
     };
   },
   async run(args, ctx) {
-    // node:http takes tens of milliseconds to load, which a start without a check should not pay.
-    const { visit } = await import("./http-visit.ts");
-    return { text: await renderVisit(await visit(args, ctx), args, ctx.encoder) };
+    // node:http takes milliseconds and megabytes to load, which a start without a check should not pay.
+    const { visit } = await import("../../net/http-visit.ts");
+    const { method, followRedirects, expectStatus } = args;
+    const request = {
+      method,
+      url: new URL(args.url),
+      follows: (status: number) => followRedirects && status !== expectStatus,
+      permit: (next: URL) => ctx.permit({ url: next.href }),
+    };
+    const { signal, dial } = ctx;
+    const limit = limitTime(signal, args.timeoutSeconds);
+    // An expired certificate is what an operator wants to hear about, so it is reported instead of refused.
+    const terms = { dial, signal, limit, maxBytes: MAX_BODY_BYTES, trusted: false };
+    return { text: await renderVisit(await visit(request, terms), args, ctx.encoder) };
   },
 });
 

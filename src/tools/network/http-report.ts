@@ -1,10 +1,12 @@
 import { headOf } from "../../core/text.ts";
+import { formatBytes, formatMs } from "../../net/format.ts";
+import type { Body } from "../../net/http-body.ts";
+import type { Answer, Exchange } from "../../net/http-exchange.ts";
+import { shownUrl } from "../../net/http-url.ts";
+import type { Visit } from "../../net/http-visit.ts";
 import type { Encoder } from "../../security/encoder.ts";
-import type { Body } from "./http-body.ts";
-import type { Answer, Exchange } from "./http-exchange.ts";
-import { formatBytes, formatMs, formatTimes, printablePart, quoted } from "./format.ts";
-import { shownUrl } from "./http-url.ts";
-import type { Visit } from "./http-visit.ts";
+import { type CertificateReport, describeCertificate } from "./certificate.ts";
+import { formatTimes, printablePart, quoted } from "./format.ts";
 
 /** What a healthy answer is like. */
 export interface Expectations {
@@ -35,6 +37,11 @@ const SHOWN_HEADERS = [
   "strict-transport-security",
 ] as const;
 
+/** A hop as it is shown. */
+interface Hop extends Exchange {
+  judged: CertificateReport | undefined;
+}
+
 /**
  * The conclusion in the first line, then what else to notice, then each hop with its evidence. Bodies are encoded before
  * they are searched or cut: whether a secret is in one cannot be asked.
@@ -44,7 +51,7 @@ export async function renderVisit(
   expected: Expectations,
   encoder: Encoder,
 ): Promise<string> {
-  const hops = await Promise.all(visited.map((hop) => withoutSecrets(hop, encoder)));
+  const hops = await Promise.all(visited.map((hop) => judge(hop, encoder)));
   const numbered = hops.length > 1;
   return [
     conclude({ hops, stuck }, expected),
@@ -60,16 +67,22 @@ export async function renderVisit(
   ].join("\n");
 }
 
-async function withoutSecrets(hop: Exchange, encoder: Encoder): Promise<Exchange> {
-  const { answer } = hop;
-  if (answer === undefined) return hop;
+/** The hop with its certificate judged, and without the secrets in its body. */
+async function judge(hop: Exchange, encoder: Encoder): Promise<Hop> {
+  const { answer, certificate, distrust } = hop;
+  const host = hop.url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const judged = certificate && describeCertificate(certificate, host, distrust, Date.now());
+  if (answer === undefined) return { ...hop, judged };
   const { body } = answer;
   const text = await encoder.aside.encodeCut(body.text, { before: false, behind: !body.isWhole });
-  return { ...hop, answer: { ...answer, body: { ...body, text } } };
+  return { ...hop, judged, answer: { ...answer, body: { ...body, text } } };
 }
 
 /** DOWN: no HTTP answer. UNHEALTHY: an answer that clients cannot use or nobody wants. */
-function conclude({ hops, stuck }: Visit, expected: Expectations): string {
+function conclude(
+  { hops, stuck }: { hops: readonly Hop[]; stuck: string | undefined },
+  expected: Expectations,
+): string {
   const last = hops.at(-1);
   const redirected =
     hops.length > 1 && last !== undefined ? `, redirected to ${shownUrl(last.url)}` : "";
@@ -82,10 +95,10 @@ function conclude({ hops, stuck }: Visit, expected: Expectations): string {
     ...unmet(last.answer, expected),
     last.problem,
     last.answer.body.damage,
-    ...hops.map(({ certificate, url }) =>
-      certificate?.problem === undefined
+    ...hops.map(({ judged, url }) =>
+      judged?.problem === undefined
         ? undefined
-        : `clients refuse the certificate of ${url.host}: ${certificate.problem}`,
+        : `clients refuse the certificate of ${url.host}: ${judged.problem}`,
     ),
   ].filter((complaint) => complaint !== undefined);
   const isBad = expected.expectStatus === undefined && last.answer.status >= 400;
@@ -107,12 +120,12 @@ function unmet(answer: Answer, { expectStatus, contains }: Expectations): string
   return complaints;
 }
 
-function noteworthy(hops: readonly Exchange[]): string[] {
+function noteworthy(hops: readonly Hop[]): string[] {
   return hops.flatMap((hop, index) => {
     const previous = hops[index - 1];
     const isDowngrade = previous?.url.protocol === "https:" && hop.url.protocol === "http:";
     const downgrade = `${shownUrl(hop.url)} is reached by a redirect from https to unencrypted http`;
-    const warning = hop.certificate?.warning;
+    const warning = hop.judged?.warning;
     return [...(isDowngrade ? [downgrade] : []), ...(warning === undefined ? [] : [warning])];
   });
 }
@@ -121,7 +134,7 @@ function renderTitle({ method, url, answer }: Exchange): string {
   return `${method} ${shownUrl(url)} → ${answer?.statusLine ?? "no answer"}`;
 }
 
-function renderHop(hop: Exchange, isLast: boolean, encoder: Encoder): string[] {
+function renderHop(hop: Hop, isLast: boolean, encoder: Encoder): string[] {
   const { answer } = hop;
   return [
     ...(hop.at === undefined ? [] : [`address: ${hop.at}`]),
@@ -132,7 +145,7 @@ function renderHop(hop: Exchange, isLast: boolean, encoder: Encoder): string[] {
         ? []
         : [`${name}: ${printablePart(String(value), MAX_HEADER_LENGTH, encoder)}`];
     }),
-    ...(hop.certificate?.lines ?? []),
+    ...(hop.judged?.lines ?? []),
     ...(isLast && hop.method === "GET" && answer !== undefined ? renderBody(answer.body) : []),
   ];
 }

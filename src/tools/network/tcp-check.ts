@@ -4,10 +4,13 @@ import type { Duplex } from "node:stream";
 import * as z from "zod";
 import type { Encoder } from "../../security/encoder.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
+import { limitTime, type TimeLimit } from "../../core/time-limit.ts";
+import type { Dialed } from "../../net/dial.ts";
+import { formatAddress, printable } from "../../net/format.ts";
+import { secure } from "../../net/tls.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
-import { type Dialed } from "../../net/dial.ts";
-import { dialWithin, limitTime, secure, type TimeLimit } from "./connection.ts";
-import { formatAddress, formatTimes, printable, printablePart } from "./format.ts";
+import { describeCertificate } from "./certificate.ts";
+import { formatTimes, printablePart } from "./format.ts";
 
 /** The longest that one check may take, in seconds. */
 const MAX_SECONDS = 60;
@@ -64,11 +67,11 @@ export const tcpCheck = defineTool({
 });
 
 async function check(args: Input, ctx: ToolContext): Promise<string> {
-  const limit = limitTime(ctx, args.timeoutSeconds);
+  const limit = limitTime(ctx.signal, args.timeoutSeconds);
   const started = performance.now();
   let dialed: Dialed | undefined;
   try {
-    dialed = await dialWithin(ctx, args.host, args.port, limit);
+    dialed = await ctx.dial(args.host, args.port, limit);
     return await inspect(dialed, args, limit, ctx.encoder);
   } catch (error) {
     if (isBotError(error, "ADDRESS_UNKNOWN", "CONNECTION_FAILED")) {
@@ -99,14 +102,15 @@ async function inspect(
   let stream: Duplex = dialed.socket;
   try {
     if (args.tls) {
-      const { socket, tlsMs, protocol, certificate } = await secure(stream, args.host, limit);
+      const { socket, tlsMs, protocol, ...tls } = await secure(stream, args.host, limit);
+      const judged = describeCertificate(tls.certificate, args.host, tls.distrust, Date.now());
       stream = socket;
       times.push([protocol, tlsMs]);
-      details.push(...certificate.lines);
+      details.push(...judged.lines);
       conclusion += ` and speaks ${protocol}`;
-      if (certificate.problem !== undefined) {
-        conclusion += `, but clients refuse its certificate: ${certificate.problem}`;
-      } else if (certificate.warning !== undefined) conclusion += `; ${certificate.warning}`;
+      if (judged.problem !== undefined) {
+        conclusion += `, but clients refuse its certificate: ${judged.problem}`;
+      } else if (judged.warning !== undefined) conclusion += `; ${judged.warning}`;
     }
     details.push(`greeting: ${await readGreeting(stream, limit, encoder)}`);
   } catch (error) {

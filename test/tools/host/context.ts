@@ -7,6 +7,7 @@ import { createExec } from "../../../src/tools/process.ts";
 import type { ToolContext } from "../../../src/tools/tool.ts";
 import { nothingHeld } from "../../fakes/encoder.ts";
 import type { Encoder } from "../../../src/security/encoder.ts";
+import { idleContext } from "../../fakes/tool-context.ts";
 
 /** A new folder that goes with the test. */
 export async function makeFolder(): Promise<string> {
@@ -22,14 +23,11 @@ export function hostContext(
   encoder: Encoder = nothingHeld,
 ): ToolContext {
   const exec = createExec({ encoder, path: searchPath(programs) });
-  return {
+  return idleContext({
     signal,
     encoder,
-    permit: async () => undefined,
     exec: (argv, options) => exec(argv, { ...options, signal }),
-    dial: () => Promise.reject(new Error("A host tool dialed.")),
-    readArtifact: () => Promise.reject(new Error("A host tool read an artifact.")),
-  };
+  });
 }
 
 export function searchPath(programs?: string): string {

@@ -6,16 +6,15 @@ import { onlyReads } from "../../../src/tools/host/reading-commands.ts";
 import { createRunCommand } from "../../../src/tools/host/run-command.ts";
 import { encoderOf } from "../../fakes/encoder.ts";
 import { commandLines, sharesOf } from "./shares.ts";
+import { noWorld } from "../../fakes/tool-context.ts";
 
 const ESCAPE_FORMS = commandLines(new URL("escapes.txt", import.meta.url));
 
-const nowhere = () => Promise.reject(new Error("nothing is run here"));
 const encode = (text: string) => text;
 const dispatcher = createDispatcher({
   host: "stage",
   tools: [createRunCommand()],
-  exec: nowhere,
-  dial: nowhere,
+  ...noWorld,
   encoder: encoderOf(encode),
 });
 const effectOf = (argv: readonly string[]) =>

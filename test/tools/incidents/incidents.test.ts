@@ -10,7 +10,8 @@ import { readArguments } from "../../../src/tools/arguments.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { createTools } from "../../../src/tools/registry.ts";
 import type { Asker } from "../../../src/tools/tool.ts";
-import { encoderOf, nothingHeld } from "../../fakes/encoder.ts";
+import { encoderOf } from "../../fakes/encoder.ts";
+import { idleContext, noWorld } from "../../fakes/tool-context.ts";
 
 const MINUTE = 60_000;
 const ID = /inc-\d{8}-[a-z2-7]{4}/;
@@ -27,8 +28,7 @@ async function createStage() {
   const dispatcher = createDispatcher({
     host: "stage",
     tools,
-    exec: nowhere,
-    dial: nowhere,
+    ...noWorld,
     encoder: encoderOf(encode),
   });
   const { signal } = new AbortController();
@@ -365,15 +365,7 @@ describe("as calls", () => {
     const tools = createTools();
     const get = tools.find(({ name }) => name === "incident_get");
     const { asker, signal } = await createStage();
-    const nowhere = () => Promise.reject(new Error("nowhere"));
-    const ctx = {
-      signal,
-      exec: nowhere,
-      dial: nowhere,
-      encoder: nothingHeld,
-      permit: nowhere,
-      readArtifact: nowhere,
-    };
+    const ctx = idleContext({ signal });
     const asking = { ...asker(), startedAt: 0 };
     await expect(get?.run({ id: "x" }, { ...ctx, asker: asking })).rejects.toMatchObject({
       code: "NOT_AVAILABLE",

@@ -1,21 +1,11 @@
 import * as fc from "fast-check";
-import { once } from "node:events";
-import net from "node:net";
 import { describe, expect, it } from "vitest";
 import { isBotError } from "../../../src/core/errors.ts";
 import { httpCheck } from "../../../src/tools/network/http-check.ts";
 import type { ToolContext } from "../../../src/tools/tool.ts";
 import { anyIpv4, isInnocent, NEVER, SPELLINGS, WRAPPINGS } from "../addresses.ts";
 import { EVERYTHING, SERVER, spyOnSockets } from "../dialing.ts";
-import {
-  closedPort,
-  conclusion,
-  listen,
-  listenHttp,
-  listenRaw,
-  runTool,
-  toolContext,
-} from "./servers.ts";
+import { closedPort, conclusion, listenHttp, listenRaw, runTool, toolContext } from "./servers.ts";
 
 function check(args: Record<string, unknown>, ctx: ToolContext = toolContext()): Promise<string> {
   return runTool(httpCheck, args, ctx);
@@ -35,17 +25,17 @@ describe("no connection", () => {
     );
   });
 
-  it("in time is a result, also when the connector takes longer", async () => {
-    const server = net.createServer();
-    const port = await listen(server);
+  it("in time is a result, and none is made afterwards", async () => {
+    const asked = spyOnSockets();
+    const port = 8080;
     const late = Promise.withResolvers<string[]>();
     const dialing = { lookup: () => late.promise };
     const url = `http://shop.example:${port}/`;
     const text = await check({ url, timeoutSeconds: 0.03 }, toolContext({ dialing }));
     expect(conclusion(text)).toBe(`DOWN: no connection to shop.example:${port} within 0.03 s`);
-    // The connection that is made after all must not stay open; `listen` looks.
     late.resolve(["127.0.0.1"]);
-    await once(server, "connection");
+    await late.promise;
+    expect(asked()).toEqual([]);
   });
 
   it("is made for an address that is refused", async () => {

@@ -3,13 +3,13 @@ import http from "node:http";
 import https from "node:https";
 import net from "node:net";
 import { expect, onTestFinished } from "vitest";
-import { createDial } from "../../../src/net/dial.ts";
+import { createNetwork } from "../../../src/net/dial.ts";
 import type { Tool, ToolContext } from "../../../src/tools/tool.ts";
 import type { Encoder } from "../../../src/security/encoder.ts";
-import { nothingHeld } from "../../fakes/encoder.ts";
+import { idleContext } from "../../fakes/tool-context.ts";
 
-type Rules = Parameters<typeof createDial>[0];
-type Dialing = Parameters<typeof createDial>[1];
+type Rules = Parameters<typeof createNetwork>[0];
+type Dialing = Parameters<typeof createNetwork>[1];
 export type Certificate = "valid" | "self-signed" | "expired" | "not-yet-valid" | "other-name";
 
 /** What a tool gets: the real connector, by default with the terminal's rules. */
@@ -23,15 +23,14 @@ export function toolContext(
   } = {},
 ): ToolContext {
   const { rules = { allow: [], local: true }, signal = new AbortController().signal } = options;
-  const dial = createDial(rules, options.dialing);
-  return {
+  const { dial } = createNetwork(rules, options.dialing);
+  return idleContext({
     signal,
-    encoder: options.encoder ?? nothingHeld,
-    permit: options.permit ?? (async () => undefined),
-    exec: () => Promise.reject(new Error("A network tool starts no programs.")),
-    dial: (host, port) => dial(host, port, { signal }),
-    readArtifact: () => Promise.reject(new Error("A network tool read an artifact.")),
-  };
+    ...(options.encoder && { encoder: options.encoder }),
+    ...(options.permit && { permit: options.permit }),
+    dial: (host, port, call) =>
+      dial(host, port, { signal: AbortSignal.any([signal, call?.signal ?? signal]) }),
+  });
 }
 
 /** What the dispatcher does: arguments through the schema, then the tool. */

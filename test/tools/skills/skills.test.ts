@@ -17,6 +17,7 @@ import { createTools } from "../../../src/tools/registry.ts";
 import { expectPaired, lastAnswer, ofKind, resultsIn, talking } from "../../agent/talking.ts";
 import { folderWith, plain, skillText } from "../../skills/folder.ts";
 import { encoderOf } from "../../fakes/encoder.ts";
+import { noWorld } from "../../fakes/tool-context.ts";
 
 const nowhere = () => Promise.reject(new Error("It only reads skills."));
 
@@ -27,8 +28,7 @@ async function toolsOf(folder: string, encode: (text: string) => string = plain)
   const dispatcher = createDispatcher({
     host: "stage",
     tools,
-    exec: nowhere,
-    dial: nowhere,
+    ...noWorld,
     encoder: encoderOf(encode),
   });
   const { signal } = new AbortController();

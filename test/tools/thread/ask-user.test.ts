@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkArguments } from "../../../src/tools/arguments.ts";
 import { askUser } from "../../../src/tools/thread/ask-user.ts";
-import { nothingHeld } from "../../fakes/encoder.ts";
+import { idleContext } from "../../fakes/tool-context.ts";
 
 const check = (args: Parameters<typeof checkArguments>[1]) => checkArguments(askUser, args).ok;
 
@@ -17,15 +17,5 @@ test("a question has at most 500 characters and six choices of 80", () => {
 test("a question is put to people and never run", async () => {
   const input = askUser.input.parse({ question: "Which cluster?" });
   expect(askUser.question?.(input)).toEqual({ text: "Which cluster?", choices: [] });
-  const nowhere = () => Promise.reject(new Error("nowhere"));
-  const { signal } = new AbortController();
-  const ctx = {
-    signal,
-    exec: nowhere,
-    dial: nowhere,
-    encoder: nothingHeld,
-    permit: nowhere,
-    readArtifact: nowhere,
-  };
-  await expect(askUser.run(input, ctx)).rejects.toMatchObject({ code: "NOT_AVAILABLE" });
+  await expect(askUser.run(input, idleContext())).rejects.toMatchObject({ code: "NOT_AVAILABLE" });
 });

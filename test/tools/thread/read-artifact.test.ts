@@ -3,22 +3,16 @@ import { describe, expect, test } from "vitest";
 import { BotError } from "../../../src/core/errors.ts";
 import { readArtifact } from "../../../src/tools/thread/read-artifact.ts";
 import type { ToolContext } from "../../../src/tools/tool.ts";
-import { nothingHeld } from "../../fakes/encoder.ts";
+import { idleContext } from "../../fakes/tool-context.ts";
 
 function contextOf(artifacts: Record<string, string | Uint8Array>): ToolContext {
-  const nowhere = () => Promise.reject(new Error("It only reads artifacts."));
-  return {
-    signal: new AbortController().signal,
-    exec: nowhere,
-    encoder: nothingHeld,
-    dial: nowhere,
-    permit: async () => undefined,
+  return idleContext({
     async readArtifact(id) {
       const found = artifacts[id];
       if (found === undefined) throw new BotError("ARTIFACT_UNKNOWN", `no ${id}`);
       return Buffer.from(found);
     },
-  };
+  });
 }
 
 async function read(text: string | Uint8Array, args: Record<string, unknown> = {}) {

@@ -1,6 +1,6 @@
 import { printable } from "./format.ts";
 
-/** Why `text` is no URL that can be checked, to follow its name in a sentence; undefined when it is one. */
+/** Why `text` is no URL that can be requested, to follow its name in a sentence; undefined when it is one. */
 export function urlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {

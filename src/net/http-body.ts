@@ -2,11 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Readable, Transform } from "node:stream";
 import { TextDecoder } from "node:util";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
-import { messageOf } from "../../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
 import { formatBytes } from "./format.ts";
 
-/** 256 KiB: every health page in full, and the beginning of anything else. Of what is received, and of what is decoded. */
-const MAX_BODY_BYTES = 256 * 1024;
 /** Web pages compress up to about 20-fold, a compression bomb 1 000-fold. Small bodies may be anything. */
 const MAX_RATIO = 100;
 const SMALL_BYTES = 16 * 1024;
@@ -26,21 +24,19 @@ export interface Body {
   damage: string | undefined;
 }
 
-/**
- * Reads at most `MAX_BODY_BYTES` and destroys the stream when there is more. What arrived before an error is kept: then
- * `error` is set.
- */
+/** Reads at most `maxBytes` and destroys the stream when there is more. What arrived before an error is kept: then `error` is set. */
 export async function receiveBody(
   stream: Readable,
+  maxBytes: number,
 ): Promise<{ bytes: Buffer; isWhole: boolean; error?: unknown }> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const received = (): Buffer => Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES);
+  const received = (): Buffer => Buffer.concat(chunks).subarray(0, maxBytes);
   try {
     for await (const chunk of stream) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) return { bytes: received(), isWhole: false };
+      if (size > maxBytes) return { bytes: received(), isWhole: false };
     }
     return { bytes: received(), isWhole: true };
   } catch (error) {
@@ -48,23 +44,24 @@ export async function receiveBody(
   }
 }
 
-/** Undoes gzip, deflate or Brotli within byte and ratio caps, and the charset. */
+/** Undoes gzip, deflate or Brotli, at most `maxBytes` and a bounded ratio of it, and the charset. */
 export async function decodeBody(
   bytes: Buffer,
   isWhole: boolean,
   headers: IncomingHttpHeaders,
+  maxBytes: number,
 ): Promise<Body> {
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  const plain = await decompress(bytes, encoding);
+  const plain = await decompress(bytes, encoding, maxBytes);
   const text = decodeText(plain.bytes, headers["content-type"] ?? "");
   return {
     receivedBytes: bytes.length,
     text: text ?? "",
     isBinary: text === undefined,
-    isCapped: !isWhole && bytes.length >= MAX_BODY_BYTES,
+    isCapped: !isWhole && bytes.length >= maxBytes,
     isWhole: isWhole && plain.isWhole,
     notes: plain.notes,
-    // Of a body that was cut, the end of the compressed data is missing: that is told already.
+    // A cut body ends mid-stream; the caller already reports the cut.
     damage: isWhole ? plain.damage : undefined,
   };
 }
@@ -76,24 +73,28 @@ interface Decompressed {
   damage?: string;
 }
 
-async function decompress(bytes: Buffer, encoding: string): Promise<Decompressed> {
+async function decompress(
+  bytes: Buffer,
+  encoding: string,
+  maxBytes: number,
+): Promise<Decompressed> {
   if (bytes.length === 0 || encoding === "identity") return { bytes, isWhole: true, notes: [] };
   const decoder = createDecoder(encoding);
   if (decoder === undefined) return { bytes, isWhole: true, notes: [`${encoding}, not decoded`] };
 
   const chunks: Buffer[] = [];
   let size = 0;
-  const decoded = (): Buffer => Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES);
+  const decoded = (): Buffer => Buffer.concat(chunks).subarray(0, maxBytes);
   decoder.end(bytes);
   try {
     for await (const chunk of decoder) {
       chunks.push(chunk);
       size += chunk.length;
       const isBomb = size > SMALL_BYTES && size > bytes.length * MAX_RATIO;
-      if (isBomb || size > MAX_BODY_BYTES) {
+      if (isBomb || size > maxBytes) {
         const stop = isBomb
           ? `: it expands more than ${MAX_RATIO}-fold`
-          : ` at ${formatBytes(MAX_BODY_BYTES)}`;
+          : ` at ${formatBytes(maxBytes)}`;
         const notes = [`${encoding}, decoding stopped${stop}`];
         return { bytes: decoded(), isWhole: false, notes };
       }

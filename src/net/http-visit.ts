@@ -1,18 +1,14 @@
-import { BotError, isBotError, messageOf } from "../../core/errors.ts";
-import type { ToolContext } from "../tool.ts";
-import { limitTime } from "./connection.ts";
+import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { printable } from "./format.ts";
-import { exchange, type Exchange, type Method } from "./http-exchange.ts";
+import { exchange, type Exchange, type HttpRequest, type HttpTerms } from "./http-exchange.ts";
 import { shownUrl, urlProblem } from "./http-url.ts";
 
-export interface VisitRequest {
-  url: string;
-  method: Method;
-  followRedirects: boolean;
-  /** A redirect with this status is where the visit ends. */
-  expectStatus?: number | undefined;
-  /** For all hops together. */
-  timeoutSeconds: number;
+/** A request, and where its redirects may lead. */
+export interface VisitRequest extends HttpRequest {
+  /** False: a redirect with this status is where the visit ends. */
+  follows(status: number): boolean;
+  /** Why the visit may not go on to this URL, as a sentence, or undefined. Asked of every redirect. */
+  permit(next: URL): Promise<string | undefined>;
 }
 
 export interface Visit {
@@ -27,35 +23,32 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Requests a URL and follows its redirects. Each hop is permitted and dialed for itself, so policy and the network rules hold for
- * each.
- * @throws BotError ADDRESS_REFUSED, telling which redirect led there; ABORTED
+ * Requests a URL and follows its redirects, with the same method. Each hop is permitted and dialed for itself, so policy and
+ * the network rules hold for each. What the request's own headers say is told to its own origin only.
+ * @throws BotError ADDRESS_REFUSED, telling which redirect led there; INPUT_INVALID, ABORTED
  */
-export async function visit(request: VisitRequest, ctx: ToolContext): Promise<Visit> {
-  const limit = limitTime(ctx, request.timeoutSeconds);
+export async function visit(request: VisitRequest, terms: HttpTerms): Promise<Visit> {
   const hops: Exchange[] = [];
+  let { headers } = request;
   let url = new URL(request.url);
   url.hash = "";
   for (;;) {
     try {
-      hops.push(await exchange(request.method, url, ctx, limit));
+      hops.push(await exchange({ ...request, url, headers }, terms));
     } catch (error) {
       throw withRedirect(error, hops.at(-1)?.url, url);
     }
     const answer = hops.at(-1)?.answer;
     const isRedirect = answer !== undefined && REDIRECTS.has(answer.status);
-    if (!isRedirect || !request.followRedirects || answer.status === request.expectStatus) {
-      return { hops, stuck: undefined };
-    }
+    if (!isRedirect || !request.follows(answer.status)) return { hops, stuck: undefined };
     const next = nextUrl(answer.headers.location, url, hops);
     if (typeof next === "string") return { hops, stuck: next };
-    const refusal = await ctx.permit({ url: next.href });
+    const refusal = await request.permit(next);
     if (refusal !== undefined) {
-      return {
-        hops,
-        stuck: `it redirects to ${shownUrl(next)}, which was not requested. ${refusal}`,
-      };
+      const stuck = `it redirects to ${shownUrl(next)}, which was not requested. ${refusal}`;
+      return { hops, stuck };
     }
+    if (next.origin !== url.origin) headers = undefined;
     url = next;
   }
 }
