@@ -1,3 +1,4 @@
+import type { DateTime } from "luxon";
 import { BotError } from "./errors.ts";
 
 /** What a time without a date or a zone is meant by. */
@@ -8,21 +9,11 @@ export interface Here {
   now: number;
 }
 
-/** A date and time as a clock on the wall shows it; the month counts from 1. */
-export interface Wall {
-  year: number;
-  month: number;
-  day: number;
-  hour: number;
-  minute: number;
-  second: number;
-}
-
 /** The forms of a time, for whoever typed another. */
 const MOMENT_FORMS = "now, 14:05, 2026-11-20 14:05, 2026-11-20T14:05:00+01:00 or 2026-11-20T13:05Z";
 
 const MOMENT =
-  /^(?:(\d{4})-(\d{2})-(\d{2})[T ])?([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)? ?(Z|UTC|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/i;
+  /^(?:(\d{4}-\d{2}-\d{2})[T ])?([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)? ?(Z|UTC|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/i;
 
 /**
  * The time that a person or a model wrote, in ms since 1970. Without a zone it is one of `zone`; without a date it is
@@ -32,35 +23,36 @@ const MOMENT =
 export async function readMoment(text: string, { zone, now }: Here): Promise<number> {
   const written = text.trim();
   if (written.toLowerCase() === "now") return now;
-  const [found, year, month, day, hour, minute, second = "0", offset] = MOMENT.exec(written) ?? [];
-  if (found === undefined || (year === undefined && offset !== undefined)) {
+  const [found, date, hour, minute, second = "0", offset] = MOMENT.exec(written) ?? [];
+  if (found === undefined || (date === undefined && offset !== undefined)) {
     throw invalid(`${shown(written)} is not a time I can read. Write ${MOMENT_FORMS}.`);
   }
+  const { DateTime } = await import("luxon");
   const time = { hour: Number(hour), minute: Number(minute), second: Number(second) };
-  if (year === undefined) return lastTime(time, { zone, now });
-  const wall = { year: Number(year), month: Number(month), day: Number(day), ...time };
-  if (!isDate(wall)) throw invalid(`There is no day ${year}-${month}-${day}.`);
-  if (offset !== undefined) return asUtc(wall) - offsetMs(offset);
-  return only(await instantsOf(wall, zone), wall, zone);
+  const day = date === undefined ? undefined : DateTime.fromISO(date, { zone: "utc" }).set(time);
+  if (day !== undefined && !isDay(day)) throw invalid(`There is no day ${date}.`);
+  if (day !== undefined && offset !== undefined) return day.toMillis() - offsetMs(offset);
+  const here = DateTime.fromMillis(now, { zone });
+  if (!here.isValid) throw unknownZone(zone);
+  return day === undefined ? lastTime(here, time) : only(instantsOf(day, zone), day, zone);
 }
 
 /** Today's, or yesterday's when today's is still to come. */
-async function lastTime(
-  time: Pick<Wall, "hour" | "minute" | "second">,
-  { zone, now }: Here,
-): Promise<number> {
-  const today = createClock(zone).wall(now);
-  for (const daysAgo of [0, 1]) {
-    const wall = { ...today, ...time, ...addDays(today, -daysAgo) };
-    const instants = (await instantsOf(wall, zone)).filter((instant) => instant <= now);
+function lastTime(now: DateTime, time: { hour: number; minute: number; second: number }): number {
+  const zone = now.zoneName ?? "";
+  const today = now.setZone("utc", { keepLocalTime: true }).startOf("day");
+  for (const days of [0, 1]) {
+    const wall = today.minus({ days }).set(time);
+    const instants = instantsOf(wall, zone).filter((instant) => instant <= now.toMillis());
     if (instants.length > 0) return only(instants, wall, zone);
   }
   throw invalid(`The clock did not show that time within a day in ${zone}. Write ${MOMENT_FORMS}.`);
 }
 
-function only(instants: readonly number[], wall: Wall, zone: string): number {
+/** `wall`: what the clock shows, as if it were UTC. */
+function only(instants: readonly number[], wall: DateTime, zone: string): number {
   const [first, second] = instants;
-  const local = dateTimeText(wall);
+  const local = wall.toFormat(MINUTE);
   if (first === undefined) {
     throw invalid(`${local} did not exist in ${zone}: the clocks were put forward over it.`);
   }
@@ -71,50 +63,26 @@ function only(instants: readonly number[], wall: Wall, zone: string): number {
   throw invalid(`${local} was twice in ${zone}, as the clocks were put back. Write ${both}Z.`);
 }
 
-/**
- * When a zone's clocks show this: never where they skip it, twice where they were put back, earlier first; ms since 1970.
- * @throws BotError INPUT_INVALID for an unknown zone
- */
-export async function instantsOf(wall: Wall, zone: string): Promise<number[]> {
-  const { DateTime } = await import("luxon");
-  const local = DateTime.fromObject(wall, { zone });
-  if (!local.isValid) throw unknownZone(zone);
-  if (local.day !== wall.day || local.hour !== wall.hour || local.minute !== wall.minute) return [];
+/** When a zone's clocks show this: never where they skip it, twice where they were put back, earlier first; ms since 1970. */
+function instantsOf(wall: DateTime, zone: string): number[] {
+  const local = wall.setZone(zone, { keepLocalTime: true });
+  if (local.toFormat(MINUTE) !== wall.toFormat(MINUTE)) return [];
   return local
     .getPossibleOffsets()
-    .map((one) => one.toMillis())
+    .map(Number)
     .toSorted((a, b) => a - b);
 }
 
-/** The first moment at or after midnight of a day, ms since 1970. @throws as `instantsOf` */
-export async function startOfDay(
-  day: Pick<Wall, "year" | "month" | "day">,
-  zone: string,
-): Promise<number> {
-  const midnight = { ...day, hour: 0, minute: 0, second: 0 };
-  const [first] = await instantsOf(midnight, zone);
-  if (first !== undefined) return first;
-  const { DateTime } = await import("luxon");
-  return DateTime.fromObject(midnight, { zone }).toMillis(); // over the gap, to where the clocks were put
+const MINUTE = "yyyy-MM-dd HH:mm";
+
+/** The first time that a zone's clocks show this, ms since 1970; where they skip it, as much later as they jump. */
+export function firstInstant(local: DateTime): number {
+  return Math.min(...local.getPossibleOffsets().map(Number));
 }
 
-/** True for a day that is in the calendar. */
-export function isDate({ year, month, day }: Pick<Wall, "year" | "month" | "day">): boolean {
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return year >= 1970 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-}
-
-/** The day that is `days` later. */
-export function addDays(
-  { year, month, day }: Pick<Wall, "year" | "month" | "day">,
-  days: number,
-): Pick<Wall, "year" | "month" | "day"> {
-  const date = new Date(Date.UTC(year, month - 1, day + days));
-  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
-}
-
-function asUtc({ year, month, day, hour, minute, second }: Wall): number {
-  return Date.UTC(year, month - 1, day, hour, minute, second);
+/** True for a day that is in the calendar, from 1970 on. */
+export function isDay(day: DateTime): boolean {
+  return day.isValid && day.year >= 1970;
 }
 
 function offsetMs(text: string): number {
@@ -125,67 +93,32 @@ function offsetMs(text: string): number {
 
 /** Tells what a zone's clocks show. */
 export interface Clock {
-  wall(instant: number): Wall;
   /** `2026-11-09 00:00` */
   dateTime(instant: number): string;
   /** `Mon` */
   weekday(instant: number): string;
 }
 
-/** @throws BotError INPUT_INVALID for an unknown zone */
-export function createClock(zone: string): Clock {
-  const format = formatOf(zone);
-  const wall = (instant: number): Wall => {
-    const parts = new Map(format.formatToParts(instant).map(({ type, value }) => [type, value]));
-    const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type));
-    return {
-      year: part("year"),
-      month: part("month"),
-      day: part("day"),
-      hour: part("hour"),
-      minute: part("minute"),
-      second: part("second"),
-    };
-  };
-  return {
-    wall,
-    dateTime: (instant) => dateTimeText(wall(instant)),
-    weekday: (instant) => WEEKDAYS[new Date(asUtc(wall(instant))).getUTCDay()] ?? "",
-  };
-}
-
-const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-
-function formatOf(zone: string): Intl.DateTimeFormat {
+/** Not luxon's: a start shows times and need not load it. @throws BotError INPUT_INVALID for an unknown zone */
+export function createClock(timeZone: string): Clock {
   try {
-    return new Intl.DateTimeFormat("en-US", {
-      timeZone: zone,
-      calendar: "gregory",
-      numberingSystem: "latn",
-      hourCycle: "h23",
+    // Sweden writes dates as ISO 8601 does.
+    const dateTime = new Intl.DateTimeFormat("sv-SE", {
+      timeZone,
       year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
     });
+    const weekday = new Intl.DateTimeFormat("en-US", { timeZone, weekday: "short" });
+    return {
+      dateTime: (instant) => dateTime.format(instant),
+      weekday: (instant) => weekday.format(instant),
+    };
   } catch {
-    throw unknownZone(zone);
+    throw unknownZone(timeZone);
   }
-}
-
-/** `2026-11-20` */
-export function dateText({ year, month, day }: Pick<Wall, "year" | "month" | "day">): string {
-  return `${String(year).padStart(4, "0")}-${two(month)}-${two(day)}`;
-}
-
-function dateTimeText(wall: Wall): string {
-  return `${dateText(wall)} ${two(wall.hour)}:${two(wall.minute)}`;
-}
-
-function two(number: number): string {
-  return String(number).padStart(2, "0");
 }
 
 /** `2026-11-20 13:05 UTC (14:05 Europe/Madrid)`: both, to the minute that has begun. */
@@ -216,7 +149,8 @@ function invalid(text: string): BotError {
   return new BotError("INPUT_INVALID", text);
 }
 
-function unknownZone(zone: string): BotError {
+/** What to say of a name that is no time zone. */
+export function unknownZone(zone: string): BotError {
   return invalid(`${shown(zone)} is not a time zone; expected a name such as Europe/Madrid.`);
 }
 

@@ -1,14 +1,6 @@
+import type { DateTime } from "luxon";
 import { BotError } from "../core/errors.ts";
-import {
-  addDays,
-  createClock,
-  dateText,
-  type Here,
-  instantsOf,
-  isDate,
-  startOfDay,
-  type Wall,
-} from "../core/instant.ts";
+import { createClock, firstInstant, type Here, isDay, unknownZone } from "../core/instant.ts";
 
 /** From `from` until just before `to`, in ms since 1970. */
 export interface Period {
@@ -42,14 +34,13 @@ const MONTHS = [
   "december",
 ];
 
-type Day = Pick<Wall, "year" | "month" | "day">;
-/** The days of a period; `to` is the first day after it. */
+/** The days of a period, as midnights in UTC; `to` is the first that is not in it. */
 interface Days {
-  from: Day;
-  to: Day;
+  from: DateTime;
+  to: DateTime;
 }
-/** Turns a form into days, given today; undefined for a day that does not exist. */
-type Reading = (today: Day) => Days | undefined;
+/** What a form says, once it is known which day it is. A day that is in no calendar is invalid. */
+type Reading = (today: DateTime, luxon: typeof DateTime) => Days;
 
 /** Reads a text, or returns undefined if it has none of the forms. Hours are counted exactly, not as days. */
 function readForm(text: string): Reading | { days: number } | { hours: number } | undefined {
@@ -61,31 +52,30 @@ function readForm(text: string): Reading | { days: number } | { hours: number } 
     return rolling[2] === "day" ? { days: count } : { hours };
   }
   const [, relation, unit] = /^(this|last) (week|month)$/.exec(text) ?? [];
-  if (unit === "week") return (today) => weekOf(today, relation === "this" ? 0 : -7);
-  if (unit === "month")
-    return (today) => monthOf(today.year, today.month - (relation === "this" ? 0 : 1));
+  const ago = relation === "this" ? 0 : 1;
+  if (unit === "week") return (today) => weekOf(today.minus({ weeks: ago }));
+  if (unit === "month") return (today) => monthOf(today.minus({ months: ago }));
   if (text === "today") return (today) => daysOf(today, today);
-  if (text === "yesterday") return (today) => daysOf(addDays(today, -1), addDays(today, -1));
+  if (text === "yesterday")
+    return (today) => daysOf(today.minus({ days: 1 }), today.minus({ days: 1 }));
   return readCalendar(text);
 }
 
 function readCalendar(text: string): Reading | undefined {
   const [, first, last] =
     /^(\d{4}-\d{2}-\d{2})(?:\s?\.\.\s?(\d{4}-\d{2}-\d{2}))?$/.exec(text) ?? [];
-  if (first !== undefined) return () => daysOf(dayOf(first), dayOf(last ?? first));
-  const [, year, number] = /^(\d{4})-(\d{2})$/.exec(text) ?? [];
-  if (year !== undefined) {
-    const month = Number(number);
-    return () => (month >= 1 && month <= 12 ? monthOf(Number(year), month) : undefined);
-  }
+  if (first !== undefined)
+    return (_, { fromISO }) =>
+      daysOf(fromISO(first, { zone: "utc" }), fromISO(last ?? first, { zone: "utc" }));
+  if (/^\d{4}-\d{2}$/.test(text))
+    return (_, { fromISO }) => monthOf(fromISO(text, { zone: "utc" }));
   const [, word = "", ofYear] = /^([a-z]{3,9})(?: (\d{4}))?$/.exec(text) ?? [];
-  const named = MONTHS.findIndex((name) => name === word || name.slice(0, 3) === word) + 1;
-  if (named === 0) return undefined;
-  return (today) =>
-    monthOf(
-      ofYear === undefined ? today.year - (named > today.month ? 1 : 0) : Number(ofYear),
-      named,
-    );
+  const month = MONTHS.findIndex((name) => name === word || name.slice(0, 3) === word) + 1;
+  if (month === 0) return undefined;
+  return (today) => {
+    const year = ofYear === undefined ? today.year - (month > today.month ? 1 : 0) : Number(ofYear);
+    return monthOf(today.set({ year, month, day: 1 }));
+  };
 }
 
 function normal(text: string): string {
@@ -106,59 +96,43 @@ export function isPeriod(text: string): boolean {
 export async function readPeriod(text: string, { zone, now }: Here): Promise<Period> {
   const name = normal(text);
   const reading = readForm(name);
-  const clock = createClock(zone);
   if (reading === undefined) throw unreadable(text);
+  const { DateTime } = await import("luxon");
+  const here = DateTime.fromMillis(now, { zone });
+  if (!here.isValid) throw unknownZone(zone);
   if (typeof reading === "object") {
     const from =
       "hours" in reading
         ? now - reading.hours * 3_600_000
-        : await daysAgo(reading.days, { zone, now });
+        : firstInstant(here.minus({ days: reading.days }));
     return { from, to: now, zone, name };
   }
-  const days = reading(clock.wall(now));
-  if (days === undefined || !isDate(days.from) || !isDate(addDays(days.to, -1)))
-    throw unreadable(text);
-  const [from, to] = [await startOfDay(days.from, zone), await startOfDay(days.to, zone)];
-  if (dateText(days.from) >= dateText(days.to)) {
+  const today = here.setZone("utc", { keepLocalTime: true }).startOf("day");
+  const days = reading(today, DateTime);
+  if (!isDay(days.from) || !isDay(days.to)) throw unreadable(text);
+  if (days.from >= days.to) {
     throw new BotError(
       "INPUT_INVALID",
       `${name} ends before it begins. Write the earlier day first.`,
     );
   }
-  return { from, to, zone, name };
+  const instantOf = (day: DateTime) => firstInstant(day.setZone(zone, { keepLocalTime: true }));
+  return { from: instantOf(days.from), to: instantOf(days.to), zone, name };
 }
 
-/** The same clock time so many days ago; if the clocks skipped it, as much later as they jumped. */
-async function daysAgo(days: number, { zone, now }: Here): Promise<number> {
-  const wall = createClock(zone).wall(now);
-  const then = { ...wall, ...addDays(wall, -days) };
-  const [first] = await instantsOf(then, zone);
-  if (first !== undefined) return first + (now % 1_000);
-  return (
-    (await startOfDay(then, zone)) + (wall.hour * 60 + wall.minute) * 60_000 + wall.second * 1_000
-  );
+function weekOf(day: DateTime): Days {
+  const from = day.startOf("week");
+  return { from, to: from.plus({ weeks: 1 }) };
 }
 
-function weekOf(today: Day, shift: number): Days | undefined {
-  const weekday = new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay();
-  const monday = addDays(today, shift - ((weekday + 6) % 7));
-  return daysOf(monday, addDays(monday, 6));
+function monthOf(day: DateTime): Days {
+  const from = day.startOf("month");
+  return { from, to: from.plus({ months: 1 }) };
 }
 
-/** `month` may be 0: December of the year before. */
-function monthOf(year: number, month: number): Days {
-  const first = addDays({ year, month, day: 1 }, 0);
-  return { from: first, to: addDays({ ...first, month: first.month + 1 }, 0) };
-}
-
-/** Both days are included. `from` stays as written, so that the caller notices a day that does not exist. */
-function daysOf(first: Day, last: Day): Days | undefined {
-  return isDate(first) && isDate(last) ? { from: first, to: addDays(last, 1) } : undefined;
-}
-
-function dayOf(text: string): Day {
-  const [year = 0, month = 0, day = 0] = text.split("-").map(Number);
-  return { year, month, day };
+/** Both days are included. */
+function daysOf(from: DateTime, last: DateTime): Days {
+  return { from, to: last.plus({ days: 1 }) };
 }
 
 /** `Last week (Mon 2026-11-09 00:00 to Mon 2026-11-16 00:00 Europe/Madrid)` */
