@@ -105,20 +105,6 @@ describe("the gateway", () => {
     expect(messages).toHaveLength(1);
   });
 
-  test("sends clients away with op 7 and op 9, and they come back", async () => {
-    const client = await desk.login();
-    const resumes: unknown[] = [];
-    client.on(Events.ShardResume, () => resumes.push(true));
-    desk.discord.askToReconnect();
-    await eventually(() => expect(resumes).toHaveLength(1));
-    const anew = nextSession(client);
-    desk.discord.invalidateSessions();
-    expect(desk.discord.connected).toBe(0);
-    await desk.discord.everyConnected();
-    await anew;
-    expect(resumes).toHaveLength(1);
-  });
-
   test("every client gets every event, in its own time", async () => {
     await desk.reopen({ delayMs: [0, 20], copies: 2 });
     const all = [heardRaw(await desk.login()), heardRaw(await desk.login())];
@@ -148,22 +134,5 @@ describe("the gateway", () => {
     await expect(desk.createClient().login(desk.discord.token)).rejects.toThrow(
       "Not enough sessions remaining",
     );
-  });
-
-  test("lists members over the wire only for those with the intent", async () => {
-    await desk.reopen({ privileged: ["MessageContent", "GuildMembers"] });
-    const client = await desk.login({ intents: [...INTENTS, GatewayIntentBits.GuildMembers] });
-    const members = await client.guilds.cache.get(desk.guild.id)?.members.fetch();
-    expect(members?.map((each) => each.displayName).toSorted()).toEqual([
-      "Ana",
-      "Owner",
-      "watchkeeper",
-    ]);
-    const blind = await desk.login();
-    const asked = blind.guilds.cache.get(desk.guild.id)?.members.fetch({ time: 30 });
-    await expect(asked).rejects.toThrow("Members didn't arrive in time");
-    expect(
-      await blind.guilds.cache.get(desk.guild.id)?.members.fetch({ user: [desk.ana.id] }),
-    ).toHaveLength(1);
   });
 });

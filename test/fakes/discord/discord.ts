@@ -10,7 +10,7 @@ import {
   setOverwrite,
 } from "./furnishing.ts";
 import { Gateway, INTENTS } from "./gateway.ts";
-import { GUILD_ROUTES, membersChunks } from "./guild-routes.ts";
+import { GUILD_ROUTES } from "./guild-routes.ts";
 import { createInteractions, type Interactions, type Outcome } from "./interactions.ts";
 import { createLimits, type Limits } from "./limits.ts";
 import type { OpenModal } from "./modals.ts";
@@ -120,7 +120,6 @@ export class FakeDiscord {
           const guild = world.guilds.get(id);
           return guild && guildCreateJson(world, guild);
         },
-        membersChunks: (request, intents) => membersChunks(this.#platform, request, intents),
       },
       identifies,
     );
@@ -136,7 +135,6 @@ export class FakeDiscord {
       typing: this.typing,
       nonces: new Map(),
       oldEditsAt: new Map(),
-      commands: new Map(),
       origin: () => `http://${this.#rest.address}`,
     };
     this.#interactions = createInteractions(this.#platform);
@@ -381,16 +379,6 @@ export class FakeDiscord {
   /** A whole frame to every client, whatever it is. */
   sendFrame(frame: unknown): void {
     this.#platform.gateway.sendFrame(frame);
-  }
-
-  /** Op 7. */
-  askToReconnect(): void {
-    this.#platform.gateway.broadcast("reconnect", null);
-  }
-
-  /** Op 9. */
-  invalidateSessions(options: { resumable?: boolean } = {}): void {
-    this.#platform.gateway.broadcast("invalid", options.resumable === true);
   }
 
   /** `pattern` such as `POST /channels/:channel/messages`; a part with a colon, or `*`, is any. The first match counts. */

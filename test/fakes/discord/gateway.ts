@@ -10,7 +10,6 @@ const OP = {
   presence: 3,
   voice: 4,
   resume: 6,
-  reconnect: 7,
   members: 8,
   invalid: 9,
   hello: 10,
@@ -79,8 +78,6 @@ export interface GatewayHost {
   newId(): string;
   ready(): { user: Body; application: Body; guilds: { id: string }[] };
   guildCreate(id: string): Body | undefined;
-  /** Chunks for op 8, or none when it is not answered. */
-  membersChunks(request: Body, intents: number): Body[];
 }
 
 /** The WebSocket side: any number of clients, each with every event it may see. */
@@ -143,19 +140,6 @@ export class Gateway {
     if (forget) this.#sessions.clear();
     for (const socket of this.#sockets) socket.terminate();
     for (const session of this.#sessions.values()) session.socket = undefined;
-  }
-
-  /** To all that are connected, as op 7 or 9. */
-  broadcast(op: "reconnect" | "invalid", data: boolean | null): void {
-    if (op === "invalid" && data === false) {
-      const sockets = [...this.#sessions.values()].flatMap((each) => each.socket ?? []);
-      this.#sessions.clear();
-      for (const socket of sockets) this.#write(socket, { op: OP.invalid, d: false });
-      return;
-    }
-    for (const { socket } of this.#sessions.values()) {
-      if (socket !== undefined) this.#write(socket, { op: OP[op], d: data });
-    }
   }
 
   async close(): Promise<void> {
@@ -243,11 +227,7 @@ export class Gateway {
       if (session !== undefined) socket.close(CLOSE.alreadyAuthenticated, "Already authenticated.");
       else return op === OP.identify ? this.#identify(socket, d) : this.#resume(socket, d);
     } else if (session === undefined) socket.close(CLOSE.notAuthenticated, "Not authenticated.");
-    else if (op === OP.members) {
-      for (const chunk of this.#host.membersChunks(d, session.intents)) {
-        this.#send(session, "GUILD_MEMBERS_CHUNK", chunk);
-      }
-    } else if (op !== OP.presence && op !== OP.voice)
+    else if (op !== OP.presence && op !== OP.voice && op !== OP.members)
       socket.close(CLOSE.unknownOp, "Unknown opcode.");
     return session;
   }

@@ -1,18 +1,8 @@
 import { leaveGuild } from "./furnishing.ts";
-import { INTENTS } from "./gateway.ts";
-import {
-  channelJson,
-  guildJson,
-  memberJson,
-  roleJson,
-  threadMemberJson,
-  userJson,
-} from "./payloads.ts";
-import { permissionsIn } from "./permissions.ts";
-import type { Platform } from "./platform.ts";
+import { channelJson, guildJson, memberJson, roleJson, userJson } from "./payloads.ts";
 import { invalidForm, refusal } from "./refusals.ts";
 import type { Answer, Asked, Route } from "./route.ts";
-import { dmWith, textIn, type Body, type FakeGuild } from "./world.ts";
+import { dmWith, type FakeGuild } from "./world.ts";
 
 /** A guild the bot is in. @throws Refusal 10004 */
 function guildFor({ platform, param }: Asked): FakeGuild {
@@ -48,25 +38,6 @@ function listMembers(asked: Asked): Answer {
     .map(memberJson);
 }
 
-function activeThreads(asked: Asked): Answer {
-  const { world } = asked.platform;
-  const guild = guildFor(asked);
-  const threads = [...world.channels.values()].filter(
-    (each) =>
-      each.guildId === guild.id &&
-      each.thread?.archived === false &&
-      permissionsIn(world, each, world.bot.id) !== 0n,
-  );
-  return {
-    threads: threads.map((each) => channelJson(world, each)),
-    members: threads.flatMap((each) =>
-      each.thread?.members.has(world.bot.id) === true
-        ? [threadMemberJson(each, each.thread, world.bot.id)]
-        : [],
-    ),
-  };
-}
-
 /** Always works; whether the person takes messages shows at the first one. */
 function openDm({ platform, body }: Asked): Answer {
   const { world } = platform;
@@ -76,31 +47,6 @@ function openDm({ platform, body }: Asked): Answer {
   }
   if (user.bot) throw refusal("cannotMessageUser");
   return channelJson(world, dmWith(world, user));
-}
-
-/**
- * What op 8 is answered with: a whole list only with GuildMembers and nothing otherwise, as Discord does; by ids for
- * anybody, at most 100.
- */
-export function membersChunks(platform: Platform, request: Body, intents: number): Body[] {
-  const guild = platform.world.guilds.get(String(request["guild_id"]));
-  if (guild === undefined) return [];
-  const base = { guild_id: guild.id, chunk_index: 0, chunk_count: 1, nonce: request["nonce"] };
-  const ids = request["user_ids"];
-  if (ids !== undefined) {
-    const asked = (Array.isArray(ids) ? ids : [ids]).map(String).slice(0, 100);
-    const found = asked.flatMap((id) => guild.members.get(id) ?? []);
-    const missing = asked.filter((id) => !guild.members.has(id));
-    return [{ ...base, members: found.map(memberJson), not_found: missing }];
-  }
-  const query = textIn(request, "query").toLowerCase();
-  const limit = Number(request["limit"] ?? 0);
-  if (query === "" && (intents & INTENTS.guildMembers) === 0) return [];
-  const found = [...guild.members.values()].filter((each) =>
-    each.user.name.toLowerCase().startsWith(query),
-  );
-  const most = query === "" ? limit || Infinity : Math.min(limit || 100, 100);
-  return [{ ...base, members: found.slice(0, most).map(memberJson) }];
 }
 
 export const GUILD_ROUTES: readonly Route[] = [
@@ -176,5 +122,4 @@ export const GUILD_ROUTES: readonly Route[] = [
   },
   { method: "GET", pattern: "/guilds/:guild/members", run: listMembers },
   { method: "GET", pattern: "/guilds/:guild/members/:user", run: getMember },
-  { method: "GET", pattern: "/guilds/:guild/threads/active", run: activeThreads },
 ];

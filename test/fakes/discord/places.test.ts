@@ -140,11 +140,6 @@ describe("who may what", () => {
     const client = await desk.login();
     const application = await client.application.fetch();
     expect(application.flags.toArray()).toEqual(["GatewayMessageContentLimited"]);
-    const command = await client.application.commands.set([{ name: "ask", description: "Asks" }]);
-    expect(command.first()?.name).toBe("ask");
-    expect(
-      await codeOf(client.application.commands.set([{ name: "Ask", description: "Asks" }])),
-    ).toBe(50035);
   });
 
   test("direct messages reach who takes them", async () => {

@@ -67,7 +67,6 @@ export interface Platform {
   readonly nonces: Map<string, { messageId: string; until: number }>;
   /** When old messages of a channel were edited. */
   readonly oldEditsAt: Map<string, number[]>;
-  readonly commands: Map<string, Body[]>;
   readonly origin: () => string;
 }
 

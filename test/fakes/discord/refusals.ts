@@ -36,11 +36,6 @@ export const REFUSALS = {
   unknownUser: [404, 10013, "Unknown User"],
   unknownWebhook: [404, 10015, "Unknown Webhook"],
   unknownInteraction: [404, 10062, "Unknown interaction"],
-  otherApplication: [
-    403,
-    20012,
-    "You are not authorized to perform this action on this application",
-  ],
   tooLarge: [413, 40005, "Request entity too large"],
   alreadyAcknowledged: [400, 40060, "Interaction has already been acknowledged."],
   missingAccess: [403, 50001, "Missing Access"],

@@ -1,5 +1,5 @@
 import { markThread, messageIn } from "./channel-routes.ts";
-import { channelJson, memberJson, threadMemberJson } from "./payloads.ts";
+import { channelJson, threadMemberJson } from "./payloads.ts";
 import { may, PERMISSIONS } from "./permissions.ts";
 import { draftMessage, publish, tellChannel, type Platform } from "./platform.ts";
 import { channelFor, invalidForm, refusal } from "./refusals.ts";
@@ -104,22 +104,6 @@ function startFromMessage({ platform, param, body }: Asked): Answer {
   );
 }
 
-function start({ platform, param, body }: Asked): Answer {
-  const { world } = platform;
-  const parent = channelFor(world, param("channel"));
-  if (parent.type !== CHANNEL_TYPES.text) throw refusal("wrongChannelType");
-  const kind = body["type"] ?? CHANNEL_TYPES.privateThread;
-  const isPrivate = kind === CHANNEL_TYPES.privateThread;
-  if (!isPrivate && kind !== CHANNEL_TYPES.publicThread) {
-    throw invalidForm("type", "BASE_TYPE_CHOICES", "Value must be one of {10, 11, 12}.");
-  }
-  const bit = isPrivate ? PERMISSIONS.createPrivateThreads : PERMISSIONS.createPublicThreads;
-  channelFor(world, parent.id, bit);
-  const archiveMinutes = readArchiveMinutes(body, 4_320);
-  const options = { name: readName(body), owner: world.bot, archiveMinutes, isPrivate };
-  return channelJson(world, openThread(platform, parent, options));
-}
-
 /**
  * Unarchiving takes SendMessagesInThreads, and ManageThreads where a moderator locked it; all else takes ownership or
  * ManageThreads. An archived thread changes in no other way than back.
@@ -167,42 +151,10 @@ function userIn({ platform, param }: Asked): string {
   return param("user") === "@me" ? platform.world.bot.id : param("user");
 }
 
-function join(asked: Asked): Answer {
-  const { thread } = threadOf(asked);
-  if (thread.archived) throw refusal("threadArchived");
-  if (!asked.platform.world.users.has(userIn(asked))) throw refusal("unknownUser");
-  thread.members.add(userIn(asked));
-  return undefined;
-}
-
-function leave(asked: Asked): Answer {
-  const { channel, thread } = threadOf(asked);
-  if (thread.archived) throw refusal("threadArchived");
-  const user = userIn(asked);
-  if (user !== asked.platform.world.bot.id) {
-    channelFor(asked.platform.world, channel.id, PERMISSIONS.manageThreads);
-  }
-  thread.members.delete(user);
-  return undefined;
-}
-
 function memberOf(asked: Asked): Answer {
   const { channel, thread } = threadOf(asked);
   if (!thread.members.has(userIn(asked))) throw refusal("unknownMember");
   return threadMemberJson(channel, thread, userIn(asked));
-}
-
-/** Only for applications with GuildMembers. */
-function membersOf(asked: Asked): Answer {
-  const { channel, thread } = threadOf(asked);
-  if (!asked.platform.hasMembers) throw refusal("missingAccess");
-  const guild = asked.platform.world.guilds.get(channel.guildId ?? "");
-  return [...thread.members].map((id) => {
-    const member = guild?.members.get(id);
-    const json = threadMemberJson(channel, thread, id);
-    const full = asked.query.get("with_member") === "true" && member !== undefined;
-    return full ? { ...json, member: memberJson(member) } : json;
-  });
 }
 
 export const THREAD_ROUTES: readonly Route[] = [
@@ -212,10 +164,6 @@ export const THREAD_ROUTES: readonly Route[] = [
     status: 201,
     run: startFromMessage,
   },
-  { method: "POST", pattern: "/channels/:channel/threads", status: 201, run: start },
   { method: "PATCH", pattern: "/channels/:channel", run: change },
-  { method: "PUT", pattern: "/channels/:channel/thread-members/:user", run: join },
-  { method: "DELETE", pattern: "/channels/:channel/thread-members/:user", run: leave },
   { method: "GET", pattern: "/channels/:channel/thread-members/:user", run: memberOf },
-  { method: "GET", pattern: "/channels/:channel/thread-members", run: membersOf },
 ];
