@@ -10,7 +10,7 @@ export async function ensureLive(ctx: JournalContext): Promise<boolean> {
   return !ctx.fenced;
 }
 
-export async function renew(ctx: JournalContext): Promise<void> {
+async function renew(ctx: JournalContext): Promise<void> {
   const askedAt = performance.now();
   const reply = await ctx.parts.journal.renew(ctx.lease);
   if (reply.kind === "fenced") {

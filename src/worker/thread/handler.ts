@@ -65,7 +65,7 @@ async function park(ctx: ThreadContext): Promise<void> {
       id: noticeId.parked(last),
       kind: "notice",
       parks: true,
-      text: "Work on this thread crashed twice, so I put it aside. Write anything here and I'll try again.",
+      text: "Work on this thread crashed twice and is put aside. Write anything here and I'll try again.",
     },
   ]);
 }
