@@ -89,19 +89,103 @@ export function whyNotImported(from: string, to: string): string | undefined {
   return `${here} imports ${imports.join(", ") || "nothing of ours"}, not ${to} (lint/rooms.ts).`;
 }
 
+const NETWORK = ["net/"];
+
+/** Who may import the modules that reach out of the process: files, or folders with a slash. Types and `isIP` are free to all. */
+const WAYS_OUT: Readonly<Record<string, readonly string[]>> = {
+  "node:net": NETWORK,
+  "node:dns": NETWORK,
+  "node:dns/promises": NETWORK,
+  "node:tls": NETWORK,
+  "node:https": NETWORK,
+  "node:http2": NETWORK,
+  "node:dgram": NETWORK,
+  undici: NETWORK,
+  // The one server of the program.
+  "node:http": [...NETWORK, "app/http.ts"],
+  "node:child_process": ["tools/process.ts"],
+  // The clients of model providers and the files of chat platforms, which are no tool's business.
+  fetch: [...NETWORK, "models/fetch-guard.ts", "adapters/shared/inbound-files.ts"],
+};
+
+/** Why the file may not use the module, or the global `fetch`, or undefined. The path is below `src/`. */
+export function whyNoWayOut(from: string, module: string): string | undefined {
+  const users = Object.hasOwn(WAYS_OUT, module) ? WAYS_OUT[module] : undefined;
+  if (
+    users === undefined ||
+    users.some((one) => from === one || (one.endsWith("/") && from.startsWith(one)))
+  )
+    return undefined;
+  return `Only ${users.join(", ")} may use ${module}: tools have ctx.http, ctx.dial, ctx.resolve and ctx.exec, which have the rules (lint/rooms.ts).`;
+}
+
 interface Importing {
   source?: { value?: unknown } | null;
+  importKind?: string;
+  exportKind?: string;
+  specifiers?: readonly { importKind?: string; imported?: { name?: string } }[];
+}
+
+/** It takes types only, or what reaches nothing. */
+function isHarmless({ importKind, exportKind, specifiers = [] }: Importing): boolean {
+  if (importKind === "type" || exportKind === "type") return true;
+  const taken = specifiers.filter(
+    (one) => one.importKind !== "type" && one.imported?.name !== "isIP",
+  );
+  return specifiers.length > 0 && taken.length === 0;
+}
+
+interface Named {
+  type?: string;
+  name?: string;
+}
+
+/** The linter's rule of the ways out. */
+const waysOut = {
+  create(context: Context) {
+    const file = fileIn(context);
+    if (file === undefined) return {};
+    const check = (node: unknown, module: string) => {
+      const message = whyNoWayOut(file, module);
+      if (message !== undefined) context.report({ node, message });
+    };
+    const checkImport = (node: Importing) => {
+      const spec = node.source?.value;
+      if (typeof spec === "string" && !isHarmless(node)) check(node, spec);
+    };
+    return {
+      ImportDeclaration: checkImport,
+      ExportNamedDeclaration: checkImport,
+      ExportAllDeclaration: checkImport,
+      ImportExpression: checkImport,
+      CallExpression(node: { callee: Named }) {
+        if (node.callee.type === "Identifier" && node.callee.name === "fetch") check(node, "fetch");
+      },
+      MemberExpression(node: { object: Named; property: Named }) {
+        if (node.object.name === "globalThis" && node.property.name === "fetch")
+          check(node, "fetch");
+      },
+    };
+  },
+};
+
+interface Context {
+  filename: string;
+  cwd: string;
+  report(problem: { node: unknown; message: string }): void;
+}
+
+/** The file's path below `src/`, or undefined for one elsewhere. */
+function fileIn({ cwd, filename }: Context): string | undefined {
+  const file = relative(join(cwd, "src"), filename).split(sep).join("/");
+  return file.startsWith("..") ? undefined : file;
 }
 
 /** The linter's rule of that table. */
 const direction = {
-  create(context: {
-    filename: string;
-    cwd: string;
-    report(problem: { node: unknown; message: string }): void;
-  }) {
-    const file = relative(join(context.cwd, "src"), context.filename).split(sep).join("/");
-    if (file.startsWith("..")) return {};
+  create(context: Context) {
+    const file = fileIn(context);
+    if (file === undefined) return {};
     const check = (node: Importing) => {
       const spec = node.source?.value;
       if (typeof spec !== "string" || !spec.startsWith(".")) return;
@@ -118,4 +202,4 @@ const direction = {
   },
 };
 
-export default { meta: { name: "rooms" }, rules: { direction } };
+export default { meta: { name: "rooms" }, rules: { direction, "ways-out": waysOut } };

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOMS, whyNotImported } from "../lint/rooms.ts";
+import { ROOMS, whyNotImported, whyNoWayOut } from "../lint/rooms.ts";
 
 const SRC = join(import.meta.dirname, "../src");
 
@@ -47,4 +47,22 @@ test.each([
   ["tools/registry.ts", "tools/weather/integration.ts"],
 ])("%s may import %s", (from, to) => {
   expect(whyNotImported(from, to)).toBeUndefined();
+});
+
+test.each([
+  ["tools/network/dns-lookup.ts", "node:dns"],
+  ["tools/host/disk-usage.ts", "node:child_process"],
+  ["worker/worker.ts", "node:http"],
+  ["commands/answers.ts", "fetch"],
+  ["network.ts", "undici"],
+])("%s may not reach out by %s", (from, module) => {
+  expect(whyNoWayOut(from, module)).toMatch(/lint\/rooms\.ts/);
+});
+
+test.each([
+  ["net/dial.ts", "node:net"],
+  ["tools/process.ts", "node:child_process"],
+  ["worker/worker.ts", "node:path"],
+])("%s may use %s", (from, module) => {
+  expect(whyNoWayOut(from, module)).toBeUndefined();
 });

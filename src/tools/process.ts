@@ -6,6 +6,7 @@ import { type Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Encoder, orUnchecked } from "../security/encoder.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
+import { atMost, untilAborted } from "../core/time-limit.ts";
 import { DEFAULT_PATH, resolveExecutable } from "./executable.ts";
 import type { ExecOptions, ExecResult } from "./tool.ts";
 
@@ -86,6 +87,9 @@ export function createExec(options: { encoder: Encoder; path?: string; tmpDir?: 
   };
 }
 
+/** What is late is left to itself. */
+const nothing = (): void => {};
+
 interface Setting {
   env: NodeJS.ProcessEnv;
   cwd: string;
@@ -98,15 +102,15 @@ async function supervise(argv: readonly string[], setting: Setting): Promise<Exe
   const { signal, encoder } = setting;
   const startedAt = performance.now();
   const { child, pid, out, err, exited, release } = await startWatched(argv, setting);
-  const exit = await unlessAborted(exited, signal);
+  const exit = await untilAborted(exited, signal).catch(() => undefined);
   if (exit === undefined) {
     signalGroup(pid, "SIGTERM");
-    await within(exited, TERM_MS);
+    await atMost(TERM_MS, exited, nothing);
   } else {
     await leftAlone(pid);
   }
   await release();
-  await within(Promise.all([out.closed, err.closed]), DRAIN_MS);
+  await atMost(DRAIN_MS, Promise.all([out.closed, err.closed]), nothing);
   child.stdout?.destroy();
   child.stderr?.destroy();
   child.unref();
@@ -153,7 +157,7 @@ async function startWatched(argv: readonly string[], { cwd, env, maxBytes, encod
   }
   const release = async () => {
     leash?.end();
-    await within(swept, SWEEP_MS);
+    await atMost(SWEEP_MS, swept, nothing);
     if (watcher.exitCode !== 0) signalGroup(pid, "SIGKILL");
     watcher.unref();
     gate?.destroy();
@@ -202,29 +206,6 @@ function write(pipe: Writable | undefined, line: string): Promise<void> {
     if (pipe === undefined) reject(new Error("it has no pipe"));
     else pipe.write(line, (error) => (error ? reject(error) : resolve()));
   });
-}
-
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  const aborted = Promise.withResolvers<undefined>();
-  const onAbort = () => aborted.resolve(undefined);
-  signal.addEventListener("abort", onAbort);
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
-/** Waits for `promise`, at most `ms`, and after that for one more look at what has already arrived. */
-async function within(promise: Promise<unknown>, ms: number): Promise<void> {
-  const timer = new AbortController();
-  const late = delay(ms, undefined, { signal: timer.signal }).then(
-    () => new Promise((resolve) => setImmediate(resolve)),
-    () => {},
-  );
-  await Promise.race([promise, late]);
-  timer.abort();
 }
 
 /**
