@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import {
   type BasicBlock,
   type Block,
@@ -30,14 +31,14 @@ export function basicBlocks(
 function drawTable({ head, rows, rightAligned }: Table, columns: number): BasicBlock[] {
   const [headTexts = [], ...rowTexts] = [head, ...rows].map((row) => row.map(plain));
   const widths = headTexts.map((_, at) =>
-    Math.max(...[headTexts, ...rowTexts].map((row) => widthOf(row[at]))),
+    Math.max(...[headTexts, ...rowTexts].map((row) => stringWidth(row[at] ?? ""))),
   );
   const wide = widths.reduce((sum, width) => sum + width + 3, -3);
   if (wide > columns) return rowByRow(head, rows);
   const line = (row: string[]): string =>
     widths
       .map((width, at) => {
-        const room = " ".repeat(width - widthOf(row[at]));
+        const room = " ".repeat(width - stringWidth(row[at] ?? ""));
         return rightAligned[at] === true ? room + (row[at] ?? "") : (row[at] ?? "") + room;
       })
       .join(" │ ")
@@ -54,14 +55,4 @@ function rowByRow(head: Inline[][], rows: Inline[][][]): BasicBlock[] {
     { kind: "text", inlines: line(names) },
     ...rows.map((row): BasicBlock => ({ kind: "item", depth: 0, marker: "•", inlines: line(row) })),
   ];
-}
-
-/** Drawn two columns wide by most fonts. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
-
-function widthOf(text = ""): number {
-  let width = 0;
-  for (const char of text) width += WIDE.test(char) ? 2 : 1;
-  return width;
 }

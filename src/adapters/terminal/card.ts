@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from "node:util";
 import type { ActionCard } from "../adapter.ts";
 import { renderCard, renderDetails } from "../render/card.ts";
 import { isSettled, standingOf } from "../render/phrases.ts";
@@ -38,10 +37,7 @@ function box(
     ...look,
     columns: Number.POSITIVE_INFINITY,
   });
-  const rule = Math.max(
-    1,
-    Math.min(columns, MAX_RULE) - widthOf(stripVTControlCharacters(title)) - 4,
-  );
+  const rule = Math.max(1, Math.min(columns, MAX_RULE) - widthOf(title) - 4);
   const bar = paint("dim", "│");
   return [
     `${paint("dim", "╭─")} ${title} ${paint("dim", "─".repeat(rule))}`,

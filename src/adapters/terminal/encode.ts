@@ -1,6 +1,6 @@
 import { basicBlocks } from "../render/basic.ts";
 import type { Block, Inline } from "../render/rich-text.ts";
-import type { Look, Paint, Style } from "./style.ts";
+import type { Look, Style } from "./style.ts";
 import { formatExpiry } from "./time.ts";
 import { foldExact, widthOf, wrapWords } from "./wrap.ts";
 
@@ -119,13 +119,16 @@ const TONES: Readonly<Record<NonNullable<Inline["tone"]>, Style>> = {
   alarm: "destructive",
 };
 
-/** A piece of text and how it is painted. */
-interface Piece {
-  text: string;
-  styles: readonly Style[];
+/** Running text on lines of at most `look.columns` cells; each line is painted for itself. */
+function wrapInlines(
+  inlines: readonly Inline[],
+  look: Look,
+  base: readonly Style[] = [],
+): string[] {
+  return wrapWords(inlines.map((inline) => paintInline(inline, look, base)).join(""), look.columns);
 }
 
-function piecesOf(inline: Inline, base: readonly Style[], now: number): Piece[] {
+function paintInline(inline: Inline, look: Look, base: readonly Style[]): string {
   const { strong, em, strike, code, url, at, tone } = inline;
   const styles: Style[] = [
     // An alarm is bold itself.
@@ -136,51 +139,19 @@ function piecesOf(inline: Inline, base: readonly Style[], now: number): Piece[] 
     ...(url === undefined ? [] : ["underline" as const]),
     ...(tone === undefined ? [] : [TONES[tone]]),
   ];
-  const text = at === undefined ? inline.text : formatExpiry(at, now);
+  const text = at === undefined ? inline.text : formatExpiry(at, look.now);
   // Few terminals strike text out.
-  return (strike ? `~~${text}~~` : text).split(CITATION).map((piece) => ({
-    text: piece,
-    styles: CITATION.test(piece) ? [...styles, "dim", "cyan"] : styles,
-  }));
+  return (strike ? `~~${text}~~` : text)
+    .split(CITATION)
+    .map((piece) =>
+      paintLines(piece, CITATION.test(piece) ? [...styles, "dim", "cyan"] : styles, look),
+    )
+    .join("");
 }
 
-/** Running text on lines of at most `look.columns` cells; each line is painted for itself. */
-function wrapInlines(
-  inlines: readonly Inline[],
-  look: Look,
-  base: readonly Style[] = [],
-): string[] {
-  const pieces = inlines.flatMap((inline) => piecesOf(inline, base, look.now));
-  const whole = pieces.map(({ text }) => text).join("");
-  let end = 0;
-  const lines = wrapWords(whole, look.columns).map((line) => {
-    // Wrapping leaves out spaces only, so the line follows where the last one ended.
-    const start = whole.indexOf(line, end);
-    end = start + line.length;
-    return { start, end };
-  });
-  return paintLines(pieces, lines, look.paint);
-}
-
-/** What the pieces, one after the other, have between `start` and `end` of each line. */
-function paintLines(
-  pieces: readonly Piece[],
-  lines: readonly { start: number; end: number }[],
-  paint: Paint,
-): string[] {
-  const painted = lines.map(() => "");
-  let at = 0;
-  let first = 0;
-  for (const { text, styles } of pieces) {
-    for (let index = first; index < lines.length; index += 1) {
-      const { start = 0, end = 0 } = lines[index] ?? {};
-      if (start >= at + text.length) break;
-      const part = text.slice(Math.max(0, start - at), Math.max(0, end - at));
-      if (part !== "") painted[index] += styles.reduce((shown, each) => paint(each, shown), part);
-      // The last line that this piece reaches is the first that the next one may.
-      first = index;
-    }
-    at += text.length;
-  }
-  return painted;
+/** Line by line: no style goes on behind a line's end. */
+function paintLines(text: string, styles: readonly Style[], look: Look): string {
+  const paintLine = (line: string): string =>
+    line === "" ? "" : styles.reduce((shown, style) => look.paint(style, shown), line);
+  return text.split("\n").map(paintLine).join("\n");
 }

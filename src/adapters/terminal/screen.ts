@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { BotError } from "../../core/errors.ts";
 import type { Answerable } from "./input.ts";
 import { type Keys, type Paste, PASTE_OFF, PASTE_ON, readKeys } from "./paste.ts";
+import { apart } from "./wrap.ts";
 
 /** Where text goes; a terminal knows its size. */
 export type Output = Writable & { columns?: number; rows?: number };
@@ -29,11 +30,6 @@ const MAX_LIVE_LINES = 10;
 const MAX_INLINE_PASTE = 200;
 /** Entered lines that may wait to be read before a pipe is asked to wait. */
 const MAX_WAITING_LINES = 100;
-
-/** Terminals disagree on how wide joined emoji are drawn: here they stand side by side. */
-function apart(text: string): string {
-  return text.replaceAll(/\u200d|\ufe0f/g, "");
-}
 
 /**
  * The terminal: text that stays, below it a few live lines, below them the line being typed. Text and live lines come

@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import type { Incident } from "../../incidents/incident.ts";
 import { createClock, showDuration } from "../../core/instant.ts";
 import { titleOf, UNVERIFIED, unverifiedIn } from "./unverified.ts";
@@ -6,28 +7,14 @@ import { titleOf, UNVERIFIED, unverifiedIn } from "./unverified.ts";
 const MAX_COLUMNS = 100;
 
 const LABEL_COLUMNS = 10;
-/** Drawn two columns wide: East Asian letters and pictures. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-/** Drawn on what comes before. */
-const COMBINING = /\p{M}/u;
-
-function columnsOf(character: string): number {
-  if (COMBINING.test(character)) return 0;
-  return WIDE.test(character) ? 2 : 1;
-}
-
-function widthOf(text: string): number {
-  return Array.from(text).reduce((sum, character) => sum + columnsOf(character), 0);
-}
 
 /** As much of a text as fits, with `…` where something is missing. */
 function cut(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
+  if (stringWidth(text) <= columns) return text;
   let kept = "";
   let width = 1;
   for (const character of text) {
-    width += columnsOf(character);
+    width += stringWidth(character);
     if (width > columns) break;
     kept += character;
   }
@@ -35,7 +22,7 @@ function cut(text: string, columns: number): string {
 }
 
 function pad(text: string, columns: number): string {
-  return text + " ".repeat(Math.max(0, columns - widthOf(text)));
+  return text + " ".repeat(Math.max(0, columns - stringWidth(text)));
 }
 
 /** In lines that fit, broken between words; a longer word, such as an address, has a line of its own. */
@@ -45,7 +32,7 @@ function wrap(text: string, columns: number): string[] {
     let line = "";
     for (const word of part.split(/\s+/)) {
       const longer = line === "" ? word : `${line} ${word}`;
-      if (line !== "" && widthOf(longer) > columns) {
+      if (line !== "" && stringWidth(longer) > columns) {
         lines.push(line);
         line = word;
       } else line = longer;
@@ -85,11 +72,11 @@ export function incidentTable(
   }));
   const head = ["incident", "sev", "began", "lasted", "title"];
   const all = [head, ...rows.map(({ cells }) => cells)];
-  const widths = head.map((_, i) => Math.max(...all.map((cells) => widthOf(cells[i] ?? ""))));
+  const widths = head.map((_, i) => Math.max(...all.map((cells) => stringWidth(cells[i] ?? ""))));
   const line = (cells: readonly string[]) => {
     const padded = cells.slice(0, -1).map((cell, i) => `${pad(cell, widths[i] ?? 0)}  `);
     const front = padded.join("");
-    return front + cut(cells.at(-1) ?? "", MAX_COLUMNS - widthOf(front));
+    return front + cut(cells.at(-1) ?? "", MAX_COLUMNS - stringWidth(front));
   };
   const left = incidents.length - rows.length;
   const isMarked = incidents.slice(0, limit).some((one) => unverifiedIn(one).includes("title"));
