@@ -31,9 +31,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   adapters: ["core"],
   "adapters/render": ["core", "security", "adapters"],
   "adapters/shared": ["core", "security", "adapters", "adapters/render"],
-  "adapters/slack": ["core", "security", "adapters", "adapters/render", "adapters/shared"],
-  "adapters/discord": ["core", "security", "adapters", "adapters/render", "adapters/shared"],
-  "adapters/terminal": ["core", "security", "adapters", "adapters/render", "adapters/shared"],
+  "adapters/*": ["core", "security", "adapters", "adapters/render", "adapters/shared"],
+  "adapters/platforms.ts": ["core", "adapters", "adapters/*"],
   commands: ["core", "security", "incidents", "thread", "tools"],
   queries: [
     "core",

@@ -4,6 +4,7 @@ import { createPersonOf } from "../core/people.ts";
 import { answerCommand } from "../commands/answers.ts";
 import { readText } from "../commands/grammar.ts";
 import type { Config } from "../config/config.ts";
+import { settingsOf } from "../core/settings.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { createLedger } from "../incidents/ledger.ts";
@@ -16,6 +17,7 @@ import { describeInput } from "../tools/arguments.ts";
 import { createNetwork } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec } from "../tools/process.ts";
+import { network } from "../tools/network/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { BullmqOptions } from "../wakeups/bullmq.ts";
 import { createInProcessWakeups } from "../wakeups/in-process.ts";
@@ -54,10 +56,10 @@ export interface Bot {
 }
 
 async function createWakeups(
-  { redis }: Config,
+  { redis, wakeups }: Config,
   options: Omit<BullmqOptions, "address">,
 ): Promise<Wakeups> {
-  if (redis === undefined) return createInProcessWakeups(options);
+  if (redis === undefined || wakeups === "in-process") return createInProcessWakeups(options);
   const { createBullmqWakeups } = await import("../wakeups/bullmq.ts");
   return createBullmqWakeups({ ...options, address: redis.address });
 }
@@ -95,6 +97,7 @@ export async function assemble(
   log: Logger,
   { local }: { local: boolean },
 ): Promise<Bot> {
+  const { allow } = settingsOf(network, config.values);
   const equipment = await loadToolset(config, () => ledger);
   const { tools } = equipment;
   logWarnings(log, config, equipment);
@@ -117,14 +120,14 @@ export async function assemble(
     tools,
     host: config.host,
     exec: createExec({ encoder }),
-    network: createNetwork({ allow: config.network.allow, local }),
+    network: createNetwork({ allow, local }),
     encoder,
   });
   const threads: ThreadParts = {
     journal,
     dispatcher,
     policy: config.approvals,
-    network: config.network.allow,
+    network: allow,
     access: config.access,
     run: {
       direct: (command, thread) => answerCommand(command, thread, commands),
@@ -142,8 +145,7 @@ export async function assemble(
     adapterOf: (transport) => adapters.get(transport),
   };
   const worker = createWorker(threads, (key) => handlers.get(transportOf(key)));
-  const wake = (key: JournalKey) => wakeups.wake(key);
-  const inbox = createInbox({ journal, read: readText, encoder, wake });
+  const inbox = createInbox({ journal, read: readText, encoder, wake: (key) => wakeups.wake(key) });
   const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;
 

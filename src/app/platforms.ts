@@ -1,24 +1,22 @@
 import { ExponentialBackoff, handleWhen, retry } from "cockatiel";
 import type { Logger } from "pino";
 import type { ChatAdapter, ChatParts } from "../adapters/adapter.ts";
+import { PLATFORMS } from "../adapters/platforms.ts";
 import type { Config } from "../config/config.ts";
 import { isBotError } from "../core/errors.ts";
+import { settingsOf } from "../core/settings.ts";
 
-/** The chat platforms that are configured, none of them connected yet. Only their programs are loaded. */
+/** The chat platforms that are turned on, none of them connected yet. Only their programs are loaded. */
 export async function loadPlatforms(
-  { slack, discord }: Config,
+  { platforms, values }: Config,
   log: Logger,
 ): Promise<ChatAdapter[]> {
-  const platforms: ChatAdapter[] = [];
-  if (slack !== undefined) {
-    const { createSlack } = await import("../adapters/slack/adapter.ts");
-    platforms.push(createSlack({ ...slack, log: log.child({ platform: "slack" }) }));
-  }
-  if (discord !== undefined) {
-    const { createDiscord } = await import("../adapters/discord/adapter.ts");
-    platforms.push(createDiscord({ ...discord, log: log.child({ platform: "discord" }) }));
-  }
-  return platforms;
+  const served = PLATFORMS.filter(({ name }) => platforms.includes(name));
+  return Promise.all(
+    served.map(async (platform) =>
+      platform.create(settingsOf(platform, values), log.child({ platform: platform.name })),
+    ),
+  );
 }
 
 /**

@@ -3,12 +3,14 @@ import { SYSTEM_PROMPT } from "../agent/prompt.ts";
 import { checkPolicyNames, type Config } from "../config/config.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import { contextWindowOf } from "../models/load.ts";
+import { settingsOf } from "../core/settings.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
 import { loadSkills, type Skills } from "../skills/load.ts";
 import { hashTerms, type RunTerms } from "../thread/run.ts";
 import { toolSpec } from "../tools/arguments.ts";
-import { createTools } from "../tools/registry.ts";
+import { createTools, unavailableIntegrations } from "../tools/registry.ts";
+import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 
 /** The skills that come with the program. */
@@ -17,6 +19,8 @@ const OWN_SKILLS = join(import.meta.dirname, "../../skills");
 /** What a configuration gives runs to work with. */
 export interface Toolset extends Skills {
   tools: readonly Tool[];
+  /** The integrations whose tools are not offered, and why. */
+  unavailable: ReturnType<typeof unavailableIntegrations>;
 }
 
 /**
@@ -25,17 +29,14 @@ export interface Toolset extends Skills {
  * @throws BotError CONFIG_INVALID when policy names a tool or an argument that does not exist
  */
 export async function loadToolset(config: Config, ledger?: () => Ledger): Promise<Toolset> {
-  const {
-    logs,
-    network,
-    secrets,
-    skills: { folders },
-  } = config;
+  const { secrets, values } = config;
   const { encode } = createEncoder(secrets);
+  const { folders } = settingsOf(skillIntegration, values);
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
-  const tools = createTools({ host: logs, network }, { skills, ...(ledger && { ledger }) });
+  const parts = { skills, ...(ledger && { ledger }) };
+  const tools = createTools(values, parts);
   checkPolicyNames(config, tools);
-  return { skills, problems, tools };
+  return { skills, problems, tools, unavailable: unavailableIntegrations(values, parts) };
 }
 
 /** What every model's run is made of; undefined where no model is configured. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Effect } from "../core/entry.ts";
 import { globMatches } from "./matching.ts";
-import { isGroup, isNamed, type Requester, REQUESTERS, requesterForm } from "./requester.ts";
+import { isGroup, isNamed, type NameForms, type Requester } from "./requester.ts";
 
 /**
  * Who may ask for what, and where: the `access` part of watchkeeper.yaml and the pure decision over it. Its rules widen or
@@ -9,16 +9,6 @@ import { isGroup, isNamed, type Requester, REQUESTERS, requesterForm } from "./r
  * rules to operators.
  */
 
-const CHANNELS =
-  'expected "slack:<team>:<channel>", "slack:<team>", "discord:<server>:<channel>", "discord:<server>", "discord:dm", "terminal" or "*", with ids, not names';
-
-/** A channel, written as the beginning of its threads' keys. */
-const channelForm = z
-  .string()
-  .regex(
-    /^(?:\*|slack:[TE][A-Z0-9]*(?::[A-Z0-9]+)?|discord:(?:\d+|dm)(?::\d+)?|terminal)$/,
-    CHANNELS,
-  );
 const toolForm = z.string().regex(/\S/, "expected a text that is not empty");
 const effectForm = z.enum(["read", "write", "destructive"]);
 
@@ -28,22 +18,33 @@ const oneOrMore = <T extends z.ZodType>(item: T, expected: string) =>
     error: `${expected}; or a list of these`,
   });
 
-const rule = z.strictObject({
-  /** Accounts, groups and memberships; `*`: everybody. */
-  who: oneOrMore(z.union([z.literal("*"), requesterForm], REQUESTERS), REQUESTERS),
-  channels: oneOrMore(channelForm, CHANNELS).default("*"),
-  /** Globs over tool names. */
-  tools: oneOrMore(toolForm, "expected a tool's name or a glob such as kubernetes_*").default("*"),
-  effects: oneOrMore(effectForm, "expected read, write or destructive").default([
-    ...effectForm.options,
-  ]),
-  decide: z.enum(["allow", "ask", "deny"]),
-});
+/** The yaml's `access` part. Without rules full members may ask for everything, others for what is public. */
+export function createAccessPolicy({ requester, channel, expected, listed }: NameForms) {
+  const rule = z.strictObject({
+    who: oneOrMore(
+      z.union([z.literal("*"), requester], expected.requester),
+      expected.requester,
+    ).describe('An account, a group, a membership, `"*"` for everybody, or a list of these.'),
+    channels: oneOrMore(channel, expected.channel)
+      .default("*")
+      .describe(`${listed.channel}, or a list of these.`),
+    tools: oneOrMore(toolForm, "expected a tool's name or a glob such as kubernetes_*")
+      .default("*")
+      .describe("A tool's name, a pattern such as `kubernetes_*`, or a list of these."),
+    effects: oneOrMore(effectForm, "expected read, write or destructive")
+      .default([...effectForm.options])
+      .describe("`read`, `write`, `destructive`, or a list of these."),
+    decide: z.enum(["allow", "ask", "deny"]).describe("`allow`, `ask` or `deny`."),
+  });
+  return z.strictObject({
+    rules: z
+      .array(rule)
+      .default([])
+      .describe("Who may ask for what, and where: the first rule that matches decides (below)."),
+  });
+}
 
-/** The `access` part of the yaml. Without rules, full members may ask for everything, others for what is public. */
-export const accessPolicy = z.strictObject({ rules: z.array(rule).default([]) });
-
-export type AccessPolicy = z.infer<typeof accessPolicy>;
+export type AccessPolicy = z.infer<ReturnType<typeof createAccessPolicy>>;
 type AccessRule = AccessPolicy["rules"][number];
 
 /** A call, and where somebody asked for it. */

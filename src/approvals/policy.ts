@@ -2,14 +2,7 @@ import * as z from "zod";
 import type { ArgumentKind } from "../core/canonical.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
 import { argumentMatches, globMatches, namesPlace, type Pattern } from "./matching.ts";
-import {
-  approverForm,
-  isGroup,
-  isNamed,
-  type Requester,
-  REQUESTERS,
-  requesterForm,
-} from "./requester.ts";
+import { isGroup, isNamed, type NameForms, type Requester } from "./requester.ts";
 
 /**
  * Which call needs whose approval: the `approvals` part of watchkeeper.yaml and the pure decision over it. `docs/configuration.md`
@@ -34,72 +27,111 @@ const pattern = z.union([scalar, z.array(scalar).min(1)], {
   error:
     'expected a text such as "git log *", a number, true or false, or a list of these, one per element; none of them empty',
 });
-const match = z
-  .strictObject({
-    /** Globs over tool names, any of which may match. */
-    tool: z
-      .union([filled, z.array(filled).min(1)], {
-        error: "expected a tool's name, a glob such as kubernetes_*, or a list of these",
-      })
-      .optional(),
-    effect: effect.optional(),
-    /** Accounts, groups and memberships, any of which may match. */
-    requester: z
-      .union(
-        [requesterForm, z.array(requesterForm).min(1, "is empty; leave it out for everybody")],
-        {
-          error: `${REQUESTERS}; or a list of these`,
-        },
-      )
-      .optional(),
-    /** All of them must match. */
-    args: z
-      .record(z.string(), pattern)
-      .refine((args) => Object.keys(args).length > 0, "names no argument; leave args out instead")
-      .optional(),
-  })
-  .refine(
-    (fields) => Object.keys(fields).length > 0,
-    'says nothing to match; for every call write tool: "*"',
-  );
 
-const rule = z
-  .strictObject({
-    match,
-    decide: z.enum(["allow", "ask", "deny"]),
-    /** Accounts and groups that may approve; without it every full member of the thread. */
-    approvers: z
-      .array(approverForm)
-      .min(
-        1,
-        "is empty, so nobody could ever approve; leave it out to let every full member approve",
-      )
-      .optional(),
-    quorum: z.int().min(1).optional(),
-    expiresInMinutes: z.int().min(1).max(MAX_EXPIRY_MINUTES).optional(),
-    requesterMayApprove: z.boolean().optional(),
-    /** Whom to turn to when too few people can approve. */
-    escalation: filled.optional(),
-  })
-  .superRefine((fields, ctx) => {
-    const say = (path: string[], message: string) => {
-      ctx.addIssue({ code: "custom", path, message });
-    };
-    if (fields.decide !== "ask") {
-      for (const key of ASK_ONLY.filter((name) => fields[name] !== undefined)) {
-        say([key], `only a rule with decide: ask has this; this one says ${fields.decide}`);
+function createMatch({ requester, expected }: NameForms) {
+  return z
+    .strictObject({
+      tool: z
+        .union([filled, z.array(filled).min(1)], {
+          error: "expected a tool's name, a glob such as kubernetes_*, or a list of these",
+        })
+        .optional()
+        .meta({
+          description: "A tool's name, a pattern such as `kubernetes_*`, or a list of these.",
+          unset: "any",
+        }),
+      effect: effect
+        .optional()
+        .meta({ description: "`read`, `write` or `destructive`.", unset: "any" }),
+      requester: z
+        .union([requester, z.array(requester).min(1, "is empty; leave it out for everybody")], {
+          error: `${expected.requester}; or a list of these`,
+        })
+        .optional()
+        .meta({
+          description: "Who asks: an account, a group, a membership (below), or a list of these.",
+          unset: "anybody",
+        }),
+      args: z
+        .record(z.string(), pattern)
+        .refine((args) => Object.keys(args).length > 0, "names no argument; leave args out instead")
+        .optional()
+        .meta({
+          description:
+            "Argument names, each with a pattern; all must match. An argument that the call does not have never matches.",
+          unset: "any",
+        }),
+    })
+    .refine(
+      (fields) => Object.keys(fields).length > 0,
+      'says nothing to match; for every call write tool: "*"',
+    );
+}
+
+function createRule(forms: NameForms) {
+  return z
+    .strictObject({
+      match: createMatch(forms),
+      decide: z.enum(["allow", "ask", "deny"]).describe("`allow`, `ask` or `deny`."),
+      approvers: z
+        .array(forms.approver)
+        .min(
+          1,
+          "is empty, so nobody could ever approve; leave it out to let every full member approve",
+        )
+        .optional()
+        .meta({
+          description:
+            "With `ask`: who may approve, by id. Without it: every full member of the channel. An empty list is a mistake.",
+          unset: "everyone",
+        }),
+      quorum: z.int().min(1).optional().meta({
+        description: "With `ask`: how many different people must approve.",
+        unset: "`1`",
+      }),
+      expiresInMinutes: z
+        .int()
+        .min(1)
+        .max(MAX_EXPIRY_MINUTES)
+        .optional()
+        .meta({
+          description: `With \`ask\`: 1 to ${MAX_EXPIRY_MINUTES} (a week). A call that is not approved by then never runs.`,
+          unset: "`60`",
+        }),
+      requesterMayApprove: z.boolean().optional().meta({
+        description:
+          "With `ask`: whether people who asked for the call or edited it may approve it.",
+        unset: "see below",
+      }),
+      escalation: filled.optional().meta({
+        description:
+          "With `ask`: a text that says whom to turn to when too few people can approve.",
+        unset: "none",
+      }),
+    })
+    .superRefine((fields, ctx) => {
+      const say = (path: string[], message: string) => {
+        ctx.addIssue({ code: "custom", path, message });
+      };
+      if (fields.decide !== "ask") {
+        for (const key of ASK_ONLY.filter((name) => fields[name] !== undefined)) {
+          say([key], `only a rule with decide: ask has this; this one says ${fields.decide}`);
+        }
       }
-    }
-    const { approvers = [] } = fields;
-    const countable = approvers.length > 0 && !approvers.some(isGroup);
-    if (countable && new Set(approvers).size < (fields.quorum ?? 1)) {
-      say(["quorum"], "is more than the accounts under approvers, so it could never be reached");
-    }
-    const named = globsOf(fields).some((glob) => !glob.includes("*"));
-    if (fields.decide === "allow" && fields.match.effect === "destructive" && !named) {
-      say(["decide"], "allows destructive calls of no tool in particular; name the tool in match");
-    }
-  });
+      const { approvers = [] } = fields;
+      const countable = approvers.length > 0 && !approvers.some(isGroup);
+      if (countable && new Set(approvers).size < (fields.quorum ?? 1)) {
+        say(["quorum"], "is more than the accounts under approvers, so it could never be reached");
+      }
+      const named = globsOf(fields).some((glob) => !glob.includes("*"));
+      if (fields.decide === "allow" && fields.match.effect === "destructive" && !named) {
+        say(
+          ["decide"],
+          "allows destructive calls of no tool in particular; name the tool in match",
+        );
+      }
+    });
+}
 
 /**
  * The `approvals` part of the yaml. Everything has a default; together the defaults are the built-in policy.
@@ -107,25 +139,42 @@ const rule = z
  * later version run unseen. For the same reason an allow rule covers a destructive call only if it has the tool's whole
  * name.
  */
-export const approvalPolicy = z.strictObject({
-  default: z
-    .strictObject({
-      read: z.enum(["allow", "ask", "deny"]).default("allow"),
-      write: z.enum(["allow", "ask", "deny"]).default("ask"),
-      destructive: z
-        .enum(["ask", "deny"], {
-          error: "expected ask or deny; to let one destructive call through, write an allow rule",
-        })
-        .default("ask"),
-    })
-    .prefault({}),
-  rules: z.array(rule).default([]),
-  /** There is only one person, who may approve what they asked for, destructive calls included. */
-  singleOperator: z.boolean().default(false),
-});
+export function createApprovalPolicy(forms: NameForms) {
+  return z.strictObject({
+    default: z
+      .strictObject({
+        read: z
+          .enum(["allow", "ask", "deny"])
+          .default("allow")
+          .describe("What happens to a read that no rule matches: `allow`, `ask` or `deny`."),
+        write: z.enum(["allow", "ask", "deny"]).default("ask").describe("The same for a write."),
+        destructive: z
+          .enum(["ask", "deny"], {
+            error: "expected ask or deny; to let one destructive call through, write an allow rule",
+          })
+          .default("ask")
+          .describe(
+            "The same for a destructive call: `ask` or `deny`. Never `allow`: write a rule for the one call.",
+          ),
+      })
+      .prefault({}),
+    singleOperator: z
+      .boolean()
+      .default(false)
+      .describe(
+        "There is only one person, who may approve what they asked for, destructive calls included.",
+      ),
+    rules: z
+      .array(createRule(forms))
+      .default([])
+      .describe(
+        "The first rule that matches decides; a `deny` anywhere wins over all of them and over every approval.",
+      ),
+  });
+}
 
-export type ApprovalPolicy = z.infer<typeof approvalPolicy>;
-type Rule = z.infer<typeof rule>;
+export type ApprovalPolicy = z.infer<ReturnType<typeof createApprovalPolicy>>;
+type Rule = z.infer<ReturnType<typeof createRule>>;
 
 /** A call with its checked arguments, defaults filled in. */
 export interface PolicyCall {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { NameForm, PlatformNames } from "../core/name-forms.ts";
 import type { Membership } from "../core/people.ts";
 
 /** Whom a call is made for, and how watchkeeper.yaml names such people: by account, group or membership. */
@@ -13,35 +14,57 @@ export interface Requester {
 
 const MEMBERSHIPS = ["member", "outsider", "guest", "bot", "deactivated", "unknown"] as const;
 
-/** One account, as keys and entries name it. */
-export const accountForm = z
-  .string()
-  .regex(
-    /^(?:slack:[TE][A-Z0-9]*:[UW][A-Z0-9]*|discord:\d+|terminal:[^\s:]+)$/,
-    'expected "slack:<team>:<user>", "discord:<user>" or "terminal:<name>", with ids, not names',
-  );
+/** The forms of names that rules may have, for the platforms that there are. */
+export interface NameForms {
+  /** One account, as keys and entries name it. */
+  readonly account: z.ZodType<string, string>;
+  /** An account or a group that may approve. */
+  readonly approver: z.ZodType<string, string>;
+  /** An account, a group or a membership. */
+  readonly requester: z.ZodType<string, string>;
+  /** A channel as its threads' keys begin, or `*`. */
+  readonly channel: z.ZodType<string, string>;
+  /** What names requesters and channels, for mistakes in configuration. */
+  readonly expected: { readonly requester: string; readonly channel: string };
+  /** The forms of accounts and channels in Markdown, for documentation. */
+  readonly listed: { readonly account: string; readonly channel: string };
+}
 
-const ACCOUNT_OR_GROUP =
-  /^(?:slack:(?:group:[A-Z0-9]+|[TE][A-Z0-9]*:[UW][A-Z0-9]*)|discord:(?:role:)?\d+|terminal:[^\s:]+)$/;
-const ACCOUNTS_AND_GROUPS =
-  '"slack:group:<id>", "slack:<team>:<user>", "discord:role:<id>", "discord:<user>" or "terminal:<name>", with ids, not names';
+/** Makes the forms of what each platform says of its names; mistakes list them in that order. */
+export function createNameForms(platforms: readonly PlatformNames[]): NameForms {
+  const accounts = platforms.map(({ account }) => account);
+  const approvers = platforms.flatMap(({ group, account }) => [...(group ? [group] : []), account]);
+  const channels = [
+    ...platforms.flatMap((platform) => platform.channels),
+    { shown: "*", pattern: /^\*$/ },
+  ];
+  const requester = `expected ${listOf(approvers)}; or a membership: ${MEMBERSHIPS.join(", ")}`;
+  const channel = `expected ${listOf(channels)}`;
+  return {
+    account: textOf(accounts, `expected ${listOf(accounts)}`),
+    approver: textOf(
+      approvers,
+      `expected ${listOf(approvers)}; leave approvers out to let every full member of the channel approve`,
+    ),
+    requester: z.union([z.enum(MEMBERSHIPS), textOf(approvers, requester)], requester),
+    channel: textOf(channels, channel),
+    expected: { requester, channel },
+    listed: { account: codeListOf(accounts), channel: codeListOf(channels) },
+  };
+}
 
-/** An account or a group that may approve. */
-export const approverForm = z
-  .string()
-  .regex(
-    ACCOUNT_OR_GROUP,
-    `expected ${ACCOUNTS_AND_GROUPS}; leave approvers out to let every full member of the channel approve`,
-  );
+function textOf(forms: readonly NameForm[], expected: string) {
+  return z.string().refine((text) => forms.some(({ pattern }) => pattern.test(text)), expected);
+}
 
-/** How to write requesters, for mistakes in the configuration. */
-export const REQUESTERS = `expected ${ACCOUNTS_AND_GROUPS}; or a membership: ${MEMBERSHIPS.join(", ")}`;
+function listOf(forms: readonly NameForm[]): string {
+  const quoted = forms.map(({ shown }) => JSON.stringify(shown));
+  return `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}, with ids, not names`;
+}
 
-/** An account, a group or a membership. */
-export const requesterForm = z.union(
-  [z.enum(MEMBERSHIPS), z.string().regex(ACCOUNT_OR_GROUP, REQUESTERS)],
-  REQUESTERS,
-);
+function codeListOf(forms: readonly NameForm[]): string {
+  return forms.map(({ shown }) => `\`${shown}\``).join(", ");
+}
 
 /** True for a reference to many people, who are looked up when a card is made and again at each vote. */
 export function isGroup(reference: string): boolean {

@@ -47,9 +47,9 @@ export const ERROR_CODES = {
   MODEL_CONTENT_UNSUPPORTED: "The model cannot take this kind of file.",
   MODEL_UNREACHABLE: "The model provider did not answer, or not in time.",
   MODEL_CUT: "The model's response ended before it was complete.",
-  PLATFORM_REFUSED: "Slack or Discord refused the token, its rights or a request for good.",
-  PLATFORM_RATE_LIMITED: "Slack or Discord asked to wait before the next request.",
-  PLATFORM_UNREACHABLE: "Slack or Discord did not answer, or not in time.",
+  PLATFORM_REFUSED: "The chat platform refused the token, its rights or a request for good.",
+  PLATFORM_RATE_LIMITED: "The chat platform asked to wait before the next request.",
+  PLATFORM_UNREACHABLE: "The chat platform did not answer, or not in time.",
   PEOPLE_UNAVAILABLE: "The platform could not say who somebody is; nothing was decided.",
   BUDGET_EXHAUSTED: "The day's budget of model tokens is used up.",
 } as const;

@@ -9,9 +9,9 @@ export interface SettingsPart<S = unknown> {
   readonly settings: z.ZodType<S> & { readonly shape: Readonly<Record<string, z.ZodType>> };
   /**
    * Mistakes that only the settings together show, by the variable or key to mend. `isSet` takes such a name too, and is also
-   * true of a value in the wrong form.
+   * true of a value in the wrong form, which is undefined in `settings`.
    */
-  check?(isSet: (name: string) => boolean): Readonly<Record<string, string>>;
+  check?(isSet: (name: string) => boolean, settings: S): Readonly<Record<string, string>>;
   /** Variables that a later version will read, and for what: setting one gets a warning. */
   readonly later?: Readonly<Record<string, string>>;
 }
@@ -70,6 +70,20 @@ export function settingsIn(part: SettingsPart): Setting[] {
     const source = env === undefined ? "yaml" : "env";
     return { field, name, source, description, secret: secret === true, schema };
   });
+}
+
+/** What settings are set to, by the variables and keys that set them. */
+export type SettingValues = Readonly<Record<string, unknown>>;
+
+/** The settings of one part. Those that `values` lacks have their defaults. */
+export function settingsOf<S>(part: SettingsPart<S>, values: SettingValues): S {
+  const own = settingsIn(part).map(({ field, name, schema }) => [
+    field,
+    Object.hasOwn(values, name) ? values[name] : schema.parse(undefined),
+  ]);
+  // Each value is what its own schema made of what was set.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(own) as S;
 }
 
 /** The address of an API: paths are put behind it. */

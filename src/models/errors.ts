@@ -8,9 +8,11 @@ type Code = ConstructorParameters<typeof ModelError>[0];
 
 /** Whose request it is: for messages, and for what must never be in one. */
 export interface Caller {
-  /** The model's id, `<wire>/<name>`. */
+  /** The model's id, `<provider>/<name>`. */
   id: string;
   apiKey: string;
+  /** The variables that set its key and its address. */
+  variables: { key: string; address: string };
   signal: AbortSignal;
 }
 
@@ -177,7 +179,7 @@ function brief(text: string, { apiKey }: Caller): string {
 }
 
 /** What happened and what to do, by code, in the words of the provider's two settings. */
-function sentences(code: Code, key: string, address: string): readonly [string, string] {
+function sentences(code: Code, { key, address }: Caller["variables"]): readonly [string, string] {
   switch (code) {
     case "MODEL_AUTH":
       return ["the provider refused the key", `Check ${key} and which models it may use.`];
@@ -227,8 +229,7 @@ function modelError(
   caller: Caller,
   options: { cause?: unknown; retryAfterMs?: number | undefined },
 ): ModelError {
-  const vendor = caller.id.startsWith("anthropic/") ? "ANTHROPIC" : "OPENAI";
-  const [what, toDo] = sentences(code, `${vendor}_API_KEY`, `${vendor}_BASE_URL`);
+  const [what, toDo] = sentences(code, caller.variables);
   const detail = brief(said, caller);
   const message = `${caller.id}: ${what}${detail === "" ? "" : ` (${detail})`}. ${toDo}`;
   return new ModelError(code, message, options);

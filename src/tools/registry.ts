@@ -1,4 +1,5 @@
 import { BotError } from "../core/errors.ts";
+import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
 import type { Integration, ToolParts } from "./integration.ts";
@@ -10,42 +11,39 @@ import type { Tool } from "./tool.ts";
 /** Every integration, in the order that lists show their tools: one line for each folder. */
 export const INTEGRATIONS: readonly Integration[] = [network, host, thread, incidents, skills];
 
-/** The settings of each integration, by its name; those left out have their defaults. */
-export type ToolSettings = Readonly<Record<string, unknown>>;
-
 function noLedger(): never {
   throw new BotError("NOT_AVAILABLE", "There is no record of incidents here.");
 }
 
 /** Each integration with what it is given. Parts that are left out are not needed to list the tools. */
-function prepare(settings: ToolSettings, parts: Partial<ToolParts>) {
+function prepare(values: SettingValues, parts: Partial<ToolParts>) {
   const lent = { skills: [], ledger: noLedger, ...parts };
   return INTEGRATIONS.map((each) => {
-    const own = settings[each.name] ?? each.settings.parse({});
+    const settings = settingsOf(each, values);
     return {
       name: each.name,
-      unavailable: each.unavailable?.(own, lent),
-      tools: () => each.tools(own, lent),
+      unavailable: each.unavailable?.(settings, lent),
+      tools: () => each.tools(settings, lent),
     };
   });
 }
 
 /** The tools of the integrations that are available. */
 export function createTools(
-  settings: ToolSettings = {},
+  values: SettingValues = {},
   parts: Partial<ToolParts> = {},
 ): readonly Tool[] {
-  return prepare(settings, parts).flatMap(({ unavailable, tools }) =>
+  return prepare(values, parts).flatMap(({ unavailable, tools }) =>
     unavailable === undefined ? tools() : [],
   );
 }
 
 /** The other integrations, and why their tools are not offered. */
 export function unavailableIntegrations(
-  settings: ToolSettings,
+  values: SettingValues,
   parts: Partial<ToolParts>,
 ): { name: string; why: string }[] {
-  return prepare(settings, parts).flatMap(({ name, unavailable }) =>
+  return prepare(values, parts).flatMap(({ name, unavailable }) =>
     unavailable === undefined ? [] : [{ name, why: unavailable }],
   );
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { accessPolicy, approvalPolicy } from "../../src/config/policy.ts";
 import {
   type AccessCall,
   type AccessPolicy,
-  accessPolicy,
   decideAccess,
   groupsIn,
 } from "../../src/approvals/access.ts";
-import { approvalPolicy, decide } from "../../src/approvals/policy.ts";
+import { decide } from "../../src/approvals/policy.ts";
 import type { Requester } from "../../src/approvals/requester.ts";
 
 const STANDINGS = ["member", "outsider", "guest", "bot", "deactivated", "unknown"] as const;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { approvalPolicy, decide } from "../../src/approvals/policy.ts";
+import { approvalPolicy } from "../../src/config/policy.ts";
+import { decide } from "../../src/approvals/policy.ts";
 import type { JsonObject } from "../../src/core/entry.ts";
 import { checkArguments } from "../../src/tools/arguments.ts";
 import { createTools } from "../../src/tools/registry.ts";
@@ -7,7 +8,7 @@ import { fileSpellings, hostSpellings, unitSpellings, urlSpellings } from "./spe
 
 const ROOT = "/srv/logs";
 const tools = new Map(
-  createTools({ host: { roots: ["/var/log", ROOT] } }).map((tool) => [tool.name, tool]),
+  createTools({ "logs.roots": ["/var/log", ROOT] }).map((tool) => [tool.name, tool]),
 );
 
 /** What one rule says of a call; `default` when it does not match, `refused` when no such call can be made. */

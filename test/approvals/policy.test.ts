@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { approvalPolicy } from "../../src/config/policy.ts";
 import {
   type ApprovalPolicy,
   type PolicyCall,
-  approvalPolicy,
   decide,
   mentions,
 } from "../../src/approvals/policy.ts";

@@ -45,18 +45,24 @@ function toolOf(name: string, input: z.ZodType): Tool {
 }
 
 /** What counts as a secret in an environment. */
-async function values(env: Record<string, string>): Promise<string[]> {
+async function secretsOf(env: Record<string, string>): Promise<string[]> {
   return (await load(undefined, env)).secrets.map(({ value }) => value);
 }
 
 describe("without any configuration", () => {
   it("everything has its default", async () => {
-    expect(await load(undefined)).toEqual({
+    const { values, ...config } = await load(undefined);
+    expect(values).toMatchObject({
+      "logs.roots": ["/var/log"],
+      "skills.folders": [],
+      "network.allow": [],
+    });
+    expect(config).toEqual({
       dataDir: join(cwd, "data"),
       host: hostname(),
       redis: undefined,
-      slack: undefined,
-      discord: undefined,
+      platforms: [],
+      wakeups: "in-process",
       port: 3000,
       isPortSet: false,
       people: [],
@@ -71,15 +77,9 @@ describe("without any configuration", () => {
         singleOperator: false,
       },
       access: { rules: [] },
-      network: { allow: [] },
-      skills: { folders: [] },
-      logs: { roots: ["/var/log"] },
       model: {
         id: undefined,
-        anthropic: { apiKey: undefined, baseURL: undefined },
-        openai: { apiKey: undefined, baseURL: undefined },
-        effort: undefined,
-        contextWindow: undefined,
+        values,
         maxOutputTokens: 8_192,
       },
       budgets: {
@@ -134,15 +134,17 @@ logs: { roots: [/srv/logs/, /var/log/../log/app] }
       drainMs: 300,
       file: join(cwd, "other.yaml"),
       approvals: { singleOperator: true, default: { read: "ask", write: "ask" } },
-      network: { allow: ["10.20.0.0/16", "*.internal.example.com", "fd00::1"] },
-      logs: { roots: ["/srv/logs", "/var/log/app"] },
+      values: {
+        "network.allow": ["10.20.0.0/16", "*.internal.example.com", "fd00::1"],
+        "logs.roots": ["/srv/logs", "/var/log/app"],
+      },
     });
   });
 
   it("cannot be changed afterwards", async () => {
     const config = await load("approvals: { rules: [{ match: { tool: x }, decide: deny }] }");
     expect(Object.isFrozen(config.approvals.rules[0]?.match)).toBe(true);
-    expect(Object.isFrozen(config.logs.roots)).toBe(true);
+    expect(Object.isFrozen(config.values["logs.roots"])).toBe(true);
   });
 
   it("anchors and aliases, as far as they do not multiply", async () => {
@@ -191,12 +193,16 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
     };
     const found = await mistakes(yaml, env);
     expect(found).toEqual([
-      "LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent",
-      "DRAIN_SECONDS: expected a number of seconds from 0 to 60",
       expect.stringMatching(/^MODEL: expected anthropic\/<name>, openai\/<name> or /),
       expect.stringMatching(/^ANTHROPIC_BASE_URL: expected an http or https URL such as /),
       expect.stringMatching(/^OPENAI_API_KEY: expected the key alone/),
+      "LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent",
+      "DRAIN_SECONDS: expected a number of seconds from 0 to 60",
       "WATCHKEEPER_CONFG: no such variable; did you mean WATCHKEEPER_CONFIG?",
+      expect.stringMatching(/^watchkeeper\.yaml:13:10: model\.effort: expected one of/),
+      expect.stringMatching(/^watchkeeper\.yaml:13:46: model\.contextWindow: /),
+      expect.stringMatching(/^watchkeeper\.yaml:14:12: budgets\.stepsPerRun: /),
+      expect.stringMatching(/^watchkeeper\.yaml:14:28: budgets\.tokensPerWeek: unknown/),
       expect.stringMatching(
         /^watchkeeper\.yaml:4:14: approvals\.default\.destructive: expected ask/,
       ),
@@ -215,10 +221,6 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
       "watchkeeper.yaml:12:11: logs.roots[0]: expected an absolute path such as /var/log",
       expect.stringMatching(/^watchkeeper\.yaml:12:20: logs\.roots\[1\]: expected a folder/),
       expect.stringMatching(/^watchkeeper\.yaml:12:23: logs\.roots\[2\]: expected a folder/),
-      expect.stringMatching(/^watchkeeper\.yaml:13:10: model\.effort: expected one of/),
-      expect.stringMatching(/^watchkeeper\.yaml:13:46: model\.contextWindow: /),
-      expect.stringMatching(/^watchkeeper\.yaml:14:12: budgets\.stepsPerRun: /),
-      expect.stringMatching(/^watchkeeper\.yaml:14:28: budgets\.tokensPerWeek: unknown/),
       "watchkeeper.yaml:1:1: aprovals: unknown; did you mean approvals?",
     ]);
     expect(found.join()).not.toContain("hidden-value");
@@ -341,7 +343,7 @@ describe("variables that this version does not serve", () => {
       ANTHROPIC_API_KEY: "sk-hidden-value",
     });
     expect(warnings).toEqual([
-      "SLACK_CLIENT_ID is set, but this version (0.3) does not serve installing it in several Slack workspaces.",
+      "SLACK_CLIENT_ID is set, but this version does not serve installing it in several Slack workspaces.",
     ]);
   });
 
@@ -379,24 +381,24 @@ describe("secrets", () => {
     ["SECRET_FLAG", "true"],
     ["HOMEPAGE", "https://example.com/a:b@c"],
   ])("%s holds none", async (name, value) => {
-    expect(await values({ [name]: value })).toEqual([]);
+    expect(await secretsOf({ [name]: value })).toEqual([]);
   });
 
   it("are found in addresses, also percent-encoded, also with an @ in them", async () => {
-    expect(await values({ DATABASE_URL: "postgres://app:p%40ssw0rd!@db:5432/x" })).toEqual([
+    expect(await secretsOf({ DATABASE_URL: "postgres://app:p%40ssw0rd!@db:5432/x" })).toEqual([
       "p%40ssw0rd!",
       "p@ssw0rd!",
     ]);
-    expect(await values({ X: "mongodb://u:pass@word1@a,b/db redis://:another-one@h" })).toEqual([
+    expect(await secretsOf({ X: "mongodb://u:pass@word1@a,b/db redis://:another-one@h" })).toEqual([
       "pass@word1",
       "another-one",
     ]);
-    expect(await values({ X: "http://u:100%25%zz-bad@h" })).toEqual(["100%25%zz-bad"]);
+    expect(await secretsOf({ X: "http://u:100%25%zz-bad@h" })).toEqual(["100%25%zz-bad"]);
   });
 
   it("of several lines count as a whole and line by line", async () => {
     const pem = "-----BEGIN KEY-----\nMIIabcdefgh\nijklmnopqr\nshort\n-----END KEY-----\n";
-    expect(await values({ TLS_PRIVATE_KEY: pem })).toEqual([
+    expect(await secretsOf({ TLS_PRIVATE_KEY: pem })).toEqual([
       pem.trim(),
       "MIIabcdefgh",
       "ijklmnopqr",

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { messageOf } from "../../src/core/errors.ts";
+import { settingsOf } from "../../src/core/settings.ts";
+import { PROVIDERS } from "../../src/models/load.ts";
 
 let cwd: string;
 
@@ -40,9 +42,9 @@ describe("a model", () => {
     ],
   ])("%s needs no more than this", async (id, env) => {
     const config = await load(undefined, { MODEL: ` ${id}\n`, ...env });
-    const wire = id.startsWith("anthropic/") ? config.model.anthropic : config.model.openai;
+    const provider = PROVIDERS.find(({ name }) => name === id.split("/")[0]);
     expect(config.model.id).toBe(id);
-    expect(wire).toEqual({
+    expect(provider && settingsOf(provider, config.values)).toEqual({
       apiKey: Object.keys(env).some((name) => name.endsWith("_KEY")) ? KEY : undefined,
       baseURL: env["OPENAI_BASE_URL"],
     });
@@ -92,8 +94,8 @@ describe("a model", () => {
   it.each(["https://models.example.com", "HTTP://[::1]:8000/v1/", "https://h/@cf/ai"])(
     "%s is an address of one",
     async (url) => {
-      const { model } = await load(undefined, { ANTHROPIC_BASE_URL: url });
-      expect(model.anthropic.baseURL).toBe(url);
+      const { values } = await load(undefined, { ANTHROPIC_BASE_URL: url });
+      expect(values["ANTHROPIC_BASE_URL"]).toBe(url);
     },
   );
 

@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Config, loadConfig } from "../../src/config/config.ts";
+import { discord } from "../../src/adapters/discord/platform.ts";
+import { slack } from "../../src/adapters/slack/platform.ts";
 import { isBotError } from "../../src/core/errors.ts";
+import { settingsOf } from "../../src/core/settings.ts";
 
 let cwd: string;
 beforeEach(async () => {
@@ -28,20 +31,22 @@ const DISCORD = { DISCORD_TOKEN: "MTIz.hidden.abcdefghijklmnop" };
 
 describe("Slack and Discord", () => {
   it("are served when their tokens are set, each for itself", async () => {
-    expect(await load({})).toMatchObject({ slack: undefined, discord: undefined, port: 3000 });
-    expect((await load(SLACK)).slack).toMatchObject({ appToken: "xapp-1-hidden" });
-    expect((await load(SLACK)).discord).toBeUndefined();
+    expect(await load({})).toMatchObject({ platforms: [], port: 3000 });
+    const onSlack = await load(SLACK);
+    expect(onSlack.platforms).toEqual(["slack"]);
+    expect(settingsOf(slack, onSlack.values)).toMatchObject({ appToken: "xapp-1-hidden" });
+    expect((await load({ ...SLACK, ...DISCORD })).platforms).toEqual(["slack", "discord"]);
     expect((await load({ ...DISCORD, PORT: "8080" })).port).toBe(8080);
   });
 
   it("take events over HTTP with a signing secret", async () => {
     const signingSecret = "0123456789abcdef0123456789abcdef";
-    const { slack } = await load({
+    const { values } = await load({
       SLACK_BOT_TOKEN: "xoxb-1-hidden",
       SLACK_SIGNING_SECRET: signingSecret,
       SLACK_API_URL: "http://127.0.0.1:1/api",
     });
-    expect(slack).toEqual({
+    expect(settingsOf(slack, values)).toEqual({
       botToken: "xoxb-1-hidden",
       appToken: undefined,
       signingSecret,
@@ -70,9 +75,11 @@ describe("Slack and Discord", () => {
     const guilds = ["112233445566778899", "223344556677889900"];
     const yaml = `discord: { guilds: ["${guilds.join('", "')}"] }\n`;
     const variable = { DISCORD_GUILDS: guilds.join(", ") };
-    expect((await load(DISCORD)).discord?.guilds).toBeUndefined();
-    expect((await load(DISCORD, yaml)).discord?.guilds).toEqual(guilds);
-    expect((await load({ ...DISCORD, ...variable })).discord?.guilds).toEqual(guilds);
+    const served = async (env: Record<string, string>, file?: string) =>
+      settingsOf(discord, (await load(env, file)).values);
+    expect(await served(DISCORD)).toMatchObject({ guilds: undefined, guildList: undefined });
+    expect(await served(DISCORD, yaml)).toMatchObject({ guilds });
+    expect(await served({ ...DISCORD, ...variable })).toMatchObject({ guildList: guilds });
     expect(await mistakes({ ...DISCORD, ...variable }, yaml)).toEqual([
       expect.stringMatching(/yaml:1:\d+: discord\.guilds: DISCORD_GUILDS is set too; set one of/),
     ]);

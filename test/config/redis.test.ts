@@ -93,6 +93,18 @@ describe("the shared store's address", () => {
     expect((await load({ WATCHKEEPER_SECRET: SECRET })).redis).toBeUndefined();
   });
 
+  it("brings its own wake-ups, unless the yaml names another engine", async () => {
+    const env = { REDIS_URL: "redis://h", WATCHKEEPER_SECRET: SECRET };
+    expect(await load({})).toMatchObject({ wakeups: "in-process" });
+    expect(await load(env)).toMatchObject({ wakeups: "bullmq" });
+    writeFileSync(join(cwd, "watchkeeper.yaml"), "wakeups: { engine: in-process }");
+    expect(await load(env)).toMatchObject({ wakeups: "in-process" });
+    writeFileSync(join(cwd, "watchkeeper.yaml"), "wakeups: { engine: bullmq }");
+    expect(await mistakes({})).toEqual([
+      "REDIS_URL: missing; with wakeups.engine: bullmq it is needed",
+    ]);
+  });
+
   it("comes with how many replicas are expected there", async () => {
     const env = { REDIS_URL: "redis://h", WATCHKEEPER_SECRET: SECRET };
     expect((await load(env)).redis).toMatchObject({ replicas: 0, secret: SECRET });

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import * as z from "zod";
-import { configSchema, loadConfig } from "../../src/config/config.ts";
+import { pages } from "../../docs/generate.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { decide } from "../../src/approvals/policy.ts";
 import { createEncoder } from "../../src/security/encoder.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createTools } from "../../src/tools/registry.ts";
-import { VARIABLES } from "../../src/config/variables.ts";
+import { PARTS, SETTINGS } from "../../src/config/table.ts";
+import { settingsIn } from "../../src/core/settings.ts";
 import { noWorld } from "../fakes/tool-context.ts";
 
 let cwd: string;
@@ -23,29 +24,31 @@ afterEach(async () => {
 });
 
 describe("the pages on configuration", () => {
-  it(".env.example has exactly the variables that are read, with their defaults", async () => {
+  it("say of every setting what the code says: `npm run docs` writes them", async () => {
+    for (const [path, text] of Object.entries(await pages()))
+      expect(await readFile(path, "utf8"), path).toBe(text);
+  });
+
+  it("have every setting, each with a sentence", async () => {
+    const files = Object.values(await pages()).join("");
+    for (const { name, source, description, schema } of SETTINGS) {
+      const isSection = schema.safeParse({}).success || name === "approvals" || name === "access";
+      expect(files, name).toContain(source === "env" ? `\n${name}=` : `| \`${name}`);
+      if (!isSection) expect(description, name).toMatch(/\.$/);
+    }
+  });
+
+  it("a variable of several parts is one setting, declared once", () => {
+    const declared = PARTS.flatMap(settingsIn);
+    for (const { name, schema } of declared)
+      expect(declared.filter((other) => other.name === name && other.schema !== schema)).toEqual(
+        [],
+      );
+  });
+
+  it("the example variables change nothing", async () => {
     const env = parseEnv(await readFile(".env.example", "utf8"));
-    expect(env).toEqual(VARIABLES);
     expect(await loadConfig(env, { cwd })).toEqual(await loadConfig({}, { cwd }));
-  });
-
-  it("docs/configuration.md has exactly the variables that are read, with their defaults", async () => {
-    const rows = await tableRows("## Environment");
-    const documented = rows.map(([name = "", value = ""]) => [
-      name.replaceAll("`", ""),
-      value === "(not set)" ? "" : value.replaceAll("`", ""),
-    ]);
-    expect(Object.fromEntries(documented)).toEqual(VARIABLES);
-  });
-
-  it("docs/configuration.md has exactly the keys of watchkeeper.yaml", async () => {
-    const rows = await tableRows("## watchkeeper.yaml");
-    const documented = rows.map(([name = ""]) => name.replaceAll("`", ""));
-    const known = keysOf(z.toJSONSchema(configSchema, { io: "input" }));
-    // A list of objects is documented as itself and by each of its keys.
-    expect(documented.toSorted()).toEqual(
-      [...known, "approvals.rules", "access.rules", "people"].toSorted(),
-    );
   });
 
   it("the example in docs/configuration.md loads", async () => {
@@ -54,8 +57,8 @@ describe("the pages on configuration", () => {
     await writeFile(join(cwd, "watchkeeper.yaml"), yaml);
     const config = await loadConfig({}, { cwd });
     expect(config.approvals.rules.map((rule) => rule.decide)).toEqual(["allow", "deny", "ask"]);
-    expect(config.network.allow).toHaveLength(2);
-    expect(config.logs.roots).toEqual(["/var/log", "/srv/app/logs"]);
+    expect(config.values["network.allow"]).toHaveLength(2);
+    expect(config.values["logs.roots"]).toEqual(["/var/log", "/srv/app/logs"]);
     // And means what it says beside each rule.
     const tools = createTools();
     const dispatcher = createDispatcher({
@@ -81,26 +84,3 @@ describe("the pages on configuration", () => {
     }
   });
 });
-
-/** The cells of the first table below a heading, without its head. */
-async function tableRows(heading: string): Promise<string[][]> {
-  const page = await readFile("docs/configuration.md", "utf8");
-  const section = page.slice(page.indexOf(heading)).slice(heading.length).split(/^## /m)[0] ?? "";
-  const rows = section.split("\n").filter((line) => line.startsWith("|"));
-  return rows.slice(2).map((row) =>
-    row
-      .split("|")
-      .slice(1)
-      .map((cell) => cell.trim()),
-  );
-}
-
-/** Dotted paths of everything that is no object itself; `args` is one whose keys people choose. */
-function keysOf(schema: z.core.JSONSchema.BaseSchema, path = ""): string[] {
-  const inner = Array.isArray(schema.items) ? undefined : schema.items;
-  if (typeof inner === "object" && inner.properties) return keysOf(inner, `${path}[]`);
-  if (!schema.properties) return [path];
-  return Object.entries(schema.properties).flatMap(([key, value]) =>
-    typeof value === "boolean" ? [] : keysOf(value, path === "" ? key : `${path}.${key}`),
-  );
-}

@@ -1,11 +1,11 @@
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import * as z from "zod";
+import { accessPolicy, approvalPolicy } from "../../src/config/policy.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { hashTerms, type RunTerms } from "../../src/thread/run.ts";
 import { createPersonOf, type KnownPerson } from "../../src/core/people.ts";
-import { accessPolicy } from "../../src/approvals/access.ts";
-import { approvalPolicy } from "../../src/approvals/policy.ts";
+
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";

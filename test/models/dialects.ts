@@ -1,9 +1,9 @@
 import type { StopReason } from "../../src/core/block.ts";
-import { createAnthropicModel } from "../../src/models/providers/anthropic.ts";
+import { anthropic as anthropicProvider } from "../../src/models/providers/anthropic.ts";
 import type { Fetch } from "../../src/models/fetch-guard.ts";
 import type { Model } from "../../src/models/model.ts";
-import { createCompatibleModel } from "../../src/models/providers/openai-compatible.ts";
-import { createOpenAiModel } from "../../src/models/providers/openai.ts";
+import { openAiCompatible } from "../../src/models/providers/openai-compatible.ts";
+import { openai as openAiProvider } from "../../src/models/providers/openai.ts";
 
 /** What a provider is to say, in no provider's words. */
 export interface Answer {
@@ -58,8 +58,8 @@ type Json = Record<string, unknown> & { type: string };
 
 export const anthropic: Dialect = {
   wire: "anthropic",
-  create: ({ name = "claude-test", apiKey = KEY, ...target }) =>
-    createAnthropicModel({ name, apiKey, contextWindow: 200_000, ...target }),
+  create: ({ name = "claude-test", apiKey = KEY, baseURL, ...target }) =>
+    anthropicProvider.create({ name, contextWindow: 200_000, ...target }, { apiKey, baseURL }),
   error: (type, message) => JSON.stringify({ type: "error", error: { type, message } }),
   stops: ["max_tokens", "refusal", "pause"],
   tooLong: [400, "invalid_request_error", "prompt is too long: 208310 tokens > 200000 maximum"],
@@ -128,13 +128,10 @@ export const anthropic: Dialect = {
 export const openai: Dialect = {
   wire: "openai",
   create: ({ name = "gpt-test", apiKey = KEY, baseURL, ...target }) =>
-    createOpenAiModel({
-      name,
-      apiKey,
-      contextWindow: 400_000,
-      baseURL: `${baseURL}/v1`,
-      ...target,
-    }),
+    openAiProvider.create(
+      { name, contextWindow: 400_000, ...target },
+      { apiKey, baseURL: `${baseURL}/v1` },
+    ),
   error: (code, message) => JSON.stringify({ error: { code, type: code, message, param: null } }),
   stops: ["max_tokens", "refusal", "content_filter"],
   tooLong: [400, "context_length_exceeded", "Your input exceeds the context window of this model."],
@@ -213,13 +210,10 @@ export const openai: Dialect = {
 export const compatible: Dialect = {
   wire: "openai-compatible",
   create: ({ name = "vendor/model-test", apiKey = KEY, baseURL, ...target }) =>
-    createCompatibleModel({
-      name,
-      apiKey,
-      contextWindow: 128_000,
-      baseURL: `${baseURL}/v1`,
-      ...target,
-    }),
+    openAiCompatible.create(
+      { name, contextWindow: 128_000, ...target },
+      { apiKey, baseURL: `${baseURL}/v1` },
+    ),
   error: (code, message) => JSON.stringify({ error: { code, type: code, message } }),
   stops: ["max_tokens", "refusal", "content_filter"],
   tooLong: [

@@ -4,7 +4,8 @@ import { failureOf, requestOf, said } from "./harness.ts";
 import { type ModelServer, startModelServer } from "../fakes/model-server.ts";
 import { anthropic, compatible, openai } from "./dialects.ts";
 
-const KEYS: ModelSettings = { anthropic: { apiKey: "a" }, openai: { apiKey: "b" } };
+const KEYS: ModelSettings = { values: { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "b" } };
+const NOTHING: ModelSettings = { values: {} };
 
 describe("a model by its id", () => {
   let server: ModelServer;
@@ -22,8 +23,12 @@ describe("a model by its id", () => {
     server.answer({ status: 529 }, { pieces: dialect.events({ text: ["Hi."] }) });
     const id = `${dialect.wire}/vendor/name-1`;
     const model = await loadModel(id, {
-      anthropic: { apiKey: "key-a", baseURL: server.url },
-      openai: { apiKey: "key-b", baseURL: `${server.url}/v1` },
+      values: {
+        ANTHROPIC_API_KEY: "key-a",
+        ANTHROPIC_BASE_URL: server.url,
+        OPENAI_API_KEY: "key-b",
+        OPENAI_BASE_URL: `${server.url}/v1`,
+      },
       effort: "high",
     });
     expect(model.id).toBe(id);
@@ -40,15 +45,14 @@ describe("a model by its id", () => {
     server.seen.length = 0;
     server.answer({ pieces: compatible.events({ text: ["Hi."] }) });
     const model = await loadModel("openai-compatible/qwen", {
-      anthropic: {},
-      openai: { baseURL: `${server.url}/v1` },
+      values: { OPENAI_BASE_URL: `${server.url}/v1` },
     });
     const { signal } = new AbortController();
     expect((await model.generate(requestOf([said("Hello")]), { signal })).stop).toBe("end_turn");
   });
 
   test("the context window is its wire's, unless the settings know better", async () => {
-    const settings = { ...KEYS, openai: { apiKey: "b", baseURL: "http://127.0.0.1:1/v1" } };
+    const settings = { values: { ...KEYS.values, OPENAI_BASE_URL: "http://127.0.0.1:1/v1" } };
     const windows = ["anthropic/a", "openai/b", "openai-compatible/c"].map(
       async (id) => (await loadModel(id, settings)).contextWindow,
     );
@@ -64,8 +68,8 @@ describe("a model by its id", () => {
     ["anthropic/", KEYS, "anthropic/<name>"],
     ["toString/a", KEYS, "anthropic/<name>"],
     ["anthropic/a b", KEYS, "anthropic/<name>"],
-    ["anthropic/a", { anthropic: {}, openai: {} }, "ANTHROPIC_API_KEY"],
-    ["openai/a", { anthropic: {}, openai: { apiKey: "" } }, "OPENAI_API_KEY"],
+    ["anthropic/a", NOTHING, "ANTHROPIC_API_KEY"],
+    ["openai/a", NOTHING, "OPENAI_API_KEY"],
     ["openai-compatible/a", KEYS, "OPENAI_BASE_URL"],
   ])("%j with %j is refused in words that help", async (id, settings, hint) => {
     const error = await failureOf(loadModel(id, settings));

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Model, Turn } from "../../src/models/model.ts";
-import { createOpenAiModel } from "../../src/models/providers/openai.ts";
 import { modelContract } from "../contracts/model.ts";
 import { CALLS, failureOf, PIXEL, requestOf, said } from "./harness.ts";
 import { type ModelServer, startModelServer } from "../fakes/model-server.ts";
@@ -47,8 +46,7 @@ describe("the Responses API", () => {
       max_output_tokens: 1024,
       instructions: "You are on call.",
     });
-    const own = { name: "gpt-test", apiKey: "k", contextWindow: 1, baseURL: `${server.url}/v1` };
-    model = createOpenAiModel({ ...own, effort: "low" });
+    model = openai.create({ baseURL: server.url, effort: "low" });
     expect(await sent([said("a")])).toMatchObject({
       reasoning: { effort: "low" },
     });

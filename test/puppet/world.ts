@@ -5,10 +5,11 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
+import { approvalPolicy } from "../../src/config/policy.ts";
 import type { Adapter, Inbox, View } from "../../src/adapters/adapter.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { hashTerms } from "../../src/thread/run.ts";
-import { approvalPolicy } from "../../src/approvals/policy.ts";
+
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { cleanText } from "../../src/security/sanitize.ts";
@@ -267,7 +268,7 @@ function encoderWith(fault: Fault | undefined): Encoder {
 function joinParts(parts: Joined) {
   const { fault, folder, skills, journal, puppet, log, adapter, topics, effects, lookedUp } = parts;
   const tools = [
-    ...createTools({ host: { roots: [join(folder, "logs")] } }, { skills, ledger: () => ledger }),
+    ...createTools({ "logs.roots": [join(folder, "logs")] }, { skills, ledger: () => ledger }),
     ...worldTools(topics, effects),
   ].map((tool) => brokenBy(fault, tool));
   const encoder = encoderWith(fault);

@@ -1,4 +1,5 @@
 import type { ChatAdapter } from "../../adapters/adapter.ts";
+import { PLATFORMS } from "../../adapters/platforms.ts";
 import { totalTokens } from "../../core/block.ts";
 import { messageOf } from "../../core/errors.ts";
 import { transportOf } from "../../core/journal-key.ts";
@@ -29,6 +30,8 @@ export interface DoctorParts {
   /** The chat platforms that are configured. */
   platforms: readonly ChatAdapter[];
   tools: readonly Tool[];
+  /** The integrations whose tools are not offered, and why. */
+  unavailable: readonly { name: string; why: string }[];
   skills: readonly Skill[];
   /** Of skills, loaded or not. */
   problems: readonly SkillProblem[];
@@ -53,8 +56,11 @@ export async function* examine(parts: DoctorParts): AsyncIterable<Finding> {
     const state = missing === undefined ? "ok" : "absent";
     yield { state, subject: tool.name, text: missing ?? tool.effect };
   }
+  for (const { name, why } of parts.unavailable) {
+    yield { state: "absent", subject: name, text: why };
+  }
   const names = parts.skills.map(({ name }) => name).join(", ");
-  yield { state: names === "" ? "absent" : "ok", subject: "skills", text: names || "none" };
+  if (names !== "") yield { state: "ok", subject: "skills", text: names };
   for (const { at, text, loaded } of parts.problems) {
     yield { state: loaded ? "ok" : "absent", subject: "skill", text: `${at}: ${text}` };
   }
@@ -98,8 +104,8 @@ async function* examinePlatforms(
   kept: ReadonlyMap<string, string>,
 ): AsyncIterable<Finding> {
   if (platforms.length === 0) {
-    const text =
-      "neither Slack nor Discord is configured: npm start is a conversation in the terminal";
+    const names = PLATFORMS.map(({ title }) => title).join(", ");
+    const text = `none of ${names} is configured: npm start is a conversation in the terminal`;
     yield { state: "absent", subject: "platforms", text };
   }
   for (const platform of platforms) {

@@ -13,7 +13,7 @@ export const start: CliCommand = {
   async run(input) {
     const { config, folder } = input;
     const thread = textOption(input, "thread");
-    if (thread === undefined && (config.slack !== undefined || config.discord !== undefined)) {
+    if (thread === undefined && config.platforms.length > 0) {
       const { serve } = await import("../serve.ts");
       return serve(config);
     }

@@ -1,11 +1,10 @@
-import Anthropic from "@anthropic-ai/sdk";
+import type Anthropic from "@anthropic-ai/sdk";
 import * as z from "zod";
 import type { AssistantBlock, StopReason } from "../../core/block.ts";
-import { exchange, type Fetch, watchedFetch } from "../fetch-guard.ts";
+import { apiKey, baseUrl, fromEnv } from "../../core/settings.ts";
 import { type Caller, failure } from "../errors.ts";
 import type {
   FileBlock,
-  Model,
   ModelRequest,
   ModelResponse,
   TextBlock,
@@ -13,6 +12,7 @@ import type {
   Turn,
 } from "../model.ts";
 import { ModelError } from "../model.ts";
+import { createStreamingModel, defineProvider } from "../provider.ts";
 import { argumentsOf, isBlank, isRecord, plainText, tokens, turnsFor } from "../turns.ts";
 
 interface Message {
@@ -23,55 +23,46 @@ type Event = Anthropic.RawMessageStreamEvent;
 
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
 
-export interface AnthropicOptions {
-  /** As the provider names it, such as `claude-sonnet-5-5`. */
-  name: string;
-  apiKey: string;
-  /** Without `/v1`. */
-  baseURL?: string | undefined;
-  contextWindow: number;
-  /** Makes the model think as much as it finds fit, about this hard. Models before 4.6 do not know it. */
-  effort?: "low" | "medium" | "high" | undefined;
-  fetch?: Fetch | undefined;
-  idleMs?: number | undefined;
-}
-
-/** A model behind Anthropic's Messages API. */
-export function createAnthropicModel(options: AnthropicOptions): Model {
-  const { name, apiKey, baseURL = "https://api.anthropic.com", contextWindow, effort } = options;
-  const id = `anthropic/${name}`;
-  const client = new Anthropic({
-    apiKey,
-    baseURL,
-    maxRetries: 0,
-    // It would write parts of responses to the console.
-    logLevel: "off",
-    fetch: watchedFetch(id, options.fetch, options.idleMs),
-  });
-  return {
-    id,
-    contextWindow,
-    async generate(request, { signal, onDelta }) {
-      const caller = { id, apiKey, signal };
-      const body = {
-        ...bodyOf(id, request),
-        model: name,
-        ...(effort === undefined
-          ? {}
-          : { thinking: { type: "adaptive" as const }, output_config: { effort } }),
-      };
-      return exchange(caller, async () => {
-        const stream = await client.messages.create({ ...body, stream: true }, { signal });
+/** Anthropic's Messages API. Models before 4.6 do not know `effort`. */
+export const anthropic = defineProvider({
+  name: "anthropic",
+  contextWindow: 200_000,
+  settings: z.object({
+    apiKey: fromEnv("ANTHROPIC_API_KEY", apiKey.optional(), "Needed with `anthropic/…`."),
+    baseURL: fromEnv(
+      "ANTHROPIC_BASE_URL",
+      baseUrl.optional(),
+      "An http or https URL, if not Anthropic's own address.",
+    ),
+  }),
+  missing: (settings) => (settings.apiKey === undefined ? "ANTHROPIC_API_KEY" : undefined),
+  create(options, { apiKey: key = "", baseURL = "https://api.anthropic.com" }) {
+    const { name, effort } = options;
+    const id = `anthropic/${name}`;
+    const thinking =
+      effort === undefined
+        ? {}
+        : { thinking: { type: "adaptive" as const }, output_config: { effort } };
+    return createStreamingModel(id, options, {
+      apiKey: key,
+      variables: { key: "ANTHROPIC_API_KEY", address: "ANTHROPIC_BASE_URL" },
+      async connect(fetch) {
+        const { Anthropic: Client } = await import("@anthropic-ai/sdk");
+        return new Client({ apiKey: key, baseURL, fetch, maxRetries: 0, logLevel: "off" });
+      },
+      async ask(client, request, caller, onDelta) {
+        const { signal } = caller;
+        const body = { ...bodyOf(id, request), model: name, ...thinking, stream: true as const };
         const reader = createReader(onDelta);
-        for await (const event of stream) {
+        for await (const event of await client.messages.create(body, { signal })) {
           if (event.type === "message_stop") return reader.finish(caller);
           reader.take(event);
         }
         throw failure("MODEL_CUT", "no message_stop", caller);
-      });
-    },
-  };
-}
+      },
+    });
+  },
+});
 
 /**
  * Of the four breakpoints that a request may have, two are fixed: after the tools and after the system prompt. Two move

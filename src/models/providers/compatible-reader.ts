@@ -1,4 +1,4 @@
-import OpenAI, { APIError } from "openai";
+import type OpenAI from "openai";
 import * as z from "zod";
 import type { AssistantBlock, StopReason } from "../../core/block.ts";
 import type { Json } from "../../core/entry.ts";
@@ -41,8 +41,9 @@ export function watchDone(response: Response): { watched: Response; sawDone(): b
 
 /** What the model wrote where its server found no valid call in it (Groq's `tool_use_failed`); undefined for other errors. */
 export function failedCall(error: unknown): string | undefined {
-  if (!(error instanceof APIError) || error.code !== "tool_use_failed") return undefined;
-  const body: unknown = error.error;
+  // An APIError of the SDK, which is not loaded just to recognize it.
+  if (!isRecord(error) || error["code"] !== "tool_use_failed") return undefined;
+  const body = error["error"];
   const attempted = isRecord(body) ? body["failed_generation"] : undefined;
   return typeof attempted === "string" ? attempted : "";
 }

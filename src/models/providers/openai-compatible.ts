@@ -1,17 +1,15 @@
-import OpenAI from "openai";
-import { Stream } from "openai/streaming";
+import type OpenAI from "openai";
 import type { AssistantBlock } from "../../core/block.ts";
 import { type Chunk, createReader, failedCall, watchDone } from "./compatible-reader.ts";
-import { exchange, type Fetch, watchedFetch } from "../fetch-guard.ts";
 import {
   type FileBlock,
-  type Model,
   ModelError,
   type ModelRequest,
   type TextBlock,
   type ToolResultBlock,
   type Turn,
 } from "../model.ts";
+import { createStreamingModel, defineProvider } from "../provider.ts";
 import {
   argumentsOf,
   dataUrl,
@@ -21,57 +19,40 @@ import {
   resultText,
   turnsFor,
 } from "../turns.ts";
+import { OPENAI_VARIABLES, openAiClient, openAiSettings } from "./openai-access.ts";
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam;
 type TextPart = OpenAI.Chat.ChatCompletionContentPartText;
 type Part = TextPart | OpenAI.Chat.ChatCompletionContentPartImage;
 
-export interface CompatibleOptions {
-  /** As the server names it; may contain slashes. */
-  name: string;
-  /** Left out for servers that want none. */
-  apiKey?: string | undefined;
-  /** Mostly with `/v1`. */
-  baseURL: string;
-  contextWindow: number;
-  /** Sent as `reasoning_effort`; most servers leave it alone when they do not know it. */
-  effort?: "low" | "medium" | "high" | undefined;
-  fetch?: Fetch | undefined;
-  idleMs?: number | undefined;
-}
-
-/** A model behind OpenAI's Chat Completions API as others speak it: vLLM, Ollama, llama.cpp, OpenRouter, Groq … */
-export function createCompatibleModel(options: CompatibleOptions): Model {
-  const { name, apiKey = "", baseURL, contextWindow, effort } = options;
-  const id = `openai-compatible/${name}`;
-  const client = new OpenAI({
-    // The SDK wants one.
-    apiKey: apiKey === "" ? "none" : apiKey,
-    baseURL,
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    maxRetries: 0,
-    logLevel: "off",
-    fetch: watchedFetch(id, options.fetch, options.idleMs),
-  });
-  return {
-    id,
-    contextWindow,
-    async generate(request, { signal, onDelta }) {
-      const caller = { id, apiKey, signal };
-      const body = {
-        ...bodyOf(id, request),
-        model: name,
-        ...(effort === undefined ? {} : { reasoning_effort: effort }),
-        stream_options: { include_usage: true },
-      };
-      return exchange(caller, async () => {
+/** OpenAI's Chat Completions API as others speak it: vLLM, Ollama, llama.cpp, OpenRouter, Groq … */
+export const openAiCompatible = defineProvider({
+  name: "openai-compatible",
+  // Such servers are set up with very different ones.
+  contextWindow: 128_000,
+  settings: openAiSettings,
+  missing: ({ baseURL }) => (baseURL === undefined ? "OPENAI_BASE_URL" : undefined),
+  create(options, { apiKey = "", baseURL = "" }) {
+    const { name, effort } = options;
+    const id = `openai-compatible/${name}`;
+    return createStreamingModel(id, options, {
+      apiKey,
+      variables: OPENAI_VARIABLES,
+      // The SDK wants a key also for servers that want none.
+      connect: (fetch) => openAiClient({ apiKey: apiKey || "none", baseURL, fetch }),
+      async ask(client, request, caller, onDelta) {
+        const { signal } = caller;
+        const body = {
+          ...bodyOf(id, request),
+          model: name,
+          ...(effort === undefined ? {} : { reasoning_effort: effort }),
+          stream_options: { include_usage: true },
+          stream: true as const,
+        };
+        const { Stream } = await import("openai/streaming");
         const reader = createReader(onDelta);
         try {
-          const response = await client.chat.completions
-            .create({ ...body, stream: true }, { signal })
-            .asResponse();
+          const response = await client.chat.completions.create(body, { signal }).asResponse();
           const { watched, sawDone } = watchDone(response);
           const stream = Stream.fromSSEResponse<Chunk>(watched, new AbortController(), client);
           for await (const chunk of stream) reader.take(chunk);
@@ -81,10 +62,10 @@ export function createCompatibleModel(options: CompatibleOptions): Model {
           if (attempted === undefined) throw error;
           return reader.finishMalformed(attempted);
         }
-      });
-    },
-  };
-}
+      },
+    });
+  },
+});
 
 function bodyOf(id: string, { system, tools, turns, toolChoice, maxOutputTokens }: ModelRequest) {
   const listed = tools.map(({ name, description, schema }) => ({

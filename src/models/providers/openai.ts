@@ -1,18 +1,18 @@
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import * as z from "zod";
 import type { AssistantBlock, StopReason } from "../../core/block.ts";
-import { exchange, type Fetch, watchedFetch } from "../fetch-guard.ts";
 import { type Caller, failure, failureInStream } from "../errors.ts";
 import {
   type FileBlock,
-  type Model,
   type ModelRequest,
   type ModelResponse,
   type TextBlock,
   type ToolResultBlock,
   type Turn,
 } from "../model.ts";
+import { createStreamingModel, defineProvider } from "../provider.ts";
 import { dataUrl, fileText, isBlank, isRecord, resultText, tokens, turnsFor } from "../turns.ts";
+import { OPENAI_VARIABLES, openAiClient, openAiSettings } from "./openai-access.ts";
 
 type Item = OpenAI.Responses.ResponseInputItem;
 type Part =
@@ -20,50 +20,32 @@ type Part =
   | OpenAI.Responses.ResponseInputImage
   | OpenAI.Responses.ResponseInputFile;
 
-export interface OpenAiOptions {
-  /** As the provider names it, such as `gpt-6.1-sol`. */
-  name: string;
-  apiKey: string;
-  /** With `/v1`. */
-  baseURL?: string | undefined;
-  contextWindow: number;
-  /** How hard a reasoning model thinks; others do not know it. */
-  effort?: "low" | "medium" | "high" | undefined;
-  fetch?: Fetch | undefined;
-  idleMs?: number | undefined;
-}
-
-/** A model behind OpenAI's Responses API. Nothing is stored there: what it reasoned travels in `wire`, encrypted. */
-export function createOpenAiModel(options: OpenAiOptions): Model {
-  const { name, apiKey, baseURL = "https://api.openai.com/v1", contextWindow, effort } = options;
-  const id = `openai/${name}`;
-  const client = new OpenAI({
-    apiKey,
-    baseURL,
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    maxRetries: 0,
-    logLevel: "off",
-    fetch: watchedFetch(id, options.fetch, options.idleMs),
-  });
-  return {
-    id,
-    contextWindow,
-    async generate(request, { signal, onDelta }) {
-      const caller = { id, apiKey, signal };
-      const body = {
-        ...bodyOf(id, request),
-        model: name,
-        store: false,
-        include: ["reasoning.encrypted_content" as const],
-        ...(effort === undefined ? {} : { reasoning: { effort } }),
-        // Padding against an observer of lengths, which would be most of a stream's bytes.
-        stream_options: { include_obfuscation: false },
-      };
-      return exchange(caller, async () => {
-        const stream = await client.responses.create({ ...body, stream: true }, { signal });
-        for await (const event of stream) {
+/** OpenAI's Responses API. Nothing is stored there: what it reasoned travels in `wire`, encrypted. */
+export const openai = defineProvider({
+  name: "openai",
+  contextWindow: 400_000,
+  settings: openAiSettings,
+  missing: ({ apiKey }) => (apiKey === undefined ? "OPENAI_API_KEY" : undefined),
+  create(options, { apiKey = "", baseURL = "https://api.openai.com/v1" }) {
+    const { name, effort } = options;
+    const id = `openai/${name}`;
+    return createStreamingModel(id, options, {
+      apiKey,
+      variables: OPENAI_VARIABLES,
+      connect: (fetch) => openAiClient({ apiKey, baseURL, fetch }),
+      async ask(client, request, caller, onDelta) {
+        const { signal } = caller;
+        const body = {
+          ...bodyOf(id, request),
+          model: name,
+          store: false,
+          include: ["reasoning.encrypted_content" as const],
+          ...(effort === undefined ? {} : { reasoning: { effort } }),
+          // Padding against an observer of lengths, which would be most of a stream's bytes.
+          stream_options: { include_obfuscation: false },
+          stream: true as const,
+        };
+        for await (const event of await client.responses.create(body, { signal })) {
           if (event.type === "response.output_text.delta") onDelta?.(event.delta);
           else if (event.type === "response.refusal.delta") onDelta?.(event.delta);
           else if (event.type === "response.completed" || event.type === "response.incomplete") {
@@ -73,10 +55,10 @@ export function createOpenAiModel(options: OpenAiOptions): Model {
           } else if (event.type === "error") throw failureInStream(event, caller);
         }
         throw failure("MODEL_CUT", "no response.completed", caller);
-      });
-    },
-  };
-}
+      },
+    });
+  },
+});
 
 function bodyOf(id: string, { system, tools, turns, toolChoice, maxOutputTokens }: ModelRequest) {
   const listed = tools.map(({ name, description, schema }) => ({

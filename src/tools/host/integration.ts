@@ -27,7 +27,7 @@ export const host = defineIntegration({
   settings: z.object({
     roots: fromYaml(
       "logs.roots",
-      z.array(logRoot).default(["/var/log"]),
+      z.array(logRoot).prefault(["/var/log"]),
       "Absolute folders in which log files may be read. Never `/` as a whole, `/proc`, `/sys` or `/dev`.",
     ),
   }),

@@ -17,7 +17,7 @@ export const skills = defineIntegration({
   settings: z.object({
     folders: fromYaml(
       "skills.folders",
-      z.array(skillFolder).max(20).default([]),
+      z.array(skillFolder).max(20).prefault([]),
       "Absolute folders, at most 20, with [skills](skills.md) to load besides the program's own. If two have one name, the last folder's wins.",
     ),
   }),

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { approvalPolicy, decide } from "../../../src/approvals/policy.ts";
+import { approvalPolicy } from "../../../src/config/policy.ts";
+import { decide } from "../../../src/approvals/policy.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { onlyReads } from "../../../src/tools/host/reading-commands.ts";
 import { createRunCommand } from "../../../src/tools/host/run-command.ts";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { approvalPolicy, decide } from "../../../src/approvals/policy.ts";
+import { approvalPolicy } from "../../../src/config/policy.ts";
+import { decide } from "../../../src/approvals/policy.ts";
 import { onlyReads } from "../../../src/tools/host/reading-commands.ts";
 
 /** Command lines of a file: one per line, `#` begins a remark, single quotes hold an argument together. */

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { approvalPolicy, decide } from "../../../src/approvals/policy.ts";
+import { approvalPolicy } from "../../../src/config/policy.ts";
+import { decide } from "../../../src/approvals/policy.ts";
 import { readText } from "../../../src/commands/grammar.ts";
 import { encodeText } from "../../../src/security/sanitize.ts";
 import type { JsonObject } from "../../../src/core/entry.ts";

@@ -1,0 +1,68 @@
+import * as z from "zod";
+import { baseUrl, fromEnv, fromYaml, secretText } from "../../core/settings.ts";
+import { definePlatform } from "../platform.ts";
+
+/** A Discord id as people copy it from the client. */
+const ID = /^\d{1,20}$/;
+
+const idList = z
+  .string()
+  .transform((text) => [...new Set(text.split(",").map((id) => id.trim()))])
+  .refine(
+    (ids) => ids.every((id) => ID.test(id)),
+    "expected the ids of servers with commas between, such as 1122,3344",
+  );
+
+/** Discord: turned on by its bot's token. */
+export const discord = definePlatform({
+  name: "discord",
+  title: "Discord",
+  settings: z.object({
+    token: fromEnv(
+      "DISCORD_TOKEN",
+      secretText(/^[\w.-]{20,}$/, "the bot's token alone, without Bot before it").optional(),
+      "The bot's token; turns Discord on. See [Discord](discord.md).",
+    ),
+    guildList: fromEnv(
+      "DISCORD_GUILDS",
+      idList.optional(),
+      "Ids of the Discord servers to serve, separated by commas. Not set: `discord.guilds`, else the one server that the bot is in at its first start.",
+    ),
+    guilds: fromYaml(
+      "discord.guilds",
+      z
+        .array(
+          z
+            .string()
+            .regex(ID, 'expected the id of a server in quotes, such as "1122", not its name'),
+        )
+        .min(1, "is empty; name the servers that are served, or leave it out")
+        .optional(),
+      'Ids of the Discord servers to serve, in quotes: `["1122"]`. Setting `DISCORD_GUILDS` too is a mistake.',
+      { unset: "see [Discord](discord.md)" },
+    ),
+    apiUrl: fromEnv(
+      "DISCORD_API_URL",
+      baseUrl.transform((url) => url.replace(/\/+$/, "")).optional(),
+      "The API's address without the version, if not Discord's own.",
+    ),
+  }),
+  check: (isSet): Record<string, string> =>
+    isSet("discord.guilds") && isSet("DISCORD_GUILDS")
+      ? { "discord.guilds": "DISCORD_GUILDS is set too; set one of the two" }
+      : {},
+  names: {
+    account: { shown: "discord:<user>", pattern: /^discord:\d+$/ },
+    group: { shown: "discord:role:<id>", pattern: /^discord:role:\d+$/ },
+    channels: [
+      { shown: "discord:<server>:<channel>", pattern: /^discord:\d+:\d+$/ },
+      { shown: "discord:<server>", pattern: /^discord:\d+$/ },
+      { shown: "discord:dm", pattern: /^discord:dm(?::\d+)?$/ },
+    ],
+  },
+  serves: ({ token }) => token !== undefined,
+  async create({ token = "", guildList, guilds, apiUrl }, log) {
+    const { createDiscord } = await import("./adapter.ts");
+    return createDiscord({ token, guilds: guildList ?? guilds, apiUrl, log });
+  },
+});

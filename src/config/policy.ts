@@ -1,0 +1,41 @@
+import * as z from "zod";
+import { createAccessPolicy } from "../approvals/access.ts";
+import { createApprovalPolicy } from "../approvals/policy.ts";
+import { createNameForms } from "../approvals/requester.ts";
+import { PLATFORM_NAMES } from "../adapters/platforms.ts";
+
+/** The rules' schemas, with the names that the platforms have. */
+
+const forms = createNameForms(PLATFORM_NAMES);
+
+export const approvalPolicy = createApprovalPolicy(forms);
+
+export const accessPolicy = createAccessPolicy(forms);
+
+/** Which accounts belong to one person. */
+export const people = z
+  .array(
+    z.strictObject({
+      name: z
+        .string()
+        .regex(/\S/, "expected a name")
+        .describe("The person's name; each name once."),
+      accounts: z
+        .array(forms.account)
+        .min(1, "is empty; name the accounts that are this person's")
+        .describe(`${forms.listed.account}; each account once.`),
+    }),
+  )
+  .superRefine((list, ctx) => {
+    const seen = new Set<string>();
+    for (const [i, { name, accounts }] of list.entries()) {
+      for (const [path, text] of [
+        [["name"], `name ${name}`],
+        ...accounts.map((a, j) => [["accounts", j], a] as const),
+      ] as const) {
+        if (seen.has(text))
+          ctx.addIssue({ code: "custom", path: [i, ...path], message: "is there twice" });
+        seen.add(text);
+      }
+    }
+  });

@@ -1,0 +1,245 @@
+import { hostname } from "node:os";
+import * as z from "zod";
+import { defineSettings, fromEnv, fromYaml } from "../core/settings.ts";
+import { REDIS_URL_FORM, type RedisAddress, tryRedisAddress } from "../journal/redis/address.ts";
+import { MODEL_FORMS, PROVIDERS, tryModelId } from "../models/load.ts";
+import { accessPolicy, approvalPolicy, people } from "./policy.ts";
+
+/** The program's own settings; providers, platforms and integrations declare theirs. */
+
+const shareOfDay = (description: string, unset: string) =>
+  z.int().min(0).optional().meta({ description, unset });
+
+const windows = PROVIDERS.map(({ name, contextWindow }) => `${contextWindow} (\`${name}\`)`);
+
+const modelTerms = z
+  .strictObject({
+    effort: z.enum(["low", "medium", "high"]).optional().meta({
+      description: "`low`, `medium` or `high`: how much the model thinks, where it can be told.",
+      unset: "the model's",
+    }),
+    contextWindow: z
+      .int()
+      .min(4_096)
+      .max(100_000_000)
+      .optional()
+      .meta({
+        description: `Tokens that a request and its response may use together, from 4096. Not set: ${windows.join(", ")}.`,
+        unset: "the provider's",
+      }),
+    maxOutputTokens: z
+      .int()
+      .min(256)
+      .max(1_000_000)
+      .default(8_192)
+      .describe("Tokens that one response may use, from 256; less than the context window."),
+  })
+  .refine(({ contextWindow = Infinity, maxOutputTokens }) => maxOutputTokens < contextWindow, {
+    path: ["contextWindow"],
+    message: "expected more than maxOutputTokens (8192 unless it is set): a request must fit too",
+  });
+
+const budgets = z.strictObject({
+  stepsPerRun: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(30)
+    .describe("How many requests to the model one answer may take, 1 to 1000."),
+  tokensPerRun: z
+    .int()
+    .min(1_000)
+    .default(400_000)
+    .describe("Tokens that one answer may take, in and out, cached ones included; from 1000."),
+  minutesPerRun: z
+    .number()
+    .min(0.1)
+    .max(1_440)
+    .default(15)
+    .describe("Minutes of work that one answer may take, 0.1 to 1440."),
+  tokensPerDay: z
+    .int()
+    .min(1_000)
+    .default(5_000_000)
+    .describe("Tokens that all threads of the store may use together in a day (UTC); from 1000."),
+  tokensPerPersonDay: shareOfDay(
+    "Tokens that one full member's requests may use in a day.",
+    "a tenth of it",
+  ),
+  tokensPerPlaceDay: shareOfDay(
+    "Tokens that all threads of one channel may use together in a day.",
+    "half of it",
+  ),
+  tokensPerGuestDay: shareOfDay(
+    "Tokens that the requests of anybody else may use in a day, each person.",
+    "a hundredth",
+  ),
+});
+
+export const modelPart = defineSettings({
+  name: "model",
+  settings: z.object({
+    id: fromEnv(
+      "MODEL",
+      z
+        .string()
+        .trim()
+        .refine((id) => tryModelId(id) !== undefined, `expected ${MODEL_FORMS}`)
+        .optional(),
+      `The model that answers plain language: ${PROVIDERS.map(({ name }) => `\`${name}/<name>\``).join(", ")}. Not set: direct commands only.`,
+    ),
+    terms: fromYaml("model", modelTerms.prefault({})),
+    budgets: fromYaml("budgets", budgets.prefault({})),
+  }),
+});
+
+/** Whoever can read what a shorter secret signs can guess it. */
+const MIN_SIGNING_SECRET = 32;
+
+const redisUrl = z.string().transform((text, ctx): RedisAddress => {
+  const address = tryRedisAddress(text.trim());
+  if (address !== undefined) return address;
+  const message = `expected ${REDIS_URL_FORM}; user and password percent-encoded`;
+  ctx.addIssue({ code: "custom", message });
+  return z.NEVER;
+});
+
+export const storePart = defineSettings({
+  name: "store",
+  settings: z.object({
+    dataDir: fromEnv(
+      "DATA_DIR",
+      z.string().prefault("./data"),
+      "Folder of the store and the log, relative to the folder you start the program in. It is created if it does not exist.",
+    ),
+    redis: fromEnv(
+      "REDIS_URL",
+      redisUrl.optional(),
+      "The shared store. Not set: the embedded one in `DATA_DIR`. See below.",
+    ),
+    secret: fromEnv(
+      "WATCHKEEPER_SECRET",
+      z
+        .string()
+        .trim()
+        .min(
+          MIN_SIGNING_SECRET,
+          `expected at least ${MIN_SIGNING_SECRET} characters, such as \`openssl rand -base64 32\` prints`,
+        )
+        .optional(),
+      "Needed with `REDIS_URL`: at least 32 characters, which sign everything kept there.",
+    ),
+    replicas: fromYaml(
+      "redis.replicas",
+      z.int().min(0).max(16).default(0),
+      "How many replicas, 0 to 16, must confirm what people say and what is about to be done. 0: as many as are connected.",
+    ),
+    wakeups: fromYaml(
+      "wakeups.engine",
+      z.enum(["in-process", "bullmq"]).optional(),
+      "What wakes processes to work: `bullmq` (in Redis) at once, `in-process` what another process wrote within a second.",
+      { unset: "`bullmq` with `REDIS_URL`, else `in-process`" },
+    ),
+  }),
+  check: (isSet, { wakeups }) => ({
+    ...(isSet("REDIS_URL") &&
+      !isSet("WATCHKEEPER_SECRET") && {
+        WATCHKEEPER_SECRET: "missing; with REDIS_URL it is needed, the same in every process",
+      }),
+    ...(wakeups === "bullmq" &&
+      !isSet("REDIS_URL") && { REDIS_URL: "missing; with wakeups.engine: bullmq it is needed" }),
+  }),
+});
+
+export const policyPart = defineSettings({
+  name: "policy",
+  settings: z.object({
+    approvals: fromYaml("approvals", approvalPolicy.prefault({})),
+    access: fromYaml("access", accessPolicy.prefault({})),
+    people: fromYaml("people", people.default([]), "Which accounts belong to one person."),
+  }),
+});
+
+/** pino's, from most to least. */
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+/** The machine's own name where none is set, in the form that one may have. */
+const machineName = () =>
+  hostname()
+    .replaceAll(/[^\w.-]/g, "-")
+    .slice(0, 63) || "localhost";
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, "expected a number from 1 to 65535")
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= 65_535, "expected a number from 1 to 65535");
+
+const drainMs = z
+  .string()
+  .regex(/^\d{1,2}(?:\.\d{1,3})?$/, "expected a number of seconds from 0 to 60")
+  .transform((seconds) => Number(seconds) * 1_000)
+  .refine((ms) => ms <= 60_000, "expected a number of seconds from 0 to 60");
+
+export const processPart = defineSettings({
+  name: "process",
+  settings: z.object({
+    host: fromEnv(
+      "WATCHKEEPER_HOST",
+      z
+        .string()
+        .trim()
+        .regex(
+          /^\w[\w.-]{0,62}$/,
+          "expected a name of at most 63 letters, digits, dots, hyphens and underscores, such as web-1",
+        )
+        .optional()
+        .transform((name) => name ?? machineName()),
+      "This machine's name on cards and in results. Not set: its host name. See below.",
+    ),
+    port: fromEnv(
+      "PORT",
+      port.optional(),
+      "The port of the HTTP server. Set, it always listens and answers at `/healthz`. Empty: it listens on 3000 only if something needs it, such as Slack without Socket Mode.",
+    ),
+    logLevel: fromEnv(
+      "LOG_LEVEL",
+      z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(", ")}` }).prefault("info"),
+      `${LOG_LEVELS.slice(0, -1)
+        .map((level) => `\`${level}\``)
+        .join(", ")} or \`silent\`.`,
+    ),
+    drainMs: fromEnv(
+      "DRAIN_SECONDS",
+      drainMs.prefault("5"),
+      "Seconds, 0 to 60, that running calls get to finish when the program is told to stop.",
+    ),
+    noColor: fromEnv(
+      "NO_COLOR",
+      z.string().optional(),
+      "Any value: the terminal prints without colors.",
+    ),
+    timezone: fromYaml(
+      "timezone",
+      z
+        .string()
+        .refine(isTimezone, "expected a zone's IANA name such as Europe/Madrid or UTC")
+        .optional(),
+      'The zone for "last week" and for times without a zone, such as `Europe/Madrid`. Not set: the asker\'s own where the platform knows it, else UTC.',
+      { unset: "the asker's own" },
+    ),
+    file: fromEnv(
+      "WATCHKEEPER_CONFIG",
+      z.string().optional(),
+      "Path of the yaml. If you name a file, it must exist. Not set: `watchkeeper.yaml` in the folder you start the program in, if there is one.",
+    ),
+  }),
+});
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}

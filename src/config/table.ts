@@ -1,0 +1,76 @@
+import * as z from "zod";
+import { PLATFORMS } from "../adapters/platforms.ts";
+import {
+  type Setting,
+  settingsIn,
+  type SettingsPart,
+  type SettingValues,
+} from "../core/settings.ts";
+import { issueText } from "../core/zod-issues.ts";
+import { PROVIDERS } from "../models/load.ts";
+import { INTEGRATIONS } from "../tools/registry.ts";
+import { modelPart, policyPart, processPart, storePart } from "./program.ts";
+
+/** The one table of settings: every part of the program that has some, in the order in which the pages list them. */
+export const PARTS: readonly SettingsPart[] = [
+  modelPart,
+  ...PROVIDERS,
+  storePart,
+  ...PLATFORMS,
+  policyPart,
+  ...INTEGRATIONS,
+  processPart,
+];
+
+/** Every setting, once: parts may share a variable, declared by the same schema. */
+export const SETTINGS: readonly Setting[] = [
+  ...new Map(PARTS.flatMap(settingsIn).map((setting) => [setting.name, setting])).values(),
+];
+
+/** `watchkeeper.yaml`. */
+export const fileSchema = z.strictObject(fileShape());
+
+/** A section such as `logs` is there for its keys; a key without a dot stands at the top. */
+function fileShape(): Record<string, z.ZodType> {
+  const shape: Record<string, z.ZodType> = {};
+  const sections: Record<string, Record<string, z.ZodType>> = {};
+  for (const { name, source, schema } of SETTINGS) {
+    const [section = "", key] = name.split(".");
+    if (source === "yaml" && key === undefined) shape[section] = schema;
+    else if (source === "yaml" && key !== undefined) {
+      sections[section] = { ...sections[section], [key]: schema };
+      shape[section] = z.strictObject(sections[section]).prefault({});
+    }
+  }
+  return shape;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function isSet(value: string | undefined): value is string {
+  return value !== undefined && value.trim() !== "";
+}
+
+/** What the variables say. Each mistake is added to `mistakes` with the variable's name and never its value. */
+export function readVariables(env: Environment, mistakes: string[]): SettingValues {
+  const values: Record<string, unknown> = {};
+  for (const { name, schema } of SETTINGS.filter(({ source }) => source === "env")) {
+    const text = env[name];
+    const { data, error } = schema.safeParse(isSet(text) ? text : undefined);
+    values[name] = data;
+    for (const issue of error?.issues ?? []) mistakes.push(`${name}: ${issueText(issue, false)}`);
+  }
+  return values;
+}
+
+/** What the file says. */
+export function fileValues(file: Readonly<Record<string, unknown>>): SettingValues {
+  const keys = SETTINGS.filter(({ source }) => source === "yaml").map(({ name }) => name);
+  return Object.fromEntries(keys.map((name) => [name, valueAt(file, name.split("."))]));
+}
+
+function valueAt(file: unknown, path: readonly string[]): unknown {
+  const inside = (value: unknown, key: string): unknown =>
+    typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+  return path.reduce(inside, file);
+}

@@ -1,0 +1,69 @@
+import type { SettingsPart } from "../core/settings.ts";
+import type { Caller } from "./errors.ts";
+import { exchange, type Fetch, watchedFetch } from "./fetch-guard.ts";
+import type { GenerateOptions, Model, ModelRequest, ModelResponse } from "./model.ts";
+
+/** Which model, and how it is asked. */
+export interface ModelOptions {
+  /** As the provider writes it, such as `claude-sonnet-5-5`; may contain slashes. */
+  name: string;
+  /** In tokens. */
+  contextWindow: number;
+  /** How hard it thinks, for models that can be told. */
+  effort?: "low" | "medium" | "high" | undefined;
+  fetch?: Fetch | undefined;
+  /** Default: 60 s without a byte. */
+  idleMs?: number | undefined;
+}
+
+/**
+ * A model provider's API: a file below `providers` and a line in `load.ts`. Reading the settings and their documentation follow
+ * from `settings`.
+ */
+export interface Provider<S = unknown> extends SettingsPart<S> {
+  /** What the ids of its models begin with, `<name>/<model>`. */
+  readonly name: string;
+  /** Tokens that its current models take at least. */
+  readonly contextWindow: number;
+  /** The variable without which it cannot be used, if these settings lack it. */
+  missing(settings: S): string | undefined;
+  /** Reaches for no network; the SDK is loaded at the first request. */
+  create(options: ModelOptions, settings: S): Model;
+}
+
+/** Lets TypeScript infer the type of the settings from their schema. */
+export function defineProvider<S>(provider: Provider<S>): Provider<S> {
+  return provider;
+}
+
+/** What differs between models whose SDK streams their responses. */
+export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables"> {
+  /** Loads the SDK, which must not repeat requests nor write to the console. */
+  connect(fetch: Fetch): Promise<Client>;
+  ask(
+    client: Client,
+    request: ModelRequest,
+    caller: Caller,
+    onDelta: GenerateOptions["onDelta"],
+  ): Promise<ModelResponse>;
+}
+
+/** A model behind an SDK's client. Whatever goes wrong is a ModelError. */
+export function createStreamingModel<Client>(
+  id: string,
+  { contextWindow, fetch, idleMs }: ModelOptions,
+  { apiKey, variables, connect, ask }: Streaming<Client>,
+): Model {
+  let client: Promise<Client> | undefined;
+  return {
+    id,
+    contextWindow,
+    generate(request, { signal, onDelta }) {
+      const caller = { id, apiKey, variables, signal };
+      return exchange(caller, async () => {
+        client ??= connect(watchedFetch(id, fetch, idleMs));
+        return ask(await client, request, caller, onDelta);
+      });
+    },
+  };
+}
