@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AppendKind, Draft, Entry, PostKind } from "../../src/core/entry.ts";
+import type { Entry } from "../../src/core/entry.ts";
 import { isPost } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
@@ -56,12 +56,12 @@ async function journalOf(entries: readonly Entry[]): Promise<Journal> {
   const journal = await openSqliteJournal({ path: ":memory:" });
   for (const { seq, at: _at, head: _head, ...draft } of entries) {
     if (isPost(draft)) {
-      await journal.post(KEY, draft as Draft<PostKind>);
+      await journal.post(KEY, draft);
       continue;
     }
     const granted = await journal.lease(KEY, 60_000);
     if (granted === undefined) throw new Error("no lease");
-    const reply = await journal.append(granted.lease, seq - 1, [draft as Draft<AppendKind>]);
+    const reply = await journal.append(granted.lease, seq - 1, [draft]);
     if (reply.kind !== "ok") throw new Error(`${draft.id}: ${reply.kind}`);
     await journal.release(granted.lease, seq, 0);
   }
@@ -93,7 +93,7 @@ test("a conversation that is cut after any of its entries comes to the same end:
     for (const { seq: _seq, at: _at, head: _head, ...post } of posts.filter(
       ({ seq }) => seq > cut,
     )) {
-      await stage.post(post as Draft<PostKind>);
+      await stage.post(post);
       await stage.settle();
     }
     const now = await stage.entries();

@@ -6,7 +6,7 @@ import {
   type KnownPerson,
   signed,
 } from "../../src/core/people.ts";
-import { type AppendKind, type Draft, isPost, type PostKind } from "../../src/core/entry.ts";
+import { type Draft, isPost } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { createChat } from "../fakes/chat.ts";
@@ -245,14 +245,14 @@ async function copyOf(drafts: readonly { kind: string }[]): Promise<Journal> {
   const journal = await openSqliteJournal({ path: ":memory:", now: () => 1_000_000 });
   onTestFinished(() => journal.close());
   for (const draft of drafts as Draft[]) {
-    if (isPost(draft)) await journal.post(KEY, draft as Draft<PostKind>);
+    if (isPost(draft)) await journal.post(KEY, draft);
   }
   const granted = await journal.lease(KEY, 60_000);
   if (granted === undefined) throw new Error("no lease");
   for (const draft of drafts as Draft[]) {
     if (isPost(draft)) continue;
     const { length } = await journal.read(KEY);
-    await journal.append(granted.lease, length, [draft as Draft<AppendKind>]);
+    await journal.append(granted.lease, length, [draft]);
   }
   const { length } = await journal.read(KEY);
   await journal.release(granted.lease, length);
