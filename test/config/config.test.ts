@@ -193,7 +193,7 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
     };
     const found = await mistakes(yaml, env);
     expect(found).toEqual([
-      expect.stringMatching(/^MODEL: expected anthropic\/<name>, openai\/<name> or /),
+      expect.stringMatching(/^MODEL: expected anthropic\/<name>, openai\/<name>/),
       expect.stringMatching(/^ANTHROPIC_BASE_URL: expected an http or https URL such as /),
       expect.stringMatching(/^OPENAI_API_KEY: expected the key alone/),
       "LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent",

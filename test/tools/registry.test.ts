@@ -31,10 +31,9 @@ test("every folder of tools is an integration of its name, and their tools have 
 });
 
 test("an integration that lacks something offers no tools, and says what it lacks", () => {
-  expect(unavailableIntegrations({}, { skills })).toEqual([]);
-  expect(unavailableIntegrations({}, {})).toEqual([
-    { name: "skills", why: "There are no skills." },
-  ]);
+  const why = { name: "skills", why: "There are no skills." };
+  expect(unavailableIntegrations({}, { skills })).not.toContainEqual(why);
+  expect(unavailableIntegrations({}, {})).toContainEqual(why);
   expect(createTools().map(({ name }) => name)).not.toContain("activate_skill");
 });
 
