@@ -14,7 +14,7 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import type { Model } from "../../src/models/model.ts";
-import { toolSpec } from "../../src/tools/arguments.ts";
+import { toolSpec } from "../../src/tools/input-schema.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import type { ThreadParts } from "../../src/worker/thread/context.ts";

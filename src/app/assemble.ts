@@ -13,7 +13,7 @@ import type { Journal, Stoppable } from "../journal/journal.ts";
 import { loadModel, modelProblem } from "../models/load.ts";
 import type { Model } from "../models/model.ts";
 import { answerWithoutModel } from "./no-model.ts";
-import { describeInput } from "../tools/arguments.ts";
+import { describeInput } from "../tools/input-schema.ts";
 import { createNetwork } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec } from "../tools/process.ts";

@@ -8,7 +8,7 @@ import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
 import { loadSkills, type Skills } from "../skills/load.ts";
 import { hashTerms, type RunTerms } from "../thread/run.ts";
-import { toolSpec } from "../tools/arguments.ts";
+import { toolSpec } from "../tools/input-schema.ts";
 import { createTools, unavailableIntegrations } from "../tools/registry.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import type { Tool } from "../tools/tool.ts";

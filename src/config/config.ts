@@ -10,7 +10,7 @@ import { type Setting, settingsOf, type SettingValues } from "../core/settings.t
 import { suggest, unknownName } from "../core/suggest.ts";
 import type { RedisAddress } from "../journal/redis/address.ts";
 import { tryModelId } from "../models/load.ts";
-import { argumentNames } from "../tools/arguments.ts";
+import { argumentNames } from "../tools/input-schema.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
 import { modelPart, policyPart, processPart, storePart } from "./program.ts";

@@ -1,28 +1,9 @@
 import { unknownName } from "../core/suggest.ts";
 import { issueText, pathText } from "../core/zod-issues.ts";
-import { hash } from "node:crypto";
-import canonicalize from "canonicalize";
-import * as z from "zod";
 import type { JsonObject } from "../core/entry.ts";
 import { isJson, isJsonObject, MAX_DEPTH, tryJson } from "../core/json.ts";
+import { argumentNames, describeInput, exampleOf, inputForm } from "./input-schema.ts";
 import type { Tool } from "./tool.ts";
-
-/**
- * People's and models' arguments, checked against a tool's zod schema, and the schema described to people.
- *
- * The convention for schemas: a `z.strictObject` of JSON values whose parse is idempotent (what comes out goes in again
- * unchanged). Required fields have `.meta({ examples: [<value>] })`, of which an example command is made. Fields that only
- * the bot fills, such as `pinned` or `started`, are optional and marked with `.meta({ internal: true })`: nobody may give
- * them and no description shows them.
- */
-
-type JsonSchema = z.core.JSONSchema.BaseSchema;
-
-interface Field {
-  schema: JsonSchema;
-  required: boolean;
-  internal: boolean;
-}
 
 /**
  * Checked arguments with defaults filled in, or what to tell whoever gave them: every mistake, the form, an example; and
@@ -69,15 +50,15 @@ export function checkArguments(
   tool: Tool,
   args: Readonly<JsonObject>,
   by: "person" | "bot" = "person",
-  { fields, open } = inputForm(tool),
 ): CheckedArguments {
+  const { fields, open } = inputForm(tool);
   const mistakes: ArgumentMistake[] = [];
   if (!isJson(args)) {
     const text = `they nest deeper than ${MAX_DEPTH}`;
     mistakes.push({ argument: undefined, where: "arguments", text });
-    return { ok: false, problem: explain(tool, fields, mistakes), mistakes };
+    return { ok: false, problem: explain(tool, mistakes), mistakes };
   }
-  const offered = [...fields].filter(([, field]) => !field.internal).map(([name]) => name);
+  const offered = argumentNames(tool);
   for (const name of Object.keys(args)) {
     const field = fields.get(name);
     const mistake = { argument: name, where: name };
@@ -99,31 +80,7 @@ export function checkArguments(
   if (result.success && mistakes.length === 0 && isJsonObject(result.data)) {
     return { ok: true, args: result.data };
   }
-  return { ok: false, problem: explain(tool, fields, mistakes), mistakes };
-}
-
-/** One line for people: `http_check url=<url> [method=GET|HEAD]`; what is in brackets may be left out. */
-export function describeInput(tool: Tool): string {
-  return form(tool.name, inputForm(tool).fields);
-}
-
-/** The names a person may give, in the schema's order. */
-export function argumentNames(tool: Tool): string[] {
-  return [...inputForm(tool).fields].filter(([, field]) => !field.internal).map(([name]) => name);
-}
-
-/**
- * The tool as a model is told it: an object's JSON schema, variants merged, since model providers take no union at the top,
- * without the fields that only the bot fills.
- */
-export function toolSpec(tool: Tool): { name: string; description: string; schema: JsonObject } {
-  const offered = [...inputForm(tool).fields].filter(([, field]) => !field.internal);
-  const properties = Object.fromEntries(offered.map(([name, { schema }]) => [name, schema]));
-  const required = offered.flatMap(([name, field]) => (field.required ? [name] : []));
-  const schema = z
-    .record(z.string(), z.json())
-    .parse({ type: "object", properties, required, additionalProperties: false });
-  return { name: tool.name, description: tool.description, schema };
+  return { ok: false, problem: explain(tool, mistakes), mistakes };
 }
 
 /**
@@ -151,115 +108,14 @@ function brokenKeys(tool: Tool, args: JsonObject): ReadonlyMap<string, string> {
   );
 }
 
-function jsonSchema(tool: Tool): JsonSchema {
-  return z.toJSONSchema(tool.input, { io: "input", unrepresentable: "any" });
-}
-
-/** A tool's input as checks need it. Making it takes many times as long as checking by it. */
-export interface InputForm {
-  /** Those of a union's variants together. */
-  fields: Map<string, Field>;
-  /** It takes names that it does not list. */
-  open: boolean;
-  /** SHA-256, hexadecimal, over the canonical form (RFC 8785) of the JSON schema, internal fields included. */
-  schemaHash: string;
-}
-
-export function inputForm(tool: Tool): InputForm {
-  const schema = jsonSchema(tool);
-  const variants = schema.anyOf ?? schema.oneOf ?? [schema];
-  const fields = new Map<string, Field>();
-  for (const variant of variants) {
-    for (const [name, property] of Object.entries(variant.properties ?? {})) {
-      if (typeof property === "boolean") continue;
-      fields.set(name, {
-        schema: fields.get(name)?.schema ?? property,
-        required: variants.every((each) => each.required?.includes(name)),
-        internal: property["internal"] === true,
-      });
-    }
-  }
-  const open = variants.every(
-    (variant) =>
-      variant.additionalProperties !== undefined && variant.additionalProperties !== false,
-  );
-  return { fields, open, schemaHash: hash("sha256", canonicalize(schema) ?? "", "hex") };
-}
-
-function explain(
-  tool: Tool,
-  fields: Map<string, Field>,
-  mistakes: readonly ArgumentMistake[],
-): string {
-  const example = exampleOf(fields);
+function explain(tool: Tool, mistakes: readonly ArgumentMistake[]): string {
+  const example = exampleOf(tool);
   return [
     `${tool.name} cannot take these arguments:`,
     ...mistakes.map(({ where, text }) => `- ${where}: ${text}`),
-    `Form: run ${form(tool.name, fields)}`,
+    `Form: run ${describeInput(tool)}`,
     ...(example ? [`Example: ${commandLine(tool.name, example)}`] : []),
   ].join("\n");
-}
-
-/**
- * The required arguments with the values that the schema itself has as examples. Undefined when one has none: a made-up
- * number or name might be someone's process or host.
- */
-function exampleOf(fields: Map<string, Field>): JsonObject | undefined {
-  const example: JsonObject = {};
-  for (const [name, { schema, required, internal }] of fields) {
-    if (!required || internal) continue;
-    const own: unknown[] = [...(schema.examples ?? []), schema.const, ...(schema.enum ?? [])];
-    const value = own.find((one) => isJson(one));
-    if (value === undefined) return undefined;
-    example[name] = value;
-  }
-  return example;
-}
-
-function form(name: string, fields: Map<string, Field>): string {
-  const words = [...fields]
-    .filter(([, field]) => !field.internal)
-    .map(([argument, field]) => {
-      const word = `${argument}=${formOf(field.schema)}`;
-      return field.required ? word : `[${word}]`;
-    });
-  return [name, ...words].join(" ");
-}
-
-function formOf(schema: JsonSchema): string {
-  if (schema.enum) return schema.enum.join("|");
-  if (schema.const !== undefined) return String(schema.const);
-  const variants = schema.anyOf ?? schema.oneOf;
-  if (variants) return variants.map((one) => formOf(one)).join("|");
-  const type: unknown = schema.type;
-  if (Array.isArray(type)) return type.map((one) => `<${String(one)}>`).join("|");
-  switch (type) {
-    case "boolean":
-      return "true|false";
-    case "integer":
-    case "number":
-      return `<number${rangeOf(schema)}>`;
-    case "array":
-      return `<JSON list of ${formOf(itemsOf(schema))}>`;
-    case "object":
-      return "<JSON object>";
-    case "string":
-      return schema.format === "uri" ? "<url>" : "<text>";
-    default:
-      return "<JSON>";
-  }
-}
-
-/** Of every `z.int()` zod tells the bounds of exact integers, which say nothing to a person. */
-function rangeOf({ minimum = -Infinity, maximum = Infinity }: JsonSchema): string {
-  const from = minimum > Number.MIN_SAFE_INTEGER ? String(minimum) : "";
-  const to = maximum < Number.MAX_SAFE_INTEGER ? String(maximum) : "";
-  return from === "" && to === "" ? "" : ` ${from}..${to}`;
-}
-
-function itemsOf({ items }: JsonSchema): JsonSchema {
-  const first = Array.isArray(items) ? items[0] : items;
-  return typeof first === "object" ? first : {};
 }
 
 function quoted(text: string): string {

@@ -3,7 +3,8 @@ import { exactText } from "../security/sanitize.ts";
 import { type CheckedEdit, type EditField, type Mistake, WHOLE_FIELD } from "../core/edit.ts";
 import type { Json, JsonObject } from "../core/entry.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
-import { checkArguments, inputForm } from "./arguments.ts";
+import { checkArguments } from "./arguments.ts";
+import { inputForm, settableFields } from "./input-schema.ts";
 import type { Tool } from "./tool.ts";
 
 /** A tool's arguments as a form that people fill in, and back. What only the bot fills has no field. */
@@ -13,8 +14,7 @@ type Kind = EditField["kind"];
 
 /** One field for each argument that a person may set, filled with what it is now. */
 export function editFields(tool: Tool, args: Readonly<JsonObject>): EditField[] {
-  return [...inputForm(tool).fields].flatMap(([name, { schema, required, internal }]) => {
-    if (internal) return [];
+  return settableFields(tool).map(([name, { schema, required }]) => {
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
     const hint = schema.description ?? "";
     return { name, hint, optional: !required, ...shown(schema, value) };

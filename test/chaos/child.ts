@@ -8,7 +8,7 @@ import { hashTerms } from "../../src/thread/run.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
-import { toolSpec } from "../../src/tools/arguments.ts";
+import { toolSpec } from "../../src/tools/input-schema.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { createThreadHandler } from "../../src/worker/thread/handler.ts";

@@ -18,7 +18,7 @@ import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { answerWithoutModel } from "../../src/app/no-model.ts";
 import type { Model } from "../../src/models/model.ts";
-import { describeInput, toolSpec } from "../../src/tools/arguments.ts";
+import { describeInput, toolSpec } from "../../src/tools/input-schema.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import type { ThreadParts } from "../../src/worker/thread/context.ts";

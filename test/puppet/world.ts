@@ -19,7 +19,7 @@ import { type Ledger } from "../../src/incidents/incident.ts";
 import { createLedger } from "../../src/incidents/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
-import { toolSpec } from "../../src/tools/arguments.ts";
+import { toolSpec } from "../../src/tools/input-schema.ts";
 import { createNetwork, type Network } from "../../src/net/dial.ts";
 import { createDispatcher, type Dispatcher, type DispatchParts } from "../../src/tools/dispatch.ts";
 import { createExec } from "../../src/tools/process.ts";

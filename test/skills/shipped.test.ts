@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { catalogText } from "../../src/skills/catalog.ts";
 import { loadSkills } from "../../src/skills/load.ts";
-import { argumentNames } from "../../src/tools/arguments.ts";
+import { argumentNames } from "../../src/tools/input-schema.ts";
 import { createTools } from "../../src/tools/registry.ts";
 import { plain } from "./folder.ts";
 

@@ -2,14 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { readText } from "../../src/commands/grammar.ts";
-import {
-  argumentNames,
-  checkArguments,
-  commandLine,
-  describeInput,
-  readArguments,
-  inputForm,
-} from "../../src/tools/arguments.ts";
+import { checkArguments, commandLine, readArguments } from "../../src/tools/arguments.ts";
+import { argumentNames, describeInput, inputForm } from "../../src/tools/input-schema.ts";
 import { suggest } from "../../src/core/suggest.ts";
 import { type Tool, defineTool } from "../../src/tools/tool.ts";
 

@@ -15,7 +15,7 @@ import { messageOf } from "../../core/errors.ts";
 import type { Call } from "../../thread/state.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
-import type { Prepared } from "../../tools/dispatch.ts";
+import type { Prepared } from "../../tools/prepare-call.ts";
 import { storeNow } from "../context.ts";
 import type { ThreadContext } from "./context.ts";
 import { editedArgs } from "../../thread/action.ts";

@@ -3,7 +3,7 @@ import type { Effect } from "../../core/entry.ts";
 import type { StepOf } from "../../thread/decide.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { argsOf, askerIn, type Call } from "../../thread/state.ts";
-import type { Finished } from "../../tools/dispatch.ts";
+import type { Finished } from "../../tools/run-call.ts";
 import type { Asker } from "../../tools/tool.ts";
 import { conclude } from "./conclude.ts";
 import { putOff, runInBackground } from "../background.ts";

@@ -1,0 +1,173 @@
+import { hash } from "node:crypto";
+import canonicalize from "canonicalize";
+import * as z from "zod";
+import type { Effect, JsonObject, Preview } from "../core/entry.ts";
+import { BotError } from "../core/errors.ts";
+import { suggest } from "../core/suggest.ts";
+import { within } from "../core/time-limit.ts";
+import { checkArguments } from "./arguments.ts";
+import { inputForm } from "./input-schema.ts";
+import { type ContextParts, createContext } from "./tool-context.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+/** What of a call is settled before it runs: its arguments, machine, digest and preview. */
+
+/** What stands where a held secret was. */
+const HIDDEN = /\[secret:[\w.-]+\]/;
+/** For looking before: pins, previews, prechecks. */
+const LOOK_MS = 15_000;
+
+/** The consequences of a read, where its card has nothing more to say. */
+const READS_ONLY = { blastRadius: "It only reads.", undo: "There is nothing to undo." };
+
+export interface CallParts extends ContextParts {
+  /** The machine that this process runs on. */
+  host: string;
+}
+
+/** A call that passed its schema: what is shown, voted on and executed. */
+export interface Prepared {
+  tool: Tool;
+  /** What it does with these arguments. */
+  effect: Effect;
+  args: JsonObject;
+  /** The machine that it is for, as its arguments say; undefined: it does not matter where it is run. */
+  host: string | undefined;
+  /** SHA-256, hexadecimal, over the canonical form of tool, arguments and schema. */
+  digest: string;
+}
+
+export function effectOf(tool: Tool | undefined, args: JsonObject): Effect {
+  if (tool === undefined) return "destructive";
+  if (tool.effectOf === undefined) return tool.effect;
+  try {
+    const read = tool.input.safeParse(args);
+    return read.success ? tool.effectOf(read.data) : tool.effect;
+  } catch {
+    return tool.effect;
+  }
+}
+
+/** The digest that approvals are bound to. */
+function digestOf(tool: Tool, args: JsonObject): string {
+  const { schemaHash } = inputForm(tool);
+  const canonical = canonicalize({ tool: tool.name, args, schema: schemaHash });
+  return hash("sha256", canonical ?? "", "hex");
+}
+
+/** Why a call with these arguments is not this process's to take up, or undefined. */
+export function whyElsewhere(
+  { host }: CallParts,
+  { name, hostBound }: Tool,
+  args: JsonObject,
+): string | undefined {
+  if (hostBound !== true || args["host"] === host) return undefined;
+  if (args["host"] === undefined)
+    return `which machine ${name} was for was not written down, as by versions before 0.4`;
+  return `${name} is for ${JSON.stringify(args["host"])}, and this is ${host}`;
+}
+
+/** @throws BotError as `Dispatcher.prepare`, but for what depends on earlier calls */
+export async function prepareCall(
+  parts: CallParts,
+  tool: Tool,
+  asked: JsonObject,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  const given = await check(tool, asked, "person");
+  const host = tool.hostBound === true ? parts.host : undefined;
+  const args = host === undefined ? given : { ...given, host: given["host"] ?? host };
+  const elsewhere = whyElsewhere(parts, tool, args);
+  if (elsewhere !== undefined) throw new BotError("NOT_AVAILABLE", elsewhere);
+  const isSimple = tool.pin === undefined && tool.precheck === undefined;
+  const pinned = isSimple
+    ? args
+    : await look(parts, [tool, args], signal, async (ctx) => {
+        const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
+        await tool.precheck?.(fixed, ctx);
+        return fixed;
+      });
+  const digest = digestOf(tool, pinned);
+  return { tool, effect: effectOf(tool, pinned), args: pinned, host, digest };
+}
+
+/** Why a call that was shown may not run as it is, or undefined. @throws what its checks find */
+export async function whyStale(
+  parts: CallParts,
+  tool: Tool,
+  args: JsonObject,
+  { digest, signal }: { digest: string; signal: AbortSignal },
+): Promise<string | undefined> {
+  const elsewhere = whyElsewhere(parts, tool, args);
+  if (elsewhere !== undefined) return elsewhere;
+  if (digestOf(tool, args) !== digest)
+    return "the tool or its arguments changed since it was shown";
+  await check(tool, args, "bot");
+  await look(parts, [tool, args], signal, async (ctx) => tool.precheck?.(args, ctx));
+  return undefined;
+}
+
+export async function previewOf(
+  parts: CallParts,
+  { tool, args }: Prepared,
+  signal: AbortSignal,
+): Promise<Preview> {
+  const preview = await look(parts, [tool, args], signal, async (ctx) => tool.preview?.(args, ctx));
+  if (preview !== undefined) return encodePreview(preview, parts.encoder.encode);
+  if (tool.effect === "read") return { lines: [], ...READS_ONLY };
+  const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;
+  throw new BotError("NOT_AVAILABLE", text);
+}
+
+function encodePreview(preview: Preview, encode: (text: string) => string): Preview {
+  return {
+    lines: preview.lines.map(({ label, value }) => ({ label, value: encode(value) })),
+    blastRadius: encode(preview.blastRadius),
+    undo: encode(preview.undo),
+  };
+}
+
+export async function meantBy(tool: Tool, args: JsonObject): Promise<JsonObject[]> {
+  if (tool.meant === undefined) return [];
+  const checked = checkArguments(tool, args, "bot");
+  return checked.ok ? (await tool.meant(checked.args)).map(jsonObject) : [];
+}
+
+async function check(tool: Tool, args: JsonObject, by: "person" | "bot"): Promise<JsonObject> {
+  const missing = await tool.unavailable?.();
+  if (missing !== undefined) throw new BotError("NOT_AVAILABLE", missing);
+  const hidden = HIDDEN.exec(JSON.stringify(args))?.[0];
+  if (hidden !== undefined) {
+    const text = `The arguments held a secret, which was taken out: ${hidden}. A tool gets such values from its own settings, never from a message.`;
+    throw new BotError("INPUT_INVALID", text);
+  }
+  const checked = checkArguments(tool, args, by);
+  if (!checked.ok) throw new BotError("INPUT_INVALID", checked.problem);
+  return checked.args;
+}
+
+/** What a pin returns is arguments again; anything else would not be what is shown and stored. */
+function jsonObject(value: unknown): JsonObject {
+  return z.record(z.string(), z.json()).parse(value);
+}
+
+/** Looks at the world for a call of a tool, within LOOK_MS. */
+function look<T>(
+  parts: CallParts,
+  [tool, args]: readonly [Tool, JsonObject],
+  signal: AbortSignal,
+  work: (ctx: ToolContext) => Promise<T>,
+): Promise<T> {
+  return within(LOOK_MS, signal, (inner) =>
+    work(createContext(parts, tool, { signal: inner, args })),
+  );
+}
+
+export function unknownTool(name: string, tools: readonly Tool[]): BotError {
+  const near = suggest(
+    name,
+    tools.map((tool) => tool.name),
+  );
+  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+  return new BotError("TOOL_UNKNOWN", `There is no tool ${name}.${hint} \`tools\` lists them.`);
+}

@@ -1,0 +1,155 @@
+import type { ArtifactRef, Effect, FileRef, JsonObject, Outcome } from "../core/entry.ts";
+import { isBotError, messageOf } from "../core/errors.ts";
+import { capText } from "../core/text.ts";
+import { within } from "../core/time-limit.ts";
+import { orUnchecked } from "../security/encoder.ts";
+import type { Breaker } from "./breaker.ts";
+import { keepImages } from "./images.ts";
+import { type CallParts, effectOf } from "./prepare-call.ts";
+import { retryConnection } from "./retry.ts";
+import { createContext } from "./tool-context.ts";
+import type { Asker, Asking, Tool, ToolImage, Verdict } from "./tool.ts";
+
+/** A call that runs, and what it leaves. */
+
+/** What of a result goes into the journal and the answer; the rest is kept whole as an artifact. */
+const MAX_RESULT_BYTES = 16_000;
+/** For reading back: with a dead worker's lease and the sweep, people are told of an interrupted action within 10 s. */
+const VERIFY_MS = 2_500;
+
+/** How a call ended, safe to store and show. */
+export interface Finished {
+  outcome: Outcome;
+  text: string;
+  /** The full text, where `text` is cut. */
+  artifacts: ArtifactRef[];
+  /** The images that go with the text. */
+  files: FileRef[];
+  ms: number;
+}
+
+export interface RunOptions {
+  signal: AbortSignal;
+  /** Stores the full output of a call whose result is cut, and images. */
+  keep(bytes: Uint8Array): Promise<ArtifactRef>;
+  /** An artifact of the thread that the call is in. */
+  artifact(id: string): Promise<Uint8Array>;
+  startedAt: number;
+  asker: Asker;
+  /** Why the call may not go on with these arguments instead, or undefined. Left out: it never may. */
+  permit?(args: JsonObject): Promise<string | undefined>;
+}
+
+/** How it ended, as the tool says it. */
+interface Ended {
+  outcome: Outcome;
+  text: string;
+  images?: readonly ToolImage[];
+}
+
+/** Runs it, with its result made safe to store. Never throws. */
+export async function runCall(
+  parts: CallParts,
+  breaker: Breaker,
+  tool: Tool,
+  args: JsonObject,
+  options: RunOptions,
+): Promise<Finished> {
+  const began = performance.now();
+  const ended = await attempt(parts, breaker, tool, args, options);
+  const ms = Math.round(performance.now() - began);
+  const said = tool.hostBound === true ? `${parts.host} · ${ended.text}` : ended.text;
+  const { aside, encode } = parts.encoder;
+  const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
+  const encoded = [await orUnchecked(aside.encode(said)), ...left].join("\n");
+  const text = capText(encoded, MAX_RESULT_BYTES);
+  const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
+  return { outcome: ended.outcome, text, artifacts, files, ms };
+}
+
+/** The end of a call that was never begun. */
+export function blockedCall({ encoder }: CallParts, why: string): Finished {
+  const text = capText(encoder.encode(why), MAX_RESULT_BYTES);
+  return { outcome: "blocked", text, artifacts: [], files: [], ms: 0 };
+}
+
+async function attempt(
+  parts: CallParts,
+  breaker: Breaker,
+  tool: Tool,
+  args: JsonObject,
+  options: RunOptions,
+): Promise<Ended> {
+  const { signal, startedAt } = options;
+  const asker = startedBy(options.asker, startedAt);
+  try {
+    const output = await within(tool.timeoutMs, signal, (inner) => {
+      const { artifact, permit } = options;
+      const work = async () =>
+        tool.run(
+          args,
+          createContext(parts, tool, { signal: inner, args, asker, artifact, permit }),
+        );
+      return effectOf(tool, args) === "read" ? retryConnection(inner, work) : work();
+    });
+    breaker.succeeded(tool.name);
+    const { text, images = [] } = output;
+    if (output.failed === true) return { outcome: "error", text, images };
+    if (tool.verify === undefined) return { outcome: "ok", text, images };
+    const { verdict, evidence } = await verify(parts, tool, args, options);
+    const seen = verdict === "done" ? "Verified" : "NOT verified";
+    return { outcome: "ok", text: `${text}\n${seen}: ${evidence}`, images };
+  } catch (error) {
+    breaker.failed(tool.name, error);
+    return failure(effectOf(tool, args), error, signal);
+  }
+}
+
+/** What can be seen of a call that was started. Never throws. */
+export async function verify(
+  parts: CallParts,
+  tool: Tool,
+  args: JsonObject,
+  {
+    startedAt,
+    signal,
+    asker,
+  }: Pick<RunOptions, "startedAt" | "signal"> & { asker?: Asker | undefined },
+): Promise<Verdict> {
+  const { encode } = parts.encoder;
+  try {
+    const read = async (inner: AbortSignal) =>
+      tool.verify?.(
+        args,
+        createContext(parts, tool, { signal: inner, args, asker: startedBy(asker, startedAt) }),
+        startedAt,
+      );
+    const verdict = await within(VERIFY_MS, signal, read, 0);
+    if (verdict === undefined)
+      return { verdict: "unknown", evidence: "not possible with this tool" };
+    return { ...verdict, evidence: encode(verdict.evidence) };
+  } catch (error) {
+    return { verdict: "unknown", evidence: `the check failed: ${encode(messageOf(error))}` };
+  }
+}
+
+function startedBy(asker: Asker | undefined, startedAt: number): Asking | undefined {
+  return asker && { ...asker, startedAt };
+}
+
+/** A read that was cut failed; a write that was cut may have happened. */
+function failure(effect: Effect, error: unknown, signal: AbortSignal): Ended {
+  const text = messageOf(error);
+  if (!isBotError(error, "TIMEOUT", "ABORTED")) return { outcome: "error", text };
+  if (effect !== "read")
+    return { outcome: "unknown", text: `${text} Whether it happened is not known.` };
+  return { outcome: signal.aborted ? "cancelled" : "error", text };
+}
+
+async function keepWhole(text: string, { keep }: RunOptions): Promise<ArtifactRef[]> {
+  try {
+    return [await keep(Buffer.from(text))];
+  } catch {
+    return []; // the cut result says that it is cut; losing the rest must not lose the outcome
+  }
+}
