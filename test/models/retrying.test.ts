@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ModelError } from "../../src/models/model.ts";
 import { createRetryingModel } from "../../src/models/retrying.ts";
 import { failureOf, requestOf, said } from "./harness.ts";
 import { type ModelServer, type Reply, startModelServer } from "../fakes/model-server.ts";
 import { anthropic } from "./dialects.ts";
 
-describe("a patient model", () => {
+describe("a model that is asked again", () => {
   let server: ModelServer;
   const { signal } = new AbortController();
   const request = requestOf([said("Is the shop up?")]);
@@ -20,14 +20,11 @@ describe("a patient model", () => {
       ...options,
     });
   }
-  beforeAll(async () => {
+  // One of its own for each: an attempt that a deadline has cut may still arrive later.
+  beforeEach(async () => {
     server = await startModelServer();
   });
-  afterAll(() => server.close());
-  beforeEach(() => {
-    server.seen.length = 0;
-    server.answer();
-  });
+  afterEach(() => server.close());
 
   test("outlasts two failures, not three", async () => {
     server.answer(status(529), status(500), whole);
