@@ -86,9 +86,10 @@ async function serve(
   const { headers } = request;
   const refused = route.refuse?.(headers);
   if (refused !== undefined) return refuse(response, refused);
-  let body: string;
+  let body = "";
   try {
-    body = await readBody(request);
+    // Anybody may GET: a body that such a request sends all the same is not kept.
+    if (route.method !== "GET") body = await readBody(request);
   } catch (error) {
     const { status, message } = error instanceof TooLong ? error : CUT_OFF;
     route.onCut?.(message);

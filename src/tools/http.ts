@@ -137,10 +137,14 @@ function baseOf({ url }: Endpoint): URL {
   return new URL(url.endsWith("/") ? url : `${url}/`);
 }
 
+/** Two dots as a step, behind a slash that some servers and proxies decode, or before a path parameter that they cut off. */
+const HIDDEN_CLIMB = /(?:[/;]|%2f|%5c)(?:\.|%2e){2}(?:[/;]|%2f|%5c|$)/i;
+
 function isBelow(url: URL, base: URL): boolean {
   return (
     url.origin === base.origin &&
     url.pathname.startsWith(base.pathname) &&
+    !HIDDEN_CLIMB.test(url.pathname) &&
     url.username + url.password === ""
   );
 }

@@ -49,6 +49,15 @@ test("what a route refuses by its headers is not read; what it throws is a 500",
   expect(await send({ "x-key": "right" })).toBe(500);
 });
 
+test("a request without a body in its method is answered at once, and what it sends all the same is not kept", async () => {
+  const { server } = await open();
+  const socket = net.connect(server.port, "127.0.0.1");
+  ends.push(() => void socket.destroy());
+  socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
+  const [answer] = await once(socket, "data");
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 test("it says that it lives, and ends although a connection is kept open", async () => {
   const { server, url } = await open();
   const health = await fetch(`${url}/healthz`);

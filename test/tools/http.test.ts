@@ -126,6 +126,10 @@ describe("a request to an endpoint", () => {
     "/admin",
     "x/../../admin",
     "%2e%2e/admin",
+    // A URL keeps these; servers decode or cut them.
+    "..%2fadmin",
+    "x%2f%2E.%5cadmin",
+    "..;/admin",
     "//evil.test/",
     "\\\\evil.test",
     "http://evil.test/",
@@ -143,7 +147,8 @@ describe("a request to an endpoint", () => {
     );
     if (typeof url === "string") expect(url.startsWith(`${server.origin}/api/`)).toBe(true);
     else expect(url).toMatchObject({ code: "INPUT_INVALID" });
-    expect(server.asked.filter((one) => !one.url.startsWith("/api/"))).toEqual([]);
+    const paths = server.asked.map((one) => decodeURIComponent(one.url));
+    expect(paths.filter((one) => !one.startsWith("/api/") || one.includes(".."))).toEqual([]);
   });
 
   test("follows redirects below its address with the credential, and no others", async () => {
