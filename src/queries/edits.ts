@@ -1,4 +1,5 @@
 import canonicalize from "canonicalize";
+import { within } from "../core/time-limit.ts";
 import { type Action, editedArgs, isOpen } from "../thread/action.ts";
 import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
 import type { JsonObject } from "../core/entry.ts";
@@ -69,7 +70,9 @@ export async function checkEditOf(
   if (isSame(checked.args, settable(tool, proposal.args))) {
     return wrong("Nothing was changed. Change something, or leave the form.");
   }
-  const why = await inTime((signal) => whyNot?.(tool.name, checked.args, signal));
+  const look = async (signal: AbortSignal) => whyNot?.(tool.name, checked.args, signal);
+  // What is not known in time is left to whoever judges the edit.
+  const why = await within(LOOK_MS, new AbortController().signal, look, 0).catch(() => undefined);
   return why === undefined ? checked : wrong(why);
 }
 
@@ -79,15 +82,4 @@ function wrong(text: string): CheckedEdit {
 
 function isSame(one: JsonObject, other: JsonObject): boolean {
   return canonicalize(one) === canonicalize(other);
-}
-
-/** What is not known in time is left to whoever judges the edit. */
-async function inTime(
-  look: (signal: AbortSignal) => Promise<string | undefined> | undefined,
-): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(LOOK_MS);
-  const late = new Promise<undefined>((resolve) => {
-    signal.addEventListener("abort", () => resolve(undefined));
-  });
-  return Promise.race([Promise.resolve(look(signal)).catch(() => undefined), late]);
 }

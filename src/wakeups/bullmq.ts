@@ -1,5 +1,6 @@
 import { Queue, Worker } from "bullmq";
 import { Redis, type RedisOptions } from "ioredis";
+import { atMost } from "../core/time-limit.ts";
 import { BotError, messageOf } from "../core/errors.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import type { RedisAddress } from "../journal/redis/address.ts";
@@ -145,12 +146,12 @@ function open(options: BullmqOptions, here: InProcessWakeups) {
     async stop(looksEnded: Promise<void> | void): Promise<void> {
       stopping = true;
       const connections = [connection, ...connection.copies];
-      await atMost(GOODBYE_MS, Promise.all(connections.map(settle)));
+      await atMost(GOODBYE_MS, Promise.all(connections.map(settle)), () => {});
       const closed = Promise.allSettled(
         [...workers, ...queues.values()].map((each) => each.close()),
       );
       await looksEnded;
-      await atMost(GOODBYE_MS, closed);
+      await atMost(GOODBYE_MS, closed, () => {});
       for (const each of connections) each.disconnect();
     },
   };
@@ -176,12 +177,6 @@ async function settle(connection: Redis): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   connection.once("ready", resolve).once("end", resolve);
   await promise;
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
 /** The journal that a job is about, if it is a wake-up. */

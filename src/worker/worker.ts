@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { atMost } from "../core/time-limit.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { abortWork } from "./background.ts";
 import { createContext, noteNewest, storeNow } from "./context.ts";
@@ -97,12 +98,8 @@ export function createWorker(
         abortWork(ctx, () => true);
         ctx.wakeSignal.notify();
       }
-      const ended = async (ms: number) => {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        const timer = setTimeout(resolve, ms);
-        await Promise.race([Promise.allSettled([...held.values(), ...late]), promise]);
-        clearTimeout(timer);
-      };
+      const ended = (ms: number) =>
+        atMost(ms, Promise.allSettled([...held.values(), ...late]), () => {});
       await ended(Math.max(0, graceMs - LAST_WORDS_MS));
       // A cut write's outcome is unknown: record that before the lease is given back.
       for (const { busy } of held.keys()) for (const work of busy.values()) work.controller.abort();

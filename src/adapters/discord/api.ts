@@ -1,4 +1,5 @@
 import { REST, type RouteLike } from "discord.js";
+import { atMost } from "../../core/time-limit.ts";
 import { BotError } from "../../core/errors.ts";
 import { platformError } from "./errors.ts";
 
@@ -81,14 +82,8 @@ function withoutToken(route: string): string {
  * The answer, if it comes within `ms`; what is asked goes on by itself.
  * @throws BotError STORE_UNAVAILABLE when it does not
  */
-export async function within<T>(ms: number, asked: Promise<T>, whom: string): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new BotError("STORE_UNAVAILABLE", `${whom} did not answer within ${ms} ms.`));
-  }, ms);
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function answerWithin<T>(ms: number, asked: Promise<T>, whom: string): Promise<T> {
+  return atMost(ms, asked, () => {
+    throw new BotError("STORE_UNAVAILABLE", `${whom} did not answer within ${ms} ms.`);
+  });
 }

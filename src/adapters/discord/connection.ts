@@ -8,6 +8,7 @@ import {
   Partials,
 } from "discord.js";
 import type { Logger } from "pino";
+import { atMost } from "../../core/time-limit.ts";
 import { BotError } from "../../core/errors.ts";
 import { API_URL, REST_OPTIONS } from "./api.ts";
 import { platformError } from "./errors.ts";
@@ -69,7 +70,10 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts): 
       if (isUp) log.error({ err: refusalOf(code), code }, "Discord ended the connection for good");
     });
     try {
-      await withinLogin(client.login(token));
+      await atMost(LOGIN_MS, client.login(token), () => {
+        const text = `Discord's gateway did not answer within ${LOGIN_MS / 1_000} s.`;
+        throw new BotError("PLATFORM_UNREACHABLE", text);
+      });
       isUp = true;
     } catch (error) {
       await end(client);
@@ -167,21 +171,6 @@ async function end(client: Client): Promise<void> {
     Object.assign(shard, { sessionInfo: new Promise(() => {}) });
   }
   await client.destroy();
-}
-
-async function withinLogin(login: Promise<unknown>): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    const text = `Discord's gateway did not answer within ${LOGIN_MS / 1_000} s.`;
-    reject(new BotError("PLATFORM_UNREACHABLE", text));
-  }, LOGIN_MS);
-  try {
-    await Promise.race([login, late]);
-  } finally {
-    clearTimeout(timer);
-    // Its end after ours is nobody's.
-    login.catch(() => {});
-  }
 }
 
 const REFUSALS: Readonly<Partial<Record<number, string>>> = {

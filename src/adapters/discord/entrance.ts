@@ -4,7 +4,7 @@ import type { QuietLog } from "../shared/quiet-log.ts";
 import { readButtonAction } from "../render/buttons.ts";
 import { NO_COMMANDS, OTHER_VERSION } from "../render/phrases.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
-import { within } from "./api.ts";
+import { answerWithin } from "./api.ts";
 import type { Interactions } from "./interactions.ts";
 import { type Asked, type Pressed, readAsked, readPressed } from "./payloads.ts";
 import type { DiscordPeople } from "./people.ts";
@@ -46,7 +46,7 @@ export function createEntrance(parts: EntranceParts): Entrance {
     const kind = readButtonAction(data.custom_id)?.kind;
     if (kind === "click" || kind === "stop") return false;
     const standing = people.membership(accountOf(user.id), keyOf(place));
-    return (await within(LOOK_UP_MS, standing, "Discord")) === "unknown";
+    return (await answerWithin(LOOK_UP_MS, standing, "Discord")) === "unknown";
   }
 
   async function refuse(asked: Asked, text: string, where: string): Promise<void> {

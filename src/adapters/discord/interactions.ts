@@ -5,7 +5,7 @@ import type { Inbox, Queries } from "../adapter.ts";
 import { NOT_RECORDED } from "../render/phrases.ts";
 import { type Deed, handleButton, handleForm } from "../shared/buttons.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
-import { within } from "./api.ts";
+import { answerWithin } from "./api.ts";
 import { keptIn, MAX_FIELDS, modalOf, renderMistakes, writtenIn } from "./forms.ts";
 import type { Pressed } from "./payloads.ts";
 import { actorOf } from "./people.ts";
@@ -84,7 +84,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
 const FORM: number = InteractionType.ModalSubmit;
 
 function inTime<T>(asked: Promise<T>): Promise<T> {
-  return within(KEEP_MS, asked, "The store");
+  return answerWithin(KEEP_MS, asked, "The store");
 }
 
 function inTimeQueries(queries: Queries): Pick<Queries, "action" | "editForm" | "checkEdit"> {

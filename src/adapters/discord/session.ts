@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type APIUser, Routes } from "discord.js";
 import type { Logger } from "pino";
+import { atMost } from "../../core/time-limit.ts";
 import type { ChatParts } from "../adapter.ts";
 import { createProgressBoard, type ProgressBoard } from "../shared/progress-board.ts";
 import { createInteractionReplies } from "./interaction-replies.ts";
@@ -107,7 +107,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     board.stop();
     await connection.close();
     const ended = Promise.all([messages.stop(), ...pending]);
-    await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
+    await atMost(STOP_MS, ended, () => {});
   }
   let closed: Promise<void> | undefined;
   return { posting, ephemeralMessages, board, connection, close: () => (closed ??= close()) };

@@ -5,7 +5,7 @@ import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
 import { renderText } from "../render/message.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
-import { type Api, createApi, within } from "./api.ts";
+import { answerWithin, type Api, createApi } from "./api.ts";
 import { slackMessages } from "./encode.ts";
 import { createSlackFiles } from "./files.ts";
 import { createDropped } from "./dropped.ts";
@@ -181,7 +181,7 @@ function connect(
 
   const show: InteractionParts["show"] = async (place, user, messages) => {
     try {
-      await within(TELL_MS, posting.postEphemeral(place, user, messages));
+      await answerWithin(TELL_MS, posting.postEphemeral(place, user, messages));
     } catch (error) {
       log.debug({ err: error }, "a person could not be told");
     }

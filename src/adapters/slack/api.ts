@@ -1,5 +1,6 @@
 import { webApi } from "@slack/bolt";
 import type { Logger } from "pino";
+import { atMost } from "../../core/time-limit.ts";
 import { BotError } from "../../core/errors.ts";
 import { platformError } from "./errors.ts";
 import { createSdkLogger } from "./sdk-log.ts";
@@ -62,13 +63,8 @@ export function createApi({
  * The answer, if it comes within `ms`; what is asked goes on by itself.
  * @throws BotError PLATFORM_UNREACHABLE when it does not
  */
-export async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const text = `Slack did not answer within ${ms} ms.`;
-  const timer = setTimeout(() => reject(new BotError("PLATFORM_UNREACHABLE", text)), ms);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T> {
+  return atMost(ms, answer, () => {
+    throw new BotError("PLATFORM_UNREACHABLE", `Slack did not answer within ${ms} ms.`);
+  });
 }

@@ -1,5 +1,6 @@
 import { verifySlackRequest } from "@slack/bolt";
 import type { Logger } from "pino";
+import { atMost } from "../../core/time-limit.ts";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../../core/http-route.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
@@ -81,10 +82,7 @@ export function createHttpSource({
     },
     async stop() {
       take = undefined;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const limit = setTimeout(resolve, STOP_MS);
-      await Promise.race([Promise.allSettled(atWork), promise]);
-      clearTimeout(limit);
+      await atMost(STOP_MS, Promise.allSettled(atWork), () => {});
     },
     describe: () => `Slack sends events by HTTP to PORT, path ${PATH}.`,
     app: () => undefined,

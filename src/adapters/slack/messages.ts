@@ -6,7 +6,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import { memoize } from "../../core/memoize.ts";
 import type { Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
-import { type Api, within } from "./api.ts";
+import { answerWithin, type Api } from "./api.ts";
 import { slackFile } from "./files.ts";
 import type { SlackPeople } from "./people.ts";
 import { keyOf, type Place, SLACKS_OWN, type Workspace } from "./place.ts";
@@ -134,7 +134,7 @@ export function createMessages(parts: MessageParts): Messages {
       const isAddressed = isForUs(said);
       if (!isAddressed && (!isReply || beginsWithOther(said.text, botUser))) return;
       if (isReply && !(await isOurs(keyOf(team, place)))) {
-        const root = await within(ROOT_MS, rootOf(`${place.channel} ${place.root}`)).catch(
+        const root = await answerWithin(ROOT_MS, rootOf(`${place.channel} ${place.root}`)).catch(
           (error: unknown) => {
             // Without the root nobody knows whose this is; what is addressed to the bot is taken without it.
             if (!isAddressed) throw error;

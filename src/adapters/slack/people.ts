@@ -2,7 +2,7 @@ import type { webApi } from "@slack/bolt";
 import type { Actor } from "../../core/entry.ts";
 import { memoize } from "../../core/memoize.ts";
 import type { People, Membership } from "../../core/people.ts";
-import { type Api, within } from "./api.ts";
+import { answerWithin, type Api } from "./api.ts";
 import { refusalCode } from "./errors.ts";
 import {
   accountOf,
@@ -58,7 +58,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     team_id === team || enterprise_user?.teams?.includes(team) === true;
 
   async function quickly(user: string): Promise<Profile | undefined> {
-    return within(NAME_MS, profileOf(user)).catch(() => undefined);
+    return answerWithin(NAME_MS, profileOf(user)).catch(() => undefined);
   }
 
   async function standing(account: string, place: Place | undefined): Promise<Membership> {
@@ -100,7 +100,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     async actor(user, said) {
       const isLocal = said === undefined || said === team;
       // One person has one account. Of who comes from elsewhere only their profile says if they belong here too.
-      const found = isLocal ? await quickly(user) : await within(NAME_MS, profileOf(user));
+      const found = isLocal ? await quickly(user) : await answerWithin(NAME_MS, profileOf(user));
       const isOurs = said === team || (found === undefined ? isLocal : isHome(found));
       return {
         // Slack does not say whose workspace it is with a file or a reply that is also shown in the channel.

@@ -3,7 +3,7 @@ import { SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "pino";
 import { createBackoff } from "../../core/backoff.ts";
 import { isBotError } from "../../core/errors.ts";
-import { clientOptions, within } from "./api.ts";
+import { answerWithin, clientOptions } from "./api.ts";
 import { platformError } from "./errors.ts";
 import { type EventSource, STOP_MS } from "./receiver.ts";
 import { createSdkLogger } from "./sdk-log.ts";
@@ -48,7 +48,7 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
 
   async function connect(): Promise<void> {
     try {
-      await within(CONNECT_MS, client.start());
+      await answerWithin(CONNECT_MS, client.start());
     } catch (error) {
       // Else a hello that comes late would make a connection that nobody counts.
       client.websocket?.disconnect();
@@ -90,10 +90,10 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
 
   async function stop(): Promise<void> {
     stopping.abort();
-    await within(STOP_MS, Promise.all([frames.end(), reconnecting])).catch(() => undefined);
+    await answerWithin(STOP_MS, Promise.all([frames.end(), reconnecting])).catch(() => undefined);
     if (client.websocket === undefined) return;
     isUp = false;
-    await within(CLOSE_MS, client.disconnect()).catch(() => client.websocket?.disconnect());
+    await answerWithin(CLOSE_MS, client.disconnect()).catch(() => client.websocket?.disconnect());
   }
 
   return {

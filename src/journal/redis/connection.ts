@@ -6,6 +6,7 @@ import {
   createClient,
   TimeoutError,
 } from "redis";
+import { atMost } from "../../core/time-limit.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { type RedisAddress, showAddress } from "./address.ts";
 import { createReconnects, LONGEST_RECONNECT_MS, redisOptions } from "./clients.ts";
@@ -114,7 +115,7 @@ export async function connect(
     for (const until = performance.now() + ANSWER_MS; ;) {
       const asked = client;
       try {
-        const reply = await within(
+        const reply = await answerWithin(
           Math.max(0, until - performance.now()),
           examined.then(() => {
             if (unfit !== undefined) throw unfit;
@@ -139,7 +140,7 @@ export async function connect(
   }
 
   try {
-    await within(ANSWER_MS, client.connect());
+    await answerWithin(ANSWER_MS, client.connect());
     opened = true;
     return {
       ask,
@@ -171,15 +172,10 @@ export async function evaluate(
   }
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  // When it is this process that was late, the answer has come by now: it is read before an immediate's turn.
-  const timer = setTimeout(() => setImmediate(() => reject(new TimeoutError())), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function answerWithin<T>(ms: number, work: Promise<T>): Promise<T> {
+  return atMost(ms, work, () => {
+    throw new TimeoutError();
+  });
 }
 
 /** It was a primary when it was connected to, and is not now; a new connection may lead to the one that is. */

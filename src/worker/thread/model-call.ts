@@ -8,6 +8,7 @@ import { filesOf, type TranscriptTurn } from "../../agent/transcript.ts";
 import type { AssistantBlock } from "../../core/block.ts";
 import type { FileRef } from "../../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
+import { within } from "../../core/time-limit.ts";
 import type { FileBlock, Model, ModelRequest, Turn } from "../../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
 import { putOff } from "../background.ts";
@@ -108,11 +109,12 @@ async function withinMinutes<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { minutes } = terms.budget;
-  const limit = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, minutes * 60_000 - workMs));
+  const left = Math.max(MIN_ANSWER_MS, minutes * 60_000 - workMs);
   try {
-    return await work(AbortSignal.any([signal, limit]));
+    // A Stop waits for no provider.
+    return await within(left, signal, work, 0);
   } catch (error) {
-    if (signal.aborted || !limit.aborted) throw error;
+    if (!isBotError(error, "TIMEOUT")) throw error;
     const text = `It had not answered when the run's ${minutes} minutes of work were over (budgets.minutesPerRun).`;
     throw new BotError("TIMEOUT", text, { cause: error });
   }
@@ -173,20 +175,7 @@ async function generate(
       if (delta === undefined || isDue) show();
     },
   });
-  return { response: await orAborted(asked, signal), cuts };
-}
-
-/** A Stop waits for no provider. */
-async function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(new BotError("ABORTED", "It was stopped."));
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([asked, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  return { response: await asked, cuts };
 }
 
 /**
