@@ -31,7 +31,7 @@ test.each([
   ["thread/fold.ts", "journal/journal.ts"],
   ["adapters/slack/view.ts", "adapters/discord/view.ts"],
   ["tools/host/services.ts", "tools/network/format.ts"],
-  ["tools/weather/forecast.ts", "tools/host/units.ts"],
+  ["tools/weather/forecast.ts", "tools/host/moment.ts"],
   ["tools/tool.ts", "tools/registry.ts"],
   ["worker/worker.ts", "app/assemble.ts"],
   ["cellar/wine.ts", "core/json.ts"],

@@ -32,7 +32,7 @@ export function said(message: Entry<"message">): Kept[] {
   const line: Line = {
     kind: "line",
     by: actor.account,
-    head: `${time}Z ${oneLine(actor)}`,
+    head: `${time}Z ${nameLabel(actor)}`,
     text: indented(cleanText(text)),
     quoted: false,
   };
@@ -45,7 +45,7 @@ export function note(text: string): Part {
 }
 
 /** A name for a label: no line of it can end the label and begin another. */
-export function oneLine({ name }: Actor): string {
+export function nameLabel({ name }: Actor): string {
   return cleanText(name).replaceAll(/[\s\]]+/g, " ");
 }
 

@@ -4,7 +4,7 @@ import type { AssistantBlock } from "../core/block.ts";
 import { cleanText } from "../security/sanitize.ts";
 import { capText } from "../core/text.ts";
 import type { Entry, FileRef, JsonObject } from "../core/entry.ts";
-import { type Kept, note, oneLine, type Part, quotedBut, said, shownParts } from "./said.ts";
+import { type Kept, note, nameLabel, type Part, quotedBut, said, shownParts } from "./said.ts";
 import { usesOf } from "../thread/model-run.ts";
 
 interface Result {
@@ -213,7 +213,9 @@ function advance(transcript: Transcript, entry: Entry): void {
         transcript.queue = transcript.queue.filter(({ id }) => id !== entry.instead);
       return;
     case "stop":
-      enqueue(transcript, entry, [note(`${oneLine(entry.actor)} stopped everything said so far.`)]);
+      enqueue(transcript, entry, [
+        note(`${nameLabel(entry.actor)} stopped everything said so far.`),
+      ]);
       return;
     case "command":
     case "click":

@@ -130,6 +130,23 @@ export function showMoment(instant: number, zone: string): string {
   return `${utc} UTC (${short} ${zone})`;
 }
 
+/** How long work took, and how old something is: `0.4 ms`, `34 ms`, `1.5 s`, `3 min 20 s`, `2 h 5 min`, `2 d 3 h`. Nothing is rounded up. */
+export function formatElapsed(ms: number): string {
+  if (ms < 10) return `${floorTenths(ms)} ms`;
+  if (ms < 1_000) return `${Math.floor(ms)} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 60) return `${floorTenths(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return pair(minutes, "min", Math.floor(seconds % 60), "s");
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return pair(hours, "h", minutes % 60, "min");
+  return pair(Math.floor(hours / 24), "d", hours % 24, "h");
+}
+
+function floorTenths(value: number): number {
+  return Math.floor(value * 10) / 10;
+}
+
 /** `42 s`, `48 min`, `3 h 12 min`, `2 d 3 h`: rounded to the last unit that is shown. From 0. */
 export function showDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);

@@ -42,6 +42,20 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** `512 bytes`, `1.5 KiB`, `20 GiB` */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_024) return counted(bytes, "byte");
+  const power = Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length);
+  return `${Number((bytes / 1_024 ** power).toFixed(1))} ${UNITS[power - 1]}`;
+}
+
+const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** Without line breaks, and no more than one space at a time. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

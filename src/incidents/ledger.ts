@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { oneLine } from "../core/text.ts";
 import type { Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -159,10 +160,6 @@ function draftOf(
     ...(outside === true && { outside }),
     change,
   };
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ").trim();
 }
 
 /** Texts as the record keeps them: encoded, and on one line if they are shown on one. */

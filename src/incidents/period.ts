@@ -1,4 +1,5 @@
 import type { DateTime } from "luxon";
+import { oneLine } from "../core/text.ts";
 import { BotError } from "../core/errors.ts";
 import { createClock, firstInstant, type Here, isDay, unknownZone } from "../core/instant.ts";
 
@@ -79,7 +80,7 @@ function readCalendar(text: string): Reading | undefined {
 }
 
 function normal(text: string): string {
-  return text.trim().toLowerCase().replaceAll(/\s+/g, " ");
+  return oneLine(text).toLowerCase();
 }
 
 /** True for a text with one of the forms, even if it names a day that does not exist. */

@@ -17,18 +17,6 @@ function escapeCharacter(character: string): string {
   return code < 256 ? `\\x${hex.padStart(2, "0")}` : `\\u{${hex}}`;
 }
 
-/** `0.4 ms`, `34 ms`, `1.5 s`. */
-export function formatMs(ms: number): string {
-  if (ms < 10) return `${Number(ms.toFixed(1))} ms`;
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${Number((ms / 1_000).toFixed(1))} s`;
-}
-
-/** `512 bytes`, `1.2 KiB`. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1_024) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
-  return `${Number((bytes / 1_024).toFixed(1))} KiB`;
-}
-
 /** `127.0.0.1:80`, `[::1]:80`. */
 export function formatAddress(address: string, port: number): string {
   return address.includes(":") && !address.startsWith("[")

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Readable, Transform } from "node:stream";
 import { TextDecoder } from "node:util";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
+import { formatBytes } from "../core/text.ts";
 import { messageOf } from "../core/errors.ts";
-import { formatBytes } from "./format.ts";
 
 /** Web pages compress up to about 20-fold, a compression bomb 1 000-fold. Small bodies may be anything. */
 const MAX_RATIO = 100;

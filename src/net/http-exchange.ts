@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import http, { STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { addAbortSignal, type Duplex } from "node:stream";
+import { formatElapsed } from "../core/instant.ts";
+import { formatBytes } from "../core/text.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import type { TimeLimit } from "../core/time-limit.ts";
 import type { Network } from "./dial.ts";
-import { formatAddress, formatBytes, formatMs, printable } from "./format.ts";
+import { formatAddress, printable } from "./format.ts";
 import { type Body, decodeBody, receiveBody } from "./http-body.ts";
 import { secure, type Secured } from "./tls.ts";
 
@@ -211,7 +213,7 @@ function describeFailure(error: unknown, record: Exchange, sight: Sight, limit: 
 
 function describeLateness(record: Exchange, hasBegun: boolean): string {
   if (record.at === undefined) return `no connection to ${record.url.host}`;
-  const accepted = `${record.at} accepted the connection in ${formatMs(record.connectMs ?? 0)}, but`;
+  const accepted = `${record.at} accepted the connection in ${formatElapsed(record.connectMs ?? 0)}, but`;
   if (record.url.protocol === "https:" && record.protocol === undefined) {
     return `${accepted} the TLS handshake did not end`;
   }

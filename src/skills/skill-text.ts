@@ -1,5 +1,6 @@
 import type { Document, LineCounter } from "yaml";
 import * as z from "zod";
+import { oneLine } from "../core/text.ts";
 import { cleanText } from "../security/sanitize.ts";
 import { messageOf } from "../core/errors.ts";
 
@@ -133,8 +134,7 @@ function descriptionOf(
   problems: TextProblem[],
 ): string | undefined {
   const { description } = fields;
-  const text =
-    typeof description === "string" ? cleanText(description).replaceAll(/\s+/g, " ").trim() : "";
+  const text = typeof description === "string" ? oneLine(cleanText(description)) : "";
   if (text === "") {
     problems.push({
       line: line("description"),

@@ -1,4 +1,5 @@
 import type { APIUser } from "discord.js";
+import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 import { cleanText } from "../../security/sanitize.ts";
 
@@ -55,7 +56,7 @@ const MAX_NAME = 100;
 
 /** A thread's name from the text that it begins with: one line, cut at a word. */
 export function threadName(text: string, author: string): string {
-  const line = cleanText(text).replaceAll(/\s+/g, " ").trim() || `Asked by ${cleanText(author)}`;
+  const line = oneLine(cleanText(text)) || `Asked by ${cleanText(author)}`;
   if (line.length <= MAX_NAME) return line;
   const head = line.slice(0, MAX_NAME - 1);
   const end = Math.max(head.lastIndexOf(" "), MAX_NAME / 2);

@@ -1,3 +1,4 @@
+import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 import type { Choice } from "../../core/entry.ts";
 import type { ActionCard } from "../adapter.ts";
@@ -146,6 +147,6 @@ export function tryAnswerButton(call: string, choice: string): Button | undefine
 
 /** One line, cut at 75 characters with `…` where that was needed. */
 function labelOf(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const line = oneLine(text);
   return line.length <= MAX_LABEL ? line : `${line.slice(0, characterEnd(line, MAX_LABEL - 1))}…`;
 }

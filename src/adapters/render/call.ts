@@ -1,6 +1,7 @@
+import { formatElapsed } from "../../core/instant.ts";
 import type { JsonObject, Outcome } from "../../core/entry.ts";
 import { clip } from "./clip.ts";
-import { briefArgs, formatMs } from "./phrases.ts";
+import { briefArgs } from "./phrases.ts";
 import type { Inline } from "./rich-text.ts";
 
 const MARKS: Readonly<Record<Outcome, Pick<Inline, "text" | "tone">>> = {
@@ -28,7 +29,7 @@ export interface CallLine {
 export function callInlines({ tool, args, outcome, ms }: CallLine, maxWeight: number): Inline[] {
   const brief = clip(briefArgs(args), maxWeight);
   const how = outcome === undefined || outcome === "ok" ? "" : ` · ${outcome}`;
-  const took = ms === undefined ? "" : ` · ${formatMs(ms)}`;
+  const took = ms === undefined ? "" : ` · ${formatElapsed(ms)}`;
   return [
     outcome === undefined ? { text: "⏳" } : MARKS[outcome],
     { text: ` ${tool}` },

@@ -1,3 +1,4 @@
+import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 
 const MAX_SUMMARY = 150;
@@ -26,7 +27,7 @@ export function clip(text: string, room: number): string {
 
 /** The text on one line of at most 150 characters. */
 export function summaryOf(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const line = oneLine(text);
   if (line.length <= MAX_SUMMARY) return line;
   return `${line.slice(0, characterEnd(line, MAX_SUMMARY - 1))}…`;
 }

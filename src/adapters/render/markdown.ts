@@ -258,7 +258,10 @@ function indented(block: Block, indent: number): Block {
 
 function readTable(token: Tokens.Table, allowLink: AllowLink): Block[] {
   const cellOf = ({ tokens }: Tokens.TableCell): Inline[] =>
-    readInline(tokens, allowLink).map((inline) => ({ ...inline, text: oneLine(inline.text) }));
+    readInline(tokens, allowLink).map((inline) => ({
+      ...inline,
+      text: withoutBreaks(inline.text),
+    }));
   const head = token.header.map(cellOf);
   const rows = token.rows.map((row) => row.map(cellOf));
   return [{ kind: "table", head, rows, rightAligned: token.align.map((each) => each === "right") }];
@@ -310,13 +313,13 @@ function readToken(token: Token, allowLink: AllowLink, style: Style): Inline[] {
     case "del":
       return readInline(token.tokens, allowLink, { ...style, strike: true });
     case "codespan":
-      return [{ text: oneLine(token.text), code: true }];
+      return [{ text: withoutBreaks(token.text), code: true }];
     case "br":
       return [{ text: "\n" }];
     case "link":
       return readLink(token, allowLink, style);
     case "image":
-      return [...plain(`image: ${oneLine(token.text)} `), ...target(token, () => false)];
+      return [...plain(`image: ${withoutBreaks(token.text)} `), ...target(token, () => false)];
   }
 }
 
@@ -336,12 +339,12 @@ function readLink(token: Tokens.Link, allowLink: AllowLink, style: Style): Inlin
 }
 
 function target({ href, title }: Tokens.Link | Tokens.Image, allowLink: AllowLink): Inline[] {
-  const address = oneLine(href);
-  const name = title == null || title === "" ? "" : ` "${oneLine(title)}"`;
+  const address = withoutBreaks(href);
+  const name = title == null || title === "" ? "" : ` "${withoutBreaks(title)}"`;
   const inlines = address === "" ? [] : [addressInline(address, allowLink)];
   return name === "" ? inlines : [...inlines, ...plainInlines(name, allowLink)];
 }
 
-function oneLine(text: string): string {
+function withoutBreaks(text: string): string {
   return text.replaceAll(/\s/g, " ");
 }

@@ -1,5 +1,6 @@
 /** What every chat says in the same words, the terminal too. */
 
+import { formatElapsed } from "../../core/instant.ts";
 import { totalTokens } from "../../core/block.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
@@ -30,21 +31,9 @@ export const SHORTENED = "Shortened. Details has everything.";
 /** Before the reason of an action. */
 export const REASON = "Why (AI-written, not verified): ";
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
 /** A notice that can only be read. */
 export function plainNotice(text: string): Notice {
   return { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
-}
-
-/** Milliseconds as a person says them: `34 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
-export function formatMs(ms: number): string {
-  if (ms < SECOND) return `${Math.round(ms)} ms`;
-  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / SECOND)} s`;
-  return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
 }
 
 /** `2026-11-22 03:30 UTC` */
@@ -101,7 +90,7 @@ function othersWords(others: readonly CallResult[], cited: number): string {
 
 /** What the answer cost: `14k tokens · 2.4 s`. */
 export function spentWords({ usage, workMs }: NonNullable<Answer["spent"]>): string {
-  return `${formatCount(totalTokens(usage))} tokens · ${formatMs(workMs)}`;
+  return `${formatCount(totalTokens(usage))} tokens · ${formatElapsed(workMs)}`;
 }
 
 /** `987`, `1.2k`, `14k`. */

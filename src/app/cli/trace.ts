@@ -20,12 +20,12 @@ function traceLine(entry: StoredEntry): string {
   const { seq, at, id, kind, head: _, ...fields } = entry;
   const said = Object.entries(fields).map(
     ([name, value]) =>
-      `${name}=${typeof value === "string" ? oneLine(value) : exactText(JSON.stringify(value))}`,
+      `${name}=${typeof value === "string" ? quoted(value) : exactText(JSON.stringify(value))}`,
   );
   const time = new Date(at).toISOString();
   return `${String(seq).padStart(4)}  ${time}  ${kind.padEnd(15)} ${id}  ${said.join(" ")}`;
 }
 
-function oneLine(text: string): string {
+function quoted(text: string): string {
   return exactText(/^[\w.:/@-]+$/.test(text) ? text : JSON.stringify(text));
 }

@@ -1,10 +1,10 @@
 import * as z from "zod";
+import { formatBytes } from "../../core/text.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { resolveExecutable } from "../executable.ts";
 import { hostArgument } from "./host-argument.ts";
 import { tryRead } from "./process-table.ts";
-import { formatBytes } from "./units.ts";
 
 const input = z.strictObject({
   path: z

@@ -1,6 +1,7 @@
 import { readFile, readdir, readlink } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
+import { formatElapsed } from "../../core/instant.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { hostArgument } from "./host-argument.ts";
@@ -13,7 +14,7 @@ import {
   startTime,
   tryRead,
 } from "./process-table.ts";
-import { formatDuration, formatMoment } from "./units.ts";
+import { formatMoment } from "./moment.ts";
 
 const input = z.strictObject({
   pid: z
@@ -85,12 +86,12 @@ export const killProcess = defineTool<Input>({
     while (performance.now() - startedAt < WAIT_MS[signal]) {
       const now = await readProcess(pid);
       if (!isAlive(now) || now.startTicks !== entry.startTicks) {
-        const ms = formatDuration(performance.now() - startedAt);
+        const ms = formatElapsed(performance.now() - startedAt);
         return { text: `Process ${pid} (${entry.name}) ended ${ms} after SIG${signal}.` };
       }
       await pause(ctx, pid, signal);
     }
-    const waited = formatDuration(WAIT_MS[signal]);
+    const waited = formatElapsed(WAIT_MS[signal]);
     const advice = signal === "TERM" ? " It may be ignoring it; SIGKILL cannot be ignored." : "";
     return {
       text: `Process ${pid} (${entry.name}) still runs ${waited} after SIG${signal}.${advice}`,

@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
+import { formatBytes } from "../../core/text.ts";
 import { canonicalPaths } from "../../core/canonical.ts";
 import { BotError } from "../../core/errors.ts";
-import { formatBytes, formatMoment } from "./units.ts";
+import { formatMoment } from "./moment.ts";
 
 /** An opened file or folder that is proven to lie inside one of the roots. The caller closes the handle. */
 export interface Opened {

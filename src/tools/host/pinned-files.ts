@@ -3,9 +3,9 @@ import { createReadStream, constants, type Stats } from "node:fs";
 import { lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { formatBytes } from "../../core/text.ts";
 import { BotError } from "../../core/errors.ts";
 import { resolveExecutable, systemName } from "../executable.ts";
-import { formatBytes } from "./units.ts";
 
 /** A file as it was when it was looked at. */
 export interface PinnedFile {

@@ -1,11 +1,11 @@
 import * as z from "zod";
+import { formatBytes } from "../../core/text.ts";
 import { BotError } from "../../core/errors.ts";
 import { searchFile } from "../line-search.ts";
 import { findLines } from "../lines.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from "../tool.ts";
 import { hostArgument } from "./host-argument.ts";
 import { listFolder, namesOf, type Opened, openInside, realInside } from "./log-folder.ts";
-import { formatBytes } from "./units.ts";
 
 const input = z.strictObject({
   path: z

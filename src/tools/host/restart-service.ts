@@ -9,7 +9,7 @@ import {
   type ServiceState,
   serviceName,
 } from "./services.ts";
-import { formatMoment } from "./units.ts";
+import { formatMoment } from "./moment.ts";
 
 const input = z.strictObject({ name: serviceName, host: hostArgument });
 
@@ -69,7 +69,7 @@ export function createRestartService(options: ServiceOptions = {}): Tool<z.infer
 
 function alsoRestarted({ alsoRestarts }: ServiceState): string {
   if (alsoRestarts === undefined) {
-    return "Which other services depend on it is not known here.";
+    return "I don't know what depends on it.";
   }
   return alsoRestarts.length === 0
     ? "No other service is restarted with it."

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { userInfo } from "node:os";
 import * as z from "zod";
+import { formatElapsed } from "../../core/instant.ts";
 import { cleanText } from "../../security/sanitize.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { defineTool, type ExecResult, type Tool, type ToolOutput } from "../tool.ts";
@@ -9,7 +10,6 @@ import { hostArgument } from "./host-argument.ts";
 import { type CommandFiles, findChange, isOther, pinCommand } from "./pinned-files.ts";
 import { withCopies } from "./private-copies.ts";
 import { onlyReads } from "./reading-commands.ts";
-import { formatDuration } from "./units.ts";
 
 const argument = z
   .string()
@@ -88,12 +88,12 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
             label: "Not fixed",
             value: `${quote(file.path)}: ${file.reason}`,
           })),
-          { label: "Folder", value: "a new, empty directory" },
           {
-            label: "Environment",
-            value: "clean: only PATH, LANG and an empty HOME",
+            label: "Runs in",
+            value:
+              "an empty directory, with a clean environment: only PATH, LANG and an empty HOME",
           },
-          { label: "Time limit", value: formatDuration(timeoutSeconds * 1000) },
+          { label: "Time limit", value: formatElapsed(timeoutSeconds * 1000) },
         ],
         blastRadius: `A command can do anything that user ${user.username} (uid ${user.uid}) can do on ${host}, and to other machines from there.`,
         undo: "Can't be undone automatically.",

@@ -1,6 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { formatMs, printable } from "../../net/format.ts";
+import { formatElapsed } from "../../core/instant.ts";
+import { printable } from "../../net/format.ts";
 
 /** What a server's certificate says of itself, and what its clients will say of it. */
 export interface CertificateReport {
@@ -93,7 +94,7 @@ function distinguishedName(name: string): string {
 
 function ago(ms: number): string {
   const days = Math.floor(ms / DAY_MS);
-  return days === 0 ? `${formatMs(ms)} ago` : days === 1 ? "1 day ago" : `${days} days ago`;
+  return days === 0 ? `${formatElapsed(ms)} ago` : days === 1 ? "1 day ago" : `${days} days ago`;
 }
 
 function day(date: Date): string {

@@ -1,4 +1,5 @@
-import { formatMs, printable } from "../../net/format.ts";
+import { formatElapsed } from "../../core/instant.ts";
+import { printable } from "../../net/format.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { cleanText } from "../../security/sanitize.ts";
 
@@ -25,6 +26,6 @@ export function quoted(text: string): string[] {
 /** `connect 0.4 ms, total 34 ms`, without the steps that did not happen. */
 export function formatTimes(steps: readonly (readonly [string, number | undefined])[]): string {
   return steps
-    .flatMap(([step, ms]) => (ms === undefined ? [] : `${step} ${formatMs(ms)}`))
+    .flatMap(([step, ms]) => (ms === undefined ? [] : `${step} ${formatElapsed(ms)}`))
     .join(", ");
 }

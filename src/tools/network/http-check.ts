@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { formatBytes } from "../../core/text.ts";
 import { limitTime } from "../../core/time-limit.ts";
-import { formatBytes } from "../../net/format.ts";
 import { urlProblem } from "../../net/http-url.ts";
 import { defineTool } from "../tool.ts";
 import { renderVisit } from "./http-report.ts";

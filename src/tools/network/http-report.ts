@@ -1,5 +1,5 @@
-import { headOf } from "../../core/text.ts";
-import { formatBytes, formatMs } from "../../net/format.ts";
+import { formatElapsed } from "../../core/instant.ts";
+import { headOf, formatBytes } from "../../core/text.ts";
 import type { Body } from "../../net/http-body.ts";
 import type { Answer, Exchange } from "../../net/http-exchange.ts";
 import { shownUrl } from "../../net/http-url.ts";
@@ -89,7 +89,7 @@ function conclude(
   if (last?.answer === undefined) return `DOWN: ${last?.problem ?? "not requested"}${redirected}`;
 
   const totalMs = hops.reduce((sum, hop) => sum + hop.totalMs, 0);
-  const fact = `${last.answer.statusLine} in ${formatMs(totalMs)}${redirected}`;
+  const fact = `${last.answer.statusLine} in ${formatElapsed(totalMs)}${redirected}`;
   const complaints = [
     stuck,
     ...unmet(last.answer, expected),

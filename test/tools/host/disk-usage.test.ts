@@ -46,10 +46,10 @@ it("puts the fullest first and points out what is at 90 % or more, in space or i
   expect((await diskUsage.run({}, ctx)).text).toBe(
     [
       "2 of 4 filesystems are at 90 % or more: /b c, /d",
-      "! /b c: 95 % used, 972.8 MiB of 1.0 GiB, 51.2 MiB available (/dev/b)",
-      "! /d: 50 % used, 512.0 MiB of 1.0 GiB, 512.0 MiB available, inodes 91 % (/dev/d)",
-      "/e: 89 % used, 512.0 MiB of 1.0 GiB, 512.0 MiB available (store.example.com:/x)",
-      "/a: 10 % used, 102.4 MiB of 1.0 GiB, 921.6 MiB available, inodes 1 % (/dev/a)",
+      "! /b c: 95 % used, 972.8 MiB of 1 GiB, 51.2 MiB available (/dev/b)",
+      "! /d: 50 % used, 512 MiB of 1 GiB, 512 MiB available, inodes 91 % (/dev/d)",
+      "/e: 89 % used, 512 MiB of 1 GiB, 512 MiB available (store.example.com:/x)",
+      "/a: 10 % used, 102.4 MiB of 1 GiB, 921.6 MiB available, inodes 1 % (/dev/a)",
     ].join("\n"),
   );
 });

@@ -65,7 +65,7 @@ it("a word that the cut would go through is left out, since half a secret could 
 describe("reading a log", () => {
   it("gives its newest lines, oldest first", async () => {
     expect(await read({ path: "app/a.log", lines: 2 })).toBe(
-      `The last 2 lines of ${root}/app/a.log (14 B).\ntwo\nthree`,
+      `The last 2 lines of ${root}/app/a.log (14 bytes).\ntwo\nthree`,
     );
     expect(await read({ path: `${root}/app/a.log` })).toContain("All 3 lines of ");
   });
@@ -118,7 +118,7 @@ describe("reading a log", () => {
 
   it("says of an empty file that it is", async () => {
     await writeFile(join(root, "empty.log"), "");
-    expect(await read({ path: "empty.log" })).toBe(`All 0 lines of ${root}/empty.log (0 B).`);
+    expect(await read({ path: "empty.log" })).toBe(`All 0 lines of ${root}/empty.log (0 bytes).`);
   });
 
   it("stops at 256 KiB of text and says so", async () => {
@@ -150,7 +150,7 @@ describe("reading a log", () => {
 describe("searching a log", () => {
   it("gives the newest lines that match, and says how much of the file was searched", async () => {
     expect(await read({ path: "app/a.log", grep: "t.*e" })).toBe(
-      `1 lines of ${root}/app/a.log (14 B) match "t.*e", newest last; searched: all of it.\nthree`,
+      `1 lines of ${root}/app/a.log (14 bytes) match "t.*e", newest last; searched: all of it.\nthree`,
     );
     expect(await readLines({ path: "app/a.log", grep: "T", ignoreCase: true, lines: 1 })).toEqual([
       "three",
