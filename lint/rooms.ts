@@ -103,11 +103,18 @@ const WAYS_OUT: Readonly<Record<string, readonly string[]>> = {
   // The one server of the program.
   "node:http": [...NETWORK, "app/http.ts"],
   "node:child_process": ["tools/process.ts"],
+  // By these any of the above can be had, or a process begun.
+  "node:module": [],
+  "node:cluster": [],
+  "node:inspector": [],
+  getBuiltinModule: [],
   // The clients of model providers and the files of chat platforms, which are no tool's business.
   fetch: [...NETWORK, "models/fetch-guard.ts", "adapters/shared/inbound-files.ts"],
+  WebSocket: ["adapters/discord/examine.ts"],
+  EventSource: [],
 };
 
-/** Why the file may not use the module, or the global `fetch`, or undefined. The path is below `src/`. */
+/** Why the file may not use the module, or the global such as `fetch`, or undefined. The path is below `src/`. */
 export function whyNoWayOut(from: string, module: string): string | undefined {
   const users = Object.hasOwn(WAYS_OUT, module) ? WAYS_OUT[module] : undefined;
   if (
@@ -115,11 +122,17 @@ export function whyNoWayOut(from: string, module: string): string | undefined {
     users.some((one) => from === one || (one.endsWith("/") && from.startsWith(one)))
   )
     return undefined;
-  return `Only ${users.join(", ")} may use ${module}: tools have ctx.http, ctx.dial, ctx.resolve and ctx.exec, which have the rules (lint/rooms.ts).`;
+  return `Only ${users.join(", ") || "nobody"} may use ${module}: tools have ctx.http, ctx.dial, ctx.resolve and ctx.exec, which have the rules (lint/rooms.ts).`;
+}
+
+interface Source {
+  value?: unknown;
+  /** Of a template. */
+  quasis?: readonly { value: { cooked?: string | null } }[];
 }
 
 interface Importing {
-  source?: { value?: unknown } | null;
+  source?: Source | null;
   importKind?: string;
   exportKind?: string;
   specifiers?: readonly { importKind?: string; imported?: { name?: string } }[];
@@ -134,10 +147,25 @@ function isHarmless({ importKind, exportKind, specifiers = [] }: Importing): boo
   return specifiers.length > 0 && taken.length === 0;
 }
 
+/** What is imported; undefined where that is known only when it runs. */
+function specOf({ source }: Importing): string | undefined {
+  const [quasi, ...more] = source?.quasis ?? [];
+  const spec = more.length > 0 ? undefined : (quasi?.value.cooked ?? source?.value);
+  return typeof spec === "string" ? spec : undefined;
+}
+
 interface Named {
   type?: string;
   name?: string;
+  value?: unknown;
 }
+
+/** As it is written, or as a string in brackets. */
+function nameOf({ name, value }: Named): string {
+  return name ?? String(value);
+}
+
+const GLOBALS = new Set(["globalThis", "global", "self"]);
 
 /** The linter's rule of the ways out. */
 const waysOut = {
@@ -149,20 +177,37 @@ const waysOut = {
       if (message !== undefined) context.report({ node, message });
     };
     const checkImport = (node: Importing) => {
-      const spec = node.source?.value;
-      if (typeof spec === "string" && !isHarmless(node)) check(node, spec);
+      const spec = specOf(node);
+      if (spec === undefined || isHarmless(node)) return;
+      check(node, Object.hasOwn(WAYS_OUT, `node:${spec}`) ? `node:${spec}` : spec);
+    };
+    const checkCallee = (node: { callee: Named }) => {
+      if (node.callee.type === "Identifier") check(node, nameOf(node.callee));
     };
     return {
       ImportDeclaration: checkImport,
       ExportNamedDeclaration: checkImport,
       ExportAllDeclaration: checkImport,
-      ImportExpression: checkImport,
-      CallExpression(node: { callee: Named }) {
-        if (node.callee.type === "Identifier" && node.callee.name === "fetch") check(node, "fetch");
+      ImportExpression(node: Importing) {
+        if (specOf(node) !== undefined) checkImport(node);
+        else if (file.startsWith("tools/")) {
+          const message = "A tool names what it imports, so that its ways out are seen.";
+          context.report({ node, message });
+        }
       },
+      CallExpression: checkCallee,
+      NewExpression: checkCallee,
       MemberExpression(node: { object: Named; property: Named }) {
-        if (node.object.name === "globalThis" && node.property.name === "fetch")
-          check(node, "fetch");
+        const name = nameOf(node.property);
+        if (GLOBALS.has(node.object.name ?? "") || name === "getBuiltinModule") check(node, name);
+      },
+      // Under another name.
+      VariableDeclarator(node: { id: { properties?: readonly { key?: Named }[] }; init?: Named }) {
+        const { id, init } = node;
+        if (init?.type === "Identifier") check(node, nameOf(init));
+        for (const { key } of id.properties ?? [])
+          if (key !== undefined && (GLOBALS.has(init?.name ?? "") || init?.name === "process"))
+            check(node, nameOf(key));
       },
     };
   },
@@ -186,8 +231,8 @@ const direction = {
     const file = fileIn(context);
     if (file === undefined) return {};
     const check = (node: Importing) => {
-      const spec = node.source?.value;
-      if (typeof spec !== "string" || !spec.startsWith(".")) return;
+      const spec = specOf(node);
+      if (spec === undefined || !spec.startsWith(".")) return;
       const message = whyNotImported(file, join(dirname(file), spec).split(sep).join("/"));
       if (message !== undefined) context.report({ node, message });
     };
