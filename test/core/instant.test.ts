@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { readMoment, showDuration, showMoment } from "../../src/core/instant.ts";
+import { readMoment, formatElapsed, showDuration, showMoment } from "../../src/core/instant.ts";
+import { formatBytes } from "../../src/core/text.ts";
 
 const here = { zone: "Europe/Madrid", now: Date.parse("2026-11-22T13:30:00Z") }; // 14:30 in Madrid
 const read = async (text: string, changed: Partial<typeof here> = {}) =>
@@ -91,4 +92,21 @@ test("durations are rounded to the last unit that is shown", () => {
     [51 * 60 * minute, "2 d 3 h"],
   ];
   for (const [ms, text] of cases) expect(showDuration(ms), String(ms)).toBe(text);
+});
+
+test("elapsed time and sizes are said in the units that fit, times never rounded up", () => {
+  const minute = 60_000;
+  expect(
+    [0.44, 34.9, 1_590, minute - 1, 200_000, 48 * 60 * minute - 1, 51 * 60 * minute].map(
+      formatElapsed,
+    ),
+  ).toEqual(["0.4 ms", "34 ms", "1.5 s", "59.9 s", "3 min 20 s", "47 h 59 min", "2 d 3 h"]);
+  expect([1, 1_023, 1_024, 1_536, 20 * 1_024 ** 3, 1_024 ** 6].map(formatBytes)).toEqual([
+    "1 byte",
+    "1023 bytes",
+    "1 KiB",
+    "1.5 KiB",
+    "20 GiB",
+    "1024 PiB",
+  ]);
 });
