@@ -200,7 +200,7 @@ export const processPart = defineSettings({
     port: fromEnv(
       "PORT",
       port.optional(),
-      "The port of the HTTP server. Set, it always listens and answers at `/healthz`. Empty: it listens on 3000 only if something needs it, such as Slack without Socket Mode.",
+      "The port of the HTTP server. Set, it listens whenever the program serves Slack or Discord, and answers at `/healthz`. Empty: it listens on 3000 only if something needs it, such as Slack without Socket Mode.",
     ),
     logLevel: fromEnv(
       "LOG_LEVEL",

@@ -224,7 +224,7 @@ export function closedDrafts(action: Action): Draft<AppendKind>[] | undefined {
   const word = { denied: "Denied", expired: "Expired", cancelled: "Cancelled" }[outcome];
   return [
     closedDraft(action, outcome, { by, reason }),
-    finishedDraft(action, outcome, `${word}${who}${why}. The tool was not executed.`),
+    finishedDraft(action, outcome, `${word}${who}${why}. The tool didn't run.`),
     ...(outcome === "expired" ? [expiredNotice(action)] : []),
   ];
 }

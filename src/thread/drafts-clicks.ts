@@ -253,7 +253,7 @@ function cancelDrafts(action: Action, click: Entry<"click">, thread: Thread): Dr
   const by = signed(actor);
   return [
     closedDraft(action, "cancelled", { by, click: click.id }),
-    finishedDraft(action, "cancelled", `Cancelled by ${by}. The tool was not executed.`),
+    finishedDraft(action, "cancelled", `Cancelled by ${by}. The tool didn't run.`),
   ];
 }
 

@@ -113,7 +113,7 @@ function explain(tool: Tool, mistakes: readonly ArgumentMistake[]): string {
   return [
     `${tool.name} cannot take these arguments:`,
     ...mistakes.map(({ where, text }) => `- ${where}: ${text}`),
-    `Form: run ${describeInput(tool)}`,
+    `Usage: run ${describeInput(tool)}`,
     ...(example ? [`Example: ${commandLine(tool.name, example)}`] : []),
   ].join("\n");
 }

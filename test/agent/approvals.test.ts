@@ -27,7 +27,7 @@ describe("a turn with a read and two actions", () => {
     expect(resultsIn(stage.model.requests[1]).map(({ text }) => text)).toEqual([
       expect.stringContaining("did web"),
       expect.stringContaining("did a"),
-      expect.stringContaining("Denied by ana: not now. The tool was not executed."),
+      expect.stringContaining("Denied by ana: not now. The tool didn't run."),
     ]);
     expect(lastAnswer(stage)).toBe(ANSWER.text);
   });
@@ -284,7 +284,7 @@ test("an expired action is told to the model, and the run goes on", async () => 
   clock.now += 61 * 60_000;
   await stage.settle();
   expect(resultsIn(stage.model.requests[1])).toMatchObject([
-    { text: expect.stringMatching(/Expired.*not executed/) },
+    { text: expect.stringMatching(/Expired.*didn't run/) },
   ]);
   expect(lastAnswer(stage)).toBe("Nobody decided.");
 });

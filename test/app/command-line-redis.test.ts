@@ -58,7 +58,7 @@ describe("the program on a shared store", () => {
     expect(audit).toMatchObject({ code: 0, out: expect.stringContaining('"text":"tools"') });
     expect(doctor?.code).toBe(0);
     expect(doctor?.out).toContain(
-      `ok     store            Redis at ${server.path}, 1 threads and 0 incidents; readable, \`audit --verify\` checks the seals`,
+      `ok     store            Redis at ${server.path}, 1 thread and 0 incidents; readable, \`audit --verify\` checks the seals`,
     );
     expect(doctor?.out).toMatch(/^absent store .*keeps nothing over a restart/m);
     expect(existsSync(join(program.folder, "data/watchkeeper.db"))).toBe(false);

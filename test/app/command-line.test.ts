@@ -358,7 +358,7 @@ describe("looking at what happened", () => {
     );
     expect(doctor).toMatchObject({ code: 0, err: "" });
     expect(doctor?.out).toMatch(
-      /^ok +store .*1 threads and 0 incidents; readable, `audit --verify` checks the seals$/m,
+      /^ok +store .*1 thread and 0 incidents; readable, `audit --verify` checks the seals$/m,
     );
     expect(doctor?.out).toMatch(
       /^absent +store .*store version 2 \(0\.3\); `npm start` upgrades it to 3, 0\.3 cannot read it then: keep a copy\.$/m,

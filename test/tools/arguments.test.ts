@@ -152,7 +152,7 @@ describe("a problem", () => {
         "- url: missing; expected string",
         "- port: expected number to be <=65535",
         "- insecure: expected boolean, received string",
-        "Form: run http_check url=<url> [method=GET|HEAD] [port=<number 1..65535>] [insecure=true|false]",
+        "Usage: run http_check url=<url> [method=GET|HEAD] [port=<number 1..65535>] [insecure=true|false]",
         "Example: run http_check url=https://example.com/",
       ].join("\n"),
     );
@@ -168,7 +168,7 @@ describe("a problem", () => {
   it("makes up no example, which might be someone's process", () => {
     const kill = toolOf("kill", z.strictObject({ pid: z.int().min(1) }));
     expect(problem(kill, {})).toBe(
-      "kill cannot take these arguments:\n- pid: missing; expected number\nForm: run kill pid=<number 1..>",
+      "kill cannot take these arguments:\n- pid: missing; expected number\nUsage: run kill pid=<number 1..>",
     );
   });
 

@@ -41,7 +41,7 @@ describe("an approval", () => {
     await settle();
     expect(act.runs).toEqual([]);
     expect(chat.cards()).toMatchObject([{ phase: "denied", ending: "denied by bob: peak hours" }]);
-    const text = "Denied by bob: peak hours. The tool was not executed.";
+    const text = "Denied by bob: peak hours. The tool didn't run.";
     expect(chat.answers()).toMatchObject([
       { status: "failed", results: [{ outcome: "denied", text }] },
     ]);

@@ -127,7 +127,7 @@ export function byApprovers({ votes }: ActionCard): string {
 
 /** `2 approvals · anyone in #ops except ana, who asked · approved by bob so far` */
 export function neededWords(card: ActionCard): string {
-  return `${approvals(card)} · ${card.approvers}${soFar(card)}`;
+  return `${approvals(card)} · ${card.approvers}${card.phase === "open" ? soFar(card) : ""}`;
 }
 
 function approvals({ quorum }: ActionCard): string {

@@ -6,6 +6,7 @@ import { detailsText, replyLine, standingText } from "./card.ts";
 import { LOCAL_COMMANDS, THREAD_COMMANDS } from "./input.ts";
 import type { Look } from "./style.ts";
 import { shortKey, threadLine, waitingText } from "./lists.ts";
+import { wrapWords } from "./wrap.ts";
 
 const TRANSPORT = "terminal";
 
@@ -74,7 +75,7 @@ export async function describeAction(parts: CommandParts, wanted: string): Promi
 
 /** Only what this screen does itself; the thread's own `help` tells the rest. */
 export function describeCommands(parts: CommandParts): string {
-  const { paint } = parts.look();
+  const { paint, columns } = parts.look();
   const list = (commands: readonly (readonly [name: string, does: string])[]): string[] =>
     commands.map(([name, does]) => `  ${paint("bold", `/${name}`.padEnd(11))} ${does}`);
   const tools = parts.queries.tools().map((tool) => tool.name);
@@ -88,7 +89,7 @@ export function describeCommands(parts: CommandParts): string {
     "Unknown outcomes: h it happened · x it did not · both with because …",
     "Questions: type the number of a choice, or answer in your own words",
     'Files: name them in your message: @shot.png, @~/app.log, @"a name with spaces.pdf"',
-    `${known}${tools.length === 0 ? "" : "; run <tool> name=value …"}`,
+    ...wrapWords(`${known}${tools.length === 0 ? "" : "; run <tool> name=value …"}`, columns),
   ].join("\n");
 }
 

@@ -23,7 +23,7 @@ export const audit: CliCommand = {
     {
       form: "npm start -s -- audit --verify [<thread>] [--against <file>]",
       about:
-        "checks each thread's seal and prints its head, a JSON line each;\ncompares them with such lines that were kept elsewhere",
+        "checks each thread's seal and prints its head, a JSON line each;\nwith --against, compares them with lines you kept elsewhere",
     },
   ],
   options: { thread: "text", since: "text", verify: "flag", against: "text" },

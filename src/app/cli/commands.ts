@@ -14,9 +14,9 @@ const COMMANDS: readonly CliCommand[] = [start, ask, doctor, trace, replay, arti
 
 const FORM_WIDTH = 40;
 
-/** All forms of all commands, each with what it does. */
-export function usage(): string {
-  const lines = COMMANDS.flatMap(({ forms }) =>
+/** The forms of these commands, each with what it does. */
+export function usage(commands: readonly CliCommand[] = COMMANDS): string {
+  const lines = commands.flatMap(({ forms }) =>
     forms.flatMap(({ form, about }) => {
       const [first = "", ...more] = about.split("\n");
       const pad = " ".repeat(FORM_WIDTH + 3);
@@ -30,21 +30,29 @@ export function usage(): string {
   return `Usage:\n${lines.join("\n")}\nExit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval or an answer.`;
 }
 
+/** What is wrong with the command line, and the forms that are right. */
+function wrong(problem: string, commands: readonly CliCommand[] = COMMANDS, cause?: unknown) {
+  return new BotError("USAGE", `${problem}\n\n${usage(commands)}`, { cause });
+}
+
 /**
  * The command that the arguments name, with its words and options; undefined: help was asked for.
- * @throws BotError USAGE with all forms
+ * @throws BotError USAGE with the mistake and the right forms
  */
 export function readCommand(
   argv: readonly string[],
 ): { command: CliCommand; input: Pick<CommandInput, "words" | "options"> } | undefined {
   const { values, positionals } = readArguments(argv);
-  if (values["help"] === true) return undefined;
   const [name, ...words] = positionals;
+  if (values["help"] === true || name === "help") return undefined;
   const command = COMMANDS.find((each) => each.name === name);
-  if (command === undefined) throw new BotError("USAGE", usage());
+  if (command === undefined) throw wrong(`Unknown command: ${JSON.stringify(name)}.`);
   const { options: own = {}, words: { min, max } = { min: 0, max: 0 } } = command;
-  const isForeign = Object.keys(values).some((option) => !Object.hasOwn(own, option));
-  if (isForeign || words.length < min || words.length > max) throw new BotError("USAGE", usage());
+  const called = name ?? "npm start";
+  const foreign = Object.keys(values).find((option) => !Object.hasOwn(own, option));
+  if (foreign !== undefined) throw wrong(`${called} takes no --${foreign}.`, [command]);
+  if (words.length < min) throw wrong(`Something is missing after ${called}.`, [command]);
+  if (words.length > max) throw wrong(`There are too many words after ${called}.`, [command]);
   return { command, input: { words, options: values } };
 }
 
@@ -63,6 +71,8 @@ function readArguments(argv: readonly string[]) {
       options: { ...options, help: { type: "boolean", short: "h" } },
     });
   } catch (error) {
-    throw new BotError("USAGE", `${messageOf(error)}\n\n${usage()}`, { cause: error });
+    // Node adds how to pass a word that begins with a hyphen, which no command here takes.
+    const [problem = ""] = messageOf(error).split(". To specify");
+    throw wrong(`${problem.replace(/\.$/, "")}.`, COMMANDS, error);
   }
 }

@@ -3,6 +3,7 @@ import { PLATFORMS } from "../../adapters/platforms.ts";
 import { totalTokens } from "../../core/block.ts";
 import { messageOf } from "../../core/errors.ts";
 import { transportOf } from "../../core/journal-key.ts";
+import { counted } from "../../core/text.ts";
 import type { JournalReader } from "../../journal/journal.ts";
 import type { Model } from "../../models/model.ts";
 import type { Skill, SkillProblem } from "../../skills/skill.ts";
@@ -105,7 +106,7 @@ async function* examinePlatforms(
 ): AsyncIterable<Finding> {
   if (platforms.length === 0) {
     const names = PLATFORMS.map(({ title }) => title).join(", ");
-    const text = `none of ${names} is configured: npm start is a conversation in the terminal`;
+    const text = `none configured (${names}): npm start opens a conversation in the terminal`;
     yield { state: "absent", subject: "platforms", text };
   }
   for (const platform of platforms) {
@@ -146,7 +147,7 @@ async function* examineStore(
         yield {
           state: "ok",
           subject,
-          text: `${storeName}, ${threads} threads and ${incidents} incidents; readable, \`audit --verify\` checks the seals`,
+          text: `${storeName}, ${counted(threads, "thread")} and ${counted(incidents, "incident")}; readable, \`audit --verify\` checks the seals`,
         };
       for (const { host, beatAt, gone } of await journal.hosts()) {
         const at = new Date(beatAt).toISOString().slice(0, 19).replace("T", " ");

@@ -5,7 +5,7 @@ export const start: CliCommand = {
     {
       form: "npm start",
       about:
-        "serves the chat platforms that are configured; with none, a conversation in this terminal:\nthe newest thread with open work, else a new one",
+        "serves the chat platforms that are configured; with none, opens a conversation in this\nterminal: the newest thread with open work, else a new one",
     },
     { form: "npm start -- --thread <id>", about: "opens one of the terminal's threads" },
   ],

@@ -102,12 +102,12 @@ async function looseKeeping(
   if (info.get("aof_enabled") === "1") {
     if (fsync === "always") return [];
     return [
-      `${name} has appendfsync ${fsync}: when its machine stops, what was acknowledged in the last moments is lost, and a change may then be made twice; set always.`,
+      `${name} has appendfsync ${fsync}: when its machine stops, it loses what it acknowledged in the last moments, and a change may then run twice; set always.`,
     ];
   }
   const kept = save === "" ? "keeps nothing over a restart" : "keeps only a snapshot now and then";
   return [
-    `${name} ${kept}: what was acknowledged since is lost with it, and a change may then be made twice; set appendonly yes and appendfsync always.`,
+    `${name} ${kept}: it loses what it acknowledged since, and a change may then run twice; set appendonly yes and appendfsync always.`,
   ];
 }
 

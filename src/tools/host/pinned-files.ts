@@ -98,7 +98,7 @@ function whyLoose(info: Stats | undefined, program: string): string | undefined 
   if (info === undefined) return "not there now";
   if (info.isDirectory()) return "a folder: what is in it may change";
   if (!info.isFile()) return "no ordinary file";
-  if (DATA_PROGRAMS.has(program)) return `data to ${program}`;
+  if (DATA_PROGRAMS.has(program)) return `data for ${program}`;
   return info.size > MAX_PINNED_BYTES ? `too big to pin, ${formatBytes(info.size)}` : undefined;
 }
 

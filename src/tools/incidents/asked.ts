@@ -117,8 +117,8 @@ export function previewOf(fields: Fields & { id?: string }): Preview {
   );
   return {
     lines,
-    blastRadius: "Only the record of incidents changes, nothing outside this program.",
-    undo: "What was said stays in the record; an update corrects it.",
+    blastRadius: "Changes only the incident record, nothing outside this program.",
+    undo: "What you record stays; a later update can correct it.",
   };
 }
 
@@ -138,5 +138,5 @@ export async function readBack(
   );
   return found === undefined
     ? { verdict: "unknown", evidence: "the ledger does not have what it said" }
-    : { verdict: "done", evidence: `the ledger has it, in ${found.id}.` };
+    : { verdict: "done", evidence: `the record has it, in ${found.id}.` };
 }

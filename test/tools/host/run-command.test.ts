@@ -318,7 +318,7 @@ describe("the card of a command", () => {
     const log = join(folder, "app.log");
     await writeFile(log, "one\n");
     expect(await cardOf(["truncate", "-s", "0", log])).toContain(
-      `Not fixed: "${log}": data to truncate`,
+      `Not fixed: "${log}": data for truncate`,
     );
     const missing = join(folder, "missing");
     const card = await cardOf(["rm", "-rf", folder, missing]);

@@ -125,7 +125,7 @@ describe("an incident is recorded by what people type", () => {
         "Services   web, db",
         "Started    2026-11-20 11:55 UTC (12:55 Europe/Madrid)",
         "Thread     https://chat.example/C1/p1",
-        `Verified: the ledger has it, in ${id}.`,
+        `Verified: the record has it, in ${id}.`,
       ].join("\n"),
     );
     clock.now += 10 * MINUTE;
@@ -348,7 +348,7 @@ describe("as calls", () => {
     const id = idIn((await run("incident_open", args, call)).text);
     expect(await verify("incident_open", args, call)).toEqual({
       verdict: "done",
-      evidence: `the ledger has it, in ${id}.`,
+      evidence: `the record has it, in ${id}.`,
     });
     expect(await verify("incident_open", args)).toMatchObject({ verdict: "unknown" });
     const word = asker();
