@@ -186,7 +186,8 @@ function checkOutcome(call: CallEvidence, evidence: Evidence): string[] {
     if (NOT_RUN.has(outcome) && (isWrite || outcome !== "cancelled")) {
       wrong.push(`${id} was started and is said to be ${outcome}`);
     }
-    if (/not executed|didn't run/i.test(text)) wrong.push(`${id} was started and is said not to be executed`);
+    if (/not executed|didn't run/i.test(text))
+      wrong.push(`${id} was started and is said not to be executed`);
   }
   if (isWrite && outcome === "error") wrong.push(`${id} (${tool}) failed: ${text}`);
   if (isWrite && outcome === "ok" && !recovered && !ended) {
