@@ -24,7 +24,7 @@ export interface Folded {
 }
 
 /** What decides the next step besides what was folded. */
-export interface Moment {
+interface Moment {
   /** The store's clock, ms since 1970. */
   readonly now: number;
   /** Work in progress or put off, by its key. */

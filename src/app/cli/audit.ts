@@ -134,7 +134,7 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
  * `24h`, `7d`, `30m` before `now`, or a date such as `2026-11-21` or `2026-11-21T03:00Z`, as ms since 1970.
  * @throws BotError USAGE
  */
-export function readSince(text: string, now: number): number {
+function readSince(text: string, now: number): number {
   const [, count, unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const unitMs = UNITS[unit];
   if (unitMs !== undefined) return now - Number(count) * unitMs;

@@ -21,7 +21,7 @@ const MAX_TEXT = 40_000;
 const MAX_UPDATED_TEXT = 4_000;
 
 /** Blocks as they are kept. @throws Refusal invalid_blocks, invalid_blocks_format, msg_blocks_too_long */
-export function readBlocks(world: World, value: unknown): Data[] {
+function readBlocks(world: World, value: unknown): Data[] {
   if (!Array.isArray(value)) throw new Refusal("invalid_blocks_format");
   const problems = blockProblems(value, 50);
   if (problems.length > 0) {
@@ -33,7 +33,7 @@ export function readBlocks(world: World, value: unknown): Data[] {
   return withBlockIds(world, blocks);
 }
 
-export function readMetadata(args: Args): Data | undefined {
+function readMetadata(args: Args): Data | undefined {
   const value = args.json("metadata", "invalid_metadata_format");
   if (value === undefined) return undefined;
   if (typeof value !== "object" || value === null) throw new Refusal("invalid_metadata_format");
@@ -63,7 +63,7 @@ function readContent(world: World, args: Args): Content & { hasText: boolean } {
 }
 
 /** A message of the bot's, not yet anywhere. */
-export function ownMessage(world: World, channel: FakeChannel): FakeMessage {
+function ownMessage(world: World, channel: FakeChannel): FakeMessage {
   return {
     type: "message",
     channel: channel.id,
@@ -82,7 +82,7 @@ export function ownMessage(world: World, channel: FakeChannel): FakeMessage {
 }
 
 /** Puts a message where everyone sees it. */
-export function put(world: World, message: FakeMessage): void {
+function put(world: World, message: FakeMessage): void {
   world.messages.push(message);
   for (const what of pingsOf(message)) world.pings.push({ ts: message.ts, what });
   announce(world, message);

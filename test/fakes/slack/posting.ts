@@ -125,7 +125,7 @@ export function keepFile(world: World, file: FakeFile, owner: string): Data {
 }
 
 /** A file as messages carry it. */
-export function fileData(world: World, upload: FakeUpload): Data {
+function fileData(world: World, upload: FakeUpload): Data {
   const created = Math.floor(Date.now() / 1_000);
   const address = `${world.origin}/files-pri/${world.team.id}-${upload.id}`;
   return {
