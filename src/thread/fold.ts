@@ -1,5 +1,5 @@
 import { addUsage, totalTokens } from "../core/block.ts";
-import { type Entry, isPost, type PostKind, type StoredEntry } from "../core/entry.ts";
+import { type Entry, isPost, type Kind, type PostKind, type StoredEntry } from "../core/entry.ts";
 import type { Action } from "./action.ts";
 import { applyClosed, applyProposal, applyVote, closeOpen } from "./fold-actions.ts";
 import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
@@ -32,81 +32,59 @@ export function pastAction(entries: readonly StoredEntry[], id: string): Action 
   return fold(emptyThread({ keepsAll: true }), entries).actions.get(id);
 }
 
-function advance(thread: Thread, entry: Entry): void {
+function advance<K extends Kind>(thread: Thread, entry: Entry<K>): void {
   if (isPost(entry) && IS_PERSONAL[entry.kind]) thread.parked = false;
-  switch (entry.kind) {
-    case "message":
-      applyMessage(thread, entry);
-      return;
-    case "command":
-      applyName(thread, entry);
-      thread.newest = entry.seq;
-      thread.pending.set(entry.id, { entry, stopped: false });
-      return;
-    case "click":
-      applyName(thread, entry);
-      thread.clicks.set(entry.id, entry);
-      return;
-    case "stop":
-      stop(thread, entry);
-      return;
-    case "timer":
-      closeExpired(thread, entry);
-      return;
-    case "signal":
-      applyLateWord(thread, entry);
-      return;
-    case "run_started":
-      startRun(thread, entry);
-      return;
-    case "run_ended":
-      endRun(thread, entry);
-      return;
-    case "assistant":
-      thread.counts.usage = addUsage(thread.counts.usage, entry.usage);
-      thread.requestTokens = totalTokens({ ...entry.usage, output: 0 });
-      applyTurn(thread, entry);
-      return;
-    case "gate": {
-      const modelRun = thread.runs.get(entry.run)?.modelRun;
-      if (modelRun !== undefined) applyGate(modelRun, entry);
-      return;
-    }
-    case "incident":
-    case "tenant":
-      return; // in journals that are no threads
-    case "view_added":
-      if (!thread.views.includes(entry.view)) thread.views.push(entry.view);
-      return;
-    case "notice":
-      applyNotice(thread, entry);
-      return;
-    case "delivered":
-      if (entry.stage === "final") acknowledge(thread, entry);
-      else applyProgressMessage(thread, entry);
-      return;
-    case "action_proposed":
-      applyProposal(thread, entry);
-      return;
-    case "vote":
-      applyVote(thread, entry);
-      return;
-    case "action_closed":
-      applyClosed(thread, entry);
-      return;
-    case "tool_started":
-      applyStarted(thread, entry);
-      return;
-    case "tool_finished":
-      applyFinished(thread, entry);
-      return;
-    case "settled":
-      applySettled(thread, entry);
-      return;
-    default:
-      entry satisfies never;
-  }
+  APPLIED[entry.kind]?.(thread, entry);
 }
+
+type Applied = {
+  readonly [K in Kind]: ((thread: Thread, entry: Entry<K>) => void) | undefined;
+};
+
+/** What each kind of entry does to a thread. */
+const APPLIED: Applied = {
+  message: applyMessage,
+  command(thread, entry) {
+    applyName(thread, entry);
+    thread.newest = entry.seq;
+    thread.pending.set(entry.id, { entry, stopped: false });
+  },
+  click(thread, entry) {
+    applyName(thread, entry);
+    thread.clicks.set(entry.id, entry);
+  },
+  stop,
+  timer: closeExpired,
+  signal: applyLateWord,
+  run_started: startRun,
+  run_ended: endRun,
+  assistant(thread, entry) {
+    thread.counts.usage = addUsage(thread.counts.usage, entry.usage);
+    thread.requestTokens = totalTokens({ ...entry.usage, output: 0 });
+    applyTurn(thread, entry);
+  },
+  gate(thread, entry) {
+    const modelRun = thread.runs.get(entry.run)?.modelRun;
+    if (modelRun !== undefined) applyGate(modelRun, entry);
+  },
+  view_added(thread, { view }) {
+    if (!thread.views.includes(view)) thread.views.push(view);
+  },
+  notice: applyNotice,
+  delivered(thread, entry) {
+    if (entry.stage === "final") acknowledge(thread, entry);
+    else applyProgressMessage(thread, entry);
+  },
+  action_proposed: applyProposal,
+  vote: applyVote,
+  action_closed: applyClosed,
+  tool_started: applyStarted,
+  tool_finished: applyFinished,
+  settled: applySettled,
+  // In journals that are no threads.
+  incident: undefined,
+  tenant: undefined,
+};
 
 /** Who posts it: a person, or a clock, another worker or the program itself. */
 const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
