@@ -1,7 +1,6 @@
-import type { People, Membership } from "../core/people.ts";
+import { countPeople, mayBeSame, type Membership, type People } from "../core/people.ts";
 import type { Approvers, Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import { countPeople, mayBeSame } from "../core/people.ts";
 import { isGroup } from "./requester.ts";
 
 /** The part of a proposal that says who may decide on it. */

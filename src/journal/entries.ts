@@ -1,7 +1,6 @@
-import { type AppendKind, type Draft, isFact } from "../core/entry.ts";
+import { type AppendKind, type Draft, isFact, type StoredEntry } from "../core/entry.ts";
 import { decodeContent } from "../core/entry-codec.ts";
 import { BotError } from "../core/errors.ts";
-import type { StoredEntry } from "../core/entry.ts";
 
 /** An entry as a store keeps it; `body` is its content as JSON. */
 export interface EntryRow {

@@ -1,9 +1,8 @@
 import { workKey } from "./work-keys.ts";
-import { type Action, isApproved, isOpen } from "./action.ts";
+import { type Action, editedArgs, isApproved, isOpen } from "./action.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
 import { HOST_GONE_MS, type HostBeat } from "../core/host-beat.ts";
 import type { Call, Run, Thread } from "./state.ts";
-import { editedArgs } from "./action.ts";
 
 /** The machines of a store, as the worker that decides knows them. */
 export interface Machines {

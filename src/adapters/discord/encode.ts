@@ -1,8 +1,12 @@
 import type { APIMessageTopLevelComponent } from "discord.js";
-import { joinInlines, type BasicBlock, type Inline } from "../render/rich-text.ts";
+import {
+  type BasicBlock,
+  type Inline,
+  joinInlines,
+  type RenderedMessage,
+} from "../render/rich-text.ts";
 import { splitBlocks } from "../render/split.ts";
 import type { Button } from "../render/buttons.ts";
-import type { RenderedMessage } from "../render/rich-text.ts";
 
 export interface DiscordMessage {
   /** Components V2, which has no embeds to be suppressed: "disables traditional content and embeds". */

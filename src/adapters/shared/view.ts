@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
 import type { MessageRef, Outgoing, View } from "../adapter.ts";
 import { renderCard } from "../render/card.ts";
-import type { RenderedMessage } from "../render/rich-text.ts";
+import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
 import { renderOutgoing, renderText } from "../render/message.ts";
-import type { AllowLink } from "../render/rich-text.ts";
 import { aloudDelivery } from "./notice-ids.ts";
 import { isPrivate, partsOf, type Posting } from "./posting.ts";
 import type { ProgressBoard } from "./progress-board.ts";

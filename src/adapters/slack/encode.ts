@@ -1,9 +1,13 @@
 import type { types } from "@slack/bolt";
 import { characterEnd } from "../../core/characters.ts";
-import { joinInlines, type BasicBlock, type Inline } from "../render/rich-text.ts";
+import {
+  type BasicBlock,
+  type Inline,
+  joinInlines,
+  type RenderedMessage,
+} from "../render/rich-text.ts";
 import { splitBlocks } from "../render/split.ts";
 import type { Button } from "../render/buttons.ts";
-import type { RenderedMessage } from "../render/rich-text.ts";
 
 export interface SlackMessage {
   /** For notifications; Slack shows the blocks. */
@@ -25,11 +29,11 @@ type Frame =
  */
 const MAX_CHARS = 12_000;
 const CHARS_PER_BLOCK = 125;
-/** Blocks of a message (BasicBlock Kit reference). */
+/** Blocks of a message (Block Kit reference). */
 const MAX_BLOCKS = 50;
-/** Of one element's text, the limit that BasicBlock Kit states for text objects. */
+/** Of one element's text, the limit that Block Kit states for text objects. */
 const MAX_ELEMENT = 3_000;
-/** Deeper lists are drawn no further to the right (BasicBlock Kit reference, rich text list). */
+/** Deeper lists are drawn no further to the right (Block Kit reference, rich text list). */
 const MAX_INDENT = 8;
 /** After these seconds, the year 9999, Slack has no date. */
 const MAX_TIMESTAMP = 253_402_300_799;

@@ -1,5 +1,4 @@
-import { LogLevel } from "@slack/bolt";
-import type { webApi } from "@slack/bolt";
+import { LogLevel, type webApi } from "@slack/bolt";
 import type { Logger } from "pino";
 
 type SdkLogger = NonNullable<webApi.WebClientOptions["logger"]>;

@@ -3,8 +3,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { Adapter, Inbox, Queries } from "../adapter.ts";
 import { createPaint } from "./style.ts";
 import { createPeople } from "./people.ts";
-import type { Output } from "./screen.ts";
-import { Screen } from "./screen.ts";
+import { type Output, Screen } from "./screen.ts";
 import { Session } from "./session.ts";
 import type { TerminalView } from "./view.ts";
 

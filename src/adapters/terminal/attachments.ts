@@ -2,9 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, extname, resolve } from "node:path";
-import { MAX_FILE_BYTES } from "../../core/block.ts";
+import { type FileType, MAX_FILE_BYTES } from "../../core/block.ts";
 import { binaryTypeOf } from "../../core/file-type.ts";
-import type { FileType } from "../../core/block.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { InboundFile } from "../adapter.ts";
 

@@ -1,8 +1,7 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard } from "../adapter.ts";
 import { isSettled } from "../render/phrases.ts";
-import type { Manner } from "./card.ts";
-import { standingText } from "./card.ts";
+import { type Manner, standingText } from "./card.ts";
 import type { Answerable } from "./input.ts";
 import { createPaint } from "./style.ts";
 

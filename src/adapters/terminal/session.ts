@@ -4,13 +4,11 @@ import type { Actor } from "../../core/entry.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { HistoryItem, Inbound, Inbox, Queries } from "../adapter.ts";
-import type { Activity } from "./activity.ts";
-import { createActivity } from "./activity.ts";
+import { type Activity, createActivity } from "./activity.ts";
 import { readAttachments } from "./attachments.ts";
-import type { Board } from "./board.ts";
-import { createBoard } from "./board.ts";
-import type { CommandParts } from "./commands.ts";
+import { type Board, createBoard } from "./board.ts";
 import {
+  type CommandParts,
   completions,
   describeAction,
   describeCommands,
@@ -20,14 +18,12 @@ import {
   newThreadKey,
 } from "./commands.ts";
 import { createEditDialog, type EditDialog } from "./edit-dialog.ts";
-import type { LocalCommand, Reply } from "./input.ts";
-import { looksLikeChoice, readLine } from "./input.ts";
+import { type LocalCommand, looksLikeChoice, readLine, type Reply } from "./input.ts";
 import type { Look, Paint } from "./style.ts";
 import { isQuiet } from "./idle.ts";
 import { pastText } from "./history.ts";
 import { greeting, HOW_TO_LEAVE, PASTED, STILL_STOPPING, STOPPING } from "./phrases.ts";
-import type { Line, Screen } from "./screen.ts";
-import { goneError } from "./screen.ts";
+import { goneError, type Line, type Screen } from "./screen.ts";
 import { createView, noteNotice, showCard, type TerminalView } from "./view.ts";
 import { wrapWords } from "./wrap.ts";
 

@@ -1,12 +1,11 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from "node:crypto";
-import type { Draft } from "../../core/entry.ts";
+import type { Draft, StoredEntry } from "../../core/entry.ts";
 import { encodeDraft } from "../../core/entry-codec.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { inPages } from "../../core/pages.ts";
 import { decodeChain } from "../decode.ts";
 import { decodeRow, type SealedRow } from "../entries.ts";
-import type { StoredEntry } from "../../core/entry.ts";
 import { altered, checkChain, followed, sealOf } from "../seal.ts";
 
 /** Signs what is kept where others may write too. */

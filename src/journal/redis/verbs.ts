@@ -1,10 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { TimeoutError } from "redis";
-import { type AppendKind, asksForWork, type Draft, type PostKind } from "../../core/entry.ts";
+import {
+  type AppendKind,
+  asksForWork,
+  type Draft,
+  type PostKind,
+  type StoredEntry,
+} from "../../core/entry.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { areFacts } from "../entries.ts";
 import type { AppendReply, Granted, Journal, Known, Lease } from "../journal.ts";
-import type { StoredEntry } from "../../core/entry.ts";
 import { ANSWER_MS, type Connection, evaluate, type RedisClient } from "./connection.ts";
 import {
   checkEnd,

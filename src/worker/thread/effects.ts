@@ -1,8 +1,7 @@
 import { isOpen } from "../../thread/action.ts";
 import { entryId } from "../../thread/entry-ids.ts";
 import type { Step, StepOf } from "../../thread/decide.ts";
-import type { BotError } from "../../core/errors.ts";
-import { messageOf } from "../../core/errors.ts";
+import { type BotError, messageOf } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/entry.ts";
 import { conclude, concludeUnchanged, draftsFrom } from "./conclude.ts";
 import { acquireResource, putOff, runInBackground } from "../background.ts";

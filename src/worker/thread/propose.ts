@@ -5,7 +5,7 @@ import {
   isAlone,
   type Place,
 } from "../../approvals/eligibility.ts";
-import type { Action } from "../../thread/action.ts";
+import { type Action, editedArgs } from "../../thread/action.ts";
 import type { Ask, Decision } from "../../approvals/policy.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { exactText } from "../../security/sanitize.ts";
@@ -18,7 +18,6 @@ import { within } from "../../core/time-limit.ts";
 import type { Prepared } from "../../tools/prepare-call.ts";
 import { storeNow } from "../context.ts";
 import type { ThreadContext } from "./context.ts";
-import { editedArgs } from "../../thread/action.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
 import { mayEdit, mayRun } from "./permission/may-run.ts";
