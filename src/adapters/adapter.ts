@@ -92,7 +92,6 @@ export interface ActionCard {
   ending: string | undefined;
 }
 
-/** One call's result, as an answer shows it. */
 export interface CallResult {
   call: string;
   tool: string;
@@ -137,7 +136,6 @@ export type Outgoing =
       results: CallResult[];
       /** A model's run: the text is the answer and the results are its evidence. */
       talk: boolean;
-      /** What a model's run used up. */
       spent?: Spent;
     }
   | Notice;
@@ -191,7 +189,6 @@ export interface View {
   /** Edits a notice, also one to a single person. Undefined: nothing of it holds any more, so it is deleted where it can be. */
   updateNotice(ref: MessageRef, notice: Notice | undefined): Promise<void>;
   postCard(card: ActionCard, delivery: Delivery): Promise<MessageRef>;
-  /** Edits a card that is shown. */
   updateCard(ref: MessageRef, card: ActionCard): Promise<void>;
   /** Deletes a message that another worker delivered as well. */
   delete(ref: MessageRef): Promise<void>;
@@ -269,7 +266,6 @@ export interface ChatAdapter extends Adapter {
   examine(kept?: string): Promise<PlatformFinding[]>;
 }
 
-/** A thread as lists show it. */
 export interface ThreadSummary {
   key: JournalKey;
   lastAt: number;

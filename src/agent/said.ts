@@ -9,9 +9,7 @@ export type Part = { kind: "text"; text: string } | { kind: "file"; file: FileRe
 /** A person's message. Quoted, it is told as information that instructs nobody. */
 interface Line {
   kind: "line";
-  /** The account whose words they are. */
   by: string;
-  /** When and by whom, for the label. */
   head: string;
   text: string;
   quoted: boolean;
@@ -54,7 +52,6 @@ function indented(text: string): string {
   return text.replaceAll(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/g, "\n  ");
 }
 
-/** The parts as a request has them. */
 export function shownParts(parts: readonly Kept[]): Part[] {
   return parts.map((part) => {
     if (part.kind !== "line") return part;

@@ -37,7 +37,6 @@ export interface Telling {
 
 interface TranscriptRun {
   talks: boolean;
-  /** Ids of the messages that it answers. */
   answers: readonly string[];
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
 }
@@ -54,7 +53,6 @@ export interface Transcript {
   /** The newest turn's calls, by our id, while any has no result. */
   open: { call: string; id: string; result: Result | undefined }[];
   runs: Map<string, TranscriptRun>;
-  /** Arguments that people changed, by call. */
   edited: Map<string, JsonObject>;
   /** Calls that models asked for so far. */
   uses: number;
@@ -116,7 +114,6 @@ export function requestHash({ digest, queue }: Transcript, rest: string): string
   return chain(newest === undefined ? digest : chain(digest, asShown(newest)), rest);
 }
 
-/** The files that a turn names. */
 export function filesOf(turn: TranscriptTurn): readonly FileRef[] {
   if (turn.role === "assistant") return [];
   if (turn.role === "tool") return turn.results.flatMap(({ files }) => files);
@@ -141,7 +138,6 @@ function push(transcript: Transcript, turn: KeptTurn): void {
   transcript.digest = chain(transcript.digest, asShown(turn));
 }
 
-/** Puts other turns in the place of those that there are. */
 function replace(transcript: Transcript, turns: readonly KeptTurn[]): void {
   transcript.turns = [];
   transcript.digest = "";

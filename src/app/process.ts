@@ -14,7 +14,6 @@ export function createLogger(config: Config, file: string | undefined): Logger {
   return pino({ level: config.logLevel, hooks }, destination);
 }
 
-/** Who sits at this terminal. */
 export function account(): { account: string; name: string } {
   const name = userInfo().username;
   return { account: `terminal:${name}`, name };

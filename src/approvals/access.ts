@@ -88,7 +88,6 @@ export function toolsIn({ rules }: AccessPolicy): { tool: string; path: (string 
   );
 }
 
-/** The groups that rules name. */
 export function groupsIn({ rules }: AccessPolicy): string[] {
   return rules.flatMap(({ who }) => [who].flat().filter(isGroup));
 }

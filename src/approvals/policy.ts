@@ -301,7 +301,6 @@ export function mentions(policy: ApprovalPolicy): Mention[] {
   });
 }
 
-/** The groups that rules name as requesters. */
 export function requesterGroupsIn({ rules }: ApprovalPolicy): string[] {
   return rules.flatMap((one) => [one.match.requester ?? []].flat().filter(isGroup));
 }

@@ -2,7 +2,6 @@ import { ExponentialBackoff, type GeneratorFn, noJitterGenerator } from "cockati
 
 /** Waits that double from the first to the longest, both in ms. */
 export interface Backoff {
-  /** The next wait, in ms. */
   next(): number;
   /** It worked: the next wait is the first again. */
   reset(): void;

@@ -2,7 +2,6 @@ import type { JsonObject } from "./entry.ts";
 
 /** One input of the form in which people edit an action: an argument that a person may set. */
 export interface EditField {
-  /** The argument's name. */
   name: string;
   /** What the argument is, in a sentence; may be empty. */
   hint: string;
@@ -15,7 +14,6 @@ export interface EditField {
   optional: boolean;
 }
 
-/** The form in which a person edits an action's arguments. */
 export interface EditForm {
   action: string;
   revision: number;

@@ -48,9 +48,7 @@ export function fromYaml<T extends z.ZodType>(
   return schema.meta({ yaml, ...(description !== "" && { description }), ...words });
 }
 
-/** One setting, as its part declares it. */
 export interface Setting {
-  /** Its name within the part. */
   field: string;
   /** The variable or key that sets it. */
   name: string;

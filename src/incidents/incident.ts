@@ -64,7 +64,6 @@ export interface Filter {
   severity?: Severity | undefined;
   /** A service's name, in any case. */
   service?: string | undefined;
-  /** The period that they began in. */
   period?: Period | undefined;
 }
 
@@ -76,7 +75,6 @@ export interface Duration {
   median: number | undefined;
 }
 
-/** The numbers of a viewer's incidents in a period. */
 export interface Stats {
   /** Began in the period, newest first. */
   opened: Incident[];

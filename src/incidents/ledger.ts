@@ -24,7 +24,6 @@ export function createLedger(
 ): Ledger {
   const records = createRecords(journal);
 
-  /** All incidents that this viewer may see. */
   async function visibleTo(viewer: Viewer): Promise<Incident[]> {
     return (await records.incidents()).filter((incident) => isVisible(incident, viewer));
   }

@@ -26,7 +26,6 @@ export interface ReadRecord {
 
 /** The folded journals of all incidents. They stay in memory; only journals that have grown are read again. */
 export interface Records {
-  /** One incident, as it is now. */
   read(id: string): Promise<ReadRecord>;
   /** All of them, as they are now, whoever may see them. */
   incidents(): Promise<Incident[]>;

@@ -5,7 +5,6 @@ const FIELDS = ["id", "title", "severity", "services", "cause", "actions", "note
 type Document = Record<(typeof FIELDS)[number], string>;
 
 export interface SearchIndex {
-  /** Adds an incident, or replaces its older version. */
   put(incident: Incident): Promise<void>;
   remove(id: string): void;
   /** Ids with their scores, unordered. */

@@ -15,7 +15,6 @@ interface DialOptions {
   connectTimeoutMs?: number;
 }
 
-/** What ends a call. */
 interface Call {
   signal: AbortSignal;
 }
@@ -34,7 +33,6 @@ export interface Network {
   dial(host: string, port: number, call: Call): Promise<Dialed>;
 }
 
-/** A connection to an address that the network rules allowed. */
 export interface Dialed {
   socket: Duplex;
   /** The one address that was looked up, checked and connected to. */

@@ -12,7 +12,6 @@ export function urlProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** A URL in a report. */
 export function shownUrl(url: URL): string {
   return printable(url.href, 200);
 }

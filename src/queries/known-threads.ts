@@ -15,10 +15,8 @@ const TITLE_BYTES = 80;
 /** Threads whose folds are kept in memory, some KB each. */
 const KNOWN_THREADS = 256;
 
-/** A thread as far as it was read. */
 export interface KnownThread {
   thread: Thread;
-  /** What the thread began with. */
   title: string;
 }
 

@@ -7,7 +7,6 @@ import { isPast } from "../thread/offers.ts";
 import { argsOf, type Call, type OutboxItem, type Run, type Thread } from "../thread/state.ts";
 import { cardOf, type Encode } from "./cards.ts";
 
-/** A notice or an answer as a view shows it. */
 export function outgoingOf(
   { key, thread }: { key: JournalKey; thread: Thread },
   item: OutboxItem,

@@ -6,7 +6,6 @@ import { readSkillText } from "./skill-text.ts";
 import type { Skill, SkillProblem } from "./skill.ts";
 
 export interface Skills {
-  /** In order of their names. */
   readonly skills: readonly Skill[];
   readonly problems: readonly SkillProblem[];
 }

@@ -27,7 +27,6 @@ export interface SkillFile {
   readonly bytes: number;
 }
 
-/** Something about a skill that its author should know. */
 export interface SkillProblem {
   /** The file with the line, or the folder. */
   readonly at: string;

@@ -28,7 +28,6 @@ import {
   type DueNotice,
 } from "./state.ts";
 
-/** Something a view has yet to show. */
 export type Undelivered =
   | { kind: "card"; action: Action }
   | { kind: "item"; item: OutboxItem }
@@ -57,7 +56,6 @@ export type Step =
   | { do: "write"; draft: Extract<NextTurn, { do: "write" }>["draft"] }
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
-  /** Ask the store which machines are there. */
   | { do: "hosts"; key: string }
   /** Nobody waits for that machine any longer. */
   | { do: "abandon"; call: Call; host: string; absence: Absence }

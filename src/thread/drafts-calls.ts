@@ -114,7 +114,6 @@ function startedDraft(
 
 /** What a last look at an approved action found. */
 export interface Rechecked {
-  /** What was looked at. */
   proposal: Entry<"action_proposed">;
   /** Why it may not run after all. */
   drift: string | undefined;

@@ -17,7 +17,6 @@ import type { Surroundings } from "./surroundings.ts";
 /** Whether somebody may do what they pressed or wrote; `why` is a sentence to them. */
 export type Author = { eligible: true; basis: string } | { eligible: false; why: string };
 
-/** What was learnt of a click. */
 export interface ClickFacts {
   /** The action that it is about, also one that its thread's fold has forgotten. */
   action?: Action | undefined;

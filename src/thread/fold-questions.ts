@@ -62,7 +62,6 @@ function isAnswer({ asked }: Call, { text }: Pick<Entry<"message">, "text">): bo
   return isChoice || !isHolding(text);
 }
 
-/** The click or message that answered a question. */
 export function answererOf(
   thread: Thread,
   call: Call,

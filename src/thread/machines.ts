@@ -6,7 +6,6 @@ import type { Call, Run, Thread } from "./state.ts";
 
 /** The machines of a store, as the worker that decides knows them. */
 export interface Machines {
-  /** This worker's own. */
   readonly here: string;
   /** The tool acts on the machine that it runs on. */
   isBound(tool: string): boolean;

@@ -159,7 +159,6 @@ const NEEDED: readonly (readonly [name: string, bit: bigint])[] = [
 /** The permissions that the invite link asks for. */
 export const NEEDED_BITS = NEEDED.reduce((bits, [, bit]) => bits | bit, 0n);
 
-/** The names of those that are missing among `bits`. */
 export function missingAmong(bits: bigint): string[] {
   return NEEDED.filter(([, bit]) => (bits & bit) === 0n).map(([name]) => name);
 }

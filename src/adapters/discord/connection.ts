@@ -26,11 +26,9 @@ const NOTABLE_ATTEMPTS = 20;
 /** What is kept of people, who are asked for again each time. */
 const MAX_KEPT = 200;
 
-/** What comes in. */
 interface Listener {
   onMessage(event: unknown): void;
   onInteraction(event: unknown): void;
-  /** The bot was added to a server. */
   onJoined(guild: Guild): void;
   /** A session has begun that is not an earlier one resumed: events before it may have been missed. */
   onSession(): void;

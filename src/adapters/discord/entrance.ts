@@ -22,7 +22,6 @@ const PRESSES: ReadonlySet<number> = new Set([
 ]);
 
 export interface EntranceParts {
-  /** What takes presses that are for the bot. */
   interact: Interactions;
   replies: InteractionReplies;
   served: Served;

@@ -28,9 +28,7 @@ interface Whispered {
   elsewhere: readonly DiscordMessage[];
 }
 
-/** Words for one person. */
 export interface EphemeralMessages {
-  /** The person has just clicked in this place. */
   clicked(place: Place, user: string, click: Click): void;
   /**
    * Under what they clicked less than 14 min ago, else as a direct message.
@@ -39,7 +37,6 @@ export interface EphemeralMessages {
   post(place: Place, user: string, messages: Whispered): Promise<MessageRef>;
 }
 
-/** For one person alone. */
 export function ephemeral(message: DiscordMessage) {
   return { ...bodyOf(message), flags: message.flags | MessageFlags.Ephemeral };
 }

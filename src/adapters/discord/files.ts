@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import { type AttachedFile, createFileReader, type ReadFiles } from "../shared/inbound-files.ts";
 import type { Said } from "./payloads.ts";
 
-/** An attachment as the reader takes it. */
 export function attachedFile({
   filename,
   content_type,

@@ -14,7 +14,6 @@ import type { RenderedMessage } from "../render/rich-text.ts";
 /** Inputs of one form (Discord's reference, "Modal"). */
 export const MAX_FIELDS = 5;
 
-/** The form as Discord shows it. */
 export function modalOf({ id, title, fields }: Form): APIModalInteractionResponseCallbackData {
   return { custom_id: id, title, components: fields.map(labelOf) };
 }
@@ -54,7 +53,6 @@ function textInputOf({ name, kind, value, maxLength, optional }: FormField) {
   } as const;
 }
 
-/** What was written in a form that was sent, by field. */
 export function writtenIn({ data }: Pressed): Record<string, string> {
   const written: Record<string, string> = {};
   for (const { component: field } of data.components) {

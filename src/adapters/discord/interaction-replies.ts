@@ -22,9 +22,7 @@ import { ephemeral } from "./ephemeral.ts";
 export interface InteractionReplies {
   /** "It has been taken": the person sees what comes of it. */
   taken(pressed: Pressed): Promise<void>;
-  /** Opens a form. */
   form(pressed: Pressed, form: APIModalInteractionResponseCallbackData): Promise<void>;
-  /** To this person alone. */
   show(pressed: Pressed, told: RenderedMessage): Promise<void>;
   /** A sentence to this person alone. */
   tell(pressed: Pressed, text: string): Promise<void>;

@@ -41,7 +41,6 @@ export const message = z.object({
 /** A message event as it came over the gateway, or the same read back. */
 export type Said = z.infer<typeof message>;
 
-/** Undefined for what is no message. */
 export function readSaid(event: unknown): Said | undefined {
   return message.safeParse(withoutNulls(event)).data;
 }
@@ -50,7 +49,6 @@ export function readSaid(event: unknown): Said | undefined {
 const asked = z.object({ id, token: z.string().min(1), type: z.number() });
 export type Asked = z.infer<typeof asked>;
 
-/** An input of a form that was sent. */
 const field = z.object({
   type: z.number(),
   custom_id: z.string(),
@@ -61,7 +59,6 @@ const field = z.object({
 /** A part of the message that the pressed button is under. */
 const shown = z.object({ type: z.number(), content: z.string().default("") });
 
-/** A pressed button or a sent form. */
 export const pressed = asked
   .extend({
     application_id: z.string(),

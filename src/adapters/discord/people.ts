@@ -22,9 +22,7 @@ const MAX_MEMBERS = 5_000;
 const PAGE = 1_000;
 const MAX_PAGES = 10;
 
-/** Who there is on Discord. */
 export interface DiscordPeople extends People {
-  /** How a person is called in a place. */
   nameOf(user: string, place: Place): Promise<string>;
   /** The servers whose members' records may be shown to an account in a place: its own, in a direct message theirs. */
   guildsOf(account: string, key: JournalKey): Promise<string[]>;
@@ -160,7 +158,6 @@ export function nameIn(
   return nick || global_name || username;
 }
 
-/** A person as entries name them. */
 export function actorOf(user: User, nick: string | null | undefined): Actor {
   const { id, username } = user;
   const name = nameIn(user, nick);

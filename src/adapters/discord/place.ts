@@ -29,12 +29,10 @@ export function accountOf(user: string): string {
   return `discord:${user}`;
 }
 
-/** The user's id, or undefined if the account is not Discord's. */
 export function tryUser(account: string): string | undefined {
   return ACCOUNT.exec(account)?.[1];
 }
 
-/** The role's id in a reference such as `discord:role:1122`. */
 export function tryRole(reference: string): string | undefined {
   return ROLE.exec(reference)?.[1];
 }

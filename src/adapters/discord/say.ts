@@ -11,7 +11,6 @@ export function isWithin({ guild }: Place): (url: string) => boolean {
   return (url) => url.startsWith(addressOf(guild));
 }
 
-/** A sentence of ours as a message. */
 export function noticeOf(text: string, place: Place, offer?: Offer): Promise<RenderedMessage> {
   return renderText(text, isWithin(place), offer);
 }

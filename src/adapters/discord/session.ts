@@ -38,7 +38,6 @@ export interface SessionParts extends ChatParts {
   log: Logger;
 }
 
-/** What there is once the bot is known and connected. */
 export interface Session {
   posting: Posting;
   ephemeralMessages: EphemeralMessages;

@@ -4,7 +4,6 @@ import { BotError, isBotError } from "../../core/errors.ts";
 import type { Tenants } from "../adapter.ts";
 import type { Api } from "./api.ts";
 
-/** A server that the bot is in. */
 export interface Guild {
   id: string;
   name: string;

@@ -100,7 +100,6 @@ export function approveButton(
   return { id, label, style: "primary" };
 }
 
-/** What can be done with an open card. */
 export function cardButtons({ action, revision, digest }: ActionCard): Button[] {
   const which = `${action}:${revision}`;
   return [

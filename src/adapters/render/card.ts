@@ -22,7 +22,6 @@ import {
   type Row,
 } from "./rich-text.ts";
 
-/** A labelled text of a card that may have to be shortened. */
 interface Text {
   label: string;
   text: string;

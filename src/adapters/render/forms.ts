@@ -10,7 +10,6 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Queries } from "../adapter.ts";
 import { type ButtonAction, readButtonAction } from "./buttons.ts";
 
-/** One input of a form. */
 export interface FormField {
   /** At most 100 characters (Discord's custom_id). */
   name: string;
@@ -27,7 +26,7 @@ export interface FormField {
 }
 
 export interface Form {
-  /** Says the action and its revision; for `sentForm`. */
+  /** Says the action and its revision; for `readForm`. */
   id: string;
   /** At most 24 characters (Slack). */
   title: string;
@@ -47,7 +46,6 @@ const MAX_CHOICE = 75;
 /** What is longer gets several lines. */
 const MAX_LINE = 60;
 
-/** The form that asks why an action is denied. */
 function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">): Form {
   const field: FormField = {
     name: "text",
@@ -138,7 +136,6 @@ function wholeField(fields: readonly EditField[]): FormField {
   };
 }
 
-/** The field's value as JSON. */
 function jsonOf({ kind, value, choices }: EditField): string {
   if (kind === "json" || kind === "number") return value;
   if (kind === "lines") return JSON.stringify(value.split("\n"));

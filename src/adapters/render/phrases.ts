@@ -6,7 +6,6 @@ import { exactText } from "../../security/sanitize.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
 import type { ActionCard, CallResult, Notice, Outgoing } from "../adapter.ts";
 
-/** What a run ends with. */
 export type Answer = Extract<Outgoing, { kind: "answer" }>;
 
 /** A button or form that this version doesn't know. */
@@ -31,7 +30,6 @@ export const SHORTENED = "Shortened. Details has everything.";
 /** Before the reason of an action. */
 export const REASON = "Why (AI-written, not verified): ";
 
-/** A notice that can only be read. */
 export function plainNotice(text: string): Notice {
   return { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
 }

@@ -18,13 +18,11 @@ export interface CallProgress {
   ms: number | undefined;
 }
 
-/** What a thread's run has done and is doing. */
 export interface RunProgress {
   /** By id, in the order in which they began. */
   readonly calls: ReadonlyMap<string, CallProgress>;
   /** How often the model was asked; 0 when nothing says so. */
   readonly step: number;
-  /** What the model has written so far. */
   readonly draft: string;
   /** Since when the model works at this step, ms since 1970; undefined while it does not. */
   readonly modelSince: number | undefined;
@@ -32,7 +30,6 @@ export interface RunProgress {
   readonly isWaiting: boolean;
   /** Takes an update, which may come late, twice or not at all. True when there is something new to show. */
   note(update: Progress): boolean;
-  /** Nothing goes on before a person says something. */
   wait(): boolean;
   /** The run is answered: what still comes of it, or of these calls, is late. */
   end(run: string, calls: Iterable<string>): void;

@@ -29,13 +29,11 @@ export type BasicBlock =
   | { kind: "exact"; text: string }
   | { kind: "rule" };
 
-/** A labelled text. */
 export interface Row {
   label: string;
   inlines: Inline[];
 }
 
-/** Labelled texts, one below the other. */
 export type Fields = { kind: "fields"; rows: Row[] };
 
 /** Cells have no line breaks. `rightAligned`: by column. */
@@ -144,7 +142,6 @@ export function textOf(block: Block): string {
   return block.kind === "item" ? `${block.marker} ${text}` : text;
 }
 
-/** The text of inlines, without styles. */
 export function plain(inlines: readonly Inline[]): string {
   return inlines.map((inline) => inline.text).join("");
 }

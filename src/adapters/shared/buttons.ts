@@ -12,7 +12,6 @@ export type Deed = Omit<Extract<Inbound, { kind: "click" }>, "actor"> | { kind: 
 
 /** What a platform does about a press or a sent form. Each call also acknowledges it. */
 interface InteractionTarget<Reply> {
-  /** Records it in the journal. */
   record(deed: Deed): Promise<Reply>;
   /** Says it to the person alone. */
   tell(text: string): Promise<Reply>;
@@ -21,12 +20,10 @@ interface InteractionTarget<Reply> {
 export interface ButtonTarget<Reply> extends InteractionTarget<Reply> {
   /** `typed`: what can be typed instead. */
   openForm(form: Form, typed: string): Promise<Reply>;
-  /** Shows it to the person alone. */
   show(message: RenderedMessage): Promise<Reply>;
 }
 
 export interface FormTarget<Reply> extends InteractionTarget<Reply> {
-  /** Says what is wrong with what was written. */
   showMistakes(form: MistakenForm): Promise<Reply>;
 }
 

@@ -34,7 +34,6 @@ export function isPrivate(part: string): boolean {
   return part.includes("/");
 }
 
-/** One thread, as `deliverParts` needs it. */
 export interface DeliveryTarget<Message> {
   /** The parts of an earlier attempt at a delivery that stand in the thread, by their number. */
   find(delivery: string, parts: number): Promise<Map<number, string>>;

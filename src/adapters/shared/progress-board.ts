@@ -41,14 +41,12 @@ export interface ProgressBoard<Place> {
   note(place: Place, ref: MessageRef, update: Progress): void;
   /** Nothing of this message's progress is shown from now on; resolves when no edit is on its way. */
   end(ref: MessageRef): Promise<void>;
-  /** Ends everything. */
   stop(): void;
 }
 
 export interface ProgressBoardParts<Place> {
   /** Edits the message. False when it is gone. */
   show(place: Place, ref: MessageRef, rendered: RenderedMessage): Promise<boolean>;
-  /** What names the thread. */
   threadOf(place: Place): string;
   allowLink(place: Place): AllowLink;
   /** True: what was just posted counts as an edit. */

@@ -18,7 +18,6 @@ export interface ChatViewParts<Place, Message> {
   encode(rendered: RenderedMessage): readonly Message[];
   /** Shows something to one person alone. Undefined when that isn't possible. */
   postPrivately(account: string, rendered: RenderedMessage): Promise<MessageRef | undefined>;
-  /** What people call the account. */
   nameOf(account: string): Promise<string>;
   /** Shows the status at once or not at all; never fails. */
   showStatus?(status: ThreadStatus): void;

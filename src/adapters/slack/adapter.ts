@@ -51,7 +51,6 @@ const SCOPES = [
 /** How long an event waits until a person was told something: it must be acknowledged within 3 s. */
 const TELL_MS = 1_500;
 
-/** What there is once the workspace is known. */
 interface Connected {
   workspace: Workspace;
   people: SlackPeople;

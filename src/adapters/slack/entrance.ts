@@ -33,11 +33,9 @@ type Envelope = z.infer<typeof envelope>;
 export interface EntranceParts {
   messages: Messages;
   presses: Interactions;
-  /** Workspaces that are served. */
   teams: ReadonlySet<string>;
   /** The app that the bot is, where it is known. */
   app(): string | undefined;
-  /** Slack says that it dropped events. */
   onDropped(): Promise<void>;
   log: Logger;
   quietly: QuietLog;

@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import * as z from "zod";
 import { type AttachedFile, createFileReader, type ReadFiles } from "../shared/inbound-files.ts";
 
-/** A file as Slack's events describe it. */
 export const slackFile = z
   .object({
     name: z.string().nullish(),

@@ -16,7 +16,6 @@ const fieldSchema = z.object({
   selected_option: z.object({ value: z.string() }).nullish(),
 });
 
-/** What is taken of a `view_submission` payload. */
 export const submitSchema = z.object({
   user: z.object({ id: z.string(), team_id: z.string().optional() }),
   view: z.object({

@@ -49,12 +49,10 @@ export interface MessageParts {
   readFiles: ReadFiles;
   /** Tells a person alone, in the thread; never fails. */
   tell(place: Place, user: string, text: string): Promise<void>;
-  /** Somebody wrote there. */
   onHeard(place: Place): void;
   log: Logger;
 }
 
-/** Takes what people write. */
 export interface Messages {
   /**
    * Takes an event `message` or `app_mention`: resolves once what is for the bot is in the journal, or when nothing is.

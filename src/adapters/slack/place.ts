@@ -3,7 +3,6 @@ import { type JournalKey, tryJournalKey } from "../../core/journal-key.ts";
 /** The workspace that the bot's token belongs to, and who the bot is in it. */
 export interface Workspace {
   team: string;
-  /** Its name for people. */
   name: string;
   /** With a slash at the end. */
   url: string;
@@ -43,12 +42,10 @@ export function tryAccount(account: string): { team: string; user: string } | un
   return team === undefined || user === undefined ? undefined : { team, user };
 }
 
-/** The group's id in a reference such as `slack:group:S0SRE`. */
 export function tryGroup(reference: string): string | undefined {
   return /^slack:group:([A-Z0-9]+)$/.exec(reference)?.[1];
 }
 
-/** The address under which people find the message in a browser. */
 export function linkOf({ url }: Workspace, { channel, root }: Place): string {
   return `${url}archives/${channel}/p${root.replace(".", "")}`;
 }

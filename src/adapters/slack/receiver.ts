@@ -4,13 +4,11 @@
  */
 export type Take = (body: unknown) => Promise<unknown>;
 
-/** How events come in. */
 export interface EventSource {
   /** Resolves once events arrive. @throws BotError what the platform and the port throw */
   start(take: Take): Promise<void>;
   /** Takes nothing new, waits for what is being taken, up to 3 s, and ends the connections. */
   stop(): Promise<void>;
-  /** Where events come from, for people. */
   describe(): string;
   /** The app that they are for, where that is said. */
   app(): string | undefined;

@@ -18,7 +18,6 @@ const frameSchema = z.object({
 /** The connection's own, which the client answers. */
 const CLIENTS: ReadonlySet<unknown> = new Set(["hello", "disconnect"]);
 
-/** What comes over the connections of a client. */
 export interface Frames {
   /** From now on what people sent goes there. */
   use(take: Take): void;
@@ -85,7 +84,6 @@ export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log
   };
 }
 
-/** Undefined for what is no frame. */
 function readFrame(data: unknown) {
   try {
     const frame: unknown = JSON.parse(String(data));

@@ -29,7 +29,6 @@ export async function readSlackText(text: string, reader: TextReader): Promise<s
   );
 }
 
-/** True when the text mentions this user. */
 export function mentions(text: string, user: string): boolean {
   return text.includes(`<@${user}>`) || text.includes(`<@${user}|`);
 }
@@ -48,7 +47,6 @@ function withoutMention(text: string, user: string): string {
     .trim();
 }
 
-/** What stands between `<` and `>`. */
 function plain(inside: string, nameOf: (user: string) => string | undefined): string {
   const bar = inside.indexOf("|");
   const target = unescaped(bar < 0 ? inside : inside.slice(0, bar));

@@ -22,15 +22,10 @@ export interface Activity {
   asked(): void;
   /** The thread said something, or showed how an action stands. */
   heard(what: Outgoing | "action"): void;
-  /** Nothing is owed for what was asked. */
   settled(): void;
-  /** Tools that run. */
   readonly running: number;
-  /** Something is worked on that could be stopped. */
   readonly busy: boolean;
-  /** Something was asked, and nothing has been heard since. */
   readonly unheard: boolean;
-  /** Ms since anything was asked, heard or noted. */
   idleMs(): number;
   stop(): void;
 }

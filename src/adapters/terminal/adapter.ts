@@ -16,7 +16,6 @@ export interface TerminalOptions {
   interactive: boolean;
   /** `terminal:<operating system user>` */
   account: string;
-  /** What the person is called in threads. */
   name: string;
   /** The folder that relative paths of files are taken from; absolute. */
   folder: string;
@@ -24,7 +23,6 @@ export interface TerminalOptions {
   now: () => number;
 }
 
-/** The person's own terminal: one thread at a time. */
 export interface Terminal extends Adapter {
   view(key: JournalKey): TerminalView | undefined;
   /**

@@ -31,7 +31,6 @@ export interface AskOptions {
   json: boolean;
   /** On `err`; the answer is never coloured. */
   color: boolean;
-  /** Ms since 1970. */
   now: () => number;
 }
 
@@ -45,14 +44,12 @@ export interface Ask extends Adapter {
   readonly finished: Promise<AskExit>;
 }
 
-/** What was asked back and waits for an answer. */
 interface Asked {
   call: string;
   text: string;
   choices: string[];
 }
 
-/** What was said beside the answer. */
 interface Aside {
   notices: string[];
   asked: Asked[];
@@ -68,7 +65,6 @@ export async function readQuestion(text: string, actor: Actor, folder: string): 
   return { kind: "text", actor, text, ...(read.files.length === 0 ? {} : { files: read.files }) };
 }
 
-/** How often it looks whether anything more will come. */
 const POLL_MS = 40;
 
 export function createAsk(options: AskOptions): Ask {

@@ -10,7 +10,6 @@ import type { InboundFile } from "../adapter.ts";
 /** The files that a typed text names, or why it cannot be sent with them, in words for whoever typed it. */
 export type Attachments = { files: InboundFile[] } | { why: string };
 
-/** Files that one text may bring. */
 const MAX_FILES = 8;
 
 const TYPES: Readonly<Record<string, FileType>> = {

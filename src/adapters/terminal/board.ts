@@ -12,17 +12,13 @@ type Placement = "card" | Manner | undefined;
 export interface Board {
   /** Takes the card as shown. A new action or revision that waits is shown whole; an identical line never twice. */
   place(card: ActionCard): Placement;
-  /** People were asked whether an action or call happened. */
   askOutcome(ref: string): void;
-  /** Somebody here has said whether it happened. */
   settled(ref: string): void;
   /** A question was shown: the call that waits, and answers to choose from. */
   ask(call: string, choices: readonly string[]): void;
-  /** True for a question that was shown here, answered or not. */
   hasAsked(call: string): boolean;
   /** Of the questions only these still wait. */
   keepQuestions(waiting: readonly string[]): void;
-  /** A question was answered here. */
   answered(call: string): void;
   card(action: string): ActionCard | undefined;
   /** What can be answered now; later changes do not show in it. */

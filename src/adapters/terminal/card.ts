@@ -20,7 +20,6 @@ export function cardText(card: ActionCard, look: Look, footer: string): string {
   return box(renderCard(card, { isUncut: true }), look, footer);
 }
 
-/** Everything that is known of an action. */
 export function detailsText(card: ActionCard, look: Look, footer: string): string {
   return box(renderDetails(card), look, footer);
 }

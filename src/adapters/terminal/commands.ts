@@ -18,7 +18,6 @@ export interface CommandParts {
   look: () => Look;
 }
 
-/** The key of a thread that does not exist yet. */
 export function newThreadKey(): JournalKey {
   return `${TRANSPORT}:${randomUUID()}`;
 }

@@ -10,9 +10,7 @@ export interface EditDialogParts {
   key: JournalKey;
   queries: Pick<Queries, "editForm" | "checkEdit">;
   interactive: boolean;
-  /** Says something to the person. */
   hint(text: string): Promise<void>;
-  /** Sends an edit that has no mistakes. */
   send(action: string, revision: number, args: JsonObject): Promise<void>;
 }
 
@@ -26,7 +24,6 @@ export interface EditDialog {
   enter(line: string): Promise<void>;
   /** Leaves everything as it was. */
   cancel(): void;
-  /** Sends all arguments at once, as JSON. */
   sendJson(card: ActionCard, json: string): Promise<void>;
 }
 

@@ -8,9 +8,7 @@ export interface Editing {
   asks(): { label: string; text: string };
   /** Takes the line; false when there is nothing more to ask. */
   enter(line: string): boolean;
-  /** What was written so far, by field. */
   written(): Record<string, string>;
-  /** Something is another than it was. */
   changed(): boolean;
   /** Begins again at this field, or at the first, with what was written. */
   again(field: string | undefined): void;

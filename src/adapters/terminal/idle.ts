@@ -11,11 +11,8 @@ const UNHEARD_MS = 2_000;
 export interface Watched {
   key: JournalKey;
   board: Board;
-  /** Tools that run, as far as the screen was told. */
   running: number;
-  /** Something was asked, and nothing has been heard since. */
   unheard: boolean;
-  /** Ms since the screen asked or was told anything. */
   idleMs: number;
 }
 

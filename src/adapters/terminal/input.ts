@@ -15,7 +15,6 @@ export interface Answerable {
 type Click = Omit<Extract<Inbound, { kind: "click" }>, "actor">;
 type Refusal = { kind: "refused"; why: string };
 
-/** What a typed line means here. */
 export type Reply =
   | { kind: "empty" }
   /** For the inbox, whose grammar knows more. */

@@ -96,7 +96,6 @@ export class Screen {
     return this.#output.columns ?? DEFAULT_COLUMNS;
   }
 
-  /** How many live lines there is room for. */
   get liveRoom(): number {
     return Math.max(1, Math.min(MAX_LIVE_LINES, (this.#output.rows ?? 24) - 4));
   }
@@ -106,7 +105,6 @@ export class Screen {
     return this.#broken;
   }
 
-  /** What is being typed. */
   get typed(): string {
     return this.#editor.line;
   }
@@ -147,7 +145,6 @@ export class Screen {
     if (text !== "") this.#editor.write(text);
   }
 
-  /** Empties the line being typed. */
   clearTyped(): void {
     if (!this.#interactive || this.#ended) return;
     this.#editor.write(null, { ctrl: true, name: "e" });

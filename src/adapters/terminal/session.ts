@@ -31,7 +31,6 @@ export interface SessionParts {
   key: JournalKey;
   screen: Screen;
   paint: Paint;
-  /** Markdown is rendered. */
   rich: boolean;
   interactive: boolean;
   actor: Actor;
@@ -337,7 +336,6 @@ export class Session {
     }
   }
 
-  /** This screen's own word to the person. */
   async #hint(text: string): Promise<void> {
     const lines = wrapWords(text, this.#parts.screen.columns);
     await this.#say(lines.map((line) => this.#parts.paint("dim", line)).join("\n"));

@@ -17,7 +17,6 @@ export type Paint = (style: Style, text: string) => string;
 /** What decides how a thing looks on this screen, now. */
 export interface Look {
   paint: Paint;
-  /** Cells in a line. */
   columns: number;
   /** Ms since 1970; ages and times left are counted from it. */
   now: number;

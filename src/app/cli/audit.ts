@@ -104,9 +104,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
 };
 
 export interface AuditFilter {
-  /** Only this thread. */
   key: JournalKey | undefined;
-  /** Only entries from then on, ms since 1970. */
   since: number | undefined;
 }
 

@@ -6,16 +6,13 @@ import type { JournalReader } from "../../journal/journal.ts";
 /** Exit codes of every command; scripts rely on them. 3: it needs an approval or an answer. */
 export const EXIT = { answered: 0, failed: 1, usage: 2, needsApproval: 3 } as const;
 
-/** What a command is given. */
 export interface CommandInput {
   config: Config;
   /** The file that variables were read from, or undefined. */
   envFile: string | undefined;
   /** Where the person stands. */
   folder: string;
-  /** The words after the command's name. */
   words: readonly string[];
-  /** The options that were given. */
   options: Readonly<Record<string, string | boolean | undefined>>;
 }
 
@@ -31,7 +28,6 @@ export interface CliCommand {
   readonly options?: Readonly<Record<string, "text" | "flag">>;
   /** How many words may follow its name. */
   readonly words?: { min: number; max: number };
-  /** Returns the exit code. */
   run(input: CommandInput): Promise<number>;
 }
 

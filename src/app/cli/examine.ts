@@ -19,19 +19,15 @@ export interface Finding {
 
 export interface DoctorParts {
   nodeVersion: string;
-  /** The file that variables were read from, or undefined. */
   envFile: string | undefined;
-  /** Where the store is. */
   storeName: string;
   warnings: readonly string[];
   /** Opens the store to be read; what can be lived with is told to `warn`. */
   openJournal(warn: (text: string) => void): Promise<JournalReader>;
   /** Undefined: none is configured. */
   loadModel: (() => Promise<Model>) | undefined;
-  /** The chat platforms that are configured. */
   platforms: readonly ChatAdapter[];
   tools: readonly Tool[];
-  /** The integrations whose tools are not offered, and why. */
   unavailable: readonly { name: string; why: string }[];
   skills: readonly Skill[];
   /** Of skills, loaded or not. */

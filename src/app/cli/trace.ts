@@ -15,7 +15,6 @@ export const trace: CliCommand = {
   },
 };
 
-/** One line an entry, with all that it says. */
 function traceLine(entry: StoredEntry): string {
   const { seq, at, id, kind, head: _, ...fields } = entry;
   const said = Object.entries(fields).map(

@@ -60,7 +60,6 @@ export async function* due(store: Asked, host: string | undefined): AsyncIterabl
   for (const key of keys) yield key as JournalKey;
 }
 
-/** Newest first. */
 export async function* list(store: Asked, prefix: string): AsyncIterable<JournalSummary> {
   const found = await store.main.ask((client) =>
     Promise.all(TAGS.map((tag) => client.zRangeWithScores(listIn(tag), 0, -1))),

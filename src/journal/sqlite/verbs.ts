@@ -44,7 +44,6 @@ export interface Store extends Reading {
   watchers: Watchers;
 }
 
-/** The journal as it stands, if there is one. */
 export function rowOf({ sql }: Reading, key: JournalKey): JournalRow | undefined {
   return sql.row.get(key) as JournalRow | undefined;
 }
