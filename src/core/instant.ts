@@ -1,5 +1,6 @@
 import type { DateTime } from "luxon";
 import { BotError } from "./errors.ts";
+import { quoted } from "./text.ts";
 
 /** What a time without a date or a zone is meant by. */
 export interface Here {
@@ -25,7 +26,7 @@ export async function readMoment(text: string, { zone, now }: Here): Promise<num
   if (written.toLowerCase() === "now") return now;
   const [found, date, hour, minute, second = "0", offset] = MOMENT.exec(written) ?? [];
   if (found === undefined || (date === undefined && offset !== undefined)) {
-    throw invalid(`${shown(written)} is not a time I can read. Write ${MOMENT_FORMS}.`);
+    throw invalid(`${quoted(written)} is not a time I can read. Write ${MOMENT_FORMS}.`);
   }
   const { DateTime } = await import("luxon");
   const time = { hour: Number(hour), minute: Number(minute), second: Number(second) };
@@ -168,9 +169,5 @@ function invalid(text: string): BotError {
 
 /** What to say of a name that is no time zone. */
 export function unknownZone(zone: string): BotError {
-  return invalid(`${shown(zone)} is not a time zone; expected a name such as Europe/Madrid.`);
-}
-
-function shown(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+  return invalid(`${quoted(zone)} is not a time zone; expected a name such as Europe/Madrid.`);
 }

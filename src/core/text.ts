@@ -37,6 +37,11 @@ export function headOf(text: string, maxLength: number): string {
   return head.slice(0, maxLength - word);
 }
 
+/** What somebody wrote, in quotes and cut at 40 characters: for a message about it. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
+
 /** `1 incident`, `3 incidents` */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { webApi } from "@slack/bolt";
 import { BotError, isBotError } from "../../core/errors.ts";
+import { createTurns } from "../../core/turns.ts";
 import type { MessageRef } from "../adapter.ts";
 import {
   deliverParts,
@@ -126,7 +127,8 @@ function createSender(api: Api) {
 
 export function createPosting(api: Api, workspace: Workspace): Posting {
   const { checkRoot, post, postIn, remove, edit } = createSender(api);
-  const inTurn = createTurns();
+  // An attempt that was given up on may still post.
+  const inTurn = createTurns<string>();
 
   return {
     edit,
@@ -159,21 +161,6 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
 
 function unlessRefused(error: unknown): undefined {
   if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
-}
-
-/** Attempts at one delivery follow each other: one that was given up on may still post. */
-function createTurns() {
-  const underway = new Map<string, Promise<MessageRef>>();
-  return async (name: string, attempt: (isLater: boolean) => Promise<MessageRef>) => {
-    const earlier = underway.get(name)?.catch(() => {});
-    const mine = Promise.resolve(earlier).then(() => attempt(earlier !== undefined));
-    underway.set(name, mine);
-    try {
-      return await mine;
-    } finally {
-      if (underway.get(name) === mine) underway.delete(name);
-    }
-  };
 }
 
 function createPostEphemeral(

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
+import { createTurns } from "../../core/turns.ts";
 import type { Api } from "./api.ts";
 import { refusalCode } from "./errors.ts";
 import type { Place } from "./place.ts";
@@ -22,7 +23,7 @@ const LOCAL: ReadonlySet<string> = new Set([
  * tried once.
  */
 export function createStatus(api: Api, log: Logger): (place: Place, status: SessionStatus) => void {
-  const queues = new Map<string, Promise<void>>();
+  const inTurn = createTurns<string>();
   let isOff = false;
 
   async function set({ channel, root }: Place, status: SessionStatus): Promise<void> {
@@ -39,12 +40,6 @@ export function createStatus(api: Api, log: Logger): (place: Place, status: Sess
 
   return (place, status) => {
     if (isOff) return;
-    const thread = `${place.channel} ${place.root}`;
-    const queue = (queues.get(thread) ?? Promise.resolve())
-      .then(() => set(place, status))
-      .finally(() => {
-        if (queues.get(thread) === queue) queues.delete(thread);
-      });
-    queues.set(thread, queue);
+    void inTurn(`${place.channel} ${place.root}`, () => set(place, status));
   };
 }

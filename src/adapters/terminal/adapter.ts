@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Adapter, Inbox, Queries } from "../adapter.ts";
 import { createPaint } from "./style.ts";
-import { createPeople } from "./people.ts";
+import { createPlace } from "./people.ts";
 import { type Output, Screen } from "./screen.ts";
 import { Session } from "./session.ts";
 import type { TerminalView } from "./view.ts";
@@ -41,16 +41,8 @@ export function createTerminal(options: TerminalOptions): Terminal {
   let open: { key: JournalKey; session: Session } | undefined;
 
   return {
-    transport: "terminal",
-    people: createPeople(options.account),
-    singleOperator: true,
-    isLocal: true,
+    ...createPlace(options.account),
     view: (key) => (open?.key === key ? open.session.view : undefined),
-    audience: async () => undefined,
-    // Whoever sits here has the store.
-    tenants: async () => "all",
-    channel: async (key) => key,
-    link: () => undefined,
     async open(key, { inbox, queries }) {
       screen ??= new Screen(options);
       const actor = { account: options.account, name: options.name };

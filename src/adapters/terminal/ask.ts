@@ -14,7 +14,7 @@ import { isQuiet } from "./idle.ts";
 import { evidenceLines, messageText, tryProgressText } from "./message.ts";
 import { DELIVERED_TWICE } from "./phrases.ts";
 import { DEFAULT_COLUMNS, goneError, type Output } from "./screen.ts";
-import { createPeople } from "./people.ts";
+import { createPlace } from "./people.ts";
 import { noteNotice, type TerminalView } from "./view.ts";
 
 export interface AskOptions {
@@ -144,16 +144,8 @@ export function createAsk(options: AskOptions): Ask {
   err.on("error", () => undefined);
 
   return {
-    transport: "terminal",
-    people: createPeople(options.account),
-    singleOperator: true,
-    isLocal: true,
+    ...createPlace(options.account),
     view: (wanted) => (wanted === key ? view : undefined),
-    audience: async () => undefined,
-    // Whoever sits here has the store.
-    tenants: async () => "all",
-    channel: async (of) => of,
-    link: () => undefined,
     finished,
   };
 }

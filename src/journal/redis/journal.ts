@@ -1,4 +1,5 @@
 import type { JournalKey } from "../../core/journal-key.ts";
+import { createTurns } from "../../core/turns.ts";
 import { type Journal, type JournalReader, knownOf } from "../journal.ts";
 import { createWatchers } from "../watchers.ts";
 import { type RedisAddress, showAddress } from "./address.ts";
@@ -92,7 +93,7 @@ async function open(
         await confirm(client, name, needed, tellsDisk && replicas > 0);
         return reply;
       },
-      inTurn: verbs.createTurns(),
+      inTurn: createTurns(),
     };
     return createJournal(store, tell);
   } catch (error) {

@@ -118,21 +118,6 @@ interface Writing {
   args(prepared: Prepared | undefined): (string | number)[];
 }
 
-/** Work on one key, one after the other. */
-export function createTurns(): Store["inTurn"] {
-  const turns = new Map<JournalKey, Promise<unknown>>();
-  return async (key, work) => {
-    const before = turns.get(key);
-    const mine = before === undefined ? work() : before.then(work, work);
-    turns.set(key, mine);
-    try {
-      return await mine;
-    } finally {
-      if (turns.get(key) === mine) turns.delete(key);
-    }
-  };
-}
-
 const placeArgs = (prepared: Prepared | undefined) => {
   const { last = "", head = "", at = "" } = prepared?.place ?? {};
   return [last, head, at];
