@@ -49,7 +49,7 @@ export interface Dispatcher {
   /** The arguments as this machine reads them (`Tool.meant`). Never throws. */
   meant(tool: string, args: JsonObject): Promise<JsonObject[]>;
   /**
-   * Checks the arguments and fixes what they point to, and where the call is for a machine that this is the one. The breaker is asked here and in `drift`, not in `run`: by
+   * Checks the arguments and fixes what they point to, and where the call is for a machine that this is the one. The breaker is asked here and in `revalidate`, not in `run`: by
    * then the call is written down as started. A call that it refuses is "blocked", whatever its effect.
    * @throws BotError TOOL_UNKNOWN, INPUT_INVALID, PRECHECK_FAILED, NOT_AVAILABLE, CIRCUIT_OPEN or what the tool's pin
    * throws
