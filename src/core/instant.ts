@@ -1,6 +1,6 @@
 import type { DateTime } from "luxon";
 import { BotError } from "./errors.ts";
-import { quoted } from "./text.ts";
+import { inQuotes } from "./text.ts";
 
 /** What a time without a date or a zone is meant by. */
 export interface Here {
@@ -26,7 +26,7 @@ export async function readMoment(text: string, { zone, now }: Here): Promise<num
   if (written.toLowerCase() === "now") return now;
   const [found, date, hour, minute, second = "0", offset] = MOMENT.exec(written) ?? [];
   if (found === undefined || (date === undefined && offset !== undefined)) {
-    throw invalid(`${quoted(written)} is not a time I can read. Write ${MOMENT_FORMS}.`);
+    throw invalid(`${inQuotes(written)} is not a time I can read. Write ${MOMENT_FORMS}.`);
   }
   const { DateTime } = await import("luxon");
   const time = { hour: Number(hour), minute: Number(minute), second: Number(second) };
@@ -169,5 +169,5 @@ function invalid(text: string): BotError {
 
 /** What to say of a name that is no time zone. */
 export function unknownZone(zone: string): BotError {
-  return invalid(`${quoted(zone)} is not a time zone; expected a name such as Europe/Madrid.`);
+  return invalid(`${inQuotes(zone)} is not a time zone; expected a name such as Europe/Madrid.`);
 }

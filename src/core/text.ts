@@ -38,7 +38,7 @@ export function headOf(text: string, maxLength: number): string {
 }
 
 /** What somebody wrote, in quotes and cut at 40 characters: for a message about it. */
-export function quoted(text: string): string {
+export function inQuotes(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 

@@ -4,7 +4,7 @@ import type { Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import type { Journal } from "../journal/journal.ts";
 import { suggest } from "../core/suggest.ts";
-import { quoted } from "../core/text.ts";
+import { inQuotes } from "../core/text.ts";
 import { advance } from "./fold.ts";
 import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./incident.ts";
 import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
@@ -221,7 +221,7 @@ function unknown(id: string, visible: readonly Incident[]): BotError {
       : newest.length > 0
         ? ` The newest: ${newest.join(", ")}.`
         : "";
-  return new BotError("INPUT_INVALID", `No incident ${quoted(id)} is visible from here.${hint}`);
+  return new BotError("INPUT_INVALID", `No incident ${inQuotes(id)} is visible from here.${hint}`);
 }
 
 function newer(id: string): BotError {

@@ -2,7 +2,7 @@ import type { DateTime } from "luxon";
 import { oneLine } from "../core/text.ts";
 import { BotError } from "../core/errors.ts";
 import { createClock, firstInstant, type Here, isDay, unknownZone } from "../core/instant.ts";
-import { quoted } from "../core/text.ts";
+import { inQuotes } from "../core/text.ts";
 
 /** From `from` until just before `to`, in ms since 1970. */
 export interface Period {
@@ -147,7 +147,7 @@ export function showPeriod({ from, to, zone, name }: Period): string {
 
 /** What to tell somebody who wrote this as a period. */
 export function notAPeriod(text: string): string {
-  return `I don't understand the period ${quoted(text)}. Write ${PERIOD_FORMS}.`;
+  return `I don't understand the period ${inQuotes(text)}. Write ${PERIOD_FORMS}.`;
 }
 
 function unreadable(text: string): BotError {
