@@ -10,13 +10,14 @@ export function tryJournalKey(text: string): JournalKey | undefined {
 }
 
 /**
- * The tenant that a thread belongs to, whoever writes in it: `slack:<team>`, `discord:<guild>`, and of a transport without
- * tenants itself, such as `terminal`. Undefined for a direct message on Discord, which is in no guild.
+ * The tenant that a thread belongs to, whoever writes in it: in `<transport>:<tenant>:<place>…` it is `<transport>:<tenant>`, such
+ * as `slack:T1`; a transport without tenants, such as `terminal`, is one itself. Undefined where the key has `dm` in the tenant's
+ * place: a direct message that belongs to none.
  */
 export function tenantOf(key: string): string | undefined {
-  const [transport = "", tenant = ""] = key.split(":");
-  if (transport !== "slack" && transport !== "discord") return transport;
-  return transport === "discord" && tenant === "dm" ? undefined : `${transport}:${tenant}`;
+  const [transport = "", tenant = "", place] = key.split(":");
+  if (place === undefined) return transport;
+  return tenant === "dm" ? undefined : `${transport}:${tenant}`;
 }
 
 /** The transport whose view shows this journal, such as `terminal`. */

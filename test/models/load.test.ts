@@ -64,7 +64,7 @@ describe("a model by its id", () => {
   test.each([
     ["", KEYS, "anthropic/<name>"],
     ["claude", KEYS, "anthropic/<name>"],
-    ["gemini/pro", KEYS, "anthropic/<name>"],
+    ["unknown/pro", KEYS, "anthropic/<name>"],
     ["anthropic/", KEYS, "anthropic/<name>"],
     ["toString/a", KEYS, "anthropic/<name>"],
     ["anthropic/a b", KEYS, "anthropic/<name>"],
