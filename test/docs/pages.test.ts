@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { usage } from "../../src/app/cli/commands.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { type CommandWord, USAGE } from "../../src/commands/phrases.ts";
 import { loadSkills } from "../../src/skills/load.ts";
@@ -78,6 +79,14 @@ describe("what the pages say", () => {
     const screen = read("README.md").split("\n").slice(0, 60).join("\n");
     expect(screen).toContain("npm ci && npm start");
     expect(screen).toContain("npm ci && npm test");
+  });
+
+  test("the README's table of commands has each command of the program", () => {
+    const rows = read("README.md").matchAll(/^\| `npm start -s -- ([a-z]+)/gm);
+    const named = usage().matchAll(/npm start -s -- ([a-z]+)/g);
+    const wordsOf = (found: Iterable<RegExpExecArray>) =>
+      new Set(Array.from(found, ([, word]) => word));
+    expect(wordsOf(rows)).toEqual(wordsOf(named));
   });
 
   test("the README's table of tools is the registry", async () => {
