@@ -135,7 +135,7 @@ export type Outgoing =
       text: string | undefined;
       results: CallResult[];
       /** A model's run: the text is the answer and the results are its evidence. */
-      talk: boolean;
+      isModelRun: boolean;
       spent?: Spent;
     }
   | Notice;

@@ -176,7 +176,7 @@ function advance(transcript: Transcript, entry: Entry): void {
       if (entry.talk?.brief === true) shorten(transcript, entry.answers);
       return;
     case "assistant":
-      hear(transcript, entry);
+      applyAssistant(transcript, entry);
       return;
     case "gate":
       enqueue(transcript, entry, [note(entry.text)]);
@@ -238,7 +238,7 @@ function refOf({ numbered }: Transcript, call: string): string {
   return numbered.has(call) ? citationOf(call) : `the direct command ${call}`;
 }
 
-function hear(transcript: Transcript, entry: Entry<"assistant">): void {
+function applyAssistant(transcript: Transcript, entry: Entry<"assistant">): void {
   const run = transcript.runs.get(entry.run);
   if (run === undefined) return; // it came after its run's end: nobody will carry out what it asks for
   tell(transcript, entry.run, tellingOf(entry));

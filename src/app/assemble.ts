@@ -98,15 +98,19 @@ export async function assemble(
   { local }: { local: boolean },
 ): Promise<Bot> {
   const { allow } = settingsOf(network, config.values);
-  const equipment = await loadToolset(config, () => ledger);
-  const { tools } = equipment;
-  logWarnings(log, config, equipment);
+  const toolset = await loadToolset(config, () => ledger);
+  const { tools } = toolset;
+  logWarnings(log, config, toolset);
   const journal = await openStore(config, (text) => log.warn(text));
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
   const ledger = createLedger(journal, encode);
-  const talk = runTerms(config, equipment);
-  const commands = { tools, talk, modelProblem: (id: string) => modelProblem(id, config.model) };
+  const terms = runTerms(config, toolset);
+  const commands = {
+    tools,
+    talk: terms,
+    modelProblem: (id: string) => modelProblem(id, config.model),
+  };
   const adapters = new Map<string, Adapter>();
   /** By the first part of the keys of their journals. */
   const handlers = new Map<string, KeyHandler>();
@@ -132,7 +136,7 @@ export async function assemble(
     run: {
       direct: (command, thread) => answerCommand(command, thread, commands),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
-      terms: talk,
+      terms,
     },
     encoder,
     model: createModels(config),

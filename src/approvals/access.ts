@@ -101,7 +101,7 @@ function decideFor({ rules }: AccessPolicy, call: AccessCall, requester: Request
   }
   if (decision !== undefined) return { kind: decision };
   if (requester.membership === "member" || call.open === true) return { kind: "allow" };
-  return { kind: "deny", why: refusalOf(call, requester) };
+  return { kind: "deny", why: accessRefusal(call, requester) };
 }
 
 function covers(
@@ -132,7 +132,7 @@ const KINDS: Readonly<Record<Requester["membership"], string>> = {
   unknown: "People from outside this server or workspace",
 };
 
-function refusalOf({ effect, own }: AccessCall, { membership }: Requester): string {
+function accessRefusal({ effect, own }: AccessCall, { membership }: Requester): string {
   const what =
     own === true ? "change records" : effect === "read" ? "run checks" : "ask for actions";
   return `${KINDS[membership]} can't ${what} here. Ask a full member of this channel.`;

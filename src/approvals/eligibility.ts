@@ -107,11 +107,11 @@ export async function isAlone(
  * @throws what a look-up throws, if the quorum was not reached without it
  */
 export async function countEligible(
-  electorate: VotingRule,
+  votingRule: VotingRule,
   place: Place,
   isMeant: (account: string) => boolean = () => true,
 ): Promise<number | undefined> {
-  const { approvers } = electorate;
+  const { approvers } = votingRule;
   const accounts =
     approvers.kind === "listed"
       ? approvers.accounts.map((each) => each.account)
@@ -120,14 +120,14 @@ export async function countEligible(
   const found = new Set<string>();
   const failures: unknown[] = [];
   for (const account of accounts.filter(isMeant)) {
-    if (countPeople(found) >= electorate.quorum) return countPeople(found);
-    const checked = await checkEligible(account, electorate, place).catch((error: unknown) => {
+    if (countPeople(found) >= votingRule.quorum) return countPeople(found);
+    const checked = await checkEligible(account, votingRule, place).catch((error: unknown) => {
       failures.push(error);
       return { eligible: false };
     });
     if (checked.eligible) found.add(place.personOf(account));
   }
   // Too few, but the missing look-up could have added somebody.
-  if (countPeople(found) < electorate.quorum && failures.length > 0) throw failures[0];
+  if (countPeople(found) < votingRule.quorum && failures.length > 0) throw failures[0];
   return countPeople(found);
 }

@@ -31,7 +31,7 @@ export function nothingHeard(): Heard {
 }
 
 /** Folds the next entry in, in place; an entry that is already in changes nothing. */
-export function hear(heard: Heard, entry: Entry): void {
+export function noteHeard(heard: Heard, entry: Entry): void {
   const { seq } = entry;
   if (seq <= heard.last) return;
   heard.last = seq;

@@ -238,7 +238,7 @@ export function plainAsk(terms: Pick<Ask, "requesterMayApprove"> & Partial<Pick<
  * in any case, and its requesters may not approve it unless a rule here says so. For a single person (the terminal), pass
  * the policy with `singleOperator: true`.
  */
-export function decide(policy: ApprovalPolicy, call: PolicyCall): Decision {
+export function decidePolicy(policy: ApprovalPolicy, call: PolicyCall): Decision {
   const denying = policy.rules.findIndex((one) => one.decide === "deny" && covers(one, call));
   const index =
     denying >= 0 ? denying : policy.rules.findIndex((candidate) => covers(candidate, call));

@@ -19,7 +19,7 @@ import {
 
 export interface CommandParts {
   tools: readonly Tool[];
-  talk: RunTerms | undefined;
+  terms: RunTerms | undefined;
   /** Why no run could use this model, or undefined. */
   modelProblem(id: string): string | undefined;
 }
@@ -32,7 +32,7 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
     case "run":
       return readRun(command, tools);
     case "help":
-      return say(helpText(parts.talk !== undefined));
+      return say(helpText(parts.terms !== undefined));
     case "tools":
       return say(toolsText(tools));
     case "cost":
@@ -86,16 +86,16 @@ function threadCost({ counts }: Thread): string {
 function modelText(
   chosen: string | undefined,
   { model }: Thread,
-  { talk, modelProblem }: CommandParts,
+  { terms, modelProblem }: CommandParts,
 ): DirectAnswer {
-  const id = chosen ?? model ?? talk?.model;
-  if (talk === undefined || id === undefined) {
+  const id = chosen ?? model ?? terms?.model;
+  if (terms === undefined || id === undefined) {
     return { kind: "text", text: NO_MODEL, failed: true };
   }
   const problem = modelProblem(id);
   if (problem !== undefined) return { kind: "text", text: problem, failed: true };
-  const { steps, tokens, minutes } = talk.budget;
-  const limits = `One answer may take ${steps} steps, ${tokens} tokens and ${minutes} minutes of work; one day ${talk.tokensPerDay} tokens.`;
+  const { steps, tokens, minutes } = terms.budget;
+  const limits = `One answer may take ${steps} steps, ${tokens} tokens and ${minutes} minutes of work; one day ${terms.tokensPerDay} tokens.`;
   const from = chosen === undefined ? "" : " from its next run on";
   return { kind: "text", text: `This thread uses ${id}${from}. ${limits}`, failed: false };
 }

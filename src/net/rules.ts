@@ -104,7 +104,7 @@ export function createAddressCheck(
     const address = readAddress(text);
     const granted = rules.local || (name !== undefined && isNamed(withoutDot(name), names));
     for (const meant of meanings(address)) {
-      const problem = judge(meant, granted, networks);
+      const problem = checkAddress(meant, granted, networks);
       if (problem === undefined) continue;
       const as = meant === address ? "" : ` (which stands for ${String(meant)})`;
       return { kind: "refused", reason: `${String(address)}${as} is ${problem}` };
@@ -114,7 +114,7 @@ export function createAddressCheck(
 }
 
 /** What is wrong with an address that embeds no other, or undefined. */
-function judge(
+function checkAddress(
   address: Address,
   granted: boolean,
   networks: readonly Network[],

@@ -38,10 +38,10 @@ export function outgoingOf(
   const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
   const status = ended?.status ?? "failed";
   const answer = { kind: "answer" as const, run: started.run, status, text, results };
-  if (modelRun === undefined) return { ...answer, talk: false };
+  if (modelRun === undefined) return { ...answer, isModelRun: false };
   const { steps, usage, workMs } = modelRun;
   // Stopped before its model had answered once, it has nothing to count.
-  return { ...answer, talk: true, ...(steps > 0 && { spent: { steps, usage, workMs } }) };
+  return { ...answer, isModelRun: true, ...(steps > 0 && { spent: { steps, usage, workMs } }) };
 }
 
 /** The notice as it stays once what it is about waits no longer; undefined: it goes. */

@@ -5,7 +5,7 @@ import type { Run, Thread } from "./state.ts";
 
 /** The life of a run: started, and for a model's turn by turn, to its end. */
 
-export function startRun(thread: Thread, started: Entry<"run_started">): void {
+export function applyRunStarted(thread: Thread, started: Entry<"run_started">): void {
   let stopped = false;
   let stoppedBy: string | undefined;
   let chooses: string | undefined;
@@ -68,7 +68,7 @@ const TOO_MUCH: ReadonlySet<string> = new Set([
   "MODEL_REQUEST_INVALID",
 ]);
 
-export function endRun(thread: Thread, ended: Entry<"run_ended">): void {
+export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   const run = thread.runs.get(ended.run);
   if (run === undefined || run.ended !== undefined) return;
   run.ended = ended;

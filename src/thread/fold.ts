@@ -5,7 +5,7 @@ import { applyClosed, applyProposal, applyVote, closeOpen } from "./fold-actions
 import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
 import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
-import { applyTurn, endRun, startRun } from "./fold-runs.ts";
+import { applyTurn, applyRunEnded, applyRunStarted } from "./fold-runs.ts";
 import { applyGate } from "./model-run.ts";
 import { type Call, type Thread, emptyThread } from "./state.ts";
 
@@ -56,8 +56,8 @@ const APPLIED: Applied = {
   stop,
   timer: closeExpired,
   signal: applyLateWord,
-  run_started: startRun,
-  run_ended: endRun,
+  run_started: applyRunStarted,
+  run_ended: applyRunEnded,
   assistant(thread, entry) {
     thread.counts.usage = addUsage(thread.counts.usage, entry.usage);
     thread.requestTokens = totalTokens({ ...entry.usage, output: 0 });

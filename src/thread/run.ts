@@ -180,7 +180,7 @@ export function nextTurn(run: Run, modelRun: ModelRun): NextTurn | undefined {
   const wasToldToAnswer = toolsOff !== undefined && toolsOff.seq <= last.seen;
   const isAnswer = wasToldToAnswer && last.content.some(({ kind }) => kind === "text");
   if (isAnswer || (turn.length === 0 && (last.stop !== "pause" || wasToldToAnswer)))
-    return conclude(run, modelRun, last);
+    return concludeRun(run, modelRun, last);
   // It called tools all the same: what it found is reported without it.
   if (wasToldToAnswer) {
     return write(
@@ -254,7 +254,7 @@ function limitReached({ terms, steps, usage, workMs, last }: ModelRun): string |
 }
 
 /** The model has said its last word: it passes, or is sent back once. */
-function conclude(run: Run, modelRun: ModelRun, last: Entry<"assistant">): NextTurn {
+function concludeRun(run: Run, modelRun: ModelRun, last: Entry<"assistant">): NextTurn {
   const text = last.content
     .flatMap((block) => (block.kind === "text" ? [block.text] : []))
     .join("\n\n")
@@ -334,7 +334,7 @@ const PROBLEMS: Readonly<Record<CallProblem, string>> = {
 };
 
 /** Why a model's call gets a result without being looked at any further, or undefined. */
-export function refusalOf(
+export function whyNotLooked(
   call: Call,
   { modelRun }: Run,
   terms: RunTerms | undefined,

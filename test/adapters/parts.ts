@@ -76,7 +76,7 @@ export function openParts(journal: Journal) {
 }
 
 export function answer(run: string, text: string): Outgoing {
-  return { kind: "answer", run, status: "completed", text, results: [], talk: false };
+  return { kind: "answer", run, status: "completed", text, results: [], isModelRun: false };
 }
 
 export function cardOf(key: JournalKey, changes: Partial<ActionCard> = {}): ActionCard {

@@ -6,7 +6,7 @@ import {
   decideAccess,
   groupsIn,
 } from "../../src/approvals/access.ts";
-import { decide } from "../../src/approvals/policy.ts";
+import { decidePolicy } from "../../src/approvals/policy.ts";
 import type { Requester } from "../../src/approvals/requester.ts";
 
 const STANDINGS = ["member", "outsider", "guest", "bot", "deactivated", "unknown"] as const;
@@ -133,7 +133,7 @@ describe("a rule of approvals with a requester", () => {
   const policy = (requester: unknown, kind: string) =>
     approvalPolicy.parse({ rules: [{ match: { requester }, decide: kind }] });
   const kindOf = (requester: unknown, kind: string, requesters?: Requester[]) =>
-    decide(policy(requester, kind), { ...call, requesters }).kind;
+    decidePolicy(policy(requester, kind), { ...call, requesters }).kind;
 
   test("allows only if it names everybody who asks", () => {
     expect(kindOf("member", "allow", [who("member")])).toBe("allow");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hear, nothingHeard } from "../../src/approvals/heard.ts";
+import { noteHeard, nothingHeard } from "../../src/approvals/heard.ts";
 import type { Entry } from "../../src/core/entry.ts";
 
 const BOB = { account: "test:bob", name: "bob" };
@@ -20,7 +20,7 @@ function edit(seq: number, host: string): Entry {
 
 test("who edits an action wrote what they changed, and not what the form held", () => {
   const heard = nothingHeard();
-  hear(heard, {
+  noteHeard(heard, {
     seq: 1,
     at: 1,
     id: "propose:a1",
@@ -39,9 +39,9 @@ test("who edits an action wrote what they changed, and not what the form held", 
     barred: [],
     expiresAt: 1,
   });
-  hear(heard, edit(2, "evil.test"));
+  noteHeard(heard, edit(2, "evil.test"));
   expect([...(heard.places.get("test:bob")?.hosts ?? [])]).toEqual([]);
-  hear(heard, edit(3, "shop.test"));
+  noteHeard(heard, edit(3, "shop.test"));
   expect([...(heard.places.get("test:bob")?.hosts ?? [])]).toEqual(["shop.test"]);
 });
 
@@ -50,7 +50,7 @@ test("of what is over nothing is kept but who wrote, which places, and which too
   for (let n = 0; n < 1_000; n += 1) {
     const call = { run: "r1", call: `r1.t${n}` };
     const at = { seq: 2 * n + 1, at: n };
-    hear(heard, {
+    noteHeard(heard, {
       ...at,
       id: `s${n}`,
       kind: "tool_started",
@@ -59,7 +59,7 @@ test("of what is over nothing is kept but who wrote, which places, and which too
       effect: "read",
       digest: "",
     });
-    hear(heard, {
+    noteHeard(heard, {
       ...at,
       seq: 2 * n + 2,
       id: `f${n}`,

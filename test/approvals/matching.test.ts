@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { approvalPolicy } from "../../src/config/policy.ts";
-import { decide } from "../../src/approvals/policy.ts";
+import { decidePolicy } from "../../src/approvals/policy.ts";
 import type { JsonObject } from "../../src/core/entry.ts";
 import { checkArguments } from "../../src/tools/arguments.ts";
 import { createTools } from "../../src/tools/registry.ts";
@@ -24,7 +24,7 @@ function says(rule: "allow" | "ask" | "deny", name: string, wanted: JsonObject, 
   if (!checked.ok) return "refused";
   const { effect, kinds } = tool;
   const call = { tool: name, effect: rule === "allow" ? effect : ("read" as const), kinds };
-  const { kind } = decide(policy, { ...call, args: checked.args });
+  const { kind } = decidePolicy(policy, { ...call, args: checked.args });
   return kind === rule ? rule : "default";
 }
 

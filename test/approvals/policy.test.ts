@@ -4,7 +4,7 @@ import { approvalPolicy } from "../../src/config/policy.ts";
 import {
   type ApprovalPolicy,
   type PolicyCall,
-  decide,
+  decidePolicy,
   mentions,
 } from "../../src/approvals/policy.ts";
 import { globMatches } from "../../src/approvals/matching.ts";
@@ -22,7 +22,7 @@ function run(argv: Json, effect: Effect = "write"): PolicyCall {
 
 /** Why the call is denied, if it is. */
 function denies(policy: ApprovalPolicy, call: PolicyCall): string | undefined {
-  const decision = decide(policy, call);
+  const decision = decidePolicy(policy, call);
   return decision.kind === "deny" ? decision.why : undefined;
 }
 
@@ -32,7 +32,7 @@ function isRule(candidate: unknown): boolean {
 
 /** What becomes of a destructive call under one allow rule. */
 function allowing(match: unknown): string {
-  return decide(policyOf({ match, decide: "allow" }), run(["reboot"], "destructive")).kind;
+  return decidePolicy(policyOf({ match, decide: "allow" }), run(["reboot"], "destructive")).kind;
 }
 
 /** What one rule that names the tool and a pattern for `argv` says; `none` when it does not match. */
@@ -41,7 +41,7 @@ function verdict(rule: "allow" | "ask" | "deny", pattern: unknown, argv: Json): 
     default: { write: rule === "deny" ? "allow" : "deny" },
     rules: [{ match: { tool: "run_command", args: { argv: pattern } }, decide: rule }],
   });
-  const { kind } = decide(policy, run(argv));
+  const { kind } = decidePolicy(policy, run(argv));
   return kind === rule ? "matches" : "no match";
 }
 
@@ -57,20 +57,20 @@ describe("without rules", () => {
   };
 
   it("a read is allowed", () => {
-    expect(decide(builtIn, { tool: "ps", effect: "read", args: {} })).toEqual({
+    expect(decidePolicy(builtIn, { tool: "ps", effect: "read", args: {} })).toEqual({
       kind: "allow",
       rule: "approvals.default.read (no rule matches)",
     });
   });
 
   it("a write may be approved by anyone in the thread, the requester included", () => {
-    expect(decide(builtIn, { tool: "w", effect: "write", args: {} })).toEqual(asked);
+    expect(decidePolicy(builtIn, { tool: "w", effect: "write", args: {} })).toEqual(asked);
   });
 
   it("a destructive call is approved by someone else than the requester", () => {
     const call: PolicyCall = { tool: "d", effect: "destructive", args: {} };
-    expect(decide(builtIn, call)).toEqual({ ...asked, requesterMayApprove: false });
-    expect(decide({ ...builtIn, singleOperator: true }, call)).toEqual(asked);
+    expect(decidePolicy(builtIn, call)).toEqual({ ...asked, requesterMayApprove: false });
+    expect(decidePolicy({ ...builtIn, singleOperator: true }, call)).toEqual(asked);
   });
 });
 
@@ -80,7 +80,7 @@ describe("rules", () => {
       { match: { tool: "restart_*" }, decide: "ask", quorum: 2 },
       { match: { tool: "restart_web" }, decide: "allow" },
     );
-    expect(decide(policy, { tool: "restart_web", effect: "write", args: {} })).toMatchObject({
+    expect(decidePolicy(policy, { tool: "restart_web", effect: "write", args: {} })).toMatchObject({
       kind: "ask",
       quorum: 2,
     });
@@ -92,7 +92,7 @@ describe("rules", () => {
       { match: { tool: ["a", "run_*"], effect: "write" }, decide: "deny" },
     );
     const why = "rule 2 of approvals.rules denies this call of run_command";
-    expect(decide(policy, run(["ls"]))).toEqual({ kind: "deny", why });
+    expect(decidePolicy(policy, run(["ls"]))).toEqual({ kind: "deny", why });
     expect(denies(policy, run(["ls"]))).toBe(why);
     expect(denies(policy, run(["ls"], "read"))).toBeUndefined();
   });
@@ -121,11 +121,11 @@ describe("rules", () => {
       requesterMayApprove: false,
       escalation: "call the duty manager",
     };
-    expect(decide(policyOf(rule), call)).toEqual(expected);
+    expect(decidePolicy(policyOf(rule), call)).toEqual(expected);
     const single = { ...policyOf(rule), singleOperator: true };
-    expect(decide(single, call)).toEqual({ ...expected, requesterMayApprove: true });
+    expect(decidePolicy(single, call)).toEqual({ ...expected, requesterMayApprove: true });
     const explicit = { ...policyOf({ ...rule, requesterMayApprove: false }), singleOperator: true };
-    expect(decide(explicit, call)).toEqual(expected);
+    expect(decidePolicy(explicit, call)).toEqual(expected);
   });
 
   it("a destructive call is only allowed by a rule with the tool's whole name", () => {
@@ -274,9 +274,9 @@ describe("for all policies and calls", () => {
   it("a deny anywhere wins whatever the order", () => {
     fc.assert(
       fc.property(fc.array(anyRule), rule("deny"), fc.nat(), call, (others, deny, at, asked) => {
-        const alone = decide(policyOf(deny), asked).kind;
+        const alone = decidePolicy(policyOf(deny), asked).kind;
         const rules = others.toSpliced(at % (others.length + 1), 0, deny);
-        const among = decide(policyOf(...rules), asked).kind;
+        const among = decidePolicy(policyOf(...rules), asked).kind;
         expect(alone === "deny" ? among : "deny").toBe("deny");
       }),
       { numRuns: 1_000 },
@@ -287,8 +287,8 @@ describe("for all policies and calls", () => {
     fc.assert(
       fc.property(fc.array(anyRule), fc.array(anyRule), call, (first, more, asked) => {
         const closed = { match: { tool: "*" }, decide: "ask" };
-        const before = decide(policyOf(...first, closed), asked);
-        const after = decide(policyOf(...first, closed, ...more), asked);
+        const before = decidePolicy(policyOf(...first, closed), asked);
+        const after = decidePolicy(policyOf(...first, closed, ...more), asked);
         expect(after.kind === "deny" ? before : after).toEqual(before);
       }),
       { numRuns: 1_000 },
@@ -299,7 +299,7 @@ describe("for all policies and calls", () => {
     fc.assert(
       fc.property(match, call, (fields, asked) => {
         const says = (decision: string) =>
-          decide(
+          decidePolicy(
             approvalPolicy.parse({
               default: { read: "ask", write: "ask" },
               rules: [{ match: fields, decide: decision }],
@@ -317,7 +317,7 @@ describe("for all policies and calls", () => {
     fc.assert(
       fc.property(fc.array(anyRule), call, (rules, asked) => {
         const policy = policyOf(...rules);
-        const decision = decide(policy, asked);
+        const decision = decidePolicy(policy, asked);
         expect(denies(policy, asked)).toBe(decision.kind === "deny" ? decision.why : undefined);
       }),
     );

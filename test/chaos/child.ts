@@ -160,7 +160,7 @@ async function main(setup: Setup): Promise<void> {
     policy: chaosPolicy(),
     run: {
       direct: (command, thread) =>
-        answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),
+        answerCommand(command, thread, { tools, terms: talk, modelProblem: () => undefined }),
       plain: (text) => `You said: ${text}`,
       terms: talk,
     },

@@ -5,7 +5,7 @@ import { parseEnv } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { pages } from "../../docs/generate.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import { decide } from "../../src/approvals/policy.ts";
+import { decidePolicy } from "../../src/approvals/policy.ts";
 import { createEncoder } from "../../src/security/encoder.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
 import { createTools } from "../../src/tools/registry.ts";
@@ -70,7 +70,7 @@ describe("the pages on configuration", () => {
     const decisionOn = (line: string) => {
       const call = { tool: "run_command", args: { argv: line.split(" ") } };
       const effect = dispatcher.effectOf(call.tool, call.args);
-      return decide(config.approvals, { ...call, effect });
+      return decidePolicy(config.approvals, { ...call, effect });
     };
     expect(decisionOn("systemctl reload nginx").kind).toBe("allow");
     expect(decisionOn("systemctl status nginx").kind).toBe("allow");

@@ -142,7 +142,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     access: accessPolicy.parse(options.access ?? {}),
     run: {
       direct: (command, thread) =>
-        answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),
+        answerCommand(command, thread, { tools, terms: talk, modelProblem: () => undefined }),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
       terms: talk,
     },

@@ -312,7 +312,7 @@ function joinParts(parts: Joined) {
     ),
     run: {
       direct: (command, thread) =>
-        answerCommand(command, thread, { tools, talk, modelProblem: () => undefined }),
+        answerCommand(command, thread, { tools, terms: talk, modelProblem: () => undefined }),
       plain: () => "",
       terms: talk,
     },

@@ -65,7 +65,8 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts): 
     listen(client, listener, log);
     client.on(Events.ShardDisconnect, ({ code }) => {
       closed = code;
-      if (isUp) log.error({ err: refusalOf(code), code }, "Discord ended the connection for good");
+      if (isUp)
+        log.error({ err: closeReason(code), code }, "Discord ended the connection for good");
     });
     try {
       await atMost(LOGIN_MS, client.login(token), () => {
@@ -75,7 +76,7 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts): 
       isUp = true;
     } catch (error) {
       await end(client);
-      if (closed !== undefined) throw refusalOf(closed, error);
+      if (closed !== undefined) throw closeReason(closed, error);
       throw platformError(error, "the bot's login at the gateway");
     }
   }
@@ -178,7 +179,7 @@ const REFUSALS: Readonly<Partial<Record<number, string>>> = {
     'the privileged intent MessageContent is off; switch on "Message Content Intent" (Bot, Privileged Gateway Intents) at discord.com/developers/applications.',
 };
 
-function refusalOf(code: number, cause?: unknown): BotError {
+function closeReason(code: number, cause?: unknown): BotError {
   const why = REFUSALS[code] ?? "it does not say why; look for a newer version of Watchkeeper.";
   const text = `Discord's gateway closed the connection (${code}): ${why}`;
   return new BotError("PLATFORM_REFUSED", text, { cause });

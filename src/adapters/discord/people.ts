@@ -46,7 +46,7 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
   const membersOf = memoize((guild) => listMembers(api, guild), kept);
 
   /** What a server says of a person by itself, whatever the channel. */
-  async function standingIn(guild: string, user: string): Promise<Membership> {
+  async function membershipIn(guild: string, user: string): Promise<Membership> {
     const member = await memberOf(`${guild} ${user}`);
     if (member === undefined) return "unknown";
     if (member.user.bot === true) return "bot";
@@ -56,7 +56,7 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
   /** A direct message gives nobody anything: it is what the servers that are served say, the best of it. */
   async function standingInDm(user: string, channel: string): Promise<Membership> {
     const { ids } = served();
-    const found = new Set(await Promise.all(ids.map((guild) => standingIn(guild, user))));
+    const found = new Set(await Promise.all(ids.map((guild) => membershipIn(guild, user))));
     const best = BEST.find((each) => found.has(each)) ?? "unknown";
     if (best !== "member") return best;
     const recipients = await recipientsOf(channels, channel);
@@ -70,8 +70,8 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
       if (user === undefined || place === undefined) return "unknown";
       if (place.guild === undefined) return standingInDm(user, place.channel);
       if (!served().has(place.guild)) return "unknown";
-      const standing = await standingIn(place.guild, user);
-      if (standing !== "member") return standing;
+      const membership = await membershipIn(place.guild, user);
+      if (membership !== "member") return membership;
       const roles = (await memberOf(`${place.guild} ${user}`))?.roles ?? [];
       const isIn = await channels.mayView(place.guild, place.channel, { user, roles });
       return isIn ? "member" : "outsider";
@@ -117,7 +117,7 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
       if (place?.guild !== undefined) return has(place.guild) ? [place.guild] : [];
       const user = tryUser(account);
       if (place === undefined || user === undefined) return [];
-      const standings = await Promise.all(ids.map((guild) => standingIn(guild, user)));
+      const standings = await Promise.all(ids.map((guild) => membershipIn(guild, user)));
       return ids.filter((_, i) => standings[i] === "member");
     },
   };

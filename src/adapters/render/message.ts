@@ -91,12 +91,12 @@ async function renderAnswer(
   allowLink: AllowLink,
   options: RenderOptions,
 ): Promise<Untitled> {
-  if (answer.talk && answer.text !== undefined) {
+  if (answer.isModelRun && answer.text !== undefined) {
     const words = signed(answer, await readMarkdown(answer.text, allowLink));
     return { blocks: [...words, ...evidenceBlocks(answer)], buttons: [] };
   }
   const words = answer.text?.trimEnd();
-  const isFull = words === undefined && !answer.talk;
+  const isFull = words === undefined && !answer.isModelRun;
   const results = answer.results.flatMap((result) => renderResult(result, isFull, options));
   // What failed says so itself; a Stop is told whatever the calls came to.
   const isTold =

@@ -61,7 +61,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     return answerWithin(NAME_MS, profileOf(user)).catch(() => undefined);
   }
 
-  async function standing(account: string, place: Place | undefined): Promise<Membership> {
+  async function membershipOf(account: string, place: Place | undefined): Promise<Membership> {
     const named = tryAccount(account);
     const found = named && (await profileOf(named.user));
     if (named === undefined || found === undefined) return "unknown";
@@ -77,7 +77,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
   }
 
   return {
-    membership: (account, key) => standing(account, tryPlace(key, team)),
+    membership: (account, key) => membershipOf(account, tryPlace(key, team)),
     async members(reference) {
       const group = tryGroup(reference);
       const users = group === undefined ? undefined : await groupOf(group);

@@ -196,7 +196,7 @@ async function printAnswer(options: AskOptions, answer: Answer): Promise<void> {
     now: options.now(),
     rich: false,
   };
-  if (!answer.talk || answer.text === undefined) {
+  if (!answer.isModelRun || answer.text === undefined) {
     await write(options.out, await messageText(answer, look));
     return;
   }

@@ -18,7 +18,7 @@ export async function messageText(message: Outgoing, look: Look): Promise<string
 }
 
 async function answerLines(answer: Answer, look: Look): Promise<string[]> {
-  if (look.rich || !answer.talk || answer.text === undefined) {
+  if (look.rich || !answer.isModelRun || answer.text === undefined) {
     const { blocks } = await renderOutgoing(answer, noLink, { isUncut: true });
     return terminalLines(blocks, look);
   }

@@ -68,12 +68,12 @@ function replay(entries: readonly Entry[], terms: RunTerms): Replayed[] {
       fold(thread, [entry]);
       foldTranscript(transcript, entry);
     }
-    const talk = thread.runs.get(answer.run)?.modelRun;
-    if (talk === undefined) continue;
-    const { prefix } = talk.terms;
+    const modelRun = thread.runs.get(answer.run)?.modelRun;
+    if (modelRun === undefined) continue;
+    const { prefix } = modelRun.terms;
     const asked = requestOf(
       transcript,
-      { run: answer.run, modelRun: talk },
+      { run: answer.run, modelRun },
       { ...terms, prefix },
       tellingOf(answer),
     );

@@ -22,7 +22,7 @@ import { putOff } from "../background.ts";
 import { storeNow } from "../context.ts";
 import type { ThreadContext } from "./context.ts";
 import { placeOf } from "./permission/look-up.ts";
-import { revise } from "./propose.ts";
+import { proposeEdit } from "./propose.ts";
 
 /** Learns who clicked, answered or agreed, and whether they may. Cut short by a shutdown it is done by the next start. */
 
@@ -69,7 +69,7 @@ async function learnClick(
   const call = ctx.thread.runs.get(action.run)?.calls.get(action.call);
   const edited =
     author.eligible && call !== undefined && isOpen(action)
-      ? await revise(ctx, call, action, { args: choice.args, click }, signal)
+      ? await proposeEdit(ctx, call, action, { args: choice.args, click }, signal)
       : CANNOT_BE_EDITED;
   return { action, author, edited };
 }

@@ -146,7 +146,7 @@ function reasonOf(modelRun: ModelRun | undefined): string | undefined {
  * An open action's card with other arguments, or why there cannot be one. Who edited it counts as a requester too.
  * @throws BotError PEOPLE_UNAVAILABLE
  */
-export async function revise(
+export async function proposeEdit(
   ctx: ThreadContext,
   call: Call,
   action: Action,
@@ -198,13 +198,13 @@ async function votingRuleOf(
 
 async function tooFew(
   place: Place,
-  electorate: VotingRule,
+  votingRule: VotingRule,
   asked: Ask,
 ): Promise<string | undefined> {
-  const able = await countEligible(electorate, place);
-  if (able === undefined || able >= electorate.quorum) return undefined;
-  if (able === 0 && (await countEligible({ ...electorate, barred: [] }, place)) !== 0) {
-    const asking = new Set(electorate.barred.map(place.personOf));
+  const able = await countEligible(votingRule, place);
+  if (able === undefined || able >= votingRule.quorum) return undefined;
+  if (able === 0 && (await countEligible({ ...votingRule, barred: [] }, place)) !== 0) {
+    const asking = new Set(votingRule.barred.map(place.personOf));
     const except = asking.size === 1 ? "you, and you asked for it" : "those who asked for it";
     return `Nobody here can approve this except ${except}. Ask in a channel with a teammate, or set \`approvals.singleOperator: true\`.`;
   }
@@ -212,7 +212,7 @@ async function tooFew(
     asked.escalation === undefined
       ? "Change the rule or ask an operator"
       : `Turn to ${asked.escalation}`;
-  const { quorum } = electorate;
+  const { quorum } = votingRule;
   const needs = quorum === 1 ? "1 approval" : `${quorum} approvals`;
   const who = able === 0 ? "nobody" : able === 1 ? "only 1 person" : `only ${able} people`;
   return `It needs ${needs}, and ${who} here may give one, so nobody was asked. ${whom}.`;

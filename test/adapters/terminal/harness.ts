@@ -62,7 +62,7 @@ export function killCard(changes: Partial<ActionCard> = {}): ActionCard {
 export function answerOf(run: string, text: string): Answer {
   const result = { call: `${run}.t1`, tool: "http_check", args: { url: "http://a/" }, text };
   const results = [{ ...result, outcome: "ok" as const, artifacts: [], ms: 34 }];
-  return { kind: "answer", run, status: "completed", text: undefined, results, talk: false };
+  return { kind: "answer", run, status: "completed", text: undefined, results, isModelRun: false };
 }
 
 /** A model's answer, whose run has made `calls` calls. */
@@ -81,7 +81,7 @@ export function talkOf(
     artifacts: [],
     ms: 34,
   }));
-  return { kind: "answer", run, status, text, results, talk: true };
+  return { kind: "answer", run, status, text, results, isModelRun: true };
 }
 
 export function noticeOf(text: string, changes: Partial<Notice> = {}): Notice {

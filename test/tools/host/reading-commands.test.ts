@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { approvalPolicy } from "../../../src/config/policy.ts";
-import { decide } from "../../../src/approvals/policy.ts";
+import { decidePolicy } from "../../../src/approvals/policy.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { onlyReads } from "../../../src/tools/host/reading-commands.ts";
 import { createRunCommand } from "../../../src/tools/host/run-command.ts";
@@ -102,7 +102,7 @@ describe("run_command", () => {
     const unasked = ESCAPE_FORMS.filter((argv) => {
       const effect = effectOf(argv);
       const call = { tool: "run_command", effect, args: { argv: [...argv] } };
-      return effect !== "destructive" || decide(policy, call).kind !== "ask";
+      return effect !== "destructive" || decidePolicy(policy, call).kind !== "ask";
     });
     expect(unasked).toEqual([]);
   });
@@ -148,7 +148,7 @@ describe("run_command", () => {
 
 describe("the rules of the documentation", () => {
   const decision = (rules: unknown[], argv: string[]) =>
-    decide(approvalPolicy.parse({ rules }), {
+    decidePolicy(approvalPolicy.parse({ rules }), {
       tool: "run_command",
       effect: effectOf(argv),
       args: { argv },

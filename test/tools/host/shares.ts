@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { approvalPolicy } from "../../../src/config/policy.ts";
-import { decide } from "../../../src/approvals/policy.ts";
+import { decidePolicy } from "../../../src/approvals/policy.ts";
 import { onlyReads } from "../../../src/tools/host/reading-commands.ts";
 
 /** Command lines of a file: one per line, `#` begins a remark, single quotes hold an argument together. */
@@ -21,7 +21,7 @@ export function sharesOf(lines: readonly string[][]): Record<"allow" | "ask" | "
   const policy = approvalPolicy.parse({});
   for (const argv of lines) {
     const effect = onlyReads(argv) ? "read" : "destructive";
-    shares[decide(policy, { tool: "run_command", effect, args: { argv } }).kind] += 1;
+    shares[decidePolicy(policy, { tool: "run_command", effect, args: { argv } }).kind] += 1;
   }
   return shares;
 }

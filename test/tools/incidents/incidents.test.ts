@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { approvalPolicy } from "../../../src/config/policy.ts";
-import { decide } from "../../../src/approvals/policy.ts";
+import { decidePolicy } from "../../../src/approvals/policy.ts";
 import { readText } from "../../../src/commands/grammar.ts";
 import { encodeText } from "../../../src/security/sanitize.ts";
 import type { JsonObject } from "../../../src/core/entry.ts";
@@ -315,7 +315,7 @@ describe("as calls", () => {
       own: true,
     } as const;
     const kindOf = (policy: object, changed: object = {}) =>
-      decide(approvalPolicy.parse(policy), { ...call, ...changed }).kind;
+      decidePolicy(approvalPolicy.parse(policy), { ...call, ...changed }).kind;
     expect(kindOf({})).toBe("allow");
     expect(kindOf({}, { own: undefined })).toBe("ask");
     expect(kindOf({}, { effect: "destructive" })).toBe("ask");

@@ -9,7 +9,7 @@ import { lapseOf } from "../../../approvals/refusal.ts";
 import type { Effect, JsonObject } from "../../../core/entry.ts";
 import { countVoters, signed } from "../../../core/people.ts";
 import type { Action } from "../../../thread/action.ts";
-import { refusalOf } from "../../../thread/run.ts";
+import { whyNotLooked } from "../../../thread/run.ts";
 import type { Call } from "../../../thread/state.ts";
 import type { ThreadContext } from "../context.ts";
 import { placeOf } from "./look-up.ts";
@@ -32,7 +32,7 @@ export async function mayRun(
 ): Promise<Decision> {
   const run = ctx.thread.runs.get(call.run);
   const isNew = call.started === undefined;
-  const refusal = isNew && run && refusalOf({ ...call, args }, run, ctx.parts.run.terms);
+  const refusal = isNew && run && whyNotLooked({ ...call, args }, run, ctx.parts.run.terms);
   if (typeof refusal === "string") return { kind: "deny", why: refusal };
   return permit(ctx, { ...call, args, effect }, signal);
 }

@@ -1,5 +1,5 @@
 import { type Destination, destinations, whyAsk } from "../../../approvals/egress.ts";
-import { hear, type Heard, isOutsideHeard, nothingHeard } from "../../../approvals/heard.ts";
+import { noteHeard, type Heard, isOutsideHeard, nothingHeard } from "../../../approvals/heard.ts";
 import type { Places } from "../../../approvals/places.ts";
 import { type Ask, type Decision, plainAsk } from "../../../approvals/policy.ts";
 import type { Effect, JsonObject } from "../../../core/entry.ts";
@@ -10,7 +10,7 @@ import { retryUntilStored } from "../../store.ts";
 import type { ThreadContext } from "../context.ts";
 
 /** A call of a run. `from`: arguments that were permitted before and led to these, as a redirect does. */
-interface Step {
+interface WantedStep {
   run: string;
   call: string;
   args: JsonObject;
@@ -41,7 +41,7 @@ export async function hasReadOutside(ctx: ThreadContext, run: string): Promise<b
  */
 export async function askOutside(
   ctx: ThreadContext,
-  step: Step,
+  step: WantedStep,
   tool: Tool,
   decision: Extract<Decision, { kind: "allow" }>,
 ): Promise<Ask | undefined> {
@@ -67,7 +67,10 @@ export async function askOutside(
 }
 
 /** Where the run's earlier calls, and the arguments that led here, already sent something without asking. */
-function sentBefore({ parts, thread }: ThreadContext, { run, call, from }: Step): Destination[] {
+function sentBefore(
+  { parts, thread }: ThreadContext,
+  { run, call, from }: WantedStep,
+): Destination[] {
   const calls = [...(thread.runs.get(run)?.calls.values() ?? [])];
   const at = calls.findIndex((each) => each.call === call);
   const before = from === undefined ? calls.slice(0, at) : calls.slice(0, at + 1);
@@ -97,10 +100,10 @@ async function membersAmong(
 ): Promise<ReadonlySet<string>> {
   const accounts = [...authors.keys()];
   if (adapter.singleOperator) return new Set(accounts);
-  const standings = await Promise.all(
+  const memberships = await Promise.all(
     accounts.map((account) => adapter.people.membership(account, key).catch(() => "unknown")),
   );
-  return new Set(accounts.filter((_, index) => standings[index] === "member"));
+  return new Set(accounts.filter((_, index) => memberships[index] === "member"));
 }
 
 /** Reads the whole journal the first time, then only what is new. */
@@ -109,6 +112,6 @@ async function heardOf(ctx: ThreadContext): Promise<Heard> {
   if (heard.last >= ctx.thread.last) return heard;
   const entries = await retryUntilStored(ctx, () => ctx.parts.journal.read(ctx.key, heard.last));
   for await (const page of inPages(entries))
-    for (const entry of page) if (entry.kind !== "newer") hear(heard, entry);
+    for (const entry of page) if (entry.kind !== "newer") noteHeard(heard, entry);
   return heard;
 }

@@ -1,5 +1,5 @@
 import { decideAccess } from "../../../approvals/access.ts";
-import { type Decision, decide as decidePolicy } from "../../../approvals/policy.ts";
+import { type Decision, decidePolicy } from "../../../approvals/policy.ts";
 import type { Effect, JsonObject } from "../../../core/entry.ts";
 import type { Action } from "../../../thread/action.ts";
 import type { ThreadContext } from "../context.ts";

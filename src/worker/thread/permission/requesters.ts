@@ -62,20 +62,20 @@ export async function tellingFor(
 ): Promise<Telling> {
   const first = modelRun.last === undefined;
   const place = placeOf(ctx, signal);
-  const standings = new Map<string, Requester["membership"]>();
+  const memberships = new Map<string, Requester["membership"]>();
   const unknown = () =>
     [
       ...(first ? run.started.principals : []),
       ...modelRun.unseen.map(({ actor }) => actor.account),
-    ].filter((account) => !standings.has(account));
+    ].filter((account) => !memberships.has(account));
   // Others may write during the look-up: go on until every author in the request is known.
   for (let accounts = unknown(); accounts.length > 0; accounts = unknown()) {
     for (const account of new Set(accounts)) {
-      standings.set(account, await membershipOf(ctx, account, place));
+      memberships.set(account, await membershipOf(ctx, account, place));
     }
   }
-  const authors = [...standings.keys()];
-  const members = authors.filter((account) => standings.get(account) === "member");
+  const authors = [...memberships.keys()];
+  const members = authors.filter((account) => memberships.get(account) === "member");
   if (!first)
     return { instructs: [...new Set([...run.principals, ...members])], first, brief: false };
   const brief = members.length === 0;
