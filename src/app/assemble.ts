@@ -108,7 +108,7 @@ export async function assemble(
   const terms = runTerms(config, toolset);
   const commands = {
     tools,
-    talk: terms,
+    terms,
     modelProblem: (id: string) => modelProblem(id, config.model),
   };
   const adapters = new Map<string, Adapter>();

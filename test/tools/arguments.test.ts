@@ -149,9 +149,9 @@ describe("a problem", () => {
         "http_check cannot take these arguments:",
         "- methd: unknown; did you mean method?",
         "- pinned: the bot fills this in itself; leave it out",
-        "- url: missing; expected string",
-        "- port: expected number to be <=65535",
-        "- insecure: expected boolean, received string",
+        "- url: required; expected text",
+        "- port: expected a number <=65535",
+        "- insecure: expected true or false, got text",
         "Usage: run http_check url=<url> [method=GET|HEAD] [port=<number 1..65535>] [insecure=true|false]",
         "Example: run http_check url=https://example.com/",
       ].join("\n"),
@@ -168,16 +168,16 @@ describe("a problem", () => {
   it("makes up no example, which might be someone's process", () => {
     const kill = toolOf("kill", z.strictObject({ pid: z.int().min(1) }));
     expect(problem(kill, {})).toBe(
-      "kill cannot take these arguments:\n- pid: missing; expected number\nUsage: run kill pid=<number 1..>",
+      "kill cannot take these arguments:\n- pid: required; expected a number\nUsage: run kill pid=<number 1..>",
     );
   });
 
   it.each([
-    [{ argv: "uptime" }, "- argv: expected array, received string"],
-    [{ argv: '["a", 1]' }, "- argv[1]: expected string, received number"],
-    [{ argv: '["a"]', lines: "1.5" }, "- lines: expected int, received number"],
-    [{ argv: '["a"]', lines: "many" }, "- lines: expected number, received string"],
-    [{ argv: '["a"]', lines: "1e999" }, "- lines: expected number, received string"],
+    [{ argv: "uptime" }, "- argv: expected a list, got text"],
+    [{ argv: '["a", 1]' }, "- argv[1]: expected text, got a number"],
+    [{ argv: '["a"]', lines: "1.5" }, "- lines: expected a whole number"],
+    [{ argv: '["a"]', lines: "many" }, "- lines: expected a number, got text"],
+    [{ argv: '["a"]', lines: "1e999" }, "- lines: expected a number, got text"],
     [{ argv: '["a"]', nonsense: "1" }, "- nonsense: unknown; known are argv, env, lines"],
     [{ argv: '["a"]', started: "5" }, "- started: the bot fills this in itself; leave it out"],
   ])("with %j", (raw: Record<string, string>, line) => {
