@@ -34,7 +34,7 @@ export function modelProblem(id: string, { values }: ModelSettings): string | un
   const { provider } = tryModelId(id) ?? {};
   if (provider === undefined) return `A model is ${MODEL_FORMS}.`;
   const missing = provider.missing(settingsOf(provider, values));
-  return missing && `${missing} is not set, and models ${provider.name}/… need it.`;
+  return missing && `${provider.name}/… needs ${missing}, which is not set.`;
 }
 
 /** Tokens that the model of this id takes. */

@@ -279,7 +279,7 @@ function whyAway({ here, heard, encode }: Surroundings, host: string, absence: A
   const why = {
     alone: `it is for ${host}, and this conversation is served on ${here} alone`,
     unknown: `no machine called ${host} serves here${serving}`,
-    gone: `${host} is gone, last heard of at ${formatTime(beatAt)}${serving}`,
+    gone: `${host} is gone, last seen at ${formatTime(beatAt)}${serving}`,
     late: `${host} did not take it up`,
   };
   return encode(why[absence]);

@@ -135,7 +135,7 @@ export function awaitingNotice(
 ): Draft<"notice"> {
   const beatAt = heard?.get(host)?.beatAt ?? 0;
   const what = `${call.action?.action ?? call.call} (${call.tool})`;
-  const text = `${what} waits for ${host}, last heard of at ${formatTime(beatAt)}. I'll give up if ${host} isn't back by ${formatTime(beatAt + HOST_GONE_MS)}.`;
+  const text = `${what} waits for ${host}, last seen at ${formatTime(beatAt)}. I'll give up if ${host} isn't back by ${formatTime(beatAt + HOST_GONE_MS)}.`;
   return {
     id: noticeId.waits(call.call),
     kind: "notice",

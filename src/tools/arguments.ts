@@ -111,7 +111,7 @@ function brokenKeys(tool: Tool, args: JsonObject): ReadonlyMap<string, string> {
 function explain(tool: Tool, mistakes: readonly ArgumentMistake[]): string {
   const example = exampleOf(tool);
   return [
-    `${tool.name} cannot take these arguments:`,
+    `${tool.name} can't run with these arguments:`,
     ...mistakes.map(({ where, text }) => `- ${where}: ${text}`),
     `Usage: run ${describeInput(tool)}`,
     ...(example ? [`Example: ${commandLine(tool.name, example)}`] : []),

@@ -146,7 +146,7 @@ describe("a problem", () => {
       problem(httpCheck, { methd: "GET", port: "70000", insecure: "maybe", pinned: "x" }),
     ).toBe(
       [
-        "http_check cannot take these arguments:",
+        "http_check can't run with these arguments:",
         "- methd: unknown; did you mean method?",
         "- pinned: the bot fills this in itself; leave it out",
         "- url: required; expected text",
@@ -168,7 +168,7 @@ describe("a problem", () => {
   it("makes up no example, which might be someone's process", () => {
     const kill = toolOf("kill", z.strictObject({ pid: z.int().min(1) }));
     expect(problem(kill, {})).toBe(
-      "kill cannot take these arguments:\n- pid: required; expected a number\nUsage: run kill pid=<number 1..>",
+      "kill can't run with these arguments:\n- pid: required; expected a number\nUsage: run kill pid=<number 1..>",
     );
   });
 

@@ -160,7 +160,7 @@ describe("a tool that acts on its own machine", () => {
       await journal.beat("db-1");
       expect(await dueFor("db-1")).toBe(true);
       await sweep([db]);
-      const why = "web-1 is gone, last heard of at 00:16 UTC (serving: db-1)";
+      const why = "web-1 is gone, last seen at 00:16 UTC (serving: db-1)";
       expect(chat.cards()).toMatchObject([
         { phase: "void", ending: `void: ${why}; nothing was run` },
       ]);
@@ -196,7 +196,7 @@ describe("a tool that acts on its own machine", () => {
     await journal.beat("db-1");
     await sweep([db]);
     expect(chat.notices().map(({ text }) => text)).toEqual([
-      "a1 (act) waits for web-1, last heard of at 00:16 UTC. I'll give up if web-1 isn't back by 00:26 UTC.",
+      "a1 (act) waits for web-1, last seen at 00:16 UTC. I'll give up if web-1 isn't back by 00:26 UTC.",
     ]);
   });
 

@@ -225,7 +225,7 @@ describe("after outside text, a write to our own records", () => {
     ]);
     await stage.ask("write down what you find");
     expect(stage.record.runs).toEqual(["first"]);
-    expect(stage.chat.cards()[0]?.preview.lines[0]?.value).toContain("read in other threads");
+    expect(stage.chat.cards()[0]?.preview.lines[0]?.value).toContain("other threads read");
     await stage.ask("approve a1");
     expect(stage.record.runs).toEqual(["first", "second"]);
     expect(stage.marks).toEqual([false, true]);

@@ -5,10 +5,11 @@ import { wrapWords } from "./wrap.ts";
 
 /** What this screen says itself, besides messages and cards. */
 
-export const PASTED = "Pasted text decides nothing, so nothing was sent. Type your answer.";
+export const PASTED =
+  "Pasted text can't approve or deny anything, so it wasn't sent. Type your answer.";
 
 export const EDIT_HINT =
-  "Enter keeps an argument as it is. In a list, an empty line removes an element, and at the end it ends the list. Ctrl-C leaves everything as it was.";
+  "Enter keeps an argument as it is. In a list, an empty line removes that element; after the last one it ends the list. Ctrl-C changes nothing.";
 
 export const NOTHING_CHANGED = "Nothing was changed, so nothing was sent.";
 

@@ -66,7 +66,11 @@ export async function* examine(parts: DoctorParts): AsyncIterable<Finding> {
 function examineEnvironment({ envFile }: DoctorParts): Finding {
   const subject = "environment";
   if (envFile === undefined) return { state: "absent", subject, text: "no .env file was read" };
-  return { state: "ok", subject, text: `${envFile} was read; a variable set outside of it wins` };
+  return {
+    state: "ok",
+    subject,
+    text: `${envFile} was read; variables set elsewhere take precedence`,
+  };
 }
 
 /** Asks it for a word: the key, the name and the way there are right if it comes. */
@@ -147,7 +151,7 @@ async function* examineStore(
         };
       for (const { host, beatAt, gone } of await journal.hosts()) {
         const at = new Date(beatAt).toISOString().slice(0, 19).replace("T", " ");
-        const text = `${host}, last heard of at ${at} UTC`;
+        const text = `${host}, last seen at ${at} UTC`;
         yield { state: gone ? "absent" : "ok", subject: "host", text };
       }
     } finally {

@@ -24,7 +24,7 @@ export function readSealLines(text: string): SealLine[] {
     try {
       return sealLine.parse(JSON.parse(line));
     } catch (error) {
-      throw new BotError("USAGE", `Line ${i + 1} is not what audit --verify prints.`, {
+      throw new BotError("USAGE", `Line ${i + 1} of the kept file is no line of audit --verify.`, {
         cause: error,
       });
     }
@@ -69,5 +69,5 @@ function differenceOf(entries: readonly StoredEntry[], kept: SealLine): string |
   const then = entries[kept.entries - 1];
   if (then === undefined) return `it had ${kept.entries} entries, and has ${entries.length}`;
   if ((then.head ?? null) === kept.head) return undefined;
-  return `entry ${kept.entries} is not the one whose head was kept`;
+  return `entry ${kept.entries} differs from the one whose head was kept`;
 }

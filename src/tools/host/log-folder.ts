@@ -159,7 +159,7 @@ function linked(path: string, names: number): BotError {
 function refuse(path: string, roots: readonly string[]): BotError {
   return new BotError(
     "PATH_REFUSED",
-    `${JSON.stringify(path)} is not inside a folder that may be read. Those are: ${roots.join(", ") || "none"}.`,
+    `${JSON.stringify(path)} is outside the folders I may read: ${roots.join(", ") || "none"}.`,
   );
 }
 

@@ -30,7 +30,7 @@ export function createRestartService(options: ServiceOptions = {}): Tool<z.infer
     async precheck({ name }, ctx) {
       const manager = await findServiceManager(ctx, options);
       if ((await manager.read(name)).exists) return;
-      throw new BotError("PRECHECK_FAILED", `${manager.name} knows no service ${name}.`);
+      throw new BotError("PRECHECK_FAILED", `${manager.name} has no service ${name}.`);
     },
     async preview({ name }, ctx) {
       const manager = await findServiceManager(ctx, options);

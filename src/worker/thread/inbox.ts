@@ -119,7 +119,10 @@ async function contentOf(
       return { kind: "stop", actor };
     case "click": {
       if (inbound.pasted === true) {
-        throw new BotError("USAGE", "Pasted text decides nothing, so nothing was sent. Type it.");
+        throw new BotError(
+          "USAGE",
+          "Pasted text can't approve or deny anything, so it wasn't sent. Type your answer.",
+        );
       }
       const { action, revision, choice } = reading;
       return { kind: "click", actor: inbound.actor, action, revision, choice, via: "typed" };

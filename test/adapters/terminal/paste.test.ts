@@ -64,7 +64,7 @@ describe("a paste in the terminal", () => {
     async (text) => {
       const person = await withCard();
       person.type(`${pasted(text)}\r`);
-      await until(() => person.see().includes("Pasted text decides nothing"));
+      await until(() => person.see().includes("Pasted text can't approve"));
       expect(person.posts).toEqual([]);
       await person.leave();
     },
@@ -76,7 +76,7 @@ describe("a paste in the terminal", () => {
     await person.view().post(noticeOf("Which one?", { asks }));
     await person.view().post(noticeOf("Did it happen?", { settles: "a7" }));
     for (const text of ["2", "h", "x"]) person.type(`${pasted(text)}\r`);
-    await until(() => person.see().split("Pasted text decides nothing").length === 4);
+    await until(() => person.see().split("Pasted text can't approve").length === 4);
     expect(person.posts).toEqual([]);
     await person.leave();
   });

@@ -81,8 +81,7 @@ function sentBefore(
   );
 }
 
-const OWN_WORDS =
-  "The bot has read text from outside, and what it writes here is read in other threads.";
+const OWN_WORDS = "The bot has read text from outside, and other threads read what it writes here.";
 
 /** As for a plain write: anybody here may approve, the requester included. */
 const asking = (why: string): Ask => plainAsk({ why, requesterMayApprove: true });
