@@ -2,7 +2,7 @@ import type { DirectAnswer, RunTerms } from "../thread/run.ts";
 import { isOpen } from "../thread/action.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Command } from "../core/entry.ts";
-import type { Thread } from "../thread/state.ts";
+import { refOf, type Thread } from "../thread/state.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { suggest } from "../core/suggest.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -110,7 +110,7 @@ function approvalsText({ live, unknown }: Thread): string {
   });
   const unsettled = [...unknown.values()].filter((call) => call.settled === undefined);
   const lost = unsettled.map((call) => {
-    const ref = call.action?.action ?? call.call;
+    const ref = refOf(call);
     return `${ref}: ${call.tool}, outcome unknown. Did it happen? \`settle ${ref} happened\` or \`settle ${ref} not-happened because …\``;
   });
   const lines = [...open, ...lost];

@@ -4,7 +4,7 @@ import type { Entry } from "../core/entry.ts";
 import { inPages } from "../core/pages.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../thread/fold.ts";
-import { emptyThread, type Thread } from "../thread/state.ts";
+import { emptyThread, isUnsettled, type Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
 import { outgoingOf } from "./outgoing.ts";
 import { cardOf, type Encode } from "./cards.ts";
@@ -51,13 +51,10 @@ function said(
 function stillAsking(item: HistoryItem, thread: Thread): HistoryItem {
   if (item.kind !== "out" || item.message.kind !== "notice") return item;
   const { settles, asks, holds } = item.message;
-  const isUnsettled = [...thread.unknown.values()].some(
-    (call) => call.settled === undefined && (call.action?.action ?? call.call) === settles,
-  );
   const isWaiting = asks !== undefined && questionsOf(thread).includes(asks.call);
   const message: Outgoing = {
     ...item.message,
-    settles: isUnsettled ? settles : undefined,
+    settles: settles !== undefined && isUnsettled(thread, settles) ? settles : undefined,
     asks: isWaiting ? asks : undefined,
     holds: holds.filter((id) =>
       [...thread.live].some((each) => each.action === id && isOpen(each)),

@@ -4,7 +4,14 @@ import type { Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { isOpen } from "../thread/action.ts";
 import { isPast } from "../thread/offers.ts";
-import { argsOf, type Call, type OutboxItem, type Run, type Thread } from "../thread/state.ts";
+import {
+  argsOf,
+  type Call,
+  type OutboxItem,
+  refOf,
+  type Run,
+  type Thread,
+} from "../thread/state.ts";
 import { cardOf, type Encode } from "./cards.ts";
 
 export function outgoingOf(
@@ -58,7 +65,7 @@ export function pastNotice(
     return plainNotice(encode(`${text} → ${said}`));
   }
   if (settles === undefined) return undefined;
-  const call = [...unknown.values()].find((each) => (each.action?.action ?? each.call) === settles);
+  const call = [...unknown.values()].find((each) => refOf(each) === settles);
   const { settled } = call ?? {};
   const word = settled?.happened === true ? "it happened" : "it did not happen";
   const how = settled === undefined ? "" : ` → settled by ${settled.name}: ${word}`;

@@ -3,7 +3,7 @@ import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../core/host-beat.ts";
 import type { StepOf } from "./decide.ts";
 import { entryId, noticeId } from "./entry-ids.ts";
-import type { Call, DueNotice } from "./state.ts";
+import { type Call, type DueNotice, refOf } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { questionExpiry, type Waiting } from "./waiting.ts";
 
@@ -117,7 +117,7 @@ export function lookingNotice({ call, tool }: Call): Draft<"notice"> {
 
 /** A call's outcome is unknown, and a person has to say what happened. */
 export function unknownNotice(call: Call, text: string): Draft<"notice"> {
-  const ref = call.action?.action ?? call.call;
+  const ref = refOf(call);
   const { tool, started } = call;
   const where = started?.host === undefined ? tool : `${tool} on ${started.host}`;
   return {
@@ -134,7 +134,7 @@ export function awaitingNotice(
   { heard, encode }: Surroundings,
 ): Draft<"notice"> {
   const beatAt = heard?.get(host)?.beatAt ?? 0;
-  const what = `${call.action?.action ?? call.call} (${call.tool})`;
+  const what = `${refOf(call)} (${call.tool})`;
   const text = `${what} waits for ${host}, last seen at ${formatTime(beatAt)}. I'll give up if ${host} isn't back by ${formatTime(beatAt + HOST_GONE_MS)}.`;
   return {
     id: noticeId.waits(call.call),

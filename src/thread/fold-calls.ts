@@ -6,7 +6,7 @@ import { MAX_EVIDENCE, MAX_PAST, forget, forgetOldest } from "./fold-memory.ts";
 import { applyVoice, joinRun } from "./fold-messages.ts";
 import { answererOf, closeQuestion } from "./fold-questions.ts";
 import { type ModelRun, applyResult } from "./model-run.ts";
-import type { Call, Run, Thread } from "./state.ts";
+import { type Call, refOf, type Run, type Thread } from "./state.ts";
 
 /** The life of a call: asked for, started, ended, and settled where nobody knows how. */
 
@@ -150,7 +150,7 @@ export function applyLateWord(thread: Thread, word: Entry<"signal">): void {
 }
 
 function tellWord(thread: Thread, call: Call, { id, outcome, text }: Entry<"signal">): void {
-  const ref = call.action?.action ?? call.call;
+  const ref = refOf(call);
   const isSettled = call.settled !== undefined;
   thread.dueNotices.set(id, { id, about: { kind: "late", ref, outcome, text, isSettled } });
 }

@@ -1,7 +1,7 @@
 import type { Entry } from "../core/entry.ts";
 import { isOpen } from "./action.ts";
 import { readPastState, runOfCall } from "./entry-ids.ts";
-import type { Offer, Thread } from "./state.ts";
+import { isUnsettled, type Offer, type Thread } from "./state.ts";
 
 /** Notices that say or offer something only for so long. */
 
@@ -19,11 +19,7 @@ export function isPast(
 ): boolean {
   const { asks, settles, holds = [], approves = [], confirms, warns } = notice;
   if (asks !== undefined) return answered.has(asks.call) || !isOpenCall(runs, asks.call);
-  if (settles !== undefined) {
-    return ![...unknown.values()].some(
-      (call) => call.settled === undefined && (call.action?.action ?? call.call) === settles,
-    );
-  }
+  if (settles !== undefined) return !isUnsettled({ unknown }, settles);
   const waits = [...holds, ...approves, confirms ?? [], warns ?? []].flat();
   return (
     waits.length > 0 &&

@@ -35,6 +35,16 @@ export function argsOf({ action, started, args }: Call): JsonObject {
   return action?.proposal.args ?? started?.args ?? args;
 }
 
+/** What people call it: its action, where it has one. */
+export function refOf({ action, call }: Call): string {
+  return action?.action ?? call;
+}
+
+/** The outcome of what is called so is unknown, and nobody has said yet what became of it. */
+export function isUnsettled({ unknown }: Pick<Thread, "unknown">, ref: string): boolean {
+  return [...unknown.values()].some((call) => call.settled === undefined && refOf(call) === ref);
+}
+
 export interface Run {
   readonly started: Entry<"run_started">;
   readonly calls: Map<string, Call>;
