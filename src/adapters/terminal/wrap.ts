@@ -1,3 +1,4 @@
+import { eastAsianWidth } from "get-east-asian-width";
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
 
@@ -14,6 +15,16 @@ export function widthOf(text: string): number {
   return stringWidth(apart(text));
 }
 
+/**
+ * Terminal cells of one character, never less than it takes. Measuring characters together is exact and takes 50 times as long:
+ * too long for a whole answer.
+ */
+function cellsOf(char: string): number {
+  if (char <= "~") return 1;
+  if (/^[\p{Mn}\p{Me}\p{Cf}]$/u.test(char)) return char === "\u20e3" ? 1 : 0;
+  return eastAsianWidth(char.codePointAt(0) ?? 0);
+}
+
 /** `text` in pieces of at most `columns` cells, at least one character each; one empty piece for an empty text. */
 function pieces(text: string, columns: number): string[] {
   const done: string[] = [];
@@ -21,7 +32,7 @@ function pieces(text: string, columns: number): string[] {
   let end = 0;
   let width = 0;
   for (const char of text) {
-    const cells = char <= "~" ? 1 : widthOf(char);
+    const cells = cellsOf(char);
     if (end > start && width + cells > columns) {
       done.push(text.slice(start, end));
       start = end;
@@ -53,10 +64,43 @@ export function wrapWords(text: string, columns: number): string[] {
     .flatMap((line) => {
       const indent = (/^ */.exec(line)?.[0] ?? "").slice(0, columns / 2);
       const room = Math.max(1, columns - indent.length);
-      return wrapAnsi(line, room, { hard: true })
-        .split("\n")
-        .map((each) => (each === "" ? "" : indent + each));
+      const rows = isQuick(line)
+        ? wrapPlain(line, room)
+        : wrapAnsi(line, room, { hard: true }).split("\n");
+      return rows.map((each) => (each === "" ? "" : indent + each));
     });
+}
+
+/** The library is quick with ASCII, and needed for colours. */
+function isQuick(line: string): boolean {
+  // eslint-disable-next-line no-control-regex -- colours begin with it
+  return /[^\u0000-\u007f]/.test(line) && !/[\u001b\u009b]/.test(line);
+}
+
+function quickWidth(text: string): number {
+  let width = 0;
+  for (const char of text) width += cellsOf(char);
+  return width;
+}
+
+function wrapPlain(line: string, columns: number): string[] {
+  const rows: string[] = [];
+  let row = "";
+  let used = 0;
+  for (const word of line.trim().split(/ +/)) {
+    const width = quickWidth(word);
+    if (row !== "" && used + 1 + width <= columns) {
+      row += ` ${word}`;
+      used += 1 + width;
+      continue;
+    }
+    if (row !== "") rows.push(row);
+    const parts = pieces(word, columns);
+    rows.push(...parts.slice(0, -1));
+    row = parts.at(-1) ?? "";
+    used = quickWidth(row);
+  }
+  return [...rows, row];
 }
 
 /** The last `count` lines of a long text that is broken between words, in time that its length does not change. */
