@@ -175,5 +175,7 @@ describe("breaking lines", () => {
     const long = "x".repeat(400_000);
     expect(foldExact(long, 80).length).toBeGreaterThan(4_000);
     expect(wrapWords(`${long} ${long}`, 80).length).toBeGreaterThan(8_000);
+    const wide = "満".repeat(400_000);
+    expect(wrapWords(`${wide} ${wide}`, 80)).toHaveLength(20_000);
   });
 });
