@@ -18,6 +18,7 @@ import { createNetwork } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec } from "../tools/process.ts";
 import { network } from "../tools/network/integration.ts";
+import type { RunParts } from "../thread/run.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { BullmqOptions } from "../wakeups/bullmq.ts";
 import { createInProcessWakeups } from "../wakeups/in-process.ts";
@@ -74,6 +75,18 @@ function createModels(config: Config): (id: string) => Promise<Model> {
   };
 }
 
+/** How what people say is answered: commands, plain language without a model, a model's runs. */
+function runParts(config: Config, toolset: Toolset): RunParts {
+  const { tools } = toolset;
+  const terms = runTerms(config, toolset);
+  const commands = { tools, terms, modelProblem: (id: string) => modelProblem(id, config.model) };
+  return {
+    direct: (command, thread) => answerCommand(command, thread, commands),
+    plain: (text) => answerWithoutModel(text, tools, describeInput),
+    terms,
+  };
+}
+
 /** Says what can be lived with and should not be. */
 function logWarnings(log: Logger, { warnings }: Config, { problems }: Toolset): void {
   for (const warning of warnings) log.warn(warning);
@@ -105,12 +118,6 @@ export async function assemble(
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
   const ledger = createLedger(journal, encode);
-  const terms = runTerms(config, toolset);
-  const commands = {
-    tools,
-    terms,
-    modelProblem: (id: string) => modelProblem(id, config.model),
-  };
   const adapters = new Map<string, Adapter>();
   /** By the first part of the keys of their journals. */
   const handlers = new Map<string, KeyHandler>();
@@ -133,11 +140,7 @@ export async function assemble(
     policy: config.approvals,
     network: allow,
     access: config.access,
-    run: {
-      direct: (command, thread) => answerCommand(command, thread, commands),
-      plain: (text) => answerWithoutModel(text, tools, describeInput),
-      terms,
-    },
+    run: runParts(config, toolset),
     encoder,
     model: createModels(config),
     log,
