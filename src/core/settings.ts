@@ -79,8 +79,7 @@ export function settingsOf<S>(part: SettingsPart<S>, values: SettingValues): S {
     field,
     Object.hasOwn(values, name) ? values[name] : schema.parse(undefined),
   ]);
-  // Each value is what its own schema made of what was set.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each value is what its own schema made of what was set
   return Object.fromEntries(own) as S;
 }
 

@@ -80,10 +80,15 @@ function withoutToken(route: string): string {
 
 /**
  * The answer, if it comes within `ms`; what is asked goes on by itself.
- * @throws BotError STORE_UNAVAILABLE when it does not
+ * @throws BotError PLATFORM_UNREACHABLE when Discord does not answer by then, STORE_UNAVAILABLE when the store does not
  */
-export function answerWithin<T>(ms: number, asked: Promise<T>, whom: string): Promise<T> {
+export function answerWithin<T>(
+  ms: number,
+  asked: Promise<T>,
+  whom: "Discord" | "The store",
+): Promise<T> {
+  const code = whom === "Discord" ? "PLATFORM_UNREACHABLE" : "STORE_UNAVAILABLE";
   return atMost(ms, asked, () => {
-    throw new BotError("STORE_UNAVAILABLE", `${whom} did not answer within ${ms} ms.`);
+    throw new BotError(code, `${whom} did not answer within ${ms} ms.`);
   });
 }

@@ -44,8 +44,8 @@ export function createEntrance(parts: EntranceParts): Entrance {
     if (place.guild !== undefined) return !served.has(place.guild);
     const kind = readButtonAction(data.custom_id)?.kind;
     if (kind === "click" || kind === "stop") return false;
-    const standing = people.membership(accountOf(user.id), keyOf(place));
-    return (await answerWithin(LOOK_UP_MS, standing, "Discord")) === "unknown";
+    const membership = people.membership(accountOf(user.id), keyOf(place));
+    return (await answerWithin(LOOK_UP_MS, membership, "Discord")) === "unknown";
   }
 
   async function refuse(asked: Asked, text: string, where: string): Promise<void> {

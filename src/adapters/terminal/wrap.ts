@@ -73,8 +73,7 @@ export function wrapWords(text: string, columns: number): string[] {
 
 /** The library is quick with ASCII, and needed for colours. */
 function isQuick(line: string): boolean {
-  // eslint-disable-next-line no-control-regex -- colours begin with it
-  return /[^\u0000-\u007f]/.test(line) && !/[\u001b\u009b]/.test(line);
+  return /\P{ASCII}/u.test(line) && !line.includes("\u001b") && !line.includes("\u009b");
 }
 
 function quickWidth(text: string): number {

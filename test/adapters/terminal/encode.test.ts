@@ -122,7 +122,7 @@ image: chart http://internal/x.png
       const painted = await shown(md, width, true);
       const bare = stripVTControlCharacters(painted).normalize();
       // Nothing but colours.
-      // oxlint-disable-next-line no-control-regex
+      // oxlint-disable-next-line no-control-regex -- colours begin with it
       expect(painted.replaceAll(/\u001b\[\d+m/g, "").normalize()).toBe(bare);
       expect(bare).not.toMatch(/[^\n\t\P{Cc}]/u);
       let end = 0;
