@@ -33,7 +33,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "adapters/shared": ["core", "security", "adapters", "adapters/render"],
   "adapters/*": ["core", "security", "adapters", "adapters/render", "adapters/shared"],
   "adapters/platforms.ts": ["core", "adapters", "adapters/*"],
-  commands: ["core", "security", "incidents", "thread", "tools"],
+  commands: ["core", "security", "incidents", "models/load.ts", "thread", "tools"],
   queries: [
     "core",
     "security",

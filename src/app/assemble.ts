@@ -38,6 +38,9 @@ import { createWorker } from "../worker/worker.ts";
 /** A lease's life unless renewed, which happens every third of it: after it another process may take over what a dead one left. */
 export const LEASE_MS = 6_000;
 
+/** Until then a start loads code, which holds the event loop. */
+const START_MS = 3_000;
+
 /** Most commands are answered sooner; who waits longer wants to see that something is going on. */
 const SHOW_AFTER_MS = 500;
 
@@ -178,7 +181,7 @@ export async function assemble(
       }
       started.push(wakeups.start((key) => worker.work(key)));
       started.push(startBeating(journal, config.host, log));
-      started.push(startWatchdog({ log, atWork: () => worker.atWork() }));
+      started.push(startWatchdog({ log, atWork: () => worker.atWork(), afterMs: START_MS }));
     },
     stop: () => (stopped ??= stop()),
   };

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createTerminal } from "../adapters/terminal/adapter.ts";
 import type { Config } from "../config/config.ts";
@@ -18,7 +17,6 @@ export async function converse(
   folder: string,
 ): Promise<number> {
   const interactive = process.stdin.isTTY && process.stdout.isTTY && !config.terminal.dumb;
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const log = createLogger(
     config,
     interactive ? join(config.dataDir, "watchkeeper.log") : undefined,

@@ -1,14 +1,17 @@
 import { userInfo } from "node:os";
+import { dirname } from "node:path";
 import { type Logger, pino } from "pino";
 import type { Config } from "../config/config.ts";
+import { makeFolder } from "../core/folder.ts";
 import { createRedactor } from "../security/redaction.ts";
 import type { Bot } from "./assemble.ts";
 
 /** Logs to a file or, without one, to stderr. A log that cannot be written is lost; the program goes on. */
 export function createLogger(config: Config, file: string | undefined): Logger {
   const redactor = createRedactor(config.secrets);
+  if (file !== undefined) makeFolder(dirname(file));
   const dest = file ?? process.stderr.fd;
-  const destination = pino.destination({ dest, sync: true, mkdir: true, mode: 0o600 });
+  const destination = pino.destination({ dest, sync: true, mode: 0o600 });
   destination.on("error", () => undefined);
   const hooks = { streamWrite: (line: string) => redactor.redact(line) };
   return pino({ level: config.logLevel, hooks }, destination);

@@ -11,6 +11,8 @@ export interface WatchdogParts {
   log: Pick<Logger, "warn">;
   /** The work in progress, by name. */
   atWork(): string[];
+  /** How long, in ms, holds are not told of: a start loads code. Default 0. */
+  afterMs?: number;
   /** Ms, only forward. Default: since the process began. */
   now?: () => number;
 }
@@ -25,8 +27,10 @@ interface Held {
 export function createWatchdog({
   log,
   atWork,
+  afterMs = 0,
   now = () => performance.now(),
 }: WatchdogParts): () => void {
+  const from = now() + afterMs;
   let due = now() + LOOK_MS;
   let toldAt = -Infinity;
   let held: Held = { times: 0, longestMs: 0 };
@@ -34,7 +38,7 @@ export function createWatchdog({
     const time = now();
     const heldMs = time - due;
     due = time + LOOK_MS;
-    if (heldMs >= HELD_MS) {
+    if (heldMs >= HELD_MS && time >= from) {
       held = { times: held.times + 1, longestMs: Math.max(held.longestMs, Math.round(heldMs)) };
     }
     if (held.times === 0 || time - toldAt < QUIET_MS) return;

@@ -1,4 +1,5 @@
 import { counted } from "../core/text.ts";
+import { MODEL_EXAMPLE } from "../models/load.ts";
 
 /** What the bot says about commands, on every surface. */
 
@@ -23,7 +24,7 @@ export const USAGE = {
     "incident update <id> note='…'",
     "incident resolve <id> [cause='…']",
   ],
-  model: ["model", "model anthropic/claude-sonnet-5-5"],
+  model: ["model", `model ${MODEL_EXAMPLE}`],
 } as const;
 
 export type CommandWord = keyof typeof USAGE;
@@ -48,16 +49,20 @@ export const OPEN_QUOTE = "You opened a quote and didn't close it.";
 export const NO_MODEL = "I don't have an AI model yet. Admins: set MODEL and its key.";
 export const NOTHING_OPEN = "Nobody has to decide anything in this thread.";
 
-/** Six examples, and where the rest is. */
+/** Six examples, and the forms of the other commands. */
 export function helpText(hasModel: boolean): string {
-  return `${hasModel ? "Ask me anything in your own words, or type a command" : "Type a command"}. For example:
+  const text = `${hasModel ? "Ask me anything in your own words, or type a command" : "Type a command"}. For example:
   run http_check url=https://example.com – is this site up, and how fast is it?
   tools – what I can check and change
   approvals – what waits for a decision in this thread
   incidents last week – how many there were, how long they took, and why
   incident open Checkout fails severity=sev2 – start a record of an incident
   stop – stop what I'm doing
-Reads run at once; I ask before I change anything. All commands are in docs/commands.md.`;
+Reads run at once; I ask before I change anything.`;
+  const others = Object.entries(USAGE).filter(
+    ([word]) => word !== "help" && !text.includes(`\n  ${word} `),
+  );
+  return `${text} Other commands: ${others.map(([, [form]]) => `\`${form}\``).join(", ")}.`;
 }
 
 /** The headings of `tools`, in their order. */

@@ -249,13 +249,19 @@ function noTool(globs: readonly string[], names: readonly string[]): string {
 }
 
 function refuse(found: readonly string[]): void {
-  const mistakes = [...new Set(found)];
+  const mistakes = [...new Set(found)].toSorted((a, b) => placeIn(a) - placeIn(b));
   if (mistakes.length === 0) return;
   const count = mistakes.length === 1 ? "a mistake" : `${mistakes.length} mistakes`;
   throw new BotError(
     "CONFIG_INVALID",
     [`The configuration has ${count}:`, ...mistakes.map((mistake) => `- ${mistake}`)].join("\n"),
   );
+}
+
+/** Where in the file a mistake is, as a number to sort by: line, then column; 0 for one that is not in the file. */
+function placeIn(mistake: string): number {
+  const [, line = 0, column = 0] = /^[^ ]+:(\d+):(\d+): /.exec(mistake) ?? [];
+  return Number(line) * 1e6 + Number(column);
 }
 
 /** A tenth of the day for one person, half of it for one channel, a hundredth for one guest, unless they are set. */

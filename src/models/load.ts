@@ -22,6 +22,9 @@ const forms = PROVIDERS.map(({ name }) => `${name}/<name>`);
 /** The forms that a model's id may have, for people. */
 export const MODEL_FORMS = `${forms.slice(0, -1).join(", ")} or ${forms.at(-1)}, the name as its provider writes it`;
 
+/** A model's id, for examples. */
+export const MODEL_EXAMPLE = PROVIDERS.map(({ name, example }) => `${name}/${example}`)[0] ?? "";
+
 /** The provider and the name in a model's id, `<provider>/<name>`; undefined when it has another form. */
 export function tryModelId(id: string): { provider: Provider; name: string } | undefined {
   const [, prefix, name] = /^([a-z-]+)\/([!-~]+)$/.exec(id) ?? [];
@@ -34,7 +37,7 @@ export function modelProblem(id: string, { values }: ModelSettings): string | un
   const { provider } = tryModelId(id) ?? {};
   if (provider === undefined) return `A model is ${MODEL_FORMS}.`;
   const missing = provider.missing(settingsOf(provider, values));
-  return missing && `${provider.name}/… needs ${missing}, which is not set.`;
+  return missing && `${provider.name}/… needs ${missing}, which isn't set.`;
 }
 
 /** Tokens that the model of this id takes. */

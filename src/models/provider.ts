@@ -23,6 +23,8 @@ export interface ModelOptions {
 export interface Provider<S = unknown> extends SettingsPart<S> {
   /** What the ids of its models begin with, `<name>/<model>`. */
   readonly name: string;
+  /** A model that it has, for examples. */
+  readonly example: string;
   /** Tokens that its current models take at least. */
   readonly contextWindow: number;
   /** The variable without which it cannot be used, if these settings lack it. */

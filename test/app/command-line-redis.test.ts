@@ -31,7 +31,7 @@ describe("the program on a shared store", () => {
     );
     expect(doctor?.code).toBe(0);
     expect(doctor?.out).toMatch(
-      /^absent +store .*store version 1 \(0\.3\); `npm start` upgrades it to 2, 0\.3 cannot read it then: keep a copy\.$/m,
+      /^– +store .*store version 1 \(0\.3\); `npm start` upgrades it to 2, 0\.3 cannot read it then: keep a copy\.$/m,
     );
     expect(trace?.out.trim().split("\n")).toHaveLength(4);
     expect(server.cli("GET", "wk:store")).toBe(marker);
@@ -60,7 +60,7 @@ describe("the program on a shared store", () => {
     expect(doctor?.out).toContain(
       `ok     store            Redis at ${server.path}, 1 thread and 0 incidents; readable, \`audit --verify\` checks the seals`,
     );
-    expect(doctor?.out).toMatch(/^absent store .*keeps nothing over a restart/m);
+    expect(doctor?.out).toMatch(/^– +store .*keeps nothing over a restart/m);
     expect(existsSync(join(program.folder, "data/watchkeeper.db"))).toBe(false);
   });
 

@@ -70,6 +70,12 @@ describe("ask", () => {
     expect(mistaken.err).toMatch(/LOG_LEVEL[^]*DRAIN_SECONDS/);
   });
 
+  test("exits with 1 and says so where the folder of the store cannot be made", async () => {
+    const { code, out, err } = await begin({ DATA_DIR: "/proc/nowhere/data" }).run(["ask", "help"]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(lines(err)).toEqual([expect.stringContaining("I can't make the folder /proc/nowhere")]);
+  });
+
   test("exits with 3 when it needs approval, and the thread goes on where it says", async () => {
     const file = join(begin().folder, "touched");
     const { code, err } = await program.run(["ask", touch(file)]);
@@ -290,7 +296,7 @@ describe("looking at what happened", () => {
     expect(read.out).toMatch(/ok +environment +\.env was read/);
     expect(unread).toMatchObject({
       err: "",
-      out: expect.stringMatching(/absent +environment +no \.env/),
+      out: expect.stringMatching(/– +environment +no \.env/),
     });
   });
 
@@ -361,7 +367,7 @@ describe("looking at what happened", () => {
       /^ok +store .*1 thread and 0 incidents; readable, `audit --verify` checks the seals$/m,
     );
     expect(doctor?.out).toMatch(
-      /^absent +store .*store version 2 \(0\.3\); `npm start` upgrades it to 3, 0\.3 cannot read it then: keep a copy\.$/m,
+      /^– +store .*store version 2 \(0\.3\); `npm start` upgrades it to 3, 0\.3 cannot read it then: keep a copy\.$/m,
     );
     expect(lines(audit?.out ?? "")).toHaveLength(3);
     expect(lines(trace?.out ?? "")).toHaveLength(4);

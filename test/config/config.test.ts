@@ -167,7 +167,7 @@ logs: { roots: [/srv/logs/, /var/log/../log/app] }
 });
 
 describe("mistakes", () => {
-  it("are reported all at once, each with its place, what is wrong and what is expected", async () => {
+  it("are reported all at once and in the order of the lines, each with its place, what is wrong and what is expected", async () => {
     const yaml = `aprovals: {}
 access: { rules: [{ who: stranger, channels: "#ops", decide: allow }, { who: [], tools: x }] }
 approvals:
@@ -199,29 +199,29 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
       "LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent",
       "DRAIN_SECONDS: expected a number of seconds from 0 to 60",
       "WATCHKEEPER_CONFG: no such variable; did you mean WATCHKEEPER_CONFIG?",
-      expect.stringMatching(/^watchkeeper\.yaml:13:10: model\.effort: expected one of/),
-      expect.stringMatching(/^watchkeeper\.yaml:13:46: model\.contextWindow: /),
-      expect.stringMatching(/^watchkeeper\.yaml:14:12: budgets\.stepsPerRun: /),
-      expect.stringMatching(/^watchkeeper\.yaml:14:28: budgets\.tokensPerWeek: unknown/),
-      expect.stringMatching(
-        /^watchkeeper\.yaml:4:14: approvals\.default\.destructive: expected ask/,
-      ),
-      "watchkeeper.yaml:6:16: approvals.rules[0].match.tol: unknown; did you mean tool?",
-      'watchkeeper.yaml:7:7: approvals.rules[0].decide: expected one of "allow"|"ask"|"deny"',
-      'watchkeeper.yaml:8:7: approvals.rules[1].decide: required; expected one of "allow"|"ask"|"deny"',
+      "watchkeeper.yaml:1:1: aprovals: unknown; did you mean approvals?",
       expect.stringMatching(
         /^watchkeeper\.yaml:2:21: access\.rules\[0\]\.who: expected "slack:group:<id>".* or a membership: member, /,
       ),
       expect.stringMatching(
         /^watchkeeper\.yaml:2:36: access\.rules\[0\]\.channels: expected "slack/,
       ),
-      "watchkeeper.yaml:2:73: access.rules[1].who: is empty, so the rule could never match",
       'watchkeeper.yaml:2:71: access.rules[1].decide: required; expected one of "allow"|"ask"|"deny"',
+      "watchkeeper.yaml:2:73: access.rules[1].who: is empty, so the rule could never match",
+      expect.stringMatching(
+        /^watchkeeper\.yaml:4:14: approvals\.default\.destructive: expected ask/,
+      ),
+      "watchkeeper.yaml:6:16: approvals.rules[0].match.tol: unknown; did you mean tool?",
+      'watchkeeper.yaml:7:7: approvals.rules[0].decide: expected one of "allow"|"ask"|"deny"',
+      'watchkeeper.yaml:8:7: approvals.rules[1].decide: required; expected one of "allow"|"ask"|"deny"',
       expect.stringMatching(/^watchkeeper\.yaml:10:11: network\.allow\[0\]: expected an address/),
       "watchkeeper.yaml:12:11: logs.roots[0]: expected an absolute path such as /var/log",
       expect.stringMatching(/^watchkeeper\.yaml:12:20: logs\.roots\[1\]: expected a folder/),
       expect.stringMatching(/^watchkeeper\.yaml:12:23: logs\.roots\[2\]: expected a folder/),
-      "watchkeeper.yaml:1:1: aprovals: unknown; did you mean approvals?",
+      expect.stringMatching(/^watchkeeper\.yaml:13:10: model\.effort: expected one of/),
+      expect.stringMatching(/^watchkeeper\.yaml:13:46: model\.contextWindow: /),
+      expect.stringMatching(/^watchkeeper\.yaml:14:12: budgets\.stepsPerRun: /),
+      expect.stringMatching(/^watchkeeper\.yaml:14:28: budgets\.tokensPerWeek: unknown/),
     ]);
     expect(found.join()).not.toContain("hidden-value");
   });

@@ -130,6 +130,21 @@ test("the watchdog logs what held the loop, how long and during which work, at m
   expect(lines[1]).toMatchObject({ times: 3, longestMs: 480 });
 });
 
+test("a hold while the program starts is not reported, one after it is", () => {
+  let time = 0;
+  const lines: unknown[] = [];
+  const log = { warn: (line: unknown) => lines.push(line) };
+  const look = createWatchdog({ log, atWork: () => [], afterMs: 3_000, now: () => time });
+  for (const at of [20, 2_000, 2_990]) {
+    time = at;
+    look();
+  }
+  expect(lines).toEqual([]);
+  time = 4_000;
+  look();
+  expect(lines).toEqual([{ times: 1, longestMs: 990, atWork: [] }]);
+});
+
 test("a loop that was really held is noticed", async () => {
   const lines: unknown[] = [];
   const watchdog = startWatchdog({

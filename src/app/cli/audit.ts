@@ -53,7 +53,7 @@ async function verify(input: CommandInput): Promise<number> {
   const { readSealLines, verifySeals } = await import("./seals.ts");
   const thread = input.words[0] ?? textOption(input, "thread");
   const against = textOption(input, "against");
-  const kept = against === undefined ? [] : readSealLines(readKept(against));
+  const kept = against === undefined ? [] : readSealLines(against, readKept(against));
   let failed = false;
   await withStore(input.config, async (journal) => {
     async function* lines(key: JournalKey | undefined): AsyncIterable<string> {

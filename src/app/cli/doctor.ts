@@ -1,6 +1,6 @@
 import { type CliCommand, EXIT, printLines } from "./command.ts";
 
-const MARKS = { ok: "ok     ", absent: "absent ", broken: "BROKEN " };
+const MARKS = { ok: "ok     ", absent: "–      ", broken: "BROKEN " };
 
 export const doctor: CliCommand = {
   name: "doctor",

@@ -17,16 +17,15 @@ const sealLine = z.object({
 });
 export type SealLine = z.infer<typeof sealLine>;
 
-/** Lines as `verifySeals` gave them. @throws BotError USAGE */
-export function readSealLines(text: string): SealLine[] {
+/** Lines of a file as `verifySeals` gave them. @throws BotError USAGE */
+export function readSealLines(file: string, text: string): SealLine[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return lines.map((line, i) => {
     try {
       return sealLine.parse(JSON.parse(line));
     } catch (error) {
-      throw new BotError("USAGE", `Line ${i + 1} of the kept file is no line of audit --verify.`, {
-        cause: error,
-      });
+      const problem = `${file}, line ${i + 1}: not a line that audit --verify prints.`;
+      throw new BotError("USAGE", problem, { cause: error });
     }
   });
 }
@@ -69,5 +68,5 @@ function differenceOf(entries: readonly StoredEntry[], kept: SealLine): string |
   const then = entries[kept.entries - 1];
   if (then === undefined) return `it had ${kept.entries} entries, and has ${entries.length}`;
   if ((then.head ?? null) === kept.head) return undefined;
-  return `entry ${kept.entries} differs from the one whose head was kept`;
+  return `entry ${kept.entries} differs from the head you kept`;
 }

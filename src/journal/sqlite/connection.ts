@@ -1,8 +1,9 @@
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BotError, messageOf } from "../../core/errors.ts";
+import { makeFolder } from "../../core/folder.ts";
 
 /** "WKJR": marks a database file as a Watchkeeper journal (SQLite's application_id). */
 const APPLICATION_ID = 0x574b4a52;
@@ -133,8 +134,8 @@ function connect(path: string, readOnly = false): DatabaseSync {
 
 /** SQLite gives its write-ahead log the file's own mode, so the file is private before SQLite sees it. */
 function create(path: string): void {
+  makeFolder(dirname(path));
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw new BotError(

@@ -26,6 +26,7 @@ const CACHED = { cache_control: { type: "ephemeral" } } as const;
 /** Anthropic's Messages API. Models before 4.6 do not know `effort`. */
 export const anthropic = defineProvider({
   name: "anthropic",
+  example: "claude-sonnet-5-5",
   contextWindow: 200_000,
   settings: z.object({
     apiKey: fromEnv("ANTHROPIC_API_KEY", apiKey.optional(), "Needed with `anthropic/…`."),

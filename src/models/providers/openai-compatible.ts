@@ -28,6 +28,7 @@ type Part = TextPart | OpenAI.Chat.ChatCompletionContentPartImage;
 /** OpenAI's Chat Completions API as others speak it: vLLM, Ollama, llama.cpp, OpenRouter, Groq … */
 export const openAiCompatible = defineProvider({
   name: "openai-compatible",
+  example: "llama3.2",
   // Such servers are set up with very different ones.
   contextWindow: 128_000,
   settings: openAiSettings,

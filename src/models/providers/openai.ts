@@ -23,6 +23,7 @@ type Part =
 /** OpenAI's Responses API. Nothing is stored there: what it reasoned travels in `wire`, encrypted. */
 export const openai = defineProvider({
   name: "openai",
+  example: "gpt-5.4",
   contextWindow: 400_000,
   settings: openAiSettings,
   missing: ({ apiKey }) => (apiKey === undefined ? "OPENAI_API_KEY" : undefined),
