@@ -6,7 +6,7 @@ import { pino } from "pino";
 import type { Adapter, View } from "../../src/adapters/adapter.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { approvalPolicy } from "../../src/config/policy.ts";
-import { hashTerms } from "../../src/thread/run.ts";
+import { hashTerms } from "../../src/core/run-terms.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import type { Actor, Entry } from "../../src/core/entry.ts";
 import { encodeDraft } from "../../src/core/entry-codec.ts";

@@ -1,5 +1,5 @@
 import type { ModelRequest } from "../models/model.ts";
-import type { RunTerms } from "../thread/run.ts";
+import type { RunTerms } from "../core/run-terms.ts";
 import type { ModelRun } from "../thread/model-run.ts";
 import {
   requestHash,

@@ -18,7 +18,7 @@ import { createNetwork } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec } from "../tools/process.ts";
 import { network } from "../tools/network/integration.ts";
-import type { RunParts } from "../thread/run.ts";
+import type { RunParts } from "../thread/surroundings.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { BullmqOptions } from "../wakeups/bullmq.ts";
 import { createInProcessWakeups } from "../wakeups/in-process.ts";

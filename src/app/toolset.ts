@@ -7,7 +7,7 @@ import { settingsOf } from "../core/settings.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
 import { loadSkills, type Skills } from "../skills/load.ts";
-import { hashTerms, type RunTerms } from "../thread/run.ts";
+import { hashTerms, type RunTerms } from "../core/run-terms.ts";
 import { toolSpec } from "../tools/input-schema.ts";
 import { createTools, unavailableIntegrations } from "../tools/registry.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";

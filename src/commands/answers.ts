@@ -1,4 +1,5 @@
-import type { DirectAnswer, RunTerms } from "../thread/run.ts";
+import type { RunTerms } from "../core/run-terms.ts";
+import type { DirectAnswer } from "../thread/surroundings.ts";
 import { isOpen } from "../thread/action.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Command } from "../core/entry.ts";

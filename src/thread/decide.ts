@@ -1,5 +1,5 @@
 import { callsIn, workKey } from "./work-keys.ts";
-import { nextTurn, type NextTurn } from "./run.ts";
+import { nextTurn, type NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
 import { type Action, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
@@ -25,7 +25,7 @@ import {
   type Run,
   currentModelRun,
   type Thread,
-  type DueNotice,
+  type Untold,
 } from "./state.ts";
 
 export type Undelivered =
@@ -34,13 +34,16 @@ export type Undelivered =
   /** A notice that is shown and past. */
   | { kind: "past"; offer: Offer };
 
-/** What the lease holder does next. `key` names the piece of work, so that one in progress is not begun twice. */
+/**
+ * What the lease holder does next. `key`: something has to be learnt for it, which takes time; it names that work, so that
+ * it is not begun twice while it is in progress.
+ */
 export type Step =
   | { do: "recover"; key: string; call: Call }
   | { do: "show"; key: string; view: string; run: Run }
-  | { do: "deliver"; key: string; view: string; owed: Undelivered }
+  | { do: "deliver"; key: string; view: string; undelivered: Undelivered }
   | { do: "judge"; key: string; click: Entry<"click"> }
-  | { do: "tell"; notice: DueNotice }
+  | { do: "tell"; untold: Untold }
   | { do: "hint"; key: string; message: Entry<"message"> }
   | { do: "warn"; waiting: Waiting }
   | { do: "lapse"; call: Call }
@@ -65,6 +68,12 @@ export type Step =
   | { do: "wait"; until: number | undefined; host?: string };
 
 export type StepOf<D extends Step["do"]> = Extract<Step, { do: D }>;
+
+/** A step for which something has to be learnt. */
+export type LearningStep = Extract<Step, { key: string }>;
+
+/** A step that writes entries, all of which follow from the thread. */
+export type KnownStep = Exclude<Step, LearningStep | { do: "expire" | "wait" }>;
 
 export interface Situation extends Scenery {
   /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
@@ -155,8 +164,8 @@ function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
   for (const view of thread.views) {
     const key = workKey.view(view);
     if (busy.has(key)) continue;
-    const owed = nextUndelivered(thread, view);
-    if (owed !== undefined) return { do: "deliver", key, view, owed };
+    const undelivered = nextUndelivered(thread, view);
+    if (undelivered !== undefined) return { do: "deliver", key, view, undelivered };
   }
   return undefined;
 }
@@ -231,7 +240,7 @@ function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
     if (!busy.has(workKey.click(click.id)) && !left.has(click))
       return { do: "judge", key: "judge", click };
   }
-  for (const notice of thread.dueNotices.values()) return { do: "tell", notice };
+  for (const untold of thread.untold.values()) return { do: "tell", untold };
   for (const message of thread.assents.values()) {
     return busy.has("hint") ? undefined : { do: "hint", key: "hint", message };
   }

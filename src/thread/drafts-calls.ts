@@ -12,13 +12,20 @@ import type { StepOf } from "./decide.ts";
 import type { Surroundings } from "./surroundings.ts";
 import {
   expiredNotice,
-  formatTime,
   lookingNotice,
+  notice,
   questionNotice,
   unknownNotice,
 } from "./drafts-notices.ts";
-import { actionName, entryId } from "./entry-ids.ts";
-import type { Absence } from "./machines.ts";
+import { actionName, entryId, noticeId } from "./entry-ids.ts";
+import {
+  closedResult,
+  NAMELESS,
+  questionExpired,
+  recoveredResult,
+  results,
+  whyAway,
+} from "./phrases.ts";
 import type { Call } from "./state.ts";
 
 /** A call as it would be run: checked, with its arguments pinned. */
@@ -55,8 +62,11 @@ export function preparedDrafts(
       return [lookingNotice(call)];
     case "question":
       return [questionNotice(call, proposal)];
-    case "allow":
-      return [startedDraft(call, proposal.prepared)];
+    case "allow": {
+      const { args } = proposal.prepared;
+      const isSame = JSON.stringify(args) === JSON.stringify(call.args);
+      return [startedDraft(call, proposal.prepared, isSame ? {} : { args })];
+    }
     case "ask": {
       const { card, reason, place } = proposal;
       const action = actionName(thread.counts.actions + 1);
@@ -94,11 +104,17 @@ export function proposedDraft(
   };
 }
 
+/** `more`: the action that carries it, or the arguments where they are not those asked for. */
 function startedDraft(
-  { run, call, args: asked }: Call,
-  { tool, effect, digest, host, args }: PreparedCall,
+  { run, call }: Call,
+  {
+    tool,
+    effect,
+    digest,
+    host,
+  }: Pick<PreparedCall, "tool" | "effect" | "digest"> & { host?: string | undefined },
+  more: Pick<Draft<"tool_started">, "action" | "revision" | "args">,
 ): Draft<"tool_started"> {
-  const isSame = JSON.stringify(args) === JSON.stringify(asked);
   return {
     id: entryId.started(call),
     kind: "tool_started",
@@ -108,7 +124,7 @@ function startedDraft(
     effect,
     digest,
     ...(host !== undefined && { host }),
-    ...(!isSame && { args }),
+    ...more,
   };
 }
 
@@ -126,21 +142,7 @@ export function dispatchedDrafts(
 ): Draft<AppendKind>[] | undefined {
   if (action.proposal !== proposal) return undefined;
   if (drift !== undefined) return [voidDraft(action, drift)];
-  const { tool, effect, digest, host, revision } = proposal;
-  return [
-    {
-      id: entryId.started(call.call),
-      kind: "tool_started",
-      run: call.run,
-      call: call.call,
-      tool,
-      effect,
-      digest,
-      ...(host !== undefined && { host }),
-      action: action.action,
-      revision,
-    },
-  ];
+  return [startedDraft(call, proposal, { action: action.action, revision: proposal.revision })];
 }
 
 /** A call's result, from whoever knows it. */
@@ -183,7 +185,13 @@ export function lateDraft(
 }
 
 export function cancelledDraft(call: Call): Draft<"tool_finished"> {
-  return finishedDraft(call, "cancelled", "Stopped before it was run.");
+  return finishedDraft(call, "cancelled", results.stopped);
+}
+
+/** Nobody answered the question in time: the run goes on without. */
+export function lapsedDrafts(call: Call): Draft<AppendKind>[] {
+  const { result, text } = questionExpired(call);
+  return [finishedDraft(call, "expired", result), notice(noticeId.expired(call.call), text)];
 }
 
 /** What was found of a call whose worker died. */
@@ -197,10 +205,7 @@ export function recoveryDrafts(call: Call, recovery: Recovery): Draft<AppendKind
   if (recovery.kind !== "verified") return [recoveredDraft(call, recovery.kind, recovery.text)];
   const { verdict, evidence } = recovery;
   const isDone = verdict === "done";
-  const interrupted = `The worker that ran ${call.tool} was cut off before it could say how it went.`;
-  const text = isDone
-    ? `${interrupted} Checked afterwards: it was done. ${evidence}`
-    : `${interrupted} The outcome is unknown; it is not run again. Checked afterwards: ${asSentence(evidence)}`;
+  const text = recoveredResult(call, isDone, evidence);
   const finished = recoveredDraft(call, isDone ? "ok" : "unknown", text);
   return isDone ? [finished] : [finished, unknownNotice(call, text)];
 }
@@ -209,21 +214,14 @@ function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool
   return { ...finishedDraft(call, outcome, text), recovered: true };
 }
 
-function asSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
 /** An action has been closed, and with it its call. */
 export function closedDrafts(action: Action): Draft<AppendKind>[] | undefined {
   const { closed } = action;
   if (closed === undefined || closed.outcome === "void") return undefined;
   const { outcome, by, reason } = closed;
-  const who = by === undefined ? "" : ` by ${by}`;
-  const why = reason === undefined ? "" : `: ${reason}`;
-  const word = { denied: "Denied", expired: "Expired", cancelled: "Cancelled" }[outcome];
   return [
     closedDraft(action, outcome, { by, reason }),
-    finishedDraft(action, outcome, `${word}${who}${why}. The tool didn't run.`),
+    finishedDraft(action, outcome, closedResult(outcome, by, reason)),
     ...(outcome === "expired" ? [expiredNotice(action)] : []),
   ];
 }
@@ -250,37 +248,26 @@ function voidDraft(action: Action, reason: string): Draft<"action_closed"> {
 
 /** Ends what an older version asked for; its call is then asked about again, with a machine. */
 export function namelessDraft(action: Action): Draft<"action_closed"> {
-  return voidDraft(action, "an older version asked for it and named no machine, so I ask again");
+  return voidDraft(action, NAMELESS);
 }
 
 /** What becomes of a call that its machine will not take up: a card is void, a started write unknown, the rest is blocked. */
 export function abandonedDrafts(
   { call, host, absence }: StepOf<"abandon">,
-  around: Surroundings,
+  { here, heard, encode }: Surroundings,
 ): Draft<AppendKind>[] {
-  const why = whyAway(around, host, absence);
+  const serving = [...(heard?.values() ?? [])].flatMap((beat) => (beat.gone ? [] : [beat.host]));
+  const beatAt = heard?.get(host)?.beatAt ?? 0;
+  const why = encode(whyAway(absence, { here, host, serving, beatAt }));
   const { action, started } = call;
   if (started !== undefined) {
     if (started.effect !== "read" || action !== undefined) {
       const evidence = `not possible: ${why}.`;
       return recoveryDrafts(call, { kind: "verified", verdict: "unknown", evidence });
     }
-    return [recoveredDraft(call, "error", `Interrupted, and not run again: ${why}.`)];
+    return [recoveredDraft(call, "error", results.interrupted(why))];
   }
-  const blocked = finishedDraft(call, "blocked", `Nothing was run: ${why}.`);
+  const blocked = finishedDraft(call, "blocked", results.blocked(why));
   if (action === undefined || !isOpen(action)) return [blocked];
   return [voidDraft(action, `${why}; nothing was run`), blocked];
-}
-
-function whyAway({ here, heard, encode }: Surroundings, host: string, absence: Absence): string {
-  const there = [...(heard?.values() ?? [])].flatMap((beat) => (beat.gone ? [] : [beat.host]));
-  const serving = there.length === 0 ? "" : ` (serving: ${there.join(", ")})`;
-  const beatAt = heard?.get(host)?.beatAt ?? 0;
-  const why = {
-    alone: `it is for ${host}, and this conversation is served on ${here} alone`,
-    unknown: `no machine called ${host} serves here${serving}`,
-    gone: `${host} is gone, last seen at ${formatTime(beatAt)}${serving}`,
-    late: `${host} did not take it up`,
-  };
-  return encode(why[absence]);
 }

@@ -1,5 +1,5 @@
 import type { Action } from "./action.ts";
-import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
+import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import { signed } from "../core/people.ts";
 import {
   type Card,
@@ -11,6 +11,14 @@ import {
 import { privateNotice } from "./drafts-notices.ts";
 import { entryId } from "./entry-ids.ts";
 import { namesNoMachine } from "./machines.ts";
+import {
+  alreadyApproved,
+  clickAnswers,
+  confirmCancel,
+  decidedBefore,
+  questionOver,
+  results,
+} from "./phrases.ts";
 import type { Call, Thread } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -86,12 +94,11 @@ export function clickDrafts(
   if (choice.kind === "settle") return settledDrafts(click, choice, author, around);
   if (choice.kind === "answer") return answeredDrafts(click, choice.text, author, thread);
   const action = thread.actions.get(click.action) ?? facts.action;
-  if (action === undefined)
-    return [privateNotice(click, `There is no action ${click.action} here.`)];
+  if (action === undefined) return [privateNotice(click, clickAnswers.noAction(click.action))];
   const late = lateWord(action, click);
   if (late !== undefined) return [privateNotice(click, late)];
   if (choice.kind === "approve" && namesNoMachine(action, around.isBound)) {
-    return [namelessDraft(action), privateNotice(click, namelessWord(action))];
+    return [namelessDraft(action), privateNotice(click, clickAnswers.nameless(action.action))];
   }
   if (isOtherCard(action, click)) return [otherCardNotice(action, click)];
   if (choice.kind === "cancel" && action.askers.has(click.actor.account)) {
@@ -120,8 +127,7 @@ function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<Appe
   if (action !== undefined && choice.kind === "cancel") {
     return cancelDrafts(action, click, around.thread);
   }
-  const text = `I could not look you up for ${LIMIT_MINUTES} minutes, so your click on ${click.action} did not count. Please click again.`;
-  return [privateNotice(click, text)];
+  return [privateNotice(click, clickAnswers.notLookedUp(click.action, LIMIT_MINUTES))];
 }
 
 function voteDraft(
@@ -160,14 +166,6 @@ function hasApproved(
   );
 }
 
-function alreadyApproved({ action, proposal, votes }: Action): string {
-  const missing = proposal.quorum - votes.filter((vote) => vote.approve).length;
-  if (missing <= 0) return `You've approved ${action} already.`;
-  return missing === 1
-    ? `You've approved ${action}. One more person needs to.`
-    : `You've approved ${action}. ${missing} more people need to.`;
-}
-
 /**
  * The card that was pressed showed something else, or does not say what it showed, as those of 0.3. After the store lost
  * entries the same number and revision may be another action's. A deny counts all the same.
@@ -178,52 +176,17 @@ function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click
 }
 
 function otherCardNotice({ action }: Action, click: Entry<"click">): Draft<"notice"> {
-  const text = `You pressed Approve on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`;
-  return { ...privateNotice(click, text), redraws: action };
-}
-
-function namelessWord({ action }: Action): string {
-  return `${action} was asked for by an older version, which named no machine, so your Approve did not count. I'm asking again with the machine's name: decide there.`;
+  return { ...privateNotice(click, clickAnswers.otherCard(action)), redraws: action };
 }
 
 /** Why a click changes nothing any more, or undefined. A cancel means every revision. */
 function lateWord(action: Action, click: Entry<"click">): string | undefined {
   const { proposal } = action;
-  const late = decidedWord(action, click);
+  const late = decidedBefore(action, click);
   if (late !== undefined || click.choice.kind === "cancel") return late;
   // Also a click on a revision that was not shown yet: nobody approves what they have not seen.
   if (click.revision === proposal.revision && click.seq > proposal.seq) return undefined;
-  return `${action.action} was edited after you opened it. Check revision ${proposal.revision} and decide again.`;
-}
-
-/** How an approved action ended, after `it`. */
-const ENDED: Readonly<Record<Outcome, string>> = {
-  ok: "is done",
-  error: "failed",
-  unknown: "ended, nobody knows how",
-  denied: "was denied",
-  expired: "expired",
-  cancelled: "was cancelled",
-  blocked: "was not run",
-};
-
-/** How the action was decided before the click, or undefined. */
-function decidedWord(action: Action, click: Entry<"click">): string | undefined {
-  const { action: id, proposal, closed, started, finished, votes } = action;
-  const expired = `${id} has expired. If it's still needed, ask for it again.`;
-  if (started) {
-    const who = votes.map(signed).join(", ");
-    const state = finished === undefined ? "is running" : ENDED[finished.outcome];
-    const isOwn = votes.length === 1 && votes[0]?.account === click.actor.account;
-    return `${isOwn ? "You" : who} already approved ${id}; it ${state}.`;
-  }
-  if (closed !== undefined) {
-    const { outcome, by } = closed;
-    if (outcome === "expired") return expired;
-    if (by === undefined) return `${id} was ${outcome} before you pressed.`;
-    return `${by} already ${outcome === "cancelled" ? "withdrew" : outcome} ${id}.`;
-  }
-  return click.at < proposal.expiresAt ? undefined : expired;
+  return clickAnswers.edited(action.action, proposal.revision);
 }
 
 /** The next revision, or a notice that says why not. Its expiry, place and reason stay. */
@@ -233,16 +196,11 @@ function editedDraft(
   edited: ClickFacts["edited"],
 ): Draft<"action_proposed" | "notice"> {
   if (edited === undefined || typeof edited === "string") {
-    return privateNotice(
-      click,
-      `Couldn't apply your edit to ${action}: ${edited ?? CANNOT_BE_EDITED}`,
-    );
+    return privateNotice(click, clickAnswers.notEdited(action, edited));
   }
   const next = { action, revision: proposal.revision + 1 };
   return { ...proposedDraft({ run, call }, next, edited, proposal), click: click.id };
 }
-
-export const CANNOT_BE_EDITED = "it cannot be edited now";
 
 /** Takes an action back. Who did not ask for it is asked first whether they mean to end it for everyone. */
 function cancelDrafts(action: Action, click: Entry<"click">, thread: Thread): Draft<AppendKind>[] {
@@ -252,7 +210,7 @@ function cancelDrafts(action: Action, click: Entry<"click">, thread: Thread): Dr
   const by = signed(actor);
   return [
     closedDraft(action, "cancelled", { by, click: click.id }),
-    finishedDraft(action, "cancelled", `Cancelled by ${by}. The tool didn't run.`),
+    finishedDraft(action, "cancelled", results.cancelled(by)),
   ];
 }
 
@@ -261,9 +219,8 @@ function confirmation(
   click: Entry<"click">,
   { names: known }: Thread,
 ): Draft<"notice"> {
-  const names = [...askers].map((account) => known.get(account) ?? account).join(" and ");
-  const text = `You didn't ask for ${action}${names === "" ? "" : `; ${names} did`}. To withdraw it for everyone, press the button or type: cancel ${action} for everyone`;
-  return { ...privateNotice(click, text), confirms: action };
+  const names = [...askers].map((account) => known.get(account) ?? account);
+  return { ...privateNotice(click, confirmCancel(action, names)), confirms: action };
 }
 
 /** A question is answered by a click on one of its choices. */
@@ -274,20 +231,13 @@ function answeredDrafts(
   thread: Thread,
 ): Draft<AppendKind>[] | undefined {
   const call = openQuestion(thread, click.action);
-  if (call === undefined) return [privateNotice(click, questionOver(thread, click.action))];
+  if (call === undefined) {
+    const end = thread.answered.get(click.action);
+    const text = end === undefined ? clickAnswers.noQuestion(click.action) : questionOver(end);
+    return [privateNotice(click, text)];
+  }
   if (author === undefined) return undefined;
   return [author.eligible ? answerDraft(call, click, text) : privateNotice(click, author.why)];
-}
-
-/** Why nobody can answer it any more. */
-function questionOver({ answered }: Thread, call: string): string {
-  const end = answered.get(call);
-  if (end === undefined) return `There is no open question ${call} here.`;
-  const by = end.by === undefined ? "" : `${end.by}: `;
-  if (end.outcome === "answered") return `That question was already answered (${by}${end.text}).`;
-  return end.outcome === "expired"
-    ? "That question expired without an answer. Write the answer here instead."
-    : "That question was called off.";
 }
 
 /** The message of who was asked is the answer, if they may give one. */
@@ -297,8 +247,7 @@ export function replyDrafts(
   author: Author | "unknown",
 ): Draft<AppendKind>[] {
   if (author === "unknown") {
-    const text = `I could not look you up for ${LIMIT_MINUTES} minutes, so this did not count as the answer. Please write it again.`;
-    return [privateNotice(reply, text)];
+    return [privateNotice(reply, clickAnswers.replyNotLookedUp(LIMIT_MINUTES))];
   }
   return [
     author.eligible ? answerDraft(call, reply, reply.text) : privateNotice(reply, author.why),
@@ -310,7 +259,7 @@ function answerDraft(
   { id, actor }: Entry<"click"> | Entry<"message">,
   text: string,
 ): Draft<"tool_finished"> {
-  return { ...finishedDraft(call, "ok", `${actor.name} answered: ${text}`), answers: id };
+  return { ...finishedDraft(call, "ok", results.answered(actor.name, text)), answers: id };
 }
 
 function openQuestion({ runs }: Thread, ref: string): Call | undefined {
@@ -329,7 +278,7 @@ function settledDrafts(
 ): Draft<AppendKind>[] | undefined {
   const call = unknownCall(thread, click.action);
   if (call === undefined || call.settled !== undefined) {
-    return [privateNotice(click, `${click.action} has no unknown outcome to settle.`)];
+    return [privateNotice(click, clickAnswers.noUnknown(click.action))];
   }
   if (author === undefined) return undefined;
   if (!author.eligible) return [privateNotice(click, author.why)];

@@ -62,7 +62,7 @@ export const entryId = {
 
 /** Notices, each by what it is about. */
 export const noticeId = {
-  /** Says what the fold wants said (`DueNotice`), by its id. */
+  /** Says what the fold wants said (`Untold`), by its id. */
   told: (due: string) => `told:${due}`,
   /** Answers a click or a message, to its author alone. */
   word: (post: string) => `word:${post}`,
@@ -77,7 +77,7 @@ export const noticeId = {
 } as const;
 
 /** What the fold wants said of a message, besides its answer. */
-export const dueId = {
+export const untoldId = {
   pasted: (message: string) => `pasted:${message}`,
   unread: (message: string) => `unread:${message}`,
   /** It was there before the action that it now waits for. */

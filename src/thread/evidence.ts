@@ -2,6 +2,7 @@ import { numberOfCall } from "./entry-ids.ts";
 import type { Call, Run } from "./state.ts";
 import { removeReferences, type Sentence, sentencesIn } from "./sentences.ts";
 import type { ModelRun } from "./model-run.ts";
+import { doubts } from "./phrases.ts";
 
 /** What is wrong with an answer, in words for the model; and the answer as people get it if it stays so. */
 export interface Checked {
@@ -36,9 +37,6 @@ const MAX_DECISION_WORDS = 60;
 /** Tools that look at nothing outside: what they return shows nothing about the systems. */
 const HOUSEKEEPING = /^(?:incident_\w+|ask_user|activate_skill|read_skill_file)$/;
 
-const NOTHING_CHANGED = "Nothing was changed in this run.";
-const NOTHING_WORKED = "No change in this run is known to have worked.";
-
 /**
  * Holds an answer against the journal: each reference names a call that was made, in this run or an earlier one, a claim
  * of certainty has one, and a claim of having acted has the action. What was denied or blocked shows nothing, what
@@ -72,14 +70,15 @@ export function checkAnswer(text: string, run: Run, { evidence }: ModelRun): Che
             : "It says that something was changed, but no action of this run is known to have succeeded.",
         ]),
   ];
-  const why = isActless ? NOTHING_CHANGED : NOTHING_WORKED;
-  const cites = unfounded
-    ? "cites no check that shows it"
-    : "every check it cites failed or is unknown";
-  const unsure = unfounded || failedOnly ? `It was graded ${grade}, but ${cites}.` : undefined;
+  const why = isActless ? doubts.nothingChanged : doubts.nothingWorked;
+  const unsure = unfounded
+    ? doubts.noCheck(grade)
+    : failedOnly
+      ? doubts.allFailed(grade)
+      : undefined;
   const notes = [
-    ...(wrong.size > 0 ? ["It cited checks that never ran; I removed them."] : []),
-    ...(ungraded ? ["Unverified: the answer doesn't say how sure it is."] : []),
+    ...(wrong.size > 0 ? [doubts.neverRan] : []),
+    ...(ungraded ? [doubts.ungraded] : []),
   ];
   const marks = { wrong, untrue, why, unsure, notes };
   return { problems, marked: mark(text, head, marks) };

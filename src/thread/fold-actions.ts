@@ -1,7 +1,7 @@
 import type { Entry } from "../core/entry.ts";
 import { isMapped } from "../core/people.ts";
 import { type Action, close, count, isOpen, isOver, openAction, revise } from "./action.ts";
-import { dueId } from "./entry-ids.ts";
+import { untoldId } from "./entry-ids.ts";
 import { MAX_PAST, forget, forgetOldest } from "./fold-memory.ts";
 import { applyVoice, tellHeld } from "./fold-messages.ts";
 import type { Thread } from "./state.ts";
@@ -32,7 +32,7 @@ function open(thread: Thread, proposal: Entry<"action_proposed">): Action {
   if (call !== undefined) call.action = action;
   // What was written while the model still thought waits from here on.
   for (const message of run?.modelRun?.unseen ?? []) {
-    if (run !== undefined) tellHeld(thread, run, message, dueId.held(message.id, action.action));
+    if (run !== undefined) tellHeld(thread, run, message, untoldId.held(message.id, action.action));
   }
   return action;
 }

@@ -138,7 +138,7 @@ export function applySettled(thread: Thread, entry: Entry<"settled">): void {
   // With an action its card shows it.
   const { id, name: by, happened } = entry;
   const about = { kind: "settled", call: call.call, by, happened } as const;
-  thread.dueNotices.set(id, { id, about });
+  thread.untold.set(id, { id, about });
 }
 
 /** A late word counts only for an outcome that is, or is then declared, unknown. */
@@ -152,5 +152,5 @@ export function applyLateWord(thread: Thread, word: Entry<"signal">): void {
 function tellWord(thread: Thread, call: Call, { id, outcome, text }: Entry<"signal">): void {
   const ref = refOf(call);
   const isSettled = call.settled !== undefined;
-  thread.dueNotices.set(id, { id, about: { kind: "late", ref, outcome, text, isSettled } });
+  thread.untold.set(id, { id, about: { kind: "late", ref, outcome, text, isSettled } });
 }

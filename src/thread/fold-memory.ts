@@ -5,7 +5,7 @@ import type { Thread } from "./state.ts";
 /** A click or late word has had its answer. */
 export function forget(thread: Thread, id: string): void {
   thread.clicks.delete(id);
-  thread.dueNotices.delete(id);
+  thread.untold.delete(id);
 }
 
 /** Actions and unknown outcomes of a thread that are over and still remembered, for who presses or speaks late. */

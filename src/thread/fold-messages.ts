@@ -2,7 +2,7 @@ import type { Actor, Entry } from "../core/entry.ts";
 import { estimateTokens } from "../core/block.ts";
 import { isOpen } from "./action.ts";
 import { isAssent } from "./assent.ts";
-import { dueId } from "./entry-ids.ts";
+import { untoldId } from "./entry-ids.ts";
 import { applyReply } from "./fold-questions.ts";
 import { steer, type ModelRun } from "./model-run.ts";
 import { type Run, type Thread, currentModelRun } from "./state.ts";
@@ -67,7 +67,7 @@ export function tellHeld(thread: Thread, run: Run, { actor }: Entry<"message">, 
   if (open.length === 0 || open.some(({ told }) => told.has(account))) return;
   for (const { told } of open) told.add(account);
   const actions = open.map(({ action }) => action);
-  thread.dueNotices.set(id, { id, to: account, about: { kind: "held", actions } });
+  thread.untold.set(id, { id, to: account, about: { kind: "held", actions } });
 }
 
 /** What of a message is not as its author sent it: files that were not read, and a text so long that it became a file. */
@@ -76,10 +76,10 @@ function tellFiles(thread: Thread, message: Entry<"message">): void {
   const [pasted] = files;
   if (wholeBytes !== undefined && pasted !== undefined) {
     const about = { kind: "pasted", file: pasted.name, bytes: wholeBytes } as const;
-    const due = dueId.pasted(id);
-    thread.dueNotices.set(due, { id: due, to: actor.account, about });
+    const due = untoldId.pasted(id);
+    thread.untold.set(due, { id: due, to: actor.account, about });
   }
   if (unread.length === 0) return;
-  const due = dueId.unread(id);
-  thread.dueNotices.set(due, { id: due, about: { kind: "unread", files: unread } });
+  const due = untoldId.unread(id);
+  thread.untold.set(due, { id: due, about: { kind: "unread", files: unread } });
 }

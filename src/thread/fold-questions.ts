@@ -3,7 +3,7 @@ import { isHolding } from "./assent.ts";
 import { MAX_ANSWERED, forgetOldest } from "./fold-memory.ts";
 import {
   type Call,
-  type DueFact,
+  type UntoldFact,
   type QuestionEnd,
   type Run,
   type Thread,
@@ -28,10 +28,10 @@ export function applyReply(thread: Thread, run: Run, message: Entry<"message">):
     }
     if (call.told.has(account)) continue;
     call.told.add(account);
-    const about: DueFact = isAsked
+    const about: UntoldFact = isAsked
       ? { kind: "still_asking", call: call.call }
       : { kind: "asking_another", call: call.call, asker: askerIn(run)?.name };
-    thread.dueNotices.set(message.id, { id: message.id, to: account, about });
+    thread.untold.set(message.id, { id: message.id, to: account, about });
   }
   return false;
 }
@@ -73,9 +73,9 @@ export function answererOf(
 
 /** The question waits no longer. Call it before its click is forgotten. */
 export function closeQuestion(thread: Thread, call: Call, entry: Entry<"tool_finished">): void {
-  for (const { id, about } of thread.dueNotices.values()) {
+  for (const { id, about } of thread.untold.values()) {
     const isOfQuestion = about.kind === "still_asking" || about.kind === "asking_another";
-    if (isOfQuestion && about.call === call.call) thread.dueNotices.delete(id);
+    if (isOfQuestion && about.call === call.call) thread.untold.delete(id);
   }
   thread.answered.set(call.call, endOf(thread, call, entry));
   forgetOldest(thread, thread.answered, MAX_ANSWERED, () => true);

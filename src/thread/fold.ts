@@ -105,10 +105,10 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
     .flatMap((run) => [...run.open.values()])
     .filter((call) => call.started?.effect !== "read" && isRunning(call));
   if (runs.length === 0 && thread.pending.size === 0) {
-    thread.dueNotices.set(id, { id, to: entry.actor.account, about: { kind: "nothing_runs" } });
+    thread.untold.set(id, { id, to: entry.actor.account, about: { kind: "nothing_runs" } });
   } else if (written.length > 0) {
     const tools = written.map((call) => call.tool);
-    thread.dueNotices.set(id, { id, about: { kind: "stopping", tools } });
+    thread.untold.set(id, { id, about: { kind: "stopping", tools } });
   }
   const stoppable = [...thread.pending.values(), ...runs].filter(({ stopped }) => !stopped);
   for (const each of stoppable) {

@@ -77,15 +77,15 @@ export interface PendingPost {
 }
 
 /** Something the thread has yet to be told; the notice that tells it answers `id`. */
-export interface DueNotice {
+export interface Untold {
   id: string;
   /** One person only. */
   to?: string;
-  about: DueFact;
+  about: UntoldFact;
 }
 
 /** What it says. A call is named by its id, a person as they are called. */
-export type DueFact =
+export type UntoldFact =
   /** A Stop came, and there was nothing to stop. */
   | { kind: "nothing_runs" }
   /** A Stop came, and these tools are not cut. */
@@ -149,7 +149,7 @@ export interface Thread {
   readonly voices: Map<string, number>;
   /** Clicks that nothing has answered yet, in the order posted. */
   clicks: Map<string, Entry<"click">>;
-  dueNotices: Map<string, DueNotice>;
+  untold: Map<string, Untold>;
   /** Messages that only agree, written while an action was open: their authors are told that it takes a press. */
   assents: Map<string, Entry<"message">>;
   offers: Map<string, Offer>;
@@ -201,7 +201,7 @@ export function emptyThread({ keepsAll = false } = {}): Thread {
     pending: new Map(),
     voices: new Map(),
     clicks: new Map(),
-    dueNotices: new Map(),
+    untold: new Map(),
     assents: new Map(),
     offers: new Map(),
     answered: new Map(),

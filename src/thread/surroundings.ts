@@ -1,6 +1,20 @@
+import type { Command, JsonObject } from "../core/entry.ts";
+import type { RunTerms } from "../core/run-terms.ts";
 import type { Machines } from "./machines.ts";
-import type { RunParts } from "./run.ts";
 import type { Thread } from "./state.ts";
+
+/** What one command comes to: a tool call, or a text to answer at once. */
+export type DirectAnswer =
+  | { kind: "call"; tool: string; args: JsonObject }
+  | { kind: "text"; text: string; failed: boolean };
+
+export interface RunParts {
+  /** Reads a typed command against the tools there are. */
+  direct(command: Command, thread: Thread): DirectAnswer;
+  /** The answer to plain language where no model is configured: it says so, and what can be done instead. */
+  plain(text: string): string;
+  terms: RunTerms | undefined;
+}
 
 /** What entries are made from besides what was learnt: the thread, the clock, the configuration, this process. */
 export interface Surroundings extends Pick<Machines, "here" | "isBound" | "heard"> {

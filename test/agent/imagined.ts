@@ -1,6 +1,6 @@
 import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
-import type { RunTerms } from "../../src/thread/run.ts";
+import type { RunTerms } from "../../src/core/run-terms.ts";
 import { emptyTranscript, foldTranscript, type Transcript } from "../../src/agent/transcript.ts";
 import { isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
@@ -141,6 +141,7 @@ function learn(
   step: Exclude<Step, { do: "wait" | "hosts" | "expire" | "show" | "think" }>,
   tape: Tape,
 ): Learnt {
+  if (!("key" in step)) return step;
   switch (step.do) {
     case "judge":
       return { ...step, facts: { author: { eligible: true, basis: "member" } } };
@@ -175,19 +176,7 @@ function learn(
       return { ...step, facts: recoveries[tape() % 4] ?? { kind: "blocked", text: "" } };
     }
     case "deliver":
-      return { ...step, facts: { entry: shownId(step.owed), ref: "m" } };
-    case "tell":
-    case "warn":
-    case "lapse":
-    case "close":
-    case "renew":
-    case "begin":
-    case "cancel":
-    case "abandon":
-    case "await":
-    case "write":
-    case "end":
-      return step;
+      return { ...step, facts: { entry: shownId(step.undelivered), ref: "m" } };
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { replayLines } from "../../src/app/cli/replay-lines.ts";
-import { hashTerms } from "../../src/thread/run.ts";
+import { hashTerms } from "../../src/core/run-terms.ts";
 import { call, talking } from "../agent/talking.ts";
 import { KEY } from "../fakes/stage.ts";
 

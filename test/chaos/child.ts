@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import type { ActionCard, Adapter, View } from "../../src/adapters/adapter.ts";
 import type { People } from "../../src/core/people.ts";
-import { hashTerms } from "../../src/thread/run.ts";
+import { hashTerms } from "../../src/core/run-terms.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";

@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import * as z from "zod";
 import { accessPolicy, approvalPolicy } from "../../src/config/policy.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
-import { hashTerms, type RunTerms } from "../../src/thread/run.ts";
+import { hashTerms, type RunTerms } from "../../src/core/run-terms.ts";
 import { createPersonOf, type KnownPerson } from "../../src/core/people.ts";
 
 import { answerCommand } from "../../src/commands/answers.ts";

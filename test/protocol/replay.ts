@@ -83,7 +83,7 @@ export class Replay {
 
   /** What the product writes of a step and what was learnt for it. */
   #drafts(learnt: Learnt): Drafts {
-    if (learnt.do === "tell" && learnt.notice.id === "l") this.#hasOwnAnswer = this.#isEnded();
+    if (learnt.do === "tell" && learnt.untold.id === "l") this.#hasOwnAnswer = this.#isEnded();
     return draftsOf(learnt, {
       thread: this.thread,
       now: 1,
@@ -169,8 +169,8 @@ export class Replay {
 
   /** The product's steps to an answer. */
   *#toAnswer(): Iterable<Learnt> {
-    const notice = this.thread.dueNotices.get("l");
-    if (notice !== undefined) yield { do: "tell", notice };
+    const untold = this.thread.untold.get("l");
+    if (untold !== undefined) yield { do: "tell", untold };
     const run = this.thread.runs.get("r1");
     for (const call of run?.open.values() ?? []) {
       const { action } = call;
@@ -190,9 +190,9 @@ export class Replay {
     }
   }
 
-  #delivered(owed: Extract<Step, { do: "deliver" }>["owed"]): Draft[] {
-    const facts = { entry: shownId(owed), ref: "1" };
-    return this.#drafts({ do: "deliver", key: "", view: "main", owed, facts }) ?? [];
+  #delivered(undelivered: Extract<Step, { do: "deliver" }>["undelivered"]): Draft[] {
+    const facts = { entry: shownId(undelivered), ref: "1" };
+    return this.#drafts({ do: "deliver", key: "", view: "main", undelivered, facts }) ?? [];
   }
 
   /**
@@ -211,13 +211,13 @@ export class Replay {
 
   #extra(step: Step): Drafts {
     if (step.do === "deliver") {
-      const isOwn = step.owed.kind === "item" && this.#isAnswer(step.owed.item);
-      return isOwn || step.owed.kind === "past"
+      const isOwn = step.undelivered.kind === "item" && this.#isAnswer(step.undelivered.item);
+      return isOwn || step.undelivered.kind === "past"
         ? undefined
-        : (this.#delivered(step.owed) as Drafts);
+        : (this.#delivered(step.undelivered) as Drafts);
     }
     if (step.do === "tell") {
-      return step.notice.id === "l" && this.#isEnded() ? undefined : this.#drafts(step);
+      return step.untold.id === "l" && this.#isEnded() ? undefined : this.#drafts(step);
     }
     // Undefined where it counts: then somebody is looked up.
     return step.do === "judge" ? this.#drafts({ ...step, facts: {} }) : undefined;

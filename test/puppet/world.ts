@@ -8,7 +8,7 @@ import { type Logger, pino } from "pino";
 import { approvalPolicy } from "../../src/config/policy.ts";
 import type { Adapter, Inbox, View } from "../../src/adapters/adapter.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
-import { hashTerms } from "../../src/thread/run.ts";
+import { hashTerms } from "../../src/core/run-terms.ts";
 
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";

@@ -63,9 +63,9 @@ test("every prefix of every journal folds to a valid thread, entry by entry as i
         expect(() => decide(grown, situation)).not.toThrow();
       }
       expect(decide(grown, situation).do).toBe("wait");
-      expect(
-        grown.pending.size + grown.clicks.size + grown.dueNotices.size + grown.outbox.size,
-      ).toBe(0);
+      expect(grown.pending.size + grown.clicks.size + grown.untold.size + grown.outbox.size).toBe(
+        0,
+      );
     }),
     { numRuns: 80 },
   );

@@ -7,7 +7,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { JournalReader } from "../../journal/journal.ts";
 import { exactText } from "../../security/sanitize.ts";
 import { fold } from "../../thread/fold.ts";
-import type { RunTerms } from "../../thread/run.ts";
+import type { RunTerms } from "../../core/run-terms.ts";
 import { emptyThread } from "../../thread/state.ts";
 
 type Answer = Entry<"assistant">;

@@ -1,5 +1,5 @@
 import type { RequestContext } from "../../agent/request.ts";
-import type { DayShares, RunTerms } from "../../thread/run.ts";
+import type { DayShares, RunTerms } from "../../core/run-terms.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { filesOf } from "../../agent/transcript.ts";
 import { estimateTokens, NO_USAGE, totalTokens } from "../../core/block.ts";

@@ -6,7 +6,7 @@ import type { ApprovalPolicy } from "../../approvals/policy.ts";
 import type { HostBeat } from "../../core/host-beat.ts";
 import type { Model } from "../../models/model.ts";
 import type { Encoder } from "../../security/encoder.ts";
-import type { RunParts } from "../../thread/run.ts";
+import type { RunParts } from "../../thread/surroundings.ts";
 import type { Thread } from "../../thread/state.ts";
 import type { Dispatcher } from "../../tools/dispatch.ts";
 import type { JournalContext, WorkerParts } from "../handler.ts";

@@ -7,7 +7,6 @@ import { capText } from "../../core/text.ts";
 import type { StepOf } from "../../thread/decide.ts";
 import {
   type Author,
-  CANNOT_BE_EDITED,
   type ClickFacts,
   JUDGE_LIMIT_MS,
   type Right,
@@ -17,6 +16,7 @@ import {
 import type { Hint } from "../../thread/drafts-notices.ts";
 import { numberOfAction } from "../../thread/entry-ids.ts";
 import { pastAction } from "../../thread/fold.ts";
+import { CANNOT_BE_EDITED } from "../../thread/phrases.ts";
 import { conclude, draftsFrom } from "./conclude.ts";
 import { putOff } from "../background.ts";
 import { storeNow } from "../context.ts";

@@ -1,7 +1,7 @@
 import { limitTurn } from "../../agent/turn-limits.ts";
 import { requestOf } from "../../agent/request.ts";
 import type { StepOf } from "../../thread/decide.ts";
-import type { ModelFacts } from "../../thread/drafts-model.ts";
+import type { ModelFacts } from "../../thread/drafts-runs.ts";
 import { conclude } from "./conclude.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { filesOf, type TranscriptTurn } from "../../agent/transcript.ts";

@@ -15,16 +15,16 @@ export interface Attempts {
   isRetry(entry: string): boolean;
 }
 
-/** Shows one owed thing in a view. Returns the message; "" where it was no longer worth showing. Throws what the platform throws: it is still owed then. */
+/** Shows one undelivered thing in a view. Returns the message; "" where it was no longer worth showing. Throws what the platform throws: it is still owed then. */
 export async function deliver(
   view: View,
   viewName: string,
   { key, thread, isUntried, isRetry }: { key: JournalKey; thread: Thread } & Attempts,
-  owed: Undelivered,
+  undelivered: Undelivered,
   encode: Encode,
 ): Promise<MessageRef> {
-  if (owed.kind === "card") {
-    const { action } = owed;
+  if (undelivered.kind === "card") {
+    const { action } = undelivered;
     const card = cardOf(key, action, encode);
     const shown = action.shown.get(viewName);
     if (shown === undefined) {
@@ -34,13 +34,13 @@ export async function deliver(
     await view.updateCard(shown.ref, card);
     return shown.ref;
   }
-  if (owed.kind === "past") {
-    const { offer } = owed;
+  if (undelivered.kind === "past") {
+    const { offer } = undelivered;
     const ref = offer.shown.get(viewName) ?? "";
     await view.updateNotice(ref, pastNotice(thread, offer.notice, encode));
     return ref;
   }
-  const { item } = owed;
+  const { item } = undelivered;
   const message = outgoingOf({ key, thread }, item, encode);
   if (item.kind === "notice") {
     const offer = thread.offers.get(item.id);

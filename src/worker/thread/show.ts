@@ -24,12 +24,12 @@ export function show(
   step: StepOf<"deliver">,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const { key, view, owed } = step;
+  const { key, view, undelivered } = step;
   return showOn(ctx, step, key, signal, async (shown) => {
     const context = { key: ctx.key, thread: ctx.thread, ...attemptsAt(ctx, view) };
-    const entry = shownId(owed);
-    const ref = await deliver(shown, view, context, owed, ctx.parts.encoder.encode);
-    return { entry, ref, takeBack: () => takeBack(ctx, shown, owed, ref) };
+    const entry = shownId(undelivered);
+    const ref = await deliver(shown, view, context, undelivered, ctx.parts.encoder.encode);
+    return { entry, ref, takeBack: () => takeBack(ctx, shown, undelivered, ref) };
   });
 }
 
@@ -93,21 +93,21 @@ async function showOn(
 async function takeBack(
   ctx: ThreadContext,
   view: View,
-  owed: Undelivered | undefined,
+  undelivered: Undelivered | undefined,
   ref: MessageRef,
 ): Promise<void> {
   const { parts, key } = ctx;
   // What is past is so for the next worker too, and what was not shown cannot be taken back.
-  if (owed?.kind === "past" || ref === "") return;
+  if (undelivered?.kind === "past" || ref === "") return;
   const entries = await retryUntilStored(ctx, () => parts.journal.read(key));
-  if (owed?.kind === "card") {
-    const action = pastAction(entries, owed.action.action);
+  if (undelivered?.kind === "card") {
+    const action = pastAction(entries, undelivered.action.action);
     if (action !== undefined) await view.updateCard(ref, cardOf(key, action, parts.encoder.encode));
     return;
   }
   if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
   parts.log.warn(
-    { key, entry: owed?.item.id },
+    { key, entry: undelivered?.item.id },
     "a message was sent twice; this copy is taken back",
   );
   await view.delete(ref);

@@ -9,7 +9,7 @@ import { lapseOf } from "../../../approvals/refusal.ts";
 import type { Effect, JsonObject } from "../../../core/entry.ts";
 import { countVoters, signed } from "../../../core/people.ts";
 import type { Action } from "../../../thread/action.ts";
-import { whyNotLooked } from "../../../thread/run.ts";
+import { whyNotLooked } from "../../../thread/decide-run.ts";
 import type { Call } from "../../../thread/state.ts";
 import type { ThreadContext } from "../context.ts";
 import { placeOf } from "./look-up.ts";

@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import type { Entry } from "./entry.ts";
+import type { ToolSpec } from "./tool-spec.ts";
+
+/** Tokens of a day, in UTC. */
+export interface DayShares {
+  /** What one full member's words may use. */
+  person: number;
+  /** What the threads of one channel may use together. */
+  place: number;
+  /** What the words of anybody else may use, each. */
+  guest: number;
+}
+
+/** What a model's run is made of: with other values it is a triage with few tools, or a chat with none. */
+export interface RunTerms {
+  /** The model unless a thread has chosen another. */
+  model: string;
+  system: string;
+  /** What may be called; anything else is refused, whatever the model writes. */
+  tools: readonly ToolSpec[];
+  budget: NonNullable<Entry<"run_started">["talk"]>["budget"];
+  maxOutputTokens: number;
+  /** Tokens that all runs of a day may use, in UTC. */
+  tokensPerDay: number;
+  /** What of them is one person's or place's; without it nobody's part is limited. */
+  shares?: DayShares;
+  /** SHA-256, hexadecimal, over what every request of a run begins with. */
+  prefix: string;
+  /** Tokens that the model takes; past half of them a new run is told the thread in brief. */
+  contextWindow: number;
+}
+
+/** The terms with the hash of their system prompt and tools. */
+export function hashTerms(terms: Omit<RunTerms, "prefix">): RunTerms {
+  const { system, tools } = terms;
+  const prefix = createHash("sha256").update(JSON.stringify({ system, tools })).digest("hex");
+  return { ...terms, prefix };
+}

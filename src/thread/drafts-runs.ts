@@ -1,0 +1,144 @@
+import type { Draft, Entry } from "../core/entry.ts";
+import type { ErrorCode } from "../core/errors.ts";
+import type { RunTerms } from "../core/run-terms.ts";
+import { callName, entryId, runName } from "./entry-ids.ts";
+import type { ModelRun } from "./model-run.ts";
+import { modelFailure, report, runEndings, stoppedBefore, stoppedRun } from "./phrases.ts";
+import type { PendingPost, Run, Thread } from "./state.ts";
+import type { RunParts } from "./surroundings.ts";
+
+type RunEnded = Draft<"run_ended">;
+
+/**
+ * Takes up what was said: a command with a tool becomes a run of one call, plain language a run of the model's with all
+ * messages that wait; everything else is answered at once.
+ */
+export function beginDrafts(
+  pending: PendingPost,
+  thread: Thread,
+  parts: RunParts,
+): (Draft<"run_started"> | RunEnded)[] {
+  const { entry, stopped } = pending;
+  const run = runName(thread.counts.runs + 1);
+  const start = (more: Partial<Draft<"run_started">> = {}): Draft<"run_started"> => ({
+    id: entryId.runStarted(run),
+    kind: "run_started",
+    run,
+    answers: [entry.id],
+    principals: [entry.actor.account],
+    calls: [],
+    ...more,
+  });
+  const answer = (status: RunEnded["status"], text: string) => {
+    const started = start();
+    return [started, runEndedDraft({ started }, status, text)];
+  };
+  if (stopped) return answer("cancelled", stoppedBefore(pending));
+  if (entry.kind === "message") {
+    const { terms } = parts;
+    if (terms === undefined) return answer("failed", parts.plain(entry.text));
+    const waiting = [...thread.pending.values()].flatMap((each) =>
+      each.entry.kind === "message" && !each.stopped ? [each.entry] : [],
+    );
+    return [
+      start({
+        answers: waiting.map(({ id }) => id),
+        principals: [...new Set(waiting.map(({ actor }) => actor.account))],
+        talk: {
+          model: thread.model ?? terms.model,
+          prefix: terms.prefix,
+          budget: terms.budget,
+          ...(isTooMuch(thread, terms) && { brief: true }),
+        },
+      }),
+    ];
+  }
+  const direct = parts.direct(entry.command, thread);
+  if (direct.kind === "text") return answer(direct.failed ? "failed" : "completed", direct.text);
+  return [start({ calls: [{ call: callName(run, 1), tool: direct.tool, args: direct.args }] })];
+}
+
+/** Past half of the window, or where something in the thread made the last run fail. */
+function isTooMuch({ requestTokens, tooMuch }: Thread, { contextWindow }: RunTerms): boolean {
+  return tooMuch || requestTokens > contextWindow / 2;
+}
+
+export function runEndedDraft(
+  { started: { run } }: { started: { run: string } },
+  status: RunEnded["status"],
+  text?: string,
+  error?: ErrorCode,
+): RunEnded {
+  return {
+    id: entryId.runEnded(run),
+    kind: "run_ended",
+    run,
+    status,
+    ...(text !== undefined && { text }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+/**
+ * Every call has its result and no model is asked: the results are the answer, or a Stop was. `written`: what the model had
+ * written by then.
+ */
+export function endDraft(run: Run, written = ""): RunEnded {
+  const { calls, stopped, modelRun } = run;
+  const ok = [...calls.values()].every((call) => call.finished?.outcome === "ok");
+  if (stopped && (!ok || modelRun !== undefined)) {
+    return runEndedDraft(run, "cancelled", stoppedRun(run, written.trim()));
+  }
+  return runEndedDraft(run, ok ? "completed" : "failed");
+}
+
+/** What came of asking a run's model. */
+export type ModelFacts =
+  | { kind: "turn"; turn: Omit<Draft<"assistant">, "id" | "kind" | "run"> }
+  /** The request was cut; what the model had written by then. */
+  | { kind: "cut"; written: string }
+  /** The program has another prompt or other tools than the run began with. */
+  | { kind: "changed" }
+  | { kind: "failed"; why: string; code: ErrorCode | undefined };
+
+/** Undefined where the run is over, or is to be ended otherwise. A turn is written down all the same: it was used. */
+export function modelDrafts(
+  run: Run,
+  facts: ModelFacts,
+): [Draft<"assistant" | "run_ended">] | undefined {
+  if (facts.kind === "turn") {
+    const name = run.started.run;
+    const { turn } = facts;
+    return [{ id: entryId.assistant(name, turn.step), kind: "assistant", run: name, ...turn }];
+  }
+  if (run.ended !== undefined) return undefined;
+  // Cut by a Stop it ends with what it had written; by a shutdown it does not end.
+  if (facts.kind === "cut") {
+    return run.stopped && run.open.size === 0 ? [endDraft(run, facts.written)] : undefined;
+  }
+  if (run.stopped) return undefined;
+  // Within a run the prefix stays the same bytes.
+  if (facts.kind === "changed") {
+    const text = `${reportOf(run, runEndings.changed)}\n\n${runEndings.goOn}`;
+    return [runEndedDraft(run, "wrapped_up", text)];
+  }
+  const { why, code } = facts;
+  const { head, foot } = modelFailure(why, code);
+  return [runEndedDraft(run, "failed", `${reportOf(run, head)}\n\n${foot}`, code)];
+}
+
+export function gateDraft(
+  { started: { run } }: Run,
+  { gates }: ModelRun,
+  gate: Entry<"gate">["gate"],
+  text: string,
+  toolsOff = false,
+): Draft<"gate"> {
+  const id = entryId.gate(run, gates.length + 1);
+  return { id, kind: "gate", run, gate, text, ...(toolsOff && { toolsOff }) };
+}
+
+/** What a run found, told without its model. */
+export function reportOf({ calls }: Run, why: string): string {
+  return report(why, [...calls.values()]);
+}
