@@ -233,8 +233,8 @@ function answeredDrafts(
   const call = openQuestion(thread, click.action);
   if (call === undefined) {
     const end = thread.answered.get(click.action);
-    const text = end === undefined ? clickAnswers.noQuestion(click.action) : questionOver(end);
-    return [privateNotice(click, text)];
+    const why = end === undefined ? clickAnswers.noQuestion(click.action) : questionOver(end);
+    return [privateNotice(click, why)];
   }
   if (author === undefined) return undefined;
   return [author.eligible ? answerDraft(call, click, text) : privateNotice(click, author.why)];
