@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { EncoderCall } from "./encoder-ways.ts";
-import type { HeldSecret } from "./redaction.ts";
+import type { EncoderCall } from "./encoder-methods.ts";
+import type { HeldSecret } from "./redaction-encodings.ts";
 
 /** The slowest text of a result's size takes some seconds; the next ones wait for it. */
 const MAX_MS = 30_000;

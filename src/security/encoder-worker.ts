@@ -1,8 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { carryOut, type EncoderCall } from "./encoder-ways.ts";
+import { callMethod, type EncoderCall } from "./encoder-methods.ts";
 import { createEncoder } from "./encoder.ts";
 
 /** The program of the thread that long texts are encoded in. */
 
 const encoder = createEncoder(workerData);
-parentPort?.on("message", (call: EncoderCall) => parentPort?.postMessage(carryOut(encoder, call)));
+parentPort?.on("message", (call: EncoderCall) =>
+  parentPort?.postMessage(callMethod(encoder, call)),
+);

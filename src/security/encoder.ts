@@ -1,16 +1,19 @@
 import { cleanText, encodeText } from "./sanitize.ts";
-import { carryOut, type EncoderCall, type Ways } from "./encoder-ways.ts";
+import { callMethod, type EncoderCall, type EncoderMethods } from "./encoder-methods.ts";
 import { createAside } from "./encoder-thread.ts";
-import { createRedactor, type HeldSecret } from "./redaction.ts";
+import type { HeldSecret } from "./redaction-encodings.ts";
+import { createRedactor } from "./redaction.ts";
 
 /**
  * The one encoder, for whole texts and for pieces of longer ones. A piece is encoded with what stands around it in
  * view: whoever cuts, matches or counts raw text does so on what this gives, so that half a secret never shows.
  */
-export interface Encoder extends Ways {
+export interface Encoder extends EncoderMethods {
   /** The same for texts that may be long: those are worked on beside the event loop. */
   readonly aside: {
-    [Way in keyof Ways]: (...args: Parameters<Ways[Way]>) => Promise<string>;
+    [Method in keyof EncoderMethods]: (
+      ...args: Parameters<EncoderMethods[Method]>
+    ) => Promise<string>;
   };
   /** Characters that the longest held value takes up when it is written down at length. */
   readonly reach: number;
@@ -40,7 +43,7 @@ export function createEncoder(held: readonly HeldSecret[]): Encoder {
   const redactor = createRedactor(held);
   const longest = Math.max(0, ...held.map(({ value }) => value.length));
   const reach = Math.min(MOST_REACH, Math.max(LEAST_REACH, MOST_PER_CHARACTER * longest));
-  const ways: Ways = {
+  const methods: EncoderMethods = {
     encode: (text) => encodeText(text, redactor),
     hide: (text) => redactor.redact(text),
     encodeWithin: (text, from, to) => redactor.redactWithin(text, from, to),
@@ -53,9 +56,9 @@ export function createEncoder(held: readonly HeldSecret[]): Encoder {
   };
   const inThread = createAside(held);
   const aside = async (call: EncoderCall): Promise<string> =>
-    call[1].length > MAX_AT_ONCE ? inThread(call) : carryOut(ways, call);
+    call[1].length > MAX_AT_ONCE ? inThread(call) : callMethod(methods, call);
   return {
-    ...ways,
+    ...methods,
     aside: {
       encode: (text) => aside(["encode", text]),
       hide: (text) => aside(["hide", text]),

@@ -1,10 +1,9 @@
 import type { Range } from "./redaction-encodings.ts";
 
-/** Bytes that a text writes down one by one, and where. */
-export interface ByteView {
-  /** One character for each byte. */
-  bytes: string;
-  /** The places of the text that show the bytes from `from` to before `to`. */
+/** What a text was made into, and where each part of that stands in the text. */
+export interface View {
+  text: string;
+  /** The places of the searched text that show what is from `from` to before `to` in this one. */
   rangesOf(from: number, to: number): Range[];
 }
 
@@ -33,14 +32,14 @@ interface Cell {
   glyph: number | undefined;
 }
 
-/** All bytes that dumps and lists in the text show, each way of reading them on its own. */
-export function viewsOf(text: string): ByteView[] {
-  return [...dumpViews(text), ...listViews(text)].filter(({ bytes }) => bytes !== "");
+/** All bytes that dumps and lists in the text show, one character for each; each way of reading them on its own. */
+export function viewsOf(text: string): View[] {
+  return [...dumpViews(text), ...listViews(text)].filter((view) => view.text !== "");
 }
 
-function viewOf(cells: readonly Cell[]): ByteView {
+function viewOf(cells: readonly Cell[]): View {
   return {
-    bytes: cells.map(({ byte }) => String.fromCharCode(byte)).join(""),
+    text: cells.map(({ byte }) => String.fromCharCode(byte)).join(""),
     rangesOf(from, to) {
       const shown = cells.slice(from, to);
       const glyphs = shown.flatMap(({ glyph }) => (glyph === undefined ? [] : [glyph]));
@@ -64,7 +63,7 @@ function joined(ranges: readonly Range[]): Range[] {
   return result;
 }
 
-function listViews(text: string): ByteView[] {
+function listViews(text: string): View[] {
   return Array.from(text.matchAll(LIST)).flatMap(({ 0: list, index }) => {
     const numbers = Array.from(list.matchAll(/\d+/g), (match) => ({
       digits: match[0],
@@ -84,7 +83,7 @@ function listViews(text: string): ByteView[] {
 }
 
 /** One view for each way in which dumps write bytes: in order, words with their last byte first, octal, as characters. */
-function dumpViews(text: string): ByteView[] {
+function dumpViews(text: string): View[] {
   const inOrder: Cell[] = [];
   const swapped: Cell[] = [];
   const octal: Cell[] = [];

@@ -6,6 +6,18 @@
 /** Where something was found: the first and the first-after UTF-16 unit. */
 export type Range = readonly [start: number, end: number];
 
+export interface Finding {
+  start: number;
+  end: number;
+  name: string;
+}
+
+export interface HeldSecret {
+  /** As people know it, such as `SLACK_BOT_TOKEN`; it is shown. */
+  name: string;
+  value: string;
+}
+
 /** Longer values (private keys, JSON key files) are looked for in this many parts, each on its own. */
 const PARTS = 8;
 const LONG = 256;
@@ -199,20 +211,25 @@ function hexUnits(text: string): Unit[] {
   return bytesOf(text).map((byte) => fixed(anyCase(byte), byte));
 }
 
-/**
- * The base64 characters that `text` fully determines when `offset` bytes of something else precede it. The ones at the
- * edges that it shares with its neighbours stay; they tell at most 4 bits of it each.
- */
+/** The base64 of a value that `offset` bytes of something else precede. */
 function base64Units(text: string, offset: number): Unit[] {
-  const [zeros, ones] = [0, 255].map((fill) =>
-    Buffer.concat([Buffer.alloc(offset, fill), Buffer.from(text), Buffer.alloc(2, fill)]),
-  );
-  const withOnes = ones?.toString("base64") ?? "";
-  return Array.from(zeros?.toString("base64") ?? "").flatMap((character, i) => {
-    if (character !== withOnes[i] || character === "=") return [];
+  return Array.from(base64Cores(Buffer.from(text))[offset] ?? "", (character) => {
     const other = { "+": "-", "/": "_" }[character];
     if (other === undefined) return fixed(character, character);
     return fixed(`(?:${other}|${characterForms(character, BACKSLASHES)})`, character);
+  });
+}
+
+/**
+ * The base64 characters that these bytes fully determine, for each of the three places at which they may begin. The ones at
+ * the edges that they share with their neighbours stay; they tell at most 4 bits each.
+ */
+export function base64Cores(bytes: Buffer): string[] {
+  return [0, 1, 2].map((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
+    const first = Math.ceil((offset * 8) / 6);
+    const end = Math.floor(((offset + bytes.length) * 8) / 6);
+    return text.slice(first, end);
   });
 }
 

@@ -1,4 +1,3 @@
-import { isGiven } from "./redaction-assignments.ts";
 import type { Range } from "./redaction-encodings.ts";
 
 /** Secrets that one pattern cannot find. */
@@ -52,14 +51,4 @@ export function findKubernetesSecrets(text: string): Range[] {
       })
       .filter(([start, end]) => end - start > 2);
   });
-}
-
-/** A value that a program compares with a password, before the password's name. */
-const COMPARED =
-  /(?<keep>["'])[^"'\s]{4,128}(?=["']\s{0,4}[!=]==?\s{0,4}[\w.$]{0,40}(?:password|passwd|passphrase|pwd|secret|token|api_?key)\b)/gi;
-
-export function findCompared(text: string): Range[] {
-  return Array.from(text.matchAll(COMPARED)).flatMap(({ 0: found, index }): Range[] =>
-    isGiven(found.slice(1)) ? [[index + 1, index + found.length]] : [],
-  );
 }

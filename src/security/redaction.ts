@@ -1,9 +1,14 @@
 import { cleanText, encodeText } from "./sanitize.ts";
 import type { Json } from "../core/entry.ts";
 import { looksRandom } from "./redaction-assignments.ts";
-import { createDressFinder } from "./redaction-dress.ts";
-import { createValueFinder, literal } from "./redaction-encodings.ts";
+import {
+  createValueFinder,
+  type Finding,
+  type HeldSecret,
+  literal,
+} from "./redaction-encodings.ts";
 import { rulesFor, SECRET_RULES } from "./redaction-rules.ts";
+import { createTransformFinder } from "./redaction-transforms.ts";
 
 /** Removes secrets from text. Pure and fast enough for every text that leaves or is stored: some ms per 64 KB. */
 export interface Redactor {
@@ -20,12 +25,6 @@ export interface Redactor {
   readonly ignored: readonly string[];
 }
 
-export interface HeldSecret {
-  /** As people know it, such as `SLACK_BOT_TOKEN`; it is shown. */
-  name: string;
-  value: string;
-}
-
 /** Shorter values occur in ordinary text by chance: "redis", "1234". */
 const SHORTEST_HELD = 6;
 /** Shorter lines of a value occur in other texts. */
@@ -35,12 +34,6 @@ const MAX_PASSES = 8;
 /** Stands for a text with a word of over 4 MB, in which V8 gives up matching. What was not checked is not shown. */
 const UNCHECKED = "unchecked";
 
-interface Finding {
-  start: number;
-  end: number;
-  name: string;
-}
-
 /**
  * A redactor that knows these values and the shapes in `SECRET_RULES`.
  * What it cannot find: part of a value (so cut with an `Encoder`), a value disguised on purpose (reversed, ciphered,
@@ -49,25 +42,18 @@ interface Finding {
 export function createRedactor(held: readonly HeldSecret[]): Redactor {
   const values = held.flatMap(valuesOf);
   const isLong = ({ value }: HeldSecret): boolean => value.length >= SHORTEST_HELD;
-  const finders = values.filter(isLong).map(({ name, value }) => ({
-    name,
-    find: createValueFinder(value),
-  }));
-  const findDressed = createDressFinder(values.filter(isLong));
+  const long = values.filter(isLong);
+  const finders = long.map(({ name, value }) => ({ name, find: createValueFinder(value) }));
+  const findTransformed = createTransformFinder(long);
   const names = [...values, ...SECRET_RULES].map(({ name }) => literal(name)).concat(UNCHECKED);
   const placeholder = new RegExp(String.raw`\[secret:(?:${[...new Set(names)].join("|")})\]`, "g");
 
   function findings(text: string): Finding[] {
     try {
-      const all = [...finders, ...rulesFor(text)].flatMap(({ name, find }) =>
+      const found = [...finders, ...rulesFor(text)].flatMap(({ name, find }) =>
         find(text).map(([start, end]) => ({ start, end, name })),
       );
-      const dressed = findDressed(text).map(({ name, range: [start, end] }) => ({
-        start,
-        end,
-        name,
-      }));
-      all.unshift(...dressed);
+      const all = [...findTransformed(text), ...found];
       return all.length === 0 ? [] : merge(outside(all, text, placeholder));
     } catch {
       return [{ start: 0, end: text.length, name: UNCHECKED }];

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { RE2JS, RE2JSException } from "re2js";
 import { createEncoder, type Encoder } from "../security/encoder.ts";
-import type { HeldSecret } from "../security/redaction.ts";
+import type { HeldSecret } from "../security/redaction-encodings.ts";
 import type { LineSearch, LineSearchAnswer } from "./line-search.ts";
 import { findLines, matchLines } from "./lines.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Encoder } from "../security/encoder.ts";
 import { BotError } from "../core/errors.ts";
-import type { HeldSecret } from "../security/redaction.ts";
+import type { HeldSecret } from "../security/redaction-encodings.ts";
 import type { FoundLines, MatchingLines } from "./lines.ts";
 
 /** What to search for: an RE2 pattern, and how many lines of it. */

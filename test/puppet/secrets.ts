@@ -1,4 +1,4 @@
-import type { HeldSecret } from "../../src/security/redaction.ts";
+import type { HeldSecret } from "../../src/security/redaction-encodings.ts";
 import { ENCODINGS } from "../security/encodings.ts";
 import { seeded } from "../core/seeded.ts";
 

@@ -71,7 +71,7 @@ export const ENCODINGS: Record<string, (value: string, random: Seeded) => string
 };
 
 /** What else becomes of a value when somebody encodes it again or has the bytes of a file dumped. */
-export const DRESSES: typeof ENCODINGS = {
+export const TRANSFORMS: typeof ENCODINGS = {
   "base64 of base64": (value, random) => twice(framed(value, random), "base64", "base64"),
   "base64 of hexadecimal": (value, random) => twice(framed(value, random), "hex", "base64"),
   "hexadecimal of base64": (value, random) => twice(framed(value, random), "base64", "hex"),

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { cleanText, encodeText } from "../../src/security/sanitize.ts";
 import { createRedactor, redactObject } from "../../src/security/redaction.ts";
-import { DRESSES, ENCODINGS } from "./encodings.ts";
+import { TRANSFORMS, ENCODINGS } from "./encodings.ts";
 import { privateKey } from "./redaction-samples.ts";
 import { seeded } from "../core/seeded.ts";
 import { cpuMs } from "../cpu-time.ts";
@@ -40,10 +40,10 @@ const heldValue = fc
 
 describe("held secrets", () => {
   test(
-    "a held value is found however programs write it down, and in whatever dress",
+    "a held value is found however programs write it down, and whatever they make of it",
     () => {
       const random = seeded(1);
-      const ways = Object.entries({ ...ENCODINGS, ...DRESSES });
+      const ways = Object.entries({ ...ENCODINGS, ...TRANSFORMS });
       fc.assert(
         fc.property(heldValue, (value) => {
           const redactor = createRedactor([{ name: "DB_KEY", value }]);

@@ -1,5 +1,5 @@
-/** The ways in which an `Encoder` takes secrets out of a text. */
-export interface Ways {
+/** How an `Encoder` takes secrets out of a text. */
+export interface EncoderMethods {
   /** As `encodeText`. */
   encode(text: string): string;
   /** Without secrets and otherwise as it is: for what people type and models write, before anything is made of it. */
@@ -16,18 +16,18 @@ export interface Ways {
 
 /** One request to do one of these, as a thread is told it. */
 export type EncoderCall = {
-  [Way in keyof Ways]: [way: Way, ...args: Parameters<Ways[Way]>];
-}[keyof Ways];
+  [Method in keyof EncoderMethods]: [method: Method, ...args: Parameters<EncoderMethods[Method]>];
+}[keyof EncoderMethods];
 
-/** Does what a thread was told. */
-export function carryOut(ways: Ways, call: EncoderCall): string {
+/** Does what a thread was asked for. */
+export function callMethod(methods: EncoderMethods, call: EncoderCall): string {
   switch (call[0]) {
     case "encode":
     case "hide":
-      return ways[call[0]](call[1]);
+      return methods[call[0]](call[1]);
     case "encodeWithin":
-      return ways.encodeWithin(call[1], call[2], call[3]);
+      return methods.encodeWithin(call[1], call[2], call[3]);
     case "encodeCut":
-      return ways.encodeCut(call[1], call[2]);
+      return methods.encodeCut(call[1], call[2]);
   }
 }

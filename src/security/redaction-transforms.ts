@@ -1,21 +1,11 @@
-import type { Range } from "./redaction-encodings.ts";
-import { viewsOf } from "./redaction-dumps.ts";
+import { type View, viewsOf } from "./redaction-dumps.ts";
+import { base64Cores, type Finding, type HeldSecret } from "./redaction-encodings.ts";
 
 /**
  * Finds known values in what programs make of them at a second glance: encoded twice, in base32, spelled in another
  * case or with space between the letters, as lists of numbers, in the dumps of xxd, hexdump and od. Everything here is a
  * search for a fixed text in something that the text was made into once: it stays linear, however the text is made.
  */
-
-export interface Dressed {
-  name: string;
-  range: Range;
-}
-
-interface Known {
-  name: string;
-  value: string;
-}
 
 /** Fewer letters of an encoding are found by chance. */
 const SHORTEST_CORE = 7;
@@ -32,39 +22,31 @@ interface Core {
   form: "folded" | "spaceless" | "spacelessFolded" | "bytes";
 }
 
-/** Lists where the values occur in a text, in any of these dresses. */
-export function createDressFinder(values: readonly Known[]): (text: string) => Dressed[] {
-  const cores = values.flatMap(coresOf);
-  const ofBytes = cores.filter(({ form }) => form === "bytes");
-  const ofText = cores.filter(({ form }) => form !== "bytes");
+/** Lists where the values occur in a text, transformed in any of these ways. */
+export function createTransformFinder(values: readonly HeldSecret[]): (text: string) => Finding[] {
+  const all = values.flatMap(coresOf);
+  const isOfBytes = ({ form }: Core): boolean => form === "bytes";
+  const cores = [...all.filter((core) => !isOfBytes(core)), ...all.filter(isOfBytes)];
   return (text) => {
     if (cores.length === 0) return [];
-    const found: Dressed[] = [];
     const spaceless = withoutSpace(text);
-    const forms = {
-      folded: { text: folded(text), placeOf: (at: number) => at },
-      spaceless: { text: base64Letters(spaceless.text), placeOf: spaceless.placeOf },
-      spacelessFolded: { text: folded(spaceless.text), placeOf: spaceless.placeOf },
+    const views: Readonly<Record<Core["form"], readonly View[]>> = {
+      folded: [{ text: folded(text), rangesOf: (from, to) => [[from, to]] }],
+      spaceless: [{ ...spaceless, text: base64Letters(spaceless.text) }],
+      spacelessFolded: [{ ...spaceless, text: folded(spaceless.text) }],
+      bytes: viewsOf(text),
     };
-    for (const { name, text: core, form } of ofText) {
-      if (form === "bytes") continue;
-      const { text: searched, placeOf } = forms[form];
-      for (const at of placesOf(core, searched)) {
-        found.push({ name, range: [placeOf(at), placeOf(at + core.length - 1) + 1] });
-      }
-    }
-    for (const { bytes, rangesOf } of viewsOf(text)) {
-      for (const { name, text: core } of ofBytes) {
-        for (const at of placesOf(core, bytes)) {
-          for (const range of rangesOf(at, at + core.length)) found.push({ name, range });
-        }
-      }
-    }
-    return found;
+    return cores.flatMap(({ name, text: core, form }) =>
+      views[form].flatMap((view) =>
+        placesOf(core, view.text)
+          .flatMap((at) => view.rangesOf(at, at + core.length))
+          .map(([start, end]) => ({ name, start, end })),
+      ),
+    );
   };
 }
 
-function coresOf({ name, value }: Known): Core[] {
+function coresOf({ name, value }: HeldSecret): Core[] {
   const bytes = Buffer.from(value);
   const hex = bytes.toString("hex");
   const once = base64Cores(bytes);
@@ -97,16 +79,6 @@ function caseVariants(value: string): string[] {
   );
 }
 
-/** The letters of base64 that these bytes fully determine, for each of the three places at which they may begin. */
-function base64Cores(bytes: Buffer): string[] {
-  return [0, 1, 2].map((offset) => {
-    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
-    const first = Math.ceil((offset * 8) / 6);
-    const end = Math.floor(((offset + bytes.length) * 8) / 6);
-    return text.slice(first, end);
-  });
-}
-
 function base32Cores(bytes: Buffer): string[] {
   return [0, 1, 2, 3, 4].map((offset) => {
     const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
@@ -129,13 +101,7 @@ function folded(text: string): string {
     : text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-interface Spaceless {
-  text: string;
-  /** Where in the whole text a character of it stands. */
-  placeOf(at: number): number;
-}
-
-function withoutSpace(text: string): Spaceless {
+function withoutSpace(text: string): View {
   const parts: string[] = [];
   /** Of each part: where it begins without space, and in the text. */
   const begins: number[] = [];
@@ -147,19 +113,17 @@ function withoutSpace(text: string): Spaceless {
     places.push(index);
     length += part.length;
   }
-  return {
-    text: parts.join(""),
-    placeOf(at) {
-      let low = 0;
-      let high = begins.length - 1;
-      while (low < high) {
-        const middle = Math.ceil((low + high) / 2);
-        if ((begins[middle] ?? 0) <= at) low = middle;
-        else high = middle - 1;
-      }
-      return (places[low] ?? 0) + at - (begins[low] ?? 0);
-    },
+  const placeOf = (at: number): number => {
+    let low = 0;
+    let high = begins.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((begins[middle] ?? 0) <= at) low = middle;
+      else high = middle - 1;
+    }
+    return (places[low] ?? 0) + at - (begins[low] ?? 0);
   };
+  return { text: parts.join(""), rangesOf: (from, to) => [[placeOf(from), placeOf(to - 1) + 1]] };
 }
 
 function placesOf(core: string, text: string): number[] {
