@@ -1,22 +1,15 @@
 import * as z from "zod";
 import type { Effect } from "../core/entry.ts";
 import { globMatches } from "./matching.ts";
+import type { ApprovalPolicy, Mention } from "./policy.ts";
 import { isGroup, isNamed, type NameForms, type Requester } from "./requester.ts";
+import { decisions, effects, itemsOf, oneOrMore, TOOL_NAMES, toolNames } from "./rule-fields.ts";
 
 /**
  * Who may ask for what, and where: the `access` part of watchkeeper.yaml and the pure decision over it. Its rules widen or
  * narrow the built-in ones. `approvals` then says whether the call needs approval. `docs/configuration.md` explains the
  * rules to operators.
  */
-
-const toolForm = z.string().regex(/\S/, "expected a text that is not empty");
-const effectForm = z.enum(["read", "write", "destructive"]);
-
-/** One item, or a list of them. */
-const oneOrMore = <T extends z.ZodType>(item: T, expected: string) =>
-  z.union([item, z.array(item).min(1, "is empty, so the rule could never match")], {
-    error: `${expected}; or a list of these`,
-  });
 
 /** The yaml's `access` part. Without rules full members may ask for everything, others for what is public. */
 export function createAccessPolicy({ requester, channel, expected, listed }: NameForms) {
@@ -28,13 +21,11 @@ export function createAccessPolicy({ requester, channel, expected, listed }: Nam
     channels: oneOrMore(channel, expected.channel)
       .default("*")
       .describe(`${listed.channel}, or a list of these.`),
-    tools: oneOrMore(toolForm, "expected a tool's name or a glob such as kubernetes_*")
-      .default("*")
-      .describe("A tool's name, a pattern such as `kubernetes_*`, or a list of these."),
-    effects: oneOrMore(effectForm, "expected read, write or destructive")
-      .default([...effectForm.options])
+    tools: toolNames.default("*").describe(TOOL_NAMES),
+    effects: oneOrMore(effects, "expected read, write or destructive")
+      .default([...effects.options])
       .describe("`read`, `write`, `destructive`, or a list of these."),
-    decide: z.enum(["allow", "ask", "deny"]).describe("`allow`, `ask` or `deny`."),
+    decide: decisions.describe("`allow`, `ask` or `deny`."),
   });
   return z.strictObject({
     rules: z
@@ -78,18 +69,24 @@ export function decideAccess(
   return each.some(({ kind }) => kind === "ask") ? { kind: "ask" } : { kind: "allow" };
 }
 
-/** The tools that rules name, each with its path below `access`. */
-export function toolsIn({ rules }: AccessPolicy): { tool: string; path: (string | number)[] }[] {
+/** The tools that the policy names. */
+export function toolsIn({ rules }: AccessPolicy): Mention[] {
   return rules.flatMap(({ tools }, index) =>
     [tools].flat().map((tool, i) => ({
-      tool,
+      tools: [tool],
+      arg: undefined,
       path: ["rules", index, "tools", ...(Array.isArray(tools) ? [i] : [])],
     })),
   );
 }
 
-export function groupsIn({ rules }: AccessPolicy): string[] {
-  return rules.flatMap(({ who }) => [who].flat().filter(isGroup));
+/** The groups that rules of either policy name as people who ask. */
+export function groupsIn(access: AccessPolicy, approvals: ApprovalPolicy): string[] {
+  const named = [
+    ...access.rules.map(({ who }) => who),
+    ...approvals.rules.map(({ match }) => match.requester),
+  ];
+  return named.flatMap(itemsOf).filter(isGroup);
 }
 
 function decideFor({ rules }: AccessPolicy, call: AccessCall, requester: Requester): Access {

@@ -38,14 +38,24 @@ export function destinations(
   kinds: Readonly<Record<string, ArgumentKind>>,
   args: JsonObject,
 ): Destination[] {
-  return Object.entries(kinds).flatMap(([name, kind]): Destination[] => {
+  return Object.entries(kinds).flatMap(([name, kind]) => {
     const text = args[name];
-    if (typeof text !== "string") return [];
-    if (kind === "host") return [{ host: canonicalHost(text) ?? text, url: undefined }];
-    const url = kind === "url" ? URL.parse(text) : undefined;
-    if (url === undefined) return [];
-    return url === null ? [{ host: text, url: undefined }] : [{ host: hostOf(url), url }];
+    return typeof text === "string" ? destinationOf(kind, text) : [];
   });
+}
+
+function destinationOf(kind: ArgumentKind, text: string): Destination[] {
+  if (typeof kind === "object") return [];
+  switch (kind) {
+    case "unit":
+      return [];
+    case "host":
+      return [{ host: canonicalHost(text) ?? text, url: undefined }];
+    case "url": {
+      const url = URL.parse(text);
+      return [url === null ? { host: text, url: undefined } : { host: hostOf(url), url }];
+    }
+  }
 }
 
 /** Why people must be asked before sending there, as a sentence; undefined if they need not be. */

@@ -3,25 +3,24 @@ import type { ArgumentKind } from "../core/canonical.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
 import { argumentMatches, globMatches, namesPlace, type Pattern } from "./matching.ts";
 import { isGroup, isNamed, type NameForms, type Requester } from "./requester.ts";
+import {
+  decisions,
+  effects,
+  filled,
+  itemsOf,
+  oneOrMore,
+  TOOL_NAMES,
+  toolNames,
+} from "./rule-fields.ts";
 
 /**
  * Which call needs whose approval: the `approvals` part of watchkeeper.yaml and the pure decision over it. `docs/configuration.md`
  * explains the rules to operators.
  */
 
-const ASK_ONLY = [
-  "approvers",
-  "quorum",
-  "expiresInMinutes",
-  "requesterMayApprove",
-  "escalation",
-] as const;
-
 /** A week: after that the world has changed too much for an approval to make sense. */
 const MAX_EXPIRY_MINUTES = 7 * 24 * 60;
 
-const effect = z.enum(["read", "write", "destructive"]);
-const filled = z.string().regex(/\S/, "expected a text that is not empty");
 const scalar = z.union([filled, z.number(), z.boolean()]);
 const pattern = z.union([scalar, z.array(scalar).min(1)], {
   error:
@@ -31,22 +30,11 @@ const pattern = z.union([scalar, z.array(scalar).min(1)], {
 function createMatch({ requester, expected }: NameForms) {
   return z
     .strictObject({
-      tool: z
-        .union([filled, z.array(filled).min(1)], {
-          error: "expected a tool's name, a glob such as kubernetes_*, or a list of these",
-        })
-        .optional()
-        .meta({
-          description: "A tool's name, a pattern such as `kubernetes_*`, or a list of these.",
-          unset: "any",
-        }),
-      effect: effect
+      tool: toolNames.optional().meta({ description: TOOL_NAMES, unset: "any" }),
+      effect: effects
         .optional()
         .meta({ description: "`read`, `write` or `destructive`.", unset: "any" }),
-      requester: z
-        .union([requester, z.array(requester).min(1, "is empty; leave it out for everybody")], {
-          error: `${expected.requester}; or a list of these`,
-        })
+      requester: oneOrMore(requester, expected.requester, "is empty; leave it out for everybody")
         .optional()
         .meta({
           description: "Who asks: an account, a group, a membership (below), or a list of these.",
@@ -68,53 +56,59 @@ function createMatch({ requester, expected }: NameForms) {
     );
 }
 
+/** What only a rule that asks has. */
+function createTerms({ approver }: NameForms) {
+  return {
+    approvers: z
+      .array(approver)
+      .min(
+        1,
+        "is empty, so nobody could ever approve; leave it out to let every full member approve",
+      )
+      .optional()
+      .meta({
+        description:
+          "With `ask`: who may approve, by id. Without it: every full member of the channel. An empty list is a mistake.",
+        unset: "everyone",
+      }),
+    quorum: z.int().min(1).optional().meta({
+      description: "With `ask`: how many different people must approve.",
+      unset: "`1`",
+    }),
+    expiresInMinutes: z
+      .int()
+      .min(1)
+      .max(MAX_EXPIRY_MINUTES)
+      .optional()
+      .meta({
+        description: `With \`ask\`: 1 to ${MAX_EXPIRY_MINUTES} (a week). A call that is not approved by then never runs.`,
+        unset: "`60`",
+      }),
+    requesterMayApprove: z.boolean().optional().meta({
+      description: "With `ask`: whether people who asked for the call or edited it may approve it.",
+      unset: "see below",
+    }),
+    escalation: filled.optional().meta({
+      description: "With `ask`: a text that says whom to turn to when too few people can approve.",
+      unset: "none",
+    }),
+  };
+}
+
 function createRule(forms: NameForms) {
+  const terms = createTerms(forms);
   return z
     .strictObject({
       match: createMatch(forms),
-      decide: z.enum(["allow", "ask", "deny"]).describe("`allow`, `ask` or `deny`."),
-      approvers: z
-        .array(forms.approver)
-        .min(
-          1,
-          "is empty, so nobody could ever approve; leave it out to let every full member approve",
-        )
-        .optional()
-        .meta({
-          description:
-            "With `ask`: who may approve, by id. Without it: every full member of the channel. An empty list is a mistake.",
-          unset: "everyone",
-        }),
-      quorum: z.int().min(1).optional().meta({
-        description: "With `ask`: how many different people must approve.",
-        unset: "`1`",
-      }),
-      expiresInMinutes: z
-        .int()
-        .min(1)
-        .max(MAX_EXPIRY_MINUTES)
-        .optional()
-        .meta({
-          description: `With \`ask\`: 1 to ${MAX_EXPIRY_MINUTES} (a week). A call that is not approved by then never runs.`,
-          unset: "`60`",
-        }),
-      requesterMayApprove: z.boolean().optional().meta({
-        description:
-          "With `ask`: whether people who asked for the call or edited it may approve it.",
-        unset: "see below",
-      }),
-      escalation: filled.optional().meta({
-        description:
-          "With `ask`: a text that says whom to turn to when too few people can approve.",
-        unset: "none",
-      }),
+      decide: decisions.describe("`allow`, `ask` or `deny`."),
+      ...terms,
     })
     .superRefine((fields, ctx) => {
       const say = (path: string[], message: string) => {
         ctx.addIssue({ code: "custom", path, message });
       };
       if (fields.decide !== "ask") {
-        for (const key of ASK_ONLY.filter((name) => fields[name] !== undefined)) {
+        for (const key of Object.keys(fields).filter((name) => Object.hasOwn(terms, name))) {
           say([key], `only a rule with decide: ask has this; this one says ${fields.decide}`);
         }
       }
@@ -123,7 +117,7 @@ function createRule(forms: NameForms) {
       if (countable && new Set(approvers).size < (fields.quorum ?? 1)) {
         say(["quorum"], "is more than the accounts under approvers, so it could never be reached");
       }
-      const named = globsOf(fields).some((glob) => !glob.includes("*"));
+      const named = itemsOf(fields.match.tool).some((glob) => !glob.includes("*"));
       if (fields.decide === "allow" && fields.match.effect === "destructive" && !named) {
         say(
           ["decide"],
@@ -143,11 +137,10 @@ export function createApprovalPolicy(forms: NameForms) {
   return z.strictObject({
     default: z
       .strictObject({
-        read: z
-          .enum(["allow", "ask", "deny"])
+        read: decisions
           .default("allow")
           .describe("What happens to a read that no rule matches: `allow`, `ask` or `deny`."),
-        write: z.enum(["allow", "ask", "deny"]).default("ask").describe("The same for a write."),
+        write: decisions.default("ask").describe("The same for a write."),
         destructive: z
           .enum(["ask", "deny"], {
             error: "expected ask or deny; to let one destructive call through, write an allow rule",
@@ -280,7 +273,7 @@ export interface Mention {
   arg: string | undefined;
   /** The pattern with which an allow rule lets the argument through. */
   allows?: Pattern;
-  /** Its path below `approvals`. */
+  /** Its path below the policy. */
   path: (string | number)[];
 }
 
@@ -288,7 +281,7 @@ export interface Mention {
 export function mentions(policy: ApprovalPolicy): Mention[] {
   return policy.rules.flatMap((one, index) => {
     const path = ["rules", index, "match"];
-    const tools = globsOf(one);
+    const tools = itemsOf(one.match.tool);
     return [
       ...tools.map((tool) => ({ tools: [tool], arg: undefined, path: [...path, "tool"] })),
       ...Object.entries(one.match.args ?? {}).map(([arg, wanted]) => ({
@@ -301,16 +294,8 @@ export function mentions(policy: ApprovalPolicy): Mention[] {
   });
 }
 
-export function requesterGroupsIn({ rules }: ApprovalPolicy): string[] {
-  return rules.flatMap((one) => [one.match.requester ?? []].flat().filter(isGroup));
-}
-
-function globsOf(one: Pick<Rule, "match">): string[] {
-  return [one.match.tool ?? []].flat();
-}
-
 function covers(one: Rule, call: PolicyCall): boolean {
-  const globs = globsOf(one);
+  const globs = itemsOf(one.match.tool);
   const { effect: wanted } = one.match;
   if (one.decide === "allow" && call.effect === "destructive" && !globs.includes(call.tool)) {
     return false;
@@ -329,7 +314,7 @@ function requesterMatches(
   { requesters = [] }: PolicyCall,
 ): boolean {
   if (requester === undefined) return true;
-  const isMeant = (each: Requester) => isNamed([requester].flat(), each);
+  const isMeant = (each: Requester) => isNamed(itemsOf(requester), each);
   if (decision !== "allow") return requesters.length === 0 || requesters.some(isMeant);
   return requesters.length > 0 && requesters.every(isMeant);
 }

@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import type * as z from "zod";
 import { PLATFORMS } from "../adapters/platforms.ts";
 import { type AccessPolicy, toolsIn } from "../approvals/access.ts";
-import { allowProblem, globMatches, type Pattern } from "../approvals/matching.ts";
-import { type ApprovalPolicy, mentions } from "../approvals/policy.ts";
+import { allowProblem, globMatches } from "../approvals/matching.ts";
+import { type ApprovalPolicy, type Mention, mentions } from "../approvals/policy.ts";
 import { BotError } from "../core/errors.ts";
 import type { KnownPerson } from "../core/people.ts";
 import { type Setting, settingsOf, type SettingValues } from "../core/settings.ts";
@@ -86,13 +86,8 @@ interface RedisSettings {
   readonly replicas: number;
 }
 
-interface PolicyName {
-  /** Tool names or globs; empty: any tool. */
-  readonly tools: readonly string[];
-  /** Undefined: it is the tool itself that is named. */
-  readonly arg: string | undefined;
-  /** The pattern by which an allow rule lets the argument through. */
-  readonly allows: Pattern | undefined;
+interface PolicyName extends Readonly<Omit<Mention, "path">> {
+  /** Its line in the file. */
   readonly at: string;
 }
 
@@ -200,20 +195,10 @@ function policyNames(
   { approvals, access }: Pick<Config, "approvals" | "access">,
   file: ConfigFile<unknown> | undefined,
 ): PolicyName[] {
-  return [
-    ...mentions(approvals).map(({ tools, arg, allows, path }) => ({
-      tools,
-      arg,
-      allows,
-      at: file?.at(["approvals", ...path]) ?? "",
-    })),
-    ...toolsIn(access).map(({ tool, path }) => ({
-      tools: [tool],
-      arg: undefined,
-      allows: undefined,
-      at: file?.at(["access", ...path]) ?? "",
-    })),
-  ];
+  const named = { approvals: mentions(approvals), access: toolsIn(access) };
+  return Object.entries(named).flatMap(([part, found]) =>
+    found.map(({ path, ...mention }) => ({ ...mention, at: file?.at([part, ...path]) ?? "" })),
+  );
 }
 
 /**

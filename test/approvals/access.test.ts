@@ -121,9 +121,13 @@ describe("a rule", () => {
 
   test("names groups that are looked up", () => {
     const rules = [{ who: ["guest", "slack:group:S1"], decide: "allow" }];
-    expect(groupsIn(policy(...rules, { who: "discord:role:7", decide: "deny" }))).toEqual([
+    const access = policy(...rules, { who: "discord:role:7", decide: "deny" });
+    const match = { requester: ["member", "slack:group:S2"] };
+    const approvals = approvalPolicy.parse({ rules: [{ match, decide: "ask" }] });
+    expect(groupsIn(access, approvals)).toEqual([
       "slack:group:S1",
       "discord:role:7",
+      "slack:group:S2",
     ]);
   });
 });

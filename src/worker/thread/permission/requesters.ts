@@ -2,7 +2,6 @@ import type { ModelRun } from "../../../thread/model-run.ts";
 import type { Telling } from "../../../agent/transcript.ts";
 import { groupsIn } from "../../../approvals/access.ts";
 import type { Place } from "../../../approvals/eligibility.ts";
-import { requesterGroupsIn } from "../../../approvals/policy.ts";
 import type { Requester } from "../../../approvals/requester.ts";
 import type { Run } from "../../../thread/state.ts";
 import type { ThreadContext } from "../context.ts";
@@ -19,7 +18,7 @@ export async function requestersOf(
 ): Promise<Requester[]> {
   const { parts, thread } = ctx;
   const accounts = new Set([...(thread.runs.get(run)?.principals ?? []), ...editors]);
-  const groups = new Set([...groupsIn(parts.access), ...requesterGroupsIn(parts.policy)]);
+  const groups = new Set(groupsIn(parts.access, parts.policy));
   const place = placeOf(ctx, signal);
   return Promise.all(
     [...accounts].map(async (account) => ({
