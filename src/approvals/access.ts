@@ -3,7 +3,14 @@ import type { Effect } from "../core/entry.ts";
 import { globMatches } from "./matching.ts";
 import type { ApprovalPolicy, Mention } from "./policy.ts";
 import { isGroup, isNamed, type NameForms, type Requester } from "./requester.ts";
-import { decisions, effects, itemsOf, oneOrMore, TOOL_NAMES, toolNames } from "./rule-fields.ts";
+import {
+  decisionForm,
+  effectForm,
+  itemsOf,
+  oneOrMore,
+  TOOL_NAMES,
+  toolNames,
+} from "./rule-fields.ts";
 
 /**
  * Who may ask for what, and where: the `access` part of watchkeeper.yaml and the pure decision over it. Its rules widen or
@@ -22,10 +29,10 @@ export function createAccessPolicy({ requester, channel, expected, listed }: Nam
       .default("*")
       .describe(`${listed.channel}, or a list of these.`),
     tools: toolNames.default("*").describe(TOOL_NAMES),
-    effects: oneOrMore(effects, "expected read, write or destructive")
-      .default([...effects.options])
+    effects: oneOrMore(effectForm, "expected read, write or destructive")
+      .default([...effectForm.options])
       .describe("`read`, `write`, `destructive`, or a list of these."),
-    decide: decisions.describe("`allow`, `ask` or `deny`."),
+    decide: decisionForm.describe("`allow`, `ask` or `deny`."),
   });
   return z.strictObject({
     rules: z

@@ -4,8 +4,8 @@ import type { Effect, JsonObject } from "../core/entry.ts";
 import { argumentMatches, globMatches, namesPlace, type Pattern } from "./matching.ts";
 import { isGroup, isNamed, type NameForms, type Requester } from "./requester.ts";
 import {
-  decisions,
-  effects,
+  decisionForm,
+  effectForm,
   filled,
   itemsOf,
   oneOrMore,
@@ -31,7 +31,7 @@ function createMatch({ requester, expected }: NameForms) {
   return z
     .strictObject({
       tool: toolNames.optional().meta({ description: TOOL_NAMES, unset: "any" }),
-      effect: effects
+      effect: effectForm
         .optional()
         .meta({ description: "`read`, `write` or `destructive`.", unset: "any" }),
       requester: oneOrMore(requester, expected.requester, "is empty; leave it out for everybody")
@@ -100,7 +100,7 @@ function createRule(forms: NameForms) {
   return z
     .strictObject({
       match: createMatch(forms),
-      decide: decisions.describe("`allow`, `ask` or `deny`."),
+      decide: decisionForm.describe("`allow`, `ask` or `deny`."),
       ...terms,
     })
     .superRefine((fields, ctx) => {
@@ -137,10 +137,10 @@ export function createApprovalPolicy(forms: NameForms) {
   return z.strictObject({
     default: z
       .strictObject({
-        read: decisions
+        read: decisionForm
           .default("allow")
           .describe("What happens to a read that no rule matches: `allow`, `ask` or `deny`."),
-        write: decisions.default("ask").describe("The same for a write."),
+        write: decisionForm.default("ask").describe("The same for a write."),
         destructive: z
           .enum(["ask", "deny"], {
             error: "expected ask or deny; to let one destructive call through, write an allow rule",

@@ -3,8 +3,8 @@ import * as z from "zod";
 /** What the rules of `approvals` and of `access` have in common. */
 
 export const filled = z.string().regex(/\S/, "expected a text that is not empty");
-export const effects = z.enum(["read", "write", "destructive"]);
-export const decisions = z.enum(["allow", "ask", "deny"]);
+export const effectForm = z.enum(["read", "write", "destructive"]);
+export const decisionForm = z.enum(["allow", "ask", "deny"]);
 
 /** One item, or a list of them. */
 export function oneOrMore<T extends z.ZodType>(

@@ -14,8 +14,8 @@ import { systemName } from "../executable.ts";
 
 interface Shape {
   program: string;
-  /** What has to be there, in this order. */
-  words: readonly string[];
+  /** What has to be there, in this order: one of these lists. */
+  words: readonly (readonly string[])[];
   /**
    * What may be there, each once and anywhere; `-n:<count>` is followed by its argument. Of `-{abc!n}` there has to be one with
    * an `n` in it.
@@ -43,9 +43,10 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   package: String.raw`[a-z0-9][a-z0-9+.]*(?:-[a-z0-9+.]+)*`,
 };
 
+/** `words`: between bars, the lists of which one has to be there. */
 function shape(program: string, words = "", options = ""): Shape {
   const split = (text: string) => text.split(" ").filter((word) => word !== "");
-  return { program, words: split(words), options: split(options) };
+  return { program, words: words.split(" | ").map(split), options: split(options) };
 }
 
 const JOURNAL_OPTIONS =
@@ -58,10 +59,8 @@ const SHAPES: readonly Shape[] = [
   shape("arch"),
   shape("uname", "", "-{asrnvmpio}"),
   shape("hostname", "", "-{sI}"),
-  shape("hostnamectl"),
-  shape("hostnamectl", "status"),
-  shape("timedatectl"),
-  shape("timedatectl", "status"),
+  shape("hostnamectl", " | status"),
+  shape("timedatectl", " | status"),
   shape("date", "", "-u -R -Is -Iseconds"),
   shape("whoami"),
   shape("id", "", "-{uGgn}"),
@@ -85,36 +84,18 @@ const SHAPES: readonly Shape[] = [
   shape("dmesg", "", "-{Tkux} --level=<level>"),
   shape("top", "-b -n <few>", "-{Hi} -o:%CPU -o:%MEM"),
   shape("top", "-bn1"),
-  shape("ps", "-e", "--sort=<sort>"),
-  shape("ps", "-A", "--sort=<sort>"),
-  shape("ps", "-eo <fields>", "--sort=<sort>"),
-  shape("ps", "-e -o <fields>", "--sort=<sort>"),
-  shape("pgrep", "-c <unit>", "-x"),
-  shape("pgrep", "<unit>", "-x"),
+  shape("ps", "-e | -A | -eo <fields> | -e -o <fields>", "--sort=<sort>"),
+  shape("pgrep", "<unit> | -c <unit>", "-x"),
   shape("pidof", "<unit>"),
   shape("ss", "", "-{ltunap46sxoeim}"),
   shape("netstat", "", "-{ltunap46sir!n}"),
-  shape("lsof", "-i", "-{nP!n} -P"),
-  shape("lsof", "-i<port>", "-{nP!n} -P -sTCP:LISTEN"),
-  shape("lsof", "-i <port>", "-{nP!n} -P -sTCP:LISTEN"),
-  shape("lsof", "-iTCP", "-{nP!n} -P -sTCP:LISTEN"),
-  shape("lsof", "-iUDP", "-{nP!n} -P"),
-  shape("ip", "addr", "-br -4 -6 -s"),
-  shape("ip", "a", "-br -4 -6 -s"),
-  shape("ip", "addr show", "-br -4 -6 -s"),
-  shape("ip", "l", "-br -s"),
-  shape("ip", "link", "-br -s"),
-  shape("ip", "link show", "-br -s"),
-  shape("ip", "r", "-4 -6"),
-  shape("ip", "route", "-4 -6"),
-  shape("ip", "route show", "-4 -6"),
-  shape("ip", "n", "-4 -6"),
-  shape("ip", "neigh", "-4 -6"),
-  shape("ip", "rule", "-4 -6"),
+  shape("lsof", "-i | -iUDP", "-{nP!n} -P"),
+  shape("lsof", "-i<port> | -i <port> | -iTCP", "-{nP!n} -P -sTCP:LISTEN"),
+  shape("ip", "a | addr | addr show", "-br -4 -6 -s"),
+  shape("ip", "l | link | link show", "-br -s"),
+  shape("ip", "r | route | route show | n | neigh | rule", "-4 -6"),
   shape("systemctl", "status <service>", "--no-pager -n:<count> --lines=<count>"),
-  shape("systemctl", "is-active <unit>", "-q"),
-  shape("systemctl", "is-enabled <unit>", "-q"),
-  shape("systemctl", "is-failed <unit>", "-q"),
+  shape("systemctl", "is-active <unit> | is-enabled <unit> | is-failed <unit>", "-q"),
   shape("systemctl", "is-system-running"),
   shape("systemctl", "--failed", "--no-pager --no-legend"),
   shape(
@@ -122,40 +103,47 @@ const SHAPES: readonly Shape[] = [
     "list-units",
     "--no-pager --no-legend --all -a --failed --type=service --type=timer --type=socket --type=mount --state=failed --state=running",
   ),
-  shape("systemctl", "list-timers", "--no-pager --all -a"),
-  shape("systemctl", "list-sockets", "--no-pager --all -a"),
+  shape("systemctl", "list-timers | list-sockets", "--no-pager --all -a"),
   shape("systemctl", "list-unit-files", "--no-pager --type=service --type=timer --state=enabled"),
   shape("systemctl", "list-jobs", "--no-pager"),
   shape("systemctl", "list-dependencies <unit>", "--no-pager --reverse"),
-  shape("systemctl", "show <unit> -p <property>", "--no-pager --value"),
-  shape("systemctl", "show <unit> --property=<property>", "--no-pager --value"),
+  shape(
+    "systemctl",
+    "show <unit> -p <property> | show <unit> --property=<property>",
+    "--no-pager --value",
+  ),
   shape("loginctl", "list-sessions", "--no-pager"),
-  shape("journalctl", "-u <service> -n <count>", JOURNAL_OPTIONS),
-  shape("journalctl", "-n <count> -u <service>", JOURNAL_OPTIONS),
-  shape("journalctl", "--unit=<service> -n <count>", JOURNAL_OPTIONS),
-  shape("journalctl", "-u <service> --lines=<count>", JOURNAL_OPTIONS),
+  shape(
+    "journalctl",
+    "-u <service> -n <count> | -n <count> -u <service> | --unit=<service> -n <count> | -u <service> --lines=<count>",
+    JOURNAL_OPTIONS,
+  ),
   shape("journalctl", "-k -n <count>", "--no-pager -q --utc -r -p:<priority>"),
   shape("journalctl", "--disk-usage"),
   shape("journalctl", "--list-boots", "--no-pager"),
   shape("docker", "ps", "-a -q -s"),
   shape("docker", "images", "-a -q"),
-  shape("docker", "stats --no-stream"),
-  shape("docker", "version"),
-  shape("dpkg", "-l <package>"),
-  shape("dpkg", "-s <package>"),
+  shape("docker", "stats --no-stream | version | --version"),
+  shape("dpkg", "-l <package> | -s <package>"),
   shape("rpm", "-q <package>"),
   shape("nginx", "-v"),
-  shape("docker", "--version"),
 ];
 
 /** True when the command line is known to change nothing and to show nothing secret. */
 export function onlyReads(argv: readonly string[]): boolean {
   const [path = "", ...rest] = argv;
   const program = systemName(path) ?? path;
-  return SHAPES.some((each) => each.program === program && fits(each, rest));
+  return SHAPES.some(
+    ({ program: known, words, options }) =>
+      known === program && words.some((needed) => fits(needed, options, rest)),
+  );
 }
 
-function fits({ words, options }: Shape, args: readonly string[]): boolean {
+function fits(
+  words: readonly string[],
+  options: readonly string[],
+  args: readonly string[],
+): boolean {
   const needed = [...words];
   const left = new Set(options);
   for (let at = 0; at < args.length; at += 1) {
@@ -165,10 +153,10 @@ function fits({ words, options }: Shape, args: readonly string[]): boolean {
       needed.shift();
       continue;
     }
-    const option = [...left].find((each) => matches(flagOf(each), arg));
+    const option = [...left].find((each) => matches(partsOf(each).flag, arg));
     if (option === undefined) return false;
     left.delete(option);
-    const value = valueOf(option);
+    const { value } = partsOf(option);
     if (value === undefined) continue;
     at += 1;
     if (!matches(value, args[at] ?? "")) return false;
@@ -177,14 +165,9 @@ function fits({ words, options }: Shape, args: readonly string[]): boolean {
 }
 
 /** Of `-n:<count>` the flag and what must follow it. */
-const WITH_VALUE = /^(-[A-Za-z]):(.+)$/;
-
-function flagOf(option: string): string {
-  return WITH_VALUE.exec(option)?.[1] ?? option;
-}
-
-function valueOf(option: string): string | undefined {
-  return WITH_VALUE.exec(option)?.[2];
+function partsOf(option: string): { flag: string; value?: string | undefined } {
+  const [, flag = option, value] = /^(-[A-Za-z]):(.+)$/.exec(option) ?? [];
+  return { flag, value };
 }
 
 function matches(pattern: string, arg: string): boolean {
