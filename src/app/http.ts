@@ -8,6 +8,7 @@ import {
 import type { Logger } from "pino";
 import { BotError, messageOf } from "../core/errors.ts";
 import type { HttpReply, HttpRoute } from "../core/http-route.ts";
+import { readCapped } from "../core/read-capped.ts";
 
 /** Anybody may connect: what one connection can hold is bounded before a byte of its body is read. */
 const MAX_CONNECTIONS = 100;
@@ -108,15 +109,10 @@ const CUT_OFF = { status: 400, message: "it was cut off" };
 async function readBody(request: IncomingMessage): Promise<string> {
   const tooLong = new TooLong(`it is longer than ${MAX_BODY_BYTES} bytes`);
   if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) throw tooLong;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BODY_BYTES) throw tooLong;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+  const { bytes, isWhole, error } = await readCapped(request, MAX_BODY_BYTES);
+  if (error !== undefined) throw error;
+  if (!isWhole) throw tooLong;
+  return bytes.toString();
 }
 
 function reply(response: ServerResponse, { status, text, json }: HttpReply): void {

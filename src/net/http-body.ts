@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Readable, Transform } from "node:stream";
+import type { Transform } from "node:stream";
 import { TextDecoder } from "node:util";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
+import { readCapped } from "../core/read-capped.ts";
 import { formatBytes } from "../core/text.ts";
 import { messageOf } from "../core/errors.ts";
 
@@ -22,26 +23,6 @@ export interface Body {
   notes: string[];
   /** What is wrong with its bytes. */
   damage: string | undefined;
-}
-
-/** Reads at most `maxBytes` and destroys the stream when there is more. What arrived before an error is kept: then `error` is set. */
-export async function receiveBody(
-  stream: Readable,
-  maxBytes: number,
-): Promise<{ bytes: Buffer; isWhole: boolean; error?: unknown }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const received = (): Buffer => Buffer.concat(chunks).subarray(0, maxBytes);
-  try {
-    for await (const chunk of stream) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > maxBytes) return { bytes: received(), isWhole: false };
-    }
-    return { bytes: received(), isWhole: true };
-  } catch (error) {
-    return { bytes: received(), isWhole: false, error };
-  }
 }
 
 /** Undoes gzip, deflate or Brotli, at most `maxBytes` and a bounded ratio of it, and the charset. */
@@ -82,28 +63,19 @@ async function decompress(
   const decoder = createDecoder(encoding);
   if (decoder === undefined) return { bytes, isWhole: true, notes: [`${encoding}, not decoded`] };
 
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const decoded = (): Buffer => Buffer.concat(chunks).subarray(0, maxBytes);
   decoder.end(bytes);
-  try {
-    for await (const chunk of decoder) {
-      chunks.push(chunk);
-      size += chunk.length;
-      const isBomb = size > SMALL_BYTES && size > bytes.length * MAX_RATIO;
-      if (isBomb || size > maxBytes) {
-        const stop = isBomb
-          ? `: it expands more than ${MAX_RATIO}-fold`
-          : ` at ${formatBytes(maxBytes)}`;
-        const notes = [`${encoding}, decoding stopped${stop}`];
-        return { bytes: decoded(), isWhole: false, notes };
-      }
-    }
-    return { bytes: decoded(), isWhole: true, notes: [encoding] };
-  } catch (error) {
-    const damage = `its ${encoding} encoding is broken (${messageOf(error)})`;
-    return { bytes: decoded(), isWhole: false, notes: [encoding], damage };
+  const expanded = Math.max(SMALL_BYTES, bytes.length * MAX_RATIO);
+  const plain = await readCapped(decoder, Math.min(maxBytes, expanded));
+  if (plain.error !== undefined) {
+    const damage = `its ${encoding} encoding is broken (${messageOf(plain.error)})`;
+    return { ...plain, notes: [encoding], damage };
   }
+  if (plain.isWhole) return { ...plain, notes: [encoding] };
+  const stop =
+    expanded < maxBytes
+      ? `: it expands more than ${MAX_RATIO}-fold`
+      : ` at ${formatBytes(maxBytes)}`;
+  return { ...plain, notes: [`${encoding}, decoding stopped${stop}`] };
 }
 
 function createDecoder(encoding: string): Transform | undefined {

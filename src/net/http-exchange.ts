@@ -2,17 +2,18 @@ import { once } from "node:events";
 import http, { STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { addAbortSignal, type Duplex } from "node:stream";
 import { formatElapsed } from "../core/instant.ts";
+import { readCapped } from "../core/read-capped.ts";
 import { formatBytes } from "../core/text.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import type { TimeLimit } from "../core/time-limit.ts";
 import type { Network } from "./dial.ts";
 import { formatAddress, printable } from "./format.ts";
-import { type Body, decodeBody, receiveBody } from "./http-body.ts";
+import { type Body, decodeBody } from "./http-body.ts";
 import { secure, type Secured } from "./tls.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface HttpRequest {
+export interface OutgoingRequest {
   method: Method;
   url: URL;
   /** Besides those of every request, or in their place. */
@@ -72,7 +73,7 @@ interface Sight {
  * the time of each phase, a refused certificate, bytes that are no HTTP; and undici takes 120 ms and 19 MB to load.
  * @throws BotError ADDRESS_REFUSED, INPUT_INVALID, ABORTED
  */
-export async function exchange(request: HttpRequest, terms: HttpTerms): Promise<Exchange> {
+export async function exchange(request: OutgoingRequest, terms: HttpTerms): Promise<Exchange> {
   const { method, url } = request;
   const { limit, signal } = terms;
   const started = performance.now();
@@ -118,7 +119,7 @@ async function connect(record: Exchange, { dial, limit, trusted }: HttpTerms): P
 /** Sends the request and waits for the end of the answer's headers. */
 async function ask(
   channel: Duplex,
-  { method, url, headers, body }: HttpRequest,
+  { method, url, headers, body }: OutgoingRequest,
   record: Exchange,
   sight: Sight,
   limit: TimeLimit,
@@ -167,7 +168,7 @@ async function readAnswer(
   const { statusCode: status = 0, statusMessage, headers } = response;
   const reason = printable(statusMessage || (STATUS_CODES[status] ?? ""), 60);
   const stream = addAbortSignal(limit.signal, response);
-  const { bytes, isWhole, error } = await receiveBody(stream, maxBytes);
+  const { bytes, isWhole, error } = await readCapped(stream, maxBytes);
   const length = headers["content-length"];
   const amount = `${bytes.length}${length === undefined ? "" : ` of ${length}`} bytes`;
   const problem = bodyProblem(error, amount, sight, limit);

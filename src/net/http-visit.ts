@@ -1,10 +1,10 @@
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { printable } from "./format.ts";
-import { exchange, type Exchange, type HttpRequest, type HttpTerms } from "./http-exchange.ts";
+import { exchange, type Exchange, type OutgoingRequest, type HttpTerms } from "./http-exchange.ts";
 import { shownUrl, urlProblem } from "./http-url.ts";
 
 /** A request, and where its redirects may lead. */
-export interface VisitRequest extends HttpRequest {
+export interface VisitRequest extends OutgoingRequest {
   /** False: a redirect with this status is where the visit ends. */
   follows(status: number): boolean;
   /** Why the visit may not go on to this URL, as a sentence, or undefined. Asked of every redirect. */

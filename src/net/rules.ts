@@ -20,7 +20,7 @@ type AddressCheck =
   /** `reason` names the address, the rule and, where one exists, the setting that allows it. */
   | { kind: "refused"; reason: string };
 
-type Network = [Address, number];
+type AddressRange = [Address, number];
 
 /** These hold other machines' and this machine's own services: allowed only locally or by `network.allow`. */
 const INNER_RANGES: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ const FORBIDDEN_RANGES: Readonly<Record<string, string>> = {
  * Services that hand credentials to any process on a cloud machine, outside the link-local ranges. From each provider's
  * documentation of its instance metadata service. Oracle's classic 192.0.0.192 is in a reserved range.
  */
-const METADATA_NETWORKS: readonly Network[] = [
+const METADATA_NETWORKS: readonly AddressRange[] = [
   "168.63.129.16/32", // Azure WireServer
   "100.100.100.200/32", // Alibaba Cloud
   "fd00:100::100:200/128", // Alibaba Cloud
@@ -117,7 +117,7 @@ export function createAddressCheck(
 function checkAddress(
   address: Address,
   granted: boolean,
-  networks: readonly Network[],
+  networks: readonly AddressRange[],
 ): string | undefined {
   const never = "no setting allows that";
   if (isIn(address, METADATA_NETWORKS)) return `a cloud metadata service; ${never}`;
@@ -133,7 +133,7 @@ function checkAddress(
   return `${FORBIDDEN_RANGES[range] ?? "a reserved address"}; ${never}`;
 }
 
-function isIn(address: Address, networks: readonly Network[]): boolean {
+function isIn(address: Address, networks: readonly AddressRange[]): boolean {
   return networks.some(
     ([base, bits]) => base.kind() === address.kind() && address.match(base, bits),
   );
@@ -145,7 +145,7 @@ function isNamed(name: string, patterns: readonly string[]): boolean {
   );
 }
 
-function decodeNetwork(text: string): Network | undefined {
+function decodeNetwork(text: string): AddressRange | undefined {
   const base = text.replace(/\/\d{1,3}$/, "");
   if (isIP(base) === 0 || base.includes("%")) return undefined;
   const cidr = base === text ? `${text}/${isIP(text) === 4 ? 32 : 128}` : text;

@@ -1,13 +1,6 @@
 import { type Action, isOpen } from "./action.ts";
-import type {
-  AppendKind,
-  ArtifactRef,
-  Draft,
-  Entry,
-  FileRef,
-  JsonObject,
-  Outcome,
-} from "../core/entry.ts";
+import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
+import type { PreparedCall, ToolResult } from "../core/tool-call.ts";
 import type { StepOf } from "./decide.ts";
 import type { Surroundings } from "./surroundings.ts";
 import {
@@ -27,15 +20,6 @@ import {
   whyAway,
 } from "./phrases.ts";
 import type { Call } from "./state.ts";
-
-/** A call as it would be run: checked, with its arguments pinned. */
-export interface PreparedCall {
-  tool: string;
-  effect: Entry<"tool_started">["effect"];
-  args: JsonObject;
-  host: string | undefined;
-  digest: string;
-}
 
 /** What people are shown of a call, and who of them may approve it. */
 export type Card = PreparedCall &
@@ -152,15 +136,6 @@ export function finishedDraft(
   text: string,
 ): Draft<"tool_finished"> {
   return { id: entryId.finished(call), kind: "tool_finished", run, call, outcome, text };
-}
-
-/** How a tool ended that was run here. */
-export interface ToolResult {
-  outcome: Outcome;
-  text: string;
-  ms: number;
-  artifacts: ArtifactRef[];
-  files: FileRef[];
 }
 
 export function finishedDrafts(

@@ -1,4 +1,5 @@
 import type { AppendKind, Draft } from "../core/entry.ts";
+import type { ToolResult } from "../core/tool-call.ts";
 import {
   abandonedDrafts,
   cancelledDraft,
@@ -12,7 +13,6 @@ import {
   type Rechecked,
   type Recovery,
   recoveryDrafts,
-  type ToolResult,
 } from "./drafts-calls.ts";
 import { type Author, clickDrafts, type ClickFacts, replyDrafts } from "./drafts-clicks.ts";
 import {

@@ -1,5 +1,6 @@
-import type { Effect, JsonObject, Preview } from "../core/entry.ts";
+import type { JsonObject } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
+import type { ToolResult } from "../core/tool-call.ts";
 import { createBreaker } from "./breaker.ts";
 import { checkEndpoints } from "./http.ts";
 import {
@@ -13,7 +14,7 @@ import {
   whyElsewhere,
   whyStale,
 } from "./prepare-call.ts";
-import { blockedCall, type Finished, runCall, type RunOptions, verify } from "./run-call.ts";
+import { blockedCall, runCall, type RunOptions, verify } from "./run-call.ts";
 import type { Asker, Tool, Verdict } from "./tool.ts";
 
 /** What a tool that does not say what it changes may change. */
@@ -27,127 +28,112 @@ export interface DispatchParts extends CallParts {
   now?: () => number;
 }
 
-/** The only place where tools are run. It does not judge whether they may be: that is policy's, asked before. */
-export interface Dispatcher {
-  /** The machine that this process runs on, as people and other processes know it. */
-  readonly host: string;
-  find(name: string): Tool | undefined;
-  /**
-   * What a call with these arguments does, for policy, cards and the dispatcher alike: its tool's worst, unless they fit its
-   * schema and the tool knows that they do less. Without such a tool: destructive. Never throws.
-   */
-  effectOf(tool: string, args: JsonObject): Effect;
-  /**
-   * What a call with these checked arguments changes: never two at once on the same (see `Tool.resource`). Never
-   * throws.
-   */
-  resourceOf(tool: string, args: JsonObject): string;
-  /** It acts on a machine of ours (`Tool.hostBound`). */
-  isHostBound(tool: string): boolean;
-  /** This process may take up a call with these arguments, which name a machine if it is for one. */
-  isHere(tool: string, args: JsonObject): boolean;
-  /** The arguments as this machine reads them (`Tool.meant`). Never throws. */
-  meant(tool: string, args: JsonObject): Promise<JsonObject[]>;
-  /**
-   * Checks the arguments and fixes what they point to, and where the call is for a machine that this is the one. The breaker is asked here and in `revalidate`, not in `run`: by
-   * then the call is written down as started. A call that it refuses is "blocked", whatever its effect.
-   * @throws BotError TOOL_UNKNOWN, INPUT_INVALID, PRECHECK_FAILED, NOT_AVAILABLE, CIRCUIT_OPEN or what the tool's pin
-   * throws
-   */
-  prepare(tool: string, args: JsonObject, signal: AbortSignal): Promise<Prepared>;
-  /** What the card shows. @throws BotError NOT_AVAILABLE for a tool that acts but cannot say what on */
-  preview(prepared: Prepared, signal: AbortSignal): Promise<Preview>;
-  /** Does what was approved still hold: the same schema, digest, the precheck, the breaker? Why not, or undefined. */
-  revalidate(
-    tool: string,
-    args: JsonObject,
-    digest: string,
-    signal: AbortSignal,
-  ): Promise<string | undefined>;
-  /**
-   * Runs it, within the tool's time limit, and reads back what it did; a read whose connection failed is tried up to
-   * three times. Never throws.
-   */
-  run(tool: string, args: JsonObject, options: RunOptions): Promise<Finished>;
-  /** After a crash: what can be seen of a call that was started. `asker` as it was then. Never throws. */
-  verify(
-    tool: string,
-    args: JsonObject,
-    startedAt: number,
-    signal: AbortSignal,
-    asker?: Asker,
-  ): Promise<Verdict>;
-}
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
-/** @throws BotError CONFIG_INVALID when an endpoint of a tool cannot be used */
-export function createDispatcher(parts: DispatchParts): Dispatcher {
-  const { tools } = parts;
-  const { encode } = parts.encoder;
+/**
+ * The only place where tools are run. It does not judge whether they may be: that is policy's, asked before.
+ * @throws BotError CONFIG_INVALID when an endpoint of a tool cannot be used
+ */
+export function createDispatcher(parts: DispatchParts) {
+  const { tools, host } = parts;
   checkEndpoints(tools, parts.encoder);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const breaker = createBreaker(parts.now);
-  const findTool = (name: string): Tool => {
-    const tool = byName.get(name);
+  const find = (name: string): Tool | undefined => byName.get(name);
+  const findKnown = (name: string): Tool => {
+    const tool = find(name);
     if (tool === undefined) throw unknownTool(name, tools);
     return tool;
   };
 
   return {
-    host: parts.host,
+    /** The machine that this process runs on, as people and other processes know it. */
+    host,
+    find,
 
-    find: (name) => byName.get(name),
+    /**
+     * What a call with these arguments does, for policy, cards and the dispatcher alike: its tool's worst, unless they fit its
+     * schema and the tool knows that they do less. Without such a tool: destructive. Never throws.
+     */
+    effectOf: (name: string, args: JsonObject) => effectOf(find(name), args),
 
-    effectOf: (name, args) => effectOf(byName.get(name), args),
-
-    resourceOf(name, args) {
+    /** What a call with these checked arguments changes: never two at once on the same (see `Tool.resource`). Never throws. */
+    resourceOf(name: string, args: JsonObject): string {
       try {
-        return byName.get(name)?.resource?.(args) ?? WHOLE_MACHINE;
+        return find(name)?.resource?.(args) ?? WHOLE_MACHINE;
       } catch {
         return WHOLE_MACHINE;
       }
     },
 
-    isHostBound: (name) => byName.get(name)?.hostBound === true,
+    /** It acts on a machine of ours (`Tool.hostBound`). */
+    isHostBound: (name: string) => find(name)?.hostBound === true,
 
-    isHere(name, args) {
-      const tool = byName.get(name);
+    /** This process may take up a call with these arguments, which name a machine if it is for one. */
+    isHere(name: string, args: JsonObject): boolean {
+      const tool = find(name);
       return tool === undefined || whyElsewhere(parts, tool, args) === undefined;
     },
 
-    async meant(name, args) {
-      const tool = byName.get(name);
+    /** The arguments as this machine reads them (`Tool.meant`). Never throws. */
+    async meant(name: string, args: JsonObject): Promise<JsonObject[]> {
+      const tool = find(name);
       return tool === undefined ? [] : meantBy(tool, args);
     },
 
-    async prepare(name, asked, signal) {
-      const prepared = await prepareCall(parts, findTool(name), asked, signal);
+    /**
+     * Checks the arguments and fixes what they point to, and where the call is for a machine that this is the one. The breaker
+     * is asked here and in `revalidate`, not in `run`: by then the call is written down as started. A call that it refuses is
+     * "blocked", whatever its effect.
+     * @throws BotError TOOL_UNKNOWN, INPUT_INVALID, PRECHECK_FAILED, NOT_AVAILABLE, CIRCUIT_OPEN or what the tool's pin
+     * throws
+     */
+    async prepare(name: string, asked: JsonObject, signal: AbortSignal): Promise<Prepared> {
+      const prepared = await prepareCall(parts, findKnown(name), asked, signal);
       breaker.admit(name, prepared.digest);
       return prepared;
     },
 
-    preview: (prepared, signal) => previewOf(parts, prepared, signal),
+    /** What the card shows. @throws BotError NOT_AVAILABLE for a tool that acts but cannot say what on */
+    preview: (prepared: Prepared, signal: AbortSignal) => previewOf(parts, prepared, signal),
 
-    async revalidate(name, args, digest, signal) {
+    /** Does what was approved still hold: the same schema, digest, the precheck, the breaker? Why not, or undefined. */
+    async revalidate(
+      name: string,
+      args: JsonObject,
+      digest: string,
+      signal: AbortSignal,
+    ): Promise<string | undefined> {
       try {
-        const tool = findTool(name);
-        const stale = await whyStale(parts, tool, args, { digest, signal });
+        const stale = await whyStale(parts, findKnown(name), args, { digest, signal });
         if (stale === undefined) breaker.admit(name, digest);
         return stale;
       } catch (error) {
-        return encode(messageOf(error));
+        return parts.encoder.encode(messageOf(error));
       }
     },
 
-    async run(name, args, options) {
-      const tool = byName.get(name);
-      if (tool === undefined) return blockedCall(parts, unknownTool(name, tools).message);
-      const elsewhere = whyElsewhere(parts, tool, args);
-      if (elsewhere !== undefined) return blockedCall(parts, elsewhere);
+    /**
+     * Runs it, within the tool's time limit, and reads back what it did; a read whose connection failed is tried up to
+     * three times. Never throws.
+     */
+    async run(name: string, args: JsonObject, options: RunOptions): Promise<ToolResult> {
+      const tool = find(name);
+      const obstacle =
+        tool === undefined ? unknownTool(name, tools).message : whyElsewhere(parts, tool, args);
+      if (tool === undefined || obstacle !== undefined) return blockedCall(parts, obstacle ?? "");
       return runCall(parts, breaker, tool, args, options);
     },
 
-    async verify(name, args, startedAt, signal, asker) {
-      const tool = byName.get(name);
+    /** After a crash: what can be seen of a call that was started. `asker` as it was then. Never throws. */
+    async verify(
+      name: string,
+      args: JsonObject,
+      startedAt: number,
+      signal: AbortSignal,
+      asker?: Asker,
+    ): Promise<Verdict> {
+      const tool = find(name);
       const evidence =
         tool === undefined ? `there is no tool ${name} any more` : whyElsewhere(parts, tool, args);
       if (tool === undefined || evidence !== undefined)

@@ -3,6 +3,7 @@ import canonicalize from "canonicalize";
 import * as z from "zod";
 import type { JsonObject } from "../core/entry.ts";
 import { isJson } from "../core/json.ts";
+import type { ToolSpec } from "../core/tool-spec.ts";
 import type { Tool } from "./tool.ts";
 
 /**
@@ -75,7 +76,7 @@ export function argumentNames(tool: Tool): string[] {
  * The tool as a model is told it: an object's JSON schema, variants merged, since model providers take no union at the top,
  * without the fields that only the bot fills.
  */
-export function toolSpec(tool: Tool): { name: string; description: string; schema: JsonObject } {
+export function toolSpec(tool: Tool): ToolSpec {
   const fields = settableFields(tool);
   const properties = Object.fromEntries(fields.map(([name, { schema }]) => [name, schema]));
   const required = fields.flatMap(([name, field]) => (field.required ? [name] : []));

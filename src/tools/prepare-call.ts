@@ -5,6 +5,7 @@ import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import { suggest } from "../core/suggest.ts";
 import { within } from "../core/time-limit.ts";
+import type { PreparedCall } from "../core/tool-call.ts";
 import { checkArguments } from "./arguments.ts";
 import { inputForm } from "./input-schema.ts";
 import { type ContextParts, createContext } from "./tool-context.ts";
@@ -26,15 +27,8 @@ export interface CallParts extends ContextParts {
 }
 
 /** A call that passed its schema: what is shown, voted on and executed. */
-export interface Prepared {
+export interface Prepared extends Omit<PreparedCall, "tool"> {
   tool: Tool;
-  /** What it does with these arguments. */
-  effect: Effect;
-  args: JsonObject;
-  /** The machine that it is for, as its arguments say; undefined: it does not matter where it is run. */
-  host: string | undefined;
-  /** SHA-256, hexadecimal, over the canonical form of tool, arguments and schema. */
-  digest: string;
 }
 
 export function effectOf(tool: Tool | undefined, args: JsonObject): Effect {
@@ -48,7 +42,6 @@ export function effectOf(tool: Tool | undefined, args: JsonObject): Effect {
   }
 }
 
-/** The digest that approvals are bound to. */
 function digestOf(tool: Tool, args: JsonObject): string {
   const { schemaHash } = inputForm(tool);
   const canonical = canonicalize({ tool: tool.name, args, schema: schemaHash });

@@ -1,7 +1,8 @@
-import type { ArtifactRef, Effect, FileRef, JsonObject, Outcome } from "../core/entry.ts";
+import type { ArtifactRef, Effect, JsonObject, Outcome } from "../core/entry.ts";
 import { isBotError, messageOf } from "../core/errors.ts";
 import { capText } from "../core/text.ts";
 import { within } from "../core/time-limit.ts";
+import type { ToolResult } from "../core/tool-call.ts";
 import { orUnchecked } from "../security/encoder.ts";
 import type { Breaker } from "./breaker.ts";
 import { keepImages } from "./images.ts";
@@ -16,17 +17,6 @@ import type { Asker, Asking, Tool, ToolImage, Verdict } from "./tool.ts";
 const MAX_RESULT_BYTES = 16_000;
 /** For reading back: with a dead worker's lease and the sweep, people are told of an interrupted action within 10 s. */
 const VERIFY_MS = 2_500;
-
-/** How a call ended, safe to store and show. */
-export interface Finished {
-  outcome: Outcome;
-  text: string;
-  /** The full text, where `text` is cut. */
-  artifacts: ArtifactRef[];
-  /** The images that go with the text. */
-  files: FileRef[];
-  ms: number;
-}
 
 export interface RunOptions {
   signal: AbortSignal;
@@ -54,7 +44,7 @@ export async function runCall(
   tool: Tool,
   args: JsonObject,
   options: RunOptions,
-): Promise<Finished> {
+): Promise<ToolResult> {
   const began = performance.now();
   const ended = await attempt(parts, breaker, tool, args, options);
   const ms = Math.round(performance.now() - began);
@@ -68,7 +58,7 @@ export async function runCall(
 }
 
 /** The end of a call that was never begun. */
-export function blockedCall({ encoder }: CallParts, why: string): Finished {
+export function blockedCall({ encoder }: CallParts, why: string): ToolResult {
   const text = capText(encoder.encode(why), MAX_RESULT_BYTES);
   return { outcome: "blocked", text, artifacts: [], files: [], ms: 0 };
 }

@@ -4,6 +4,7 @@ import { type FileType, fileType, MAX_FILE_BYTES } from "../../core/block.ts";
 import { cleanText } from "../../security/sanitize.ts";
 import type { UnreadFile } from "../../core/entry.ts";
 import { binaryTypeOf } from "../../core/file-type.ts";
+import { readCapped } from "../../core/read-capped.ts";
 import type { InboundFile } from "../adapter.ts";
 
 /** A file of a message, as its platform tells of it. Nothing of it is trusted. */
@@ -53,15 +54,9 @@ export function createFileReader({ origins, headers = {}, log }: FileReaderOptio
       await response.body?.cancel();
       return undefined;
     }
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body) {
-      size += chunk.byteLength;
-      // Leaving the loop ends the download.
-      if (size > maxBytes) return undefined;
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
+    const { bytes, isWhole, error } = await readCapped(response.body, maxBytes);
+    if (error !== undefined) throw error;
+    return isWhole ? bytes : undefined;
   }
 
   async function read(file: AttachedFile, room: number): Promise<Read> {

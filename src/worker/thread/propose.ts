@@ -21,7 +21,8 @@ import type { ThreadContext } from "./context.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
 import { mayEdit, mayRun } from "./permission/may-run.ts";
-import type { Card, PreparedCall, Proposal } from "../../thread/drafts-calls.ts";
+import type { PreparedCall } from "../../core/tool-call.ts";
+import type { Card, Proposal } from "../../thread/drafts-calls.ts";
 import { voicesIn } from "./permission/requesters.ts";
 
 /** More than this cannot be shown whole on a card of any platform, so it cannot be approved. */

@@ -3,7 +3,7 @@ import type { Effect } from "../../core/entry.ts";
 import type { StepOf } from "../../thread/decide.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { argsOf, askerIn, type Call } from "../../thread/state.ts";
-import type { Finished } from "../../tools/run-call.ts";
+import type { ToolResult } from "../../core/tool-call.ts";
 import type { Asker } from "../../tools/tool.ts";
 import { conclude } from "./conclude.ts";
 import { putOff, runInBackground } from "../background.ts";
@@ -72,7 +72,7 @@ export function runTool(ctx: ThreadContext, call: Call, done: () => void = () =>
  * Writes down an outcome this worker knows. A fenced worker posts it as a late word instead, so that it is not lost. A
  * read that was cut because of a shutdown is left as it is: the next start runs it again.
  */
-async function record(ctx: ThreadContext, call: Call, facts: Finished): Promise<void> {
+async function record(ctx: ThreadContext, call: Call, facts: ToolResult): Promise<void> {
   if (facts.outcome === "cancelled" && ctx.draining) return;
   let isSaid = false;
   try {

@@ -139,6 +139,6 @@ it("shows who the process is, what it serves and what hangs on it", async () => 
   expect(shown["Command line"]).toContain('"an argument"');
   expect(shown["Listens on"]).toBe(String(data).trim());
   expect(shown["Children"]).toMatch(/^\d+ \(sleep\)$/);
-  expect(shown["Started"]).toMatch(/UTC \(\d+ m?s ago\)$/);
+  expect(shown["Started"]).toMatch(/UTC \([\d.]+ m?s ago\)$/);
   expect(shown["Signal"]).toBe("SIGKILL");
 });

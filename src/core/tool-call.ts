@@ -1,0 +1,24 @@
+import type { ArtifactRef, Effect, FileRef, JsonObject, Outcome } from "./entry.ts";
+
+/** A call as it would be run: checked, with its arguments pinned. */
+export interface PreparedCall {
+  tool: string;
+  /** What it does with these arguments. */
+  effect: Effect;
+  args: JsonObject;
+  /** The machine that it is for, as its arguments say; undefined: it does not matter where it is run. */
+  host: string | undefined;
+  /** SHA-256, hexadecimal, over the canonical form of tool, arguments and schema: what approvals are bound to. */
+  digest: string;
+}
+
+/** How a call that was run here ended, safe to store and show. */
+export interface ToolResult {
+  outcome: Outcome;
+  text: string;
+  /** The full text, where `text` is cut. */
+  artifacts: ArtifactRef[];
+  /** The images that go with the text. */
+  files: FileRef[];
+  ms: number;
+}
