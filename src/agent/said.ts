@@ -1,5 +1,6 @@
 import { cleanText } from "../security/sanitize.ts";
 import type { Actor, Entry, FileRef } from "../core/entry.ts";
+import { isoUtc } from "../core/instant.ts";
 
 /** What people said, as lines of a model's request: as instructions, or quoted as data. */
 
@@ -24,7 +25,7 @@ const QUOTED = ", quoted";
 /** A message with its files, and with the names of those that could not be read. */
 export function said(message: Entry<"message">): Kept[] {
   const { at, actor, files = [], unread = [] } = message;
-  const time = new Date(at).toISOString().slice(0, 16);
+  const time = isoUtc(at, "minute");
   const missing = unread.map(({ name, why }) => `(file ${name} not read: ${why})`);
   const text = [message.text, ...missing].filter((line) => line !== "").join("\n");
   const line: Line = {

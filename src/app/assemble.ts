@@ -10,6 +10,8 @@ import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { createLedger } from "../incidents/ledger.ts";
 import { startBeating } from "../journal/heartbeat.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
+import { redis } from "../journal/redis/store.ts";
+import { chosenStore } from "../journal/stores.ts";
 import { loadModel, modelProblem } from "../models/load.ts";
 import type { Model } from "../models/model.ts";
 import { answerWithoutModel } from "./no-model.ts";
@@ -29,7 +31,6 @@ import { createThreadHandler } from "../worker/thread/handler.ts";
 import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
-import { openStore } from "./store.ts";
 import { createTenants } from "./tenants.ts";
 import { loadToolset, runTerms, type Toolset } from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
@@ -60,12 +61,13 @@ export interface Bot {
 }
 
 async function createWakeups(
-  { redis, wakeups }: Config,
+  { wakeups, values }: Config,
   options: Omit<BullmqOptions, "address">,
 ): Promise<Wakeups> {
-  if (redis === undefined || wakeups === "in-process") return createInProcessWakeups(options);
+  const { address } = settingsOf(redis, values);
+  if (address === undefined || wakeups === "in-process") return createInProcessWakeups(options);
   const { createBullmqWakeups } = await import("../wakeups/bullmq.ts");
-  return createBullmqWakeups({ ...options, address: redis.address });
+  return createBullmqWakeups({ ...options, address });
 }
 
 /** Loads each model once, when it is first asked. */
@@ -117,7 +119,7 @@ export async function assemble(
   const toolset = await loadToolset(config, () => ledger);
   const { tools } = toolset;
   logWarnings(log, config, toolset);
-  const journal = await openStore(config, (text) => log.warn(text));
+  const journal = await chosenStore(config.values).open({ warn: (text) => log.warn(text) });
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
   const ledger = createLedger(journal, encode);

@@ -6,6 +6,9 @@ import type { Config } from "../config/config.ts";
 import { isBotError } from "../core/errors.ts";
 import { settingsOf } from "../core/settings.ts";
 
+/** The kinds of journals that are threads, by the first part of their keys. */
+export const TRANSPORTS: readonly string[] = ["terminal", ...PLATFORMS.map(({ name }) => name)];
+
 /** The chat platforms that are turned on, none of them connected yet. Only their programs are loaded. */
 export async function loadPlatforms(
   { platforms, values }: Config,

@@ -1,9 +1,9 @@
 import type { Config } from "../config/config.ts";
+import { chosenStore } from "../journal/stores.ts";
 import { assemble } from "./assemble.ts";
 import { type HttpServer, startHttpServer } from "./http.ts";
 import { connectPlatforms, loadPlatforms } from "./platforms.ts";
 import { createLogger, stopOnSignal } from "./process.ts";
-import { storeName } from "./store.ts";
 
 /**
  * Serves every configured platform until it is told to stop. Returns only when none could be connected: then with what
@@ -27,7 +27,10 @@ export async function serve(config: Config): Promise<number> {
     bot.start(...platforms);
     const connected = await connectPlatforms(platforms, bot, { log, signal: stopped });
     if (connected.length === 0 && !stopped.aborted) return 1;
-    log.info({ store: storeName(config), model: config.model.id ?? "none" }, "serving");
+    log.info(
+      { store: chosenStore(config.values).shown, model: config.model.id ?? "none" },
+      "serving",
+    );
     await new Promise(() => {}); // until a signal ends the process
     return 0;
   } finally {

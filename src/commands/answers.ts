@@ -3,6 +3,7 @@ import type { DirectAnswer } from "../thread/surroundings.ts";
 import { isOpen } from "../thread/action.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Command } from "../core/entry.ts";
+import { formatUtc } from "../core/instant.ts";
 import { refOf, type Thread } from "../thread/state.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { suggest } from "../core/suggest.ts";
@@ -103,7 +104,7 @@ function modelText(
 
 function approvalsText({ live, unknown }: Thread): string {
   const open = [...live].filter(isOpen).map(({ proposal }) => {
-    const until = `${new Date(proposal.expiresAt).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+    const until = formatUtc(proposal.expiresAt);
     const host = proposal.host === undefined ? "" : ` on ${proposal.host}`;
     const ref =
       proposal.revision === 1 ? proposal.action : `${proposal.action}.${proposal.revision}`;

@@ -8,12 +8,14 @@ import { BotError } from "../core/errors.ts";
 import type { KnownPerson } from "../core/people.ts";
 import { type Setting, settingsOf, type SettingValues } from "../core/settings.ts";
 import { suggest, unknownName } from "../core/suggest.ts";
-import type { RedisAddress } from "../journal/redis/address.ts";
+import { sqlite } from "../journal/sqlite/store.ts";
+import type { ChosenStore } from "../journal/store.ts";
+import { chosenStore } from "../journal/stores.ts";
 import { tryModelId } from "../models/load.ts";
 import { argumentNames } from "../tools/input-schema.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
-import { modelPart, policyPart, processPart, storePart } from "./program.ts";
+import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
 import { secretsIn } from "./secrets.ts";
 import { fileSchema, fileValues, isSet, PARTS, readVariables, SETTINGS } from "./table.ts";
 
@@ -21,10 +23,8 @@ import { fileSchema, fileValues, isSet, PARTS, readVariables, SETTINGS } from ".
 export interface Config {
   /** Folder of the embedded store and the log; absolute. It may not exist yet. */
   readonly dataDir: string;
-  /** The shared store. Undefined: the embedded one. */
-  readonly redis: RedisSettings | undefined;
   /** What wakes processes to work. */
-  readonly wakeups: "in-process" | "bullmq";
+  readonly wakeups: ChosenStore["wakeups"];
   /** The machine that this process runs on, as people and the processes of other machines know it. */
   readonly host: string;
   /** Where HTTP is served, if anything needs it. */
@@ -78,14 +78,6 @@ type Process = z.infer<typeof processPart.settings>;
 type Terms = z.infer<typeof modelPart.settings>["terms"];
 type Budgets = z.infer<typeof modelPart.settings>["budgets"];
 
-interface RedisSettings {
-  readonly address: RedisAddress;
-  /** Signs what is kept there. */
-  readonly secret: string;
-  /** How many replicas the server has to have for what must not be lost; 0: as many as it happens to have. */
-  readonly replicas: number;
-}
-
 interface PolicyName extends Readonly<Omit<Mention, "path">> {
   /** Its line in the file. */
   readonly at: string;
@@ -116,14 +108,12 @@ export async function loadConfig(
   refuse(mistakes);
 
   const { id, terms, budgets } = settingsOf(modelPart, values);
-  const { dataDir, redis, secret = "", replicas, wakeups } = settingsOf(storePart, values);
   const { host, port, logLevel, drainMs, noColor, timezone } = settingsOf(processPart, values);
   const policy = settingsOf(policyPart, values);
   const served = PLATFORMS.filter((platform) => platform.serves(settingsOf(platform, values)));
   return freeze({
-    dataDir: resolve(cwd, dataDir),
-    redis: redis && { address: redis, secret, replicas },
-    wakeups: wakeups ?? (redis === undefined ? "in-process" : "bullmq"),
+    dataDir: resolve(cwd, settingsOf(sqlite, values).dataDir),
+    wakeups: settingsOf(wakeupsPart, values).engine ?? chosenStore(values).wakeups,
     host,
     port: port ?? DEFAULT_PORT,
     isPortSet: port !== undefined,

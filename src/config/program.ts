@@ -1,7 +1,6 @@
 import { hostname } from "node:os";
 import * as z from "zod";
 import { defineSettings, fromEnv, fromYaml } from "../core/settings.ts";
-import { REDIS_URL_FORM, type RedisAddress, tryRedisAddress } from "../journal/redis/address.ts";
 import { MODEL_FORMS, PROVIDERS, tryModelId } from "../models/load.ts";
 import { accessPolicy, approvalPolicy, people } from "./policy.ts";
 
@@ -93,62 +92,20 @@ export const modelPart = defineSettings({
   }),
 });
 
-/** Whoever can read what a shorter secret signs can guess it. */
-const MIN_SIGNING_SECRET = 32;
-
-const redisUrl = z.string().transform((text, ctx): RedisAddress => {
-  const address = tryRedisAddress(text.trim());
-  if (address !== undefined) return address;
-  const message = `expected ${REDIS_URL_FORM}; user and password percent-encoded`;
-  ctx.addIssue({ code: "custom", message });
-  return z.NEVER;
-});
-
-export const storePart = defineSettings({
-  name: "store",
+export const wakeupsPart = defineSettings({
+  name: "wakeups",
   settings: z.object({
-    dataDir: fromEnv(
-      "DATA_DIR",
-      z.string().prefault("./data"),
-      "Folder of the store and the log, relative to the folder you start the program in. It is created if it does not exist.",
-    ),
-    redis: fromEnv(
-      "REDIS_URL",
-      redisUrl.optional(),
-      "The shared store. Not set: the embedded one in `DATA_DIR`. See below.",
-    ),
-    secret: fromEnv(
-      "WATCHKEEPER_SECRET",
-      z
-        .string()
-        .trim()
-        .min(
-          MIN_SIGNING_SECRET,
-          `expected at least ${MIN_SIGNING_SECRET} characters, such as \`openssl rand -base64 32\` prints`,
-        )
-        .optional(),
-      "Needed with `REDIS_URL`: at least 32 characters, which sign everything kept there.",
-    ),
-    replicas: fromYaml(
-      "redis.replicas",
-      z.int().min(0).max(16).default(0),
-      "How many replicas, 0 to 16, must confirm what people say and what is about to be done. 0: as many as are connected.",
-    ),
-    wakeups: fromYaml(
+    engine: fromYaml(
       "wakeups.engine",
       z.enum(["in-process", "bullmq"]).optional(),
       "What wakes processes to work: `bullmq` (in Redis) at once, `in-process` what another process wrote within a second.",
       { unset: "`bullmq` with `REDIS_URL`, else `in-process`" },
     ),
   }),
-  check: (isSet, { wakeups }) => ({
-    ...(isSet("REDIS_URL") &&
-      !isSet("WATCHKEEPER_SECRET") && {
-        WATCHKEEPER_SECRET: "missing; with REDIS_URL it is needed, the same in every process",
-      }),
-    ...(wakeups === "bullmq" &&
-      !isSet("REDIS_URL") && { REDIS_URL: "missing; with wakeups.engine: bullmq it is needed" }),
-  }),
+  check: (isSet, { engine }) =>
+    engine === "bullmq" && !isSet("REDIS_URL")
+      ? { REDIS_URL: "missing; with wakeups.engine: bullmq it is needed" }
+      : {},
 });
 
 export const policyPart = defineSettings({

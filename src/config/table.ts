@@ -7,15 +7,17 @@ import {
   type SettingValues,
 } from "../core/settings.ts";
 import { issueText } from "../core/zod-issues.ts";
+import { STORES } from "../journal/stores.ts";
 import { PROVIDERS } from "../models/load.ts";
 import { INTEGRATIONS } from "../tools/registry.ts";
-import { modelPart, policyPart, processPart, storePart } from "./program.ts";
+import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
 
 /** The one table of settings: every part of the program that has some, in the order in which the pages list them. */
 export const PARTS: readonly SettingsPart[] = [
   modelPart,
   ...PROVIDERS,
-  storePart,
+  ...STORES,
+  wakeupsPart,
   ...PLATFORMS,
   policyPart,
   ...INTEGRATIONS,

@@ -58,9 +58,7 @@ function only(instants: readonly number[], wall: DateTime, zone: string): number
     throw invalid(`${local} did not exist in ${zone}: the clocks were put forward over it.`);
   }
   if (second === undefined) return first;
-  const both = instants
-    .map((instant) => new Date(instant).toISOString().slice(0, 16))
-    .join("Z or ");
+  const both = instants.map((instant) => isoUtc(instant, "minute")).join("Z or ");
   throw invalid(`${local} was twice in ${zone}, as the clocks were put back. Write ${both}Z.`);
 }
 
@@ -120,6 +118,19 @@ export function createClock(timeZone: string): Clock {
   } catch {
     throw unknownZone(timeZone);
   }
+}
+
+/** How much of an instant's ISO 8601 form says so much. */
+const LENGTHS = { day: 10, hour: 13, minute: 16, second: 19 };
+
+/** An instant in UTC, as far as it matters: `2026-11-20`, `2026-11-20T13`, `2026-11-20T13:05`, `2026-11-20T13:05:30`. */
+export function isoUtc(instant: number, unit: keyof typeof LENGTHS): string {
+  return new Date(instant).toISOString().slice(0, LENGTHS[unit]);
+}
+
+/** `2026-11-20 13:05 UTC` */
+export function formatUtc(instant: number, unit: "minute" | "second" = "minute"): string {
+  return `${isoUtc(instant, unit).replace("T", " ")} UTC`;
 }
 
 /** `2026-11-20 13:05 UTC (14:05 Europe/Madrid)`: both, to the minute that has begun. */

@@ -1,5 +1,6 @@
 import type { Content } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
+import { isoUtc } from "../core/instant.ts";
 import { tenantOf } from "../core/journal-key.ts";
 import type { Change, Incident } from "./incident.ts";
 
@@ -109,5 +110,5 @@ function checkTimes({ startedAt, detectedAt, resolvedAt }: Incident): void {
 
 /** To the second, so that two times within one minute look different. */
 function iso(instant: number): string {
-  return `${new Date(instant).toISOString().slice(0, 19)}Z`;
+  return `${isoUtc(instant, "second")}Z`;
 }

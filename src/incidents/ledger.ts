@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { oneLine } from "../core/text.ts";
 import type { Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
+import { isoUtc } from "../core/instant.ts";
 import type { Journal } from "../journal/journal.ts";
 import { suggest } from "../core/suggest.ts";
 import { inQuotes } from "../core/text.ts";
@@ -139,7 +140,7 @@ function postIdOf(
 function idsOf({ thread, call, at }: Pick<Saying, "thread" | "call" | "at">): string[] {
   const bytes = createHash("sha256").update(`${thread}\n${call}`).digest();
   const letters = [...bytes].map((byte) => BASE32[byte & 31] ?? "").join("");
-  const day = new Date(at).toISOString().slice(0, 10).replaceAll("-", "");
+  const day = isoUtc(at, "day").replaceAll("-", "");
   return Array.from({ length: MAX_IDS }, (_, i) => `inc-${day}-${letters.slice(4 * i, 4 * i + 4)}`);
 }
 

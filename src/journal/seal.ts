@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { EntryRow, SealedRow } from "./entries.ts";
 import type { StoredEntry } from "../core/entry.ts";
+import { inPages } from "../core/pages.ts";
+import { decodeRow, type EntryRow, type SealedRow } from "./entries.ts";
 
 /**
  * A journal's running hash: each entry's head is the SHA-256 of the head before it and of all that the entry says, 43
@@ -57,6 +58,37 @@ interface End {
 export function checkEnd(key: JournalKey, found: End, { last, head }: End): void {
   if (found.last !== last || found.head !== head)
     throw altered(key, `it does not end with entry ${last} as it was written`);
+}
+
+/** A journal's last rows, in their order. */
+export interface Chain {
+  readonly rows: readonly SealedRow[];
+  /** The number of the entry before them. */
+  readonly after: number;
+  /** Its head, if it has one. */
+  readonly previous: string | null;
+  /** What the journal says it ends with. */
+  readonly end: { readonly last: number; readonly head: string | null };
+}
+
+/**
+ * Checks that the rows are what was written, and decodes them. The event loop turns meanwhile, however many there are.
+ * @throws BotError ENTRY_INVALID, JOURNAL_ALTERED
+ */
+export async function decodeChain(
+  key: JournalKey,
+  { rows, after, previous, end }: Chain,
+): Promise<StoredEntry[]> {
+  const entries: StoredEntry[] = [];
+  const ids = new Set<string>();
+  let head = previous;
+  for await (const page of inPages(rows)) {
+    checkChain(key, page, { after: after + entries.length, previous: head }, ids);
+    entries.push(...page.map(decodeRow));
+    head = page.at(-1)?.head ?? null;
+  }
+  checkEnd(key, { last: after + rows.length, head }, end);
+  return entries;
 }
 
 interface Named {

@@ -5,9 +5,9 @@ import type { Stoppable } from "./journal.ts";
 const WATCH_MS = 200;
 
 /** The number of each journal's last entry, or undefined when nothing was written since the last time. */
-type Look = (keys: readonly JournalKey[]) => Promise<number[] | undefined> | number[] | undefined;
-
-export type Watchers = ReturnType<typeof createWatchers>;
+export type Look = (
+  keys: readonly JournalKey[],
+) => Promise<number[] | undefined> | number[] | undefined;
 
 /** Tells watchers of writes: this process's at once, other processes' by looking. */
 export function createWatchers(lastOf: Look) {

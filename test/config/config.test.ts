@@ -60,7 +60,6 @@ describe("without any configuration", () => {
     expect(config).toEqual({
       dataDir: join(cwd, "data"),
       host: hostname(),
-      redis: undefined,
       platforms: [],
       wakeups: "in-process",
       port: 3000,

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { messageOf } from "../../src/core/errors.ts";
-import { showAddress } from "../../src/journal/redis/address.ts";
+import { settingsOf } from "../../src/core/settings.ts";
+import { redis } from "../../src/journal/redis/store.ts";
+import { chosenStore } from "../../src/journal/stores.ts";
 
 const SECRET = "a secret of the tests, 32 long or more";
 
@@ -41,13 +43,13 @@ describe("the shared store's address", () => {
       "Redis at /run/r.sock, database 2",
     ],
   ])("%s", async (url, at, database, shown) => {
-    const { redis } = await load({ REDIS_URL: url, WATCHKEEPER_SECRET: SECRET });
-    expect(redis).toEqual({
+    const { values } = await load({ REDIS_URL: url, WATCHKEEPER_SECRET: SECRET });
+    expect(settingsOf(redis, values)).toEqual({
       address: { at, database, username: undefined, password: undefined },
       replicas: 0,
       secret: SECRET,
     });
-    if (redis !== undefined) expect(showAddress(redis.address)).toBe(shown);
+    expect(chosenStore(values).shown).toBe(shown);
   });
 
   it.each([
@@ -55,12 +57,12 @@ describe("the shared store's address", () => {
     "unix://bot:p%40ss-word%2F@/run/r.sock",
     "redis://:p%40ss-word%2F@h",
   ])("may have a password, which is held as a secret: %s", async (url) => {
-    const { redis, secrets } = await load({ REDIS_URL: url, WATCHKEEPER_SECRET: SECRET });
-    expect(redis?.address).toMatchObject({ password: "p@ss-word/" });
+    const { values, secrets } = await load({ REDIS_URL: url, WATCHKEEPER_SECRET: SECRET });
+    expect(settingsOf(redis, values).address).toMatchObject({ password: "p@ss-word/" });
     expect(secrets.map(({ value }) => value)).toEqual(
       expect.arrayContaining(["p%40ss-word%2F", "p@ss-word/", SECRET]),
     );
-    if (redis !== undefined) expect(showAddress(redis.address)).not.toContain("word");
+    expect(chosenStore(values).shown).not.toContain("word");
   });
 
   it.each([
@@ -90,7 +92,8 @@ describe("the shared store's address", () => {
     expect(await mistakes({ WATCHKEEPER_SECRET: "hidden-value" })).toEqual([
       expect.stringMatching(/^WATCHKEEPER_SECRET: expected at least 32 characters/),
     ]);
-    expect((await load({ WATCHKEEPER_SECRET: SECRET })).redis).toBeUndefined();
+    const { values } = await load({ WATCHKEEPER_SECRET: SECRET });
+    expect(chosenStore(values).shown).toMatch(/^SQLite in /);
   });
 
   it("brings its own wake-ups, unless the yaml names another engine", async () => {
@@ -107,10 +110,10 @@ describe("the shared store's address", () => {
 
   it("comes with how many replicas are expected there", async () => {
     const env = { REDIS_URL: "redis://h", WATCHKEEPER_SECRET: SECRET };
-    expect((await load(env)).redis).toMatchObject({ replicas: 0, secret: SECRET });
+    const replicas = async () => settingsOf(redis, (await load(env)).values).replicas;
+    expect(await replicas()).toBe(0);
     writeFileSync(join(cwd, "watchkeeper.yaml"), "redis: { replicas: 2 }");
-    expect((await load(env)).redis).toMatchObject({ replicas: 2 });
-    expect((await load({})).redis).toBeUndefined();
+    expect(await replicas()).toBe(2);
     writeFileSync(join(cwd, "watchkeeper.yaml"), "redis: { replicas: -1 }");
     expect(await mistakes(env)).toEqual([expect.stringContaining("replicas")]);
   });

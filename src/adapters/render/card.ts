@@ -1,3 +1,4 @@
+import { formatUtc } from "../../core/instant.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { ActionCard } from "../adapter.ts";
 import { cardButtons, detailsButton } from "./buttons.ts";
@@ -5,7 +6,6 @@ import { clip, summaryOf, weightOf } from "./clip.ts";
 import {
   byApprovers,
   exactLines,
-  formatUtc,
   isSettled,
   neededWords,
   REASON,

@@ -34,13 +34,6 @@ export function plainNotice(text: string): Notice {
   return { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
 }
 
-/** `2026-11-22 03:30 UTC` */
-export function formatUtc(at: number): string {
-  const date = new Date(at);
-  if (Number.isNaN(date.getTime())) return "unknown";
-  return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-}
-
 /** Arguments as they are typed, `url=http://a/ method=GET`, for lines that say which call it was. */
 export function briefArgs(args: JsonObject): string {
   return Object.entries(args)

@@ -42,8 +42,8 @@ export async function withStore<T>(
   config: Config,
   look: (journal: JournalReader) => Promise<T>,
 ): Promise<T> {
-  const { readStore } = await import("../store.ts");
-  const journal = await readStore(config);
+  const { chosenStore } = await import("../../journal/stores.ts");
+  const journal = await chosenStore(config.values).read();
   try {
     return await look(journal);
   } finally {

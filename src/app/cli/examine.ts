@@ -1,14 +1,20 @@
+import { pino } from "pino";
 import type { ChatAdapter } from "../../adapters/adapter.ts";
 import { PLATFORMS } from "../../adapters/platforms.ts";
+import type { Config } from "../../config/config.ts";
 import { totalTokens } from "../../core/block.ts";
 import { messageOf } from "../../core/errors.ts";
+import { formatUtc } from "../../core/instant.ts";
 import { transportOf } from "../../core/journal-key.ts";
 import { counted } from "../../core/text.ts";
-import type { JournalReader } from "../../journal/journal.ts";
-import type { Model } from "../../models/model.ts";
-import type { Skill, SkillProblem } from "../../skills/skill.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { chosenStore } from "../../journal/stores.ts";
+import { loadModel } from "../../models/load.ts";
+import { loadPlatforms, TRANSPORTS } from "../platforms.ts";
 import { keptTenant } from "../tenants.ts";
+import { loadToolset } from "../toolset.ts";
+import type { CommandInput } from "./command.ts";
+
+type Input = Pick<CommandInput, "config" | "envFile">;
 
 /** One thing that was looked at. `absent`: not here, and only what needs it will not work. */
 export interface Finding {
@@ -17,71 +23,53 @@ export interface Finding {
   text: string;
 }
 
-export interface DoctorParts {
-  nodeVersion: string;
-  envFile: string | undefined;
-  storeName: string;
-  warnings: readonly string[];
-  /** Opens the store to be read; what can be lived with is told to `warn`. */
-  openJournal(warn: (text: string) => void): Promise<JournalReader>;
-  /** Undefined: none is configured. */
-  loadModel: (() => Promise<Model>) | undefined;
-  platforms: readonly ChatAdapter[];
-  tools: readonly Tool[];
-  unavailable: readonly { name: string; why: string }[];
-  skills: readonly Skill[];
-  /** Of skills, loaded or not. */
-  problems: readonly SkillProblem[];
-}
-
 /** How long a model may take to say one word. */
 const MODEL_MS = 30_000;
 /** Enough for a word, also of a model that thinks first. */
 const MODEL_TOKENS = 1_024;
 
-/** Looks at everything a start depends on, and goes on after what is broken. */
-export async function* examine(parts: DoctorParts): AsyncIterable<Finding> {
-  yield { state: "ok", subject: "node", text: parts.nodeVersion };
-  yield examineEnvironment(parts);
+/**
+ * Looks at everything a start depends on, and goes on after what is broken.
+ * @throws what a start throws for a configuration that it refuses
+ */
+export async function* examine({ config, envFile }: Input): AsyncIterable<Finding> {
+  const platforms = await loadPlatforms(config, pino({ level: "silent" }));
+  const { tools, unavailable, skills, problems } = await loadToolset(config);
+  yield { state: "ok", subject: "node", text: process.version };
+  yield envFile === undefined
+    ? { state: "absent", subject: "environment", text: "no .env file was read" }
+    : {
+        state: "ok",
+        subject: "environment",
+        text: `${envFile} was read; variables set elsewhere take precedence`,
+      };
   const kept = new Map<string, string>();
-  yield* examineStore(parts, kept);
-  for (const text of parts.warnings) yield { state: "absent", subject: "configuration", text };
-  yield await examineModel(parts);
-  yield* examinePlatforms(parts, kept);
-  for (const tool of parts.tools) {
+  yield* examineStore(config, platforms, kept);
+  for (const text of config.warnings) yield { state: "absent", subject: "configuration", text };
+  yield await examineModel(config.model);
+  yield* examinePlatforms(platforms, kept);
+  for (const tool of tools) {
     const missing = await tool.unavailable?.();
     const state = missing === undefined ? "ok" : "absent";
     yield { state, subject: tool.name, text: missing ?? tool.effect };
   }
-  for (const { name, why } of parts.unavailable) {
-    yield { state: "absent", subject: name, text: why };
-  }
-  const names = parts.skills.map(({ name }) => name).join(", ");
+  for (const { name, why } of unavailable) yield { state: "absent", subject: name, text: why };
+  const names = skills.map(({ name }) => name).join(", ");
   if (names !== "") yield { state: "ok", subject: "skills", text: names };
-  for (const { at, text, loaded } of parts.problems) {
+  for (const { at, text, loaded } of problems) {
     yield { state: loaded ? "ok" : "absent", subject: "skill", text: `${at}: ${text}` };
   }
 }
 
-function examineEnvironment({ envFile }: DoctorParts): Finding {
-  const subject = "environment";
-  if (envFile === undefined) return { state: "absent", subject, text: "no .env file was read" };
-  return {
-    state: "ok",
-    subject,
-    text: `${envFile} was read; variables set elsewhere take precedence`,
-  };
-}
-
 /** Asks it for a word: the key, the name and the way there are right if it comes. */
-async function examineModel({ loadModel }: DoctorParts): Promise<Finding> {
+async function examineModel(settings: Config["model"]): Promise<Finding> {
   const subject = "model";
-  if (loadModel === undefined) {
+  if (settings.id === undefined) {
     return { state: "absent", subject, text: "none configured: direct commands only" };
   }
   const began = performance.now();
   try {
-    const model = await loadModel();
+    const model = await loadModel(settings.id, settings);
     const { usage } = await model.generate(
       {
         system: "You are being tested.",
@@ -101,7 +89,7 @@ async function examineModel({ loadModel }: DoctorParts): Promise<Finding> {
 }
 
 async function* examinePlatforms(
-  { platforms }: DoctorParts,
+  platforms: readonly ChatAdapter[],
   kept: ReadonlyMap<string, string>,
 ): AsyncIterable<Finding> {
   if (platforms.length === 0) {
@@ -123,20 +111,22 @@ async function* examinePlatforms(
 
 /** Notes in `kept` what the store has of whom each platform serves. */
 async function* examineStore(
-  { openJournal, storeName, platforms }: DoctorParts,
+  { values }: Config,
+  platforms: readonly ChatAdapter[],
   kept: Map<string, string>,
 ): AsyncIterable<Finding> {
   const subject = "store";
   const weaknesses: string[] = [];
   try {
-    const journal = await openJournal((text) => weaknesses.push(text));
+    const store = chosenStore(values);
+    const journal = await store.read({ warn: (text) => weaknesses.push(text) });
     try {
       const damage = await journal.check();
       let [threads, incidents] = [0, 0];
       for await (const { key } of journal.list()) {
         const kind = transportOf(key);
-        if (kind === "incident") incidents += 1;
-        else if (kind !== "team") threads += 1;
+        if (TRANSPORTS.includes(kind)) threads += 1;
+        else if (kind === "incident") incidents += 1;
       }
       for (const { transport } of platforms) {
         const tenant = await keptTenant(journal, transport);
@@ -147,11 +137,10 @@ async function* examineStore(
         yield {
           state: "ok",
           subject,
-          text: `${storeName}, ${counted(threads, "thread")} and ${counted(incidents, "incident")}; readable, \`audit --verify\` checks the seals`,
+          text: `${store.shown}, ${counted(threads, "thread")} and ${counted(incidents, "incident")}; readable, \`audit --verify\` checks the seals`,
         };
       for (const { host, beatAt, gone } of await journal.hosts()) {
-        const at = new Date(beatAt).toISOString().slice(0, 19).replace("T", " ");
-        const text = `${host}, last seen at ${at} UTC`;
+        const text = `${host}, last seen at ${formatUtc(beatAt, "second")}`;
         yield { state: gone ? "absent" : "ok", subject: "host", text };
       }
     } finally {

@@ -4,9 +4,8 @@ import { encodeDraft } from "../../core/entry-codec.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { inPages } from "../../core/pages.ts";
-import { decodeChain } from "../decode.ts";
 import { decodeRow, type SealedRow } from "../entries.ts";
-import { altered, checkChain, followed, sealOf } from "../seal.ts";
+import { altered, checkChain, decodeChain, followed, sealOf } from "../seal.ts";
 
 /** Signs what is kept where others may write too. */
 export interface Signer {

@@ -1,20 +1,15 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import { type JournalSummary, MAX_IDLE_MS } from "../journal.ts";
 import { beatOf, type HostBeat } from "../../core/host-beat.ts";
-import { type Connection, evaluate, type RedisClient } from "./connection.ts";
+import { evaluate } from "./connection.ts";
 import { dueIn, hashOf, HOSTS, hostsIn, listIn, TAGS } from "./layout.ts";
 import * as scripts from "./scripts.ts";
+import type { Opened } from "./verbs.ts";
 
 /** Journals whose rows are asked for at a time. */
 export const PAGE = 64;
 
-interface Asked {
-  main: Connection;
-  /** For a script: the time to go by, empty for Redis' own. */
-  time(): string;
-  /** Looks whether it is still the store that was opened. */
-  isOurs(client: RedisClient): Promise<void>;
-}
+type Asked = Pick<Opened, "main" | "time" | "isOurs">;
 
 async function clock({ main, time }: Asked): Promise<number> {
   const given = time();

@@ -1,11 +1,10 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import { createTurns } from "../../core/turns.ts";
-import { type Journal, type JournalReader, knownOf } from "../journal.ts";
-import { createWatchers } from "../watchers.ts";
+import { type Backend, createJournal } from "../create.ts";
+import type { Journal, JournalReader } from "../journal.ts";
+import type { OpenOptions } from "../store.ts";
 import { type RedisAddress, showAddress } from "./address.ts";
-import { putArtifact, readArtifact } from "./artifacts.ts";
-import { type Connection, connect, type RedisClient } from "./connection.ts";
-import { createCounters } from "./counters.ts";
+import { connect, type RedisClient } from "./connection.ts";
 import { createSigner, type Signer } from "./entries.ts";
 import { beats, due, list, PAGE } from "./indexes.ts";
 import { hashOf } from "./layout.ts";
@@ -14,16 +13,13 @@ import * as scripts from "./scripts.ts";
 import { confirm, examineServer, replicasNeeded } from "./server.ts";
 import * as verbs from "./verbs.ts";
 
-export interface RedisOptions {
+/** `warn` is told once of each weakness of the server that can be lived with, and of what others write there. */
+export interface RedisOptions extends OpenOptions {
   address: RedisAddress;
   /** Signs entries; the same in every process, and for ever: without it the store cannot be read. */
   secret: string;
   /** How many replicas the server has to have for what people say and what is about to be done. Default 0: those it has. */
   replicas?: number;
-  /** Told once of each weakness of the server that can be lived with, and of what others write there, in a sentence. */
-  warn?: (text: string) => void;
-  /** The store's clock in tests, ms since 1970; else Redis' own. */
-  now?: () => number;
 }
 
 /**
@@ -75,13 +71,13 @@ async function open(
     await main.ask(examine);
     const ours = (marker = await main.ask((client) => enter(client, name, signer, warn)));
     const careful = await connect(address, examine);
-    const store: verbs.Store = {
+    const store: verbs.Opened = {
       name,
       main,
       careful,
       signer,
       time: () => (now === undefined ? "" : String(now())),
-      watchers: createWatchers((keys) => lastOf(main, keys)),
+      tell,
       isOurs: (client) => checkMarker(client, name, ours ?? ""),
       async replicated(client, work) {
         const needed = await replicasNeeded(client, name, replicas).catch((error: unknown) => {
@@ -95,14 +91,14 @@ async function open(
       },
       inTurn: createTurns(),
     };
-    return createJournal(store, tell);
+    return createJournal(backend(store));
   } catch (error) {
     main.close();
     throw error;
   }
 }
 
-async function lastOf(main: Connection, keys: readonly JournalKey[]): Promise<number[]> {
+async function lastOf({ main }: verbs.Opened, keys: readonly JournalKey[]): Promise<number[]> {
   const found = await main.ask((client) =>
     Promise.all(keys.map((key) => client.hGet(hashOf(key), "last"))),
   );
@@ -110,7 +106,7 @@ async function lastOf(main: Connection, keys: readonly JournalKey[]): Promise<nu
 }
 
 /** Numbers, indexes and entries must agree in every journal. */
-async function check(store: verbs.Store): Promise<string | undefined> {
+async function check(store: verbs.Opened): Promise<string | undefined> {
   const keys: JournalKey[] = [];
   for await (const { key } of list(store, "")) keys.push(key);
   for (let i = 0; i < keys.length; i += PAGE) {
@@ -122,31 +118,33 @@ async function check(store: verbs.Store): Promise<string | undefined> {
   return undefined;
 }
 
-/** `tell`: says a sentence to the operator, once. */
-function createJournal(store: verbs.Store, tell: (text: string) => void): Journal {
-  const { main, careful, watchers } = store;
+function backend(store: verbs.Opened): Backend {
+  const on =
+    <Args extends unknown[], T>(verb: (store: verbs.Opened, ...args: Args) => T) =>
+    (...args: Args) =>
+      verb(store, ...args);
   return {
-    read: (key, after = 0) => verbs.read(store, key, knownOf(after)),
-    has: async (key) => (await lastOf(main, [key])).some((last) => last > 0),
-    post: (key, draft) => verbs.post(store, key, draft),
-    lease: (key, ttlMs) => verbs.lease(store, key, ttlMs),
-    renew: (held) => verbs.renew(store, held),
-    append: (held, after, drafts, { before } = {}) =>
-      verbs.append(store, held, knownOf(after), drafts, before),
-    release: (held, after, dueAt, host) => verbs.release(store, held, knownOf(after), dueAt, host),
-    watch: (key, onChange) => watchers.add(key, onChange),
-    due: (host) => due(store, host),
+    read: on(verbs.read),
+    lastOf: on(lastOf),
+    look: on(lastOf),
+    post: on(verbs.post),
+    lease: on(verbs.lease),
+    renew: on(verbs.renew),
+    append: on(verbs.append),
+    release: on(verbs.release),
+    due: on(due),
     beat: async (host) => void (await beats(store, host)),
     hosts: async () => (await beats(store)).hosts,
-    list: ({ prefix = "" } = {}) => list(store, prefix),
-    putArtifact: (key, bytes) => putArtifact(main, key, bytes),
-    readArtifact: (key, id, range) => readArtifact(main, key, id, range),
-    ...createCounters(main, tell),
-    check: () => check(store),
+    list: on(list),
+    putArtifact: on(verbs.putArtifact),
+    getArtifact: on(verbs.getArtifact),
+    setAside: on(verbs.setAside),
+    settle: on(verbs.settle),
+    used: on(verbs.used),
+    check: on(check),
     async close() {
-      watchers.close();
-      main.close();
-      careful.close();
+      store.main.close();
+      store.careful.close();
     },
   };
 }

@@ -1,15 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { TimeoutError } from "redis";
-import {
-  type AppendKind,
-  asksForWork,
-  type Draft,
-  type PostKind,
-  type StoredEntry,
-} from "../../core/entry.ts";
+import { RESP_TYPES, TimeoutError } from "redis";
+import { asksForWork, type Draft, type StoredEntry } from "../../core/entry.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
+import type { Backend } from "../create.ts";
 import { areFacts } from "../entries.ts";
-import type { AppendReply, Granted, Journal, Known, Lease } from "../journal.ts";
+import { type Known, MAX_IDLE_MS, type Reservation } from "../journal.ts";
+import { absentFrom, altered, checkWritten, lostEntries } from "../seal.ts";
 import { ANSWER_MS, type Connection, evaluate, type RedisClient } from "./connection.ts";
 import {
   checkEnd,
@@ -21,12 +17,15 @@ import {
   type Signed,
   type Signer,
 } from "./entries.ts";
-import { keysOf } from "./layout.ts";
+import { artifactOf, countersOf, keysOf } from "./layout.ts";
 import * as scripts from "./scripts.ts";
-import type { Watchers } from "../watchers.ts";
-import { absentFrom, altered, checkWritten, lostEntries } from "../seal.ts";
 
-export interface Store {
+type Verb<Name extends keyof Backend> = (
+  store: Opened,
+  ...args: Parameters<Backend[Name]>
+) => ReturnType<Backend[Name]>;
+
+export interface Opened {
   name: string;
   /** Everything but what waits for replicas, which would hold up what comes after it. */
   main: Connection;
@@ -35,7 +34,8 @@ export interface Store {
   signer: Signer;
   /** For a script: the time to go by, empty for Redis' own. */
   time(): string;
-  watchers: Watchers;
+  /** Says a sentence to the operator, once. */
+  tell(text: string): void;
   /** Looks whether it is still the store that was opened. */
   isOurs(client: RedisClient): Promise<void>;
   /** Waits until replicas have what the client wrote. */
@@ -49,7 +49,7 @@ type Reply = (string | number | (string | number | string[])[])[];
 
 /** Runs a journal's script. */
 export async function run(
-  { main, time }: Store,
+  { main, time }: Opened,
   script: scripts.Script,
   key: JournalKey,
   ...args: (string | number)[]
@@ -74,7 +74,7 @@ const NONE = ["", ""] as const;
  * confirmed in time counts as not answered, and the same may be asked again.
  */
 async function write(
-  store: Store,
+  store: Opened,
   key: JournalKey,
   { script, careful, drafts, args }: Writing,
 ): Promise<Reply> {
@@ -123,7 +123,7 @@ const placeArgs = (prepared: Prepared | undefined) => {
   return [last, head, at];
 };
 
-export async function post(store: Store, key: JournalKey, draft: Draft<PostKind>): Posted {
+export const post: Verb<"post"> = async (store, key, draft) => {
   const reply = await write(store, key, {
     script: scripts.POST,
     careful: true,
@@ -144,38 +144,28 @@ export async function post(store: Store, key: JournalKey, draft: Draft<PostKind>
     return { entry, duplicate: true };
   }
   const [last, at, head] = [Number(seq), Number(given[0]), String(given[1])];
-  store.watchers.notify(key, last);
   return { entry: { seq: last, at, head, ...draft }, duplicate: false };
-}
+};
 
-type Posted = ReturnType<Journal["post"]>;
-
-export async function lease(
-  store: Store,
-  key: JournalKey,
-  ttlMs: number,
-): Promise<Granted | undefined> {
+export const lease: Verb<"lease"> = async (store, key, ttlMs) => {
   const token = randomBytes(12).toString("base64url");
   const reply = await run(store, scripts.LEASE, key, token, ttlMs);
   if (reply === null) return undefined;
   const [attempts, now] = reply;
   return { lease: { key, token, ttlMs }, attempts: Number(attempts), now: Number(now) };
-}
+};
 
-export async function renew(
-  store: Store,
-  { key, token, ttlMs }: Lease,
-): ReturnType<Journal["renew"]> {
+export const renew: Verb<"renew"> = async (store, { key, token, ttlMs }) => {
   const reply = await run(store, scripts.RENEW, key, token, ttlMs);
   if (reply === null) return { kind: "fenced" };
   return { kind: "ok", last: Number(reply[0]), now: Number(reply[1]) };
-}
+};
 
 /** For a script: the head that is known, empty where nothing is stored, `-` where nobody knows. */
 const headArg = ({ head }: Known) => (head === undefined ? "-" : (head ?? ""));
 
 async function unseenIn(
-  store: Store,
+  store: Opened,
   key: JournalKey,
   after: number,
   stored: unknown,
@@ -188,7 +178,7 @@ async function unseenIn(
   throw altered(key, `it has ${known} ids for its ${end.last} entries`);
 }
 
-const timeIn = ({ signer }: Store, key: JournalKey, said: unknown) =>
+const timeIn = ({ signer }: Opened, key: JournalKey, said: unknown) =>
   checkTime(signer, key, said as string[]);
 
 /**
@@ -196,7 +186,7 @@ const timeIn = ({ signer }: Store, key: JournalKey, said: unknown) =>
  * that were not folded yet come with each reply, so nothing is asked here but by one who appends again what it has folded.
  */
 async function checkThere(
-  store: Store,
+  store: Opened,
   key: JournalKey,
   drafts: readonly Draft[],
   unseen: readonly StoredEntry[] = [],
@@ -206,19 +196,13 @@ async function checkThere(
   checkWritten(key, await read(store, key, { last: 0, head: undefined }), others);
 }
 
-export async function read(store: Store, key: JournalKey, known: Known): Promise<StoredEntry[]> {
+export const read: Verb<"read"> = async (store, key, known) => {
   const stored = await run(store, scripts.READ, key, known.last, headArg(known));
   if (stored === null) throw lostEntries(key);
   return unseenIn(store, key, known.last, stored);
-}
+};
 
-export async function append(
-  store: Store,
-  { key, token }: Lease,
-  known: Known,
-  drafts: readonly Draft<AppendKind>[],
-  before: number | undefined,
-): Promise<AppendReply> {
+export const append: Verb<"append"> = async (store, { key, token }, known, drafts, before) => {
   const decides = areFacts(drafts) ? 0 : 1;
   const ids = drafts.map(({ id }) => id);
   const reply = await write(store, key, {
@@ -246,20 +230,63 @@ export async function append(
   const unseen = await unseenIn(store, key, known.last, stored);
   if (kind === "unseen") return { kind, unseen, now };
   await checkThere(store, key, drafts, unseen);
-  store.watchers.notify(key, known.last + unseen.length);
   return { kind: "ok", unseen, now };
-}
+};
 
-export async function release(
-  store: Store,
-  { key, token }: Lease,
-  known: Known,
-  dueAt: number | undefined,
-  host = "",
-): ReturnType<Journal["release"]> {
+export const release: Verb<"release"> = async (store, { key, token }, known, dueAt, host = "") => {
   const args = [token, known.last, headArg(known), dueAt ?? "", host];
   const [kind, stored] = (await run(store, scripts.RELEASE, key, ...args)) ?? [];
   if (kind === "ok" || kind === "lost") return { kind };
   if (kind !== "unseen") return { kind: "fenced" };
   return { kind, unseen: await unseenIn(store, key, known.last, stored) };
-}
+};
+
+export const putArtifact: Verb<"putArtifact"> = async ({ main }, key, id, bytes) => {
+  const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  await main.ask((client) => client.set(artifactOf(key, id), value));
+};
+
+export const getArtifact: Verb<"getArtifact"> = async ({ main }, key, id, start, end) => {
+  const name = artifactOf(key, id);
+  const [known, part] = await main.ask((client) =>
+    Promise.all([
+      client.exists(name),
+      // GETRANGE's end is its last byte, and -1 the value's: an empty range is cut here.
+      client
+        .withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
+        .getRange(name, start, Math.max(start, end - 1)),
+    ]),
+  );
+  if (known === 0) return undefined;
+  return part !== null && end > start ? part : new Uint8Array();
+};
+
+const count = (
+  { main }: Opened,
+  script: scripts.Script,
+  reservation: Reservation,
+  ...args: number[]
+) =>
+  main.ask((client) =>
+    evaluate(client, script, countersOf(reservation), [...args, MAX_IDLE_MS].map(String)),
+  );
+
+export const setAside: Verb<"setAside"> = async (store, reservation, limit) => {
+  const got = await count(store, scripts.RESERVE, reservation, reservation.amount, limit);
+  if (typeof got !== "number") {
+    const [counter] = countersOf(reservation);
+    store.tell(
+      `${counter} in Redis holds what this program does not write there, so nothing is set aside from it. Look who else writes there, then delete it.`,
+    );
+  }
+  return got === 1;
+};
+
+export const settle: Verb<"settle"> = async (store, reservation, actual) => {
+  await count(store, scripts.SETTLE, reservation, actual);
+};
+
+export const used: Verb<"used"> = async ({ main }, counter) => {
+  const [name = ""] = countersOf({ counter, id: "" });
+  return Number((await main.ask((client) => client.get(name))) ?? 0);
+};

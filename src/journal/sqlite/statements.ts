@@ -58,6 +58,18 @@ export function prepare(db: DatabaseSync) {
     putArtifact: db.prepare(
       "INSERT INTO artifact (journal, id, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
     ),
+    // A counter's `used` holds what was settled and what is set aside.
+    setAside: db.prepare(
+      `INSERT INTO counter (name, used, at) SELECT ?1, ?2, ?4 WHERE ?2 <= ?3
+       ON CONFLICT DO UPDATE SET used = used + ?2, at = ?4 WHERE used + ?2 <= ?3`,
+    ),
+    count: db.prepare("SELECT used FROM counter WHERE name = ?"),
+    // A reservation's row is there until it is settled: settling again finds nothing.
+    reserve: db.prepare("INSERT INTO reservation (id, counter, amount, at) VALUES (?, ?, ?, ?)"),
+    settle: db.prepare("DELETE FROM reservation WHERE id = ? RETURNING counter, amount"),
+    correct: db.prepare("UPDATE counter SET used = used + ?, at = ? WHERE name = ?"),
+    forgetCounters: db.prepare("DELETE FROM counter WHERE at < ?"),
+    forgetReservations: db.prepare("DELETE FROM reservation WHERE at < ?"),
     version: db.prepare("PRAGMA data_version"),
   };
 }

@@ -4,6 +4,7 @@ import type { ModelRun } from "../../thread/model-run.ts";
 import { filesOf } from "../../agent/transcript.ts";
 import { estimateTokens, NO_USAGE, totalTokens } from "../../core/block.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
+import { isoUtc } from "../../core/instant.ts";
 import type { Reservation } from "../../journal/journal.ts";
 import type { ModelResponse } from "../../models/model.ts";
 import { storeNow } from "../context.ts";
@@ -57,7 +58,7 @@ export async function withinBudget(
 ): Promise<ModelResponse> {
   const { journal } = ctx.parts;
   const { tokensPerDay, maxOutputTokens } = terms;
-  const day = new Date(storeNow(ctx)).toISOString().slice(0, 10);
+  const day = isoUtc(storeNow(ctx), "day");
   const amount = requestTokens + maxOutputTokens;
   const charged: Reservation[][] = [];
   let set: Reservation | undefined;

@@ -1,3 +1,4 @@
+import { isoUtc } from "../../../core/instant.ts";
 import { askerIn, type Call } from "../../../thread/state.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { storeNow } from "../../context.ts";
@@ -33,7 +34,7 @@ export async function countInHour(
   const run = ctx.thread.runs.get(name);
   const asker = run && askerIn(run);
   const person = asker === undefined ? "" : personOf(asker.account);
-  const hour = new Date(storeNow(ctx)).toISOString().slice(0, 13);
+  const hour = isoUtc(storeNow(ctx), "hour");
   const counter = `calls:${tool}:${hour}:${person}`;
   const set = await retryUntilStored(ctx, () => journal.reserve(counter, 1, limits.perPersonHour));
   if (set === undefined) {
