@@ -35,7 +35,7 @@ export type Undelivered =
   | { kind: "past"; offer: Offer };
 
 /**
- * What the lease holder does next. `key`: something has to be learnt for it, which takes time; it names that work, so that
+ * What the lease holder does next. `key`: something has to be learned for it, which takes time; it names that work, so that
  * it is not begun twice while it is in progress.
  */
 export type Step =
@@ -69,7 +69,7 @@ export type Step =
 
 export type StepOf<D extends Step["do"]> = Extract<Step, { do: D }>;
 
-/** A step for which something has to be learnt. */
+/** A step for which something has to be learned. */
 export type LearningStep = Extract<Step, { key: string }>;
 
 /** A step that writes entries, all of which follow from the thread. */

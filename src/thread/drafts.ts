@@ -29,7 +29,7 @@ import { beginDrafts, endDraft, type ModelFacts, modelDrafts } from "./drafts-ru
 import type { Call } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** What has to be learnt before anything follows from these steps: from people's platform, a tool, a model. */
+/** What has to be learned before anything follows from these steps: from people's platform, a tool, a model. */
 interface Facts {
   judge: ClickFacts;
   reply: Author | "unknown";
@@ -48,7 +48,7 @@ export interface Shown {
   ref: string;
 }
 
-/** A step, with what was learnt for it. */
+/** A step, with what was learned for it. */
 type Known = { [D in keyof Facts]: StepOf<D> & { facts: Facts[D] } } & {
   [D in KnownStep["do"]]: StepOf<D>;
 } & {
@@ -56,21 +56,21 @@ type Known = { [D in keyof Facts]: StepOf<D> & { facts: Facts[D] } } & {
   run: { do: "run"; call: Call; facts: ToolResult };
 };
 
-export type Learnt = Known[keyof Known];
+export type Learned = Known[keyof Known];
 
 /** Entries to write, all or none; undefined: none now. */
 export type Drafts = Draft<AppendKind>[] | undefined;
 
-/** Which entries follow from a step and what was learnt for it, as the thread is now. */
+/** Which entries follow from a step and what was learned for it, as the thread is now. */
 export function draftsOf<D extends keyof Known>(
-  learnt: Known[D] & { do: D },
+  learned: Known[D] & { do: D },
   around: Surroundings,
 ): Drafts {
-  return DRAFTS[learnt.do](learnt, around);
+  return DRAFTS[learned.do](learned, around);
 }
 
 /** Undefined also where something that came since the step was decided has done it or called it off. */
-const DRAFTS: { readonly [D in keyof Known]: (learnt: Known[D], around: Surroundings) => Drafts } =
+const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroundings) => Drafts } =
   {
     begin: ({ pending }, { thread, run }) => beginDrafts(pending, thread, run),
     prepare: ({ call, facts }, around) =>

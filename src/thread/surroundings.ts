@@ -16,7 +16,7 @@ export interface RunParts {
   terms: RunTerms | undefined;
 }
 
-/** What entries are made from besides what was learnt: the thread, the clock, the configuration, this process. */
+/** What entries are made from besides what was learned: the thread, the clock, the configuration, this process. */
 export interface Surroundings extends Pick<Machines, "here" | "isBound" | "heard"> {
   readonly thread: Thread;
   /** The store's clock, ms since 1970. */

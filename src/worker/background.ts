@@ -1,6 +1,5 @@
 import { isBotError } from "../core/errors.ts";
-import { storeNow } from "./context.ts";
-import type { JournalContext, Work } from "./handler.ts";
+import type { JournalContext, Work } from "./key-handler.ts";
 
 /** When to repeat what the platform refused without a time. */
 const RETRY_MS = 5_000;
@@ -12,7 +11,7 @@ const RETRY_MS = 5_000;
  */
 export function runInBackground(
   ctx: JournalContext,
-  { key, run, kept = false }: { key: string; run?: string; kept?: boolean },
+  { key, run, kept }: { key: string } & Pick<Work, "run" | "kept">,
   work: (signal: AbortSignal) => Promise<() => Promise<void>>,
 ): void {
   const controller = new AbortController();
@@ -30,7 +29,7 @@ export function runInBackground(
     }
   };
   const ended = finish().catch((error: unknown) => {
-    ctx.parts.log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
+    ctx.log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
   });
   ctx.busy.set(key, { controller, run, kept, ended });
 }
@@ -43,7 +42,7 @@ export function abortWork(ctx: JournalContext, which: (work: Work) => boolean): 
 /** Defers work for as long as the platform asks, else 5 s; at most until `latest` on the store's clock. */
 export function putOff(ctx: JournalContext, key: string, error: unknown, latest = Infinity): void {
   const retryMs = (isBotError(error) ? error.retryAfterMs : undefined) ?? RETRY_MS;
-  ctx.deferred.set(key, Math.min(storeNow(ctx) + retryMs, latest));
+  ctx.deferred.set(key, Math.min(ctx.now() + retryMs, latest));
 }
 
 /** Waits until earlier writes on the resource are over, and returns what lets the next one go. */
@@ -51,12 +50,12 @@ export async function acquireResource(
   { writes }: JournalContext,
   resource: string,
 ): Promise<() => void> {
-  const earlier = writes.get(resource);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  writes.set(resource, promise);
-  await earlier;
-  return () => {
-    if (writes.get(resource) === promise) writes.delete(resource);
-    resolve();
-  };
+  const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  void writes(resource, () => {
+    begin();
+    return ended;
+  });
+  await turn;
+  return end;
 }

@@ -3,8 +3,7 @@ import type { Backoff } from "../core/backoff.ts";
 import type { AppendKind, Draft, StoredEntry } from "../core/entry.ts";
 import { isBotError } from "../core/errors.ts";
 import { inPages } from "../core/pages.ts";
-import { noteClock } from "./context.ts";
-import type { JournalContext } from "./handler.ts";
+import type { JournalContext } from "./key-handler.ts";
 
 /** Shorter absences of the store are not worth a word to people. */
 const NOTABLE_ABSENCE_MS = 2_000;
@@ -14,10 +13,9 @@ const LATE_WORD_MS = 60_000;
 
 /** Reads and folds what is new. */
 export async function catchUp(ctx: JournalContext): Promise<void> {
-  const { journal } = ctx.parts;
   ctx.mayBeSetBack = false;
   try {
-    const unseen = await retryUntilStored(ctx, () => journal.read(ctx.key, ctx.state));
+    const unseen = await retryUntilStored(ctx, () => ctx.journal.read(ctx.key, ctx.state));
     for await (const page of inPages(unseen)) foldIn(ctx, page);
   } catch (error) {
     if (!isBotError(error, "JOURNAL_LOST")) throw error;
@@ -31,9 +29,11 @@ export function markLost(ctx: JournalContext): void {
   ctx.fenced = true;
 }
 
-function foldIn(ctx: JournalContext, unseen: readonly StoredEntry[]): void {
+const NONE: ReadonlySet<string> = new Set();
+
+function foldIn(ctx: JournalContext, unseen: readonly StoredEntry[], ours = NONE): void {
   ctx.handler.fold(ctx.state, unseen);
-  ctx.handler.folded?.(ctx, unseen);
+  ctx.handler.folded?.(ctx, unseen, ours);
 }
 
 /**
@@ -46,25 +46,19 @@ export async function append(
   drafts: readonly Draft<AppendKind>[],
   options?: { before?: number },
 ): Promise<"ok" | "unseen" | "late" | "fenced"> {
-  const { journal } = ctx.parts;
   const reply = await retryUntilStored(ctx, () =>
-    journal.append(ctx.lease, ctx.state, drafts, options),
+    ctx.journal.append(ctx.lease, ctx.state, drafts, options),
   );
   if (reply.kind === "fenced" || reply.kind === "lost") {
     if (reply.kind === "lost") markLost(ctx);
     ctx.fenced = true;
     return "fenced";
   }
-  noteClock(ctx, reply.now);
-  if (reply.kind !== "late") foldIn(ctx, reply.unseen);
-  if (reply.kind === "ok") {
-    // An entry that was already there may have been shown by its writer.
-    const written = new Set(reply.unseen.map(({ id }) => id));
-    for (const draft of drafts) {
-      if (written.has(draft.id)) ctx.wrote.add(draft.id);
-      note(ctx, draft);
-    }
-  }
+  ctx.noteClock(reply.now);
+  const isWritten = reply.kind === "ok";
+  const ours = isWritten ? new Set(drafts.map(({ id }) => id)) : NONE;
+  if (reply.kind !== "late") foldIn(ctx, reply.unseen, ours);
+  for (const draft of isWritten ? drafts : []) note(ctx, draft);
   return reply.kind;
 }
 
@@ -85,7 +79,7 @@ const LOG_LEVELS: Readonly<Record<AppendKind, "info" | "debug">> = {
   delivered: "debug",
 };
 
-function note({ parts, key }: JournalContext, draft: Draft<AppendKind>): void {
+function note({ log, key }: JournalContext, draft: Draft<AppendKind>): void {
   const { id, kind } = draft;
   const about = {
     key,
@@ -93,7 +87,7 @@ function note({ parts, key }: JournalContext, draft: Draft<AppendKind>): void {
     ...("run" in draft && { run: draft.run }),
     ...(kind === "run_ended" && { status: draft.status }),
   };
-  parts.log[LOG_LEVELS[kind]](about, kind.replaceAll("_", " "));
+  log[LOG_LEVELS[kind]](about, kind.replaceAll("_", " "));
 }
 
 /**
@@ -113,7 +107,7 @@ export async function appendDecision(
 
 /** Posts what only this worker knows, after it has lost the journal. */
 export async function postLate(ctx: JournalContext, draft: Draft<"signal">): Promise<void> {
-  const { journal, log } = ctx.parts;
+  const { journal, log } = ctx;
   const until = performance.now() + LATE_WORD_MS;
   let waits: Backoff | undefined;
   for (;;) {
@@ -154,7 +148,7 @@ export async function retryUntilStored<T>(
       if (!isAway || ctx.over || ctx.abandoned) throw error;
       ctx.awaySince ??= performance.now();
       if (waits === undefined) {
-        ctx.parts.log.warn({ err: error, key: ctx.key }, "the store is away; waiting");
+        ctx.log.warn({ err: error, key: ctx.key }, "the store is away; waiting");
       }
       waits ??= await storeBackoff();
       await sleep(waits.next());

@@ -1,19 +1,14 @@
 /** Lets one loop sleep until it is notified or a time has passed. A notification while nobody sleeps is kept. */
-export interface WakeSignal {
-  notify(): void;
-  /** Returns at once if it was notified meanwhile, else at the next notification or after `ms`. */
-  wait(ms?: number): Promise<void>;
-}
-
-export function createWakeSignal(): WakeSignal {
+export function createWakeSignal() {
   let unheard = false;
   let wake: (() => void) | undefined;
   return {
-    notify() {
+    notify(): void {
       unheard = true;
       wake?.();
     },
-    async wait(ms) {
+    /** Returns at once if it was notified meanwhile, else at the next notification or after `ms`. */
+    async wait(ms?: number): Promise<void> {
       if (!unheard) {
         await new Promise<void>((resolve) => {
           const timer =

@@ -2,17 +2,15 @@ import { LRUCache } from "lru-cache";
 import { atMost } from "../core/time-limit.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { abortWork } from "./background.ts";
-import { createContext, noteNewest, storeNow } from "./context.ts";
 import {
   type Folded,
   isWait,
-  type JournalContext,
+  JournalContext,
   type KeyHandler,
   type Wait,
   type WorkerParts,
-} from "./handler.ts";
-import { keepLease } from "./lease.ts";
-import { leaveAlone, release, startOver } from "./release.ts";
+} from "./key-handler.ts";
+import { keepLease, leaveAlone, release, startOver } from "./lease.ts";
 import { catchUp } from "./store.ts";
 
 /** After as many leases without a release, a journal's work has crashed its workers twice. */
@@ -27,25 +25,13 @@ const KNOWN_JOURNALS = 256;
 /** The end of the drain is kept for recording what could not be waited for. */
 const LAST_WORDS_MS = 500;
 
-export interface Worker {
-  /** Takes the journal's lease, if it is free and this process serves the journal, and works until nothing is owed now. */
-  work(key: JournalKey): Promise<void>;
-  /** The due journals that this process can work on. */
-  due(host: string): AsyncIterable<JournalKey>;
-  /** Steps in progress, as `<journal key> <step>`. */
-  atWork(): string[];
-  /**
-   * Ends: reads are cut and will be run again by the next start, writes are waited for up to `graceMs`, and those still
-   * running are then written down as unknown.
-   */
-  stop(graceMs: number): Promise<void>;
-}
+export type Worker = ReturnType<typeof createWorker>;
 
 /** `handlerOf` knows each kind of journal that this process works on; it leaves others alone. */
 export function createWorker(
   parts: WorkerParts,
   handlerOf: (key: JournalKey) => KeyHandler | undefined,
-): Worker {
+) {
   const held = new Map<JournalContext, Promise<void>>();
   /** Writes still running after another worker took their journal; they post their outcome when they end. */
   const late = new Set<Promise<void>>();
@@ -70,28 +56,36 @@ export function createWorker(
   const serves = (key: JournalKey) => handlerOf(key)?.serves(key) === true;
 
   return {
-    async work(key) {
+    /** Takes the journal's lease, if it is free and this process serves the journal, and works until nothing is owed now. */
+    async work(key: JournalKey): Promise<void> {
       const handler = handlerOf(key);
       if (handler?.serves(key) !== true || draining) return;
       const askedAt = performance.now();
       const granted = await parts.journal.lease(key, parts.leaseMs);
       if (granted === undefined) return;
       const state = known.get(key) ?? handler.empty();
-      const ctx = handler.open(createContext(parts, handler, granted, state, askedAt));
+      const ctx = new JournalContext(parts, handler, granted, state, askedAt);
+      Object.assign(ctx, handler.open(ctx));
       ctx.draining = draining;
       const work = drive(ctx);
       held.set(ctx, work);
       await work.finally(() => held.delete(ctx));
     },
 
-    async *due(host) {
+    /** The due journals that this process can work on. */
+    async *due(host: string): AsyncIterable<JournalKey> {
       for await (const key of parts.journal.due(host)) if (serves(key)) yield key;
     },
 
-    atWork: () =>
+    /** Steps in progress, as `<journal key> <step>`. */
+    atWork: (): string[] =>
       [...held.keys()].flatMap(({ key, busy }) => [...busy.keys()].map((step) => `${key} ${step}`)),
 
-    async stop(graceMs) {
+    /**
+     * Ends: reads are cut and will be run again by the next start, writes are waited for up to `graceMs`, and those still
+     * running are then written down as unknown.
+     */
+    async stop(graceMs: number): Promise<void> {
       draining = true;
       for (const ctx of held.keys()) {
         ctx.draining = true;
@@ -111,8 +105,7 @@ export function createWorker(
 
 /** Works while the lease is renewed and the journal watched. */
 async function hold(ctx: JournalContext): Promise<void> {
-  const { journal, log } = ctx.parts;
-  const watch = journal.watch(ctx.key, (last) => noteNewest(ctx, last));
+  const watch = ctx.journal.watch(ctx.key, (last) => ctx.noteNewest(last));
   const renewals = keepLease(ctx);
   try {
     await catchUp(ctx);
@@ -123,9 +116,9 @@ async function hold(ctx: JournalContext): Promise<void> {
     await watch.stop();
     abortWork(ctx, () => true);
     // This worker decides no more, but a write's known outcome must not be lost: its conclusion posts it.
-    for (const conclude of ctx.ready.splice(0)) {
-      await conclude().catch((error: unknown) => {
-        log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
+    for (const conclusion of ctx.ready.splice(0)) {
+      await conclusion().catch((error: unknown) => {
+        ctx.log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
       });
     }
   }
@@ -133,12 +126,12 @@ async function hold(ctx: JournalContext): Promise<void> {
 
 async function loop(ctx: JournalContext): Promise<void> {
   const { handler, state, wakeSignal } = ctx;
-  if (state.newer === undefined && ctx.attempts > PARK_AFTER) await handler.park?.(ctx);
+  if (state.newer === undefined && ctx.attempts > PARK_AFTER) await handler.park(ctx);
   while (!ctx.fenced) {
     if (ctx.mayBeSetBack || ctx.newestHeard > state.last) await catchUp(ctx);
-    const conclude = ctx.ready.shift();
-    if (conclude !== undefined) {
-      await conclude();
+    const conclusion = ctx.ready.shift();
+    if (conclusion !== undefined) {
+      await conclusion();
       continue;
     }
     if (state.newer !== undefined && ctx.busy.size === 0) return leaveAlone(ctx);
@@ -148,7 +141,7 @@ async function loop(ctx: JournalContext): Promise<void> {
     const step = nextStep(ctx);
     if (!isWait(step)) await handler.execute(ctx, step);
     else if (ctx.busy.size > 0) {
-      const ms = step.until === undefined ? undefined : step.until - storeNow(ctx);
+      const ms = step.until === undefined ? undefined : step.until - ctx.now();
       await wakeSignal.wait(ms === undefined ? undefined : Math.max(ms, MIN_SLEEP_MS));
     } else if (await release(ctx, step)) return;
   }
@@ -156,7 +149,7 @@ async function loop(ctx: JournalContext): Promise<void> {
 
 function nextStep(ctx: JournalContext): { do: string } | Wait {
   const { handler, state, deferred, draining } = ctx;
-  const now = storeNow(ctx);
+  const now = ctx.now();
   for (const [key, until] of deferred) if (until <= now) deferred.delete(key);
   // Nothing can be decided past a newer program's entry; only wait for work in progress.
   if (state.newer !== undefined) return { do: "wait", until: undefined };

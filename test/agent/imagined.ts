@@ -8,7 +8,7 @@ import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
 import { emptyThread, type Thread } from "../../src/thread/state.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { entryId } from "../../src/thread/entry-ids.ts";
-import { draftsOf, type Learnt, shownId } from "../../src/thread/drafts.ts";
+import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
 import type { Proposal, Recovery } from "../../src/thread/drafts-calls.ts";
 import type { Author } from "../../src/thread/drafts-clicks.ts";
 import type { Call } from "../../src/thread/state.ts";
@@ -111,9 +111,9 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
   if (step.do === "dispatch" || step.do === "prepare") runIfStarted(world, step.call, tape);
 }
 
-/** Writes what follows from what was learnt. */
-function conclude(world: Imagined, learnt: Learnt): void {
-  const drafts = draftsOf(learnt, {
+/** Writes what follows from what was learned. */
+function conclude(world: Imagined, learned: Learned): void {
+  const drafts = draftsOf(learned, {
     thread: world.thread,
     now: world.clock,
     run: parts,
@@ -140,7 +140,7 @@ function learn(
   { thread, clock }: Imagined,
   step: Exclude<Step, { do: "wait" | "hosts" | "expire" | "show" | "think" }>,
   tape: Tape,
-): Learnt {
+): Learned {
   if (!("key" in step)) return step;
   switch (step.do) {
     case "judge":

@@ -1,7 +1,7 @@
 import { workKey } from "../../src/thread/work-keys.ts";
 import type { Draft } from "../../src/core/entry.ts";
 import { decide, type Step } from "../../src/thread/decide.ts";
-import { draftsOf, type Drafts, type Learnt, shownId } from "../../src/thread/drafts.ts";
+import { draftsOf, type Drafts, type Learned, shownId } from "../../src/thread/drafts.ts";
 import type { Author } from "../../src/thread/drafts-clicks.ts";
 import { callName, entryId, noticeId } from "../../src/thread/entry-ids.ts";
 import { fold } from "../../src/thread/fold.ts";
@@ -81,10 +81,10 @@ export class Replay {
     for (const draft of drafts) fold(this.thread, [{ seq: ++this.#seq, at, ...draft }]);
   }
 
-  /** What the product writes of a step and what was learnt for it. */
-  #drafts(learnt: Learnt): Drafts {
-    if (learnt.do === "tell" && learnt.untold.id === "l") this.#hasOwnAnswer = this.#isEnded();
-    return draftsOf(learnt, {
+  /** What the product writes of a step and what was learned for it. */
+  #drafts(learned: Learned): Drafts {
+    if (learned.do === "tell" && learned.untold.id === "l") this.#hasOwnAnswer = this.#isEnded();
+    return draftsOf(learned, {
       thread: this.thread,
       now: 1,
       run: {
@@ -111,13 +111,13 @@ export class Replay {
       this.#add([post], at);
       if (letter !== "m") return;
     }
-    const drafts = this.#drafts(this.#learnt(letter));
+    const drafts = this.#drafts(this.#learned(letter));
     if (drafts === undefined) throw new Error(`the product does not write ${letter} in ${letters}`);
     this.#add(drafts, at);
   }
 
-  /** What the product has learnt when the model writes that letter. */
-  #learnt(letter: string): Learnt {
+  /** What the product has learned when the model writes that letter. */
+  #learned(letter: string): Learned {
     const { thread } = this;
     const key = "";
     const click = thread.clicks.get(VOTES[letter] ?? WORDS[letter] ?? "");
@@ -168,7 +168,7 @@ export class Replay {
   }
 
   /** The product's steps to an answer. */
-  *#toAnswer(): Iterable<Learnt> {
+  *#toAnswer(): Iterable<Learned> {
     const untold = this.thread.untold.get("l");
     if (untold !== undefined) yield { do: "tell", untold };
     const run = this.thread.runs.get("r1");
@@ -235,7 +235,7 @@ export class Replay {
       const isAnswering = ["tell", "close", "cancel", "end"].includes(step.do);
       if (!isAnswering) return;
       yield step.do;
-      this.#add(this.#drafts(step as Learnt) ?? [], late ? EXPIRES_AT : 1);
+      this.#add(this.#drafts(step as Learned) ?? [], late ? EXPIRES_AT : 1);
       this.tidy(late);
     }
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Draft } from "../../src/core/entry.ts";
-import { draftsOf, type Learnt } from "../../src/thread/drafts.ts";
+import { draftsOf, type Learned } from "../../src/thread/drafts.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { type Call, emptyThread, type Thread } from "../../src/thread/state.ts";
 
@@ -39,8 +39,8 @@ function asked(): { thread: Thread; call: Call; write(...drafts: Draft[]): void 
   return { thread, call, write };
 }
 
-function written(thread: Thread, learnt: Learnt): Draft[] | undefined {
-  return draftsOf(learnt, {
+function written(thread: Thread, learned: Learned): Draft[] | undefined {
+  return draftsOf(learned, {
     thread,
     now: 1,
     run: {
@@ -56,15 +56,15 @@ function written(thread: Thread, learnt: Learnt): Draft[] | undefined {
   });
 }
 
-function made(thread: Thread, learnt: Learnt): Draft[] {
-  return written(thread, learnt) ?? [];
+function made(thread: Thread, learned: Learned): Draft[] {
+  return written(thread, learned) ?? [];
 }
 
-const proposing = (call: Call): Learnt => {
+const proposing = (call: Call): Learned => {
   const facts = { kind: "ask", card: CARD, reason: undefined, place: undefined } as const;
   return { do: "prepare", key: "", call, facts };
 };
-const starting = (call: Call): Learnt => {
+const starting = (call: Call): Learned => {
   const { action } = call;
   if (action === undefined) throw new Error("nobody was asked");
   const facts = { proposal: action.proposal, drift: undefined };
@@ -111,7 +111,7 @@ test("a result is written once", () => {
   const facts = { kind: "allow", prepared: PREPARED } as const;
   write(...made(thread, { do: "prepare", key: "", call, facts }));
   const result = { outcome: "ok" as const, text: "done", ms: 1, artifacts: [], files: [] };
-  const ran: Learnt = { do: "run", call, facts: result };
+  const ran: Learned = { do: "run", call, facts: result };
   write(...made(thread, ran));
   expect(call.finished?.text).toBe("done");
   expect(written(thread, ran)).toBeUndefined();

@@ -6,9 +6,9 @@ import { shownPart } from "../../src/worker/thread/model-call.ts";
 import { createWatchdog, startWatchdog } from "../../src/app/watchdog.ts";
 import { cpuMs } from "../cpu-time.ts";
 import { createQueries } from "../../src/queries/queries.ts";
-import { createContext } from "../../src/worker/context.ts";
+import { JournalContext } from "../../src/worker/key-handler.ts";
 import { catchUp } from "../../src/worker/store.ts";
-import { createThreadHandler } from "../../src/worker/thread/handler.ts";
+import { createThreadHandler } from "../../src/worker/thread/thread-handler.ts";
 import { createStage, KEY } from "../fakes/stage.ts";
 
 /** How many turns the event loop takes until the work is done. */
@@ -51,9 +51,10 @@ test("a worker folds a long journal a page at a time, and the loop turns between
   };
   const granted = await journal.lease(KEY, 60_000);
   if (granted === undefined) throw new Error("no lease");
-  const ctx = createContext(parts, handler, granted, handler.empty(), performance.now());
+  const ctx = new JournalContext(parts, handler, granted, handler.empty(), performance.now());
+  Object.assign(ctx, handler.open(ctx));
   const over = new AbortController();
-  const catchingUp = catchUp(handler.open(ctx)).finally(() => over.abort());
+  const catchingUp = catchUp(ctx).finally(() => over.abort());
   for (; !over.signal.aborted; turns += 1) await turnOfLoop();
   await catchingUp;
   expect(ctx.state.last).toBe(2_000);

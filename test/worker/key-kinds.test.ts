@@ -5,7 +5,7 @@ import { transportOf } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { runInBackground } from "../../src/worker/background.ts";
-import type { Folded, JournalContext, KeyHandler } from "../../src/worker/handler.ts";
+import type { Folded, JournalContext, KeyHandler } from "../../src/worker/key-handler.ts";
 import { append } from "../../src/worker/store.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 
@@ -39,17 +39,18 @@ function counter(
         if (entry.kind === "notice") state.written += 1;
       }
     },
-    open: (ctx) => ctx,
+    open: () => ({}),
     next: ({ state }, { now, busy }) =>
       state.written < state.posted && !busy.has("count")
         ? { do: "count", next: state.written + 1 }
         : { do: "wait", until: state.posted === 0 ? undefined : now + 60_000 },
     async execute(ctx, { next }) {
       if (crashAt.has(next)) throw new Error("killed");
-      runInBackground(ctx, { key: "count" }, async () => async () => {
+      runInBackground(ctx, { key: "count", run: undefined, kept: false }, async () => async () => {
         await append(ctx, [{ id: `count:${next}`, kind: "notice", text: `${next}` }]);
       });
     },
+    park: async () => {},
   };
 }
 

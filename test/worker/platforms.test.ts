@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { createContext } from "../../src/worker/context.ts";
-import { createThreadHandler } from "../../src/worker/thread/handler.ts";
+import { JournalContext } from "../../src/worker/key-handler.ts";
+import { createThreadHandler } from "../../src/worker/thread/thread-handler.ts";
 import { progress } from "../../src/worker/thread/progress.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createChat } from "../fakes/chat.ts";
@@ -21,10 +21,9 @@ test("a worker whose lease has run out shows no progress: another may have answe
     ...stage.chat.adapter,
     view: () => view,
   } as never);
-  const drive = handler.open(
-    createContext(stage.parts, handler, granted, handler.empty(), performance.now() - 60_001),
-  );
-  progress(drive, "r1", { kind: "thinking", run: "r1", step: 1 });
+  const askedAt = performance.now() - 60_001;
+  const ctx = new JournalContext(stage.parts, handler, granted, handler.empty(), askedAt);
+  progress(Object.assign(ctx, handler.open(ctx)), "r1", { kind: "thinking", run: "r1", step: 1 });
   expect(seen).toEqual([]);
   await stage.journal.close();
 });

@@ -7,9 +7,8 @@ import { BotError, isBotError } from "../../core/errors.ts";
 import { isoUtc } from "../../core/instant.ts";
 import type { Reservation } from "../../journal/journal.ts";
 import type { ModelResponse } from "../../models/model.ts";
-import { storeNow } from "../context.ts";
 import { retryUntilStored } from "../store.ts";
-import type { ThreadContext } from "./context.ts";
+import type { ThreadContext } from "./parts.ts";
 import { channelOf, placeOf } from "./permission/look-up.ts";
 
 /** About what providers count an image as; a PDF's pages are not known here. */
@@ -56,9 +55,9 @@ export async function withinBudget(
   { requestTokens, askers, signal }: Spend,
   work: () => Promise<Generated>,
 ): Promise<ModelResponse> {
-  const { journal } = ctx.parts;
+  const { journal } = ctx;
   const { tokensPerDay, maxOutputTokens } = terms;
-  const day = isoUtc(storeNow(ctx), "day");
+  const day = isoUtc(ctx.now(), "day");
   const amount = requestTokens + maxOutputTokens;
   const charged: Reservation[][] = [];
   let set: Reservation | undefined;
@@ -109,8 +108,7 @@ async function openShares(
   shares: DayShares | undefined,
   { day, askers, signal, amount, charged }: Shared,
 ): Promise<void> {
-  const { parts, adapter } = ctx;
-  const { journal } = parts;
+  const { parts, adapter, journal } = ctx;
   if (shares === undefined || parts.policy.singleOperator || adapter.singleOperator) return;
   /** Undefined: nothing is left of it. */
   const open = async (name: string, limit: number, wanted: number) => {
@@ -171,9 +169,9 @@ function estimated(response: ModelResponse, requestTokens: number): ModelRespons
 
 async function book(ctx: ThreadContext, set: Reservation, used: number): Promise<void> {
   try {
-    await ctx.parts.journal.commitReservation(set, used);
+    await ctx.journal.commitReservation(set, used);
   } catch (error) {
-    ctx.parts.log.warn(
+    ctx.log.warn(
       { err: error, counter: set.counter },
       "used tokens could not be booked; they stay set aside",
     );

@@ -1,14 +1,13 @@
-import { type Drafts, draftsOf, type Learnt } from "../../thread/drafts.ts";
-import { storeNow } from "../context.ts";
+import { type Drafts, draftsOf, type Learned } from "../../thread/drafts.ts";
 import { append, appendDecision } from "../store.ts";
-import type { ThreadContext } from "./context.ts";
+import type { ThreadContext } from "./parts.ts";
 
-/** Which entries follow from what was learnt, as the thread is now. */
-export function draftsFrom(ctx: ThreadContext, learnt: Learnt): Drafts {
+/** Which entries follow from what was learned, as the thread is now. */
+export function draftsFrom(ctx: ThreadContext, learned: Learned): Drafts {
   const { dispatcher, encoder, personOf, run } = ctx.parts;
-  return draftsOf(learnt, {
+  return draftsOf(learned, {
     thread: ctx.thread,
-    now: storeNow(ctx),
+    now: ctx.now(),
     run,
     here: dispatcher.host,
     isBound: (tool) => dispatcher.isHostBound(tool),
@@ -19,18 +18,18 @@ export function draftsFrom(ctx: ThreadContext, learnt: Learnt): Drafts {
 }
 
 /** Writes what follows from what was learned, computed again after every refusal. */
-export async function conclude(ctx: ThreadContext, learnt: Learnt): Promise<void> {
+export async function conclude(ctx: ThreadContext, learned: Learned): Promise<void> {
   if (ctx.over || ctx.fenced) return;
-  await appendDecision(ctx, () => draftsFrom(ctx, learnt));
+  await appendDecision(ctx, () => draftsFrom(ctx, learned));
 }
 
-/** Writes it only if nothing came since it was learnt: a call starts on what was looked at. False: it was not written. */
+/** Writes it only if nothing came since it was learned: a call starts on what was looked at. False: it was not written. */
 export async function concludeUnchanged(
   ctx: ThreadContext,
-  learnt: Learnt,
+  learned: Learned,
   options?: { before?: number },
 ): Promise<boolean> {
   if (ctx.over || ctx.fenced || ctx.draining || ctx.thread.newer !== undefined) return false;
-  const drafts = draftsFrom(ctx, learnt);
+  const drafts = draftsFrom(ctx, learned);
   return drafts !== undefined && (await append(ctx, drafts, options)) === "ok";
 }

@@ -19,23 +19,18 @@ import { pastAction } from "../../thread/fold.ts";
 import { CANNOT_BE_EDITED } from "../../thread/phrases.ts";
 import { conclude, draftsFrom } from "./conclude.ts";
 import { putOff } from "../background.ts";
-import { storeNow } from "../context.ts";
-import type { ThreadContext } from "./context.ts";
+import type { Learn, ThreadContext } from "./parts.ts";
 import { placeOf } from "./permission/look-up.ts";
 import { proposeEdit } from "./propose.ts";
 
 /** Learns who clicked, answered or agreed, and whether they may. Cut short by a shutdown it is done by the next start. */
 
 /** A click that could not be judged stays, holds back every dispatch and is tried again. */
-export async function judgeClick(
-  ctx: ThreadContext,
-  step: StepOf<"judge">,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
+export const judgeClick: Learn<"judge"> = async (ctx, step, signal) => {
   const { click } = step;
   const facts = await learnClick(ctx, step, signal).catch((error: unknown) => {
-    if (storeNow(ctx) - click.at >= JUDGE_LIMIT_MS) return { author: "unknown" as const };
-    ctx.parts.log.warn({ err: error, key: ctx.key }, "a click could not be judged yet");
+    if (ctx.now() - click.at >= JUDGE_LIMIT_MS) return { author: "unknown" as const };
+    ctx.log.warn({ err: error, key: ctx.key }, "a click could not be judged yet");
     return { error };
   });
   return async () => {
@@ -48,7 +43,7 @@ export async function judgeClick(
       if (id === click.id) break;
     }
   };
-}
+};
 
 async function learnClick(
   ctx: ThreadContext,
@@ -76,11 +71,11 @@ async function learnClick(
 
 /** An action of the thread that its fold has forgotten, because it is over. */
 async function recall(
-  { thread, parts, key }: ThreadContext,
+  { thread, journal, key }: ThreadContext,
   id: string,
 ): Promise<Action | undefined> {
   if ((numberOfAction(id) ?? Infinity) > thread.counts.actions) return undefined;
-  return pastAction(await parts.journal.read(key), id);
+  return pastAction(await journal.read(key), id);
 }
 
 /** @throws what a look-up throws: that is neither yes nor no */
@@ -98,34 +93,26 @@ async function mayDo(
 }
 
 /** The answer to a question, as the message of who was asked. */
-export async function judgeReply(
-  ctx: ThreadContext,
-  step: StepOf<"reply">,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
+export const judgeReply: Learn<"reply"> = async (ctx, step, signal) => {
   const { key, reply } = step;
   const limit = reply.at + JUDGE_LIMIT_MS;
   const look = mayDo(ctx, reply.actor.account, RIGHT_TO_ANSWER, { signal });
   const facts = await look.catch((error: unknown) => {
-    if (storeNow(ctx) >= limit) return "unknown";
-    ctx.parts.log.warn({ err: error, key: ctx.key }, "an answer could not be judged yet");
+    if (ctx.now() >= limit) return "unknown";
+    ctx.log.warn({ err: error, key: ctx.key }, "an answer could not be judged yet");
     putOff(ctx, key, error, limit);
     return undefined;
   });
   return async () => {
     if (facts !== undefined && !signal.aborted) await conclude(ctx, { ...step, facts });
   };
-}
+};
 
 /** How long it may take to learn whether somebody may approve; a hint without a button is as good then. */
 const HINT_MS = 5_000;
 
 /** Which open actions somebody may approve who agreed in words. */
-export async function judgeAssent(
-  ctx: ThreadContext,
-  step: StepOf<"hint">,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
+export const judgeAssent: Learn<"hint"> = async (ctx, step, signal) => {
   const { account } = step.message.actor;
   const facts: Hint[] = [];
   for (const action of [...ctx.thread.live].filter(isOpen)) {
@@ -139,7 +126,7 @@ export async function judgeAssent(
   return async () => {
     if (!signal.aborted) await conclude(ctx, { ...step, facts });
   };
-}
+};
 
 const MAX_ARGS_BYTES = 300;
 

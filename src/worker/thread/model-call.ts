@@ -13,7 +13,7 @@ import type { FileBlock, Model, ModelRequest, Turn } from "../../models/model.ts
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
 import { putOff } from "../background.ts";
 import { retryUntilStored } from "../store.ts";
-import type { ThreadContext } from "./context.ts";
+import type { Learn, ThreadContext } from "./parts.ts";
 import { progress } from "./progress.ts";
 import { transcriptOf } from "./transcript.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
@@ -30,11 +30,7 @@ const DRAFT_MS = 100;
  * Asks the model for the run's next turn, and writes down what it said. Whatever goes wrong ends the run with what was
  * found so far, what happened and what to do; a request that was cut by a Stop or a shutdown leaves nothing.
  */
-export async function callModel(
-  ctx: ThreadContext,
-  step: StepOf<"think">,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
+export const callModel: Learn<"think"> = async (ctx, step, signal) => {
   const { key } = step;
   const written = { text: "" };
   const facts = await learnTurn(ctx, step, written, signal).catch((error: unknown) => {
@@ -43,7 +39,7 @@ export async function callModel(
     // Nobody can say now whose words these are.
     if (isLookUpFailure(error)) return error;
     if (!isBotError(error))
-      ctx.parts.log.error({ err: error, key: ctx.key }, "the model could not be asked");
+      ctx.log.error({ err: error, key: ctx.key }, "the model could not be asked");
     const code = isBotError(error) ? error.code : undefined;
     return { kind: "failed" as const, why: encode(messageOf(error)), code };
   });
@@ -51,7 +47,7 @@ export async function callModel(
     if ("kind" in facts) await conclude(ctx, { ...step, facts });
     else putOff(ctx, key, facts);
   };
-}
+};
 
 /** What the model says next. `written` is what it has written so far. @throws whatever keeps it from an answer */
 async function learnTurn(
@@ -146,8 +142,7 @@ async function load(
   ctx: ThreadContext,
   { name, mediaType, artifact }: FileRef,
 ): Promise<FileBlock> {
-  const { journal } = ctx.parts;
-  const bytes = await retryUntilStored(ctx, () => journal.readArtifact(ctx.key, artifact.id));
+  const bytes = await retryUntilStored(ctx, () => ctx.journal.readArtifact(ctx.key, artifact.id));
   return { kind: "file", name, mediaType, data: Buffer.from(bytes).toString("base64") };
 }
 

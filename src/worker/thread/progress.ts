@@ -2,7 +2,7 @@ import type { Progress, View } from "../../adapters/adapter.ts";
 import { BotError } from "../../core/errors.ts";
 import { transportOf, tryJournalKey } from "../../core/journal-key.ts";
 import { MAIN_VIEW } from "../../thread/state.ts";
-import type { ThreadContext } from "./context.ts";
+import type { ThreadContext } from "./parts.ts";
 
 /** The view of that name, as it is now. @throws BotError NOT_AVAILABLE when this process does not show it */
 export function viewOf({ parts, adapter, key }: ThreadContext, name: string = MAIN_VIEW): View {
@@ -24,6 +24,6 @@ export function progress(ctx: ThreadContext, run: string, update: Progress): voi
     const begun = ctx.thread.runs.get(run)?.progressMessages.get(MAIN_VIEW);
     viewOf(ctx).progress(update, begun?.ref);
   } catch (error) {
-    ctx.parts.log.debug({ err: error, key: ctx.key }, "progress could not be shown");
+    ctx.log.debug({ err: error, key: ctx.key }, "progress could not be shown");
   }
 }

@@ -16,11 +16,11 @@ import type { Call } from "../../thread/state.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
 import type { Prepared } from "../../tools/prepare-call.ts";
-import { storeNow } from "../context.ts";
-import type { ThreadContext } from "./context.ts";
+import type { ThreadContext } from "./parts.ts";
 import { isForGood, isLookUpFailure, placeOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
-import { mayEdit, mayRun } from "./permission/may-run.ts";
+import { mayRun } from "./permission/may-run.ts";
+import { permit } from "./permission/permission.ts";
 import type { PreparedCall } from "../../core/tool-call.ts";
 import type { Card, Proposal } from "../../thread/drafts-calls.ts";
 import { voicesIn } from "./permission/requesters.ts";
@@ -46,7 +46,7 @@ export async function propose(
     return await proposalFor(ctx, call, signal);
   } catch (error) {
     const mayAnswer = isLookUpFailure(error) && !isForGood(error);
-    if (mayAnswer && storeNow(ctx) < call.askedAt + LOOK_UP_LIMIT_MS) throw error;
+    if (mayAnswer && ctx.now() < call.askedAt + LOOK_UP_LIMIT_MS) throw error;
     return blocked(ctx.parts.encoder.encode(messageOf(error)));
   }
 }
@@ -71,7 +71,7 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     // What is only asked is not run, so there is nothing to approve. A default for reads is not meant for it.
     if (decision.kind === "ask" && decision.byRule === true) return blocked(HELD_QUESTION);
     const { text, choices } = tool.question(args);
-    const expiresAt = storeNow(ctx) + QUESTION_MS;
+    const expiresAt = ctx.now() + QUESTION_MS;
     return { kind: "question", text: encode(text), choices: choices.map(encode), expiresAt };
   }
   if (decision.kind === "allow") {
@@ -86,7 +86,7 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     (await tooFew(people, rule, decision)) ?? tooLong(args) ?? (await countInHour(ctx, call, tool));
   if (obstacle !== undefined) return blocked(obstacle);
   const reason = reasonOf(ctx.thread.runs.get(call.run)?.modelRun);
-  const expiresAt = storeNow(ctx) + decision.expiresInMinutes * 60_000;
+  const expiresAt = ctx.now() + decision.expiresInMinutes * 60_000;
   const place = await placeNameOf(ctx, signal);
   return {
     kind: "ask",
@@ -161,7 +161,7 @@ export async function proposeEdit(
   try {
     const prepared = await dispatcher.prepare(call.tool, editedArgs(previous, edit.args), signal);
     const { effect, args } = prepared;
-    const decision = await mayEdit(ctx, call, action, { args, effect, editor }, signal);
+    const decision = await permit(ctx, { ...call, args, effect, action, editor }, signal);
     if (decision.kind === "deny") return decision.why;
     const shownAs = await dispatcher.preview(prepared, signal);
     const preview = stillBecause(shownAs, decision, previous.preview, encode);

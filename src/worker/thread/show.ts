@@ -6,7 +6,7 @@ import { pastAction } from "../../thread/fold.ts";
 import { within } from "../../core/time-limit.ts";
 import { putOff } from "../background.ts";
 import { append, retryUntilStored } from "../store.ts";
-import type { ThreadContext } from "./context.ts";
+import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
 import { viewOf } from "./progress.ts";
 import type { StepOf, Undelivered } from "../../thread/decide.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
@@ -19,11 +19,7 @@ import { cardOf } from "../../queries/cards.ts";
 const DELIVERY_MS = 20_000;
 
 /** Shows what a view has yet to show; a platform that refuses is left alone for a while, and it is tried again. */
-export function show(
-  ctx: ThreadContext,
-  step: StepOf<"deliver">,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
+export const show: Learn<"deliver"> = (ctx, step, signal) => {
   const { key, view, undelivered } = step;
   return showOn(ctx, step, key, signal, async (shown) => {
     const context = { key: ctx.key, thread: ctx.thread, ...attemptsAt(ctx, view) };
@@ -31,14 +27,10 @@ export function show(
     const ref = await deliver(shown, view, context, undelivered, ctx.parts.encoder.encode);
     return { entry, ref, takeBack: () => takeBack(ctx, shown, undelivered, ref) };
   });
-}
+};
 
 /** Posts the message in which people see the run's progress. */
-export function showRun(
-  ctx: ThreadContext,
-  step: StepOf<"show">,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
+export const showRun: Learn<"show"> = (ctx, step, signal) => {
   const { view, run } = step;
   return showOn(ctx, step, workKey.progress(view), signal, async (shown) => {
     const { isRetry } = attemptsAt(ctx, view);
@@ -51,19 +43,30 @@ export function showRun(
       takeBack: () => takeBack(ctx, shown, undefined, ref),
     };
   });
-}
+};
 
 /** Only who wrote an entry down knows that nobody has tried to show what it says; and that only once. */
-function attemptsAt({ wrote, tried }: ThreadContext, view: string): Attempts {
-  const isUntried = (entry: string) => wrote.has(entry) && !tried.has(`${view} ${entry}`);
+function attemptsAt({ tried }: ThreadContext, view: string): Attempts {
+  const isUntried = (entry: string) => tried.get(entry)?.has(view) === false;
   return {
     isUntried,
     isRetry(entry) {
       const isAgain = !isUntried(entry);
-      tried.add(`${view} ${entry}`);
+      tried.get(entry)?.add(view);
       return isAgain;
     },
   };
+}
+
+/** Keeps those of our entries that some view has yet to show. */
+export function noteOurs({ thread, tried }: ThreadContext, ours: ReadonlySet<string>): void {
+  for (const id of ours) tried.set(id, new Set());
+  const shown = new Set([
+    ...thread.outbox.keys(),
+    ...[...thread.runs.values()].map(({ started }) => started.id),
+    ...[...thread.live].map(({ proposal }) => proposal.id),
+  ]);
+  for (const id of tried.keys()) if (!shown.has(id)) tried.delete(id);
 }
 
 async function showOn(
@@ -72,8 +75,7 @@ async function showOn(
   retry: string,
   signal: AbortSignal,
   send: (view: View) => Promise<Shown & { takeBack(): Promise<void> }>,
-): Promise<() => Promise<void>> {
-  const { parts } = ctx;
+): Promise<Conclusion> {
   try {
     const view = viewOf(ctx, step.view);
     const { takeBack: undo, ...facts } = await within(DELIVERY_MS, signal, () => send(view), 0);
@@ -83,7 +85,7 @@ async function showOn(
     };
   } catch (error) {
     return async () => {
-      parts.log.warn({ err: error, key: ctx.key, view: step.view }, "a delivery was refused");
+      ctx.log.warn({ err: error, key: ctx.key, view: step.view }, "a delivery was refused");
       putOff(ctx, retry, error);
     };
   }
@@ -99,14 +101,14 @@ async function takeBack(
   const { parts, key } = ctx;
   // What is past is so for the next worker too, and what was not shown cannot be taken back.
   if (undelivered?.kind === "past" || ref === "") return;
-  const entries = await retryUntilStored(ctx, () => parts.journal.read(key));
+  const entries = await retryUntilStored(ctx, () => ctx.journal.read(key));
   if (undelivered?.kind === "card") {
     const action = pastAction(entries, undelivered.action.action);
     if (action !== undefined) await view.updateCard(ref, cardOf(key, action, parts.encoder.encode));
     return;
   }
   if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
-  parts.log.warn(
+  ctx.log.warn(
     { key, entry: undelivered?.item.id },
     "a message was sent twice; this copy is taken back",
   );

@@ -1,16 +1,13 @@
 import { workKey } from "../../thread/work-keys.ts";
-import type { Effect } from "../../core/entry.ts";
-import type { StepOf } from "../../thread/decide.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { argsOf, askerIn, type Call } from "../../thread/state.ts";
 import type { ToolResult } from "../../core/tool-call.ts";
 import type { Asker } from "../../tools/tool.ts";
 import { conclude } from "./conclude.ts";
 import { putOff, runInBackground } from "../background.ts";
-import { storeNow } from "../context.ts";
 import { ensureLive } from "../lease.ts";
 import { postLate } from "../store.ts";
-import type { ThreadContext } from "./context.ts";
+import type { Learn, ThreadContext } from "./parts.ts";
 import { progress } from "./progress.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { mayRun } from "./permission/may-run.ts";
@@ -53,10 +50,10 @@ export function runTool(ctx: ThreadContext, call: Call, done: () => void = () =>
       progress(ctx, call.run, { kind: "tool_started", call: call.call, tool, args });
       const finished = await ctx.parts.dispatcher.run(tool, args, {
         signal,
-        startedAt: call.started?.at ?? storeNow(ctx),
+        startedAt: call.started?.at ?? ctx.now(),
         asker: askerOf(ctx, call),
-        keep: (bytes) => ctx.parts.journal.putArtifact(ctx.key, bytes),
-        artifact: (id) => ctx.parts.journal.readArtifact(ctx.key, id),
+        keep: (bytes) => ctx.journal.putArtifact(ctx.key, bytes),
+        artifact: (id) => ctx.journal.readArtifact(ctx.key, id),
         permit: (other) => permitStep(ctx, { ...call, args: other, from: args }),
       });
       const { outcome, ms } = finished;
@@ -94,42 +91,28 @@ async function record(ctx: ThreadContext, call: Call, facts: ToolResult): Promis
  * has it approved by now. Anything else is never run again: its verifier may report that it was done; whatever else it
  * says is evidence for the person who settles it.
  */
-export function recover(ctx: ThreadContext, step: StepOf<"recover">): void {
-  const { key, call } = step;
-  const { started } = call;
-  if (started === undefined) return;
-  const isRead = started.effect === "read" && call.action === undefined;
-  runInBackground(ctx, { key, run: call.run, kept: true }, async (signal) => {
-    if (isRead) return runAgain(ctx, step, started.effect, signal);
-    const { verdict, evidence } = ctx.thread.parked
-      ? { verdict: "unknown" as const, evidence: "not possible: its work crashed twice" }
-      : await ctx.parts.dispatcher.verify(
-          call.tool,
-          argsOf(call),
-          started.at,
-          signal,
-          askerOf(ctx, call),
-        );
-    return () => conclude(ctx, { ...step, facts: { kind: "verified", verdict, evidence } });
-  });
-}
+export const recover: Learn<"recover"> = async (ctx, step, signal) => {
+  const { call } = step;
+  const { started, tool, action } = call;
+  if (started === undefined) return async () => {};
+  if (started.effect === "read" && action === undefined) return runAgain(ctx, step, signal);
+  const { verdict, evidence } = ctx.thread.parked
+    ? { verdict: "unknown" as const, evidence: "not possible: its work crashed twice" }
+    : await ctx.parts.dispatcher.verify(tool, argsOf(call), started.at, signal, askerOf(ctx, call));
+  return () => conclude(ctx, { ...step, facts: { kind: "verified", verdict, evidence } });
+};
 
 /** A call that was started cannot be put on a card. */
 const NEEDS_APPROVAL =
   "It was cut off, and it needs approval by now, so it was not run again. Ask for it again to have it approved.";
 
 /** Runs an interrupted read again, or says why not. */
-async function runAgain(
-  ctx: ThreadContext,
-  step: StepOf<"recover">,
-  effect: Effect,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
+const runAgain: Learn<"recover"> = async (ctx, step, signal) => {
   const { key, call } = step;
   const end = (kind: "blocked" | "cancelled", text: string) =>
     conclude(ctx, { ...step, facts: { kind, text } });
   try {
-    const permission = await mayRun(ctx, call, { args: argsOf(call), effect }, signal);
+    const permission = await mayRun(ctx, call, { args: argsOf(call), effect: "read" }, signal);
     return async () => {
       if (ctx.thread.runs.get(call.run)?.stopped === true)
         return end("cancelled", "Interrupted, then stopped.");
@@ -141,4 +124,4 @@ async function runAgain(
     if (!isLookUpFailure(error)) throw error;
     return async () => putOff(ctx, key, error);
   }
-}
+};

@@ -2,7 +2,7 @@ import { emptyTranscript, foldTranscript, type Transcript } from "../../agent/tr
 import type { StoredEntry } from "../../core/entry.ts";
 import { inPages } from "../../core/pages.ts";
 import { retryUntilStored } from "../store.ts";
-import type { ThreadContext } from "./context.ts";
+import type { ThreadContext } from "./parts.ts";
 
 /** The thread as its model is told it: read whole once, then kept up with the fold. */
 export async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
@@ -11,7 +11,7 @@ export async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
   // The fold may get ahead while the entries are read.
   while (transcript.last < ctx.thread.last) {
     const { last } = transcript;
-    const entries = await retryUntilStored(ctx, () => ctx.parts.journal.read(ctx.key, last));
+    const entries = await retryUntilStored(ctx, () => ctx.journal.read(ctx.key, last));
     for await (const page of inPages(entries)) follow(ctx, transcript, page);
   }
   ctx.transcript = transcript;

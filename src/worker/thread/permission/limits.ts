@@ -1,9 +1,8 @@
 import { isoUtc } from "../../../core/instant.ts";
 import { askerIn, type Call } from "../../../thread/state.ts";
 import type { Tool } from "../../../tools/tool.ts";
-import { storeNow } from "../../context.ts";
 import { retryUntilStored } from "../../store.ts";
-import type { ThreadContext } from "../context.ts";
+import type { ThreadContext } from "../parts.ts";
 
 /** Why the call exceeds what its tool allows one run (`Tool.limits`), as a sentence, or undefined. */
 export function whyTooManyInRun(
@@ -30,11 +29,11 @@ export async function countInHour(
   { name: tool, limits }: Tool,
 ): Promise<string | undefined> {
   if (limits === undefined) return undefined;
-  const { journal, personOf } = ctx.parts;
+  const { journal, parts } = ctx;
   const run = ctx.thread.runs.get(name);
   const asker = run && askerIn(run);
-  const person = asker === undefined ? "" : personOf(asker.account);
-  const hour = isoUtc(storeNow(ctx), "hour");
+  const person = asker === undefined ? "" : parts.personOf(asker.account);
+  const hour = isoUtc(ctx.now(), "hour");
   const counter = `calls:${tool}:${hour}:${person}`;
   const set = await retryUntilStored(ctx, () => journal.reserve(counter, 1, limits.perPersonHour));
   if (set === undefined) {

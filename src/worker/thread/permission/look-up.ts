@@ -2,7 +2,7 @@ import type { People } from "../../../core/people.ts";
 import type { Place } from "../../../approvals/eligibility.ts";
 import { BotError, isBotError, messageOf } from "../../../core/errors.ts";
 import { within } from "../../../core/time-limit.ts";
-import type { ThreadContext } from "../context.ts";
+import type { ThreadContext } from "../parts.ts";
 
 const LOOK_UP_MS = 10_000;
 

@@ -6,28 +6,20 @@ import {
 } from "../../../approvals/eligibility.ts";
 import type { Decision } from "../../../approvals/policy.ts";
 import { lapseOf } from "../../../approvals/refusal.ts";
-import type { Effect, JsonObject } from "../../../core/entry.ts";
 import { countVoters, signed } from "../../../core/people.ts";
 import type { Action } from "../../../thread/action.ts";
 import { whyNotLooked } from "../../../thread/decide-run.ts";
 import type { Call } from "../../../thread/state.ts";
-import type { ThreadContext } from "../context.ts";
+import type { ThreadContext, Wanted } from "../parts.ts";
 import { placeOf } from "./look-up.ts";
 import { permit } from "./permission.ts";
 import { voicesIn } from "./requesters.ts";
-
-/** How a call is to be made. */
-interface Wanted {
-  args: JsonObject;
-  /** What it was said to do when it was shown or started; left out: what its tool says now. */
-  effect?: Effect;
-}
 
 /** May a call be made that nobody was asked about? Its run may refuse it, then policy decides. */
 export async function mayRun(
   ctx: ThreadContext,
   call: Call,
-  { args, effect }: Wanted,
+  { args, effect }: Pick<Wanted, "args" | "effect">,
   signal: AbortSignal,
 ): Promise<Decision> {
   const run = ctx.thread.runs.get(call.run);
@@ -35,17 +27,6 @@ export async function mayRun(
   const refusal = isNew && run && whyNotLooked({ ...call, args }, run, ctx.parts.run.terms);
   if (typeof refusal === "string") return { kind: "deny", why: refusal };
   return permit(ctx, { ...call, args, effect }, signal);
-}
-
-/** May the call be put before people with these arguments? Who edits it asks for it too. */
-export async function mayEdit(
-  ctx: ThreadContext,
-  call: Call,
-  { editors }: Action,
-  { args, effect, editor }: Wanted & { editor: string },
-  signal: AbortSignal,
-): Promise<Decision> {
-  return permit(ctx, { ...call, args, effect, action: { editors }, editor }, signal);
 }
 
 /**

@@ -2,22 +2,12 @@ import { type Destination, destinations, whyAsk } from "../../../approvals/egres
 import { noteHeard, type Heard, isOutsideHeard, nothingHeard } from "../../../approvals/heard.ts";
 import type { Places } from "../../../approvals/places.ts";
 import { type Ask, type Decision, plainAsk } from "../../../approvals/policy.ts";
-import type { Effect, JsonObject } from "../../../core/entry.ts";
+import type { Effect } from "../../../core/entry.ts";
 import { inPages } from "../../../core/pages.ts";
 import { argsOf } from "../../../thread/state.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { retryUntilStored } from "../../store.ts";
-import type { ThreadContext } from "../context.ts";
-
-/** A call of a run. `from`: arguments that were permitted before and led to these, as a redirect does. */
-interface WantedStep {
-  run: string;
-  call: string;
-  args: JsonObject;
-  /** What it does with these arguments. */
-  effect: Effect;
-  from?: JsonObject | undefined;
-}
+import type { ThreadContext, Wanted } from "../parts.ts";
 
 /**
  * True when the model request behind the run's newest calls held text from outside: a result of a tool that does not only
@@ -41,11 +31,11 @@ export async function hasReadOutside(ctx: ThreadContext, run: string): Promise<b
  */
 export async function askOutside(
   ctx: ThreadContext,
-  step: WantedStep,
+  wanted: Wanted & { effect: Effect },
   tool: Tool,
   decision: Extract<Decision, { kind: "allow" }>,
 ): Promise<Ask | undefined> {
-  const { run, args, effect, from } = step;
+  const { run, args, effect, from } = wanted;
   const places = effect === "read" ? destinations(tool.kinds ?? {}, args) : [];
   const isOwn = tool.own === true && effect !== "read";
   if ((places.length === 0 && !isOwn) || !(await hasReadOutside(ctx, run))) return undefined;
@@ -57,7 +47,7 @@ export async function askOutside(
     written,
     network: ctx.parts.network ?? [],
     named: decision.named === true,
-    sent: sentBefore(ctx, step),
+    sent: sentBefore(ctx, wanted),
   };
   for (const place of places.filter(({ host }) => !hosts.has(host))) {
     const why = whyAsk(place, known);
@@ -67,10 +57,7 @@ export async function askOutside(
 }
 
 /** Where the run's earlier calls, and the arguments that led here, already sent something without asking. */
-function sentBefore(
-  { parts, thread }: ThreadContext,
-  { run, call, from }: WantedStep,
-): Destination[] {
+function sentBefore({ parts, thread }: ThreadContext, { run, call, from }: Wanted): Destination[] {
   const calls = [...(thread.runs.get(run)?.calls.values() ?? [])];
   const at = calls.findIndex((each) => each.call === call);
   const before = from === undefined ? calls.slice(0, at) : calls.slice(0, at + 1);
@@ -109,7 +96,7 @@ async function membersAmong(
 async function heardOf(ctx: ThreadContext): Promise<Heard> {
   const heard = (ctx.heardFrom ??= nothingHeard());
   if (heard.last >= ctx.thread.last) return heard;
-  const entries = await retryUntilStored(ctx, () => ctx.parts.journal.read(ctx.key, heard.last));
+  const entries = await retryUntilStored(ctx, () => ctx.journal.read(ctx.key, heard.last));
   for await (const page of inPages(entries))
     for (const entry of page) if (entry.kind !== "newer") noteHeard(heard, entry);
   return heard;

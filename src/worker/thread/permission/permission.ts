@@ -1,29 +1,9 @@
 import { decideAccess } from "../../../approvals/access.ts";
 import { type Decision, decidePolicy } from "../../../approvals/policy.ts";
-import type { Effect, JsonObject } from "../../../core/entry.ts";
-import type { Action } from "../../../thread/action.ts";
-import type { ThreadContext } from "../context.ts";
+import type { ThreadContext, Wanted } from "../parts.ts";
 import { channelOf, NEVER_ABORTED } from "./look-up.ts";
 import { askOutside } from "./outside.ts";
 import { requestersOf } from "./requesters.ts";
-
-/** A call that somebody wants made. */
-interface Wanted {
-  /** The run that it is of: those who instruct it ask for the call. */
-  run: string;
-  call: string;
-  tool: string;
-  /** As they are known so far: asked for, checked, pinned or edited. */
-  args: JsonObject;
-  /** What it was said to do when it was shown or started; left out: what the tool says of it now. */
-  effect?: Effect | undefined;
-  /** They are where a call leads that was permitted with these. */
-  from?: JsonObject | undefined;
-  /** The action that it is: who edited that asks for the call too. */
-  action?: Pick<Action, "editors"> | undefined;
-  /** Whoever edits it just now. */
-  editor?: string | undefined;
-}
 
 /**
  * The one answer to "may this call be made, by these people, here and now?": access, which may refuse whoever asks, then

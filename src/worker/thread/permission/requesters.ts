@@ -4,7 +4,7 @@ import { groupsIn } from "../../../approvals/access.ts";
 import type { Place } from "../../../approvals/eligibility.ts";
 import type { Requester } from "../../../approvals/requester.ts";
 import type { Run } from "../../../thread/state.ts";
-import type { ThreadContext } from "../context.ts";
+import type { ThreadContext } from "../parts.ts";
 import { NEVER_ABORTED, placeOf } from "./look-up.ts";
 
 /**
@@ -35,9 +35,7 @@ export async function requestersOf(
  */
 export async function isAmongMembers(ctx: ThreadContext, run: string): Promise<boolean> {
   const requesters = await requestersOf(ctx, { run });
-  return (
-    requesters.length > 0 && requesters.every(({ membership: standing }) => standing === "member")
-  );
+  return requesters.length > 0 && requesters.every(({ membership }) => membership === "member");
 }
 
 /** Accounts whose words, quoted ones too, led to the run's calls: none of them may approve a call as a second person. */

@@ -3,13 +3,16 @@ import type { Transcript } from "../../agent/transcript.ts";
 import type { AccessPolicy } from "../../approvals/access.ts";
 import type { Heard } from "../../approvals/heard.ts";
 import type { ApprovalPolicy } from "../../approvals/policy.ts";
+import type { Effect, JsonObject } from "../../core/entry.ts";
 import type { HostBeat } from "../../core/host-beat.ts";
 import type { Model } from "../../models/model.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import type { RunParts } from "../../thread/surroundings.ts";
 import type { Thread } from "../../thread/state.ts";
 import type { Dispatcher } from "../../tools/dispatch.ts";
-import type { JournalContext, WorkerParts } from "../handler.ts";
+import type { Action } from "../../thread/action.ts";
+import type { LearningStep, StepOf } from "../../thread/decide.ts";
+import type { JournalContext, WorkerParts } from "../key-handler.ts";
 
 /** What threads are worked on with, besides what every kind of journal needs. */
 export interface ThreadParts extends WorkerParts {
@@ -43,25 +46,36 @@ export interface ThreadContext extends JournalContext<Thread> {
   transcript: Transcript | undefined;
   /** What came into the thread and from whom, once that mattered. */
   heardFrom: Heard | undefined;
-  /** What of the entries in `wrote` it has tried to show: `<view> <id>`. */
-  readonly tried: Set<string>;
+  /** Ids of entries of ours that are still to be shown, each with the views in which it was tried. */
+  readonly tried: Map<string, Set<string>>;
   /** The machines that the store has heard of, and when it was asked, on this worker's own monotonic clock. */
   hosts: { at: number; heard: ReadonlyMap<string, HostBeat> } | undefined;
 }
 
-export function threadContext(
-  ctx: JournalContext<Thread>,
-  parts: ThreadParts,
-  adapter: Adapter,
-): ThreadContext {
-  return {
-    ...ctx,
-    parts,
-    adapter,
-    thread: ctx.state,
-    transcript: undefined,
-    heardFrom: undefined,
-    tried: new Set(),
-    hosts: undefined,
-  };
+/** Writes down what was learned; in the loop, so that nothing else is written meanwhile. */
+export type Conclusion = () => Promise<void>;
+
+/** Learns what a step needs. A failure that it throws ends the lease. */
+export type Learn<D extends LearningStep["do"]> = (
+  ctx: ThreadContext,
+  step: StepOf<D>,
+  signal: AbortSignal,
+) => Promise<Conclusion>;
+
+/** A call that somebody wants made. */
+export interface Wanted {
+  /** The run that it is of: those who instruct it ask for the call. */
+  run: string;
+  call: string;
+  tool: string;
+  /** As they are known so far: asked for, checked, pinned or edited. */
+  args: JsonObject;
+  /** What it was said to do when it was shown or started; left out: what the tool says of it now. */
+  effect?: Effect | undefined;
+  /** They are where a call leads that was permitted with these. */
+  from?: JsonObject | undefined;
+  /** The action that it is: who edited that asks for the call too. */
+  action?: Pick<Action, "editors"> | undefined;
+  /** Whoever edits it just now. */
+  editor?: string | undefined;
 }

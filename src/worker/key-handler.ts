@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
 import type { NewerEntry, StoredEntry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { Journal, Lease } from "../journal/journal.ts";
-import type { WakeSignal } from "./wake-signal.ts";
+import type { Granted, Journal, Lease } from "../journal/journal.ts";
+import { createTurns } from "../core/turns.ts";
+import { createWakeSignal } from "./wake-signal.ts";
 
 /** What a worker needs, whatever kinds of journals it works on. */
 export interface WorkerParts {
@@ -60,16 +61,16 @@ export interface KeyHandler<
   empty(): Context["state"];
   /** Folds entries into the state, in place; the same entries always give the same. Stops for good at a newer program's. */
   fold(state: Context["state"], entries: readonly StoredEntry[]): void;
-  /** Adds what this kind's steps need. Asked once per lease. */
-  open(ctx: JournalContext<Context["state"]>): Context;
-  /** These entries were folded. */
-  folded?(ctx: Context, entries: readonly StoredEntry[]): void;
+  /** What this kind's steps need besides; it joins the worker's own context, which stays one object. Asked once per lease. */
+  open(ctx: JournalContext<Context["state"]>): Omit<Context, keyof JournalContext>;
+  /** These entries were folded. `ours`: ids of those that this worker wrote just now. */
+  folded?(ctx: Context, entries: readonly StoredEntry[], ours: ReadonlySet<string>): void;
   /** What is owed next, from the state alone: every worker decides alike. */
   next(ctx: Context, moment: Moment): Step | Wait;
   /** Takes a step: writes entries now, or begins work that will (`runInBackground`). */
   execute(ctx: Context, step: Step): Promise<void>;
-  /** Its work crashed its workers twice: what to do before it is tried again. */
-  park?(ctx: Context): Promise<void>;
+  /** Its work crashed its workers twice: what keeps it from being tried again for ever. */
+  park(ctx: Context): Promise<void>;
   /** The store is back after it did not answer for so long. */
   storeReturned?(ctx: Context, awayMs: number): Promise<void>;
 }
@@ -85,39 +86,42 @@ export interface Work {
   readonly ended: Promise<void>;
 }
 
-/** One journal in one worker's hands: its lease, its fold, and the work in progress. */
-export interface JournalContext<State extends Folded = Folded> {
-  readonly parts: WorkerParts;
+/**
+ * One journal in one worker's hands: its lease, its fold, and the work in progress. The worker's loop, the timer that renews
+ * the lease and the handler's work all hold this one object: what one of them sets, such as `draining`, the others read.
+ */
+export class JournalContext<State extends Folded = Folded> {
+  readonly journal: Journal;
+  readonly log: Logger;
+  readonly wakeAt: WorkerParts["wakeAt"];
   readonly handler: KeyHandler;
   readonly key: JournalKey;
   readonly lease: Lease;
   readonly state: State;
-  readonly wakeSignal: WakeSignal;
-  /** Work in progress, by step key. */
-  readonly busy: Map<string, Work>;
-  /** Finished work whose outcome the loop has yet to write down, in order. */
-  readonly ready: (() => Promise<void>)[];
-  /** Per resource, the end of the writes on it so far. */
-  readonly writes: Map<string, Promise<void>>;
-  /** Work to leave alone until then, by step key, because the platform refused or did not answer; store's clock. */
-  readonly deferred: Map<string, number>;
-  /** Ids of entries that were written under this lease. */
-  readonly wrote: Set<string>;
   /** How often the lease was taken without a release: from the third time on, its work has crashed twice. */
   readonly attempts: number;
+  readonly wakeSignal = createWakeSignal();
+  /** Work in progress, by step key. */
+  readonly busy = new Map<string, Work>();
+  /** Finished work whose outcome the loop has yet to write down, in order. */
+  readonly ready: (() => Promise<void>)[] = [];
+  /** Writes on one resource follow each other. */
+  readonly writes = createTurns<string>();
+  /** Work to leave alone until then, by step key, because the platform refused or did not answer; store's clock. */
+  readonly deferred = new Map<string, number>();
   /** The newest entry that was heard of; a hint that there is more to read. */
-  newestHeard: number;
+  newestHeard = 0;
   /** Less was heard of than was folded: the store may have been set back. */
-  mayBeSetBack: boolean;
+  mayBeSetBack = false;
   /** Another worker has the lease. */
-  fenced: boolean;
+  fenced = false;
   /** The store no longer has what was folded: this ends as if another worker had the lease, and begins again. */
-  lost: boolean;
-  draining: boolean;
+  lost = false;
+  draining = false;
   /** The shutdown's time is up: the store is not waited for any longer. */
-  abandoned: boolean;
+  abandoned = false;
   /** Nothing is driven any more; late outcomes are posted. */
-  over: boolean;
+  over = false;
   /** This worker's own monotonic clock at which the lease ends, unless renewed. */
   leaseEndsAt: number;
   /** The store's clock, as last heard, with the monotonic time of hearing it. */
@@ -125,4 +129,40 @@ export interface JournalContext<State extends Folded = Folded> {
   /** Since when the store does not answer, on the monotonic clock; then for how long it did not, until the handler is told. */
   awaySince: number | undefined;
   awayMs: number | undefined;
+
+  /** `askedAt`: when the lease was asked for, on this worker's monotonic clock. */
+  constructor(
+    { journal, log, wakeAt }: WorkerParts,
+    handler: KeyHandler,
+    { lease, attempts, now }: Granted,
+    state: State,
+    askedAt: number,
+  ) {
+    this.journal = journal;
+    this.log = log;
+    this.wakeAt = wakeAt;
+    this.handler = handler;
+    this.lease = lease;
+    this.state = state;
+    this.attempts = attempts;
+    this.key = lease.key;
+    this.leaseEndsAt = askedAt + lease.ttlMs;
+    this.heardNow = { store: now, at: performance.now() };
+  }
+
+  /** The store's clock now, ms since 1970. */
+  now(): number {
+    return this.heardNow.store + Math.floor(performance.now() - this.heardNow.at);
+  }
+
+  noteClock(store: number): void {
+    this.heardNow = { store, at: performance.now() };
+  }
+
+  /** Hears that the journal's last entry is number `last`: a hint that there is something to read. */
+  noteNewest(last: number): void {
+    this.newestHeard = Math.max(this.newestHeard, last);
+    this.mayBeSetBack ||= last < this.state.last;
+    this.wakeSignal.notify();
+  }
 }

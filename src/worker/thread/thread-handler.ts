@@ -1,15 +1,18 @@
 import type { Adapter } from "../../adapters/adapter.ts";
 import { BEAT_MS } from "../../core/host-beat.ts";
 import { decide, type Step } from "../../thread/decide.ts";
+import { notice } from "../../thread/drafts-notices.ts";
 import { noticeId } from "../../thread/entry-ids.ts";
 import { fold } from "../../thread/fold.ts";
 import type { Machines } from "../../thread/machines.ts";
+import { notices } from "../../thread/phrases.ts";
 import { emptyThread } from "../../thread/state.ts";
 import { abortWork } from "../background.ts";
-import type { KeyHandler, Wait } from "../handler.ts";
+import type { KeyHandler, Wait } from "../key-handler.ts";
 import { append } from "../store.ts";
-import { threadContext, type ThreadContext, type ThreadParts } from "./context.ts";
 import { execute } from "./effects.ts";
+import type { ThreadContext, ThreadParts } from "./parts.ts";
+import { noteOurs } from "./show.ts";
 import { follow } from "./transcript.ts";
 
 /** The kind of journal that a conversation is, as far as this adapter's views show it. */
@@ -22,8 +25,17 @@ export function createThreadHandler(
     serves: (key) => adapter.view(key) !== undefined,
     empty: emptyThread,
     fold,
-    open: (ctx) => threadContext(ctx, parts, adapter),
-    folded(ctx, entries) {
+    open: ({ state }) => ({
+      parts,
+      adapter,
+      thread: state,
+      transcript: undefined,
+      heardFrom: undefined,
+      tried: new Map(),
+      hosts: undefined,
+    }),
+    folded(ctx, entries, ours) {
+      noteOurs(ctx, ours);
       if (ctx.transcript !== undefined) follow(ctx, ctx.transcript, entries);
       const { runs } = ctx.thread;
       abortWork(ctx, ({ run }) => run !== undefined && runs.get(run)?.stopped === true);
@@ -36,7 +48,10 @@ export function createThreadHandler(
       }),
     execute,
     park,
-    storeReturned,
+    async storeReturned(ctx, awayMs) {
+      const text = notices.storeBack(Math.round(awayMs / 1_000));
+      await append(ctx, [notice(noticeId.back(ctx.thread.last), text)]);
+    },
   };
 }
 
@@ -60,23 +75,5 @@ function showAfterMs({ adapter, key, parts }: ThreadContext): number | undefined
 async function park(ctx: ThreadContext): Promise<void> {
   const { last, parked } = ctx.thread;
   if (parked) return;
-  await append(ctx, [
-    {
-      id: noticeId.parked(last),
-      kind: "notice",
-      parks: true,
-      text: "Work on this thread crashed twice and is put aside. Write anything here and I'll try again.",
-    },
-  ]);
-}
-
-async function storeReturned(ctx: ThreadContext, awayMs: number): Promise<void> {
-  const seconds = Math.round(awayMs / 1_000);
-  await append(ctx, [
-    {
-      id: noticeId.back(ctx.thread.last),
-      kind: "notice",
-      text: `My store did not answer for ${seconds} s, so nothing was done meanwhile. It is back.`,
-    },
-  ]);
+  await append(ctx, [notice(noticeId.parked(last), notices.parked, { parks: true })]);
 }
