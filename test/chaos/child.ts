@@ -67,22 +67,22 @@ function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
   return {
     openProgress: () => put("begin", (ref) => witness.see({ what: "begun", key, ref })),
     progress: () => {},
-    post: (message, _delivery, begun) =>
+    post: (message, delivery, begun) =>
       put(
         "say",
         (ref) => {
           const { kind, text = "" } = message;
-          const results = kind === "answer" ? message.results.map((result) => result.text) : [];
           witness.see({
             what: "said",
             key,
             ref,
+            delivery: delivery.id,
             kind,
             run: kind === "answer" ? message.run : undefined,
             settles: kind === "notice" ? message.settles : undefined,
             asks: kind === "notice" ? message.asks?.call : undefined,
             holds: kind === "notice" ? message.holds : [],
-            text: [text, ...results].join("\n").slice(0, 300),
+            text: text.slice(0, 300),
           });
         },
         begun,

@@ -160,9 +160,9 @@ export const SIGHTS: Sight[] = [
   { what: "effect", ...nudge },
   { what: "end", ...nudge },
   { ...askedNow, turns: ["u", "a", "t"], unlabelled: ["u", "a", "t"] },
-  { ...said, ref: "1", kind: "notice", asks: "r1.t3", text: "m2" },
-  { ...said, ref: "2", kind: "notice", holds: ["a1"], text: "It waits." },
-  { ...said, ref: "3", kind: "answer", run: "r1" },
+  { ...said, ref: "1", delivery: "asks:r1.t3", kind: "notice", asks: "r1.t3", text: "m2" },
+  { ...said, ref: "2", delivery: "told:m3", kind: "notice", holds: ["a1"] },
+  { ...said, ref: "3", delivery: "ended:r1", kind: "answer", run: "r1" },
   { what: "dropped", key },
 ];
 export const evidence = (change?: Change) => evidenceOf(JOURNAL, SIGHTS, change);

@@ -189,28 +189,30 @@ export function chatOf({ lines }: Pick<Evidence, "lines">): (Line & { ref: strin
   return [...messages.values()];
 }
 
+/** Two messages with the same are copies; undefined for progress. */
+function contentOf(line: Line): string | undefined {
+  if (line.what === "carded") return `card ${line.action}`;
+  if (line.what === "said") return `said ${line.delivery}`;
+  return line.what === "whispered" ? `whispered ${line.text}` : undefined;
+}
+
 /** Copies in the chat beyond the first of each answer, notice and card. */
 export function duplicates(evidence: Evidence): number {
   const copies = new Map<string, number>();
   for (const line of chatOf(evidence)) {
-    if (line.what === "begun") continue;
-    const same =
-      line.what === "carded"
-        ? `card ${line.action}`
-        : line.what === "said" && line.kind === "answer"
-          ? `answer ${line.run}`
-          : `notice ${"text" in line ? line.text : ""}`;
+    const same = contentOf(line);
+    if (same === undefined) continue;
     copies.set(same, (copies.get(same) ?? 0) + 1);
   }
-  for (const { text } of entriesOf(evidence, "notice")) {
-    const same = `notice ${text.slice(0, 300)}`;
-    copies.set(same, (copies.get(same) ?? 1) - 1);
-  }
-  const answers = entriesOf(evidence, "run_ended").map(({ run }) => `answer ${run}`);
+  const notices = entriesOf(evidence, "notice").map(({ id, to, text }) =>
+    to === undefined ? `said ${id}` : `whispered ${text}`,
+  );
+  const answers = entriesOf(evidence, "run_ended").map(({ id }) => `said ${id}`);
   const cards = new Set(
     entriesOf(evidence, "action_proposed").map(({ action }) => `card ${action}`),
   );
-  for (const same of [...answers, ...cards]) copies.set(same, (copies.get(same) ?? 1) - 1);
+  for (const same of [...notices, ...answers, ...cards])
+    copies.set(same, (copies.get(same) ?? 1) - 1);
   return [...copies.values()].filter((extra) => extra > 0).reduce((sum, extra) => sum + extra, 0);
 }
 

@@ -114,10 +114,10 @@ const SIGHTS: Sight[] = [
   { what: "begin", ...act },
   { what: "effect", ...act },
   { what: "end", ...act },
-  { ...said, ref: "1", kind: "answer", run: "r1" },
+  { ...said, ref: "1", delivery: "ended:r1", kind: "answer", run: "r1" },
   { what: "begin", ...nudge },
-  { ...said, ref: "2", kind: "notice", settles: "r2.t1", text: "UNKNOWN" },
-  { ...said, ref: "3", kind: "answer", run: "r2" },
+  { ...said, ref: "2", delivery: "unknown:r2.t1", kind: "notice", settles: "r2.t1" },
+  { ...said, ref: "3", delivery: "ended:r2", kind: "answer", run: "r2" },
 ];
 
 const evidence = (change?: Change) => evidenceOf(JOURNAL, SIGHTS, change);
@@ -237,7 +237,10 @@ test.each<[string, Change, RegExp]>([
     "a second copy without a cause",
     {
       undisturbed: true,
-      sights: (sights) => [...sights, { ...said, ref: "9", kind: "answer", run: "r1" }],
+      sights: (sights) => [
+        ...sights,
+        { ...said, ref: "9", delivery: "ended:r1", kind: "answer", run: "r1" },
+      ],
     },
     /twice without a cause/,
   ],

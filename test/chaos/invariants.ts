@@ -1,4 +1,5 @@
 import { type Entry, isPost } from "../../src/core/entry.ts";
+import { noticeId } from "../../src/thread/entry-ids.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { emptyThread } from "../../src/thread/state.ts";
 import { decide } from "../../src/thread/decide.ts";
@@ -203,11 +204,7 @@ function checkOutcome(call: CallEvidence, evidence: Evidence): string[] {
     if (!evidence.disturbed) wrong.push(`${id} is unknown without a cause`);
     if (!isWrite) wrong.push(`${id} is a read and unknown`);
     const told = chatOf(evidence).filter(
-      (line) =>
-        line.what === "said" &&
-        line.kind === "notice" &&
-        /UNKNOWN/.test(line.text) &&
-        (line.settles === id || line.settles === start?.action),
+      (line) => line.what === "said" && line.delivery === noticeId.unknown(id),
     );
     const word = entriesOf(evidence, "signal").some((signal) => signal.call === id);
     if (evidence.known.has(call.name) && !word) {
@@ -390,9 +387,9 @@ function isPast(
 
 function says(line: Line, entry: Entry<"run_ended"> | Entry<"notice">): boolean {
   if (entry.kind === "run_ended") return line.what === "said" && line.run === entry.run;
+  if (line.what === "said") return line.delivery === entry.id;
   // What became of it may stand behind.
-  const text = entry.text.slice(0, 300);
-  return (line.what === "said" || line.what === "whispered") && line.text.startsWith(text);
+  return line.what === "whispered" && line.text.startsWith(entry.text);
 }
 
 /** What was put aside after two crashes is not touched until somebody writes. */
@@ -400,7 +397,7 @@ function checkParked(evidence: Evidence): string[] {
   const wrong: string[] = [];
   const { entries } = evidence;
   for (const notice of entriesOf(evidence, "notice")) {
-    if (!notice.id.startsWith("parked:")) continue;
+    if (notice.parks !== true) continue;
     const post = entries.find((entry) => entry.seq > notice.seq && isPost(entry))?.seq ?? Infinity;
     const touched = entries.find(
       ({ seq, kind }) =>

@@ -7,7 +7,7 @@ import type { Journal } from "../../src/journal/journal.ts";
 import { errandText } from "./errand.ts";
 import type { Account, Ask, BatchPlan, Reply } from "./plan.ts";
 import { between, seededRandom } from "./random.ts";
-import type { CardSight, Line } from "./witness.ts";
+import { type CardSight, isParking, type Line } from "./witness.ts";
 
 /** A post that the store has acknowledged. */
 export interface Posted {
@@ -144,7 +144,7 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
         const draft: Draft<"click"> = { ...click, choice, via: "typed" };
         say(between(random, 0, 250), undefined, { key: line.key, draft });
       }
-      if (line.text.includes("put aside")) {
+      if (isParking(line.delivery)) {
         const id = `again:${line.ref}`;
         const text = errandText({ name: id, thread: line.key, rounds: [], ms: 0 });
         const draft: Draft<"message"> = { id, kind: "message", actor, text };

@@ -21,6 +21,7 @@ export const shown = (entry: string, ref: string): Draft => ({
 export const said = {
   what: "said",
   key,
+  delivery: "",
   settles: undefined,
   asks: undefined,
   holds: [],

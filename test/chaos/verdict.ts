@@ -1,4 +1,5 @@
 import type { JournalKey } from "../../src/core/journal-key.ts";
+import { noticeId } from "../../src/thread/entry-ids.ts";
 import type { BatchRecord } from "./batch.ts";
 import { isNamedPoint, type Strike } from "./crew.ts";
 import {
@@ -269,8 +270,7 @@ function recoveryOf(
     if (line.what === "settled") return line.phase === "done" && line.action === start.action;
     if (line.what !== "said") return false;
     if (finished.outcome !== "unknown") return line.run === start.run;
-    const settles = line.settles === call.call || line.settles === start.action;
-    return settles && /UNKNOWN/.test(line.text);
+    return line.delivery === noticeId.unknown(call.call);
   });
   const [first] = struck;
   if (first === undefined || told === undefined) return [];

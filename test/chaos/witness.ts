@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import type { ActionPhase } from "../../src/adapters/adapter.ts";
 import type { JsonObject } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
+import { noticeId } from "../../src/thread/entry-ids.ts";
 
 /**
  * What the outside world saw: one file that every worker process appends a line to before it does anything else. A line
@@ -56,13 +57,14 @@ interface Said {
   what: "said";
   key: JournalKey;
   ref: string;
+  /** The entry that is shown. */
+  delivery: string;
   kind: "answer" | "notice";
   run: string | undefined;
   settles: string | undefined;
   /** The call whose question it puts, and the actions that hold up what was said. */
   asks: string | undefined;
   holds: string[];
-  /** Of an answer: its results' text too. */
   text: string;
 }
 
@@ -79,6 +81,12 @@ export interface CardSight {
 }
 
 export type Line = { at: number; pid: number } & Sight;
+
+/** Whether people are told by this delivery that work on their thread is put aside until they write. */
+export function isParking(delivery: string): boolean {
+  const [, last] = delivery.split(":");
+  return delivery === noticeId.parked(Number(last));
+}
 
 export interface Witness {
   see(sight: Sight): void;

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Random, between, pick } from "../chaos/random.ts";
+import { isParking } from "../chaos/witness.ts";
 import { type FakeChannel, type FakeSlack, type FakeUser, typed } from "../fakes/slack/slack.ts";
 import { type ChatLog, marksIn, type Sight } from "./chat-log.ts";
 
@@ -134,7 +135,7 @@ export function createPeople(
         if (sight.what === "deleted") shown.delete(sight.ts);
         else if (sight.buttons.length > 0) shown.set(sight.ts, sight);
         else shown.delete(sight.ts);
-        const isParked = sight.text.includes("crashed twice") && sight.what === "posted";
+        const isParked = sight.what === "posted" && isParking(sight.delivery ?? "");
         if (!isParked || nudged.has(sight.ts)) continue;
         nudged.add(sight.ts);
         void nudge(sight.thread);
