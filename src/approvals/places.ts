@@ -18,23 +18,7 @@ const NAME = /^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*$/u;
  * File endings that are also top-level domains. `deploy.sh` in a sentence is a script, and somebody may own the domain.
  * Only with a scheme it counts as the domain.
  */
-const FILES = new Set([
-  "cc",
-  "mk",
-  "ml",
-  "mov",
-  "md",
-  "pl",
-  "pm",
-  "ps",
-  "pub",
-  "py",
-  "rs",
-  "sh",
-  "so",
-  "tf",
-  "zip",
-]);
+const FILES = new Set("cc mk ml mov md pl pm ps pub py rs sh so tf zip".split(" "));
 
 export function noPlaces(): Places {
   return { hosts: new Set(), urls: new Set() };

@@ -20,18 +20,7 @@ interface Call {
 }
 
 /** Outgoing connections, by the network rules. */
-export interface Network {
-  /**
-   * The addresses of a host that may be connected to.
-   * @throws BotError ADDRESS_REFUSED when there are only others; ADDRESS_UNKNOWN, ABORTED
-   */
-  resolve(host: string, call: Call): Promise<readonly string[]>;
-  /**
-   * Connects to one of those addresses. When the call's signal aborts, the socket is destroyed.
-   * @throws as `resolve`; BotError CONNECTION_FAILED, INPUT_INVALID
-   */
-  dial(host: string, port: number, call: Call): Promise<Dialed>;
-}
+export type Network = ReturnType<typeof createNetwork>;
 
 export interface Dialed {
   socket: Duplex;
@@ -57,7 +46,7 @@ interface Failure {
  * ever sent to them. Allowed answers are tried one after the other.
  * @throws BotError CONFIG_INVALID when `rules.allow` has mistakes
  */
-export function createNetwork(rules: NetworkRules, options: DialOptions = {}): Network {
+export function createNetwork(rules: NetworkRules, options: DialOptions = {}) {
   const { lookup = lookupAll, lookupTimeoutMs = 5_000, connectTimeoutMs = 5_000 } = options;
   const check = createAddressCheck(rules);
 
@@ -79,8 +68,17 @@ export function createNetwork(rules: NetworkRules, options: DialOptions = {}): N
   }
 
   return {
-    resolve: async (host, call) => (await resolve(host, call)).addresses,
-    async dial(host, port, call) {
+    /**
+     * The addresses of a host that may be connected to.
+     * @throws BotError ADDRESS_REFUSED when there are only others; ADDRESS_UNKNOWN, ABORTED
+     */
+    resolve: async (host: string, call: Call): Promise<readonly string[]> =>
+      (await resolve(host, call)).addresses,
+    /**
+     * Connects to one of those addresses. When the call's signal aborts, the socket is destroyed.
+     * @throws as `resolve`; BotError CONNECTION_FAILED, INPUT_INVALID
+     */
+    async dial(host: string, port: number, call: Call): Promise<Dialed> {
       if (!Number.isInteger(port) || port < 1 || port > 65_535) {
         throw new BotError("INPUT_INVALID", `${port} is not a port; ports go from 1 to 65535.`);
       }

@@ -10,21 +10,6 @@ import {
 import { rulesFor, SECRET_RULES } from "./redaction-rules.ts";
 import { createTransformFinder } from "./redaction-transforms.ts";
 
-/** Removes secrets from text. Pure and fast enough for every text that leaves or is stored: some ms per 64 KB. */
-export interface Redactor {
-  /**
-   * The text with `[secret:NAME]` for every held value in every encoding, and for everything that has a secret's shape.
-   * Redacting twice is redacting once. It never throws.
-   */
-  redact(text: string): string;
-  /** What `redact` leaves of the text between two places; a placeholder that lies across one of them is part of it. */
-  redactWithin(text: string, from: number, to: number): string;
-  /** The names of what `redact` removes, each once. */
-  find(text: string): string[];
-  /** Names of held values that are too short to look for: they would be found in ordinary words. */
-  readonly ignored: readonly string[];
-}
-
 /** Shorter values occur in ordinary text by chance: "redis", "1234". */
 const SHORTEST_HELD = 6;
 /** Shorter lines of a value occur in other texts. */
@@ -34,12 +19,14 @@ const MAX_PASSES = 8;
 /** Stands for a text with a word of over 4 MB, in which V8 gives up matching. What was not checked is not shown. */
 const UNCHECKED = "unchecked";
 
+export type Redactor = ReturnType<typeof createRedactor>;
+
 /**
- * A redactor that knows these values and the shapes in `SECRET_RULES`.
+ * Removes secrets from text: these values and the shapes in `SECRET_RULES`.
  * What it cannot find: part of a value (so cut with an `Encoder`), a value disguised on purpose (reversed, ciphered,
  * compressed), a weak password without a name beside it.
  */
-export function createRedactor(held: readonly HeldSecret[]): Redactor {
+export function createRedactor(held: readonly HeldSecret[]) {
   const values = held.flatMap(valuesOf);
   const isLong = ({ value }: HeldSecret): boolean => value.length >= SHORTEST_HELD;
   const long = values.filter(isLong);
@@ -72,14 +59,21 @@ export function createRedactor(held: readonly HeldSecret[]): Redactor {
   const redactAsIs = (text: string): string => redactWithin(text, 0, text.length);
 
   return {
-    redact(text) {
+    /**
+     * The text with `[secret:NAME]` for every held value in every encoding, and for everything that has a secret's shape.
+     * Redacting twice is redacting once. It never throws.
+     */
+    redact(text: string): string {
       // What people type is not cleaned before: a value with something unseen in its middle is found only without it.
       const clean = cleanText(text);
       const redacted = clean === text ? text : redactAsIs(clean);
       return redacted === clean ? redactAsIs(text) : redacted;
     },
+    /** What `redact` leaves of the text between two places; a placeholder that lies across one of them is part of it. */
     redactWithin,
-    find: (text) => [...new Set(findings(text).map(({ name }) => name))],
+    /** The names of what `redact` removes, each once. */
+    find: (text: string): string[] => [...new Set(findings(text).map(({ name }) => name))],
+    /** Names of held values that are too short to look for: they would be found in ordinary words. */
     ignored: [...new Set(values.filter((secret) => !isLong(secret)).map(({ name }) => name))],
   };
 }

@@ -5,21 +5,7 @@ const MAX_FAILURES = 5;
 /** How long a tool is then left alone. */
 const OPEN_MS = 30_000;
 
-/** Keeps a tool that only fails from being called again and again: by models above all, which do not tire of it. */
-export interface Breaker {
-  /**
-   * Asked before a call is written down as started, so that nothing is started that will not run. `digest` names the
-   * call: after `OPEN_MS` one call is let through as the probe, and no other for another `OPEN_MS` or until the probe
-   * has ended. The probe may be asked about again, as an approved action is; one that never runs, or says nothing
-   * about the tool, keeps its turn until that time is over.
-   * @throws BotError CIRCUIT_OPEN
-   */
-  admit(tool: string, digest: string): void;
-  /** A call returned, also with `failed: true`: the tool did its work. The circuit is closed. */
-  succeeded(tool: string): void;
-  /** A call threw. Counts only what `isToolsOwn` says. */
-  failed(tool: string, error: unknown): void;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 interface Circuit {
   failures: number;
@@ -39,13 +25,21 @@ function isToolsOwn(error: unknown): boolean {
 }
 
 /**
- * One circuit per tool, in memory: another process, and the next start, find out for themselves. `now` is a clock in
+ * Keeps a tool that only fails from being called again and again: by models above all, which do not tire of it. One circuit
+ * per tool, in memory: another process, and the next start, find out for themselves. `now` is a clock in
  * ms that never runs backwards.
  */
-export function createBreaker(now: () => number = () => performance.now()): Breaker {
+export function createBreaker(now: () => number = () => performance.now()) {
   const circuits = new Map<string, Circuit>();
   return {
-    admit(tool, digest) {
+    /**
+     * Asked before a call is written down as started, so that nothing is started that will not run. `digest` names the
+     * call: after `OPEN_MS` one call is let through as the probe, and no other for another `OPEN_MS` or until the probe
+     * has ended. The probe may be asked about again, as an approved action is; one that never runs, or says nothing
+     * about the tool, keeps its turn until that time is over.
+     * @throws BotError CIRCUIT_OPEN
+     */
+    admit(tool: string, digest: string): void {
       const circuit = circuits.get(tool);
       if (circuit === undefined || circuit.failures < MAX_FAILURES) return;
       const waitMs = circuit.retryAt - now();
@@ -54,10 +48,12 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
       circuit.probe = digest;
       circuit.retryAt = now() + OPEN_MS;
     },
-    succeeded(tool) {
+    /** A call returned, also with `failed: true`: the tool did its work. The circuit is closed. */
+    succeeded(tool: string): void {
       circuits.delete(tool);
     },
-    failed(tool, error) {
+    /** A call threw. Counts only what `isToolsOwn` says. */
+    failed(tool: string, error: unknown): void {
       if (!isToolsOwn(error)) return;
       const failures = (circuits.get(tool)?.failures ?? 0) + 1;
       circuits.set(tool, { failures, retryAt: now() + OPEN_MS, probe: undefined });

@@ -9,7 +9,7 @@ import { createLedger } from "../../src/incidents/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openRedisJournal } from "../../src/journal/redis/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
-import { createIncidentUpdate } from "../../src/tools/incidents/incident-update.ts";
+import { createIncidentUpdate } from "../../src/tools/incidents/record-tools.ts";
 import { createChat } from "../fakes/chat.ts";
 import { Program } from "../fakes/program.ts";
 import { RedisServer } from "../fakes/redis-server.ts";

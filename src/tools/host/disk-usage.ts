@@ -33,7 +33,7 @@ const NETWORK_TYPE =
  * How full the filesystems are. It asks df(1) in a process of its own: a network mount that hangs would otherwise
  * hold one of our few file threads for ever.
  */
-export const diskUsage = defineTool<z.infer<typeof input>>({
+export const diskUsage = defineTool({
   name: "disk_usage",
   summary: "shows space and inodes of each filesystem, fullest first",
   description:

@@ -112,21 +112,16 @@ async function pause(ctx: ToolContext, pid: number, signal: string): Promise<voi
 /** The process, if it may be ended at all. */
 async function findProcess(pid: number): Promise<ProcessEntry> {
   const entry = await readProcess(pid);
-  if (!isAlive(entry)) throw new BotError("PRECHECK_FAILED", `There is no process ${pid}.`);
+  if (!isAlive(entry)) throw refusal(`There is no process ${pid}.`);
   const group = /^Tgid:\s*(\d+)$/m.exec((await tryRead(`/proc/${pid}/status`)) ?? "")?.[1];
   if (group !== String(pid)) {
-    throw new BotError(
-      "PRECHECK_FAILED",
-      `${pid} is a thread of process ${group ?? "(gone)"}, not a process.`,
-    );
+    throw refusal(`${pid} is a thread of process ${group ?? "(gone)"}, not a process.`);
   }
-  if (pid === 1) throw new BotError("PRECHECK_FAILED", "Process 1 is the system itself.");
+  if (pid === 1) throw refusal("Process 1 is the system itself.");
   for (let own = process.pid; own > 0; own = (await readProcess(own))?.parent ?? 0) {
-    if (own !== pid) continue;
-    throw new BotError(
-      "PRECHECK_FAILED",
-      `Process ${pid} (${entry.name}) is this program or what started it.`,
-    );
+    if (own === pid) {
+      throw refusal(`Process ${pid} (${entry.name}) is this program or what started it.`);
+    }
   }
   return entry;
 }
@@ -134,10 +129,13 @@ async function findProcess(pid: number): Promise<ProcessEntry> {
 async function findSame(given: Input): Promise<ProcessEntry> {
   const entry = await findProcess(given.pid);
   if (given.started === undefined || (await isSame(entry, given))) return entry;
-  throw new BotError(
-    "PRECHECK_FAILED",
+  throw refusal(
     `Process ${given.pid} is another one by now (${entry.name}); the one that was meant has ended.`,
   );
+}
+
+function refusal(text: string): BotError {
+  return new BotError("PRECHECK_FAILED", text);
 }
 
 async function isSame(entry: ProcessEntry, { started }: Input): Promise<boolean> {

@@ -24,9 +24,13 @@ export async function openInside(path: string, roots: readonly string[]): Promis
   const realRoots = await realpaths(roots);
   const candidates = candidatesOf(path, roots);
   const real = await firstInside(candidates, realRoots);
-  if (real !== undefined) return openReal(real, realRoots, () => refuse(path, roots));
+  if (real !== undefined) return openReal(real, realRoots, () => outside(path, roots));
   const named = candidates.some((candidate) => isInside(candidate, [...roots, ...realRoots]));
-  throw named ? missing(path, roots) : refuse(path, roots);
+  if (!named) throw outside(path, roots);
+  const file = JSON.stringify(path);
+  throw refusal(
+    `I can't read ${file} in ${roots.join(", ")}: it doesn't exist or isn't allowed. Give a folder's path to see its files.`,
+  );
 }
 
 /** Where a path leads now, links followed, or undefined when that is not below one of `roots`. */
@@ -69,7 +73,7 @@ async function realpaths(paths: readonly string[]): Promise<string[]> {
   return (await Promise.all(paths.map((path) => tryRealpath(path)))).filter(isPresent);
 }
 
-async function openReal(real: string, roots: string[], refusal: () => BotError): Promise<Opened> {
+async function openReal(real: string, roots: string[], elsewhere: () => BotError): Promise<Opened> {
   // Opening a named pipe disturbs its writer, opening a device may do anything: so look first. O_NONBLOCK is for a
   // race.
   const before = await lstat(real).catch(() => undefined);
@@ -77,15 +81,19 @@ async function openReal(real: string, roots: string[], refusal: () => BotError):
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(real, flags).catch((error: unknown) => {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code !== "EACCES" && code !== "EPERM") throw refusal();
-    throw new BotError("PATH_REFUSED", `This user may not read ${real}.`, { cause: error });
+    if (code !== "EACCES" && code !== "EPERM") throw elsewhere();
+    throw refusal(`This user may not read ${real}.`, error);
   });
   try {
     const info = await handle.stat();
     const actual = await whereIs(handle, real);
-    if (actual === undefined || !isInside(actual, roots)) throw refusal();
+    if (actual === undefined || !isInside(actual, roots)) throw elsewhere();
     if (!info.isFile() && !info.isDirectory()) throw irregular(real);
-    if (info.isFile() && info.nlink > 1) throw linked(real, info.nlink);
+    // Who may write to a log folder can link any file into it.
+    if (info.isFile() && info.nlink > 1) {
+      const names = `${real} has ${info.nlink} names (hard links)`;
+      throw refusal(`${names}, so it may be another file than a log; it was not read.`);
+    }
     const kind = info.isFile() ? "file" : "folder";
     return { handle, kind, path: actual, bytes: info.size };
   } catch (error) {
@@ -144,28 +152,15 @@ async function tryRealpath(path: string): Promise<string | undefined> {
   return realpath(path).catch(() => undefined);
 }
 
+function refusal(text: string, cause?: unknown): BotError {
+  return new BotError("PATH_REFUSED", text, { cause });
+}
+
 function irregular(path: string): BotError {
-  return new BotError("PATH_REFUSED", `${path} is neither a regular file nor a folder.`);
+  return refusal(`${path} is neither a regular file nor a folder.`);
 }
 
-/** Another name may be that of a file which is no log: who may write to a log folder can link any file into it. */
-function linked(path: string, names: number): BotError {
-  return new BotError(
-    "PATH_REFUSED",
-    `${path} has ${names} names (hard links), so it may be another file than a log; it was not read.`,
-  );
-}
-
-function refuse(path: string, roots: readonly string[]): BotError {
-  return new BotError(
-    "PATH_REFUSED",
-    `${JSON.stringify(path)} is outside the folders I may read: ${roots.join(", ") || "none"}.`,
-  );
-}
-
-function missing(path: string, roots: readonly string[]): BotError {
-  return new BotError(
-    "PATH_REFUSED",
-    `There is no ${JSON.stringify(path)} that can be read in ${roots.join(", ")}. Give a folder's path to see its files.`,
-  );
+function outside(path: string, roots: readonly string[]): BotError {
+  const readable = roots.join(", ") || "none";
+  return refusal(`${JSON.stringify(path)} is outside the folders I may read: ${readable}.`);
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
-import { defineTool, type Tool, type Verdict } from "../tool.ts";
+import { defineTool, type Verdict } from "../tool.ts";
 import { hostArgument } from "./host-argument.ts";
 import {
   findServiceManager,
@@ -14,8 +14,8 @@ import { formatMoment } from "./moment.ts";
 const input = z.strictObject({ name: serviceName, host: hostArgument });
 
 /** Restarts a service. Its read-back concludes "done" only when what runs now was started after the dispatch. */
-export function createRestartService(options: ServiceOptions = {}): Tool<z.infer<typeof input>> {
-  return defineTool<z.infer<typeof input>>({
+export function createRestartService(options: ServiceOptions = {}) {
+  return defineTool({
     name: "restart_service",
     summary: "restarts a service and checks that it came back",
     description:

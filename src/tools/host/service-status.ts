@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
 import { hostArgument } from "./host-argument.ts";
 import {
   findServiceManager,
@@ -14,8 +14,8 @@ const input = z.strictObject({ name: serviceName, host: hostArgument });
 const LOG_LINES = 10;
 
 /** Tells whether a service runs, since when, and what it logged last. */
-export function createServiceStatus(options: ServiceOptions = {}): Tool<z.infer<typeof input>> {
-  return defineTool<z.infer<typeof input>>({
+export function createServiceStatus(options: ServiceOptions = {}) {
+  return defineTool({
     name: "service_status",
     summary: "shows whether a service runs, since when, and what it logged last",
     description:

@@ -39,16 +39,9 @@ export const changeFields = {
 export const resolvedAtField = moment().optional().describe(`When it was over, ${TIME}`);
 
 /** The given fields of an incident, as text. */
-export interface Fields {
+export interface Fields extends z.infer<z.ZodObject<typeof changeFields>> {
   title?: string | undefined;
-  severity?: Change["severity"];
-  services?: string | undefined;
-  startedAt?: string | undefined;
-  detectedAt?: string | undefined;
   resolvedAt?: string | undefined;
-  cause?: string | undefined;
-  actions?: string | undefined;
-  note?: string | undefined;
   status?: "open" | undefined;
 }
 
@@ -78,24 +71,25 @@ export async function askedIn({ asker }: ToolContext): Promise<Asked> {
 }
 
 /** The fields as the ledger takes them. @throws BotError INPUT_INVALID for a time that cannot be read */
-export async function changeOf(fields: Fields, here: Here): Promise<Change> {
-  const { title, severity, services, cause, actions, note, status } = fields;
-  const read = async (text: string | undefined) =>
-    text === undefined ? undefined : readMoment(text, here);
-  const [startedAt, detectedAt, resolvedAt] = await Promise.all(
-    [fields.startedAt, fields.detectedAt, fields.resolvedAt].map(read),
-  );
+export async function changeOf(
+  {
+    id: _id,
+    services,
+    actions,
+    startedAt,
+    detectedAt,
+    resolvedAt,
+    ...words
+  }: Fields & { id?: string },
+  here: Here,
+): Promise<Change> {
   return {
-    ...(title !== undefined && { title }),
-    ...(severity !== undefined && { severity }),
+    ...words,
     ...(services !== undefined && { services: listOf(services, /[,\n]/) }),
-    ...(startedAt !== undefined && { startedAt }),
-    ...(detectedAt !== undefined && { detectedAt }),
-    ...(resolvedAt !== undefined && { resolvedAt }),
-    ...(cause !== undefined && { cause }),
+    ...(startedAt !== undefined && { startedAt: await readMoment(startedAt, here) }),
+    ...(detectedAt !== undefined && { detectedAt: await readMoment(detectedAt, here) }),
+    ...(resolvedAt !== undefined && { resolvedAt: await readMoment(resolvedAt, here) }),
     ...(actions !== undefined && { actions: listOf(actions, /\n/) }),
-    ...(note !== undefined && { note }),
-    ...(status !== undefined && { status }),
   };
 }
 

@@ -1,15 +1,14 @@
 import * as z from "zod";
 import type { Ledger } from "../../incidents/incident.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool } from "../tool.ts";
 import { askedIn, idField } from "./asked.ts";
 import { headline, historyText, recordText } from "./record-text.ts";
 
 const input = z.strictObject({ id: idField });
-type Input = z.infer<typeof input>;
 
 /** Shows one incident with everything that was said of it. */
-export function createIncidentGet(ledger: () => Ledger): Tool<Input> {
-  return defineTool<Input>({
+export function createIncidentGet(ledger: () => Ledger) {
+  return defineTool({
     name: "incident_get",
     summary: "shows one incident: times, cause, actions, who said what and when",
     description:

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Ledger } from "../../incidents/incident.ts";
 import { PERIOD_FORMS, readPeriod, showPeriod } from "../../incidents/period.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool } from "../tool.ts";
 import { askedIn, severityField } from "./asked.ts";
 import { counted } from "../../core/text.ts";
 import { incidentTable } from "./table.ts";
@@ -18,11 +18,10 @@ const input = z.strictObject({
   period: z.string().max(60).optional().describe(`Only those that began in it: ${PERIOD_FORMS}`),
   limit: z.int().min(1).max(50).default(20).describe("How many to show at the most"),
 });
-type Input = z.infer<typeof input>;
 
 /** Finds incidents of the past by words or by what they are. */
-export function createIncidentSearch(ledger: () => Ledger): Tool<Input> {
-  return defineTool<Input>({
+export function createIncidentSearch(ledger: () => Ledger) {
+  return defineTool({
     name: "incident_search",
     summary: "finds incidents by words, status, severity, service or period",
     description:

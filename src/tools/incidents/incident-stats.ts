@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Duration, Ledger, Stats } from "../../incidents/incident.ts";
 import { showDuration } from "../../core/instant.ts";
 import { PERIOD_FORMS, type Period, readPeriod, showPeriod } from "../../incidents/period.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool } from "../tool.ts";
 import { askedIn } from "./asked.ts";
 import { counted } from "../../core/text.ts";
 import { incidentTable, labelled } from "./table.ts";
@@ -17,11 +17,10 @@ const input = z.strictObject({
     .default("last 7 days")
     .describe(`In the asker's time zone: ${PERIOD_FORMS}`),
 });
-type Input = z.infer<typeof input>;
 
 /** Counts the incidents of a period. */
-export function createIncidentStats(ledger: () => Ledger): Tool<Input> {
-  return defineTool<Input>({
+export function createIncidentStats(ledger: () => Ledger) {
+  return defineTool({
     name: "incident_stats",
     summary: "counts incidents in a period: opened, resolved, open, time to resolve and to detect",
     description:

@@ -1,11 +1,9 @@
 import * as z from "zod";
 import { defineIntegration } from "../integration.ts";
 import { createIncidentGet } from "./incident-get.ts";
-import { createIncidentOpen } from "./incident-open.ts";
-import { createIncidentResolve } from "./incident-resolve.ts";
 import { createIncidentSearch } from "./incident-search.ts";
 import { createIncidentStats } from "./incident-stats.ts";
-import { createIncidentUpdate } from "./incident-update.ts";
+import { createIncidentOpen, createIncidentResolve, createIncidentUpdate } from "./record-tools.ts";
 
 /** The record of incidents. */
 export const incidents = defineIntegration({

@@ -55,31 +55,21 @@ export function historyText(incident: Incident, zone: string): string {
 }
 
 function wordsOf({ change }: Said, zone: string): string[] {
-  const {
-    title,
-    severity,
-    services,
-    status,
-    startedAt,
-    detectedAt,
-    resolvedAt,
-    cause,
-    actions,
-    note,
-  } = change;
   const time = (word: string, at: number | undefined) =>
     at === undefined ? [] : [`${word} ${showMoment(at, zone)}`];
   return [
-    ...(status === undefined ? [] : [status === "open" ? "opened again" : "resolved"]),
-    ...(title === undefined ? [] : [`title: ${title}`]),
-    ...(severity === undefined ? [] : [severity]),
-    ...(services === undefined ? [] : [`services: ${services.join(", ") || "none"}`]),
-    ...time("started", startedAt),
-    ...time("detected", detectedAt),
-    ...time("over", resolvedAt),
-    ...(cause === undefined ? [] : [`cause: ${cause}`]),
-    ...(actions ?? []).map((action) => `action: ${action}`),
-    ...(note === undefined ? [] : [note]),
+    ...(change.status === undefined
+      ? []
+      : [change.status === "open" ? "opened again" : "resolved"]),
+    ...(change.title === undefined ? [] : [`title: ${change.title}`]),
+    ...(change.severity === undefined ? [] : [change.severity]),
+    ...(change.services === undefined ? [] : [`services: ${change.services.join(", ") || "none"}`]),
+    ...time("started", change.startedAt),
+    ...time("detected", change.detectedAt),
+    ...time("over", change.resolvedAt),
+    ...(change.cause === undefined ? [] : [`cause: ${change.cause}`]),
+    ...(change.actions ?? []).map((action) => `action: ${action}`),
+    ...(change.note === undefined ? [] : [change.note]),
   ];
 }
 

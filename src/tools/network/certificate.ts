@@ -16,6 +16,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Renewal at 30 days before the end is what ACME clients do by default; two weeks later something is broken. */
 const WARN_DAYS = 14;
 
+const UNKNOWN_ISSUER =
+  "its issuer is unknown to this machine, or the server does not send the intermediate certificate";
 /** OpenSSL's verify results that operators meet, as Node names them. */
 const CHAIN_PROBLEMS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "a certificate in its chain has expired",
@@ -23,12 +25,9 @@ const CHAIN_PROBLEMS: Readonly<Record<string, string>> = {
   CERT_REVOKED: "it was revoked",
   DEPTH_ZERO_SELF_SIGNED_CERT: "it is self-signed",
   SELF_SIGNED_CERT_IN_CHAIN: "its chain ends in an authority that this machine does not trust",
-  UNABLE_TO_GET_ISSUER_CERT:
-    "its issuer is unknown to this machine, or the server does not send the intermediate certificate",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    "its issuer is unknown to this machine, or the server does not send the intermediate certificate",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    "its issuer is unknown to this machine, or the server does not send the intermediate certificate",
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_ISSUER,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
 };
 
 /**

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import type { Skill } from "../../skills/skill.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool } from "../tool.ts";
 
 /** Hands a skill's instructions to the model, with the list of its files. Needs at least one skill. */
-export function createActivateSkill(skills: readonly Skill[]): Tool<{ name: string }> {
+export function createActivateSkill(skills: readonly Skill[]) {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return defineTool({
     name: "activate_skill",

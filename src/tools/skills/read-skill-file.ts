@@ -1,16 +1,11 @@
 import * as z from "zod";
 import type { Skill } from "../../skills/skill.ts";
-import { defineTool, type Tool } from "../tool.ts";
-
-interface Input {
-  skill: string;
-  path: string;
-}
+import { defineTool } from "../tool.ts";
 
 /** Reads one of the files that a skill has beside its instructions. Needs at least one skill. */
-export function createReadSkillFile(skills: readonly Skill[]): Tool<Input> {
+export function createReadSkillFile(skills: readonly Skill[]) {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
-  return defineTool<Input>({
+  return defineTool({
     name: "read_skill_file",
     summary: "reads one of those files",
     description: "Reads a file of a skill, as activate_skill lists it.",

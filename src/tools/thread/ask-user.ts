@@ -17,7 +17,7 @@ const input = z.strictObject({
 });
 
 /** Asks the people of the thread what only they can know. It is answered by them, never run. */
-export const askUser = defineTool<z.infer<typeof input>>({
+export const askUser = defineTool({
   name: "ask_user",
   summary: "asks the people in the thread a question and waits for the answer",
   description:
