@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Document, LineCounter } from "yaml";
 import * as z from "zod";
 import { messageOf } from "../core/errors.ts";
-import { issueText, pathText } from "../core/zod-issues.ts";
+import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import { unknownName } from "../core/suggest.ts";
 
 /** A yaml file that was read against a schema. */
@@ -155,7 +155,7 @@ function surprises(
 function fileMistakes(schema: z.ZodType, issue: z.core.$ZodIssue, locate: Locate): string[] {
   if (issue.code !== "unrecognized_keys") {
     const { at, found } = locate(issue.path);
-    return [`${at}: ${pathText(issue.path) || "the file"}: ${issueText(issue, !found)}`];
+    return [`${at}: ${mistakeText(pathText(issue.path) || "the file", issueText(issue, !found))}`];
   }
   const known = keysAt(schema, issue.path);
   return issue.keys.map((key) => {

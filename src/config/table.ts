@@ -6,7 +6,7 @@ import {
   type SettingsPart,
   type SettingValues,
 } from "../core/settings.ts";
-import { issueText } from "../core/zod-issues.ts";
+import { issueText, mistakeText } from "../core/zod-issues.ts";
 import { STORES } from "../journal/stores.ts";
 import { PROVIDERS } from "../models/load.ts";
 import { INTEGRATIONS } from "../tools/registry.ts";
@@ -60,7 +60,8 @@ export function readVariables(env: Environment, mistakes: string[]): SettingValu
     const text = env[name];
     const { data, error } = schema.safeParse(isSet(text) ? text : undefined);
     values[name] = data;
-    for (const issue of error?.issues ?? []) mistakes.push(`${name}: ${issueText(issue, false)}`);
+    for (const issue of error?.issues ?? [])
+      mistakes.push(mistakeText(name, issueText(issue, false)));
   }
   return values;
 }

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 
-/** What is wrong, from a zod issue, without the value itself. */
+/** What is wrong, from a zod issue, without the value itself; `mistakeText` puts a name before it. */
 export function issueText(issue: z.core.$ZodIssue, missing: boolean): string {
   if (
     issue.code === "invalid_union" &&
@@ -12,14 +12,20 @@ export function issueText(issue: z.core.$ZodIssue, missing: boolean): string {
   }
   const text = issue.message
     .replace(/^(?:Invalid \w+|Too (?:small|big)): /, "")
-    .replace(/, received undefined$/, "")
     .replace("expected int, received number", "expected int")
     .replace(" to be ", " ")
     .replace(" to have ", " with ")
-    .replaceAll(/(expected|received) (\w+)/g, (_, verb: string, type: string) => {
-      return `${verb === "received" ? "got" : verb} ${KINDS[type] ?? type}`;
-    });
-  return missing ? `required; ${text}` : text;
+    .replace(/(?<=^expected )\w+/, (type) => KINDS[type] ?? type);
+  if (missing) return issue.code === "invalid_type" ? "is required" : `is required; ${text}`;
+  return text.replace(/^expected (.+), received (\w+)$/, (_, wanted: string, type: string) => {
+    const quotes = wanted === KINDS["string"] && type === "number" ? "; write it in quotes" : "";
+    return `takes ${wanted}, not ${KINDS[type] ?? type}${quotes}`;
+  });
+}
+
+/** `url is required`, `port: must be …` */
+export function mistakeText(name: string, text: string): string {
+  return `${name}${/^(?:is|takes) /.test(text) ? "" : ":"} ${text}`;
 }
 
 /** zod's names of what a value is, as people say them. */

@@ -1,5 +1,5 @@
 import { unknownName } from "../core/suggest.ts";
-import { issueText, pathText } from "../core/zod-issues.ts";
+import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import type { JsonObject } from "../core/entry.ts";
 import { isJson, isJsonObject, MAX_DEPTH, tryJson } from "../core/json.ts";
 import { argumentNames, describeInput, exampleOf, inputForm } from "./input-schema.ts";
@@ -111,8 +111,8 @@ function brokenKeys(tool: Tool, args: JsonObject): ReadonlyMap<string, string> {
 function explain(tool: Tool, mistakes: readonly ArgumentMistake[]): string {
   const example = exampleOf(tool);
   return [
-    `${tool.name} can't run with these arguments:`,
-    ...mistakes.map(({ where, text }) => `- ${where}: ${text}`),
+    `Can't run ${tool.name} with these arguments:`,
+    ...mistakes.map(({ where, text }) => `- ${mistakeText(where, text)}`),
     `Usage: run ${describeInput(tool)}`,
     ...(example ? [`Example: ${commandLine(tool.name, example)}`] : []),
   ].join("\n");

@@ -3,6 +3,7 @@ import { exactText } from "../security/sanitize.ts";
 import { type CheckedEdit, type EditField, type Mistake, WHOLE_FIELD } from "../core/edit.ts";
 import type { Json, JsonObject } from "../core/entry.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
+import { mistakeText } from "../core/zod-issues.ts";
 import { checkArguments } from "./arguments.ts";
 import { inputForm, settableFields } from "./input-schema.ts";
 import type { Tool } from "./tool.ts";
@@ -41,8 +42,8 @@ export function readEdit(
   if (checked.ok) return checked;
   const mistakes = checked.mistakes.map(({ argument, where, text }): Mistake => {
     const isField = whole === undefined && fields.some(({ name }) => name === argument);
-    if (!isField) return { field: undefined, text: `${where}: ${text}` };
-    return { field: argument, text: where === argument ? text : `${where}: ${text}` };
+    if (!isField) return { field: undefined, text: mistakeText(where, text) };
+    return { field: argument, text: where === argument ? text : mistakeText(where, text) };
   });
   return { ok: false, mistakes };
 }

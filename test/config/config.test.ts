@@ -205,14 +205,14 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
       expect.stringMatching(
         /^watchkeeper\.yaml:2:36: access\.rules\[0\]\.channels: expected "slack/,
       ),
-      'watchkeeper.yaml:2:71: access.rules[1].decide: required; expected one of "allow"|"ask"|"deny"',
-      "watchkeeper.yaml:2:73: access.rules[1].who: is empty, so the rule could never match",
+      'watchkeeper.yaml:2:71: access.rules[1].decide is required; expected one of "allow"|"ask"|"deny"',
+      "watchkeeper.yaml:2:73: access.rules[1].who is empty, so the rule could never match",
       expect.stringMatching(
         /^watchkeeper\.yaml:4:14: approvals\.default\.destructive: expected ask/,
       ),
       "watchkeeper.yaml:6:16: approvals.rules[0].match.tol: unknown; did you mean tool?",
       'watchkeeper.yaml:7:7: approvals.rules[0].decide: expected one of "allow"|"ask"|"deny"',
-      'watchkeeper.yaml:8:7: approvals.rules[1].decide: required; expected one of "allow"|"ask"|"deny"',
+      'watchkeeper.yaml:8:7: approvals.rules[1].decide is required; expected one of "allow"|"ask"|"deny"',
       expect.stringMatching(/^watchkeeper\.yaml:10:11: network\.allow\[0\]: expected an address/),
       "watchkeeper.yaml:12:11: logs.roots[0]: expected an absolute path such as /var/log",
       expect.stringMatching(/^watchkeeper\.yaml:12:20: logs\.roots\[1\]: expected a folder/),
@@ -236,15 +236,15 @@ budgets: { stepsPerRun: 0, tokensPerWeek: 1 }
 
   it.each([
     ["a: 1\na: 2\n", "watchkeeper.yaml:2:1: this key is there twice"],
-    ["- a\n", "watchkeeper.yaml:1:1: the file: expected an object, got a list"],
-    ["words", "watchkeeper.yaml:1:1: the file: expected an object, got text"],
-    ["approvals:\n", "watchkeeper.yaml:1:1: approvals: expected an object, got nothing"],
+    ["- a\n", "watchkeeper.yaml:1:1: the file takes an object, not a list"],
+    ["words", "watchkeeper.yaml:1:1: the file takes an object, not text"],
+    ["approvals:\n", "watchkeeper.yaml:1:1: approvals takes an object, not nothing"],
     ["a: !x 1\n", "watchkeeper.yaml:1:4: Unresolved tag: !x"],
     ["logs: {}\n---\nlogs: {}\n", "watchkeeper.yaml:2:1: expected one document"],
     ["? [logs]\n: {}\n", "watchkeeper.yaml:1:3: expected a text as the key"],
     ["logs:\n\troots: []\n", "watchkeeper.yaml:2:1: Tabs are not allowed as indentation"],
     ["logs: *a\n", "watchkeeper.yaml: it cannot be read as yaml: Unresolved alias"],
-    ["logs: &a { roots: [*a] }\n", "watchkeeper.yaml:1:20: logs.roots[0]: "],
+    ["logs: &a { roots: [*a] }\n", "watchkeeper.yaml:1:20: logs.roots[0] takes text"],
     [
       "approvals: { rules: [{ match: { args: { __proto__: x } }, decide: deny }] }",
       "watchkeeper.yaml:1:41: __proto__ cannot be a key",

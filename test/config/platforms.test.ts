@@ -114,15 +114,15 @@ describe("people and time zone", () => {
 
   it.each([
     ["timezone: Madrid", "watchkeeper.yaml:1:1: timezone: expected a zone's IANA name"],
-    ["people: [{ name: Ana, accounts: [] }]", "people[0].accounts: is empty"],
+    ["people: [{ name: Ana, accounts: [] }]", "people[0].accounts is empty"],
     ["people: [{ name: Ana, accounts: [U07] }]", 'people[0].accounts[0]: expected "slack:'],
     [
       'people: [{ name: A, accounts: ["discord:1"] }, { name: B, accounts: ["discord:1"] }]',
-      "people[1].accounts[0]: is there twice",
+      "people[1].accounts[0] is there twice",
     ],
     [
       'people: [{ name: A, accounts: ["discord:1"] }, { name: A, accounts: ["discord:2"] }]',
-      "people[1].name: is there twice",
+      "people[1].name is there twice",
     ],
   ])("%s is refused", async (yaml, said) => {
     const found = await mistakes({}, yaml);

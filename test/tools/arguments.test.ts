@@ -146,12 +146,12 @@ describe("a problem", () => {
       problem(httpCheck, { methd: "GET", port: "70000", insecure: "maybe", pinned: "x" }),
     ).toBe(
       [
-        "http_check can't run with these arguments:",
+        "Can't run http_check with these arguments:",
         "- methd: unknown; did you mean method?",
         "- pinned: the bot fills this in itself; leave it out",
-        "- url: required; expected text",
+        "- url is required",
         "- port: expected a number <=65535",
-        "- insecure: expected true or false, got text",
+        "- insecure takes true or false, not text",
         "Usage: run http_check url=<url> [method=GET|HEAD] [port=<number 1..65535>] [insecure=true|false]",
         "Example: run http_check url=https://example.com/",
       ].join("\n"),
@@ -168,16 +168,16 @@ describe("a problem", () => {
   it("makes up no example, which might be someone's process", () => {
     const kill = toolOf("kill", z.strictObject({ pid: z.int().min(1) }));
     expect(problem(kill, {})).toBe(
-      "kill can't run with these arguments:\n- pid: required; expected a number\nUsage: run kill pid=<number 1..>",
+      "Can't run kill with these arguments:\n- pid is required\nUsage: run kill pid=<number 1..>",
     );
   });
 
   it.each([
-    [{ argv: "uptime" }, "- argv: expected a list, got text"],
-    [{ argv: '["a", 1]' }, "- argv[1]: expected text, got a number"],
+    [{ argv: "uptime" }, "- argv takes a list, not text"],
+    [{ argv: '["a", 1]' }, "- argv[1] takes text, not a number; write it in quotes"],
     [{ argv: '["a"]', lines: "1.5" }, "- lines: expected a whole number"],
-    [{ argv: '["a"]', lines: "many" }, "- lines: expected a number, got text"],
-    [{ argv: '["a"]', lines: "1e999" }, "- lines: expected a number, got text"],
+    [{ argv: '["a"]', lines: "many" }, "- lines takes a number, not text"],
+    [{ argv: '["a"]', lines: "1e999" }, "- lines takes a number, not text"],
     [{ argv: '["a"]', nonsense: "1" }, "- nonsense: unknown; known are argv, env, lines"],
     [{ argv: '["a"]', started: "5" }, "- started: the bot fills this in itself; leave it out"],
   ])("with %j", (raw: Record<string, string>, line) => {

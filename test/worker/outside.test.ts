@@ -60,7 +60,7 @@ describe("after outside text, a read that sends something to an unknown place", 
     expect(card?.preview.lines[0]).toEqual({
       label: "Asked because",
       value:
-        "The bot has read text from outside. Nobody here named evil.test, and the configuration doesn't know it.",
+        "I've read text from outside. Nobody here named evil.test, and the configuration doesn't know it.",
     });
     await stage.ask("deny a1");
     expect(stage.fetch.runs).toEqual([]);

@@ -30,7 +30,7 @@ export function createRestartService(options: ServiceOptions = {}) {
     async precheck({ name }, ctx) {
       const manager = await findServiceManager(ctx, options);
       if ((await manager.read(name)).exists) return;
-      throw new BotError("PRECHECK_FAILED", `${manager.name} has no service ${name}.`);
+      throw new BotError("PRECHECK_FAILED", `There's no service called ${name} (${manager.name}).`);
     },
     async preview({ name }, ctx) {
       const manager = await findServiceManager(ctx, options);

@@ -23,7 +23,10 @@ const input = z.strictObject({
     .refine(([program = ""]) => program !== "" && !program.startsWith("-"), {
       message: "must start with a program, not with an option",
     })
-    .describe("The program and its arguments, one item each"),
+    .meta({
+      description: "The program and its arguments, one item each",
+      examples: [["uptime"]],
+    }),
   timeoutSeconds: z.int().min(1).max(600).default(60).describe("Stop it after this many seconds"),
   host: hostArgument,
   pinned: z

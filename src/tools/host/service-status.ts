@@ -29,7 +29,8 @@ export function createServiceStatus(options: ServiceOptions = {}) {
     async run({ name }, ctx) {
       const manager = await findServiceManager(ctx, options);
       const service = await manager.read(name);
-      if (!service.exists) return { text: `${manager.name} has no service ${name}.`, failed: true };
+      if (!service.exists)
+        return { text: `There's no service called ${name} (${manager.name}).`, failed: true };
       const since = service.since === undefined ? "" : ` since ${formatMoment(service.since.ms)}`;
       const pid = service.mainPid === undefined ? "" : `, main process ${service.mainPid}`;
       const log = manager.name === "systemd" ? await readJournal(name, ctx) : [];

@@ -68,7 +68,7 @@ export async function missingServiceManager(options: ServiceOptions): Promise<st
   const program = (await hasSystemd(options)) ? "systemctl" : "service";
   return resolveExecutable(program, options.path).then(
     () => undefined,
-    () => `This machine has no service manager that is known here: there is no ${program}.`,
+    () => `I know no service manager on this machine: there's no ${program}.`,
   );
 }
 

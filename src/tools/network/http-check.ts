@@ -22,6 +22,7 @@ const input = z
       .meta({
         format: "uri",
         description: "Begins with http:// or https://; holds no user name or password",
+        examples: ["https://example.com/health"],
       }),
     method: z.enum(["GET", "HEAD"]).default("GET"),
     followRedirects: z

@@ -94,7 +94,7 @@ describe("a service under systemd", () => {
   it("is said not to exist when systemd does not find it", async () => {
     const { options, ctx } = await withSystemd({});
     const output = await createServiceStatus(options).run({ name: "nope" }, ctx);
-    expect(output).toEqual({ text: "systemd has no service nope.", failed: true });
+    expect(output).toEqual({ text: "There's no service called nope (systemd).", failed: true });
     const precheck = createRestartService(options).precheck?.({ name: "nope" }, ctx);
     await expect(precheck).rejects.toMatchObject({ code: "PRECHECK_FAILED" });
   });

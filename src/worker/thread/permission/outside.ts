@@ -51,7 +51,7 @@ export async function askOutside(
   };
   for (const place of places.filter(({ host }) => !hosts.has(host))) {
     const why = whyAsk(place, known);
-    if (why !== undefined) return asking(`The bot has read text from outside. ${why}`);
+    if (why !== undefined) return asking(`I've read text from outside. ${why}`);
   }
   return undefined;
 }
@@ -68,7 +68,7 @@ function sentBefore({ parts, thread }: ThreadContext, { run, call, from }: Wante
   );
 }
 
-const OWN_WORDS = "The bot has read text from outside, and other threads read what it writes here.";
+const OWN_WORDS = "I've read text from outside, and other threads read what I write here.";
 
 /** As for a plain write: anybody here may approve, the requester included. */
 const asking = (why: string): Ask => plainAsk({ why, requesterMayApprove: true });
