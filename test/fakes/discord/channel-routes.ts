@@ -8,12 +8,10 @@ import {
   publish,
   removeMessage,
   tellMessage,
-  tellTyping,
   type Platform,
 } from "./platform.ts";
 import { channelFor, invalidForm, Refusal, refusal } from "./refusals.ts";
 import type { Answer, Asked, Route } from "./route.ts";
-import { isBody } from "./components.ts";
 import { MESSAGE_TYPES, type FakeChannel, type FakeMessage } from "./world.ts";
 
 export function messageIn(channel: FakeChannel, id: string): FakeMessage {
@@ -46,40 +44,22 @@ function writable(platform: Platform, id: string): FakeChannel {
   return channel;
 }
 
-/** The message that is answered, or none. @throws Refusal 160002, 50035 */
-function readReference({ platform, body }: Asked, channel: FakeChannel): FakeMessage["reference"] {
-  const reference = body["message_reference"];
-  if (!isBody(reference)) return undefined;
-  const messageId = String(reference["message_id"]);
-  if (channel.messages.has(messageId)) {
-    if (may(platform.world, channel, platform.world.bot.id, PERMISSIONS.readMessageHistory)) {
-      return { channelId: channel.id, messageId };
-    }
-    throw new Refusal(400, 160002, "Cannot reply without permission to read message history");
-  }
-  if (reference["fail_if_not_exists"] === false) return undefined;
-  throw invalidForm("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message");
-}
-
 function createMessage(asked: Asked): Answer {
-  const { platform, body, uploads } = asked;
+  const { platform, body } = asked;
   const { world } = platform;
   const channel = writable(platform, asked.param("channel"));
-  if (uploads.length > 0) channelFor(world, channel.id, PERMISSIONS.attachFiles);
   const nonce = readNonce(body["nonce"]);
-  const written = readNewMessage(body, uploads, false);
+  const written = readNewMessage(body, false);
   const key = `${world.bot.id} ${nonce}`;
   if (nonce !== undefined && body["enforce_nonce"] === true) {
     const earlier = platform.nonces.get(key);
     const there = earlier && earlier.until > Date.now() && world.messages.get(earlier.messageId);
     if (there) return messageJson(world, there, true);
   }
-  const reference = readReference(asked, channel);
   const message = draftMessage(platform, channel, {
     author: world.bot,
     body: written,
     nonce,
-    reference,
   });
   if (nonce !== undefined) {
     platform.nonces.set(key, { messageId: message.id, until: Date.now() + platform.times.nonceMs });
@@ -117,7 +97,7 @@ function editMessage(asked: Asked): Answer {
     throw refusal("systemMessage");
   }
   if (channel.thread?.archived === true) throw refusal("threadArchived");
-  const body = readEdit(asked.body, asked.uploads, message);
+  const body = readEdit(asked.body, message);
   limitOldEdits(platform, message);
   applyEdit(platform, message, body);
   tellMessage(platform, "MESSAGE_UPDATE", message);
@@ -136,7 +116,7 @@ function deleteMessage({ platform, param }: Asked): Answer {
   return undefined;
 }
 
-/** Newest first. Nothing at all without ReadMessageHistory. @throws Refusal 50035 */
+/** Newest first. Nothing at all without ReadMessageHistory. Pages are not among what the program asks for. @throws Refusal 50035 */
 function listMessages({ platform, param, query }: Asked): Answer {
   const { world } = platform;
   const channel = channelFor(world, param("channel"));
@@ -144,45 +124,16 @@ function listMessages({ platform, param, query }: Asked): Answer {
   if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
     throw invalidForm("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.");
   }
-  const marks = ["around", "before", "after"].filter((key) => query.has(key));
-  if (marks.length > 1) {
-    throw invalidForm(marks.join("."), "MUTUALLY_EXCLUSIVE", "Only one of these may be given");
-  }
-  for (const key of marks) {
-    if (!/^\d{1,20}$/.test(query.get(key) ?? "")) {
-      throw invalidForm(key, "NUMBER_TYPE_COERCE", `Value "${query.get(key)}" is not snowflake.`);
-    }
-  }
+  const pages = ["around", "before", "after"].filter((key) => query.has(key));
+  if (pages.length > 0) throw invalidForm(pages.join("."), "UNSUPPORTED", "The fake has no pages");
   if (!may(world, channel, world.bot.id, PERMISSIONS.readMessageHistory)) return [];
-  const all = [...channel.messages.values()];
-  const mark = (key: string): bigint => BigInt(query.get(key) ?? 0);
-  let found = all.slice(-limit);
-  if (query.has("before")) {
-    found = all.filter((each) => BigInt(each.id) < mark("before")).slice(-limit);
-  } else if (query.has("after")) {
-    found = all.filter((each) => BigInt(each.id) > mark("after")).slice(0, limit);
-  } else if (query.has("around")) {
-    const older = all
-      .filter((each) => BigInt(each.id) <= mark("around"))
-      .slice(-Math.ceil(limit / 2));
-    const newer = all.filter((each) => BigInt(each.id) > mark("around"));
-    found = [...older, ...newer.slice(0, limit - older.length)];
-  }
-  return found.toReversed().map((each) => messageJson(world, each, platform.hasContent));
-}
-
-function getMessage({ platform, param }: Asked): Answer {
-  const { world } = platform;
-  const channel = channelFor(world, param("channel"));
-  if (!may(world, channel, world.bot.id, PERMISSIONS.readMessageHistory))
-    throw refusal("missingAccess");
-  return messageJson(world, messageIn(channel, param("message")), platform.hasContent);
+  const newest = [...channel.messages.values()].slice(-limit).toReversed();
+  return newest.map((each) => messageJson(world, each, platform.hasContent));
 }
 
 function type({ platform, param }: Asked): Answer {
   const channel = writable(platform, param("channel"));
   platform.typing.push({ channelId: channel.id, at: Date.now() });
-  tellTyping(platform, channel, platform.world.bot);
   return undefined;
 }
 
@@ -201,7 +152,6 @@ export const CHANNEL_ROUTES: readonly Route[] = [
   },
   { method: "GET", pattern: "/channels/:channel/messages", run: listMessages },
   { method: "POST", pattern: "/channels/:channel/messages", run: createMessage },
-  { method: "GET", pattern: "/channels/:channel/messages/:message", run: getMessage },
   { method: "PATCH", pattern: "/channels/:channel/messages/:message", run: editMessage },
   { method: "DELETE", pattern: "/channels/:channel/messages/:message", run: deleteMessage },
   { method: "POST", pattern: "/channels/:channel/typing", run: type },

@@ -1,20 +1,13 @@
 import { invalidForm, Refusal } from "./refusals.ts";
 import type { Body } from "./world.ts";
 
-/** Of https://discord.com/developers/docs/components/reference. */
+/** Of https://discord.com/developers/docs/components/reference, those that the program sends: the fake refuses all others. */
 export const COMPONENT = {
   row: 1,
   button: 2,
   stringSelect: 3,
   textInput: 4,
-  channelSelect: 8,
-  section: 9,
   text: 10,
-  thumbnail: 11,
-  gallery: 12,
-  file: 13,
-  separator: 14,
-  container: 17,
   label: 18,
 } as const;
 
@@ -25,15 +18,9 @@ const MAX_TEXT_BYTES = 10_170;
 const TEXT_DISPLAY_BYTES = 12;
 const MAX_ROWS = 5;
 
-const V2_TOP: readonly number[] = [1, 9, 10, 12, 13, 14, 17];
-const IN_CONTAINER: readonly number[] = [1, 9, 10, 12, 13, 14];
-
 interface Reading {
   readonly customIds: Set<string>;
   readonly numbers: Set<number>;
-  /** Names of the files that come along. */
-  readonly files: ReadonlySet<string>;
-  readonly filesShown: Set<string>;
   count: number;
   text: number;
   bytes: number;
@@ -92,74 +79,23 @@ export function customIdOf(owner: Body, path: string, taken: Set<string>): void 
   taken.add(id);
 }
 
+/** Links, premium buttons and emoji are not among what the program sends. */
 function checkButton(button: Body, path: string, reading: Reading): void {
   const style = button["style"];
-  if (typeof style !== "number" || style < 1 || style > 6) {
-    throw invalidForm(
-      `${path}.style`,
-      "BASE_TYPE_CHOICES",
-      "Value must be one of {1, 2, 3, 4, 5, 6}.",
-    );
+  if (typeof style !== "number" || style < 1 || style > 4) {
+    const said = "Value must be one of {1, 2, 3, 4}.";
+    throw invalidForm(`${path}.style`, "BASE_TYPE_CHOICES", said);
   }
-  const label = button["label"];
-  if (label !== undefined && label !== null) stringOf(button, "label", path, [1, 80]);
-  else if (!isBody(button["emoji"]) && style !== 6) {
-    throw invalidForm(
-      path,
-      "BUTTON_COMPONENT_LABEL_OR_EMOJI_REQUIRED",
-      "A label or emoji is needed",
-    );
-  }
-  if (style === 5) {
-    const url = stringOf(button, "url", path, [1, 512]);
-    if (!/^(https?|discord):\/\//.test(url)) {
-      throw invalidForm(
-        `${path}.url`,
-        "URL_TYPE_INVALID_SCHEME",
-        "Scheme must be http, https or discord",
-      );
-    }
-    if (button["custom_id"] !== undefined) {
-      const said = "A custom id and url cannot both be specified";
-      throw invalidForm(path, "BUTTON_COMPONENT_CUSTOM_ID_AND_URL", said);
-    }
-  } else if (style !== 6) customIdOf(button, path, reading.customIds);
-}
-
-function checkSelect(select: Body, path: string, reading: Reading): void {
-  customIdOf(select, path, reading.customIds);
-  if (select["placeholder"] !== undefined) stringOf(select, "placeholder", path, [0, 150]);
-  if (select["type"] !== COMPONENT.stringSelect) return;
-  const options = select["options"];
-  if (!Array.isArray(options) || options.length < 1 || options.length > 25) {
-    const said = "Must be between 1 and 25 in length.";
-    throw invalidForm(`${path}.options`, "BASE_TYPE_BAD_LENGTH", said);
-  }
-  for (const [index, option] of (options as Body[]).entries()) {
-    stringOf(option, "label", `${path}.options.${index}`, [1, 100]);
-    stringOf(option, "value", `${path}.options.${index}`, [1, 100]);
-  }
+  stringOf(button, "label", path, [1, 80]);
+  customIdOf(button, path, reading.customIds);
 }
 
 function checkRow(row: Body, path: string, reading: Reading): void {
-  const children = childrenOf(row, path, [1, 5]);
-  for (const [index, child] of children.entries()) {
+  for (const [index, child] of childrenOf(row, path, [1, 5]).entries()) {
     const at = `${path}.components.${index}`;
-    const type = child["type"];
+    if (child["type"] !== COMPONENT.button) throw unknownType(at, "(2,)");
     numbered(child, at, reading);
-    if (type === COMPONENT.button) checkButton(child, at, reading);
-    else if (
-      typeof type === "number" &&
-      type >= COMPONENT.stringSelect &&
-      type <= COMPONENT.channelSelect &&
-      type !== COMPONENT.textInput
-    ) {
-      if (children.length > 1) {
-        const said = "The specified component exceeds the maximum width";
-        throw invalidForm(at, "COMPONENT_LAYOUT_WIDTH_EXCEEDED", said);
-      }
-      checkSelect(child, at, reading);
-    } else throw unknownType(at, "(2, 3, 5, 6, 7, 8)");
+    checkButton(child, at, reading);
   }
 }
 
@@ -192,71 +128,14 @@ function checkText(text: Body, path: string, reading: Reading): void {
   reading.bytes += Buffer.byteLength(content) + TEXT_DISPLAY_BYTES;
 }
 
-function checkMedia(owner: Body, key: string, path: string, reading: Reading): void {
-  const media = owner[key];
-  const url = isBody(media) ? media["url"] : undefined;
-  if (typeof url !== "string") throw required(`${path}.${key}.url`);
-  const name = /^attachment:\/\/(.+)$/.exec(url)?.[1];
-  if (name === undefined && (owner["type"] === COMPONENT.file || !/^https?:\/\//.test(url))) {
-    throw invalidForm(`${path}.${key}.url`, "URL_TYPE_INVALID_SCHEME", "Not a valid address here");
-  }
-  if (name !== undefined && !reading.files.has(name)) {
-    const said = "The referenced attachment was not found";
-    throw invalidForm(
-      `${path}.${key}`,
-      "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND",
-      said,
-    );
-  }
-  if (name !== undefined) reading.filesShown.add(name);
-}
-
-function checkSection(section: Body, path: string, reading: Reading): void {
-  for (const [index, child] of childrenOf(section, path, [1, 3]).entries()) {
-    const at = `${path}.components.${index}`;
-    numbered(child, at, reading);
-    if (child["type"] !== COMPONENT.text) throw unknownType(at, "(10,)");
-    checkText(child, at, reading);
-  }
-  const accessory = section["accessory"];
-  const at = `${path}.accessory`;
-  if (!isBody(accessory)) throw required(at);
-  numbered(accessory, at, reading);
-  if (accessory["type"] === COMPONENT.button) checkButton(accessory, at, reading);
-  else if (accessory["type"] === COMPONENT.thumbnail) checkMedia(accessory, "media", at, reading);
-  else throw unknownType(at, "(2, 11)");
-}
-
-function checkGallery(gallery: Body, path: string, reading: Reading): void {
-  const items = gallery["items"];
-  if (!Array.isArray(items) || items.length < 1 || items.length > 10) {
-    throw invalidForm(
-      `${path}.items`,
-      "BASE_TYPE_BAD_LENGTH",
-      "Must be between 1 and 10 in length.",
-    );
-  }
-  for (const [index, item] of (items as Body[]).entries()) {
-    checkMedia(item, "media", `${path}.items.${index}`, reading);
-  }
-}
-
-function check(component: Body, path: string, allowed: readonly number[], reading: Reading): void {
+function check(component: Body, path: string, v2: boolean, reading: Reading): void {
   const type = component["type"];
-  if (typeof type !== "number" || !allowed.includes(type)) {
-    throw unknownType(path, `(${allowed.join(", ")})`);
+  if (type !== COMPONENT.row && (!v2 || type !== COMPONENT.text)) {
+    throw unknownType(path, v2 ? "(1, 10)" : "(1,)");
   }
   numbered(component, path, reading);
   if (type === COMPONENT.row) checkRow(component, path, reading);
-  else if (type === COMPONENT.text) checkText(component, path, reading);
-  else if (type === COMPONENT.section) checkSection(component, path, reading);
-  else if (type === COMPONENT.gallery) checkGallery(component, path, reading);
-  else if (type === COMPONENT.file) checkMedia(component, "file", path, reading);
-  else if (type === COMPONENT.container) {
-    for (const [index, child] of childrenOf(component, path, [1, MAX_COMPONENTS]).entries()) {
-      check(child, `${path}.components.${index}`, IN_CONTAINER, reading);
-    }
-  }
+  else checkText(component, path, reading);
 }
 
 /** Components as they are kept: a copy in which each has its number. */
@@ -274,7 +153,6 @@ function withNumbers(components: readonly Body[], taken: ReadonlySet<number>): B
     };
     const children = component["components"];
     if (Array.isArray(children)) copy["components"] = (children as Body[]).map(number);
-    if (isBody(component["accessory"])) copy["accessory"] = number(component["accessory"]);
     return copy;
   };
   return components.map(number);
@@ -284,7 +162,7 @@ function withNumbers(components: readonly Body[], taken: ReadonlySet<number>): B
  * A message's components, checked and numbered. With `v2` every rule of Components V2, else rows alone.
  * @throws Refusal 50035, and 500 for more bytes of text than Discord's servers bear
  */
-export function readComponents(value: unknown, v2: boolean, files: ReadonlySet<string>): Body[] {
+export function readComponents(value: unknown, v2: boolean): Body[] {
   if (!Array.isArray(value)) {
     throw invalidForm(
       "components",
@@ -295,8 +173,6 @@ export function readComponents(value: unknown, v2: boolean, files: ReadonlySet<s
   const reading: Reading = {
     customIds: new Set(),
     numbers: new Set(),
-    files,
-    filesShown: new Set(),
     count: 0,
     text: 0,
     bytes: 0,
@@ -310,7 +186,7 @@ export function readComponents(value: unknown, v2: boolean, files: ReadonlySet<s
   }
   for (const [index, component] of value.entries()) {
     if (!isBody(component)) throw required(`components.${index}`);
-    check(component, `components.${index}`, v2 ? V2_TOP : [COMPONENT.row], reading);
+    check(component, `components.${index}`, v2, reading);
   }
   if (reading.count > MAX_COMPONENTS) {
     const said = `The maximum of ${MAX_COMPONENTS} components in a message was exceeded`;
@@ -321,13 +197,5 @@ export function readComponents(value: unknown, v2: boolean, files: ReadonlySet<s
     throw invalidForm("components", "COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED", said);
   }
   if (reading.bytes > MAX_TEXT_BYTES) throw new Refusal(500, 0, "500: Internal Server Error");
-  if (v2) {
-    for (const name of files) {
-      if (!reading.filesShown.has(name)) {
-        const said = `${name} is attached and no component shows it`;
-        throw invalidForm("attachments", "ATTACHMENT_NOT_REFERENCED", said);
-      }
-    }
-  }
   return withNumbers(value as Body[], reading.numbers);
 }

@@ -19,14 +19,13 @@ import {
   removeMessage,
   tellChannel,
   tellMember,
-  tellMessage,
   TIMES,
   type Ping,
   type Platform,
   type Times,
 } from "./platform.ts";
 import { buttonsOf, isWritten, textOf, type ButtonSeen } from "./reading.ts";
-import { editAs, sayAs, type SayOptions } from "./saying.ts";
+import { sayAs, type SayOptions } from "./saying.ts";
 import { RestServer, type Call, type Fault } from "./server.ts";
 import { openThread, THREAD_ROUTES } from "./thread-routes.ts";
 import {
@@ -307,10 +306,6 @@ export class FakeDiscord {
   /** A person writes; returns the message's id. A thread that nobody locked is unarchived by it. */
   say(user: FakeUser, channel: FakeChannel, text: string, options: SayOptions = {}): string {
     return sayAs(this.#platform, user, channel, text, options);
-  }
-
-  edit(messageId: string, text: string): void {
-    tellMessage(this.#platform, "MESSAGE_UPDATE", editAs(this.#platform, messageId, text));
   }
 
   remove(messageId: string): void {

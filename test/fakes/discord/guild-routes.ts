@@ -1,5 +1,5 @@
 import { leaveGuild } from "./furnishing.ts";
-import { channelJson, guildJson, memberJson, roleJson, userJson } from "./payloads.ts";
+import { channelJson, guildJson, memberJson, userJson } from "./payloads.ts";
 import { invalidForm, refusal } from "./refusals.ts";
 import type { Answer, Asked, Route } from "./route.ts";
 import { dmWith, type FakeGuild } from "./world.ts";
@@ -82,44 +82,7 @@ export const GUILD_ROUTES: readonly Route[] = [
     },
   },
   { method: "POST", pattern: "/users/@me/channels", run: openDm },
-  {
-    method: "GET",
-    pattern: "/users/:user",
-    run: ({ platform, param }) => {
-      const user = platform.world.users.get(param("user"));
-      if (user === undefined) throw refusal("unknownUser");
-      return userJson(user);
-    },
-  },
-  {
-    method: "GET",
-    pattern: "/guilds/:guild",
-    run: (asked) => {
-      const guild = guildFor(asked);
-      const counts = {
-        approximate_member_count: guild.members.size,
-        approximate_presence_count: 1,
-      };
-      return asked.query.get("with_counts") === "true"
-        ? { ...guildJson(guild), ...counts }
-        : guildJson(guild);
-    },
-  },
-  {
-    method: "GET",
-    pattern: "/guilds/:guild/channels",
-    run: (asked) => {
-      const guild = guildFor(asked);
-      return [...asked.platform.world.channels.values()]
-        .filter((each) => each.guildId === guild.id && each.thread === undefined)
-        .map((each) => channelJson(asked.platform.world, each));
-    },
-  },
-  {
-    method: "GET",
-    pattern: "/guilds/:guild/roles",
-    run: (asked) => [...guildFor(asked).roles.values()].map(roleJson),
-  },
+  { method: "GET", pattern: "/guilds/:guild", run: (asked) => guildJson(guildFor(asked)) },
   { method: "GET", pattern: "/guilds/:guild/members", run: listMembers },
   { method: "GET", pattern: "/guilds/:guild/members/:user", run: getMember },
 ];

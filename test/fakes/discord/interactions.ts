@@ -1,22 +1,15 @@
 import { isBody } from "./components.ts";
-import { FLAGS, readEdit, readNewMessage, type MessageBody } from "./message-body.ts";
+import { FLAGS, readNewMessage } from "./message-body.ts";
 import { filledIn, readModal, type OpenModal } from "./modals.ts";
 import { channelJson, memberJson, messageJson, userJson } from "./payloads.ts";
 import { permissionsIn } from "./permissions.ts";
-import {
-  applyEdit,
-  draftMessage,
-  notePings,
-  publish,
-  removeMessage,
-  tellMessage,
-  type Platform,
-} from "./platform.ts";
+import { draftMessage, notePings, publish, type Platform } from "./platform.ts";
 import { invalidForm, refusal } from "./refusals.ts";
 import type { Answer, Asked, Route } from "./route.ts";
 import type { Body, FakeChannel, FakeMessage, FakeUser } from "./world.ts";
 
-type How = "reply" | "deferReply" | "deferUpdate" | "update" | "modal";
+/** The answers that the program gives. */
+type How = "reply" | "deferUpdate" | "modal";
 
 /** How a press or a form ended. `failed`: nobody answered in time, and Discord said "This interaction failed". */
 export type Outcome = { interaction: string } & (
@@ -26,9 +19,7 @@ export type Outcome = { interaction: string } & (
 
 const HOWS: Record<number, How> = {
   4: "reply",
-  5: "deferReply",
   6: "deferUpdate",
-  7: "update",
   9: "modal",
 };
 const COMPONENT_PRESS = 3;
@@ -49,9 +40,6 @@ interface Interaction {
   how: How | undefined;
   /** Nobody answered in time. */
   dead: boolean;
-  /** What `@original` is. */
-  original: FakeMessage | undefined;
-  readonly followUps: Map<string, FakeMessage>;
 }
 
 /** Presses and forms: who pressed what, how it was answered, and what only one person sees. */
@@ -150,8 +138,6 @@ export function createInteractions(platform: Platform): Interactions {
         },
         how: undefined,
         dead: false,
-        original: undefined,
-        followUps: new Map(),
       };
       known.set(id, interaction);
       byToken.set(token, interaction);
@@ -160,57 +146,23 @@ export function createInteractions(platform: Platform): Interactions {
   };
 
   /** A message in answer to an interaction: for one person, or in the channel. */
-  const answer = (
-    interaction: Interaction,
-    body: MessageBody,
-    flags: number,
-    allowed: Body | undefined,
-  ): FakeMessage => {
-    const message = draftMessage(platform, interaction.channel, { author: world.bot, body, flags });
-    if ((message.flags & FLAGS.ephemeral) === 0) publish(platform, interaction.channel, message);
-    else ephemeral.set(message.id, { user: interaction.user, message });
+  const answer = (interaction: Interaction, data: Body): FakeMessage => {
+    const { channel, user } = interaction;
+    const body = readNewMessage(data, true);
+    const message = draftMessage(platform, channel, { author: world.bot, body });
+    if ((message.flags & FLAGS.ephemeral) === 0) publish(platform, channel, message);
+    else ephemeral.set(message.id, { user, message });
     // Without allowed_mentions an interaction's answer may mention people, and nobody else.
-    notePings(platform, message, allowed ?? { parse: ["users"] });
+    notePings(platform, message, body.allowed ?? { parse: ["users"] });
     return message;
   };
 
-  const change = (asked: Asked, message: FakeMessage, body: Body): void => {
-    applyEdit(platform, message, readEdit(body, asked.uploads, message));
-    if ((message.flags & FLAGS.ephemeral) === 0) tellMessage(platform, "MESSAGE_UPDATE", message);
-  };
-
   /** The first answer, by its type. @throws Refusal */
-  const respond = (asked: Asked, interaction: Interaction, how: How, data: Body): void => {
-    if (
-      (how === "reply" || how === "deferReply") &&
-      interaction.channel.thread?.archived === true
-    ) {
-      throw refusal("threadArchived");
-    }
+  const respond = (interaction: Interaction, how: How, data: Body): void => {
     if (how === "reply") {
-      const body = readNewMessage(data, asked.uploads, true);
-      interaction.original = answer(interaction, body, 0, body.allowed);
-    } else if (how === "deferReply") {
-      const flags = Number(data["flags"] ?? 0);
-      if ((flags & FLAGS.componentsV2) !== 0) {
-        const said = "IS_COMPONENTS_V2 cannot be set on a deferred response";
-        throw invalidForm("data.flags", "INTERACTION_DEFERRED_FLAGS_INVALID", said);
-      }
-      const empty = {
-        content: "",
-        components: [],
-        embeds: [],
-        flags: flags & FLAGS.ephemeral,
-        uploads: [],
-        allowed: undefined,
-      };
-      interaction.original = answer(interaction, empty, FLAGS.loading, undefined);
-    } else if (how === "update") {
-      change(asked, interaction.message, data);
-      interaction.original = interaction.message;
-    } else if (how === "deferUpdate") {
-      interaction.original = interaction.message;
-    } else {
+      if (interaction.channel.thread?.archived === true) throw refusal("threadArchived");
+      answer(interaction, data);
+    } else if (how === "modal") {
       const modal = readModal(interaction.id, data);
       modals.set(modal.id, { user: interaction.user, from: interaction, modal });
     }
@@ -226,24 +178,6 @@ export function createInteractions(platform: Platform): Interactions {
     return found;
   };
 
-  const stands = (message: FakeMessage | undefined): message is FakeMessage =>
-    message !== undefined && (world.messages.has(message.id) || ephemeral.has(message.id));
-
-  const messageOf = (asked: Asked): FakeMessage => {
-    const interaction = tokenOf(asked);
-    const id = asked.param("message");
-    const found = id === "@original" ? interaction.original : interaction.followUps.get(id);
-    if (!stands(found)) throw refusal("unknownMessage");
-    return found;
-  };
-
-  const edit = (asked: Asked): Answer => {
-    const message = messageOf(asked);
-    change(asked, message, asked.body);
-    message.flags &= ~FLAGS.loading;
-    return messageJson(world, message, true);
-  };
-
   const callback = (asked: Asked): Answer => {
     const interaction = known.get(asked.param("interaction"));
     if (interaction === undefined || interaction.token !== asked.param("token")) {
@@ -256,47 +190,17 @@ export function createInteractions(platform: Platform): Interactions {
       throw invalidForm("type", "BASE_TYPE_CHOICES", "Value must be one of the types of callback.");
     }
     const data = isBody(asked.body["data"]) ? asked.body["data"] : {};
-    respond(asked, interaction, how, data);
+    respond(interaction, how, data);
     interaction.how = how;
     if (interaction.modal !== undefined) modals.delete(interaction.modal.id);
     const ms = Date.now() - interaction.startedAt;
     interaction.end({ interaction: interaction.id, kind: "acked", how, ms });
-    if (asked.query.get("with_response") !== "true") return undefined;
-    const message = how === "reply" || how === "update" ? interaction.original : undefined;
-    const about = {
-      id: interaction.id,
-      type: interaction.type,
-      response_message_id: interaction.original?.id,
-    };
-    const type = Number(asked.body["type"]);
-    const resource =
-      message === undefined ? { type } : { type, message: messageJson(world, message, true) };
-    return { interaction: about, resource };
-  };
-
-  const followUp = (asked: Asked): Answer => {
-    const interaction = tokenOf(asked);
-    const { original } = interaction;
-    if (stands(original) && (original.flags & FLAGS.loading) !== 0) {
-      // The first follow-up takes the place of what was deferred, and is as private as that.
-      change(asked, original, asked.body);
-      original.flags &= ~FLAGS.loading;
-      return messageJson(world, original, true);
-    }
-    const body = readNewMessage(asked.body, asked.uploads, true);
-    const message = answer(interaction, body, 0, body.allowed);
-    interaction.followUps.set(message.id, message);
-    return messageJson(world, message, true);
-  };
-
-  const remove = (asked: Asked): Answer => {
-    const message = messageOf(asked);
-    if (!ephemeral.delete(message.id)) removeMessage(platform, message);
     return undefined;
   };
 
-  const whole = "/webhooks/:application/:token/messages/:message";
-  const get = (asked: Asked): Answer => messageJson(world, messageOf(asked), true);
+  const followUp = (asked: Asked): Answer =>
+    messageJson(world, answer(tokenOf(asked), asked.body), true);
+
   const callbackPath = "/interactions/:interaction/:token/callback";
   return {
     press: (user, message, customId) =>
@@ -318,9 +222,6 @@ export function createInteractions(platform: Platform): Interactions {
     routes: [
       { method: "POST", pattern: callbackPath, open: true, run: callback },
       { method: "POST", pattern: "/webhooks/:application/:token", open: true, run: followUp },
-      { method: "GET", pattern: whole, open: true, run: get },
-      { method: "PATCH", pattern: whole, open: true, run: edit },
-      { method: "DELETE", pattern: whole, open: true, run: remove },
     ],
     stop() {
       for (const [timer, fail] of timers) {

@@ -61,14 +61,10 @@ function listed(allowed: Body, key: string): string[] {
 }
 
 /**
- * Who is notified by a new message. Without `allowed_mentions` everybody named is, and whoever is replied to. The bot's
+ * Who is notified by a new message. Without `allowed_mentions` everybody named is. The bot's
  * permission to mention everyone is not asked: an operator may have granted it.
  */
-export function pingedBy(
-  message: FakeMessage,
-  allowed: Body | undefined,
-  replied: string | undefined,
-): string[] {
+export function pingedBy(message: FakeMessage, allowed: Body | undefined): string[] {
   const named = readMentions(mentionable(message.content, message.components));
   const parse = allowed === undefined ? ["users", "roles", "everyone"] : listed(allowed, "parse");
   const pick = (kind: "users" | "roles"): string[] => {
@@ -82,8 +78,5 @@ export function pingedBy(
     ...pick("roles"),
     ...(named.everyone && everyone ? ["everyone"] : []),
     ...(named.here && everyone ? ["here"] : []),
-    ...(replied !== undefined && (allowed === undefined || allowed["replied_user"] === true)
-      ? [replied]
-      : []),
   ];
 }

@@ -1,34 +1,24 @@
 import { isBody, readComponents } from "./components.ts";
 import { invalidForm, refusal } from "./refusals.ts";
-import type { Body, FakeAttachment } from "./world.ts";
+import type { Body } from "./world.ts";
 
 export const FLAGS = {
   suppressEmbeds: 1 << 2,
   hasThread: 1 << 5,
   ephemeral: 1 << 6,
-  loading: 1 << 7,
   suppressNotifications: 1 << 12,
   componentsV2: 1 << 15,
 } as const;
 
 const MAX_CONTENT = 2_000;
-const MAX_EMBEDS = 10;
-const MAX_EMBED_TEXT = 6_000;
-const MAX_FILES = 10;
-const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const MAX_ALLOWED = 100;
 const MAX_NONCE = 25;
-
-/** A file of a multipart request. */
-export type Upload = Omit<FakeAttachment, "id" | "url">;
 
 /** A message as it was asked for, checked. */
 export interface MessageBody {
   content: string;
   components: Body[];
-  embeds: Body[];
   flags: number;
-  uploads: readonly Upload[];
   allowed: Body | undefined;
 }
 
@@ -43,37 +33,6 @@ function readContent(value: unknown): string {
     throw invalidForm("content", "BASE_TYPE_MAX_LENGTH", said);
   }
   return content;
-}
-
-function embedText(embed: Body): number {
-  const inner = (value: unknown, key: string): string =>
-    isBody(value) && typeof value[key] === "string" ? value[key] : "";
-  const fields = Array.isArray(embed["fields"]) ? embed["fields"] : [];
-  const texts = [
-    inner(embed, "title"),
-    inner(embed, "description"),
-    inner(embed["footer"], "text"),
-    inner(embed["author"], "name"),
-    ...fields.flatMap((field) => [inner(field, "name"), inner(field, "value")]),
-  ];
-  return texts.join("").length;
-}
-
-function readEmbeds(value: unknown): Body[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value) || value.length > MAX_EMBEDS) {
-    throw invalidForm(
-      "embeds",
-      "BASE_TYPE_MAX_LENGTH",
-      `Must be ${MAX_EMBEDS} or fewer in length.`,
-    );
-  }
-  const embeds = value.filter(isBody);
-  if (embeds.reduce((sum, embed) => sum + embedText(embed), 0) > MAX_EMBED_TEXT) {
-    const said = `Embed size exceeds maximum size of ${MAX_EMBED_TEXT}`;
-    throw invalidForm("embeds", "MAX_EMBED_SIZE_EXCEEDED", said);
-  }
-  return embeds;
 }
 
 /** @throws Refusal 50035 for a list besides a `parse` of the same kind, or more than 100 ids */
@@ -113,19 +72,10 @@ function readFlags(value: unknown, settable: number): number {
   return value & settable;
 }
 
-function checkUploads(uploads: readonly Upload[]): void {
-  if (uploads.length > MAX_FILES) {
-    throw invalidForm(
-      "attachments",
-      "BASE_TYPE_MAX_LENGTH",
-      `Must be ${MAX_FILES} or fewer in length.`,
-    );
-  }
-  if (uploads.some((upload) => upload.bytes.length > MAX_FILE_BYTES)) throw refusal("tooLarge");
-}
-
-function refuseLegacy(body: Body): void {
-  for (const key of ["content", "embeds", "poll", "sticker_ids"]) {
+/** What the program never sends; beside components of version 2 Discord refuses the content too. */
+function refuseOthers(body: Body, v2: boolean): void {
+  const others = ["embeds", "poll", "sticker_ids", "attachments", "message_reference"];
+  for (const key of v2 ? ["content", ...others] : others) {
     const value = body[key];
     const empty =
       value === undefined ||
@@ -145,28 +95,19 @@ const CREATABLE = FLAGS.suppressEmbeds | FLAGS.suppressNotifications | FLAGS.com
  * A new message. `ephemeral` only where an interaction is answered.
  * @throws Refusal 50006, 50035, 40005, and 500 as `readComponents`
  */
-export function readNewMessage(
-  body: Body,
-  uploads: readonly Upload[],
-  ephemeral: boolean,
-): MessageBody {
-  checkUploads(uploads);
+export function readNewMessage(body: Body, ephemeral: boolean): MessageBody {
   const flags = readFlags(body["flags"], CREATABLE | (ephemeral ? FLAGS.ephemeral : 0));
   const v2 = (flags & FLAGS.componentsV2) !== 0;
-  if (v2) refuseLegacy(body);
-  const names = new Set(uploads.map((upload) => upload.name));
-  const components = readComponents(body["components"] ?? [], v2, v2 ? names : new Set());
+  refuseOthers(body, v2);
+  const components = readComponents(body["components"] ?? [], v2);
   const content = readContent(body["content"]);
-  const embeds = readEmbeds(body["embeds"]);
   // In a message without the flag rows alone are nothing to show.
-  const something = v2 ? components.length : content.length + embeds.length + uploads.length;
+  const something = v2 ? components.length : content.length;
   if (something === 0) throw refusal("emptyMessage");
   return {
     content,
     components,
-    embeds,
     flags,
-    uploads,
     allowed: readAllowed(body["allowed_mentions"]),
   };
 }
@@ -175,12 +116,7 @@ export function readNewMessage(
  * A message as it stands after an edit: what the request leaves out stays.
  * @throws Refusal 50006, 50035; also for taking back Components V2, which no message ever loses
  */
-export function readEdit(
-  body: Body,
-  uploads: readonly Upload[],
-  before: Omit<MessageBody, "uploads" | "allowed"> & { attachments: readonly { name: string }[] },
-): MessageBody {
-  checkUploads(uploads);
+export function readEdit(body: Body, before: Omit<MessageBody, "allowed">): MessageBody {
   const hadV2 = (before.flags & FLAGS.componentsV2) !== 0;
   const asked = readFlags(body["flags"], FLAGS.suppressEmbeds | FLAGS.componentsV2);
   const given = body["flags"] !== undefined && body["flags"] !== null;
@@ -189,35 +125,24 @@ export function readEdit(
     throw invalidForm("flags", "MESSAGE_CANNOT_REMOVE_COMPONENTS_V2_FLAG", said);
   }
   const v2 = hadV2 || (asked & FLAGS.componentsV2) !== 0;
-  if (v2) refuseLegacy(body);
+  refuseOthers(body, v2);
   const kept = (key: string): boolean => body[key] === undefined;
-  if (v2 && !hadV2) {
-    for (const [key, there] of [
-      ["content", before.content !== ""],
-      ["embeds", before.embeds.length > 0],
-    ] as const) {
-      if (!there || !kept(key)) continue;
-      const code = "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2";
-      throw invalidForm(key, code, `The '${key}' field has to be removed`);
-    }
+  if (v2 && !hadV2 && before.content !== "" && kept("content")) {
+    const code = "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2";
+    throw invalidForm("content", code, "The 'content' field has to be removed");
   }
-  const names = new Set([...before.attachments, ...uploads].map((file) => file.name));
   const components = kept("components")
     ? before.components
-    : readComponents(body["components"] ?? [], v2, v2 ? names : new Set());
+    : readComponents(body["components"] ?? [], v2);
   const content = kept("content") ? before.content : readContent(body["content"]);
-  const embeds = kept("embeds") ? before.embeds : readEmbeds(body["embeds"]);
-  const files = before.attachments.length + uploads.length;
-  const something = v2 ? components.length : content.length + embeds.length + files;
+  const something = v2 ? components.length : content.length;
   if (something === 0) throw refusal("emptyMessage");
   const settable = FLAGS.suppressEmbeds | FLAGS.componentsV2;
   const flags = given ? (before.flags & ~settable) | asked : before.flags;
   return {
     content,
     components,
-    embeds,
     flags,
-    uploads,
     allowed: readAllowed(body["allowed_mentions"]),
   };
 }

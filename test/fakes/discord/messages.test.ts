@@ -4,6 +4,13 @@ import { eventually } from "../../until.ts";
 
 const desk = useDesk();
 
+const X = { type: 10, content: "x" };
+const inRow = (button: object) => ({
+  type: 1,
+  components: [{ type: 2, custom_id: "a", ...button }],
+});
+
+/** By https://discord.com/developers/docs/resources/message#create-message and /components/reference. */
 describe("messages", () => {
   test("a conversation: sent, edited, read back, deleted", async () => {
     const client = await desk.login();
@@ -27,22 +34,6 @@ describe("messages", () => {
     expect(
       desk.discord.calls.filter((call) => call.method === "PATCH").map((call) => call.status),
     ).toEqual([200, 404]);
-  });
-
-  test("pages before, after and around a message", async () => {
-    const client = await desk.login();
-    const ids = Array.from({ length: 6 }, (_, index) =>
-      desk.discord.say(desk.ana, desk.channel, `m${index}`),
-    );
-    const page = async (query: object): Promise<string[]> => {
-      const found = await desk
-        .textChannel(client)
-        .messages.fetch({ limit: 2, cache: false, ...query });
-      return found.map((each) => each.content);
-    };
-    expect(await page({ before: ids[3] })).toEqual(["m2", "m1"]);
-    expect(await page({ after: ids[3] })).toEqual(["m5", "m4"]);
-    expect(await page({ around: ids[3], limit: 3 })).toEqual(["m4", "m3", "m2"]);
   });
 
   test("one nonce is one message while it is remembered", async () => {
@@ -95,26 +86,40 @@ describe("messages", () => {
       },
       50035,
     ],
-    [
-      "a container in a container",
-      { ...v2, components: [{ type: 17, components: [{ type: 17, components: [] }] }] },
-      50035,
-    ],
     ["a component that does not exist", { ...v2, components: [{ type: 99 }] }, 50035],
+    ["a select, which it never sends", { ...v2, components: [inRow({ type: 5 })] }, 50035],
+    ["a button of no style", { ...v2, components: [inRow({ label: "x", style: 7 })] }, 50035],
+    ["a button without a label", { ...v2, components: [inRow({ style: 1 })] }, 50035],
+    ["a row without buttons", { ...v2, components: [{ type: 1 }] }, 50035],
+    ["a row of what is no button", { ...v2, components: [{ type: 1, components: [1] }] }, 50035],
+    ["six rows without the flag", { content: "x", components: Array(6).fill(row("a")) }, 50035],
+    ["components that are no list", { ...v2, components: {} }, 50035],
+    ["a component that is no object", { ...v2, components: ["x"] }, 50035],
     [
-      "a row of two selects",
+      "a number given twice",
       {
         ...v2,
         components: [
-          {
-            type: 1,
-            components: [
-              { type: 5, custom_id: "a" },
-              { type: 5, custom_id: "b" },
-            ],
-          },
+          { ...X, id: 1 },
+          { ...X, id: 1 },
         ],
       },
+      50035,
+    ],
+    ["a content that is no text", { content: 1 }, 50035],
+    ["flags that are no number", { content: "x", flags: "V2" }, 50035],
+    ["embeds, which it never sends", { content: "x", embeds: [{ title: "x" }] }, 50035],
+    [
+      "a reply, which it never sends",
+      { content: "x", message_reference: { message_id: "1" } },
+      50035,
+    ],
+    ["mentions that are no object", { content: "x", allowed_mentions: [] }, 50035],
+    ["mentions of no kind", { content: "x", allowed_mentions: { parse: ["all"] } }, 50035],
+    ["101 mentions", { content: "x", allowed_mentions: { users: Array(101).fill("1") } }, 50035],
+    [
+      "mentions twice",
+      { content: "x", allowed_mentions: { parse: ["users"], users: ["1"] } },
       50035,
     ],
   ] as const)("refuses %s", async ([, body, code]) => {

@@ -72,8 +72,8 @@ function readSelect(select: Body, path: string, taken: Set<string>): ModalInput 
   };
 }
 
-/** `own` tells that the label stands in the input itself, as in an ActionRow. */
-function readInput(input: Body, path: string, taken: Set<string>, own: boolean): ModalInput {
+/** The text input of a Label. */
+function readInput(input: Body, path: string, taken: Set<string>): ModalInput {
   if (input["type"] !== COMPONENT.textInput) {
     throw invalidForm(
       `${path}.type`,
@@ -85,8 +85,7 @@ function readInput(input: Body, path: string, taken: Set<string>, own: boolean):
   if (input["style"] !== 1 && input["style"] !== 2) {
     throw invalidForm(`${path}.style`, "BASE_TYPE_CHOICES", "Value must be one of {1, 2}.");
   }
-  if (own) stringOf(input, "label", path, [1, 45]);
-  else if (input["label"] !== undefined && input["label"] !== null) {
+  if (input["label"] !== undefined && input["label"] !== null) {
     const said = "label is not allowed on a text input inside a Label";
     throw invalidForm(`${path}.label`, "TEXT_INPUT_LABEL_IN_LABEL", said);
   }
@@ -96,7 +95,7 @@ function readInput(input: Body, path: string, taken: Set<string>, own: boolean):
   const value = input["value"] === undefined ? "" : stringOf(input, "value", path, [0, maxLength]);
   return {
     customId: String(input["custom_id"]),
-    label: own ? String(input["label"]) : "",
+    label: "",
     description: "",
     value,
     required: input["required"] !== false,
@@ -116,27 +115,19 @@ export function readModal(id: string, data: unknown): OpenModal {
   const inputs: ModalInput[] = [];
   for (const [index, component] of components.entries()) {
     const path = `data.components.${index}`;
-    if (component["type"] === COMPONENT.row) {
-      const [input] = childrenOf(component, path, [1, 1]);
-      if (input !== undefined) inputs.push(readInput(input, `${path}.components.0`, taken, true));
-    } else if (component["type"] === COMPONENT.label) {
-      const label = stringOf(component, "label", path, [1, 45]);
-      const has = component["description"] !== undefined && component["description"] !== null;
-      const description = has ? stringOf(component, "description", path, [1, 100]) : "";
-      const inner = component["component"];
-      if (!isBody(inner)) {
-        throw invalidForm(`${path}.component`, "BASE_TYPE_REQUIRED", "This field is required");
-      }
-      const at = `${path}.component`;
-      const isSelect = inner["type"] === COMPONENT.stringSelect;
-      const input = isSelect ? readSelect(inner, at, taken) : readInput(inner, at, taken, false);
-      inputs.push({ ...input, label, description });
-    } else if (component["type"] === COMPONENT.text) {
-      stringOf(component, "content", path, [1, MAX_INPUT]);
-    } else {
-      const said = 'Value of field "type" must be one of (1, 10, 18).';
+    if (component["type"] !== COMPONENT.label) {
+      const said = 'Value of field "type" must be one of (18,).';
       throw invalidForm(`${path}.type`, "UNION_TYPE_CHOICES", said);
     }
+    const label = stringOf(component, "label", path, [1, 45]);
+    const has = component["description"] !== undefined && component["description"] !== null;
+    const description = has ? stringOf(component, "description", path, [1, 100]) : "";
+    const inner = component["component"];
+    const at = `${path}.component`;
+    if (!isBody(inner)) throw invalidForm(at, "BASE_TYPE_REQUIRED", "This field is required");
+    const isSelect = inner["type"] === COMPONENT.stringSelect;
+    const input = isSelect ? readSelect(inner, at, taken) : readInput(inner, at, taken);
+    inputs.push({ ...input, label, description });
   }
   return { id, customId, title, inputs, components };
 }
@@ -164,15 +155,9 @@ export function filledIn(modal: OpenModal, values: Record<string, string>): Body
     }
     return { type: COMPONENT.textInput, custom_id: known.customId, value, id: 2 };
   };
-  return modal.components.flatMap((component, index): Body[] => {
-    const id = index + 1;
-    if (component["type"] === COMPONENT.row) {
-      const inputs = (component["components"] as Body[]).map(answer);
-      return [{ type: COMPONENT.row, id, components: inputs }];
-    }
-    if (component["type"] === COMPONENT.label) {
-      return [{ type: COMPONENT.label, id, component: answer(component["component"] as Body) }];
-    }
-    return [{ type: COMPONENT.text, id }];
-  });
+  return modal.components.map((component, index) => ({
+    type: COMPONENT.label,
+    id: index + 1,
+    component: answer(component["component"] as Body),
+  }));
 }

@@ -228,7 +228,7 @@ export function messageJson(world: World, message: FakeMessage, hasContent: bool
     }),
     mention_roles: message.mentions.roles,
     attachments: blank ? [] : attachmentsJson(message),
-    embeds: blank ? [] : message.embeds,
+    embeds: [],
     components: blank ? [] : message.components,
     pinned: false,
     type: message.type,

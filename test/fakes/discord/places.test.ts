@@ -144,7 +144,7 @@ describe("who may what", () => {
 
   test("direct messages reach who takes them", async () => {
     const client = await desk.login();
-    await (await client.users.fetch(desk.ana.id)).send("hello");
+    await client.users.send(desk.ana.id, "hello");
     expect(desk.discord.dms(desk.ana).map((each) => each.content)).toEqual(["hello"]);
     const shy = desk.discord.addUser({ name: "Shy", refusesDms: true });
     desk.discord.addMember(desk.guild, shy);

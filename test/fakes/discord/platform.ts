@@ -132,20 +132,6 @@ export function tellMember(
   );
 }
 
-export function tellTyping(platform: Platform, channel: FakeChannel, user: FakeUser): void {
-  const intent = channel.guildId === undefined ? INTENTS.directTyping : INTENTS.guildTyping;
-  platform.gateway.dispatch("TYPING_START", (session) =>
-    (session.intents & intent) === 0
-      ? undefined
-      : {
-          channel_id: channel.id,
-          guild_id: channel.guildId,
-          user_id: user.id,
-          timestamp: Math.floor(Date.now() / 1_000),
-        },
-  );
-}
-
 /** Files as they are kept, each at an address of its own. */
 function keepFiles(
   platform: Platform,
@@ -165,7 +151,8 @@ function keepFiles(
 /** What a new message is made of. */
 export interface Draft {
   author: FakeUser;
-  body: MessageBody;
+  body: Omit<MessageBody, "allowed">;
+  files?: readonly { name: string; type: string; bytes: Uint8Array }[];
   type?: number;
   nonce?: string | number | undefined;
   reference?: FakeMessage["reference"];
@@ -191,8 +178,7 @@ export function draftMessage(platform: Platform, channel: FakeChannel, draft: Dr
     reference: draft.reference,
     content: body.content,
     components: body.components,
-    embeds: body.embeds,
-    attachments: keepFiles(platform, channel.id, body.uploads),
+    attachments: keepFiles(platform, channel.id, draft.files ?? []),
     flags: body.flags | (draft.flags ?? 0),
     mentions: mentionsOf(world, body.content, body.components),
     editedAt: undefined,
@@ -206,11 +192,7 @@ export function notePings(
   message: FakeMessage,
   allowed: Body | undefined,
 ): void {
-  const replied =
-    message.reference === undefined
-      ? undefined
-      : platform.world.messages.get(message.reference.messageId)?.author.id;
-  for (const target of pingedBy(message, allowed, replied)) {
+  for (const target of pingedBy(message, allowed)) {
     platform.pings.push({ channelId: message.channelId, messageId: message.id, target });
   }
 }
@@ -230,12 +212,7 @@ export function publish(platform: Platform, channel: FakeChannel, message: FakeM
 export function applyEdit(platform: Platform, message: FakeMessage, body: MessageBody): void {
   message.content = body.content;
   message.components = body.components;
-  message.embeds = body.embeds;
   message.flags = body.flags;
-  message.attachments = [
-    ...message.attachments,
-    ...keepFiles(platform, message.channelId, body.uploads),
-  ];
   message.mentions = mentionsOf(platform.world, body.content, body.components);
   message.editedAt = Date.now();
   message.edits += 1;

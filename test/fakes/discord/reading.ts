@@ -1,15 +1,15 @@
-import { COMPONENT, isBody } from "./components.ts";
+import { COMPONENT } from "./components.ts";
 import { MESSAGE_TYPES, textIn, type Body, type FakeMessage } from "./world.ts";
 
 /** A button as a person sees it. */
 export interface ButtonSeen {
   label: string;
   customId: string;
-  style: "primary" | "secondary" | "success" | "danger" | "link" | "premium";
+  style: "primary" | "secondary" | "success" | "danger";
   disabled: boolean;
 }
 
-const STYLES = ["primary", "secondary", "success", "danger", "link", "premium"] as const;
+const STYLES = ["primary", "secondary", "success", "danger"] as const;
 
 /** Every component of a message, in the order in which they are shown. */
 function flat(components: readonly Body[]): Body[] {
@@ -17,8 +17,7 @@ function flat(components: readonly Body[]): Body[] {
     const children = Array.isArray(component["components"])
       ? (component["components"] as Body[])
       : [];
-    const accessory = isBody(component["accessory"]) ? [component["accessory"]] : [];
-    return [component, ...flat(children), ...flat(accessory)];
+    return [component, ...flat(children)];
   });
 }
 
@@ -27,10 +26,7 @@ export function textOf(message: FakeMessage): string {
   const displays = flat(message.components).flatMap((each) =>
     each["type"] === COMPONENT.text ? [String(each["content"])] : [],
   );
-  const embeds = message.embeds.flatMap((each) =>
-    [each["title"], each["description"]].filter((text) => typeof text === "string"),
-  );
-  return [message.content, ...displays, ...embeds].filter((text) => text !== "").join("\n");
+  return [message.content, ...displays].filter((text) => text !== "").join("\n");
 }
 
 export function buttonsOf(message: FakeMessage): ButtonSeen[] {
@@ -39,7 +35,7 @@ export function buttonsOf(message: FakeMessage): ButtonSeen[] {
     return [
       {
         label: textIn(each, "label"),
-        customId: textIn(each, "custom_id") || textIn(each, "url"),
+        customId: textIn(each, "custom_id"),
         style: STYLES[Number(each["style"]) - 1] ?? "secondary",
         disabled: each["disabled"] === true,
       },

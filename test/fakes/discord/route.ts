@@ -1,4 +1,3 @@
-import type { Upload } from "./message-body.ts";
 import type { Platform } from "./platform.ts";
 import type { Body } from "./world.ts";
 
@@ -9,7 +8,6 @@ export interface Asked {
   readonly param: (name: string) => string;
   readonly query: URLSearchParams;
   readonly body: Body;
-  readonly uploads: readonly Upload[];
 }
 
 /** An answer; no body is a 204. */

@@ -1,7 +1,6 @@
 import { may, PERMISSIONS } from "./permissions.ts";
-import { mentionsOf } from "./mentions.ts";
 import { draftMessage, publish, tellChannel, type Platform } from "./platform.ts";
-import { MESSAGE_TYPES, type FakeChannel, type FakeMessage, type FakeUser } from "./world.ts";
+import { MESSAGE_TYPES, type FakeChannel, type FakeUser } from "./world.ts";
 
 export interface SayOptions {
   /** Begins with a mention of the bot. */
@@ -53,7 +52,8 @@ export function sayAs(
     throw new Error(`No message ${options.replyTo}`);
   const message = draftMessage(platform, channel, {
     author: user,
-    body: { content, components: [], embeds: [], flags: 0, uploads: files, allowed: undefined },
+    body: { content, components: [], flags: 0 },
+    files,
     reference: replied && { channelId: channel.id, messageId: replied.id },
     webhookId: options.webhook === true ? world.newId() : undefined,
     ...(options.system === true ? { type: MESSAGE_TYPES.join } : {}),
@@ -67,15 +67,4 @@ export function sayAs(
   }
   publish(platform, channel, message);
   return message.id;
-}
-
-/** A person changes what they wrote. */
-export function editAs(platform: Platform, messageId: string, text: string): FakeMessage {
-  const message = platform.world.messages.get(messageId);
-  if (message === undefined) throw new Error(`No message ${messageId}`);
-  message.content = text.trim();
-  message.mentions = mentionsOf(platform.world, message.content, message.components);
-  message.editedAt = Date.now();
-  message.edits += 1;
-  return message;
 }

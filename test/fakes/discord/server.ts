@@ -4,7 +4,6 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isBody } from "./components.ts";
 import type { Limits } from "./limits.ts";
-import type { Upload } from "./message-body.ts";
 import { Refusal, refusal } from "./refusals.ts";
 import type { Platform } from "./platform.ts";
 import type { Route } from "./route.ts";
@@ -75,7 +74,7 @@ function matchOf(routes: readonly Route[], method: string, path: string): Match 
   return undefined;
 }
 
-async function bodyOf(request: http.IncomingMessage): Promise<{ body: Body; uploads: Upload[] }> {
+async function bodyOf(request: http.IncomingMessage): Promise<Body> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -83,36 +82,17 @@ async function bodyOf(request: http.IncomingMessage): Promise<{ body: Body; uplo
     if (size > MAX_BODY_BYTES) throw refusal("tooLarge");
     chunks.push(chunk);
   }
-  const bytes = Buffer.concat(chunks);
-  const type = request.headers["content-type"] ?? "";
-  const read = (text: string): Body => {
-    try {
-      const value: unknown = JSON.parse(text);
-      return isBody(value) ? value : { list: value };
-    } catch {
-      throw refusal("invalidJson");
-    }
-  };
-  if (bytes.length === 0) return { body: {}, uploads: [] };
-  if (type.startsWith("application/json")) return { body: read(bytes.toString()), uploads: [] };
-  if (!type.startsWith("multipart/form-data")) {
+  if (size === 0) return {};
+  // Files are sent as multipart/form-data; the program sends none.
+  if (request.headers["content-type"]?.startsWith("application/json") !== true) {
     throw new Refusal(400, 50035, "Invalid Form Body", { body: { errors: {} } });
   }
-  const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
-  const uploads: Upload[] = [];
-  let body: Body = {};
-  for (const [key, value] of form) {
-    if (typeof value === "string") {
-      if (key === "payload_json") body = read(value);
-    } else {
-      uploads.push({
-        name: value.name,
-        type: value.type,
-        bytes: new Uint8Array(await value.arrayBuffer()),
-      });
-    }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    return isBody(value) ? value : { list: value };
+  } catch {
+    throw refusal("invalidJson");
   }
-  return { body, uploads };
 }
 
 /** What the server needs of the rest. */
@@ -241,7 +221,7 @@ export class RestServer {
       if (this.#host.limits.banned) {
         return { status: 429, headers: { "Retry-After": "3600" }, html: "error code: 1015" };
       }
-      const { body, uploads } = await bodyOf(request);
+      const body = await bodyOf(request);
       call.body = Array.isArray(body["list"]) ? body["list"] : body;
       if (fault?.status !== undefined) throw faultOf(fault);
       if (match === undefined) throw new Refusal(404, 0, "404: Not Found");
@@ -279,7 +259,6 @@ export class RestServer {
         param,
         query: url.searchParams,
         body,
-        uploads,
       });
       if (answer === undefined) return { status: 204, headers };
       return { status: route.status ?? 200, headers, body: answer };

@@ -68,17 +68,9 @@ export function openThread(
   tellChannel(platform, "THREAD_CREATE", channel, { newly_created: true });
   if (options.from === undefined) return channel;
   markThread(platform, options.from);
-  const empty = {
-    content: "",
-    components: [],
-    embeds: [],
-    flags: 0,
-    uploads: [],
-    allowed: undefined,
-  };
   const pointer = draftMessage(platform, channel, {
     author: options.owner,
-    body: empty,
+    body: { content: "", components: [], flags: 0 },
     type: MESSAGE_TYPES.threadStarter,
     reference: { channelId: parent.id, messageId: options.from.id },
   });
@@ -104,31 +96,17 @@ function startFromMessage({ platform, param, body }: Asked): Answer {
   );
 }
 
-/**
- * Unarchiving takes SendMessagesInThreads, and ManageThreads where a moderator locked it; all else takes ownership or
- * ManageThreads. An archived thread changes in no other way than back.
- */
-function changeThread(
-  platform: Platform,
-  channel: FakeChannel,
-  thread: FakeThread,
-  body: Body,
-): void {
+/** The program only unarchives: that takes SendMessagesInThreads, and ManageThreads where a moderator locked it. */
+function unarchive(platform: Platform, channel: FakeChannel, thread: FakeThread, body: Body): void {
   const { world } = platform;
   const { manageThreads, sendMessagesInThreads } = PERMISSIONS;
-  const manages = may(world, channel, world.bot.id, manageThreads);
-  const keys = Object.keys(body).filter((key) => body[key] !== undefined);
-  if (thread.archived && body["archived"] !== false) throw refusal("threadArchived");
-  if (thread.locked && !manages) throw refusal("missingPermissions");
-  const onlyUnarchives = keys.every((key) => key === "archived" && body[key] === false);
-  if (onlyUnarchives) channelFor(world, channel.id, sendMessagesInThreads);
-  else if (!manages && thread.ownerId !== world.bot.id) throw refusal("missingPermissions");
-  if (keys.includes("locked") && !manages) throw refusal("missingPermissions");
-  if (body["name"] !== undefined) channel.name = readName(body);
-  thread.autoArchiveMinutes = readArchiveMinutes(body, thread.autoArchiveMinutes);
-  if (typeof body["locked"] === "boolean") thread.locked = body["locked"];
-  if (typeof body["archived"] !== "boolean") return;
-  thread.archived = body["archived"];
+  const other = Object.keys(body).find((key) => key !== "archived" || body[key] !== false);
+  if (other !== undefined) throw invalidForm(other, "UNSUPPORTED", "The fake only unarchives");
+  if (thread.locked && !may(world, channel, world.bot.id, manageThreads)) {
+    throw refusal("missingPermissions");
+  }
+  channelFor(world, channel.id, sendMessagesInThreads);
+  thread.archived = false;
   thread.archivedAt = Date.now();
 }
 
@@ -136,7 +114,7 @@ function change({ platform, param, body }: Asked): Answer {
   const channel = channelFor(platform.world, param("channel"));
   // The bot is never given ManageChannels.
   if (channel.thread === undefined) throw refusal("missingPermissions");
-  changeThread(platform, channel, channel.thread, body);
+  unarchive(platform, channel, channel.thread, body);
   tellChannel(platform, "THREAD_UPDATE", channel);
   return channelJson(platform.world, channel);
 }

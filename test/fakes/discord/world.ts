@@ -98,7 +98,6 @@ export interface FakeMessage {
   readonly reference: { channelId: string; messageId: string } | undefined;
   content: string;
   components: Body[];
-  embeds: Body[];
   attachments: FakeAttachment[];
   flags: number;
   /** Who is named in it, by id; a reply names whom it answers. */
