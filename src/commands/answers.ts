@@ -1,7 +1,6 @@
 import type { RunTerms } from "../core/run-terms.ts";
 import type { DirectAnswer } from "../thread/surroundings.ts";
 import { isOpen } from "../thread/action.ts";
-import { totalTokens } from "../core/block.ts";
 import type { Command } from "../core/entry.ts";
 import { formatUtc } from "../core/instant.ts";
 import { refOf, type Thread } from "../thread/state.ts";
@@ -38,7 +37,7 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
     case "tools":
       return say(toolsText(tools));
     case "cost":
-      return say(threadCost(thread));
+      return say(costText(thread.counts));
     case "approvals":
       return say(approvalsText(thread));
     case "model":
@@ -76,12 +75,6 @@ function groupOf({ own, effect }: Tool): keyof typeof TOOL_GROUPS {
 function toolLine({ name, summary, description, effectOf }: Tool): string {
   const does = summary ?? description;
   return `  ${name} – ${does}${effectOf === undefined ? "" : `; ${ONLY_READS}`}`;
-}
-
-function threadCost({ counts }: Thread): string {
-  const { runs, calls, actions, toolMs, usage } = counts;
-  const seconds = (toolMs / 1_000).toFixed(1);
-  return costText({ runs, calls, actions, seconds, tokens: totalTokens(usage), ...usage });
 }
 
 /** The model of this thread's next runs; a choice that could not work is refused and changes nothing. */

@@ -1,5 +1,7 @@
+import { totalTokens } from "../core/block.ts";
 import { counted } from "../core/text.ts";
 import { MODEL_EXAMPLE } from "../models/load.ts";
+import type { Thread } from "../thread/state.ts";
 
 /** What the bot says about commands, on every surface. */
 
@@ -77,20 +79,9 @@ export const ONLY_READS = "what only reads runs at once";
 export const AFTER_TOOLS =
   "Run one with `run <tool> name=value …`; if something is missing, I'll say what. watchkeeper.yaml can change who has to approve.";
 
-export interface Spent {
-  runs: number;
-  calls: number;
-  actions: number;
-  seconds: string;
-  tokens: number;
-  input: number;
-  cacheRead: number;
-  cacheWrite: number;
-  output: number;
-}
-
-export function costText(spent: Spent): string {
-  const { input, cacheRead, cacheWrite, output } = spent;
+export function costText({ usage: tokens, ...counts }: Thread["counts"]): string {
+  const { runs, calls, actions, toolMs } = counts;
+  const { input, cacheRead, cacheWrite, output } = tokens;
   const parts = `input ${input}, read from cache ${cacheRead}, written to cache ${cacheWrite}, output ${output}`;
-  return `This thread: ${counted(spent.runs, "run")}, ${counted(spent.calls, "tool call")} in ${spent.seconds} s, ${counted(spent.actions, "proposed action")}. ${counted(spent.tokens, "token")} (${parts}).`;
+  return `This thread: ${counted(runs, "run")}, ${counted(calls, "tool call")} in ${(toolMs / 1_000).toFixed(1)} s, ${counted(actions, "proposed action")}. ${counted(totalTokens(tokens), "token")} (${parts}).`;
 }

@@ -14,8 +14,13 @@ export function tryJson(text: string): Json | undefined {
 }
 
 /** True for an object, not a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The same of JSON. */
 export function isJsonObject(value: unknown): value is JsonObject {
-  return isJson(value) && typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(value) && isJson(value);
 }
 
 /** True for what JSON can say, within that depth. */

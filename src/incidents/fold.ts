@@ -16,7 +16,7 @@ export type Post = Omit<Content<"incident">, "kind"> & { at: number };
 export function advance(incident: Incident | undefined, id: string, post: Post): Incident {
   const { change, at, actor, link, audience, outside = false } = post;
   if (Object.values(change).every((value) => value === undefined)) {
-    throw new BotError("INPUT_INVALID", `Say what should change in ${id}.`);
+    throw invalid(`Say what should change in ${id}.`);
   }
   const before = incident ?? opening(id, post);
   checkPlace(before, audience);
@@ -44,11 +44,14 @@ export function advance(incident: Incident | undefined, id: string, post: Post):
   return after;
 }
 
+const invalid = (text: string) => new BotError("INPUT_INVALID", text);
+const refused = (text: string) => new BotError("PRECHECK_FAILED", text);
+
 function opening(id: string, { change, at, link, audience, thread }: Post): Incident {
   const { title = "", status = "open", resolvedAt } = change;
-  if (title === "") throw new BotError("INPUT_INVALID", "An incident needs a title.");
+  if (title === "") throw invalid("An incident needs a title.");
   if (status !== "open" || resolvedAt !== undefined) {
-    throw new BotError("INPUT_INVALID", "Open the incident first, then resolve it.");
+    throw invalid("Open the incident first, then resolve it.");
   }
   return {
     id,
@@ -71,40 +74,35 @@ function opening(id: string, { change, at, link, audience, thread }: Post): Inci
 /** Private words stay private: they never enter the record of a public incident or of another place. */
 function checkPlace({ id, audience }: Incident, from: string | undefined): void {
   if (from === audience) return;
-  const text =
+  throw refused(
     audience === undefined
       ? `${id} is public and this thread is private, so everyone could read what you say here. Say it in a public thread.`
-      : `${id} belongs to another place; say it there.`;
-  throw new BotError("PRECHECK_FAILED", text);
+      : `${id} belongs to another place; say it there.`,
+  );
 }
 
 function checkStatus({ id, status, resolvedAt = 0 }: Incident, change: Change): void {
-  if (change.title === "") throw new BotError("INPUT_INVALID", "An incident needs a title.");
+  if (change.title === "") throw invalid("An incident needs a title.");
   if (change.status === "resolved" && status === "resolved") {
-    const text = `${id} was already resolved at ${iso(resolvedAt)}. Update it to correct resolvedAt, or open it again with status=open.`;
-    throw new BotError("PRECHECK_FAILED", text);
+    throw refused(
+      `${id} was already resolved at ${iso(resolvedAt)}. Update it to correct resolvedAt, or open it again with status=open.`,
+    );
   }
   if (change.status === "open" && status === "open") {
-    throw new BotError("PRECHECK_FAILED", `${id} is already open.`);
+    throw refused(`${id} is already open.`);
   }
   if (change.resolvedAt !== undefined && (change.status ?? status) === "open") {
-    const text = `${id} would still be open, so it can't have resolvedAt. Resolve it instead.`;
-    throw new BotError("PRECHECK_FAILED", text);
+    throw refused(`${id} would still be open, so it can't have resolvedAt. Resolve it instead.`);
   }
 }
 
 function checkTimes({ startedAt, detectedAt, resolvedAt }: Incident): void {
-  if (detectedAt !== undefined && detectedAt < startedAt) {
-    throw new BotError(
-      "INPUT_INVALID",
-      `It was detected (${iso(detectedAt)}) before it started (${iso(startedAt)}).`,
-    );
-  }
-  if (resolvedAt !== undefined && resolvedAt < startedAt) {
-    throw new BotError(
-      "INPUT_INVALID",
-      `It was resolved (${iso(resolvedAt)}) before it started (${iso(startedAt)}).`,
-    );
+  for (const [what, at = startedAt] of [
+    ["detected", detectedAt],
+    ["resolved", resolvedAt],
+  ] as const) {
+    if (at < startedAt)
+      throw invalid(`It was ${what} (${iso(at)}) before it started (${iso(startedAt)}).`);
   }
 }
 

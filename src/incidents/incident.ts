@@ -1,10 +1,8 @@
 import type { Actor, Content, Severity } from "../core/entry.ts";
 import type { Period } from "./period.ts";
 
-/** What one post says about an incident; see the entry `incident`. */
 export type Change = Content<"incident">["change"];
 
-/** One line of an incident's history. */
 export interface Said {
   /** The store's time, ms since 1970. */
   at: number;

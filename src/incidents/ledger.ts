@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { oneLine } from "../core/text.ts";
 import type { Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import type { Journal } from "../journal/journal.ts";
 import { suggest } from "../core/suggest.ts";
-import { inQuotes } from "../core/text.ts";
+import { inQuotes, oneLine } from "../core/text.ts";
 import { advance } from "./fold.ts";
 import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./incident.ts";
 import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
@@ -17,9 +16,7 @@ const ID = /^inc-\d{8}-[a-z2-7]{4}$/;
 /** Ids that one call may try: as many as 32 bytes of a hash give. Two calls of a day collide once in a million. */
 const MAX_IDS = 8;
 
-/**
- * The ledger over a store's journals, for any number of processes. Every stored text passes `encode`.
- */
+/** The ledger over a store's journals, for any number of processes. Every stored text passes `encode`. */
 export function createLedger(
   journal: Pick<Journal, "read" | "post" | "list">,
   encode: (text: string) => string,
@@ -30,13 +27,11 @@ export function createLedger(
     return (await records.incidents()).filter((incident) => isVisible(incident, viewer));
   }
 
-  async function find(written: string, viewer: Viewer): Promise<Found> {
+  async function find(written: string, viewer: Viewer) {
     const id = written.trim().toLowerCase();
     const record = ID.test(id) ? await records.read(id) : undefined;
     const incident = record?.incident;
-    if (record !== undefined && incident !== undefined && isVisible(incident, viewer)) {
-      return { record, incident };
-    }
+    if (record && incident && isVisible(incident, viewer)) return { record, incident };
     throw unknown(id, newestFirst(await visibleTo(viewer)));
   }
 
@@ -105,11 +100,6 @@ export function createLedger(
   };
 }
 
-interface Found {
-  record: ReadRecord;
-  incident: Incident;
-}
-
 function isVisible({ audience, tenant }: Incident, viewer: Viewer): boolean {
   if (audience !== undefined) return audience === viewer.audience;
   // Only the operator, who has the store, sees public incidents of a place without a tenant.
@@ -129,15 +119,14 @@ function resultOf(id: string, { incident, posts }: ReadRecord, postId: string): 
   return incident;
 }
 
-function postIdOf(
-  kind: keyof typeof POST_PREFIX,
-  { thread, call }: Pick<Saying, "thread" | "call">,
-): string {
+function postIdOf(kind: keyof typeof POST_PREFIX, { thread, call }: CallOfThread): string {
   return `${POST_PREFIX[kind]}${thread}:${call}`;
 }
 
+type CallOfThread = Pick<Saying, "thread" | "call">;
+
 /** The ids that a call's incident may have, in order. The day is when the call started, in UTC. */
-function idsOf({ thread, call, at }: Pick<Saying, "thread" | "call" | "at">): string[] {
+function idsOf({ thread, call, at }: CallOfThread & { at: number }): string[] {
   const bytes = createHash("sha256").update(`${thread}\n${call}`).digest();
   const letters = [...bytes].map((byte) => BASE32[byte & 31] ?? "").join("");
   const day = isoUtc(at, "day").replaceAll("-", "");
@@ -215,13 +204,8 @@ function fits(incident: Incident, { status, severity, service, period }: Filter)
 function unknown(id: string, visible: readonly Incident[]): BotError {
   const ids = visible.map((incident) => incident.id);
   const near = ids.filter((one) => suggest(id, [one]) !== undefined).slice(0, 3);
-  const newest = ids.slice(0, 3);
-  const hint =
-    near.length > 0
-      ? ` Did you mean ${near.join(" or ")}?`
-      : newest.length > 0
-        ? ` The newest: ${newest.join(", ")}.`
-        : "";
+  const newest = ids.length === 0 ? "" : ` The newest: ${ids.slice(0, 3).join(", ")}.`;
+  const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : newest;
   return new BotError("INPUT_INVALID", `No incident ${inQuotes(id)} is visible from here.${hint}`);
 }
 

@@ -1,8 +1,7 @@
 import type { DateTime } from "luxon";
-import { oneLine } from "../core/text.ts";
 import { BotError } from "../core/errors.ts";
 import { createClock, firstInstant, type Here, isDay, unknownZone } from "../core/instant.ts";
-import { inQuotes } from "../core/text.ts";
+import { inQuotes, oneLine } from "../core/text.ts";
 
 /** From `from` until just before `to`, in ms since 1970. */
 export interface Period {
@@ -21,20 +20,10 @@ export const PERIOD_FORMS =
 /** Ten years of hours. */
 const MAX_HOURS = 87_600;
 
-const MONTHS = [
-  "january",
-  "february",
-  "march",
-  "april",
-  "may",
-  "june",
-  "july",
-  "august",
-  "september",
-  "october",
-  "november",
-  "december",
-];
+const MONTHS =
+  "january february march april may june july august september october november december".split(
+    " ",
+  );
 
 /** The days of a period, as midnights in UTC; `to` is the first that is not in it. */
 interface Days {
@@ -42,10 +31,10 @@ interface Days {
   to: DateTime;
 }
 /** What a form says, once it is known which day it is. A day that is in no calendar is invalid. */
-type Reading = (today: DateTime, luxon: typeof DateTime) => Days;
+type DaysOf = (today: DateTime, luxon: typeof DateTime) => Days;
 
 /** Reads a text, or returns undefined if it has none of the forms. Hours are counted exactly, not as days. */
-function readForm(text: string): Reading | { days: number } | { hours: number } | undefined {
+function readForm(text: string): DaysOf | { days: number } | { hours: number } | undefined {
   const rolling = /^last (\d{1,5}) (hour|day)s?$/.exec(text);
   if (rolling !== null) {
     const count = Number(rolling[1]);
@@ -57,13 +46,12 @@ function readForm(text: string): Reading | { days: number } | { hours: number } 
   const ago = relation === "this" ? 0 : 1;
   if (unit === "week") return (today) => weekOf(today.minus({ weeks: ago }));
   if (unit === "month") return (today) => monthOf(today.minus({ months: ago }));
-  if (text === "today") return (today) => daysOf(today, today);
-  if (text === "yesterday")
-    return (today) => daysOf(today.minus({ days: 1 }), today.minus({ days: 1 }));
+  if (text === "today") return (today) => daysOf(today);
+  if (text === "yesterday") return (today) => daysOf(today.minus({ days: 1 }));
   return readCalendar(text);
 }
 
-function readCalendar(text: string): Reading | undefined {
+function readCalendar(text: string): DaysOf | undefined {
   const [, first, last] =
     /^(\d{4}-\d{2}-\d{2})(?:\s?\.\.\s?(\d{4}-\d{2}-\d{2}))?$/.exec(text) ?? [];
   if (first !== undefined)
@@ -113,10 +101,8 @@ export async function readPeriod(text: string, { zone, now }: Here): Promise<Per
   const days = reading(today, DateTime);
   if (!isDay(days.from) || !isDay(days.to)) throw unreadable(text);
   if (days.from >= days.to) {
-    throw new BotError(
-      "INPUT_INVALID",
-      `${name} ends before it begins. Write the earlier day first.`,
-    );
+    const problem = `${name} ends before it begins. Write the earlier day first.`;
+    throw new BotError("INPUT_INVALID", problem);
   }
   const instantOf = (day: DateTime) => firstInstant(day.setZone(zone, { keepLocalTime: true }));
   return { from: instantOf(days.from), to: instantOf(days.to), zone, name };
@@ -133,7 +119,7 @@ function monthOf(day: DateTime): Days {
 }
 
 /** Both days are included. */
-function daysOf(from: DateTime, last: DateTime): Days {
+function daysOf(from: DateTime, last = from): Days {
   return { from, to: last.plus({ days: 1 }) };
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import { BotError, isBotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import { createTurns } from "../core/turns.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { StoredEntry } from "../core/entry.ts";
 import { advance } from "./fold.ts";
@@ -24,15 +25,6 @@ export interface ReadRecord {
   newer: boolean;
 }
 
-/** The folded journals of all incidents. They stay in memory; only journals that have grown are read again. */
-export interface Records {
-  read(id: string): Promise<ReadRecord>;
-  /** All of them, as they are now, whoever may see them. */
-  incidents(): Promise<Incident[]>;
-  /** Scores by id, among the incidents last read that this viewer may see. */
-  search(text: string, viewer: Viewer): Promise<ReadonlyMap<string, number>>;
-}
-
 export function keyOf(id: string): JournalKey {
   return `${PREFIX}${id}`;
 }
@@ -40,19 +32,17 @@ export function keyOf(id: string): JournalKey {
 /** The beginning of a post's id tells an opening from a later statement. */
 export const POST_PREFIX = { opening: "opened:", word: "said:" } as const;
 
-/** For any number of processes that write to the same store. */
-export function createRecords(journal: Pick<Journal, "read" | "list">): Records {
+/**
+ * The folded journals of all incidents, for any number of processes that write to the same store. They stay in memory; only
+ * journals that have grown are read again.
+ */
+export function createRecords(journal: Pick<Journal, "read" | "list">) {
   const records = new Map<string, ReadRecord>();
   const index = createSearchIndex();
   const unindexed = new Set<string>();
-  let reading: Promise<unknown> = Promise.resolve();
-
+  const turns = createTurns<"all">();
   /** One reader at a time, so that each sees at least what was there when it was called. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = reading.then(work);
-    reading = turn.catch(() => {});
-    return turn;
-  }
+  const inTurn = <T>(work: () => Promise<T>) => turns("all", work);
 
   async function read(id: string): Promise<ReadRecord> {
     const known = records.get(id);
@@ -106,12 +96,14 @@ export function createRecords(journal: Pick<Journal, "read" | "list">): Records 
   }
 
   return {
-    read: (id) => inTurn(() => read(id)),
-    async incidents() {
+    read: (id: string) => inTurn(() => read(id)),
+    /** All of them, as they are now, whoever may see them. */
+    async incidents(): Promise<Incident[]> {
       await inTurn(readAll);
       return [...records.values()].flatMap(({ incident }) => incident ?? []);
     },
-    async search(text, viewer) {
+    /** Scores by id, among the incidents last read that this viewer may see. */
+    async search(text: string, viewer: Viewer): Promise<ReadonlyMap<string, number>> {
       await inTurn(updateIndex);
       return new Map(index.find(text, viewer).map(({ id, score }) => [id, score]));
     },

@@ -4,18 +4,11 @@ import type { Incident, Viewer } from "./incident.ts";
 const FIELDS = ["id", "title", "severity", "services", "cause", "actions", "notes"] as const;
 type Document = Record<(typeof FIELDS)[number], string>;
 
-export interface SearchIndex {
-  put(incident: Incident): Promise<void>;
-  remove(id: string): void;
-  /** Ids with their scores, unordered. */
-  find(text: string, viewer: Viewer): { id: string; score: number }[];
-}
-
 /**
  * One index for each private place and one for the public incidents of each tenant. Otherwise the words in one place's
  * incidents would show in the order of another's results.
  */
-export function createSearchIndex(): SearchIndex {
+export function createSearchIndex() {
   const indexes = new Map<string, MiniSearch<Document>>();
   const taken = new Map<string, { index: MiniSearch<Document>; document: Document }>();
 
@@ -33,7 +26,7 @@ export function createSearchIndex(): SearchIndex {
   }
 
   return {
-    async put(incident) {
+    async put(incident: Incident): Promise<void> {
       const index = await indexOf(placeOf(incident));
       remove(incident.id);
       const document = documentOf(incident);
@@ -41,7 +34,8 @@ export function createSearchIndex(): SearchIndex {
       taken.set(incident.id, { index, document });
     },
     remove,
-    find(text, viewer) {
+    /** Ids with their scores, unordered. */
+    find(text: string, viewer: Viewer): { id: string; score: number }[] {
       const readable = placesOf(viewer, indexes.keys());
       const options = {
         combineWith: "AND",

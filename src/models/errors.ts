@@ -1,10 +1,8 @@
 import { cleanText } from "../security/sanitize.ts";
 import { headOf } from "../core/text.ts";
-import { BotError } from "../core/errors.ts";
-import { ModelError } from "./model.ts";
-import { isRecord } from "./turns.ts";
-
-type Code = ConstructorParameters<typeof ModelError>[0];
+import { BotError, messageOf } from "../core/errors.ts";
+import { isRecord, tryJson } from "../core/json.ts";
+import { ModelError, type ModelErrorCode as Code } from "./model.ts";
 
 /** Whose request it is: for messages, and for what must never be in one. */
 export interface Caller {
@@ -54,34 +52,27 @@ function matching(rules: readonly (readonly [RegExp, Code])[], text: string): Co
   return rules.find(([pattern]) => pattern.test(text))?.[1];
 }
 
+const STATUSES: Readonly<Record<number, Code>> = {
+  401: "MODEL_AUTH",
+  402: "MODEL_SPEND_CAP",
+  403: "MODEL_AUTH",
+  404: "MODEL_UNKNOWN",
+  405: "MODEL_UNKNOWN",
+  408: "MODEL_OVERLOADED",
+  409: "MODEL_OVERLOADED",
+  410: "MODEL_UNKNOWN",
+  413: "MODEL_CONTEXT_TOO_LONG",
+  425: "MODEL_OVERLOADED",
+};
+
 function codeOf({ status, kind, message }: Report, waitMs: number | undefined): Code {
   const isAboutContent = status === undefined || [400, 413, 422].includes(status);
   const told = matching(KINDS, kind) ?? (isAboutContent ? matching(MESSAGES, message) : undefined);
   if (told !== undefined) return told;
-  switch (status) {
-    case undefined:
-      return matching(KINDS_IN_STREAM, kind) ?? "MODEL_OVERLOADED";
-    case 401:
-    case 403:
-      return "MODEL_AUTH";
-    case 402:
-      return "MODEL_SPEND_CAP";
-    case 404:
-    case 405:
-    case 410:
-      return "MODEL_UNKNOWN";
-    case 408:
-    case 409:
-    case 425:
-      return "MODEL_OVERLOADED";
-    case 413:
-      return "MODEL_CONTEXT_TOO_LONG";
-    case 429:
-      return waitMs === undefined ? "MODEL_SPEND_CAP" : "MODEL_RATE_LIMITED";
-    default:
-      if (status >= 500) return "MODEL_OVERLOADED";
-      return status < 400 ? "MODEL_UNKNOWN" : "MODEL_REQUEST_INVALID";
-  }
+  if (status === undefined) return matching(KINDS_IN_STREAM, kind) ?? "MODEL_OVERLOADED";
+  if (status === 429) return waitMs === undefined ? "MODEL_SPEND_CAP" : "MODEL_RATE_LIMITED";
+  if (status >= 500) return "MODEL_OVERLOADED";
+  return STATUSES[status] ?? (status < 400 ? "MODEL_UNKNOWN" : "MODEL_REQUEST_INVALID");
 }
 
 /** `1s`, `6m0s`, `20ms`, as OpenAI writes durations, in ms. */
@@ -153,18 +144,10 @@ function reportOf(error: unknown): Report | undefined {
 /** OpenRouter says only "Provider returned error"; `error.metadata.raw` has what that provider said, mostly as JSON. */
 function upstreamReason(metadata: unknown): string | undefined {
   const raw = isRecord(metadata) ? metadata["raw"] : undefined;
-  const read = typeof raw === "string" ? parsed(raw) : raw;
+  const read = typeof raw === "string" ? tryJson(raw) : raw;
   const error = isRecord(read) && isRecord(read["error"]) ? read["error"] : read;
   if (isRecord(error) && typeof error["message"] === "string") return error["message"];
   return typeof raw === "string" && raw.trim() !== "" ? raw : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A provider's or system's text as one short line without tags and keys. */
@@ -178,50 +161,40 @@ function brief(text: string, { apiKey }: Caller): string {
   return line.length > 200 ? `${headOf(line, 200).toWellFormed()}…` : line;
 }
 
-/** What happened and what to do, by code, in the words of the provider's two settings. */
-function sentences(code: Code, { key, address }: Caller["variables"]): readonly [string, string] {
-  switch (code) {
-    case "MODEL_AUTH":
-      return ["the provider refused the key", `Check ${key} and which models it may use.`];
-    case "MODEL_UNKNOWN":
-      return [
-        "the provider has no such model, or the address is not the provider's",
-        `Check the model's name and ${address}.`,
-      ];
-    case "MODEL_RATE_LIMITED":
-      return ["the provider's rate limit is used up", "Ask again later."];
-    case "MODEL_SPEND_CAP":
-      return [
-        "the quota or spending limit at the provider is used up",
-        "Raise it or add credit in the provider's console, then ask again.",
-      ];
-    case "MODEL_OVERLOADED":
-      return [
-        "the provider is overloaded or has an error of its own",
-        "Ask again in a few minutes, check its status page, or choose another model.",
-      ];
-    case "MODEL_CONTEXT_TOO_LONG":
-      return [
-        "the conversation is longer than the model can take",
-        "Continue in a new thread, or choose a model with a larger context window.",
-      ];
-    case "MODEL_FILTERED":
-      return [
-        "the provider's content filter withheld the request or the response",
-        "Say it in other words, or choose another model.",
-      ];
-    case "MODEL_CONTENT_UNSUPPORTED":
-    case "MODEL_REQUEST_INVALID":
-      return [
-        "the provider did not accept the request",
-        "The model may not support something in it. Choose another model, or report this.",
-      ];
-    case "MODEL_UNREACHABLE":
-      return ["I couldn't reach the provider", `Check the network, DNS, TLS and ${address}.`];
-    case "MODEL_CUT":
-      return ["the response ended before it was complete", "I used nothing of it. Ask again."];
-  }
-}
+const NOT_ACCEPTED = [
+  "the provider did not accept the request",
+  "The model may not support something in it. Choose another model, or report this.",
+] as const;
+
+/** What happened and what to do. `KEY` and `ADDRESS` stand for the provider's two settings. */
+const SENTENCES: Readonly<Record<Code, readonly [what: string, toDo: string]>> = {
+  MODEL_AUTH: ["the provider refused the key", "Check KEY and which models it may use."],
+  MODEL_UNKNOWN: [
+    "the provider has no such model, or the address is not the provider's",
+    "Check the model's name and ADDRESS.",
+  ],
+  MODEL_RATE_LIMITED: ["the provider's rate limit is used up", "Ask again later."],
+  MODEL_SPEND_CAP: [
+    "the quota or spending limit at the provider is used up",
+    "Raise it or add credit in the provider's console, then ask again.",
+  ],
+  MODEL_OVERLOADED: [
+    "the provider is overloaded or has an error of its own",
+    "Ask again in a few minutes, check its status page, or choose another model.",
+  ],
+  MODEL_CONTEXT_TOO_LONG: [
+    "the conversation is longer than the model can take",
+    "Continue in a new thread, or choose a model with a larger context window.",
+  ],
+  MODEL_FILTERED: [
+    "the provider's content filter withheld the request or the response",
+    "Say it in other words, or choose another model.",
+  ],
+  MODEL_CONTENT_UNSUPPORTED: NOT_ACCEPTED,
+  MODEL_REQUEST_INVALID: NOT_ACCEPTED,
+  MODEL_UNREACHABLE: ["I couldn't reach the provider", "Check the network, DNS, TLS and ADDRESS."],
+  MODEL_CUT: ["the response ended before it was complete", "I used nothing of it. Ask again."],
+};
 
 function modelError(
   code: Code,
@@ -229,7 +202,9 @@ function modelError(
   caller: Caller,
   options: { cause?: unknown; retryAfterMs?: number | undefined },
 ): ModelError {
-  const [what, toDo] = sentences(code, caller.variables);
+  const { key, address } = caller.variables;
+  const [what, told] = SENTENCES[code];
+  const toDo = told.replace("KEY", key).replace("ADDRESS", address);
   const detail = brief(said, caller);
   const message = `${caller.id}: ${what}${detail === "" ? "" : ` (${detail})`}. ${toDo}`;
   return new ModelError(code, message, options);
@@ -237,7 +212,7 @@ function modelError(
 
 /** The innermost cause that says what happened to the connection, such as `ECONNREFUSED`. */
 function connectionTrouble(error: unknown): string {
-  let trouble = error instanceof Error ? error.message : String(error);
+  let trouble = messageOf(error);
   for (let at = error; at instanceof Error; at = at.cause) {
     trouble = "code" in at && typeof at.code === "string" ? at.code : at.message;
   }
@@ -280,9 +255,7 @@ export function failureOf(error: unknown, caller: Caller): BotError {
     const said = [...told, report.message].filter((part) => part !== "").join(": ");
     return modelError(code, said, caller, {
       cause: error,
-      ...(code === "MODEL_RATE_LIMITED" || code === "MODEL_OVERLOADED"
-        ? { retryAfterMs: waitMs }
-        : {}),
+      ...(["MODEL_RATE_LIMITED", "MODEL_OVERLOADED"].includes(code) && { retryAfterMs: waitMs }),
     });
   }
   const neverBegan = isRecord(error) && "status" in error;

@@ -67,10 +67,12 @@ export interface Model {
   generate(request: ModelRequest, options: GenerateOptions): Promise<ModelResponse>;
 }
 
-type ModelErrorCode = Extract<ErrorCode, `MODEL_${string}`>;
+export type ModelErrorCode = Extract<ErrorCode, `MODEL_${string}`>;
 
 /** A request without a usable response. `retrying.ts` decides by the code what to repeat. */
 export class ModelError extends BotError {
+  declare readonly code: ModelErrorCode;
+
   constructor(
     code: ModelErrorCode,
     message: string,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createBackoff } from "../core/backoff.ts";
-import { BotError, isBotError } from "../core/errors.ts";
+import { BotError } from "../core/errors.ts";
 import { type GenerateOptions, type Model, ModelError, type ModelRequest } from "./model.ts";
 
 export interface RetryingOptions {
@@ -16,24 +16,14 @@ export interface RetryingOptions {
   deadlineMs?: number;
 }
 
-const RETRYABLE = [
-  "MODEL_RATE_LIMITED",
-  "MODEL_OVERLOADED",
-  "MODEL_UNREACHABLE",
-  "MODEL_CUT",
-] as const;
-
-interface Retryable extends ModelError {
-  readonly code: (typeof RETRYABLE)[number];
-}
-
-function isRetryable(error: unknown): error is Retryable {
-  return error instanceof ModelError && isBotError(error, ...RETRYABLE);
+function isRetryable(error: unknown): error is ModelError {
+  const codes = ["MODEL_RATE_LIMITED", "MODEL_OVERLOADED", "MODEL_UNREACHABLE", "MODEL_CUT"];
+  return error instanceof ModelError && codes.includes(error.code);
 }
 
 const SPREAD = 0.25;
 
-function failedFor(error: Retryable, addition: string): ModelError {
+function failedFor(error: ModelError, addition: string): ModelError {
   const { code, message, retryAfterMs } = error;
   return new ModelError(code, `${message} ${addition}`, { cause: error, retryAfterMs });
 }
@@ -52,7 +42,7 @@ export function createRetryingModel(model: Model, options: RetryingOptions = {})
     let firstFailedAt: number | undefined;
     // Many callers must not come back at the same moment.
     const waits = createBackoff(firstDelayMs, maxDelayMs, SPREAD);
-    let last: Retryable | undefined;
+    let last: ModelError | undefined;
     let hasDelivered = false;
     try {
       for (let attempt = 1; ; attempt += 1) {
@@ -79,10 +69,8 @@ export function createRetryingModel(model: Model, options: RetryingOptions = {})
         const waitMs = last.retryAfterMs ?? waits.next();
         if (waitMs > Math.min(maxRetryAfterMs, firstFailedAt + deadlineMs - Date.now())) {
           const until = new Date(Date.now() + waitMs).toISOString();
-          throw failedFor(
-            last,
-            `The provider asks to wait until ${until}; I don't wait that long.`,
-          );
+          const text = `The provider asks to wait until ${until}; I don't wait that long.`;
+          throw failedFor(last, text);
         }
         await pause(waitMs, signal);
       }
@@ -97,9 +85,8 @@ export function createRetryingModel(model: Model, options: RetryingOptions = {})
     try {
       await sleep(ms, undefined, { signal });
     } catch (cause) {
-      throw new BotError("ABORTED", `${model.id}: stopped while waiting to try again.`, {
-        cause,
-      });
+      const text = `${model.id}: stopped while waiting to try again.`;
+      throw new BotError("ABORTED", text, { cause });
     }
   }
 }

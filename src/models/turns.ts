@@ -1,12 +1,9 @@
 import type { AssistantBlock } from "../core/block.ts";
-import type { JsonObject } from "../core/entry.ts";
+import type { Json, JsonObject } from "../core/entry.ts";
+import { isRecord } from "../core/json.ts";
 import type { FileBlock, TextBlock, ToolResultBlock, Turn } from "./model.ts";
 
 /** What all providers do alike to the turns of a request. */
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Providers refuse texts without a visible character. */
 export function isBlank(text: string): boolean {
@@ -66,19 +63,14 @@ export function argumentsOf(input: string): JsonObject {
   if (input.trim() === "") return {};
   try {
     // Providers refuse a request with lone surrogates, which a model can write as escapes.
-    const value: unknown = JSON.parse(input, (_key, part: unknown) =>
+    const value: Json = JSON.parse(input, (_key, part: unknown) =>
       typeof part === "string" ? part.toWellFormed() : part,
     );
-    if (isJsonObject(value)) return value;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
     // Not JSON, or nested too deeply to be written back.
   }
   return { INVALID_JSON: input.toWellFormed() };
-}
-
-/** Whatever JSON.parse returned is JSON. */
-function isJsonObject(value: unknown): value is JsonObject {
-  return isRecord(value);
 }
 
 /** A result's text for APIs that cannot mark a failure and refuse empty text. */

@@ -6,7 +6,6 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../thread/fold.ts";
 import { emptyThread, type Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { StoredEntry } from "../core/entry.ts";
 import type { Encode } from "./cards.ts";
 
 /** Bytes of a thread's first message that a list shows. */
@@ -21,29 +20,17 @@ export interface KnownThread {
 }
 
 /** Threads as far as they were read: asking again reads only what is new. */
-export interface KnownThreads {
-  read(key: JournalKey): Promise<KnownThread>;
-  /** Whether anything was said there, without reading it. */
-  isKnown(key: JournalKey): Promise<boolean>;
-}
-
-export function createKnownThreads(journal: Journal, encode: Encode): KnownThreads {
+export function createKnownThreads(journal: Journal, encode: Encode) {
   const known = new LRUCache<JournalKey, KnownThread>({ max: KNOWN_THREADS });
-
-  /** Undefined: the store was set back, and what was folded is of no use. */
-  async function readOn(key: JournalKey, thread: Thread): Promise<StoredEntry[] | undefined> {
-    try {
-      return await journal.read(key, thread);
-    } catch (error) {
-      if (isBotError(error, "JOURNAL_LOST")) return undefined;
-      throw error;
-    }
-  }
 
   async function read(key: JournalKey): Promise<KnownThread> {
     const found = known.get(key) ?? { thread: emptyThread(), title: "" };
-    const entries = await readOn(key, found.thread);
+    const entries = await journal.read(key, found.thread).catch((error: unknown) => {
+      if (isBotError(error, "JOURNAL_LOST")) return undefined;
+      throw error;
+    });
     if (entries === undefined) {
+      // The store was set back, and what was folded is of no use.
       known.delete(key);
       return read(key);
     }
@@ -62,7 +49,8 @@ export function createKnownThreads(journal: Journal, encode: Encode): KnownThrea
 
   return {
     read,
-    async isKnown(key) {
+    /** Whether anything was said there, without reading it. */
+    async isKnown(key: JournalKey): Promise<boolean> {
       const { last } = known.get(key)?.thread ?? { last: 0 };
       return last > 0 || journal.has(key);
     },

@@ -75,12 +75,8 @@ function summaryOf(
   { key, lastAt, leased, now }: JournalSummary,
   { thread, title }: KnownThread,
 ): ThreadSummary {
-  const step = decide(thread, {
-    now,
-    busy: new Set(),
-    draining: false,
-    showAfterMs: undefined,
-  });
+  const idle = { busy: new Set<string>(), draining: false, showAfterMs: undefined };
+  const step = decide(thread, { now, ...idle });
   return {
     key,
     lastAt,

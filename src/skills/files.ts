@@ -16,6 +16,10 @@ export function isSkipped(name: string): boolean {
   return name.startsWith(".") || name === "node_modules";
 }
 
+export function sorted<T extends { name: string }>(named: readonly T[]): T[] {
+  return named.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
 export function isSkillFile(name: string): boolean {
   return name === "SKILL.md" || name === "skill.md";
 }
@@ -32,7 +36,7 @@ export async function listFiles(folder: string): Promise<SkillFile[]> {
     folders += 1;
     if (folders > MAX_FOLDERS) return;
     const entries = await readdir(join(folder, inner), { withFileTypes: true }).catch(() => []);
-    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const entry of sorted(entries)) {
       if (found.length === MAX_FILES) return;
       const id = inner === "" ? entry.name : `${inner}/${entry.name}`;
       if (isSkipped(entry.name) || isSkillFile(id) || !isShowable(entry.name)) continue;

@@ -1,7 +1,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { BotError, messageOf } from "../core/errors.ts";
-import { isSkillFile, isSkipped, listFiles, readInside } from "./files.ts";
+import { isSkillFile, isSkipped, listFiles, readInside, sorted } from "./files.ts";
 import { readSkillText } from "./skill-text.ts";
 import type { Skill, SkillProblem } from "./skill.ts";
 
@@ -39,7 +39,7 @@ export async function loadSkills(
       byName.set(skill.name, skill);
     }
   }
-  const skills = [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const skills = sorted([...byName.values()]);
   for (const { folder } of skills.splice(MAX_SKILLS)) {
     const text = `left out: there are more than ${MAX_SKILLS} skills; only the first by name are loaded`;
     problems.push({ at: folder, text, loaded: false });
@@ -48,35 +48,31 @@ export async function loadSkills(
   return { skills, problems: shown };
 }
 
-interface Place {
+/** A folder with a skill, and the name of its `SKILL.md`. */
+interface Found {
   folder: string;
   file: string;
 }
 
 /** The folders with a SKILL.md, in order; the search does not go on inside them. */
-async function findSkills(root: string, problems: SkillProblem[]): Promise<Place[]> {
-  const places: Place[] = [];
+async function findSkills(root: string, problems: SkillProblem[]): Promise<Found[]> {
+  const places: Found[] = [];
   const fail = (at: string, text: string) => void problems.push({ at, text, loaded: false });
   let count = 0;
   const walk = async (folder: string, depth: number): Promise<void> => {
     count += 1;
-    const entries = await readdir(folder, { withFileTypes: true });
-    const names = entries.map(({ name }) => name).toSorted();
-    const file = names.find((name) => isSkillFile(name));
+    const entries = sorted(await readdir(folder, { withFileTypes: true }));
+    const file = entries.find(({ name }) => isSkillFile(name))?.name;
     if (file !== undefined) {
       places.push({ folder, file });
       return;
     }
-    const links = new Set(
-      entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name),
-    );
-    const inner = new Set(entries.filter((entry) => entry.isDirectory()).map(({ name }) => name));
-    for (const name of names.filter((one) => !isSkipped(one))) {
-      const path = join(folder, name);
-      if (links.has(name) && (await isFolder(path))) {
+    for (const entry of entries.filter(({ name }) => !isSkipped(name))) {
+      const path = join(folder, entry.name);
+      if (entry.isSymbolicLink() && (await isFolder(path))) {
         fail(path, "is a link; name the folder it leads to in skills.folders");
       }
-      if (!inner.has(name) || depth === MAX_DEPTH || count >= MAX_FOLDERS) continue;
+      if (!entry.isDirectory() || depth === MAX_DEPTH || count >= MAX_FOLDERS) continue;
       await walk(path, depth + 1).catch((error: unknown) => fail(path, messageOf(error)));
     }
   };
@@ -97,7 +93,7 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 async function loadSkill(
-  { folder, file }: Place,
+  { folder, file }: Found,
   encode: (text: string) => string,
   problems: SkillProblem[],
 ): Promise<Skill | undefined> {
@@ -129,8 +125,6 @@ async function readListed(folder: string, id: string): Promise<string> {
   const files = await listFiles(folder);
   if (files.some((file) => file.id === id)) return readInside(folder, id);
   const known = files.map((file) => file.id).join(", ") || "none";
-  throw new BotError(
-    "PATH_REFUSED",
-    `This skill has no readable file ${JSON.stringify(id)}. Its files: ${known}.`,
-  );
+  const text = `This skill has no readable file ${JSON.stringify(id)}. Its files: ${known}.`;
+  throw new BotError("PATH_REFUSED", text);
 }

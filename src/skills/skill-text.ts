@@ -3,6 +3,7 @@ import * as z from "zod";
 import { oneLine } from "../core/text.ts";
 import { cleanText } from "../security/sanitize.ts";
 import { messageOf } from "../core/errors.ts";
+import { isRecord } from "../core/json.ts";
 
 /** What is wrong, and in which line, counted from 1. */
 interface TextProblem {
@@ -51,9 +52,11 @@ export async function readSkillText(text: string, directory: string): Promise<Sk
     return { skill: undefined, problems: [{ line: 1, text: halves }] };
   const front = await readFront(halves.front, problems);
   if (front === undefined) return { skill: undefined, problems };
-  const description = descriptionOf(front, problems);
-  const name = nameOf(front, directory, problems);
-  checkOthers(front, problems);
+  const note = (field: string, problem: string) =>
+    void problems.push({ line: front.lineOf(field), text: problem });
+  const description = descriptionOf(front.fields, note);
+  const name = nameOf(front.fields, directory, note);
+  checkOthers(front.fields, note);
   const body = halves.body.trim();
   const problem = bodyProblem(body);
   if (problem !== undefined) problems.push({ line: halves.bodyLine, text: problem });
@@ -79,10 +82,15 @@ function split(text: string): Halves | string {
   return { front: lines.slice(1, end).join("\n"), body, bodyLine: end + 2 };
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 interface Front {
-  fields: Readonly<Record<string, unknown>>;
+  fields: Fields;
   lineOf(field: string): number;
 }
+
+/** Notes what is wrong with a field. */
+type Note = (field: string, problem: string) => void;
 
 async function readFront(front: string, problems: TextProblem[]): Promise<Front | undefined> {
   const yaml = await import("yaml");
@@ -107,64 +115,43 @@ async function readFront(front: string, problems: TextProblem[]): Promise<Front 
   return undefined;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The frontmatter begins on the file's second line. */
 function fileLine(counter: LineCounter, offset: number): number {
   return counter.linePos(offset).line + 1;
 }
 
 function lineOf(
-  yaml: typeof import("yaml"),
+  { isMap, isScalar }: typeof import("yaml"),
   { contents }: Document.Parsed,
   counter: LineCounter,
   field: string,
 ): number {
-  const pairs = yaml.isMap(contents) ? contents.items : [];
-  const key = pairs
-    .map((pair) => pair.key)
-    .find((one) => yaml.isScalar(one) && one.value === field);
-  return yaml.isScalar(key) ? fileLine(counter, key.range?.[0] ?? 0) : 1;
+  const keys = isMap(contents) ? contents.items.map(({ key }) => key) : [];
+  const key = keys.filter((one) => isScalar(one)).find(({ value }) => value === field);
+  return key === undefined ? 1 : fileLine(counter, key.range?.[0] ?? 0);
 }
 
-function descriptionOf(
-  { fields, lineOf: line }: Front,
-  problems: TextProblem[],
-): string | undefined {
-  const { description } = fields;
+function descriptionOf({ description }: Fields, note: Note): string | undefined {
+  const field = "description";
   const text = typeof description === "string" ? oneLine(cleanText(description)) : "";
   if (text === "") {
-    problems.push({
-      line: line("description"),
-      text: "description: expected a text that says what the skill is for and when to use it",
-    });
+    note(field, "description: expected a text that says what the skill is for and when to use it");
     return undefined;
   }
-  if (lengthOf(text) > MAX_DESCRIPTION) {
-    problems.push({
-      line: line("description"),
-      text: `description: longer than ${MAX_DESCRIPTION} characters`,
-    });
-  }
+  if (lengthOf(text) > MAX_DESCRIPTION)
+    note(field, `description: longer than ${MAX_DESCRIPTION} characters`);
   return text;
 }
 
 /** The skill's own name, else its folder's. */
-function nameOf(
-  { fields, lineOf: line }: Front,
-  directory: string,
-  problems: TextProblem[],
-): string | undefined {
+function nameOf(fields: Fields, directory: string, note: Note): string | undefined {
   const given = typeof fields["name"] === "string" ? fields["name"].trim().normalize("NFKC") : "";
   const folder = directory.normalize("NFKC");
   const wrong =
     nameProblem(given) ?? (given === folder ? undefined : "expected the name of its folder");
   const name = [given, folder].find((one) => isCallable(one));
   if (wrong !== undefined) {
-    const used = name === undefined ? "" : `; loaded as ${name}`;
-    problems.push({ line: line("name"), text: `name: ${wrong}${used}` });
+    note("name", `name: ${wrong}${name === undefined ? "" : `; loaded as ${name}`}`);
   }
   return name;
 }
@@ -184,19 +171,19 @@ function isCallable(name: string): boolean {
   return /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,127}$/u.test(name) && cleanText(name) === name;
 }
 
-function checkOthers({ fields, lineOf: line }: Front, problems: TextProblem[]): void {
+function checkOthers(fields: Fields, note: Note): void {
   const unknown: string[] = [];
   for (const [field, value] of Object.entries(fields)) {
     if (field === "name" || field === "description") continue;
     const rule = Object.hasOwn(OPTIONAL_FIELDS, field) ? OPTIONAL_FIELDS[field] : undefined;
     if (rule === undefined) unknown.push(field);
     else if (!rule.schema.safeParse(value).success)
-      problems.push({ line: line(field), text: `${field}: expected ${rule.expected}` });
+      note(field, `${field}: expected ${rule.expected}`);
   }
   const [first] = unknown;
   if (first === undefined) return;
-  const text = `the format has no field ${unknown.join(", ")}; put your own fields under metadata`;
-  problems.push({ line: line(first), text });
+  const names = unknown.join(", ");
+  note(first, `the format has no field ${names}; put your own fields under metadata`);
 }
 
 function bodyProblem(body: string): string | undefined {

@@ -15,13 +15,10 @@ export const DEFAULT_CONCURRENCY = 64;
 /** setTimeout's longest delay; a later wake is left to the sweep. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-export interface InProcessWakeups extends Wakeups {
-  /** A wake that says when it was heeded: after a look that began later than this call, or when stopped. */
-  look(key: JournalKey): Promise<void>;
-}
+export type InProcessWakeups = ReturnType<typeof createInProcessWakeups>;
 
 /** Wake-ups within one process: nothing outlives it, since the sweep finds everything again at the next start. */
-export function createInProcessWakeups(options: InProcessOptions): InProcessWakeups {
+export function createInProcessWakeups(options: InProcessOptions) {
   const { due, onError, sweepMs = 1_000, concurrency = DEFAULT_CONCURRENCY } = options;
   const waiting = new Map<JournalKey, PromiseWithResolvers<void>>();
   const running = new Map<JournalKey, Promise<void>>();
@@ -57,6 +54,7 @@ export function createInProcessWakeups(options: InProcessOptions): InProcessWake
     return looked.promise;
   }
 
+  /** A wake that says when it was heeded: after a look that began later than this call, or when stopped. */
   function look(key: JournalKey): Promise<void> {
     timers.forget(key);
     const looked = wait(key);
@@ -75,9 +73,7 @@ export function createInProcessWakeups(options: InProcessOptions): InProcessWake
     }
   }
 
-  return {
-    look,
-
+  const wakeups: Wakeups = {
     wake(key, at = 0) {
       if (at <= Date.now()) void look(key);
       else timers.set(key, at);
@@ -105,6 +101,7 @@ export function createInProcessWakeups(options: InProcessOptions): InProcessWake
       };
     },
   };
+  return { ...wakeups, look };
 }
 
 /** One timer per journal: the earliest that was set. */

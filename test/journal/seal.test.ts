@@ -11,7 +11,7 @@ import {
   createSigner,
   decodeStored,
   signEntries,
-  type Stored,
+  type StoredTail,
 } from "../../src/journal/redis/entries.ts";
 import { openRedisJournal } from "../../src/journal/redis/journal.ts";
 import { checkChain, followed, sealOf } from "../../src/journal/seal.ts";
@@ -67,7 +67,7 @@ describe("10 000 changes by one who can write to the store", () => {
     const signed = signEntries(signer, KEY, from, drafts);
     const other = signEntries(signer, "test:other", from, drafts).elements;
     const head = signed.heads.at(-1) ?? "";
-    const read = (elements: string[], end: Stored["end"]) =>
+    const read = (elements: string[], end: StoredTail["end"]) =>
       decodeStored(signer, KEY, { first: 1, elements, previous: "", end });
     const whole = { last: ENTRIES, head, tail: signed.tail };
     expect(await read(signed.elements, whole)).toHaveLength(ENTRIES);

@@ -35,8 +35,8 @@ describe("the program with a folder of skills", () => {
     const { code, out } = await configured().run(["doctor"]);
     expect(code).toBe(0);
     expect(out).toMatch(/ok +skills +http-5xx, incident-response, incident-summary, web\n/);
-    expect(out).toMatch(/absent +skill +\S+runbooks\/bad\/SKILL\.md:1: description/);
-    expect(out).toMatch(/absent +skill +\S+skills\/http-5xx: replaced by \S+ [^\n]*runbooks/);
+    expect(out).toMatch(/– +skill +\S+runbooks\/bad\/SKILL\.md:1: description/);
+    expect(out).toMatch(/– +skill +\S+skills\/http-5xx: replaced by \S+ [^\n]*runbooks/);
     expect(out).toMatch(/ok +skill +\S+runbooks\/web\/SKILL\.md:4: [^\n]*colour/);
   });
 

@@ -2,12 +2,9 @@ import { EXIT, findThread, type CliCommand, withStore } from "./command.ts";
 
 export const artifact: CliCommand = {
   name: "artifact",
-  forms: [
-    {
-      form: "npm start -s -- artifact <thread> <id>",
-      about: "a call's whole output, where its result was cut",
-    },
-  ],
+  forms: {
+    "npm start -s -- artifact <thread> <id>": "a call's whole output, where its result was cut",
+  },
   words: { min: 2, max: 2 },
   async run({ config, words: [thread = "", id = ""] }) {
     await withStore(config, async (journal) => {

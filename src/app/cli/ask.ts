@@ -4,12 +4,10 @@ import type { CliCommand } from "./command.ts";
 
 export const ask: CliCommand = {
   name: "ask",
-  forms: [
-    {
-      form: 'npm start -s -- ask "<text>" [--json]',
-      about: "one question or command in a thread of its own; the answer is on stdout",
-    },
-  ],
+  forms: {
+    'npm start -s -- ask "<text>" [--json]':
+      "one question or command in a thread of its own; the answer is on stdout",
+  },
   options: { json: "flag" },
   words: { min: 1, max: Infinity },
   async run({ config, folder, words, options }) {

@@ -15,17 +15,12 @@ import {
 
 export const audit: CliCommand = {
   name: "audit",
-  forms: [
-    {
-      form: "npm start -s -- audit [--thread <id>] [--since 24h|7d|2026-11-21]",
-      about: "requests, votes, executions and outcomes as JSON lines",
-    },
-    {
-      form: "npm start -s -- audit --verify [<thread>] [--against <file>]",
-      about:
-        "checks each thread's seal and prints its head, a JSON line each;\nwith --against, compares them with lines you kept elsewhere",
-    },
-  ],
+  forms: {
+    "npm start -s -- audit [--thread <id>] [--since 24h|7d|2026-11-21]":
+      "requests, votes, executions and outcomes as JSON lines",
+    "npm start -s -- audit --verify [<thread>] [--against <file>]":
+      "checks each thread's seal and prints its head, a JSON line each;\nwith --against, compares them with lines you kept elsewhere",
+  },
   options: { thread: "text", since: "text", verify: "flag", against: "text" },
   words: { min: 0, max: 1 },
   run: (input) => (input.options["verify"] === true ? verify(input) : print(input)),

@@ -23,7 +23,7 @@ export interface CliCommand {
   /** Undefined: what is done when no command is named. */
   readonly name?: string;
   /** Its forms, each with what it does, as the usage shows them. */
-  readonly forms: readonly { form: string; about: string }[];
+  readonly forms: Readonly<Record<string, string>>;
   /** Its own options, each a text unless `flag`. */
   readonly options?: Readonly<Record<string, "text" | "flag">>;
   /** How many words may follow its name. */

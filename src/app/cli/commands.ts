@@ -17,7 +17,7 @@ const FORM_WIDTH = 40;
 /** The forms of these commands, each with what it does. */
 export function usage(commands: readonly CliCommand[] = COMMANDS): string {
   const lines = commands.flatMap(({ forms }) =>
-    forms.flatMap(({ form, about }) => {
+    Object.entries(forms).flatMap(([form, about]) => {
       const [first = "", ...more] = about.split("\n");
       const pad = " ".repeat(FORM_WIDTH + 3);
       const head =

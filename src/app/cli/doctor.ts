@@ -4,7 +4,9 @@ const MARKS = { ok: "ok     ", absent: "–      ", broken: "BROKEN " };
 
 export const doctor: CliCommand = {
   name: "doctor",
-  forms: [{ form: "npm start -s -- doctor", about: "what works here and what does not" }],
+  forms: {
+    "npm start -s -- doctor": "what works here and what does not",
+  },
   async run(input) {
     const { examine } = await import("./examine.ts");
     let isBroken = false;

@@ -3,12 +3,10 @@ import { type CliCommand, EXIT, findThread, printLines, textOption, withStore } 
 
 export const replay: CliCommand = {
   name: "replay",
-  forms: [
-    {
-      form: "npm start -s -- replay <thread> [--step n]",
-      about: "the model calls of a thread; one of them with its exact request",
-    },
-  ],
+  forms: {
+    "npm start -s -- replay <thread> [--step n]":
+      "the model calls of a thread; one of them with its exact request",
+  },
   options: { step: "text" },
   words: { min: 1, max: 1 },
   async run(input) {

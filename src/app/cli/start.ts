@@ -1,14 +1,11 @@
 import { type CliCommand, textOption } from "./command.ts";
 
 export const start: CliCommand = {
-  forms: [
-    {
-      form: "npm start",
-      about:
-        "serves the chat platforms that are configured; with none, opens a conversation in this\nterminal: the newest thread with open work, else a new one",
-    },
-    { form: "npm start -- --thread <id>", about: "opens one of the terminal's threads" },
-  ],
+  forms: {
+    "npm start":
+      "serves the chat platforms that are configured; with none, opens a conversation in this\nterminal: the newest thread with open work, else a new one",
+    "npm start -- --thread <id>": "opens one of the terminal's threads",
+  },
   options: { thread: "text" },
   async run(input) {
     const { config, folder } = input;

@@ -4,7 +4,9 @@ import { EXIT, findThread, printLines, type CliCommand, withStore } from "./comm
 
 export const trace: CliCommand = {
   name: "trace",
-  forms: [{ form: "npm start -s -- trace <thread>", about: "a thread's journal" }],
+  forms: {
+    "npm start -s -- trace <thread>": "a thread's journal",
+  },
   words: { min: 1, max: 1 },
   async run({ config, words: [thread = ""] }) {
     await withStore(config, async (journal) => {

@@ -4,25 +4,25 @@ import type { RedisAddress } from "./address.ts";
 /** How both clients reach and log in to the server of `REDIS_URL`, and how long they wait before they try again. */
 
 /** The address for `redis`, the client of the journals. */
-export function redisOptions({ at, username, password, database }: RedisAddress) {
+export function redisOptions({ at, database, ...login }: RedisAddress) {
   return {
     // `tls: false` tells a socket's path from a host to the client's types.
     socket:
       at.kind === "unix"
         ? { path: at.path, tls: false as const }
         : { host: at.host, port: at.port, ...(at.tls && { tls: true as const }) },
-    ...loginOf({ username, password }),
+    ...loginOf(login),
     database,
   };
 }
 
 /** The same for `ioredis`, the client of BullMQ. */
-export function ioredisOptions({ at, username, password, database }: RedisAddress) {
+export function ioredisOptions({ at, database, ...login }: RedisAddress) {
   return {
     ...(at.kind === "unix"
       ? { path: at.path }
       : { host: at.host, port: at.port, ...(at.tls && { tls: {} }) }),
-    ...loginOf({ username, password }),
+    ...loginOf(login),
     db: database,
   };
 }

@@ -20,17 +20,7 @@ const PING_MS = 3_000;
 export type RedisClient = ReturnType<typeof create>;
 
 /** One connection, made again for as long as it takes. While it is down, nothing waits in a queue. */
-export interface Connection {
-  /**
-   * Does `work` within 2 s. While there is no connection it is tried again until then: nothing was sent. Once something
-   * was, it is up to the caller to repeat it.
-   * @throws BotError STORE_UNAVAILABLE, STORE_FULL, STORE_CORRUPT
-   */
-  ask<T>(work: (client: RedisClient) => Promise<T>): Promise<T>;
-  /** Connects again, at most once a second: the address may lead to another server by now. */
-  renew(): void;
-  close(): void;
-}
+export type Connection = Awaited<ReturnType<typeof connect>>;
 
 function create(address: RedisAddress, isOpened: () => boolean) {
   const began = performance.now();
@@ -63,8 +53,8 @@ function create(address: RedisAddress, isOpened: () => boolean) {
  */
 export async function connect(
   address: RedisAddress,
-  examine: (client: RedisClient) => Promise<void> = async () => {},
-): Promise<Connection> {
+  examine: (client: RedisClient) => Promise<void>,
+) {
   const name = showAddress(address);
   let examined = Promise.resolve();
   /** Why the server at the other end is not one to be used. */
@@ -111,6 +101,11 @@ export async function connect(
     client.connect().catch(() => {});
   }
 
+  /**
+   * Does `work` within 2 s. While there is no connection it is tried again until then: nothing was sent. Once something
+   * was, it is up to the caller to repeat it.
+   * @throws BotError STORE_UNAVAILABLE, STORE_FULL, STORE_CORRUPT
+   */
   async function ask<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
     for (const until = performance.now() + ANSWER_MS; ;) {
       const asked = client;
@@ -144,6 +139,7 @@ export async function connect(
     opened = true;
     return {
       ask,
+      /** Connects again, at most once a second: the address may lead to another server by now. */
       renew: () => replace(client),
       close() {
         closed = true;

@@ -8,21 +8,18 @@ import { decodeRow, type SealedRow } from "../entries.ts";
 import { altered, checkChain, decodeChain, followed, sealOf } from "../seal.ts";
 
 /** Signs what is kept where others may write too. */
-export interface Signer {
-  /** 22 characters that only the holder of the secret can make for `text`. */
-  sign(text: string): string;
-  isSigned(text: string, signature: string): boolean;
-}
+export type Signer = ReturnType<typeof createSigner>;
 
-export function createSigner(secret: string): Signer {
+export function createSigner(secret: string) {
   const derived = hkdfSync("sha256", secret, "", "watchkeeper journal entries", 32);
   // A key object: made of bytes each time, a signature takes ten times as long.
   const key = createSecretKey(Buffer.from(derived));
+  /** 22 characters that only the holder of the secret can make for `text`. */
   const sign = (text: string) =>
     createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
   return {
     sign,
-    isSigned(text, signature) {
+    isSigned(text: string, signature: string): boolean {
       const [known, given] = [Buffer.from(sign(text)), Buffer.from(signature)];
       return known.length === given.length && timingSafeEqual(known, given);
     },
@@ -30,7 +27,7 @@ export function createSigner(secret: string): Signer {
 }
 
 /** Where the next entries go: after number `last`, whose head is empty where it has none, at `at` ms since 1970. */
-export interface Place {
+export interface Tip {
   readonly last: number;
   readonly head: string;
   readonly at: number;
@@ -54,7 +51,7 @@ const ended = (key: JournalKey, last: number, head: string) => `tail ${key} ${la
 export function signEntries(
   signer: Signer,
   key: JournalKey,
-  { last, head, at }: Place,
+  { last, head, at }: Tip,
   drafts: readonly Draft[],
 ): Signed {
   let previous = followed(key, last, head || null);
@@ -73,7 +70,7 @@ export function signEntries(
 export function checkEnd(
   signer: Signer,
   key: JournalKey,
-  { last, head }: Pick<Place, "last" | "head">,
+  { last, head }: Pick<Tip, "last" | "head">,
   tail: string,
 ): void {
   if (head === "" || signer.isSigned(ended(key, last, head), tail)) return;
@@ -83,7 +80,7 @@ export function checkEnd(
 const ELEMENT = /^(?:s(\d+) (\S{43})|(\d+)) (\S+) ((\S+) (\d+) ("[^\n]*")\n([^]*))$/;
 
 /** What is stored of a journal from some number on. */
-export interface Stored {
+export interface StoredTail {
   /** The first element's number. */
   readonly first: number;
   readonly elements: readonly string[];
@@ -97,7 +94,7 @@ export interface Stored {
 export async function decodeStored(
   signer: Signer,
   key: JournalKey,
-  { first, elements, previous, end }: Stored,
+  { first, elements, previous, end }: StoredTail,
 ): Promise<StoredEntry[]> {
   const rows: SealedRow[] = [];
   for await (const page of inPages(elements)) {
@@ -153,13 +150,6 @@ function decodeElement(signer: Signer, key: JournalKey, seq: number, element: st
       `Entry ${seq} of ${key} was not written with this WATCHKEEPER_SECRET, or was changed since; the journal was left alone.`,
     );
   }
-  return {
-    seq,
-    at: Number(at),
-    id: String(JSON.parse(id)),
-    kind,
-    version: Number(version),
-    body,
-    head,
-  };
+  const told = { at: Number(at), id: String(JSON.parse(id)), version: Number(version) };
+  return { seq, ...told, kind, body, head };
 }

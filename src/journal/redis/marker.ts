@@ -10,11 +10,6 @@ const MARKER = "wk:store";
 /** What 0.3 wrote, `1 <signature>`, is taken over; 0.3 refuses the store from then on. */
 const STORE_VERSION = 2;
 
-export interface Marker {
-  readonly text: string;
-  readonly version: number;
-}
-
 /**
  * Takes an empty database or 0.3's, which `warn` is told, and refuses one that is not ours to use. Returns the marker.
  * @throws BotError STORE_FOREIGN, STORE_NEWER, STORE_CORRUPT, CONFIG_INVALID (another secret)
@@ -39,7 +34,7 @@ export async function claim(
 }
 
 /** What a start would do to the store, or undefined where it would do nothing. */
-export function upgradeAhead(name: string, { version }: Marker): string | undefined {
+export function upgradeAhead(name: string, { version }: { version: number }): string | undefined {
   if (version === STORE_VERSION) return undefined;
   return `${name}: store version 1 (0.3); \`npm start\` upgrades it to ${STORE_VERSION}, 0.3 cannot read it then: keep a copy.`;
 }
@@ -52,7 +47,7 @@ export async function findMarker(
   client: RedisClient,
   name: string,
   signer: Signer,
-): Promise<Marker | undefined> {
+): Promise<{ text: string; version: number } | undefined> {
   const found = await client.get(MARKER);
   if (found === null) {
     if (await hasJournals(client)) throw gone(name);
@@ -81,11 +76,7 @@ export async function findMarker(
 }
 
 /** Makes sure that it is still the store that was opened. @throws BotError STORE_CORRUPT */
-export async function checkMarker(
-  client: RedisClient,
-  name: string,
-  marker: string,
-): Promise<void> {
+export async function checkMarker(client: RedisClient, name: string, marker: string) {
   if ((await client.get(MARKER)) !== marker) throw gone(name);
 }
 

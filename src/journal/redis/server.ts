@@ -10,42 +10,30 @@ const MAX_LAG_S = 10;
 /** How long a replica may take to confirm what must not be lost with the primary. */
 const REPLICA_MS = 1_000;
 
-/** What is known of a server that may be used. */
-export interface Examined {
-  /** A sentence for each weakness that can be lived with. */
-  readonly weaknesses: string[];
-  /** It can say when something is on its disk and its replicas' (WAITAOF). */
-  readonly tellsDisk: boolean;
-}
+const unavailable = (text: string) => new BotError("STORE_UNAVAILABLE", text);
 
 /**
- * Looks whether the server keeps what it is given. `replicas`: how many are expected.
+ * Looks whether the server keeps what it is given. `replicas`: how many are expected. Returns a sentence for each weakness that
+ * can be lived with, and whether it can say when something is on its disk and its replicas' (WAITAOF).
  * @throws BotError STORE_UNSAFE when it may drop entries by itself; STORE_UNAVAILABLE when it cannot be written to at all
  */
 export async function examineServer(
   client: RedisClient,
   name: string,
   replicas: number,
-): Promise<Examined> {
+): Promise<{ weaknesses: string[]; tellsDisk: boolean }> {
   const info = fields(await client.info());
   const version = info.get("redis_version") ?? "";
   if (Number.parseFloat(version) < OLDEST) {
-    throw new BotError(
-      "STORE_UNAVAILABLE",
-      `${name} is version ${version}; ${OLDEST} or newer is needed.`,
-    );
+    throw unavailable(`${name} is version ${version}; ${OLDEST} or newer is needed.`);
   }
   if (info.get("role") === "slave") {
-    throw new BotError(
-      "STORE_UNAVAILABLE",
-      `${name} is a replica; point REDIS_URL at its primary.`,
-    );
+    throw unavailable(`${name} is a replica; point REDIS_URL at its primary.`);
   }
   if (info.get("cluster_enabled") === "1") {
     const shards = fields(await client.clusterInfo()).get("cluster_size");
     if (Number(shards) > 1) {
-      throw new BotError(
-        "STORE_UNAVAILABLE",
+      throw unavailable(
         `${name} is a cluster of ${shards} shards; this version speaks to one server.`,
       );
     }
@@ -58,57 +46,45 @@ export async function examineServer(
     );
   }
   const weaknesses = [
-    ...(await looseKeeping(client, name, info)),
-    ...(await looseReplicas(client, name, Math.max(replicas, connectedIn(info)))),
+    await keepingWeakness(client, name, info),
+    await replicaWeakness(client, name, Math.max(replicas, connectedIn(info))),
   ];
   return {
-    weaknesses,
+    weaknesses: weaknesses.filter((text) => text !== undefined),
     tellsDisk: Number.parseFloat(version) >= TELLS_DISK && info.get("aof_enabled") === "1",
   };
 }
 
 /** A primary that goes on alone after it lost its replicas takes writes that a failover loses. */
-async function looseReplicas(
+async function replicaWeakness(
   client: RedisClient,
   name: string,
   replicas: number,
-): Promise<string[]> {
-  if (replicas === 0) return [];
-  const [fewest, lag] = await Promise.all([
-    setting(client, "min-replicas-to-write"),
-    setting(client, "min-replicas-max-lag"),
-  ]);
+): Promise<string | undefined> {
+  if (replicas === 0) return undefined;
+  const fewest = await setting(client, "min-replicas-to-write");
+  const lag = await setting(client, "min-replicas-max-lag");
   if (fewest === undefined || (Number(fewest) >= 1 && Number(lag) > 0 && Number(lag) <= MAX_LAG_S))
-    return [];
-  return [
-    `${name} takes writes while it has lost its replicas (min-replicas-to-write ${fewest}, min-replicas-max-lag ${lag}): a failover then loses them; set min-replicas-to-write 1 and min-replicas-max-lag ${MAX_LAG_S}.`,
-  ];
+    return undefined;
+  return `${name} takes writes while it has lost its replicas (min-replicas-to-write ${fewest}, min-replicas-max-lag ${lag}): a failover then loses them; set min-replicas-to-write 1 and min-replicas-max-lag ${MAX_LAG_S}.`;
 }
 
-async function looseKeeping(
+async function keepingWeakness(
   client: RedisClient,
   name: string,
   info: Map<string, string>,
-): Promise<string[]> {
-  const [save, fsync] = await Promise.all([
-    setting(client, "save"),
-    setting(client, "appendfsync"),
-  ]);
+): Promise<string | undefined> {
+  const save = await setting(client, "save");
+  const fsync = await setting(client, "appendfsync");
   if (save === undefined || fsync === undefined) {
-    return [
-      `${name} does not tell how it keeps its data (CONFIG is forbidden); make sure that it has appendonly yes and appendfsync always.`,
-    ];
+    return `${name} does not tell how it keeps its data (CONFIG is forbidden); make sure that it has appendonly yes and appendfsync always.`;
   }
   if (info.get("aof_enabled") === "1") {
-    if (fsync === "always") return [];
-    return [
-      `${name} has appendfsync ${fsync}: when its machine stops, it loses what it acknowledged in the last moments, and a change may then run twice; set always.`,
-    ];
+    if (fsync === "always") return undefined;
+    return `${name} has appendfsync ${fsync}: when its machine stops, it loses what it acknowledged in the last moments, and a change may then run twice; set always.`;
   }
   const kept = save === "" ? "keeps nothing over a restart" : "keeps only a snapshot now and then";
-  return [
-    `${name} ${kept}: it loses what it acknowledged since, and a change may then run twice; set appendonly yes and appendfsync always.`,
-  ];
+  return `${name} ${kept}: it loses what it acknowledged since, and a change may then run twice; set appendonly yes and appendfsync always.`;
 }
 
 /** A setting of the server, or undefined where it may not be asked. */
@@ -137,8 +113,7 @@ export async function replicasNeeded(
   if (info.get("role") === "slave") throw new Error(`READONLY ${name} is a replica now`);
   const connected = connectedIn(info);
   if (connected >= expected) return expected || Math.min(1, connected);
-  throw new BotError(
-    "STORE_UNAVAILABLE",
+  throw unavailable(
     `${name} has ${connected} of its ${expected} replicas (redis.replicas); nothing was written, as a failover would lose it. Look at the replicas.`,
   );
 }
@@ -162,8 +137,7 @@ export async function confirm(
   } else got = await client.wait(replicas, REPLICA_MS);
   if (own >= 1 && got >= replicas) return;
   const what = onDisk ? "wrote to their disks (they need appendonly yes)" : "confirmed";
-  throw new BotError(
-    "STORE_UNAVAILABLE",
+  throw unavailable(
     `${got} of ${replicas} replicas of ${name} ${what} what was written within ${REPLICA_MS} ms; it may be lost in a failover. Look at the replicas.`,
   );
 }

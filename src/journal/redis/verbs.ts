@@ -12,7 +12,7 @@ import {
   checkTime,
   decodeOne,
   decodeStored,
-  type Place,
+  type Tip,
   signEntries,
   type Signed,
   type Signer,
@@ -61,7 +61,7 @@ export async function run(
 
 /** What is signed for a place. */
 interface Prepared extends Pick<Signed, "tail"> {
-  readonly place: Place;
+  readonly place: Tip;
   /** Element and head of each draft; empty where it is there already. */
   readonly written: readonly (readonly string[])[];
 }

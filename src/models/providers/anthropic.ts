@@ -3,17 +3,18 @@ import * as z from "zod";
 import type { AssistantBlock, StopReason } from "../../core/block.ts";
 import { apiKey, baseUrl, fromEnv } from "../../core/settings.ts";
 import { type Caller, failure } from "../errors.ts";
-import type {
-  FileBlock,
-  ModelRequest,
-  ModelResponse,
-  TextBlock,
-  ToolResultBlock,
-  Turn,
+import {
+  type FileBlock,
+  ModelError,
+  type ModelRequest,
+  type ModelResponse,
+  type TextBlock,
+  type ToolResultBlock,
+  type Turn,
 } from "../model.ts";
-import { ModelError } from "../model.ts";
 import { createStreamingModel, defineProvider } from "../provider.ts";
-import { argumentsOf, isBlank, isRecord, plainText, tokens, turnsFor } from "../turns.ts";
+import { isRecord } from "../../core/json.ts";
+import { argumentsOf, isBlank, plainText, tokens, turnsFor } from "../turns.ts";
 
 interface Message {
   role: "user" | "assistant";
@@ -109,14 +110,8 @@ function messagesOf(turns: readonly Turn[]): Message[] {
 }
 
 function contentOf(turn: Turn): Anthropic.ContentBlockParam[] {
-  switch (turn.role) {
-    case "assistant":
-      return turn.content.flatMap(assistantParam);
-    case "tool":
-      return turn.results.map(resultParam);
-    case "user":
-      return turn.content.flatMap(userParam);
-  }
+  if (turn.role === "assistant") return turn.content.flatMap(assistantParam);
+  return turn.role === "tool" ? turn.results.map(resultParam) : turn.content.flatMap(userParam);
 }
 
 function assistantParam(block: AssistantBlock): Anthropic.ContentBlockParam[] {
@@ -155,12 +150,8 @@ function imageParam({ mediaType, data, name }: FileBlock): Anthropic.ImageBlockP
   return { type: "image", source: { type: "base64", media_type: mediaType, data } };
 }
 
-function resultParam({
-  id,
-  text,
-  isError,
-  files,
-}: ToolResultBlock): Anthropic.ToolResultBlockParam {
+function resultParam(result: ToolResultBlock): Anthropic.ToolResultBlockParam {
+  const { id, text, isError, files } = result;
   return {
     type: "tool_result",
     tool_use_id: id,
@@ -239,7 +230,7 @@ function createReader(onDelta: ((text: string) => void) | undefined) {
       throw failure("MODEL_CONTEXT_TOO_LONG", stop, caller);
     return {
       content,
-      stop: stopOf(stop),
+      stop: STOPS[stop] ?? "max_tokens",
       usage: {
         input: tokens(counts["input_tokens"]),
         output: tokens(counts["output_tokens"]),
@@ -252,21 +243,14 @@ function createReader(onDelta: ((text: string) => void) | undefined) {
   return { take, finish };
 }
 
-function stopOf(reason: string): StopReason {
-  switch (reason) {
-    case "end_turn":
-    case "stop_sequence":
-      return "end_turn";
-    case "tool_use":
-    case "refusal":
-      return reason;
-    case "pause_turn":
-      return "pause";
-    default:
-      // The careful reading of a reason that is not known here: what came may not be all.
-      return "max_tokens";
-  }
-}
+/** Any other reason: `max_tokens`, as what came may not be all. */
+const STOPS: Readonly<Record<string, StopReason>> = {
+  end_turn: "end_turn",
+  stop_sequence: "end_turn",
+  tool_use: "tool_use",
+  refusal: "refusal",
+  pause_turn: "pause",
+};
 
 function blockOf({ block, json, isWhole }: Building): AssistantBlock[] {
   const { type, ...rest } = block;

@@ -1,11 +1,12 @@
 import type OpenAI from "openai";
 import * as z from "zod";
 import type { AssistantBlock, StopReason } from "../../core/block.ts";
-import type { Json } from "../../core/entry.ts";
+import type { Json, JsonObject } from "../../core/entry.ts";
 import { createThoughts, records } from "./compatible-thoughts.ts";
 import { type Caller, failure } from "../errors.ts";
 import type { ModelResponse } from "../model.ts";
-import { isRecord, tokens } from "../turns.ts";
+import { isRecord } from "../../core/json.ts";
+import { tokens } from "../turns.ts";
 
 /** How a Chat Completions stream becomes a response, as the servers there are really send it (docs/model.md lists them). */
 
@@ -79,7 +80,7 @@ export function createReader(onDelta: ((text: string) => void) | undefined) {
   }
 
   /** A part of a content that is a list (Mistral): text is text, a thought goes back as it came, references are left out. */
-  function takePart(part: Record<string, Json>): void {
+  function takePart(part: JsonObject): void {
     const { type } = part;
     if (type === "text" && typeof part["text"] === "string") say(part["text"]);
     else if (type === "thinking") thoughts.takePart(part);
@@ -128,29 +129,19 @@ export function createReader(onDelta: ((text: string) => void) | undefined) {
   /** The server refused what the model wrote as its call: the model's turn, for it to be told of. */
   function finishMalformed(attempted: string): ModelResponse {
     const written = [text, attempted].filter((part) => part !== "").join("\n\n");
-    return {
-      content: contentOf(thoughts.wire(), written, []),
-      stop: "malformed_call",
-      usage: used(),
-    };
+    const content = contentOf(thoughts.wire(), written, []);
+    return { content, stop: "malformed_call", usage: used() };
   }
 
   return { take, finish, finishMalformed };
 }
 
 function stopOf(reason: string, isRefusal: boolean, hasCalls: boolean): StopReason {
-  switch (reason) {
-    case "stop":
-    case "tool_calls":
-    case "function_call":
-      if (hasCalls) return "tool_use";
-      return isRefusal ? "refusal" : "end_turn";
-    case "content_filter":
-      return "content_filter";
-    default:
-      // `length`, and the careful reading of a reason that is not known here.
-      return "max_tokens";
-  }
+  if (reason === "content_filter") return reason;
+  // `length`, and the careful reading of a reason that is not known here.
+  if (!["stop", "tool_calls", "function_call"].includes(reason)) return "max_tokens";
+  if (hasCalls) return "tool_use";
+  return isRefusal ? "refusal" : "end_turn";
 }
 
 function contentOf(

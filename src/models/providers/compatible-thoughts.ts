@@ -1,37 +1,31 @@
 import * as z from "zod";
-import type { Json } from "../../core/entry.ts";
-import { isRecord } from "../turns.ts";
+import type { Json, JsonObject } from "../../core/entry.ts";
+import { isJsonObject } from "../../core/json.ts";
 
 /** Where servers put reasoning, which some of them want back under the same name (DeepSeek, Moonshot, vLLM). */
 const REASONING = ["reasoning_content", "reasoning"] as const;
 
 /** A model's reasoning as its stream brings it, put together for the field of the message that the server wants it back in. */
-export interface Thoughts {
-  /** Reasoning beside the content: texts, and OpenRouter's `reasoning_details`. */
-  take(delta: Record<string, unknown>): void;
-  /** A thought that is a part of the content (Mistral). */
-  takePart(part: Record<string, Json>): void;
-  /** Undefined when there was none. */
-  wire(): Json | undefined;
-}
-
-export function createThoughts(): Thoughts {
+export function createThoughts() {
   const texts: Record<string, string> = {};
-  let details: Record<string, Json>[] = [];
-  let part: Record<string, Json> | undefined;
+  let details: JsonObject[] = [];
+  let part: JsonObject | undefined;
   return {
-    take(delta) {
+    /** Reasoning beside the content: texts, and OpenRouter's `reasoning_details`. */
+    take(delta: Record<string, unknown>): void {
       for (const field of REASONING) {
         const piece = delta[field];
         if (typeof piece === "string" && piece !== "") texts[field] = (texts[field] ?? "") + piece;
       }
       for (const piece of records(delta["reasoning_details"])) details = withPiece(details, piece);
     },
-    takePart(next) {
+    /** A thought that is a part of the content (Mistral). */
+    takePart(next: JsonObject): void {
       const text = textIn(part?.["thinking"]) + textIn(next["thinking"]);
       part = { ...part, ...next, thinking: [{ type: "text", text }] };
     },
-    wire() {
+    /** Undefined when there was none. */
+    wire(): Json | undefined {
       const fields = {
         ...texts,
         ...(details.length > 0 && { reasoning_details: details }),
@@ -49,23 +43,16 @@ function textIn(parts: unknown): string {
 }
 
 /** The objects of a list; what is no list of JSON has none. */
-export function records(value: unknown): Record<string, Json>[] {
+export function records(value: unknown): JsonObject[] {
   const parsed = z.array(z.json()).safeParse(value);
-  return parsed.success ? parsed.data.filter(isJsonRecord) : [];
-}
-
-function isJsonRecord(value: Json): value is Record<string, Json> {
-  return isRecord(value);
+  return parsed.success ? parsed.data.filter(isJsonObject) : [];
 }
 
 /**
  * OpenRouter's reasoning details with the next piece of the stream: pieces of one block carry its type and index, and their
  * texts add up; what is not a piece of the last block stands for itself. The order must stay as it came.
  */
-function withPiece(
-  blocks: Record<string, Json>[],
-  piece: Record<string, Json>,
-): Record<string, Json>[] {
+function withPiece(blocks: JsonObject[], piece: JsonObject): JsonObject[] {
   const last = blocks.at(-1);
   const isSame =
     last !== undefined &&

@@ -10,15 +10,8 @@ import {
   type Turn,
 } from "../model.ts";
 import { createStreamingModel, defineProvider } from "../provider.ts";
-import {
-  argumentsOf,
-  dataUrl,
-  fileText,
-  isBlank,
-  isRecord,
-  resultText,
-  turnsFor,
-} from "../turns.ts";
+import { isRecord } from "../../core/json.ts";
+import { argumentsOf, dataUrl, fileText, isBlank, resultText, turnsFor } from "../turns.ts";
 import { OPENAI_VARIABLES, openAiClient, openAiSettings } from "./openai-access.ts";
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam;

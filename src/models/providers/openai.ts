@@ -11,7 +11,8 @@ import {
   type Turn,
 } from "../model.ts";
 import { createStreamingModel, defineProvider } from "../provider.ts";
-import { dataUrl, fileText, isBlank, isRecord, resultText, tokens, turnsFor } from "../turns.ts";
+import { isRecord } from "../../core/json.ts";
+import { dataUrl, fileText, isBlank, resultText, tokens, turnsFor } from "../turns.ts";
 import { OPENAI_VARIABLES, openAiClient, openAiSettings } from "./openai-access.ts";
 
 type Item = OpenAI.Responses.ResponseInputItem;
