@@ -237,12 +237,12 @@ export function abandonedDrafts(
   const { action, started } = call;
   if (started !== undefined) {
     if (started.effect !== "read" || action !== undefined) {
-      const evidence = `not possible: ${why}.`;
+      const evidence = results.unchecked(why);
       return recoveryDrafts(call, { kind: "verified", verdict: "unknown", evidence });
     }
     return [recoveredDraft(call, "error", results.interrupted(why))];
   }
   const blocked = finishedDraft(call, "blocked", results.blocked(why));
   if (action === undefined || !isOpen(action)) return [blocked];
-  return [voidDraft(action, `${why}; nothing was run`), blocked];
+  return [voidDraft(action, results.notRun(why)), blocked];
 }

@@ -16,8 +16,10 @@ import {
   clickAnswers,
   confirmCancel,
   decidedBefore,
+  notLookedUp,
   questionOver,
   results,
+  THIS_QUESTION,
 } from "./phrases.ts";
 import type { Call, Thread } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -50,7 +52,7 @@ export interface Right {
 const ANYONE = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
 
 /** The right that a reply needs: an answer permits nothing. */
-export const RIGHT_TO_ANSWER: Right = { verb: "answer", what: "this question", rule: ANYONE };
+export const RIGHT_TO_ANSWER: Right = { verb: "answer", what: THIS_QUESTION, rule: ANYONE };
 
 /** The right that the click needs. Only the newest approval is held against who asked: they may think better of it. */
 export function rightFor(
@@ -121,8 +123,7 @@ function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<Appe
   const late = action && lateWord(action, click);
   if (late !== undefined) return [privateNotice(click, late)];
   if (action !== undefined && choice.kind === "deny") {
-    const basis = `not looked up for ${LIMIT_MINUTES} minutes: a deny counts`;
-    return [voteDraft(click, basis, around)];
+    return [voteDraft(click, notLookedUp(LIMIT_MINUTES), around)];
   }
   if (action !== undefined && choice.kind === "cancel") {
     return cancelDrafts(action, click, around.thread);

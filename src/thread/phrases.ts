@@ -110,6 +110,8 @@ export const results = {
   stopped: "Stopped before it was run.",
   interrupted: (why: string) => `Interrupted, and not run again: ${why}.`,
   blocked: (why: string) => `Nothing was run: ${why}.`,
+  notRun: (why: string) => `${why}; nothing was run`,
+  unchecked: (why: string) => `not possible: ${why}.`,
   cancelled: (by: string) => `Cancelled by ${by}. The tool didn't run.`,
   answered: (by: string, text: string) => `${by} answered: ${text}`,
   unanswered: (waited: string) =>
@@ -241,6 +243,12 @@ export function howToApprove(hints: readonly { action: Action; what: string }[])
 }
 
 // To whoever pressed or wrote, alone
+
+export const THIS_QUESTION = "this question";
+
+/** Why a deny counts of somebody whom the platform did not look up. */
+export const notLookedUp = (minutes: number) =>
+  `not looked up for ${minutes} minutes: a deny counts`;
 
 export const CANNOT_BE_EDITED = "it cannot be edited now";
 

@@ -117,6 +117,18 @@ describe("a Stop", () => {
     expect(stage.chat.answers()).toMatchObject([{ status: "cancelled" }]);
   });
 
+  test("that ends a message's wait for a card says so in its answer", async () => {
+    const stage = await talking([{ calls: [call("act")] }]);
+    await stage.ask("fix it");
+    await stage.ask("is it safe?", "test:bob");
+    await stage.ask("stop");
+    const [answer, ...more] = stage.chat.answers();
+    expect(more).toEqual([]);
+    expect(answer?.text).toBe(
+      "Stopped by ana before the first check.\n\nThat covers what was written meanwhile too: write it again if you still need an answer.",
+    );
+  });
+
   test("then a message begins a new run that knows of it, with every call's result in place", async () => {
     const stage = await talking([{ calls: [call("look"), call("act")] }, ANSWER]);
     await stage.ask("fix it");

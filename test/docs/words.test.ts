@@ -58,6 +58,15 @@ describe("what people read", () => {
     expect(found).toEqual([]);
   });
 
+  test("of a thread stands in its phrases; gates and evidence also have words for models", () => {
+    const speak = ["phrases.ts", "decide-run.ts", "evidence.ts", "assent.ts", "model-run.ts"];
+    const found = sources("src/thread")
+      .filter((file) => !speak.some((name) => file.endsWith(name)))
+      .flatMap((file) => textsIn(read(file)))
+      .filter((text) => text !== '"not done"');
+    expect(found).toEqual([]);
+  });
+
   test("has one space between words, and none before a full stop", () => {
     const found = sources("src").flatMap((file) =>
       textsIn(read(file)).filter((text) => /[a-z,.;] {2,}[a-z]|[a-z] [.,;](?:\s|.$)/i.test(text)),

@@ -153,6 +153,23 @@ describe("an action that is approved", () => {
     expect(await kinds()).not.toContain("action_closed");
   });
 
+  test("is not put off by a failed look-up where somebody clicked meanwhile, which is judged first", async () => {
+    const chat = createChat();
+    const { act, click, settle, kinds } = await asked({ chat });
+    const { people } = chat.adapter;
+    const { membership } = people;
+    let hasFailed = false;
+    people.membership = async (account, key) => {
+      if (!(await kinds()).includes("vote") || hasFailed) return membership(account, key);
+      hasFailed = true;
+      await click("a1", { kind: "approve" }, "test:cy");
+      throw new Error("503");
+    };
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    expect(act.runs).toEqual(["web"]);
+  });
+
   test("expires when nobody could be looked up until then", async () => {
     const flaky = createFlaky();
     const { act, chat, click, settle, clock } = await asked({ chat: flaky.chat });
