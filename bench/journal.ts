@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Draft, Entry } from "../src/core/entry.ts";
 import type { JournalKey } from "../src/core/journal-key.ts";
 import { fold } from "../src/thread/fold.ts";
-import { emptyThread, type Thread } from "../src/thread/state.ts";
+import { Thread } from "../src/thread/state.ts";
 import type { Journal } from "../src/journal/journal.ts";
 import { openSqliteJournal } from "../src/journal/sqlite/journal.ts";
 import { decide } from "../src/thread/decide.ts";
@@ -70,7 +70,7 @@ function* steps(calls: number, text: string): Iterable<Draft<"tool_started" | "t
 }
 
 async function begin(journal: Journal, calls: number) {
-  const thread = emptyThread();
+  const thread = new Thread();
   const text = "run look";
   const { entry } = await journal.post(KEY, { id: "m", kind: "message", actor: ACTOR, text });
   fold(thread, [entry]);
@@ -185,7 +185,7 @@ export async function resumeFigure(where: "memory" | "file", aim: string): Promi
   for (let i = 0; i < 300; i++) {
     const began = performance.now();
     const entries = (await journal.read(KEY)) as Entry[];
-    decide(fold(emptyThread(), entries), {
+    decide(fold(new Thread(), entries), {
       now: Date.now(),
       busy: new Set(),
       draining: false,

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
 import { cleanText } from "../security/sanitize.ts";
 import { capText } from "../core/text.ts";
-import type { Entry, FileRef, JsonObject } from "../core/entry.ts";
+import type { Entry, FileRef, JsonObject, Kind, Outcome } from "../core/entry.ts";
 import { type Kept, note, nameLabel, type Part, quotedBut, said, shownParts } from "./said.ts";
 import { usesOf } from "../thread/model-run.ts";
 
@@ -45,25 +45,25 @@ interface TranscriptRun {
  * A thread as its model is told it: a fold over all entries. Within a run it only ever grows at its end, so that each
  * request begins with the one before it; a run that others instruct begins with other lines quoted.
  */
-export interface Transcript {
-  last: number;
-  turns: KeptTurn[];
+export class Transcript {
+  last = 0;
+  turns: KeptTurn[] = [];
   /** What no request has held yet, in order; it stands after the results of the turn that is open. */
-  queue: { seq: number; id: string; content: readonly Kept[] }[];
+  queue: { seq: number; id: string; content: readonly Kept[] }[] = [];
   /** The newest turn's calls, by our id, while any has no result. */
-  open: { call: string; id: string; result: Result | undefined }[];
-  runs: Map<string, TranscriptRun>;
-  edited: Map<string, JsonObject>;
+  open: { call: string; id: string; result: Result | undefined }[] = [];
+  readonly runs = new Map<string, TranscriptRun>();
+  readonly edited = new Map<string, JsonObject>();
   /** Calls that models asked for so far. */
-  uses: number;
+  uses = 0;
   /** The calls among them, by our id. */
-  numbered: Set<string>;
+  readonly numbered = new Set<string>();
   /** Providers' ids of calls so far. */
-  ids: Set<string>;
+  readonly ids = new Set<string>();
   /** Long results that the turns hold, by SHA-256 of the call and its text: the call that brought each first. */
-  told: Map<string, string>;
+  told = new Map<string, string>();
   /** SHA-256 over the turns, each chained to the one before. */
-  digest: string;
+  digest = "";
 }
 
 /** A result longer than this is told once: the same call with the same outcome then refers to it, as a skill taken up twice. */
@@ -71,33 +71,18 @@ const MAX_REPEATED_BYTES = 1_000;
 /** Of a direct command's result that the model did not ask for. */
 const MAX_ASIDE_BYTES = 4_000;
 
-export function emptyTranscript(): Transcript {
-  return {
-    last: 0,
-    turns: [],
-    queue: [],
-    open: [],
-    runs: new Map(),
-    edited: new Map(),
-    uses: 0,
-    numbered: new Set(),
-    ids: new Set(),
-    told: new Map(),
-    digest: "",
-  };
-}
-
 /** Folds the next entry into a transcript, in place; one that is in it already changes nothing. */
-export function foldTranscript(transcript: Transcript, entry: Entry): void {
+export function foldTranscript<K extends Kind>(transcript: Transcript, entry: Entry<K>): void {
   if (entry.seq <= transcript.last) return;
   transcript.last = entry.seq;
-  advance(transcript, entry);
+  TOLD[entry.kind]?.(transcript, entry);
 }
 
 /** The transcript as a request of this run tells it; the given one stays as it is. */
 export function toldAs(transcript: Transcript, run: string, telling: Telling): Transcript {
   const { turns, queue, told } = transcript;
-  const copy = { ...transcript, turns: [...turns], queue: [...queue], told: new Map(told) };
+  const own = { turns: [...turns], queue: [...queue], told: new Map(told) };
+  const copy = Object.assign(new Transcript(), transcript, own);
   tell(copy, run, telling);
   return copy;
 }
@@ -162,72 +147,57 @@ function tell(transcript: Transcript, run: string, { instructs, first, brief }: 
   if (turns.some((turn, i) => turn !== transcript.turns[i])) replace(transcript, turns);
 }
 
-function advance(transcript: Transcript, entry: Entry): void {
-  switch (entry.kind) {
-    case "message":
-      enqueue(transcript, entry, said(entry));
-      return;
-    case "run_started":
-      transcript.runs.set(entry.run, {
-        talks: entry.talk !== undefined,
-        answers: entry.answers,
-        calls: new Map(entry.calls.map(({ call, tool, args }) => [call, { tool, args }])),
-      });
-      if (entry.talk?.brief === true) shorten(transcript, entry.answers);
-      return;
-    case "assistant":
-      applyAssistant(transcript, entry);
-      return;
-    case "gate":
-      enqueue(transcript, entry, [note(entry.text)]);
-      return;
-    case "action_proposed":
-      // A void action's call is asked about again, with the model's own arguments.
-      if (entry.revision > 1) transcript.edited.set(entry.call, entry.args);
-      else transcript.edited.delete(entry.call);
-      return;
-    case "tool_finished":
-      finish(transcript, entry);
-      return;
-    case "settled": {
-      const word = entry.happened ? "it happened" : "it did not happen";
-      const what = refOf(transcript, entry.call);
-      enqueue(transcript, entry, [note(`${entry.name} settled ${what}: ${word}.`)]);
-      return;
-    }
-    case "signal": {
-      const head = `Late word on ${refOf(transcript, entry.call)}: ${entry.outcome}.`;
-      enqueue(transcript, entry, [outputNote(head, entry.text)]);
-      return;
-    }
-    case "run_ended":
-      end(transcript, entry);
-      return;
-    case "notice":
-      // Its author was answered by the program; to the model it says nothing.
-      if (entry.instead !== undefined)
-        transcript.queue = transcript.queue.filter(({ id }) => id !== entry.instead);
-      return;
-    case "stop":
-      enqueue(transcript, entry, [
-        note(`${nameLabel(entry.actor)} stopped everything said so far.`),
-      ]);
-      return;
-    case "command":
-    case "click":
-    case "timer":
-    case "vote":
-    case "action_closed":
-    case "tool_started":
-    case "view_added":
-    case "delivered":
-    case "incident":
-    case "tenant":
-      return;
-    default:
-      entry satisfies never;
-  }
-}
+type Told = {
+  readonly [K in Kind]: ((transcript: Transcript, entry: Entry<K>) => void) | undefined;
+};
+
+/** What each kind of entry adds to what a model is told. */
+const TOLD: Told = {
+  message: (transcript, entry) => enqueue(transcript, entry, said(entry)),
+  run_started(transcript, { run, talk, answers, calls }) {
+    transcript.runs.set(run, {
+      talks: talk !== undefined,
+      answers,
+      calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
+    });
+    if (talk?.brief === true) shorten(transcript, answers);
+  },
+  assistant: applyAssistant,
+  gate: (transcript, entry) => enqueue(transcript, entry, [note(entry.text)]),
+  action_proposed({ edited }, { revision, call, args }) {
+    // A void action's call is asked about again, with the model's own arguments.
+    if (revision > 1) edited.set(call, args);
+    else edited.delete(call);
+  },
+  tool_finished: finish,
+  settled(transcript, entry) {
+    const word = entry.happened ? "it happened" : "it did not happen";
+    const what = refOf(transcript, entry.call);
+    enqueue(transcript, entry, [note(`${entry.name} settled ${what}: ${word}.`)]);
+  },
+  signal(transcript, entry) {
+    const head = `Late word on ${refOf(transcript, entry.call)}: ${entry.outcome}.`;
+    enqueue(transcript, entry, [outputNote(head, entry.text)]);
+  },
+  run_ended: end,
+  notice(transcript, { instead }) {
+    // Its author was answered by the program; to the model it says nothing.
+    if (instead !== undefined)
+      transcript.queue = transcript.queue.filter(({ id }) => id !== instead);
+  },
+  stop: (transcript, entry) =>
+    enqueue(transcript, entry, [note(`${nameLabel(entry.actor)} stopped everything said so far.`)]),
+  command: undefined,
+  click: undefined,
+  timer: undefined,
+  vote: undefined,
+  action_closed: undefined,
+  tool_started: undefined,
+  view_added: undefined,
+  delivered: undefined,
+  incident: undefined,
+  tenant: undefined,
+};
 
 function enqueue({ queue }: Transcript, { seq, id }: Entry, content: Kept[]): void {
   queue.push({ seq, id, content });
@@ -262,6 +232,16 @@ export function tellingOf({ instructs, step, brief = false }: Entry<"assistant">
   return { instructs, first: step === 1, brief };
 }
 
+const IS_ERROR: Readonly<Record<Outcome, boolean>> = {
+  ok: false,
+  error: true,
+  denied: false,
+  expired: false,
+  cancelled: false,
+  unknown: true,
+  blocked: true,
+};
+
 function finish(transcript: Transcript, entry: Entry<"tool_finished">): void {
   const run = transcript.runs.get(entry.run);
   const call = run?.calls.get(entry.call);
@@ -275,7 +255,7 @@ function finish(transcript: Transcript, entry: Entry<"tool_finished">): void {
   if (waiting === undefined) return;
   const shown = once(transcript, entry, call);
   const text = cleanText(resultText(shown, call.tool, transcript.edited.get(entry.call)));
-  const isError = ["error", "blocked", "unknown"].includes(entry.outcome);
+  const isError = IS_ERROR[entry.outcome];
   waiting.result = { id: waiting.id, text, isError, files: entry.files ?? [] };
   const results = transcript.open.flatMap(({ result }) => (result === undefined ? [] : [result]));
   if (results.length < transcript.open.length) return;

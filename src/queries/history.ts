@@ -4,7 +4,7 @@ import type { Entry } from "../core/entry.ts";
 import { inPages } from "../core/pages.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../thread/fold.ts";
-import { emptyThread, isUnsettled, type Thread } from "../thread/state.ts";
+import { isUnsettled, Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
 import { outgoingOf } from "./outgoing.ts";
 import { cardOf, type Encode } from "./cards.ts";
@@ -17,7 +17,7 @@ export async function historyOf(
   encode: Encode,
 ): Promise<HistoryItem[]> {
   const items: HistoryItem[] = [];
-  const thread = emptyThread();
+  const thread = new Thread();
   for await (const page of inPages(entries)) {
     for (const entry of page) {
       fold(thread, [entry]);

@@ -4,7 +4,7 @@ import { isBotError } from "../core/errors.ts";
 import { inPages } from "../core/pages.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../thread/fold.ts";
-import { emptyThread, type Thread } from "../thread/state.ts";
+import { Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Encode } from "./cards.ts";
 
@@ -24,7 +24,7 @@ export function createKnownThreads(journal: Journal, encode: Encode) {
   const known = new LRUCache<JournalKey, KnownThread>({ max: KNOWN_THREADS });
 
   async function read(key: JournalKey): Promise<KnownThread> {
-    const found = known.get(key) ?? { thread: emptyThread(), title: "" };
+    const found = known.get(key) ?? { thread: new Thread(), title: "" };
     const entries = await journal.read(key, found.thread).catch((error: unknown) => {
       if (isBotError(error, "JOURNAL_LOST")) return undefined;
       throw error;

@@ -3,7 +3,7 @@ import { plainNotice } from "../adapters/render/phrases.ts";
 import type { Entry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { isOpen } from "../thread/action.ts";
-import { isPast } from "../thread/offers.ts";
+import { isPast } from "../thread/live-notices.ts";
 import {
   argsOf,
   type Call,

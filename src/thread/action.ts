@@ -5,23 +5,23 @@ import { countPeople, signed } from "../core/people.ts";
  * A gated call's life, folded: proposed in revisions, voted on, then started or closed. Approval does not close an action,
  * `tool_started` does: until then a deny, a Stop or the expiry wins, also after the last approval.
  */
-export interface Action {
+export class Action {
   readonly action: string;
   readonly run: string;
   readonly call: string;
   /** The newest revision; votes on earlier ones are void. */
   proposal: Entry<"action_proposed">;
-  votes: Entry<"vote">[];
+  votes: Entry<"vote">[] = [];
   /** Accounts that edited any revision; they count as requesters. */
-  editors: Set<string>;
+  readonly editors = new Set<string>();
   /** Accounts that had asked for it when it was proposed: they may take it back without being asked again. */
   readonly askers: ReadonlySet<string>;
   /** How those are called who may not approve the newest revision, since they asked for it or edited it. */
-  barred: string[];
+  barred: string[] = [];
   /** Accounts that were told that what they write waits for it. */
-  readonly told: Set<string>;
+  readonly told = new Set<string>();
   /** The people were told that it is about to expire. */
-  warned: boolean;
+  warned = false;
   /** What ends it, once anything does; `recorded` when an `action_closed` says so. */
   closed:
     | {
@@ -31,7 +31,7 @@ export interface Action {
         recorded: boolean;
       }
     | undefined;
-  started: boolean;
+  started = false;
   finished: Pick<Entry<"tool_finished">, "outcome" | "ms"> | undefined;
   /** A person's word on an unknown outcome. */
   settled: Entry<"settled"> | undefined;
@@ -41,34 +41,22 @@ export interface Action {
   /** The last entry that changed what its card shows. */
   touched: number;
   /** Per view: the card's message and the entry up to which it is shown. */
-  shown: Map<string, { ref: string; seq: number }>;
+  readonly shown = new Map<string, { ref: string; seq: number }>();
+
+  constructor(proposal: Entry<"action_proposed">, askers: Iterable<string>) {
+    const { action, run, call, seq, at } = proposal;
+    this.action = action;
+    this.run = run;
+    this.call = call;
+    this.proposal = proposal;
+    this.askers = new Set(askers);
+    this.proposedAt = seq;
+    this.openedAt = at;
+    this.touched = seq;
+  }
 }
 
 export type ClosedOutcome = Entry<"action_closed">["outcome"];
-
-export function openAction(proposal: Entry<"action_proposed">, askers: Iterable<string>): Action {
-  const { action, run, call } = proposal;
-  return {
-    action,
-    run,
-    call,
-    proposal,
-    votes: [],
-    editors: new Set(),
-    askers: new Set(askers),
-    barred: [],
-    told: new Set(),
-    warned: false,
-    closed: undefined,
-    started: false,
-    finished: undefined,
-    settled: undefined,
-    proposedAt: proposal.seq,
-    openedAt: proposal.at,
-    touched: proposal.seq,
-    shown: new Map(),
-  };
-}
 
 /** Nothing has ended it and nothing has begun. */
 export function isOpen(action: Action): boolean {

@@ -10,7 +10,7 @@ import {
   MAX_CALLS_PER_TURN,
   type ModelRun,
 } from "./model-run.ts";
-import { runEndings } from "./phrases.ts";
+import * as phrases from "./phrases.ts";
 import type { Call, Run } from "./state.ts";
 
 /** What keeps a model's run going or ends it. The texts of gates are the model's to read, as is `whyNotLooked`. */
@@ -40,7 +40,8 @@ function draftFor(run: Run, modelRun: ModelRun): Written | undefined {
   if (isAnswer || (turn.length === 0 && (last.stop !== "pause" || wasToldToAnswer)))
     return judgeAnswer(run, modelRun, last);
   // It called tools all the same: what it found is reported without it.
-  if (wasToldToAnswer) return runEndedDraft(run, "wrapped_up", reportOf(run, runEndings.noAnswer));
+  if (wasToldToAnswer)
+    return runEndedDraft(run, "wrapped_up", reportOf(run, phrases.runEndings.noAnswer));
   return guard(run, modelRun);
 }
 
@@ -96,7 +97,7 @@ function judgeAnswer(run: Run, modelRun: ModelRun, last: Entry<"assistant">): Wr
     .trim();
   const failed = (why: string) => runEndedDraft(run, "failed", reportOf(run, why));
   if (last.stop === "refusal" || last.stop === "content_filter") {
-    const why = runEndings[last.stop];
+    const why = phrases.runEndings[last.stop];
     return failed(text === "" ? why : `${why}\n\n${text}`);
   }
   const { budget } = modelRun.terms;
@@ -116,19 +117,19 @@ function judgeAnswer(run: Run, modelRun: ModelRun, last: Entry<"assistant">): Wr
         : "Your turn was empty. Write the answer.";
     return gateDraft(run, modelRun, "cut", why);
   }
-  if (isMalformed) return failed(runEndings.malformed);
-  if (text === "") return failed(runEndings.empty);
+  if (isMalformed) return failed(phrases.runEndings.malformed);
+  if (text === "") return failed(phrases.runEndings.empty);
   const { problems, marked } = checkAnswer(text, run, modelRun);
   if (problems.length > 0 && !sentBack("evidence")) {
     const list = problems.map((problem) => `- ${problem}`).join("\n");
     const why = `Your answer was not shown yet:\n${list}\nWrite the whole answer again, corrected.`;
     return gateDraft(run, modelRun, "evidence", why);
   }
-  const ending = isCut ? `${marked}\n\n${runEndings.cutOff}` : marked;
+  const ending = isCut ? `${marked}\n\n${phrases.runEndings.cutOff}` : marked;
   const off = modelRun.toolsOff?.gate;
   if (off !== "limit" && off !== "stuck") return runEndedDraft(run, "completed", ending);
   const limit = off === "limit" ? (limitReached(modelRun) ?? "steps") : undefined;
-  return runEndedDraft(run, "wrapped_up", `${ending}\n\n${runEndings.stopped(limit)}`);
+  return runEndedDraft(run, "wrapped_up", `${ending}\n\n${phrases.runEndings.stopped(limit)}`);
 }
 
 const PROBLEMS: Readonly<Record<CallProblem, string>> = {

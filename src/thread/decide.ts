@@ -3,7 +3,7 @@ import { nextTurn, type NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
 import { type Action, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
-import { pastOffer } from "./offers.ts";
+import { firstPast } from "./live-notices.ts";
 import { type Waiting, waitingIn } from "./waiting.ts";
 import {
   type Absence,
@@ -20,7 +20,7 @@ import {
 import {
   type Call,
   type OutboxItem,
-  type Offer,
+  type LiveNotice,
   type PendingPost,
   type Run,
   currentModelRun,
@@ -32,7 +32,7 @@ export type Undelivered =
   | { kind: "card"; action: Action }
   | { kind: "item"; item: OutboxItem }
   /** A notice that is shown and past. */
-  | { kind: "past"; offer: Offer };
+  | { kind: "past"; live: LiveNotice };
 
 /**
  * What the lease holder does next. `key`: something has to be learned for it, which takes time; it names that work, so that
@@ -122,7 +122,8 @@ export function decide(thread: Thread, situation: Situation): Step {
 /** Work for another machine: who is there, and what becomes of it where nobody is. */
 function hostStep(scene: Scene): Step | undefined {
   const { items, busy } = scene;
-  if (mustAsk(items, scene)) return busy.has("hosts") ? undefined : { do: "hosts", key: "hosts" };
+  if (mustAsk(items, scene))
+    return busy.has(workKey.hosts) ? undefined : { do: "hosts", key: workKey.hosts };
   for (const item of items) {
     const absence = absenceOf(item, scene);
     const { host, of } = item;
@@ -219,8 +220,8 @@ function nextUndelivered(thread: Thread, view: string): Undelivered | undefined 
     break; // items are kept in order
   }
   if (oldest !== undefined) return oldest.owed;
-  const offer = pastOffer(thread, view);
-  return offer && { kind: "past", offer };
+  const live = firstPast(thread, view);
+  return live && { kind: "past", live };
 }
 
 /** Comes before clicks are judged: one whose author cannot be looked up must not keep an action open. */
@@ -236,13 +237,13 @@ function expiryStep({ live }: Thread, { now }: Situation): Step | undefined {
  * must not wait for it.
  */
 function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
-  for (const click of busy.has("judge") ? [] : thread.clicks.values()) {
+  for (const click of busy.has(workKey.judging) ? [] : thread.clicks.values()) {
     if (!busy.has(workKey.click(click.id)) && !left.has(click))
-      return { do: "judge", key: "judge", click };
+      return { do: "judge", key: workKey.judging, click };
   }
   for (const untold of thread.untold.values()) return { do: "tell", untold };
   for (const message of thread.assents.values()) {
-    return busy.has("hint") ? undefined : { do: "hint", key: "hint", message };
+    return busy.has(workKey.hint) ? undefined : { do: "hint", key: workKey.hint, message };
   }
   return undefined;
 }

@@ -11,14 +11,7 @@ import {
   unknownNotice,
 } from "./drafts-notices.ts";
 import { actionName, entryId, noticeId } from "./entry-ids.ts";
-import {
-  closedResult,
-  NAMELESS,
-  questionExpired,
-  recoveredResult,
-  results,
-  whyAway,
-} from "./phrases.ts";
+import * as phrases from "./phrases.ts";
 import type { Call } from "./state.ts";
 
 /** What people are shown of a call, and who of them may approve it. */
@@ -160,12 +153,12 @@ export function lateDraft(
 }
 
 export function cancelledDraft(call: Call): Draft<"tool_finished"> {
-  return finishedDraft(call, "cancelled", results.stopped);
+  return finishedDraft(call, "cancelled", phrases.results.stopped);
 }
 
 /** Nobody answered the question in time: the run goes on without. */
 export function lapsedDrafts(call: Call): Draft<AppendKind>[] {
-  const { result, text } = questionExpired(call);
+  const { result, text } = phrases.questionExpired(call);
   return [finishedDraft(call, "expired", result), notice(noticeId.expired(call.call), text)];
 }
 
@@ -180,7 +173,7 @@ export function recoveryDrafts(call: Call, recovery: Recovery): Draft<AppendKind
   if (recovery.kind !== "verified") return [recoveredDraft(call, recovery.kind, recovery.text)];
   const { verdict, evidence } = recovery;
   const isDone = verdict === "done";
-  const text = recoveredResult(call, isDone, evidence);
+  const text = phrases.recoveredResult(call, isDone, evidence);
   const finished = recoveredDraft(call, isDone ? "ok" : "unknown", text);
   return isDone ? [finished] : [finished, unknownNotice(call, text)];
 }
@@ -196,7 +189,7 @@ export function closedDrafts(action: Action): Draft<AppendKind>[] | undefined {
   const { outcome, by, reason } = closed;
   return [
     closedDraft(action, outcome, { by, reason }),
-    finishedDraft(action, outcome, closedResult(outcome, by, reason)),
+    finishedDraft(action, outcome, phrases.closedResult(outcome, by, reason)),
     ...(outcome === "expired" ? [expiredNotice(action)] : []),
   ];
 }
@@ -223,7 +216,7 @@ function voidDraft(action: Action, reason: string): Draft<"action_closed"> {
 
 /** Ends what an older version asked for; its call is then asked about again, with a machine. */
 export function namelessDraft(action: Action): Draft<"action_closed"> {
-  return voidDraft(action, NAMELESS);
+  return voidDraft(action, phrases.NAMELESS);
 }
 
 /** What becomes of a call that its machine will not take up: a card is void, a started write unknown, the rest is blocked. */
@@ -233,16 +226,16 @@ export function abandonedDrafts(
 ): Draft<AppendKind>[] {
   const serving = [...(heard?.values() ?? [])].flatMap((beat) => (beat.gone ? [] : [beat.host]));
   const beatAt = heard?.get(host)?.beatAt ?? 0;
-  const why = encode(whyAway(absence, { here, host, serving, beatAt }));
+  const why = encode(phrases.whyAway(absence, { here, host, serving, beatAt }));
   const { action, started } = call;
   if (started !== undefined) {
     if (started.effect !== "read" || action !== undefined) {
-      const evidence = results.unchecked(why);
+      const evidence = phrases.results.unchecked(why);
       return recoveryDrafts(call, { kind: "verified", verdict: "unknown", evidence });
     }
-    return [recoveredDraft(call, "error", results.interrupted(why))];
+    return [recoveredDraft(call, "error", phrases.results.interrupted(why))];
   }
-  const blocked = finishedDraft(call, "blocked", results.blocked(why));
+  const blocked = finishedDraft(call, "blocked", phrases.results.blocked(why));
   if (action === undefined || !isOpen(action)) return [blocked];
-  return [voidDraft(action, results.notRun(why)), blocked];
+  return [voidDraft(action, phrases.results.notRun(why)), blocked];
 }

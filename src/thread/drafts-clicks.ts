@@ -11,16 +11,7 @@ import {
 import { privateNotice } from "./drafts-notices.ts";
 import { entryId } from "./entry-ids.ts";
 import { namesNoMachine } from "./machines.ts";
-import {
-  alreadyApproved,
-  clickAnswers,
-  confirmCancel,
-  decidedBefore,
-  notLookedUp,
-  questionOver,
-  results,
-  THIS_QUESTION,
-} from "./phrases.ts";
+import * as phrases from "./phrases.ts";
 import type { Call, Thread } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -52,7 +43,7 @@ export interface Right {
 const ANYONE = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
 
 /** The right that a reply needs: an answer permits nothing. */
-export const RIGHT_TO_ANSWER: Right = { verb: "answer", what: THIS_QUESTION, rule: ANYONE };
+export const RIGHT_TO_ANSWER: Right = { verb: "answer", what: phrases.THIS_QUESTION, rule: ANYONE };
 
 /** The right that the click needs. Only the newest approval is held against who asked: they may think better of it. */
 export function rightFor(
@@ -96,11 +87,15 @@ export function clickDrafts(
   if (choice.kind === "settle") return settledDrafts(click, choice, author, around);
   if (choice.kind === "answer") return answeredDrafts(click, choice.text, author, thread);
   const action = thread.actions.get(click.action) ?? facts.action;
-  if (action === undefined) return [privateNotice(click, clickAnswers.noAction(click.action))];
+  if (action === undefined)
+    return [privateNotice(click, phrases.clickAnswers.noAction(click.action))];
   const late = lateWord(action, click);
   if (late !== undefined) return [privateNotice(click, late)];
   if (choice.kind === "approve" && namesNoMachine(action, around.isBound)) {
-    return [namelessDraft(action), privateNotice(click, clickAnswers.nameless(action.action))];
+    return [
+      namelessDraft(action),
+      privateNotice(click, phrases.clickAnswers.nameless(action.action)),
+    ];
   }
   if (isOtherCard(action, click)) return [otherCardNotice(action, click)];
   if (choice.kind === "cancel" && action.askers.has(click.actor.account)) {
@@ -111,7 +106,7 @@ export function clickDrafts(
   if (choice.kind === "edit") return [editedDraft(action, click, facts.edited)];
   if (choice.kind === "cancel") return cancelDrafts(action, click, thread);
   if (choice.kind === "approve" && hasApproved(action, click, around)) {
-    return [privateNotice(click, alreadyApproved(action))];
+    return [privateNotice(click, phrases.alreadyApproved(action))];
   }
   return [voteDraft(click, author.basis, around)];
 }
@@ -123,12 +118,12 @@ function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<Appe
   const late = action && lateWord(action, click);
   if (late !== undefined) return [privateNotice(click, late)];
   if (action !== undefined && choice.kind === "deny") {
-    return [voteDraft(click, notLookedUp(LIMIT_MINUTES), around)];
+    return [voteDraft(click, phrases.notLookedUp(LIMIT_MINUTES), around)];
   }
   if (action !== undefined && choice.kind === "cancel") {
     return cancelDrafts(action, click, around.thread);
   }
-  return [privateNotice(click, clickAnswers.notLookedUp(click.action, LIMIT_MINUTES))];
+  return [privateNotice(click, phrases.clickAnswers.notLookedUp(click.action, LIMIT_MINUTES))];
 }
 
 function voteDraft(
@@ -177,17 +172,17 @@ function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click
 }
 
 function otherCardNotice({ action }: Action, click: Entry<"click">): Draft<"notice"> {
-  return { ...privateNotice(click, clickAnswers.otherCard(action)), redraws: action };
+  return { ...privateNotice(click, phrases.clickAnswers.otherCard(action)), redraws: action };
 }
 
 /** Why a click changes nothing any more, or undefined. A cancel means every revision. */
 function lateWord(action: Action, click: Entry<"click">): string | undefined {
   const { proposal } = action;
-  const late = decidedBefore(action, click);
+  const late = phrases.decidedBefore(action, click);
   if (late !== undefined || click.choice.kind === "cancel") return late;
   // Also a click on a revision that was not shown yet: nobody approves what they have not seen.
   if (click.revision === proposal.revision && click.seq > proposal.seq) return undefined;
-  return clickAnswers.edited(action.action, proposal.revision);
+  return phrases.clickAnswers.edited(action.action, proposal.revision);
 }
 
 /** The next revision, or a notice that says why not. Its expiry, place and reason stay. */
@@ -197,7 +192,7 @@ function editedDraft(
   edited: ClickFacts["edited"],
 ): Draft<"action_proposed" | "notice"> {
   if (edited === undefined || typeof edited === "string") {
-    return privateNotice(click, clickAnswers.notEdited(action, edited));
+    return privateNotice(click, phrases.clickAnswers.notEdited(action, edited));
   }
   const next = { action, revision: proposal.revision + 1 };
   return { ...proposedDraft({ run, call }, next, edited, proposal), click: click.id };
@@ -211,7 +206,7 @@ function cancelDrafts(action: Action, click: Entry<"click">, thread: Thread): Dr
   const by = signed(actor);
   return [
     closedDraft(action, "cancelled", { by, click: click.id }),
-    finishedDraft(action, "cancelled", results.cancelled(by)),
+    finishedDraft(action, "cancelled", phrases.results.cancelled(by)),
   ];
 }
 
@@ -221,7 +216,7 @@ function confirmation(
   { names: known }: Thread,
 ): Draft<"notice"> {
   const names = [...askers].map((account) => known.get(account) ?? account);
-  return { ...privateNotice(click, confirmCancel(action, names)), confirms: action };
+  return { ...privateNotice(click, phrases.confirmCancel(action, names)), confirms: action };
 }
 
 /** A question is answered by a click on one of its choices. */
@@ -234,7 +229,8 @@ function answeredDrafts(
   const call = openQuestion(thread, click.action);
   if (call === undefined) {
     const end = thread.answered.get(click.action);
-    const why = end === undefined ? clickAnswers.noQuestion(click.action) : questionOver(end);
+    const why =
+      end === undefined ? phrases.clickAnswers.noQuestion(click.action) : phrases.questionOver(end);
     return [privateNotice(click, why)];
   }
   if (author === undefined) return undefined;
@@ -248,7 +244,7 @@ export function replyDrafts(
   author: Author | "unknown",
 ): Draft<AppendKind>[] {
   if (author === "unknown") {
-    return [privateNotice(reply, clickAnswers.replyNotLookedUp(LIMIT_MINUTES))];
+    return [privateNotice(reply, phrases.clickAnswers.replyNotLookedUp(LIMIT_MINUTES))];
   }
   return [
     author.eligible ? answerDraft(call, reply, reply.text) : privateNotice(reply, author.why),
@@ -260,7 +256,7 @@ function answerDraft(
   { id, actor }: Entry<"click"> | Entry<"message">,
   text: string,
 ): Draft<"tool_finished"> {
-  return { ...finishedDraft(call, "ok", results.answered(actor.name, text)), answers: id };
+  return { ...finishedDraft(call, "ok", phrases.results.answered(actor.name, text)), answers: id };
 }
 
 function openQuestion({ runs }: Thread, ref: string): Call | undefined {
@@ -279,7 +275,7 @@ function settledDrafts(
 ): Draft<AppendKind>[] | undefined {
   const call = unknownCall(thread, click.action);
   if (call === undefined || call.settled !== undefined) {
-    return [privateNotice(click, clickAnswers.noUnknown(click.action))];
+    return [privateNotice(click, phrases.clickAnswers.noUnknown(click.action))];
   }
   if (author === undefined) return undefined;
   if (!author.eligible) return [privateNotice(click, author.why)];

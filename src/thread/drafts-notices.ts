@@ -3,16 +3,7 @@ import type { Draft, Entry } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../core/host-beat.ts";
 import type { StepOf } from "./decide.ts";
 import { noticeId } from "./entry-ids.ts";
-import {
-  actionExpired,
-  actionExpires,
-  clickAnswers,
-  factText,
-  howToApprove,
-  notices,
-  questionExpires,
-  unknownOutcome,
-} from "./phrases.ts";
+import * as phrases from "./phrases.ts";
 import { type Call, refOf, type Untold } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Waiting } from "./waiting.ts";
@@ -30,7 +21,7 @@ export function notice(
 }
 
 export function untoldNotice({ id, to, about }: Untold): Notice {
-  return notice(noticeId.told(id), factText(about), {
+  return notice(noticeId.told(id), phrases.factText(about), {
     answers: id,
     ...(to !== undefined && { to }),
     ...(about.kind === "held" && { holds: about.actions }),
@@ -43,13 +34,13 @@ export function warningNotice({ of, expiresAt }: Waiting, now: number): Notice {
   const isAction = "proposal" in of;
   const warns = isAction ? of.action : of.call;
   const leftMs = expiresAt - now;
-  const text = isAction ? actionExpires(of, leftMs) : questionExpires(of, leftMs);
+  const text = isAction ? phrases.actionExpires(of, leftMs) : phrases.questionExpires(of, leftMs);
   return notice(noticeId.expiring(warns), text, { warns });
 }
 
 /** Nobody decided in time, and how to ask again. */
 export function expiredNotice(action: Action): Notice {
-  return notice(noticeId.expired(action.action), actionExpired(action));
+  return notice(noticeId.expired(action.action), phrases.actionExpired(action));
 }
 
 /** A question of the model's. */
@@ -62,13 +53,13 @@ export function questionNotice(
 
 /** A card takes long, because the platform does not answer. */
 export function lookingNotice({ call, tool }: Call): Notice {
-  return notice(noticeId.looking(call), notices.looking(tool));
+  return notice(noticeId.looking(call), phrases.notices.looking(tool));
 }
 
 /** A call's outcome is unknown, and a person has to say what happened. */
 export function unknownNotice(call: Call, text: string): Notice {
   const settles = refOf(call);
-  return notice(noticeId.unknown(call.call), unknownOutcome(call, text), { settles });
+  return notice(noticeId.unknown(call.call), phrases.unknownOutcome(call, text), { settles });
 }
 
 /** A call waits for a machine that was not heard of for a while. */
@@ -77,7 +68,7 @@ export function awaitingNotice(
   { heard, encode }: Surroundings,
 ): Notice {
   const beatAt = heard?.get(host)?.beatAt ?? 0;
-  const text = encode(notices.waits(call, host, beatAt, beatAt + HOST_GONE_MS));
+  const text = encode(phrases.notices.waits(call, host, beatAt, beatAt + HOST_GONE_MS));
   return notice(noticeId.waits(call.call), text, { waitsFor: call.call });
 }
 
@@ -103,11 +94,11 @@ export function hintDrafts(
   const approvable = open.filter(({ refusal }) => refusal === undefined);
   if (approvable.length === 0) {
     const [first] = open;
-    const text = first === undefined ? clickAnswers.decided : (first.refusal ?? "");
+    const text = first === undefined ? phrases.clickAnswers.decided : (first.refusal ?? "");
     return [notice(noticeId.word(id), text, to)];
   }
   const approves = approvable.map(({ action }) => action.action);
-  return [notice(noticeId.word(id), encode(howToApprove(approvable)), { ...to, approves })];
+  return [notice(noticeId.word(id), encode(phrases.howToApprove(approvable)), { ...to, approves })];
 }
 
 /** Answers a click or a message, to its author alone. */

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../core/errors.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import { callName, entryId, runName } from "./entry-ids.ts";
 import type { ModelRun } from "./model-run.ts";
-import { modelFailure, report, runEndings, stoppedBefore, stoppedRun } from "./phrases.ts";
+import * as phrases from "./phrases.ts";
 import type { PendingPost, Run, Thread } from "./state.ts";
 import type { RunParts } from "./surroundings.ts";
 
@@ -33,7 +33,7 @@ export function beginDrafts(
     const started = start();
     return [started, runEndedDraft({ started }, status, text)];
   };
-  if (stopped) return answer("cancelled", stoppedBefore(pending));
+  if (stopped) return answer("cancelled", phrases.stoppedBefore(pending));
   if (entry.kind === "message") {
     const { terms } = parts;
     if (terms === undefined) return answer("failed", parts.plain(entry.text));
@@ -87,7 +87,7 @@ export function endDraft(run: Run, written = ""): RunEnded {
   const { calls, stopped, modelRun } = run;
   const ok = [...calls.values()].every((call) => call.finished?.outcome === "ok");
   if (stopped && (!ok || modelRun !== undefined)) {
-    return runEndedDraft(run, "cancelled", stoppedRun(run, written.trim()));
+    return runEndedDraft(run, "cancelled", phrases.stoppedRun(run, written.trim()));
   }
   return runEndedDraft(run, ok ? "completed" : "failed");
 }
@@ -119,11 +119,11 @@ export function modelDrafts(
   if (run.stopped) return undefined;
   // Within a run the prefix stays the same bytes.
   if (facts.kind === "changed") {
-    const text = `${reportOf(run, runEndings.changed)}\n\n${runEndings.goOn}`;
+    const text = `${reportOf(run, phrases.runEndings.changed)}\n\n${phrases.runEndings.goOn}`;
     return [runEndedDraft(run, "wrapped_up", text)];
   }
   const { why, code } = facts;
-  const { head, foot } = modelFailure(why, code);
+  const { head, foot } = phrases.modelFailure(why, code);
   return [runEndedDraft(run, "failed", `${reportOf(run, head)}\n\n${foot}`, code)];
 }
 
@@ -140,5 +140,5 @@ export function gateDraft(
 
 /** What a run found, told without its model. */
 export function reportOf({ calls }: Run, why: string): string {
-  return report(why, [...calls.values()]);
+  return phrases.report(why, [...calls.values()]);
 }

@@ -116,7 +116,7 @@ export function shownId(undelivered: Undelivered): string {
     case "card":
       return cardState(undelivered.action.action, undelivered.action.touched);
     case "past":
-      return pastState(undelivered.offer.notice.id);
+      return pastState(undelivered.live.notice.id);
     case "item":
       return undelivered.item.id;
   }

@@ -1,8 +1,9 @@
 import { numberOfCall } from "./entry-ids.ts";
+import type { Outcome } from "../core/entry.ts";
 import type { Call, Run } from "./state.ts";
 import { removeReferences, type Sentence, sentencesIn } from "./sentences.ts";
 import type { ModelRun } from "./model-run.ts";
-import { doubts } from "./phrases.ts";
+import * as phrases from "./phrases.ts";
 
 /** What is wrong with an answer, in words for the model; and the answer as people get it if it stays so. */
 export interface Checked {
@@ -34,7 +35,10 @@ const SOCIAL =
 const MAX_CHAT_WORDS = 15;
 const MAX_DECISION_WORDS = 60;
 
-/** Tools that look at nothing outside: what they return shows nothing about the systems. */
+/**
+ * Tools that look at nothing outside: what they return shows nothing about the systems. By name, since old journals say no
+ * more of a call; `Tool.ours` is about something else: what other threads wrote into incidents is not this program's word.
+ */
 const HOUSEKEEPING = /^(?:incident_\w+|ask_user|activate_skill|read_skill_file)$/;
 
 /**
@@ -70,15 +74,15 @@ export function checkAnswer(text: string, run: Run, { evidence }: ModelRun): Che
             : "It says that something was changed, but no action of this run is known to have succeeded.",
         ]),
   ];
-  const why = isActless ? doubts.nothingChanged : doubts.nothingWorked;
+  const why = isActless ? phrases.doubts.nothingChanged : phrases.doubts.nothingWorked;
   const unsure = unfounded
-    ? doubts.noCheck(grade)
+    ? phrases.doubts.noCheck(grade)
     : failedOnly
-      ? doubts.allFailed(grade)
+      ? phrases.doubts.allFailed(grade)
       : undefined;
   const notes = [
-    ...(wrong.size > 0 ? [doubts.neverRan] : []),
-    ...(ungraded ? [doubts.ungraded] : []),
+    ...(wrong.size > 0 ? [phrases.doubts.neverRan] : []),
+    ...(ungraded ? [phrases.doubts.ungraded] : []),
   ];
   const marks = { wrong, untrue, why, unsure, notes };
   return { problems, marked: mark(text, head, marks) };
@@ -103,10 +107,19 @@ function acts({ calls }: Run): Call[] {
   );
 }
 
+const IS_UNDONE: Readonly<Record<Outcome, boolean>> = {
+  ok: false,
+  error: false,
+  denied: true,
+  expired: true,
+  cancelled: true,
+  unknown: false,
+  blocked: true,
+};
+
 /** A call that people or policy did not let happen. */
 function hasUndone({ calls }: Run): boolean {
-  const undone = new Set(["denied", "expired", "cancelled", "blocked"]);
-  return [...calls.values()].some(({ finished }) => undone.has(finished?.outcome ?? ""));
+  return [...calls.values()].some(({ finished }) => finished && IS_UNDONE[finished.outcome]);
 }
 
 /** True also for a sentence that claims no act. */

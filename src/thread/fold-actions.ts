@@ -1,6 +1,6 @@
 import type { Entry } from "../core/entry.ts";
 import { isMapped } from "../core/people.ts";
-import { type Action, close, count, isOpen, isOver, openAction, revise } from "./action.ts";
+import { Action, close, count, isOpen, isOver, revise } from "./action.ts";
 import { untoldId } from "./entry-ids.ts";
 import { MAX_PAST, forget, forgetOldest } from "./fold-memory.ts";
 import { applyVoice, tellHeld } from "./fold-messages.ts";
@@ -24,7 +24,7 @@ export function applyProposal(thread: Thread, entry: Entry<"action_proposed">): 
 
 function open(thread: Thread, proposal: Entry<"action_proposed">): Action {
   const run = thread.runs.get(proposal.run);
-  const action = openAction(proposal, run?.principals ?? []);
+  const action = new Action(proposal, run?.principals ?? []);
   thread.actions.set(action.action, action);
   thread.live.add(action);
   thread.counts.actions += 1;

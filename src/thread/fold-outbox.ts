@@ -4,7 +4,7 @@ import { showCard, touch } from "./fold-actions.ts";
 import { findCall } from "./fold-calls.ts";
 import { forget } from "./fold-memory.ts";
 import { refuseReply } from "./fold-questions.ts";
-import { keepOffer, showOffer } from "./offers.ts";
+import { keepLive, showLive } from "./live-notices.ts";
 import type { Thread } from "./state.ts";
 
 /** What views have yet to show, and what they show. */
@@ -19,7 +19,7 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
   if (entry.warns !== undefined) markWarned(thread, entry.warns);
   const waiting = entry.waitsFor === undefined ? undefined : findCall(thread, entry.waitsFor);
   if (waiting !== undefined) waiting.waits = true;
-  keepOffer(thread, entry);
+  keepLive(thread, entry);
   if (entry.asks !== undefined) {
     const call = findCall(thread, entry.asks.call);
     if (call !== undefined) call.asked = entry;
@@ -53,7 +53,7 @@ export function applyProgressMessage(
 
 export function acknowledge(thread: Thread, delivered: Entry<"delivered">): void {
   const { view, entry, ref, seq } = delivered;
-  if (showOffer(thread, delivered)) return;
+  if (showLive(thread, delivered)) return;
   const item = thread.outbox.get(entry);
   if (item !== undefined) {
     if (ref !== "") thread.newest = seq;

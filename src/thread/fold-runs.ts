@@ -1,6 +1,6 @@
 import type { Actor, Entry } from "../core/entry.ts";
 import { addCall } from "./fold-calls.ts";
-import { type ModelRun, applyAssistant, openModelRun } from "./model-run.ts";
+import { applyAssistant, ModelRun } from "./model-run.ts";
 import type { Run, Thread } from "./state.ts";
 
 /** The life of a run: started, and for a model's turn by turn, to its end. */
@@ -25,7 +25,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     open: new Map(),
     modelRun:
       started.talk &&
-      openModelRun(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
+      new ModelRun(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
     progressMessages: new Map(),
     authors,
     askers: new Set(authors.map(({ account }) => account)),

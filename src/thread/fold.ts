@@ -7,7 +7,7 @@ import { applyMessage, applyName } from "./fold-messages.ts";
 import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
 import { applyTurn, applyRunEnded, applyRunStarted } from "./fold-runs.ts";
 import { applyGate } from "./model-run.ts";
-import { type Call, type Thread, emptyThread } from "./state.ts";
+import { type Call, Thread } from "./state.ts";
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -22,17 +22,17 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
     }
     thread.last = entry.seq;
     thread.head = entry.head;
-    advance(thread, entry);
+    apply(thread, entry);
   }
   return thread;
 }
 
 /** An action as it stands at the end of a thread's entries, also one that its fold has forgotten. */
 export function pastAction(entries: readonly StoredEntry[], id: string): Action | undefined {
-  return fold(emptyThread({ keepsAll: true }), entries).actions.get(id);
+  return fold(new Thread({ keepsAll: true }), entries).actions.get(id);
 }
 
-function advance<K extends Kind>(thread: Thread, entry: Entry<K>): void {
+function apply<K extends Kind>(thread: Thread, entry: Entry<K>): void {
   if (isPost(entry) && IS_PERSONAL[entry.kind]) thread.parked = false;
   APPLIED[entry.kind]?.(thread, entry);
 }

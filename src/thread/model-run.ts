@@ -1,7 +1,8 @@
 import { callName } from "./entry-ids.ts";
 import canonicalize from "canonicalize";
-import { addUsage, NO_USAGE, type Usage } from "../core/block.ts";
+import { addUsage, NO_USAGE } from "../core/block.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
+import { isJsonObject, tryJson } from "../core/json.ts";
 
 /** A call that a model asked for, under the id that the journal and evidence know it by. */
 export interface ToolUse {
@@ -38,29 +39,36 @@ interface Ended {
 export type CallEffect = "changed" | "ok" | "failed" | "unknown";
 
 /** The model's side of a run, folded: what it asked for last, what it has not seen, what it has used up. */
-export interface ModelRun {
+export class ModelRun {
   readonly terms: NonNullable<Entry<"run_started">["talk"]>;
-  steps: number;
-  usage: Usage;
+  steps = 0;
+  usage = NO_USAGE;
   /** Milliseconds that the model and its tools took, side by side or not; people's time to decide is not in it. */
-  workMs: number;
+  workMs = 0;
   last: Entry<"assistant"> | undefined;
   /** The calls of the newest turn, in its order. */
-  turn: readonly ToolUse[];
+  turn: readonly ToolUse[] = [];
   /** Calls of all turns so far, those of the thread's earlier runs included. */
   uses: number;
   /** What the thread's calls that were made came to, by number. */
   readonly evidence: ReadonlyMap<number, CallEffect>;
   /** Messages that joined the run and that no request has held yet. */
-  unseen: Entry<"message">[];
-  gates: Entry<"gate">[];
+  unseen: Entry<"message">[] = [];
+  readonly gates: Entry<"gate">[] = [];
   /** The gate that took the tools away, unless a message came after it. */
   toolsOff: Entry<"gate"> | undefined;
   /** What a person denied: the same call is not asked about again. */
-  readonly denied: Set<string>;
+  readonly denied = new Set<string>();
   /** Denials since a call last ran. */
-  denials: number;
-  readonly loop: Loop;
+  denials = 0;
+  readonly loop: Loop = { recent: [], tools: new Map(), fresh: [], found: undefined };
+
+  /** `uses` and `evidence` are the thread's so far; the evidence grows with it. */
+  constructor(terms: ModelRun["terms"], { uses, evidence }: Pick<ModelRun, "uses" | "evidence">) {
+    this.terms = terms;
+    this.uses = uses;
+    this.evidence = evidence;
+  }
 }
 
 /** What tells a model that goes in circles from one that gets on. */
@@ -79,29 +87,6 @@ interface Loop {
 const SAME_IN_A_ROW = 3;
 const STALE_CALLS = 5;
 const REMEMBERED_CALLS = 8;
-
-/** `uses` and `evidence` are the thread's so far; the evidence grows with it. */
-export function openModelRun(
-  terms: ModelRun["terms"],
-  { uses, evidence }: Pick<ModelRun, "uses" | "evidence">,
-): ModelRun {
-  return {
-    terms,
-    evidence,
-    steps: 0,
-    usage: NO_USAGE,
-    workMs: 0,
-    last: undefined,
-    turn: [],
-    uses,
-    unseen: [],
-    gates: [],
-    toolsOff: undefined,
-    denied: new Set(),
-    denials: 0,
-    loop: { recent: [], tools: new Map(), fresh: [], found: undefined },
-  };
-}
 
 /** Takes in a model's turn; its calls are in `turn` then. */
 export function applyAssistant(modelRun: ModelRun, entry: Entry<"assistant">): void {
@@ -201,17 +186,13 @@ export const LEFT_OUT = "[left out: too long]";
 function readArgs(input: string): JsonObject | undefined {
   if (input.trim() === "") return {};
   try {
-    const value: unknown = JSON.parse(input);
-    if (!isObject(value)) return undefined;
+    const value = tryJson(input);
+    if (!isJsonObject(value)) return undefined;
     canonicalize(value);
     return value;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function watch(loop: Loop, { tool, args, text }: Ended): void {

@@ -1,6 +1,6 @@
 import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
 import type { Action } from "./action.ts";
-import { NO_USAGE, type Usage } from "../core/block.ts";
+import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 
 /** One tool call of a run. */
@@ -104,7 +104,7 @@ export type UntoldFact =
   | { kind: "asking_another"; call: string; asker: string | undefined };
 
 /** A notice that says or offers something only for so long: then it is brought up to date, or goes. */
-export interface Offer {
+export interface LiveNotice {
   readonly notice: Entry<"notice">;
   /** Per view, its message; empty where it was no longer worth showing. */
   readonly shown: Map<string, string>;
@@ -132,93 +132,58 @@ export const MAIN_VIEW = "main";
  * What a prefix of a thread's journal means. It holds what is open: ended and delivered runs are dropped, so it stays
  * small however long the journal is.
  */
-export interface Thread {
-  readonly keepsAll: boolean;
-  last: number;
+export class Thread {
+  last = 0;
   /** The journal's running hash up to there; undefined where it has none yet. */
   head: string | undefined;
   /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
   newer: NewerEntry | undefined;
-  views: string[];
+  readonly views = [MAIN_VIEW];
   /** The last entry by which something new stood at the end of the thread: what a person wrote, or a message of ours. */
-  newest: number;
+  newest = 0;
   /** Its work crashed twice, and nobody has written since. */
-  parked: boolean;
-  pending: Map<string, PendingPost>;
+  parked = false;
+  readonly pending = new Map<string, PendingPost>();
   /** Accounts whose words models are told, and the entry from which on. */
-  readonly voices: Map<string, number>;
+  readonly voices = new Map<string, number>();
   /** Clicks that nothing has answered yet, in the order posted. */
-  clicks: Map<string, Entry<"click">>;
-  untold: Map<string, Untold>;
+  readonly clicks = new Map<string, Entry<"click">>();
+  readonly untold = new Map<string, Untold>();
   /** Messages that only agree, written while an action was open: their authors are told that it takes a press. */
-  assents: Map<string, Entry<"message">>;
-  offers: Map<string, Offer>;
+  readonly assents = new Map<string, Entry<"message">>();
+  readonly liveNotices = new Map<string, LiveNotice>();
   /** The newest questions that no longer wait, by their calls. */
-  answered: Map<string, QuestionEnd>;
+  readonly answered = new Map<string, QuestionEnd>();
   /** How the people who wrote or pressed here are called, by account. */
-  names: Map<string, string>;
-  runs: Map<string, Run>;
+  readonly names = new Map<string, string>();
+  readonly runs = new Map<string, Run>();
   /** Those of them without an end: every step looks at all of these, so the answers that a slow chat is owed are no part of it. */
-  going: Set<Run>;
+  readonly going = new Set<Run>();
   /** Those that are open or were lately; `pastAction` finds the others. */
-  actions: Map<string, Action>;
+  readonly actions = new Map<string, Action>();
   /** The actions that are not over, or whose end some view has yet to show. */
-  live: Set<Action>;
-  outbox: Map<string, OutboxItem>;
+  readonly live = new Set<Action>();
+  readonly outbox = new Map<string, OutboxItem>();
   /** Calls that ended unknown; of the settled ones the newest, since a late word on them may still come. */
-  unknown: Map<string, Call>;
+  readonly unknown = new Map<string, Call>();
   /** The machine that the thread's last call was for, of those that are for one. */
   host: string | undefined;
   /** The model that people chose for this thread's next runs. */
   model: string | undefined;
   /** What the models' newest calls that were made came to, by their number. */
-  readonly evidence: Map<number, CallEffect>;
+  readonly evidence = new Map<number, CallEffect>();
   /** Of the newest request, and roughly of what came since: how long the thread has become. */
-  requestTokens: number;
+  requestTokens = 0;
   /** The newest run failed because of what the thread has in it: the next one is told it in brief. */
-  tooMuch: boolean;
+  tooMuch = false;
   /** `uses`: calls that models asked for, whether they ran or not. */
-  counts: {
-    runs: number;
-    actions: number;
-    uses: number;
-    calls: number;
-    toolMs: number;
-    usage: Usage;
-  };
-}
+  readonly counts = { runs: 0, actions: 0, uses: 0, calls: 0, toolMs: 0, usage: NO_USAGE };
+  readonly keepsAll: boolean;
 
-/** `keepsAll`: forgets nothing of what is over. */
-export function emptyThread({ keepsAll = false } = {}): Thread {
-  return {
-    keepsAll,
-    last: 0,
-    head: undefined,
-    newer: undefined,
-    views: [MAIN_VIEW],
-    newest: 0,
-    parked: false,
-    pending: new Map(),
-    voices: new Map(),
-    clicks: new Map(),
-    untold: new Map(),
-    assents: new Map(),
-    offers: new Map(),
-    answered: new Map(),
-    names: new Map(),
-    runs: new Map(),
-    going: new Set(),
-    actions: new Map(),
-    live: new Set(),
-    outbox: new Map(),
-    unknown: new Map(),
-    host: undefined,
-    model: undefined,
-    requestTokens: 0,
-    evidence: new Map(),
-    tooMuch: false,
-    counts: { runs: 0, actions: 0, uses: 0, calls: 0, toolMs: 0, usage: NO_USAGE },
-  };
+  /** `keepsAll`: forgets nothing of what is over. */
+  constructor({ keepsAll = false } = {}) {
+    this.keepsAll = keepsAll;
+  }
 }
 
 /** The run of a model's that goes on: there is one at most. */

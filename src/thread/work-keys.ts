@@ -5,6 +5,10 @@ export const workKey = {
   view: (view: string) => `view:${view}`,
   /** A view refused to show progress: no reason to keep an answer back. */
   progress: (view: string) => `begin:${view}`,
+  /** Clicks are judged one at a time, hints given so too. */
+  judging: "judge",
+  hint: "hint",
+  hosts: "hosts",
   /** A click's author could not be looked up: it is put off, and others are judged. */
   click: (click: string) => `judge:${click}`,
 } as const;

@@ -1,11 +1,11 @@
 import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
 import type { RunTerms } from "../../src/core/run-terms.ts";
-import { emptyTranscript, foldTranscript, type Transcript } from "../../src/agent/transcript.ts";
+import { foldTranscript, Transcript } from "../../src/agent/transcript.ts";
 import { isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
-import { emptyThread, type Thread } from "../../src/thread/state.ts";
+import { Thread } from "../../src/thread/state.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { entryId } from "../../src/thread/entry-ids.ts";
 import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
@@ -41,8 +41,8 @@ export type Tape = () => number;
 export function imagine(): Imagined {
   return {
     entries: [],
-    thread: emptyThread(),
-    transcript: emptyTranscript(),
+    thread: new Thread(),
+    transcript: new Transcript(),
     told: [],
     clock: 1_000_000,
   };

@@ -123,7 +123,7 @@ describe("a question of the model's", () => {
         holds: [],
       },
     ]);
-    expect((await stage.thread()).offers.size).toBe(0);
+    expect((await stage.thread()).liveNotices.size).toBe(0);
   });
 
   test("that nobody answers is warned of ten minutes before, expires, and the run goes on", async () => {

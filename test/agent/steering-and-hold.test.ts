@@ -126,7 +126,7 @@ describe("what people write while an approval is open", () => {
     expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("is it safe?");
     // Nothing waits any more: the notices are gone.
     expect(whispersIn(stage)).toEqual([]);
-    expect((await stage.thread()).offers.size).toBe(0);
+    expect((await stage.thread()).liveNotices.size).toBe(0);
   });
 
   test("that only agrees is no approval: who may approve gets the button, alone, and the model hears nothing", async () => {
@@ -147,7 +147,7 @@ describe("what people write while an approval is open", () => {
     await stage.ask("approve a2", "test:bob");
     expect(whispersIn(stage)).toEqual([]);
     expect(wordsIn(stage.model.requests[1]).join("\n")).not.toMatch(/go ahead|LGTM/);
-    expect((await stage.thread()).offers.size).toBe(0);
+    expect((await stage.thread()).liveNotices.size).toBe(0);
   });
 
   test("that agrees, from somebody who may not approve, is answered with why", async () => {

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { requestOf } from "../../src/agent/request.ts";
-import { emptyTranscript, foldTranscript, tellingOf } from "../../src/agent/transcript.ts";
+import { Transcript, foldTranscript, tellingOf } from "../../src/agent/transcript.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { emptyThread } from "../../src/thread/state.ts";
+import { Thread } from "../../src/thread/state.ts";
 import { imagine, interrupt, take, type Tape, write, work } from "./imagined.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { ANSWER, call, ofKind, resultsIn, talking } from "./talking.ts";
@@ -49,8 +49,8 @@ function checkReading(
   split: number,
 ): void {
   const at = split % (entries.length + 1);
-  const again = fold(fold(emptyThread(), entries.slice(0, at)), entries.slice(at));
-  const told = emptyTranscript();
+  const again = fold(fold(new Thread(), entries.slice(0, at)), entries.slice(at));
+  const told = new Transcript();
   for (const entry of [...entries.slice(0, at), ...entries]) foldTranscript(told, entry);
   if (!isDeepStrictEqual(again, thread)) throw new Error("another thread");
   if (!isDeepStrictEqual(told, transcript)) throw new Error("another transcript");
@@ -175,9 +175,9 @@ describe("the requests of a run", () => {
     for (const turn of turns) {
       const { seen, request, run } = turn;
       const until = entries.filter(({ seq }: Entry) => seq <= seen);
-      const talk = fold(emptyThread(), until).runs.get(run)?.modelRun;
+      const talk = fold(new Thread(), until).runs.get(run)?.modelRun;
       if (talk === undefined || terms === undefined) throw new Error("no run");
-      const transcript = emptyTranscript();
+      const transcript = new Transcript();
       for (const entry of until) foldTranscript(transcript, entry);
       const { hash } = requestOf(transcript, { run, modelRun: talk }, terms, tellingOf(turn));
       expect(hash).toBe(request);

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { totalTokens } from "../../src/core/block.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { emptyThread, type Thread } from "../../src/thread/state.ts";
+import { Thread } from "../../src/thread/state.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import type { StoredEntry } from "../../src/core/entry.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
@@ -181,7 +181,7 @@ async function checkBooked(
 
 /** Looks whether anything is owed: by what the journals mean, and by what the store says is leased or due. */
 function createRest(journal: Journal, { threads }: BatchPlan) {
-  const folds = new Map<JournalKey, Thread>(threads.map(({ key }) => [key, emptyThread()]));
+  const folds = new Map<JournalKey, Thread>(threads.map(({ key }) => [key, new Thread()]));
   const restless = new Map<JournalKey, string>();
   return {
     restless,

@@ -1,7 +1,7 @@
 import { type Entry, isPost } from "../../src/core/entry.ts";
 import { noticeId } from "../../src/thread/entry-ids.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { emptyThread } from "../../src/thread/state.ts";
+import { Thread } from "../../src/thread/state.ts";
 import { decide } from "../../src/thread/decide.ts";
 import { checkConversations } from "./conversations.ts";
 import {
@@ -410,7 +410,7 @@ function checkParked(evidence: Evidence): string[] {
 
 /** Every prefix of a journal can be folded, and leads to a next step. */
 function checkPrefixes({ entries }: Evidence): string[] {
-  const thread = emptyThread();
+  const thread = new Thread();
   for (const entry of entries) {
     try {
       fold(thread, [entry]);

@@ -13,7 +13,7 @@ import { digestStart } from "../../src/adapters/render/buttons.ts";
 import type { Adapter } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { emptyThread, type Thread } from "../../src/thread/state.ts";
+import { Thread } from "../../src/thread/state.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { answerWithoutModel } from "../../src/app/no-model.ts";
@@ -184,7 +184,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       return id;
     },
     async click(action, choice, account = "test:ana", revision = 1) {
-      const shown = fold(emptyThread(), await journal.read(KEY)).actions.get(action)?.proposal;
+      const shown = fold(new Thread(), await journal.read(KEY)).actions.get(action)?.proposal;
       const digest = shown?.revision === revision ? digestStart(shown.digest) : undefined;
       await post({
         id: `click:${++posts}`,
@@ -199,6 +199,6 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     },
     settle: () => worker.work(KEY),
     kinds: async () => (await entries()).map((entry) => entry.kind),
-    thread: async () => fold(emptyThread(), await journal.read(KEY)),
+    thread: async () => fold(new Thread(), await journal.read(KEY)),
   };
 }

@@ -5,7 +5,7 @@ import { fold } from "../../src/thread/fold.ts";
 import { type Journal, MAX_IDLE_MS } from "../../src/journal/journal.ts";
 import { openRedisJournal, type RedisOptions } from "../../src/journal/redis/journal.ts";
 import { createSigner } from "../../src/journal/redis/entries.ts";
-import { emptyThread } from "../../src/thread/state.ts";
+import { Thread } from "../../src/thread/state.ts";
 import { journalContract, message } from "../contracts/journal.ts";
 import { RedisServer } from "../fakes/redis-server.ts";
 import { until } from "../until.ts";
@@ -139,7 +139,7 @@ describe("what is kept in Redis", () => {
     put('message 1 "a"\n{"actor":{"account":"test:ana","name":"ana"},"text":"a"}');
     put('hologram 1 "n"\n{}');
     put('message 99 "o"\n{}');
-    const thread = fold(emptyThread(), await journal.read(KEY));
+    const thread = fold(new Thread(), await journal.read(KEY));
     expect(thread).toMatchObject({ last: 1, newer: { seq: 2, written: "hologram/1" } });
     put('message 1 "p"\n{}');
     await expect(journal.read(KEY)).rejects.toMatchObject({ code: "ENTRY_INVALID" });

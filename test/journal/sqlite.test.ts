@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { emptyThread } from "../../src/thread/state.ts";
+import { Thread } from "../../src/thread/state.ts";
 import { MAX_IDLE_MS } from "../../src/journal/journal.ts";
 import { openDatabase } from "../../src/journal/sqlite/connection.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
@@ -183,7 +183,7 @@ describe("the SQLite file", () => {
       `${insert} (1, 2, 'n', 0, 'hologram', 1, '{}'), (1, 3, 'o', 0, 'message', 7, '{}'); UPDATE journal SET last = 3`,
     );
     const journal = await openSqliteJournal({ path });
-    const thread = fold(emptyThread(), await journal.read(KEY));
+    const thread = fold(new Thread(), await journal.read(KEY));
     expect(thread).toMatchObject({ last: 1, newer: { seq: 2, written: "hologram/1" } });
     raw("UPDATE entry SET kind = 'message', version = 1 WHERE seq = 2");
     await expect(journal.read(KEY)).rejects.toMatchObject({ code: "ENTRY_INVALID" });

@@ -5,7 +5,7 @@ import { draftsOf, type Drafts, type Learned, shownId } from "../../src/thread/d
 import type { Author } from "../../src/thread/drafts-clicks.ts";
 import { callName, entryId, noticeId } from "../../src/thread/entry-ids.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { type Call, emptyThread, type OutboxItem, type Thread } from "../../src/thread/state.ts";
+import { type Call, type OutboxItem, Thread } from "../../src/thread/state.ts";
 
 /** The model's letters as what the world says and what the product writes of it, and what the product writes besides. */
 
@@ -63,7 +63,7 @@ const CALLING = new Set([workKey.call(CALL)]);
 const SENDING = new Set([...CALLING, workKey.view("main")]);
 
 export class Replay {
-  readonly thread: Thread = emptyThread();
+  readonly thread: Thread = new Thread();
   readonly #quorum: number;
   #seq = 0;
   /** A late word was told once the run was over. */

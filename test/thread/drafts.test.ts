@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Draft } from "../../src/core/entry.ts";
 import { draftsOf, type Learned } from "../../src/thread/drafts.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { type Call, emptyThread, type Thread } from "../../src/thread/state.ts";
+import { type Call, Thread } from "../../src/thread/state.ts";
 
 const ANA = { account: "test:ana", name: "ana" };
 const RULE = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
@@ -26,7 +26,7 @@ const DENY: Draft = {
 
 /** A thread with one call that waits to be prepared. */
 function asked(): { thread: Thread; call: Call; write(...drafts: Draft[]): void } {
-  const thread = emptyThread();
+  const thread = new Thread();
   const write = (...drafts: Draft[]) => {
     for (const draft of drafts) fold(thread, [{ seq: thread.last + 1, at: 1, ...draft }]);
   };

@@ -5,7 +5,7 @@ import { NO_USAGE } from "../../src/core/block.ts";
 import type { Draft, Entry } from "../../src/core/entry.ts";
 import { BotError } from "../../src/core/errors.ts";
 import { fold, pastAction } from "../../src/thread/fold.ts";
-import { emptyThread, type Thread } from "../../src/thread/state.ts";
+import { Thread } from "../../src/thread/state.ts";
 import { decide } from "../../src/thread/decide.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
@@ -53,10 +53,10 @@ test("every prefix of every journal folds to a valid thread, entry by entry as i
   await fc.assert(
     fc.asyncProperty(fc.array(move, { maxLength: 14 }), async (moves) => {
       const entries = await play(moves);
-      const grown: Thread = emptyThread();
+      const grown: Thread = new Thread();
       for (const [i, entry] of entries.entries()) {
         fold(grown, [entry]);
-        expect(grown).toEqual(fold(emptyThread(), entries.slice(0, i + 1)));
+        expect(grown).toEqual(fold(new Thread(), entries.slice(0, i + 1)));
         // An answer that a slow chat is owed is no part of what every step looks at.
         const unended = [...grown.runs.values()].filter(({ ended }) => ended === undefined);
         expect([...grown.going]).toEqual(unended);
@@ -81,7 +81,7 @@ test("entries in a senseless order do not break the fold: it never throws, and s
   await fc.assert(
     fc.asyncProperty(fc.shuffledSubarray(entries, { minLength: 1 }), async (some) => {
       const shuffled = some.map((entry, i) => ({ ...entry, seq: i + 1 }));
-      const thread = fold(emptyThread(), shuffled);
+      const thread = fold(new Thread(), shuffled);
       expect(thread.last).toBe(shuffled.length);
       expect(() => decide(thread, situation)).not.toThrow();
     }),
@@ -91,7 +91,7 @@ test("entries in a senseless order do not break the fold: it never throws, and s
 
 test("what has ended and was shown is forgotten, so a long thread stays small", async () => {
   const entries = await play(Array.from({ length: 40 }, () => "run look name=web"));
-  const thread = fold(emptyThread(), entries);
+  const thread = fold(new Thread(), entries);
   expect(thread.counts).toMatchObject({ runs: 40, calls: 40 });
   expect(thread.runs.size + thread.live.size + thread.outbox.size).toBe(0);
 });
@@ -137,7 +137,7 @@ test("closed actions and settled unknowns leave its memory but for the newest, a
 });
 
 test("of what models' calls came to the newest thousand are remembered", () => {
-  const thread = emptyThread();
+  const thread = new Thread();
   const add = (...drafts: Draft[]) =>
     fold(
       thread,

@@ -1,5 +1,5 @@
 import { type RequestContext, requestOf } from "../../agent/request.ts";
-import { emptyTranscript, foldTranscript, tellingOf } from "../../agent/transcript.ts";
+import { Transcript, foldTranscript, tellingOf } from "../../agent/transcript.ts";
 import { totalTokens } from "../../core/block.ts";
 import type { Entry } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
@@ -8,7 +8,7 @@ import type { JournalReader } from "../../journal/journal.ts";
 import { exactText } from "../../security/sanitize.ts";
 import { fold } from "../../thread/fold.ts";
 import type { RunTerms } from "../../core/run-terms.ts";
-import { emptyThread } from "../../thread/state.ts";
+import { Thread } from "../../thread/state.ts";
 
 type Answer = Entry<"assistant">;
 
@@ -56,8 +56,8 @@ export async function* replayLines(
 
 /** Folds once through, and stops at each request to make it again from the entries that it had seen. */
 function replay(entries: readonly Entry[], terms: RunTerms): Replayed[] {
-  const thread = emptyThread();
-  const transcript = emptyTranscript();
+  const thread = new Thread();
+  const transcript = new Transcript();
   const answers = entries.filter((entry) => entry.kind === "assistant");
   const replayed: Replayed[] = [];
   let next = 0;

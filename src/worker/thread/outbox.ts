@@ -4,7 +4,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import { cardOf, type Encode } from "../../queries/cards.ts";
 import { outgoingOf, pastNotice } from "../../queries/outgoing.ts";
 import type { Undelivered } from "../../thread/decide.ts";
-import { isPast } from "../../thread/offers.ts";
+import { isPast } from "../../thread/live-notices.ts";
 import type { Thread } from "../../thread/state.ts";
 
 /** What is known of earlier attempts to show an entry in a view. */
@@ -35,18 +35,18 @@ export async function deliver(
     return shown.ref;
   }
   if (undelivered.kind === "past") {
-    const { offer } = undelivered;
-    const ref = offer.shown.get(viewName) ?? "";
-    await view.updateNotice(ref, pastNotice(thread, offer.notice, encode));
+    const { live } = undelivered;
+    const ref = live.shown.get(viewName) ?? "";
+    await view.updateNotice(ref, pastNotice(thread, live.notice, encode));
     return ref;
   }
   const { item } = undelivered;
   const message = outgoingOf({ key, thread }, item, encode);
   if (item.kind === "notice") {
-    const offer = thread.offers.get(item.id);
+    const live = thread.liveNotices.get(item.id);
     const isPointless =
-      offer !== undefined &&
-      isPast(thread, offer) &&
+      live !== undefined &&
+      isPast(thread, live) &&
       pastNotice(thread, item.notice, encode) === undefined;
     if (isPointless) return "";
     if (item.notice.to !== undefined && message.kind === "notice")

@@ -6,7 +6,7 @@ import { noticeId } from "../../thread/entry-ids.ts";
 import { fold } from "../../thread/fold.ts";
 import type { Machines } from "../../thread/machines.ts";
 import { notices } from "../../thread/phrases.ts";
-import { emptyThread } from "../../thread/state.ts";
+import { Thread } from "../../thread/state.ts";
 import { abortWork } from "../background.ts";
 import type { KeyHandler, Wait } from "../key-handler.ts";
 import { append } from "../store.ts";
@@ -23,7 +23,7 @@ export function createThreadHandler(
   return {
     isShared: adapter.isLocal !== true,
     serves: (key) => adapter.view(key) !== undefined,
-    empty: emptyThread,
+    empty: () => new Thread(),
     fold,
     open: ({ state }) => ({
       parts,

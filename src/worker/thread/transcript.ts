@@ -1,4 +1,4 @@
-import { emptyTranscript, foldTranscript, type Transcript } from "../../agent/transcript.ts";
+import { foldTranscript, Transcript } from "../../agent/transcript.ts";
 import type { StoredEntry } from "../../core/entry.ts";
 import { inPages } from "../../core/pages.ts";
 import { retryUntilStored } from "../store.ts";
@@ -7,7 +7,7 @@ import type { ThreadContext } from "./parts.ts";
 /** The thread as its model is told it: read whole once, then kept up with the fold. */
 export async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
   if (ctx.transcript !== undefined) return ctx.transcript;
-  const transcript = emptyTranscript();
+  const transcript = new Transcript();
   // The fold may get ahead while the entries are read.
   while (transcript.last < ctx.thread.last) {
     const { last } = transcript;
