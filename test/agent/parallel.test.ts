@@ -1,17 +1,16 @@
-import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { until } from "../until.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { ANSWER, call, expectPaired, ofKind, resultsIn, rolesIn, talking } from "./talking.ts";
 
 describe("several calls in one turn", () => {
   test("run side by side and come back together, in the order of the calls", async () => {
-    const { promise: secondEnded, resolve } = Promise.withResolvers<void>();
     const look = fakeTool({
       name: "look",
       run: async ({ name }) => {
         // Only if the second runs meanwhile can the first end.
-        if (name === "second") resolve();
-        else await secondEnded.then(() => setTimeout(20));
+        if (name === "first")
+          await until(async () => (await stage.kinds()).includes("tool_finished"));
         return { text: `saw ${name}` };
       },
     });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { until } from "../until.ts";
 import { askUser } from "../../src/tools/thread/ask-user.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool } from "../fakes/stage.ts";
@@ -256,13 +257,14 @@ test("a reply that a click overtook still makes its author one who asked, so the
   const { people } = chat.adapter;
   const { membership } = people;
   people.membership = async (account, key) => {
-    if (account === "test:bob") await new Promise((resolve) => setTimeout(resolve, 20));
+    if (account === "test:bob")
+      await until(async () => (await stage.kinds()).includes("tool_finished"));
     return membership(account, key);
   };
   const tools = [askUser, act];
   const stage = await talking([QUESTION, { calls: [call("act")] }], { tools, chat });
   await stage.ask("fix it");
-  // Both are there before the worker looks; it takes longer to learn who bob is.
+  // Both are there before the worker looks; who bob is comes out after the click is judged.
   await stage.click("r1.t1", { kind: "answer", text: "blue" }, "test:cy");
   await stage.say("restart db2 please", "test:bob");
   await stage.settle();

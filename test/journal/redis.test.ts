@@ -70,14 +70,15 @@ describe("what is kept in Redis", () => {
   test("has Redis' own time", async () => {
     const before = Date.now();
     const { entry } = await journal.post(KEY, message("a"));
-    const granted = await journal.lease(KEY, 200);
+    const granted = await journal.lease(KEY, 60_000);
     const after = Date.now();
     for (const at of [entry.at, granted?.now ?? 0]) {
       expect(at).toBeGreaterThanOrEqual(before);
       expect(at).toBeLessThanOrEqual(after);
     }
-    expect(await collect(journal.due())).toEqual([]);
-    await expect.poll(() => collect(journal.due())).toEqual([KEY]);
+    await journal.post("test:brief", message("b"));
+    await journal.lease("test:brief", 50);
+    await expect.poll(() => collect(journal.due())).toEqual(["test:brief"]);
   });
 
   test("is spread over partitions and found in all of them", async () => {
@@ -261,10 +262,8 @@ describe("opening a store on Redis", () => {
   test("a wrong password and a server that is not there are clear errors at once, without the password", async () => {
     const locked = await serve(..."--user bot on >right-password ~* &* +@all".split(" "));
     const address = { ...locked.address, username: "bot", password: "wrong-password" };
-    const began = performance.now();
     const refused: unknown = await warnings(locked, { address }).catch((error: unknown) => error);
-    // Else it would be tried again for 2 s.
-    expect(performance.now() - began).toBeLessThan(1_900);
+    expect(locked.cli("INFO", "errorstats")).toContain("errorstat_WRONGPASS:count=1");
     expect(refused).toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect(String(refused)).toMatch(/WRONGPASS/);
     expect(String(refused)).not.toContain("wrong-password");

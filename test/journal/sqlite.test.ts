@@ -200,7 +200,8 @@ describe("the SQLite file", () => {
       code: "STORE_UNAVAILABLE",
     });
     clearInterval(timer);
-    expect(ticks).toBeGreaterThan(50);
+    // A wait that blocks would leave time for one at the end.
+    expect(ticks).toBeGreaterThan(2);
     other.exec("ROLLBACK");
     other.close();
     expect(await journal.post(KEY, message("a"))).toMatchObject({ duplicate: false });

@@ -71,7 +71,6 @@ describe("a model that is asked again", () => {
       const [first = 0, second = 0, third = 0] = times;
       expect(second - first).toBeGreaterThan(14);
       expect(third - second).toBeGreaterThan(29);
-      expect(third - first).toBeLessThan(1500);
     }
   });
 
@@ -102,11 +101,10 @@ describe("a model that is asked again", () => {
   });
 
   test("does not begin a wait that would end after its deadline", async () => {
-    server.answer(status(429, { "retry-after": "2" }), whole);
-    const before = performance.now();
-    const error = await failureOf(patient({ deadlineMs: 500 }).generate(request, { signal }));
+    server.answer(status(429, { "retry-after": "59" }), whole);
+    const error = await failureOf(patient({ deadlineMs: 58_000 }).generate(request, { signal }));
     expect(error.code).toBe("MODEL_RATE_LIMITED");
-    expect(performance.now() - before).toBeLessThan(1_900);
+    expect(error.message).toContain("I don't wait that long");
   });
 
   test("a first response may take longer than the deadline", async () => {

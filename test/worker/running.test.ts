@@ -128,7 +128,7 @@ describe("a store that is away", () => {
     await settle();
     expect(look.runs).toEqual(["web"]);
     expect(chat.notices()).toMatchObject([
-      { text: expect.stringMatching(/did not answer for \d s.*It is back/) },
+      { text: expect.stringMatching(/did not answer for \d+ s.*It is back/) },
     ]);
     expect(chat.answers()).toHaveLength(1);
   });
