@@ -37,7 +37,7 @@ export class RedisServer {
     const command = ["--pdeathsig", "KILL", "--", "redis-server", ...settings, ...kept];
     const child = spawn("setpriv", command, { stdio: "ignore" });
     this.#child = child;
-    for (const until = Date.now() + 4_000; !(await this.#answers());) {
+    for (const until = Date.now() + 30_000; !(await this.#answers());) {
       if (child.exitCode !== null || Date.now() > until)
         throw new Error("redis-server did not start");
       await sleep(5);

@@ -29,7 +29,7 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
   const shown = (key: JournalKey) => messagesIn(key).map(textOf).join("\n");
 
   async function find(key: JournalKey, label: string, on: string) {
-    for (const end = Date.now() + 4_000; Date.now() < end; await pause()) {
+    for (const end = Date.now() + 20_000; Date.now() < end; await pause()) {
       for (const message of messagesIn(key).toReversed()) {
         const button = discord.buttonsOf(message).find((each) => each.label === label);
         if (button !== undefined && textOf(message).includes(on)) return { message, button };
@@ -81,7 +81,7 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       const attachments = isLong ? [file, ...sent] : sent;
       const text = isLong ? "" : whole;
       const id = discord.say(users[who], channel, text, { mention: true, attachments });
-      for (const end = Date.now() + 4_000; Date.now() < end; await pause()) {
+      for (const end = Date.now() + 20_000; Date.now() < end; await pause()) {
         if (discord.threadOf(id) !== undefined) break;
       }
       return `discord:${guild.id}:${id}`;

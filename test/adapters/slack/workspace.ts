@@ -20,7 +20,7 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
   const inThread = (key: JournalKey) => slack.messages(channel, rootOf(key));
 
   async function find(key: JournalKey, label: string, on: string): Promise<FakeMessage> {
-    for (const end = Date.now() + 4_000; Date.now() < end; await pause()) {
+    for (const end = Date.now() + 20_000; Date.now() < end; await pause()) {
       const found = inThread(key).findLast(
         (message) =>
           slack.textOf(message).includes(on) &&

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createRestartService } from "../../../src/tools/host/restart-service.ts";
 import { createServiceStatus } from "../../../src/tools/host/service-status.ts";
 import { hostContext, makeFolder, searchPath, writeProgram } from "./context.ts";
@@ -122,6 +122,9 @@ describe("a service under systemd", () => {
   it("counts as restarted only when it runs since after the dispatch", async () => {
     const { options, ctx, say } = await withSystemd(RUNNING);
     const restart = createRestartService(options);
+    // Both clocks stand, so that nothing passes between two looks at them.
+    vi.useFakeTimers({ toFake: ["Date", "hrtime"] });
+    onTestFinished(() => void vi.useRealTimers());
     const ago = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 100_000 }));
     const state = fc.constantFrom("active", "active", "activating", "failed", "inactive");
     await fc.assert(
