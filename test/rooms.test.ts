@@ -41,7 +41,7 @@ test.each([
 
 test.each([
   ["app/assemble.ts", "worker/worker.ts"],
-  ["worker/thread/outbox.ts", "adapters/render/phrases.ts"],
+  ["worker/thread/show.ts", "adapters/render/phrases.ts"],
   ["adapters/slack/view.ts", "adapters/render/card.ts"],
   ["tools/weather/integration.ts", "tools/integration.ts"],
   ["tools/registry.ts", "tools/weather/integration.ts"],

@@ -14,7 +14,6 @@ import {
 export interface RequestContext {
   request: Omit<ModelRequest, "turns">;
   turns: TranscriptTurn[];
-  /** The last entry that is in it. */
   seen: number;
   /** SHA-256 over its prefix, its turns and whether tools may be called, hexadecimal. */
   hash: string;

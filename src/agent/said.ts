@@ -16,7 +16,6 @@ interface Line {
   quoted: boolean;
 }
 
-/** A part whose label is not fixed yet. */
 export type Kept = Part | Line;
 
 /** Stands in the label of what is quoted; the system prompt says what it means. */

@@ -20,12 +20,10 @@ export type TranscriptTurn =
   | { role: "assistant"; content: readonly AssistantBlock[]; model: string }
   | { role: "tool"; results: readonly Result[] };
 
-/** A turn whose labels may still change. */
 type KeptTurn =
   | Exclude<TranscriptTurn, { role: "user" }>
   | { role: "user"; content: readonly Kept[] };
 
-/** How a request tells what people said. */
 export interface Telling {
   /** Accounts whose lines instruct; others' are quoted. Undefined: everybody's do, as versions before this told it. */
   instructs: readonly string[] | undefined;
@@ -54,7 +52,6 @@ export class Transcript {
   open: { call: string; id: string; result: Result | undefined }[] = [];
   readonly runs = new Map<string, TranscriptRun>();
   readonly edited = new Map<string, JsonObject>();
-  /** Calls that models asked for so far. */
   uses = 0;
   /** The calls among them, by our id. */
   readonly numbered = new Set<string>();
@@ -151,7 +148,6 @@ type Told = {
   readonly [K in Kind]: ((transcript: Transcript, entry: Entry<K>) => void) | undefined;
 };
 
-/** What each kind of entry adds to what a model is told. */
 const TOLD: Told = {
   message: (transcript, entry) => enqueue(transcript, entry, said(entry)),
   run_started(transcript, { run, talk, answers, calls }) {

@@ -12,15 +12,12 @@ export class Action {
   /** The newest revision; votes on earlier ones are void. */
   proposal: Entry<"action_proposed">;
   votes: Entry<"vote">[] = [];
-  /** Accounts that edited any revision; they count as requesters. */
   readonly editors = new Set<string>();
   /** Accounts that had asked for it when it was proposed: they may take it back without being asked again. */
   readonly askers: ReadonlySet<string>;
   /** How those are called who may not approve the newest revision, since they asked for it or edited it. */
   barred: string[] = [];
-  /** Accounts that were told that what they write waits for it. */
   readonly told = new Set<string>();
-  /** The people were told that it is about to expire. */
   warned = false;
   /** What ends it, once anything does; `recorded` when an `action_closed` says so. */
   closed:
@@ -33,7 +30,6 @@ export class Action {
     | undefined;
   started = false;
   finished: Pick<Entry<"tool_finished">, "outcome" | "ms"> | undefined;
-  /** A person's word on an unknown outcome. */
   settled: Entry<"settled"> | undefined;
   /** The entry that proposed it first, and when that was, ms since 1970. */
   readonly proposedAt: number;

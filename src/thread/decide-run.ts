@@ -17,7 +17,6 @@ import type { Call, Run } from "./state.ts";
 
 type Written = Draft<"gate"> | Draft<"run_ended">;
 
-/** What comes next in a model's run. */
 export type NextTurn = { do: "think" } | { do: "write"; draft: Written };
 
 /**

@@ -31,7 +31,6 @@ import {
 export type Undelivered =
   | { kind: "card"; action: Action }
   | { kind: "item"; item: OutboxItem }
-  /** A notice that is shown and past. */
   | { kind: "past"; live: LiveNotice };
 
 /**
@@ -60,16 +59,13 @@ export type Step =
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
   | { do: "hosts"; key: string }
-  /** Nobody waits for that machine any longer. */
   | { do: "abandon"; call: Call; host: string; absence: Absence }
-  /** Tell people that a call waits for its machine. */
   | { do: "await"; call: Call; host: string }
   /** Nothing now, or only what `host` can do; `until`: when time alone makes something due, for everybody. */
   | { do: "wait"; until: number | undefined; host?: string };
 
 export type StepOf<D extends Step["do"]> = Extract<Step, { do: D }>;
 
-/** A step for which something has to be learned. */
 export type LearningStep = Extract<Step, { key: string }>;
 
 /** A step that writes entries, all of which follow from the thread. */
@@ -94,7 +90,6 @@ function sceneOf(thread: Thread, situation: Situation): Scene {
   return { ...situation, items, left: new Set(items.filter(isLeft).map(({ of }) => of)) };
 }
 
-/** Calls of one thread that are prepared or run side by side. */
 const MAX_CALLS = 8;
 
 /**
@@ -134,7 +129,6 @@ function hostStep(scene: Scene): Step | undefined {
   return { do: "await", call: quiet.of, host: quiet.host };
 }
 
-/** The machine that could do something now. */
 function leftTo(scene: Scene): { host?: string } {
   const { items, left } = scene;
   const due = items.find(({ of, isDue }) => isDue && left.has(of));
@@ -171,7 +165,6 @@ function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
   return undefined;
 }
 
-/** The message of a run that has been at work for a while. */
 function showStep(thread: Thread, situation: Situation): Step | undefined {
   for (const { view, run, at } of unshown(thread, situation)) {
     const key = workKey.view(view);

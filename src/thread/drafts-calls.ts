@@ -105,10 +105,8 @@ function startedDraft(
   };
 }
 
-/** What a last look at an approved action found. */
 export interface Rechecked {
   proposal: Entry<"action_proposed">;
-  /** Why it may not run after all. */
   drift: string | undefined;
 }
 

@@ -219,7 +219,6 @@ function confirmation(
   return { ...privateNotice(click, phrases.confirmCancel(action, names)), confirms: action };
 }
 
-/** A question is answered by a click on one of its choices. */
 function answeredDrafts(
   click: Entry<"click">,
   text: string,

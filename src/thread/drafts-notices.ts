@@ -8,8 +8,6 @@ import { type Call, refOf, type Untold } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Waiting } from "./waiting.ts";
 
-/** What the program itself tells people in a thread. */
-
 type Notice = Draft<"notice">;
 
 export function notice(
@@ -43,7 +41,6 @@ export function expiredNotice(action: Action): Notice {
   return notice(noticeId.expired(action.action), phrases.actionExpired(action));
 }
 
-/** A question of the model's. */
 export function questionNotice(
   { call }: Call,
   { text, choices, expiresAt }: { text: string; choices: string[]; expiresAt: number },
@@ -62,7 +59,6 @@ export function unknownNotice(call: Call, text: string): Notice {
   return notice(noticeId.unknown(call.call), phrases.unknownOutcome(call, text), { settles });
 }
 
-/** A call waits for a machine that was not heard of for a while. */
 export function awaitingNotice(
   { call, host }: StepOf<"await">,
   { heard, encode }: Surroundings,

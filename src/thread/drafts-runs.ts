@@ -92,7 +92,6 @@ export function endDraft(run: Run, written = ""): RunEnded {
   return runEndedDraft(run, ok ? "completed" : "failed");
 }
 
-/** What came of asking a run's model. */
 export type ModelFacts =
   | { kind: "turn"; turn: Omit<Draft<"assistant">, "id" | "kind" | "run"> }
   /** The request was cut; what the model had written by then. */
@@ -138,7 +137,6 @@ export function gateDraft(
   return { id, kind: "gate", run, gate, text, ...(toolsOff && { toolsOff }) };
 }
 
-/** What a run found, told without its model. */
 export function reportOf({ calls }: Run, why: string): string {
   return phrases.report(why, [...calls.values()]);
 }

@@ -48,7 +48,6 @@ export interface Shown {
   ref: string;
 }
 
-/** A step, with what was learned for it. */
 type Known = { [D in keyof Facts]: StepOf<D> & { facts: Facts[D] } } & {
   [D in KnownStep["do"]]: StepOf<D>;
 } & {

@@ -14,7 +14,6 @@ export function callName(run: string, number: number): string {
   return `${run}.t${number}`;
 }
 
-/** The run of a call's name. */
 export function runOfCall(call: string): string {
   return call.slice(0, call.indexOf("."));
 }
@@ -49,7 +48,6 @@ export const entryId = {
   proposed: (action: string, revision: number) => `proposed:${action}.${revision}`,
   vote: (click: string) => `vote:${click}`,
   closed: (action: string) => `closed:${action}`,
-  /** The timer that says that an action's time is up. */
   expiry: (action: string) => `expiry:${action}`,
   started: (call: string) => `started:${call}`,
   finished: (call: string) => `finished:${call}`,
@@ -60,7 +58,6 @@ export const entryId = {
     `delivered:${view}:${entry}:${stage}`,
 } as const;
 
-/** Notices, each by what it is about. */
 export const noticeId = {
   /** Says what the fold wants said (`Untold`), by its id. */
   told: (due: string) => `told:${due}`,
@@ -94,7 +91,6 @@ export function cardState(action: string, seq: number): string {
   return `${action}@${seq}`;
 }
 
-/** The action and the entry of such a state. */
 export function readCardState(shown: string): { action: string; seq: number } {
   const [action = "", seq = ""] = shown.split("@");
   return { action, seq: Number(seq) };
@@ -102,7 +98,7 @@ export function readCardState(shown: string): { action: string; seq: number } {
 
 const PAST = "@past";
 
-/** What is shown once a notice that was an offer stands as it stays. */
+/** What is shown once a live notice stands as it stays. */
 export function pastState(notice: string): string {
   return `${notice}${PAST}`;
 }

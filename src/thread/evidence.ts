@@ -156,7 +156,6 @@ interface Marks {
   wrong: ReadonlySet<number>;
   untrue: readonly Sentence[];
   why: string;
-  /** Why the conclusion is not as sure as it says. */
   unsure: string | undefined;
   notes: readonly string[];
 }

@@ -8,7 +8,6 @@ import type { Thread } from "./state.ts";
 
 /** The life of an action: proposed in revisions, voted on, closed, and shown until every view shows its end. */
 
-/** An action is proposed, or its next revision. */
 export function applyProposal(thread: Thread, entry: Entry<"action_proposed">): void {
   thread.host = entry.host ?? thread.host;
   const editor = thread.clicks.get(entry.click ?? "")?.actor.account;
@@ -75,7 +74,6 @@ export function applyClosed(thread: Thread, entry: Entry<"action_closed">): void
   touch(thread, action, entry);
 }
 
-/** Its time is up, or a Stop came. */
 export function closeOpen(
   thread: Thread,
   action: Action,
@@ -94,7 +92,6 @@ export function touch(thread: Thread, action: Action, { seq }: Entry): void {
   thread.actions.set(action.action, action);
 }
 
-/** A view shows its card as of that entry. */
 export function showCard(
   thread: Thread,
   action: Action,
@@ -109,7 +106,6 @@ export function showCard(
   if (isOver(action) && isCurrent) leave(thread, action);
 }
 
-/** The action is over, and every view shows it so. */
 function leave(thread: Thread, action: Action): void {
   thread.live.delete(action);
   forgetOldest(thread, thread.actions, MAX_PAST, (each) => !thread.live.has(each));

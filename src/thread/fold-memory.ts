@@ -2,7 +2,6 @@ import type { Thread } from "./state.ts";
 
 /** What a fold no longer needs, so that it stays small however long its journal is. */
 
-/** A click or late word has had its answer. */
 export function forget(thread: Thread, id: string): void {
   thread.clicks.delete(id);
   thread.untold.delete(id);

@@ -3,11 +3,9 @@ import { entryId, readCardState } from "./entry-ids.ts";
 import { showCard, touch } from "./fold-actions.ts";
 import { findCall } from "./fold-calls.ts";
 import { forget } from "./fold-memory.ts";
-import { refuseReply } from "./fold-questions.ts";
+import { refuseReply } from "./fold-messages.ts";
 import { keepLive, showLive } from "./live-notices.ts";
 import type { Thread } from "./state.ts";
-
-/** What views have yet to show, and what they show. */
 
 export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
   if (entry.parks === true) thread.parked = true;

@@ -5,7 +5,7 @@ import { applyClosed, applyProposal, applyVote, closeOpen } from "./fold-actions
 import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
 import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
-import { applyTurn, applyRunEnded, applyRunStarted } from "./fold-runs.ts";
+import { applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
 import { applyGate } from "./model-run.ts";
 import { type Call, Thread } from "./state.ts";
 
@@ -41,7 +41,6 @@ type Applied = {
   readonly [K in Kind]: ((thread: Thread, entry: Entry<K>) => void) | undefined;
 };
 
-/** What each kind of entry does to a thread. */
 const APPLIED: Applied = {
   message: applyMessage,
   command(thread, entry) {

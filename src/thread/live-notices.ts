@@ -3,8 +3,6 @@ import { isOpen } from "./action.ts";
 import { readPastState, runOfCall } from "./entry-ids.ts";
 import { isUnsettled, type LiveNotice, type Thread } from "./state.ts";
 
-/** Notices that say or offer something only for so long. */
-
 type Notice = Entry<"notice">;
 type Field = Exclude<keyof Draft<"notice">, "id" | "kind" | "text">;
 

@@ -4,7 +4,6 @@ import type { Entry, JsonObject } from "../core/entry.ts";
 import { HOST_GONE_MS, type HostBeat } from "../core/host-beat.ts";
 import type { Call, Run, Thread } from "./state.ts";
 
-/** The machines of a store, as the worker that decides knows them. */
 export interface Machines {
   readonly here: string;
   /** The tool acts on the machine that it runs on. */
@@ -15,7 +14,6 @@ export interface Machines {
   readonly heard: ReadonlyMap<string, HostBeat> | undefined;
 }
 
-/** What decides where a thread's work is done. */
 export interface Scenery {
   /** The store's clock, ms since 1970. */
   readonly now: number;

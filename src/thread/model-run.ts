@@ -25,7 +25,6 @@ export interface Circle {
   calls: number;
 }
 
-/** A call of the newest turn that has its result. */
 interface Ended {
   tool: string;
   args: JsonObject;
@@ -46,7 +45,6 @@ export class ModelRun {
   /** Milliseconds that the model and its tools took, side by side or not; people's time to decide is not in it. */
   workMs = 0;
   last: Entry<"assistant"> | undefined;
-  /** The calls of the newest turn, in its order. */
   turn: readonly ToolUse[] = [];
   /** Calls of all turns so far, those of the thread's earlier runs included. */
   uses: number;
@@ -59,7 +57,6 @@ export class ModelRun {
   toolsOff: Entry<"gate"> | undefined;
   /** What a person denied: the same call is not asked about again. */
   readonly denied = new Set<string>();
-  /** Denials since a call last ran. */
   denials = 0;
   readonly loop: Loop = { recent: [], tools: new Map(), fresh: [], found: undefined };
 
@@ -79,7 +76,6 @@ interface Loop {
   readonly tools: Map<string, { results: Set<string>; stale: number }>;
   /** What the newest turn brought: of calls made side by side none could know of the other's result. */
   fresh: { tool: string; result: string }[];
-  /** How it goes round, once it does. */
   found: Circle | undefined;
 }
 

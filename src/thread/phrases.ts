@@ -46,7 +46,6 @@ export const runEndings = {
     `Stopped because of ${limit === undefined ? "it went in circles" : `a limit (${limit})`}. ${CONTINUE}`,
 } as const;
 
-/** What stands before and after what the run found. */
 export function modelFailure(
   why: string,
   code: ErrorCode | undefined,
@@ -129,7 +128,6 @@ export function closedResult(
   return `${word}${who}${why}. The tool didn't run.`;
 }
 
-/** How a call ended whose worker died. */
 export function recoveredResult({ tool }: Call, isDone: boolean, evidence: string): string {
   const interrupted = `The worker that ran ${tool} was cut off before it could say how it went.`;
   if (isDone) return `${interrupted} Checked afterwards: it was done. ${evidence}`;
@@ -290,7 +288,6 @@ const ENDED: Readonly<Record<Outcome, string>> = {
   blocked: "was not run",
 };
 
-/** How the action was decided before the click, or undefined. */
 export function decidedBefore(action: Action, click: Entry<"click">): string | undefined {
   const { action: id, proposal, closed, started, finished, votes } = action;
   const expired = `${id} has expired. If it's still needed, ask for it again.`;

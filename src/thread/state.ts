@@ -3,7 +3,6 @@ import type { Action } from "./action.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 
-/** One tool call of a run. */
 export interface Call {
   readonly run: string;
   readonly call: string;
@@ -18,9 +17,7 @@ export interface Call {
   reply: Entry<"message"> | undefined;
   /** Accounts that were told that what they write waits for the answer. */
   told: Set<string>;
-  /** People were told that the question is about to expire. */
   warned: boolean;
-  /** People were told that it waits for another machine. */
   waits: boolean;
   action: Action | undefined;
   started: Entry<"tool_started"> | undefined;
@@ -48,9 +45,7 @@ export function isUnsettled({ unknown }: Pick<Thread, "unknown">, ref: string): 
 export interface Run {
   readonly started: Entry<"run_started">;
   readonly calls: Map<string, Call>;
-  /** Those without a result. */
   readonly open: Map<string, Call>;
-  /** A model's run, and where it stands. */
   readonly modelRun: ModelRun | undefined;
   /** Whose messages or command began it, the first one first. */
   readonly authors: readonly Actor[];
@@ -62,7 +57,6 @@ export interface Run {
   readonly chooses: string | undefined;
   /** A Stop came after it began and before it ended. */
   stopped: boolean;
-  /** Who sent it. */
   stoppedBy: string | undefined;
   /** Per view, the message that shows its progress, and the entry that says so. */
   readonly progressMessages: Map<string, { ref: string; seq: number }>;
@@ -86,16 +80,13 @@ export interface Untold {
 
 /** What it says. A call is named by its id, a person as they are called. */
 export type UntoldFact =
-  /** A Stop came, and there was nothing to stop. */
   | { kind: "nothing_runs" }
   /** A Stop came, and these tools are not cut. */
   | { kind: "stopping"; tools: readonly string[] }
   | { kind: "settled"; call: string; by: string; happened: boolean }
   /** A worker that had lost its lease said how a call or an action ended. */
   | { kind: "late"; ref: string; outcome: Outcome; text: string; isSettled: boolean }
-  /** A message waits for these open actions. */
   | { kind: "held"; actions: string[] }
-  /** A message was so long that it became a file. */
   | { kind: "pasted"; file: string; bytes: number }
   | { kind: "unread"; files: readonly UnreadFile[] }
   /** A message is no answer to the question that waits for its author. */
@@ -112,15 +103,12 @@ export interface LiveNotice {
   readonly open: Set<string>;
 }
 
-/** How a question of the model's came to its end. */
 export interface QuestionEnd {
   outcome: "answered" | "expired" | "cancelled";
-  /** The answer, and who gave it. */
   text: string;
   by: string | undefined;
 }
 
-/** Something that views have yet to show. */
 export type OutboxItem =
   | { kind: "answer"; id: string; seq: number; run: Run; views: Set<string> }
   | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };

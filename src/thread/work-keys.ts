@@ -15,7 +15,6 @@ export const workKey = {
 
 const CALL = workKey.call("");
 
-/** How many calls are prepared or run. */
 export function callsIn(busy: ReadonlySet<string>): number {
   return [...busy].filter((key) => key.startsWith(CALL)).length;
 }

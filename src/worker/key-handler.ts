@@ -5,7 +5,6 @@ import type { Granted, Journal, Lease } from "../journal/journal.ts";
 import { createTurns } from "../core/turns.ts";
 import { createWakeSignal } from "./wake-signal.ts";
 
-/** What a worker needs, whatever kinds of journals it works on. */
 export interface WorkerParts {
   journal: Journal;
   log: Logger;
@@ -18,13 +17,11 @@ export interface WorkerParts {
 /** What a journal's entries come to: at least how far they were folded. */
 export interface Folded {
   last: number;
-  /** The head of entry number `last`. */
   head: string | undefined;
   /** A newer program's entry, at which folding stops for good. */
   newer: NewerEntry | undefined;
 }
 
-/** What decides the next step besides what was folded. */
 interface Moment {
   /** The store's clock, ms since 1970. */
   readonly now: number;
@@ -55,9 +52,7 @@ export interface KeyHandler<
 > {
   /** False: only the process in which such a journal is open works on it. */
   readonly isShared: boolean;
-  /** Whether this process can work on that journal now. */
   serves(key: JournalKey): boolean;
-  /** What a journal without entries comes to. */
   empty(): Context["state"];
   /** Folds entries into the state, in place; the same entries always give the same. Stops for good at a newer program's. */
   fold(state: Context["state"], entries: readonly StoredEntry[]): void;
@@ -105,7 +100,6 @@ export class JournalContext<State extends Folded = Folded> {
   readonly busy = new Map<string, Work>();
   /** Finished work whose outcome the loop has yet to write down, in order. */
   readonly ready: (() => Promise<void>)[] = [];
-  /** Writes on one resource follow each other. */
   readonly writes = createTurns<string>();
   /** Work to leave alone until then, by step key, because the platform refused or did not answer; store's clock. */
   readonly deferred = new Map<string, number>();
@@ -113,7 +107,6 @@ export class JournalContext<State extends Folded = Folded> {
   newestHeard = 0;
   /** Less was heard of than was folded: the store may have been set back. */
   mayBeSetBack = false;
-  /** Another worker has the lease. */
   fenced = false;
   /** The store no longer has what was folded: this ends as if another worker had the lease, and begins again. */
   lost = false;

@@ -22,7 +22,6 @@ async function renew(ctx: JournalContext): Promise<void> {
   ctx.noteNewest(reply.last);
 }
 
-/** Renews the lease until the timer is cleared. */
 export function keepLease(ctx: JournalContext): NodeJS.Timeout {
   return setInterval(() => {
     renew(ctx).catch((error: unknown) => {

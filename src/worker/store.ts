@@ -11,7 +11,6 @@ const NOTABLE_ABSENCE_MS = 2_000;
 /** How long a fenced worker keeps trying to post an outcome that only it knows. */
 const LATE_WORD_MS = 60_000;
 
-/** Reads and folds what is new. */
 export async function catchUp(ctx: JournalContext): Promise<void> {
   ctx.mayBeSetBack = false;
   try {

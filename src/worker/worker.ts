@@ -72,7 +72,6 @@ export function createWorker(
       await work.finally(() => held.delete(ctx));
     },
 
-    /** The due journals that this process can work on. */
     async *due(host: string): AsyncIterable<JournalKey> {
       for await (const key of parts.journal.due(host)) if (serves(key)) yield key;
     },
@@ -103,7 +102,6 @@ export function createWorker(
   };
 }
 
-/** Works while the lease is renewed and the journal watched. */
 async function hold(ctx: JournalContext): Promise<void> {
   const watch = ctx.journal.watch(ctx.key, (last) => ctx.noteNewest(last));
   const renewals = keepLease(ctx);

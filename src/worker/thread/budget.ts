@@ -34,9 +34,7 @@ export interface Generated {
   cuts: number;
 }
 
-/** A request that is to be made. */
 export interface Spend {
-  /** Its own tokens, its response apart. */
   requestTokens: number;
   /** Accounts whose words instruct it. */
   askers: readonly string[];

@@ -2,7 +2,6 @@ import { type Drafts, draftsOf, type Learned } from "../../thread/drafts.ts";
 import { append, appendDecision } from "../store.ts";
 import type { ThreadContext } from "./parts.ts";
 
-/** Which entries follow from what was learned, as the thread is now. */
 export function draftsFrom(ctx: ThreadContext, learned: Learned): Drafts {
   const { dispatcher, encoder, personOf, run } = ctx.parts;
   return draftsOf(learned, {

@@ -11,7 +11,7 @@ import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
 import { progress } from "./progress.ts";
 import { judgeAssent, judgeClick, judgeReply } from "./judge.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
-import { whyNotRun } from "./permission/may-run.ts";
+import { whyNotRun } from "./permission/permission.ts";
 import { callModel } from "./model-call.ts";
 import { propose } from "./propose.ts";
 import { show, showRun } from "./show.ts";
@@ -155,7 +155,6 @@ function beginToLearn<D extends LearningStep["do"]>(
   runInBackground(ctx, { key, run: runOf(step), kept }, (signal) => learn(ctx, step, signal));
 }
 
-/** The run whose Stop cuts the work. */
 function runOf(step: LearningStep): string | undefined {
   if ("call" in step) return step.call.run;
   return "run" in step ? step.run.started.run : undefined;

@@ -92,7 +92,6 @@ async function mayDo(
   return { eligible: false, why };
 }
 
-/** The answer to a question, as the message of who was asked. */
 export const judgeReply: Learn<"reply"> = async (ctx, step, signal) => {
   const { key, reply } = step;
   const limit = reply.at + JUDGE_LIMIT_MS;
@@ -111,7 +110,6 @@ export const judgeReply: Learn<"reply"> = async (ctx, step, signal) => {
 /** How long it may take to learn whether somebody may approve; a hint without a button is as good then. */
 const HINT_MS = 5_000;
 
-/** Which open actions somebody may approve who agreed in words. */
 export const judgeAssent: Learn<"hint"> = async (ctx, step, signal) => {
   const { account } = step.message.actor;
   const facts: Hint[] = [];

@@ -23,7 +23,6 @@ import { tellingFor } from "./permission/requesters.ts";
 const MIN_ANSWER_MS = 60_000;
 /** A draft that has grown longer stands still until the answer is there: it is encoded whole each time. */
 const MAX_DRAFT = 16 * 1_024;
-/** How often a draft is shown at most. */
 const DRAFT_MS = 100;
 
 /**
@@ -116,7 +115,6 @@ async function withinMinutes<T>(
   }
 }
 
-/** The turns with what their files hold. */
 async function withFiles(ctx: ThreadContext, turns: readonly TranscriptTurn[]): Promise<Turn[]> {
   const blocks = new Map<FileRef, FileBlock>();
   for (const file of turns.flatMap(filesOf)) blocks.set(file, await load(ctx, file));

@@ -36,7 +36,6 @@ export interface ThreadParts extends WorkerParts {
   lookUpMs?: number;
 }
 
-/** One thread in one worker's hands. */
 export interface ThreadContext extends JournalContext<Thread> {
   readonly parts: ThreadParts;
   readonly adapter: Adapter;
@@ -62,7 +61,6 @@ export type Learn<D extends LearningStep["do"]> = (
   signal: AbortSignal,
 ) => Promise<Conclusion>;
 
-/** A call that somebody wants made. */
 export interface Wanted {
   /** The run that it is of: those who instruct it ask for the call. */
   run: string;
@@ -76,6 +74,5 @@ export interface Wanted {
   from?: JsonObject | undefined;
   /** The action that it is: who edited that asks for the call too. */
   action?: Pick<Action, "editors"> | undefined;
-  /** Whoever edits it just now. */
   editor?: string | undefined;
 }

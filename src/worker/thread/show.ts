@@ -1,6 +1,6 @@
 import { workKey } from "../../thread/work-keys.ts";
 import { entryId, progressId } from "../../thread/entry-ids.ts";
-import type { MessageRef, View } from "../../adapters/adapter.ts";
+import type { Delivery, MessageRef, View } from "../../adapters/adapter.ts";
 import { BotError } from "../../core/errors.ts";
 import { pastAction } from "../../thread/fold.ts";
 import { within } from "../../core/time-limit.ts";
@@ -11,11 +11,12 @@ import { viewOf } from "./progress.ts";
 import type { StepOf, Undelivered } from "../../thread/decide.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
 import { draftsFrom } from "./conclude.ts";
-import { type Attempts, deliver } from "./outbox.ts";
-import { progressOf } from "../../queries/outgoing.ts";
-import { cardOf } from "../../queries/cards.ts";
+import { outgoingOf, pastNotice, progressOf } from "../../queries/outgoing.ts";
+import { cardOf, type Encode } from "../../queries/cards.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import { isPast } from "../../thread/live-notices.ts";
+import type { Thread } from "../../thread/state.ts";
 
-/** How long a platform may take to show one thing. */
 const DELIVERY_MS = 20_000;
 
 /** Shows what a view has yet to show; a platform that refuses is left alone for a while, and it is tried again. */
@@ -29,7 +30,6 @@ export const show: Learn<"deliver"> = (ctx, step, signal) => {
   });
 };
 
-/** Posts the message in which people see the run's progress. */
 export const showRun: Learn<"show"> = (ctx, step, signal) => {
   const { view, run } = step;
   return showOn(ctx, step, workKey.progress(view), signal, async (shown) => {
@@ -113,4 +113,61 @@ async function takeBack(
     "a message was sent twice; this copy is taken back",
   );
   await view.delete(ref);
+}
+
+export interface Attempts {
+  isUntried(entry: string): boolean;
+  /** An earlier attempt may have come through. From then on one has been made. */
+  isRetry(entry: string): boolean;
+}
+
+/** Shows one undelivered thing in a view. Returns the message; "" where it was no longer worth showing. Throws what the platform throws: it is still owed then. */
+export async function deliver(
+  view: View,
+  viewName: string,
+  { key, thread, isUntried, isRetry }: { key: JournalKey; thread: Thread } & Attempts,
+  undelivered: Undelivered,
+  encode: Encode,
+): Promise<MessageRef> {
+  if (undelivered.kind === "card") {
+    const { action } = undelivered;
+    const card = cardOf(key, action, encode);
+    const shown = action.shown.get(viewName);
+    if (shown === undefined) {
+      const delivery = { id: action.action, isRetry: isRetry(action.proposal.id) };
+      return view.postCard(card, delivery);
+    }
+    await view.updateCard(shown.ref, card);
+    return shown.ref;
+  }
+  if (undelivered.kind === "past") {
+    const { live } = undelivered;
+    const ref = live.shown.get(viewName) ?? "";
+    await view.updateNotice(ref, pastNotice(thread, live.notice, encode));
+    return ref;
+  }
+  const { item } = undelivered;
+  const message = outgoingOf({ key, thread }, item, encode);
+  if (item.kind === "notice") {
+    const live = thread.liveNotices.get(item.id);
+    const isPointless =
+      live !== undefined &&
+      isPast(thread, live) &&
+      pastNotice(thread, item.notice, encode) === undefined;
+    if (isPointless) return "";
+    if (item.notice.to !== undefined && message.kind === "notice")
+      return view.postPrivately(item.notice.to, message.text, message);
+    return view.post(message, { id: item.id, isRetry: isRetry(item.id) });
+  }
+  const { run } = item;
+  const begun = run.progressMessages.get(viewName);
+  const isLast = begun?.seq === thread.newest;
+  // The answer belongs below what was said since: the run's message goes, and a new one comes.
+  if (begun !== undefined && !isLast) await view.delete(begun.ref);
+  const delivery: Delivery = { id: item.id, isRetry: isRetry(item.id) };
+  const isBegunUnseen = begun === undefined && !isUntried(run.started.id);
+  if (isBegunUnseen && view.openProgress !== undefined) {
+    delivery.orphan = progressId(run.started.run);
+  }
+  return view.post(message, delivery, isLast ? begun?.ref : undefined);
 }

@@ -10,7 +10,7 @@ import { postLate } from "../store.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
 import { progress } from "./progress.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
-import { mayRun } from "./permission/may-run.ts";
+import { mayRun } from "./permission/permission.ts";
 import { hasReadOutside } from "./permission/outside.ts";
 import { permitStep } from "./permission/permission.ts";
 import { isAmongMembers } from "./permission/requesters.ts";
@@ -106,7 +106,6 @@ export const recover: Learn<"recover"> = async (ctx, step, signal) => {
 const NEEDS_APPROVAL =
   "It was cut off, and it needs approval by now, so it was not run again. Ask for it again to have it approved.";
 
-/** Runs an interrupted read again, or says why not. */
 const runAgain: Learn<"recover"> = async (ctx, step, signal) => {
   const { key, call } = step;
   const end = (kind: "blocked" | "cancelled", text: string) =>
