@@ -1,7 +1,6 @@
 import * as z from "zod";
-import type { Effect } from "../core/entry.ts";
 import { globMatches } from "./matching.ts";
-import type { ApprovalPolicy, Mention } from "./policy.ts";
+import type { ApprovalPolicy, Mention, PolicyCall } from "./policy.ts";
 import { isGroup, isNamed, type NameForms, type Requester } from "./requester.ts";
 import {
   decisionForm,
@@ -46,11 +45,7 @@ export type AccessPolicy = z.infer<ReturnType<typeof createAccessPolicy>>;
 type AccessRule = AccessPolicy["rules"][number];
 
 /** A call, and where somebody asked for it. */
-export interface AccessCall {
-  tool: string;
-  effect: Effect;
-  /** True if it changes only this program's own records (`Tool.own`). */
-  own?: boolean | undefined;
+export interface AccessCall extends Pick<PolicyCall, "tool" | "effect" | "own"> {
   /** True if it tells only what everybody here may know (`Tool.open`). */
   open?: boolean | undefined;
   /** The thread's channel, such as `slack:T1:C1`. */

@@ -2,31 +2,23 @@ import type { Entry, JsonObject } from "../core/entry.ts";
 import { noPlaces, notePlaces, type Places } from "./places.ts";
 
 /** What came into a thread, and from whom: a fold over all its entries. */
-export interface Heard {
-  last: number;
-  /** Accounts that wrote a message, a command or an edited argument, each with its first entry. */
-  authors: Map<string, number>;
-  /** The hosts and URLs that each of them wrote. */
-  places: Map<string, Places>;
-  /** Tools whose results came, with the first result's entry. */
-  results: Map<string, number>;
-  /** The first entry with a file. */
-  files: number | undefined;
-  /** The tool of each running call. */
-  calls: Map<string, string>;
-  /** The arguments of open actions, as their cards show them. */
-  shown: Map<string, JsonObject>;
-}
+export type Heard = ReturnType<typeof nothingHeard>;
 
-export function nothingHeard(): Heard {
+export function nothingHeard() {
   return {
     last: 0,
-    authors: new Map(),
-    places: new Map(),
-    results: new Map(),
-    files: undefined,
-    calls: new Map(),
-    shown: new Map(),
+    /** Accounts that wrote a message, a command or an edited argument, each with its first entry. */
+    authors: new Map<string, number>(),
+    /** The hosts and URLs that each of them wrote. */
+    places: new Map<string, Places>(),
+    /** Tools whose results came, with the first result's entry. */
+    results: new Map<string, number>(),
+    /** The first entry with a file. */
+    files: undefined as number | undefined,
+    /** The tool of each running call. */
+    calls: new Map<string, string>(),
+    /** The arguments of open actions, as their cards show them. */
+    shown: new Map<string, JsonObject>(),
   };
 }
 

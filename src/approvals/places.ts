@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
-import { hostOf, readAddress } from "../core/canonical.ts";
+import { hostOf, readAddress, withoutBrackets } from "../core/canonical.ts";
 
 /** Hosts and URLs that somebody wrote, newest last. */
 export interface Places {
@@ -61,7 +61,7 @@ function noteUrl(places: Places, text: string): void {
 
 /** Adds a word if it is an address or a name, perhaps with port and path. */
 function noteHost(places: Places, word: string): void {
-  const address = word.replace(/^\[(.*)\]$/, "$1");
+  const address = withoutBrackets(word);
   if (isIP(address) === 6) return keep(places.hosts, String(readAddress(address)));
   const {
     host = "",
@@ -77,7 +77,7 @@ function noteHost(places: Places, word: string): void {
 
 /** The canonical name or address; undefined for a number, a version or a file. */
 function nameOf(host: string): string | undefined {
-  const address = host.replace(/^\[(.*)\]$/, "$1");
+  const address = withoutBrackets(host);
   if (isIP(address) !== 0) return String(readAddress(address));
   const name = host.replace(/\.$/, "").toLowerCase();
   if (name.length > 253 || !NAME.test(name)) return undefined;

@@ -16,11 +16,8 @@ const MEMBERSHIPS = ["member", "outsider", "guest", "bot", "deactivated", "unkno
 
 /** The forms of names that rules may have, for the platforms that there are. */
 export interface NameForms {
-  /** One account, as keys and entries name it. */
   readonly account: z.ZodType<string, string>;
-  /** An account or a group that may approve. */
   readonly approver: z.ZodType<string, string>;
-  /** An account, a group or a membership. */
   readonly requester: z.ZodType<string, string>;
   /** A channel as its threads' keys begin, or `*`. */
   readonly channel: z.ZodType<string, string>;

@@ -3,7 +3,7 @@ import { lstat, open } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Document, LineCounter } from "yaml";
 import * as z from "zod";
-import { messageOf } from "../core/errors.ts";
+import { codeOf, messageOf } from "../core/errors.ts";
 import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import { unknownName } from "../core/suggest.ts";
 
@@ -70,7 +70,7 @@ async function readSource(
       return { name, path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
     }
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : messageOf(error);
+    const code = codeOf(error) ?? messageOf(error);
     const why = code === "ENOENT" ? "there is no such file" : `it cannot be read (${code})`;
     const encoding = code === "ERR_ENCODING_INVALID_ENCODED_DATA";
     mistakes.push(`${label}: ${encoding ? "expected a text in UTF-8" : why}`);
@@ -82,7 +82,7 @@ async function readSource(
 async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
-    (error: unknown) => !(error instanceof Error && "code" in error && error.code === "ENOENT"),
+    (error: unknown) => codeOf(error) !== "ENOENT",
   );
 }
 

@@ -57,16 +57,21 @@ export function meanings(address: Address): Address[] {
  */
 export function canonicalHost(text: string): string | undefined {
   // Who connects takes brackets off any address, and the URL standard off those of IPv6 only.
-  const bare = text.trim().replace(/^\[(.*)\]$/, "$1");
+  const bare = withoutBrackets(text.trim());
   if (bare === "" || /[/?#@\\\s]/.test(bare)) return undefined;
   const host = bare.includes(":") ? `[${bare}]` : bare;
   const url = URL.parse(`http://${host}/`);
   return url === null || url.port !== "" ? undefined : hostOf(url);
 }
 
+/** `::1` for `[::1]` */
+export function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1");
+}
+
 /** The host of a URL in the form of `canonicalHost`. */
 export function hostOf({ hostname }: URL): string {
-  const name = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "");
+  const name = withoutBrackets(hostname).replace(/\.+$/, "");
   return isIP(name) === 0 ? name : String(readAddress(name));
 }
 

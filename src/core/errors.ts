@@ -86,3 +86,8 @@ export function isBotError(error: unknown, ...codes: ErrorCode[]): error is BotE
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The code of a system's or a library's error, such as `ENOENT`. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}

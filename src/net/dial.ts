@@ -2,8 +2,9 @@ import type { Duplex } from "node:stream";
 import { promises as dns } from "node:dns";
 import { addAbortListener, once } from "node:events";
 import net from "node:net";
-import { BotError } from "../core/errors.ts";
+import { BotError, codeOf } from "../core/errors.ts";
 import { untilAborted } from "../core/time-limit.ts";
+import { formatAddress } from "./format.ts";
 import { createAddressCheck, decodeHost, type NetworkRules } from "./rules.ts";
 
 interface DialOptions {
@@ -114,7 +115,9 @@ async function answersOf(
         { cause: error },
       );
     }
-    throw new BotError("ADDRESS_UNKNOWN", unknownHost(name, codeOf(error)), { cause: error });
+    throw new BotError("ADDRESS_UNKNOWN", unknownHost(name, codeOf(error) ?? String(error)), {
+      cause: error,
+    });
   }
   throw new BotError("ADDRESS_UNKNOWN", unknownHost(name, "no addresses"));
 }
@@ -137,8 +140,7 @@ async function connectAny(
       return { socket, address, connectMs: performance.now() - started };
     } catch (error) {
       if (signal.aborted) throw stopped(error);
-      const at = `${address.includes(":") ? `[${address}]` : address}:${port}`;
-      failures.push({ at, timeoutMs: shareMs, error });
+      failures.push({ at: formatAddress(address, port), timeoutMs: shareMs, error });
     }
   }
   throw new BotError("CONNECTION_FAILED", failures.map(describeFailure).join("; "), {
@@ -169,7 +171,7 @@ async function connect(
 }
 
 function describeFailure({ at, timeoutMs, error }: Failure): string {
-  const code = codeOf(error);
+  const code = codeOf(error) ?? String(error);
   switch (code) {
     case "ECONNREFUSED":
       return `connection refused by ${at} (the machine answers, but nothing listens on that port)`;
@@ -198,10 +200,6 @@ function unknownHost(name: string, found: string): string {
 
 function stopped(cause: unknown): BotError {
   return new BotError("ABORTED", "stopped before the connection was made", { cause });
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
 function seconds(ms: number): string {

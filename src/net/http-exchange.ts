@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import http, { STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { addAbortSignal, type Duplex } from "node:stream";
+import { withoutBrackets } from "../core/canonical.ts";
 import { formatElapsed } from "../core/instant.ts";
 import { readCapped } from "../core/read-capped.ts";
 import { formatBytes } from "../core/text.ts";
-import { BotError, isBotError, messageOf } from "../core/errors.ts";
+import { BotError, codeOf, isBotError, messageOf } from "../core/errors.ts";
 import type { TimeLimit } from "../core/time-limit.ts";
 import type { Network } from "./dial.ts";
 import { formatAddress, printable } from "./format.ts";
@@ -102,7 +103,7 @@ export async function exchange(request: OutgoingRequest, terms: HttpTerms): Prom
 /** Connects, with TLS where the URL says so. */
 async function connect(record: Exchange, { dial, limit, trusted }: HttpTerms): Promise<Duplex> {
   const { hostname, protocol, port: written } = record.url;
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const host = withoutBrackets(hostname);
   const isTls = protocol === "https:";
   const port = written === "" ? (isTls ? 443 : 80) : Number(written);
   const { socket: plain, address, dnsMs, connectMs } = await dial(host, port, limit);
@@ -200,7 +201,7 @@ function describeFailure(error: unknown, record: Exchange, sight: Sight, limit: 
   if (limit.signal.aborted) {
     return `${describeLateness(record, begin !== "")} within ${limit.seconds} s`;
   }
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === "HPE_HEADER_OVERFLOW") {
     return `${record.at} sends headers of more than ${formatBytes(http.maxHeaderSize)}`;
   }
@@ -230,8 +231,6 @@ function describeGarbage(begin: string, fault: string): string {
 
 /** What Node's HTTP parser (llhttp) found wrong, or undefined for any other error. */
 function parserFault(error: unknown): string | undefined {
-  const isParser =
-    error instanceof Error && "code" in error && String(error.code).startsWith("HPE_");
-  if (!isParser) return undefined;
+  if (!(error instanceof Error) || codeOf(error)?.startsWith("HPE_") !== true) return undefined;
   return printable("reason" in error ? String(error.reason) : error.message, 100);
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { BotError, messageOf } from "../core/errors.ts";
+import { BotError, codeOf, messageOf } from "../core/errors.ts";
 import { printable } from "./format.ts";
 
 /** TLS on a connection, whatever its certificate. */
@@ -66,8 +66,7 @@ export async function secure(
 }
 
 function describeTlsFailure(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  switch (code) {
+  switch (codeOf(error) ?? "") {
     case "ERR_SSL_WRONG_VERSION_NUMBER":
     case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
       return "does not speak TLS";

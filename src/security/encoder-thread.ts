@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import { createTurns } from "../core/turns.ts";
 import type { EncoderCall } from "./encoder-methods.ts";
 import type { HeldSecret } from "./redaction-encodings.ts";
 
@@ -16,7 +17,7 @@ export function createAside(
   maxMs = MAX_MS,
 ): (asked: EncoderCall) => Promise<string> {
   let thread: Worker | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = createTurns<"thread">();
 
   async function ask(asked: EncoderCall): Promise<string> {
     thread ??= new Worker(new URL("./encoder-worker.ts", import.meta.url), {
@@ -43,12 +44,5 @@ export function createAside(
     }
   }
 
-  return (asked) => {
-    const answer = last.then(
-      () => ask(asked),
-      () => ask(asked),
-    );
-    last = answer;
-    return answer;
-  };
+  return (asked) => inTurn("thread", () => ask(asked));
 }

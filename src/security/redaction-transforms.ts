@@ -15,7 +15,6 @@ const SHORTEST_FOLDED = 20;
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** A text to look for, and in which form of the searched text. */
 interface Core {
   name: string;
   text: string;

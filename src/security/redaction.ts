@@ -141,7 +141,6 @@ function merge(findings: Finding[]): Finding[] {
   return merged;
 }
 
-/** A text and two places in it. */
 interface Part {
   text: string;
   from: number;

@@ -155,7 +155,6 @@ function scriptOf(character: string): string | undefined {
   return SCRIPTS.find(({ pattern }) => pattern.test(character))?.name ?? "another script";
 }
 
-/** What is odd about a word, or undefined. */
 function oddityOf(word: string, hasForeignText: boolean): string | undefined {
   const letters = [...new Set(word)].flatMap((character) => {
     const script = scriptOf(character);

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { cleanText } from "../security/sanitize.ts";
-import { BotError } from "../core/errors.ts";
+import { BotError, codeOf } from "../core/errors.ts";
 import type { SkillFile } from "./skill.ts";
 
 /** No model should read a longer text. */
@@ -95,8 +95,7 @@ export async function readInside(folder: string, id: string): Promise<string> {
     return text;
   } catch (error) {
     if (error instanceof BotError) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "no code";
-    throw refuse(`cannot be read (${code})`, error);
+    throw refuse(`cannot be read (${codeOf(error) ?? "no code"})`, error);
   }
 }
 

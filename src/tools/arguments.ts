@@ -90,7 +90,7 @@ export function checkArguments(
 export function commandLine(tool: string, args: Readonly<JsonObject>): string {
   const words = Object.entries(args).map(
     ([name, value]) =>
-      `${name}=${quoted(typeof value === "string" ? value : JSON.stringify(value))}`,
+      `${name}=${asWord(typeof value === "string" ? value : JSON.stringify(value))}`,
   );
   return ["run", tool, ...words].join(" ");
 }
@@ -118,7 +118,7 @@ function explain(tool: Tool, mistakes: readonly ArgumentMistake[]): string {
   ].join("\n");
 }
 
-function quoted(text: string): string {
+function asWord(text: string): string {
   if (!/[\s'"“”‘’„]|^[[{]/.test(text)) return text;
   if (!text.includes("'")) return `'${text}'`;
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;

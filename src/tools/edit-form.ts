@@ -118,17 +118,15 @@ const WRITERS: Readonly<Record<Kind, (value: Json) => string | undefined>> = {
   text: (value) => (typeof value === "string" && isVisible(value, true) ? value : undefined),
   lines: (value) => {
     if (!Array.isArray(value)) return undefined;
-    const lines = value.filter(isText).filter((each) => isVisible(each, false));
+    const lines = value.flatMap((each) =>
+      typeof each === "string" && isVisible(each, false) ? [each] : [],
+    );
     return lines.length === value.length ? lines.join("\n") : undefined;
   },
   number: (value) => (typeof value === "number" ? String(value) : undefined),
   choice: (value) => (isPrimitive(value) ? String(value) : undefined),
   json: (value) => exactText(JSON.stringify(value)),
 };
-
-function isText(value: Json): value is string {
-  return typeof value === "string";
-}
 
 function isPrimitive(value: Json): value is string | boolean | number {
   return ["string", "boolean", "number"].includes(typeof value);

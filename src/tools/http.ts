@@ -25,7 +25,6 @@ export type Credential =
 export interface HttpCall {
   /** A full address of a host that an argument names; with `endpoint`, what stands below it, such as `api/health?x=1`. */
   url: string;
-  /** The name of one of the tool's endpoints. */
   endpoint?: string;
   /** Default GET. Redirects of GET and HEAD are followed, of others never. */
   method?: Method;

@@ -1,9 +1,22 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import * as z from "zod";
 import type { Encoder } from "../security/encoder.ts";
 import { BotError } from "../core/errors.ts";
 import type { HeldSecret } from "../security/redaction-encodings.ts";
 import type { FoundLines, MatchingLines } from "./lines.ts";
+
+/** The arguments of a tool that reads lines: how many, and which. */
+export const lineFields = (newest: string, numbered: string) => ({
+  lines: z.int().min(1).max(2000).default(100).describe(`How many lines${newest}`),
+  grep: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe(`Only lines that match this RE2 expression${numbered}`),
+  ignoreCase: z.boolean().default(false).describe("Whether grep ignores case"),
+});
 
 /** What to search for: an RE2 pattern, and how many lines of it. */
 export interface Pattern {

@@ -123,7 +123,7 @@ async function* linesFromEnd(
       carry = block;
       continue;
     }
-    const start = inParts ? characterStart(block) : newline + 1;
+    const start = inParts ? firstCharacter(block) : newline + 1;
     const region = block.subarray(start);
     const at = end - region.length;
     const before = await readPart(fd, Math.max(0, at - encoder.reach), at);
@@ -148,7 +148,7 @@ async function readPart(fd: number, from: number, to: number): Promise<Buffer<Ar
 }
 
 /** The first byte of a block's first whole character. */
-function characterStart(block: Buffer): number {
+function firstCharacter(block: Buffer): number {
   const start = block.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
   return Math.max(0, start);
 }

@@ -13,7 +13,6 @@ import type { Tool, ToolContext } from "./tool.ts";
 
 /** What of a call is settled before it runs: its arguments, machine, digest and preview. */
 
-/** What stands where a held secret was. */
 const HIDDEN = /\[secret:[\w.-]+\]/;
 /** For looking before: pins, previews, prechecks. */
 const LOOK_MS = 15_000;

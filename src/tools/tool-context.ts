@@ -5,14 +5,12 @@ import { BotError } from "../core/errors.ts";
 import type { Network } from "../net/dial.ts";
 import type { Encoder } from "../security/encoder.ts";
 import { endpointHosts, requestHttp } from "./http.ts";
-import type { Asking, ExecOptions, ExecResult, Tool, ToolContext } from "./tool.ts";
+import type { Exec } from "./process.ts";
+import type { Asking, Tool, ToolContext } from "./tool.ts";
 
 /** What contexts are made of. */
 export interface ContextParts {
-  exec(
-    argv: readonly string[],
-    options: ExecOptions & { signal: AbortSignal },
-  ): Promise<ExecResult>;
+  exec: Exec;
   network: Network;
   /** What every stored and shown text passes. */
   encoder: Encoder;
@@ -44,7 +42,7 @@ export function createContext(
   const reachable = new Set([...hostsOf(args), ...endpointHosts(tool)]);
 
   function checkReachable(host: string): void {
-    if (reachable.has(canonicalHost(host.replace(/^\[(.*)\]$/, "$1")) ?? "")) return;
+    if (reachable.has(canonicalHost(host) ?? "")) return;
     const name = JSON.stringify(host);
     throw new TypeError(
       `${tool.name} connects to ${name}, which no argument of kind url or host names.`,

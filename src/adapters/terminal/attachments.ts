@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { basename, extname, resolve } from "node:path";
 import { type FileType, MAX_FILE_BYTES } from "../../core/block.ts";
 import { binaryTypeOf } from "../../core/file-type.ts";
-import { messageOf } from "../../core/errors.ts";
+import { messageOf, codeOf } from "../../core/errors.ts";
 import type { InboundFile } from "../adapter.ts";
 
 /** The files that a typed text names, or why it cannot be sent with them, in words for whoever typed it. */
@@ -78,7 +78,7 @@ async function readOne(
     return { file: { name: basename(path), mediaType, bytes } };
   } catch (error) {
     if (mediaType === undefined) return undefined;
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    const isMissing = codeOf(error) === "ENOENT";
     return no(isMissing ? `does not exist (${path}).` : `can't be read: ${messageOf(error)}.`);
   }
 }

@@ -19,7 +19,6 @@ const input = z.strictObject({
 /** Ends df before the call's own time is up, so that there is time to say why. */
 const LIMITS = { maxBytes: 256 * 1024, timeoutMs: 8_000 };
 
-/** From this percentage on a filesystem is pointed out. */
 const FULL_PERCENT = 90;
 
 /** Kernel interfaces and read-only images: they are always full or always empty. */

@@ -34,7 +34,6 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** How long the end of the process is waited for. */
 const WAIT_MS = { TERM: 3_000, KILL: 2_000 };
 
 /** Ends a process: the one that had this number when it was proposed, and no later one that got the same. */
@@ -174,7 +173,6 @@ async function describe(entry: ProcessEntry, { signal }: Input) {
   };
 }
 
-/** The whole command line, each word quoted. */
 async function commandLine({ pid, name }: ProcessEntry): Promise<string> {
   const words = ((await tryRead(`/proc/${pid}/cmdline`)) ?? "").split("\0").slice(0, -1);
   return words.length === 0 ? `[${name}]` : words.map((word) => JSON.stringify(word)).join(" ");

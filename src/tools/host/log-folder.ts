@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from 
 import { join, relative, resolve, sep } from "node:path";
 import { formatBytes } from "../../core/text.ts";
 import { canonicalPaths } from "../../core/canonical.ts";
-import { BotError } from "../../core/errors.ts";
+import { BotError, codeOf } from "../../core/errors.ts";
 import { formatMoment } from "./moment.ts";
 
 /** An opened file or folder that is proven to lie inside one of the roots. The caller closes the handle. */
@@ -80,8 +80,7 @@ async function openReal(real: string, roots: string[], elsewhere: () => BotError
   if (before !== undefined && !before.isFile() && !before.isDirectory()) throw irregular(real);
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(real, flags).catch((error: unknown) => {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code !== "EACCES" && code !== "EPERM") throw elsewhere();
+    if (!["EACCES", "EPERM"].includes(codeOf(error) ?? "")) throw elsewhere();
     throw refusal(`This user may not read ${real}.`, error);
   });
   try {

@@ -28,7 +28,6 @@ export interface CommandFiles {
 const MAX_PINNED_BYTES = 256 * 1024 * 1024;
 /** A bigger one is run where it lies: a copy would take seconds, and the room in the folder for temporary files. */
 export const MAX_COPY_BYTES = 128 * 1024 * 1024;
-/** Paths of one command line that are looked at. */
 const MAX_PATHS = 100;
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
@@ -180,7 +179,6 @@ async function isSafe(file: string): Promise<boolean> {
   return true;
 }
 
-/** The path and every folder on the way to it. */
 function pathsTo(path: string): string[] {
   return path === "/" ? [path] : [path, ...pathsTo(dirname(path))];
 }

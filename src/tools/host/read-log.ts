@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { formatBytes } from "../../core/text.ts";
 import { BotError } from "../../core/errors.ts";
-import { searchFile } from "../line-search.ts";
+import { lineFields, searchFile } from "../line-search.ts";
 import { findLines } from "../lines.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from "../tool.ts";
 import { hostArgument } from "./host-argument.ts";
@@ -15,14 +15,7 @@ const input = z.strictObject({
     .describe(
       "A file, or a folder to see its files; relative paths are looked for in the log folders",
     ),
-  lines: z.int().min(1).max(2000).default(100).describe("How many lines, the newest"),
-  grep: z
-    .string()
-    .min(1)
-    .max(1000)
-    .optional()
-    .describe("Only lines that match this RE2 expression"),
-  ignoreCase: z.boolean().default(false).describe("Whether grep ignores case"),
+  ...lineFields(", the newest", ""),
   host: hostArgument,
 });
 type Input = z.infer<typeof input>;

@@ -19,9 +19,7 @@ export interface ServiceOptions {
   path?: string;
   /** Exists exactly where systemd runs (sd_booted(3)); `systemctl` alone may be installed anywhere. */
   systemdDir?: string;
-  /** The SysV scripts. */
   initDir?: string;
-  /** The pid files of SysV services. */
   runDir?: string;
 }
 
@@ -42,7 +40,6 @@ export interface ServiceState {
   mainPid: number | undefined;
   /** When what runs now was started, ms since 1970, and how far that may be off. */
   since: { ms: number; errorMs: number } | undefined;
-  /** Further facts, each a sentence. */
   facts: string[];
   /** Other services that a restart of this one restarts, as far as the manager tells. */
   alsoRestarts: string[] | undefined;

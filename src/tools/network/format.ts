@@ -1,7 +1,16 @@
+import * as z from "zod";
 import { formatElapsed } from "../../core/instant.ts";
 import { printable } from "../../net/format.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { cleanText } from "../../security/sanitize.ts";
+
+/** The longest that one check may take, in seconds. */
+const MAX_SECONDS = 60;
+/** A check ends by itself; what is left is for closing. */
+export const CHECK_TIMEOUT_MS = (MAX_SECONDS + 5) * 1_000;
+
+export const timeoutField = (what: string) =>
+  z.number().positive().max(MAX_SECONDS).default(10).describe(`For the whole check${what}`);
 
 /**
  * The first `maxLength` characters of other people's text on one line, as `printable`. A secret in it, or across its
@@ -17,7 +26,7 @@ export function printablePart(text: string, maxLength: number, encoder: Encoder)
 }
 
 /** Other people's text as lines that cannot be taken for the report's own. */
-export function quoted(text: string): string[] {
+export function quotedLines(text: string): string[] {
   return cleanText(text)
     .split(/\r\n|\n|\r/)
     .map((line) => `  | ${printable(line.replace(/\t/g, "  "), 400)}`);

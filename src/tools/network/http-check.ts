@@ -3,10 +3,9 @@ import { formatBytes } from "../../core/text.ts";
 import { limitTime } from "../../core/time-limit.ts";
 import { urlProblem } from "../../net/http-url.ts";
 import { defineTool } from "../tool.ts";
+import { CHECK_TIMEOUT_MS, timeoutField } from "./format.ts";
 import { renderVisit } from "./http-report.ts";
 
-/** The longest that one check may take, in seconds. */
-const MAX_SECONDS = 60;
 /** 256 KiB: every health page in full, and the beginning of anything else. */
 const MAX_BODY_BYTES = 256 * 1024;
 
@@ -36,12 +35,7 @@ const input = z
       .optional()
       .describe("The only healthy status. Without it, any status below 400 is healthy"),
     contains: z.string().min(1).max(500).optional().describe("Text that the body must contain"),
-    timeoutSeconds: z
-      .number()
-      .positive()
-      .max(MAX_SECONDS)
-      .default(10)
-      .describe("For the whole check, redirects included"),
+    timeoutSeconds: timeoutField(", redirects included"),
   })
   .refine(({ method, contains }) => method === "GET" || contains === undefined, {
     path: ["contains"],
@@ -58,8 +52,7 @@ export const httpCheck = defineTool({
   input,
   effect: "read",
   kinds: { url: "url" },
-  // The check ends by itself; what is left is for closing.
-  timeoutMs: (MAX_SECONDS + 5) * 1_000,
+  timeoutMs: CHECK_TIMEOUT_MS,
   async preview({ url: text, method, followRedirects }) {
     const url = new URL(text);
     const told = `${url.pathname}${url.search}`;

@@ -1,3 +1,4 @@
+import { withoutBrackets } from "../../core/canonical.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { headOf, formatBytes } from "../../core/text.ts";
 import type { Body } from "../../net/http-body.ts";
@@ -6,7 +7,7 @@ import { shownUrl } from "../../net/http-url.ts";
 import type { Visit } from "../../net/http-visit.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { type CertificateReport, describeCertificate } from "./certificate.ts";
-import { formatTimes, printablePart, quoted } from "./format.ts";
+import { formatTimes, printablePart, quotedLines } from "./format.ts";
 
 /** What a healthy answer is like. */
 export interface Expectations {
@@ -58,7 +59,7 @@ export async function renderVisit(
 /** The hop with its certificate judged, and without the secrets in its body. */
 async function judge(hop: Exchange, encoder: Encoder): Promise<Hop> {
   const { answer, certificate, distrust } = hop;
-  const host = hop.url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const host = withoutBrackets(hop.url.hostname);
   const judged = certificate && describeCertificate(certificate, host, distrust, Date.now());
   if (answer === undefined) return { ...hop, judged };
   const { body } = answer;
@@ -157,5 +158,5 @@ function renderBody(body: Body): string[] {
   const snippet = headOf(body.text, SNIPPET_LENGTH).toWellFormed().trimEnd();
   if (snippet === "") return [`body: ${facts.join(", ")}`];
   const isAll = body.isWhole && body.text.length <= SNIPPET_LENGTH;
-  return [`body: ${facts.join(", ")}${isAll ? "" : "; it begins"}:`, ...quoted(snippet)];
+  return [`body: ${facts.join(", ")}${isAll ? "" : "; it begins"}:`, ...quotedLines(snippet)];
 }

@@ -10,10 +10,8 @@ import { formatAddress, printable } from "../../net/format.ts";
 import { secure } from "../../net/tls.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { describeCertificate } from "./certificate.ts";
-import { formatTimes, printablePart } from "./format.ts";
+import { CHECK_TIMEOUT_MS, formatTimes, printablePart, timeoutField } from "./format.ts";
 
-/** The longest that one check may take, in seconds. */
-const MAX_SECONDS = 60;
 /** Servers that speak first (SSH, SMTP, MySQL, FTP) do so at once; all others wait for their client. */
 const GREETING_WAIT_MS = 1_000;
 const MAX_GREETING_BYTES = 256;
@@ -30,12 +28,7 @@ const input = z.strictObject({
     .max(65_535)
     .meta({ examples: [5432] }),
   tls: z.boolean().default(false).describe("Also speak TLS and report the certificate"),
-  timeoutSeconds: z
-    .number()
-    .positive()
-    .max(MAX_SECONDS)
-    .default(10)
-    .describe("For the whole check"),
+  timeoutSeconds: timeoutField(""),
 });
 type Input = z.infer<typeof input>;
 
@@ -50,8 +43,7 @@ export const tcpCheck = defineTool({
   kinds: { host: "host" },
   // More than an investigation needs, and too few to scan a host's ports.
   limits: { perRun: 20, perPersonHour: 60 },
-  // The check ends by itself; what is left is for closing.
-  timeoutMs: (MAX_SECONDS + 5) * 1_000,
+  timeoutMs: CHECK_TIMEOUT_MS,
   async preview({ host, port }) {
     return {
       lines: [{ label: "Connects to", value: formatAddress(host, port) }],

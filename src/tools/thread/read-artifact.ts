@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { binaryTypeOf } from "../../core/file-type.ts";
-import { searchLines } from "../line-search.ts";
+import { lineFields, searchLines } from "../line-search.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 
 /** Less than what of a result is kept uncut, so that reading an artifact does not make another one. */
@@ -22,14 +22,7 @@ const input = z.strictObject({
     .describe(
       "The first line to read or search, from 1; a line of more than 1000 characters counts as several",
     ),
-  lines: z.int().min(1).max(2000).default(100).describe("How many lines at the most"),
-  grep: z
-    .string()
-    .min(1)
-    .max(1000)
-    .optional()
-    .describe("Only lines that match this RE2 expression, each with its number"),
-  ignoreCase: z.boolean().default(false).describe("Whether grep ignores case"),
+  ...lineFields(" at the most", ", each with its number"),
 });
 type Input = z.infer<typeof input>;
 
