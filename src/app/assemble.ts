@@ -70,7 +70,6 @@ async function createWakeups(
   return createBullmqWakeups({ ...options, address });
 }
 
-/** Loads each model once, when it is first asked. */
 function createModels(config: Config): (id: string) => Promise<Model> {
   const loaded = new Map<string, Promise<Model>>();
   return (id) => {
@@ -92,7 +91,6 @@ function runParts(config: Config, toolset: Toolset): RunParts {
   };
 }
 
-/** Says what can be lived with and should not be. */
 function logWarnings(log: Logger, { warnings }: Config, { problems }: Toolset): void {
   for (const warning of warnings) log.warn(warning);
   for (const { at, text, loaded } of problems)

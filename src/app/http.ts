@@ -33,17 +33,13 @@ interface HttpServerParts {
   times?: Pick<ServerOptions, keyof typeof TIMES>;
 }
 
-export interface HttpServer {
-  port: number;
-  /** Takes nothing new, and ends the connections once what is being answered is, within 3 s. */
-  stop(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 /**
  * The program's one server. `GET /healthz` is answered with 200 while it listens; all else goes to the route of its address.
  * @throws BotError CONFIG_INVALID when the port cannot be listened on
  */
-export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
+export async function startHttpServer(parts: HttpServerParts) {
   const { routes, port, log, times = TIMES } = parts;
   const all = [HEALTH, ...routes];
   const server = createServer(times, (request, response) => {
@@ -62,7 +58,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : port,
-    async stop() {
+    /** Takes nothing new, and ends the connections once what is being answered is, within 3 s. */
+    async stop(): Promise<void> {
       const limit = setTimeout(() => server.closeAllConnections(), STOP_MS);
       await new Promise<void>((resolve) => server.close(() => resolve()));
       clearTimeout(limit);

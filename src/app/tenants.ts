@@ -19,17 +19,12 @@ export function createTenants(journal: Pick<Journal, "read" | "post">): Tenants 
 }
 
 /** What is served of that platform, once it is settled. */
-export async function keptTenant(
-  journal: Pick<JournalReader, "read">,
-  transport: string,
-): Promise<string | undefined> {
+export async function keptTenant(journal: Pick<JournalReader, "read">, transport: string) {
   const [first] = await journal.read(keyOf(transport));
   return first && tenantIn(first);
 }
 
-function keyOf(transport: string): JournalKey {
-  return `team:${transport}`;
-}
+const keyOf = (transport: string): JournalKey => `team:${transport}`;
 
 function tenantIn(entry: StoredEntry): string {
   if (entry.kind === "tenant") return entry.tenant;

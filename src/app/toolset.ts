@@ -13,7 +13,6 @@ import { createTools, unavailableIntegrations } from "../tools/registry.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 
-/** The skills that come with the program. */
 const OWN_SKILLS = join(import.meta.dirname, "../../skills");
 
 /** What a configuration gives runs to work with. */

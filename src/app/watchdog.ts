@@ -9,7 +9,6 @@ const QUIET_MS = 1_000;
 
 export interface WatchdogParts {
   log: Pick<Logger, "warn">;
-  /** The work in progress, by name. */
   atWork(): string[];
   /** How long, in ms, holds are not told of: a start loads code. Default 0. */
   afterMs?: number;
@@ -17,23 +16,14 @@ export interface WatchdogParts {
   now?: () => number;
 }
 
-/** What held the loop since the last line in the log. */
-interface Held {
-  times: number;
-  longestMs: number;
-}
-
 /** Is called every LOOK_MS, or later when something held the loop: then it says so in the log, at most once a second. */
-export function createWatchdog({
-  log,
-  atWork,
-  afterMs = 0,
-  now = () => performance.now(),
-}: WatchdogParts): () => void {
+export function createWatchdog(parts: WatchdogParts): () => void {
+  const { log, atWork, afterMs = 0, now = () => performance.now() } = parts;
   const from = now() + afterMs;
   let due = now() + LOOK_MS;
   let toldAt = -Infinity;
-  let held: Held = { times: 0, longestMs: 0 };
+  /** Since the last line in the log. */
+  let held = { times: 0, longestMs: 0 };
   return () => {
     const time = now();
     const heldMs = time - due;

@@ -230,7 +230,6 @@ const REFS: Record<ClickWord, RegExp> = {
   answer: CALL_REF,
 };
 
-/** Reads the text after the action. */
 const CHOICES: Record<ClickWord, (rest: string) => Choice | undefined> = {
   approve: (rest) => (rest === "" ? { kind: "approve" } : undefined),
   deny: (rest) => {

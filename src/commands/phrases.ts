@@ -67,7 +67,6 @@ Reads run at once; I ask before I change anything.`;
   return `${text} Other commands: ${others.map(([, [form]]) => `\`${form}\``).join(", ")}.`;
 }
 
-/** The headings of `tools`, in their order. */
 export const TOOL_GROUPS = {
   read: "Read-only, run at once:",
   own: "Change only my own records, run at once:",

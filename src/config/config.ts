@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import type * as z from "zod";
 import { PLATFORMS } from "../adapters/platforms.ts";
-import { type AccessPolicy, toolsIn } from "../approvals/access.ts";
+import { toolsIn } from "../approvals/access.ts";
 import { allowProblem, globMatches } from "../approvals/matching.ts";
-import { type ApprovalPolicy, type Mention, mentions } from "../approvals/policy.ts";
+import { type Mention, mentions } from "../approvals/policy.ts";
 import { BotError } from "../core/errors.ts";
-import type { KnownPerson } from "../core/people.ts";
 import { type Setting, settingsOf, type SettingValues } from "../core/settings.ts";
 import { suggest, unknownName } from "../core/suggest.ts";
 import { sqlite } from "../journal/sqlite/store.ts";
@@ -20,20 +19,14 @@ import { secretsIn } from "./secrets.ts";
 import { fileSchema, fileValues, isSet, PARTS, readVariables, SETTINGS } from "./table.ts";
 
 /** Everything that is set from outside. Frozen; holds secrets, so it is never logged or shown as a whole. */
-export interface Config {
+export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColor" | "port">> {
   /** Folder of the embedded store and the log; absolute. It may not exist yet. */
   readonly dataDir: string;
-  /** What wakes processes to work. */
   readonly wakeups: ChosenStore["wakeups"];
-  /** The machine that this process runs on, as people and the processes of other machines know it. */
-  readonly host: string;
   /** Where HTTP is served, if anything needs it. */
   readonly port: number;
   /** PORT is set: HTTP is served also where nothing needs it. */
   readonly isPortSet: boolean;
-  readonly logLevel: Process["logLevel"];
-  /** How long running calls may take to end when the program is told to stop, in ms, 0 to 60 000. */
-  readonly drainMs: number;
   /** The yaml that was read; absolute. Undefined: there is none, and the built-in policy holds. */
   readonly file: string | undefined;
   readonly terminal: {
@@ -42,26 +35,14 @@ export interface Config {
     /** True where TERM is `dumb`: lines are printed plainly, nothing is redrawn. */
     readonly dumb: boolean;
   };
-  readonly approvals: ApprovalPolicy;
-  readonly access: AccessPolicy;
-  /** Accounts that are one human's. */
-  readonly people: readonly KnownPerson[];
-  /** IANA name of the zone that "last week" is meant in. Undefined: the asker's own, else UTC. */
-  readonly timezone: string | undefined;
-  readonly model: {
+  readonly model: Readonly<Model["terms"]> & {
     /** `<provider>/<name>`; what its provider needs is then set. Undefined: direct commands only. */
     readonly id: string | undefined;
     /** What the providers are set to, among others. */
     readonly values: SettingValues;
-    /** How much it thinks, where the model can be told. */
-    readonly effort?: Terms["effort"];
-    /** Tokens that a request and its response may have together. Undefined: the provider's usual number. */
-    readonly contextWindow?: number | undefined;
-    /** Tokens of one response, at the most. */
-    readonly maxOutputTokens: number;
   };
   /** What models may use up, tokens as the provider counts them; days are UTC. */
-  readonly budgets: { readonly [Limit in keyof Budgets]-?: number };
+  readonly budgets: { readonly [Limit in keyof Model["budgets"]]-?: number };
   /** The names of the chat platforms that are turned on. */
   readonly platforms: readonly string[];
   /** What every setting is set to, for `settingsOf`. */
@@ -74,12 +55,11 @@ export interface Config {
   readonly secrets: readonly { readonly name: string; readonly value: string }[];
 }
 
+type Model = z.infer<typeof modelPart.settings>;
+type Policy = z.infer<typeof policyPart.settings>;
 type Process = z.infer<typeof processPart.settings>;
-type Terms = z.infer<typeof modelPart.settings>["terms"];
-type Budgets = z.infer<typeof modelPart.settings>["budgets"];
 
 interface PolicyName extends Readonly<Omit<Mention, "path">> {
-  /** Its line in the file. */
   readonly at: string;
 }
 
@@ -108,21 +88,18 @@ export async function loadConfig(
   refuse(mistakes);
 
   const { id, terms, budgets } = settingsOf(modelPart, values);
-  const { host, port, logLevel, drainMs, noColor, timezone } = settingsOf(processPart, values);
+  const { port, noColor, ...own } = settingsOf(processPart, values);
   const policy = settingsOf(policyPart, values);
   const served = PLATFORMS.filter((platform) => platform.serves(settingsOf(platform, values)));
   return freeze({
     dataDir: resolve(cwd, settingsOf(sqlite, values).dataDir),
     wakeups: settingsOf(wakeupsPart, values).engine ?? chosenStore(values).wakeups,
-    host,
+    ...own,
     port: port ?? DEFAULT_PORT,
     isPortSet: port !== undefined,
-    logLevel,
-    drainMs,
     file: file?.path,
     terminal: { color: noColor === undefined, dumb: env["TERM"] === "dumb" },
     ...policy,
-    timezone,
     model: { id, values, ...terms },
     budgets: budgetsOf(budgets),
     platforms: served.map(({ name }) => name),
@@ -131,10 +108,7 @@ export async function loadConfig(
     warnings: PARTS.flatMap(({ later = {} }) => Object.entries(later))
       .filter(([name]) => isSet(env[name]))
       .map(([name, what]) => `${name} is set, but this version does not serve ${what}.`),
-    secrets: secretsIn(
-      env,
-      new Set(SETTINGS.filter((setting) => setting.secret).map(({ name }) => name)),
-    ),
+    secrets: secretsIn(env, new Set(SETTINGS.flatMap(({ name, secret }) => (secret ? name : [])))),
   });
 }
 
@@ -157,7 +131,6 @@ function sourceOf(name: string): Setting["source"] | undefined {
   return SETTINGS.find((setting) => setting.name === name)?.source;
 }
 
-/** The mistakes that only several settings together show. */
 function checkParts(
   env: Environment,
   values: SettingValues,
@@ -180,7 +153,6 @@ function checkParts(
   return mistakes;
 }
 
-/** The tools and arguments that rules name, with their lines. */
 function policyNames(
   { approvals, access }: Pick<Config, "approvals" | "access">,
   file: ConfigFile<unknown> | undefined,
@@ -240,7 +212,7 @@ function placeIn(mistake: string): number {
 }
 
 /** A tenth of the day for one person, half of it for one channel, a hundredth for one guest, unless they are set. */
-function budgetsOf(set: Budgets): Config["budgets"] {
+function budgetsOf(set: Model["budgets"]): Config["budgets"] {
   const { tokensPerDay } = set;
   return {
     ...set,

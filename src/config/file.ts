@@ -7,7 +7,6 @@ import { codeOf, messageOf } from "../core/errors.ts";
 import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import { unknownName } from "../core/suggest.ts";
 
-/** A yaml file that was read against a schema. */
 export interface ConfigFile<T> {
   /** Absolute. */
   readonly path: string;
@@ -17,7 +16,6 @@ export interface ConfigFile<T> {
   at(path: readonly PropertyKey[]): string;
 }
 
-/** Where the value at a path stands, and whether it is there at all. */
 type Locate = (path: readonly PropertyKey[]) => { at: string; found: boolean };
 
 /** 1 MiB: a hundred times what a long policy takes. */
@@ -164,7 +162,6 @@ function fileMistakes(schema: z.ZodType, issue: z.core.$ZodIssue, locate: Locate
   });
 }
 
-/** The keys that the file may have at a path. */
 function keysAt(file: z.ZodType, path: readonly PropertyKey[]): string[] {
   let schema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(file, { io: "input" });
   for (const step of path) {

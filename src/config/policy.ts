@@ -4,8 +4,6 @@ import { createApprovalPolicy } from "../approvals/policy.ts";
 import { createNameForms } from "../approvals/requester.ts";
 import { PLATFORM_NAMES } from "../adapters/platforms.ts";
 
-/** The rules' schemas, with the names that the platforms have. */
-
 const forms = createNameForms(PLATFORM_NAMES);
 
 export const approvalPolicy = createApprovalPolicy(forms);

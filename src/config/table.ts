@@ -66,7 +66,6 @@ export function readVariables(env: Environment, mistakes: string[]): SettingValu
   return values;
 }
 
-/** What the file says. */
 export function fileValues(file: Readonly<Record<string, unknown>>): SettingValues {
   const keys = SETTINGS.filter(({ source }) => source === "yaml").map(({ name }) => name);
   return Object.fromEntries(keys.map((name) => [name, valueAt(file, name.split("."))]));

@@ -2,7 +2,6 @@ import * as z from "zod";
 import { assistantBlock, stopReason, usage } from "./block.ts";
 import { artifact, count, effect, file, json, outcome } from "./entry-fields.ts";
 
-/** One labelled part of a card's preview. */
 const previewLine = z.strictObject({ label: z.string(), value: z.string() });
 export const preview = z.strictObject({
   lines: z.array(previewLine),
@@ -102,7 +101,6 @@ export const appends = {
   vote: z.strictObject({
     action: z.string(),
     revision: count,
-    /** The click it was made of. */
     click: z.string(),
     account: z.string(),
     person: z.string(),

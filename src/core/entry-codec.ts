@@ -83,21 +83,13 @@ export function decodeContent(kind: string, version: number, body: unknown): Con
  * Splits a draft into the columns that every store keeps.
  * @throws BotError ENTRY_INVALID when it could not be read again: one such entry would take its thread with it
  */
-export function encodeDraft(draft: Draft): {
-  id: string;
-  kind: Kind;
-  version: number;
-  body: string;
-} {
+export function encodeDraft(draft: Draft) {
   const { id, kind, ...fields } = draft;
   try {
     SCHEMAS[kind].parse(fields);
     return { id, kind, version: entryVersion(kind), body: JSON.stringify(fields) };
   } catch (error) {
-    throw new BotError(
-      "ENTRY_INVALID",
-      `${id} is not of the form of a ${kind}; it was not written.`,
-      { cause: error },
-    );
+    const text = `${id} is not of the form of a ${kind}; it was not written.`;
+    throw new BotError("ENTRY_INVALID", text, { cause: error });
   }
 }

@@ -15,12 +15,5 @@ export const artifact = z.strictObject({ id: z.string(), bytes: count });
 export const file = z.strictObject({ name: z.string(), mediaType: fileType, artifact });
 
 /** How a call ended. `unknown`: it was dispatched and nobody knows. `blocked`: policy, precheck or schema said no. */
-export const outcome = z.enum([
-  "ok",
-  "error",
-  "denied",
-  "expired",
-  "cancelled",
-  "unknown",
-  "blocked",
-]);
+const OUTCOMES = ["ok", "error", "denied", "expired", "cancelled", "unknown", "blocked"] as const;
+export const outcome = z.enum(OUTCOMES);

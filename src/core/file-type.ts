@@ -1,6 +1,5 @@
 import type { FileType } from "./block.ts";
 
-/** What models take besides text. */
 type BinaryType = Exclude<FileType, "text/plain">;
 export type ImageType = Extract<FileType, `image/${string}`>;
 

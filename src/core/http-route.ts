@@ -1,4 +1,3 @@
-/** What came with a request. */
 export interface HttpRequest {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: string;

@@ -90,7 +90,6 @@ function offsetMs(text: string): number {
   return sign === "-" ? -ms : ms;
 }
 
-/** Tells what a zone's clocks show. */
 export interface Clock {
   /** `2026-11-09 00:00` */
   dateTime(instant: number): string;

@@ -6,7 +6,6 @@ export interface NameForm {
   readonly pattern: RegExp;
 }
 
-/** The names that one platform has. */
 export interface PlatformNames {
   readonly account: NameForm;
   /** Many people under one name; platforms without groups have none. */

@@ -19,9 +19,8 @@ export function capText(text: string, maxBytes: number): string {
   if (lineStart > 0 && lineStart < (tail + bytes.length) / 2) tail = lineStart;
   const start = wholeHead(text, bytes.toString("utf8", 0, head));
   const rest = bytes.toString("utf8", tail);
-  const end = rest.slice(
-    characterStart(text, text.length - rest.length) - text.length + rest.length,
-  );
+  const from = text.length - rest.length;
+  const end = rest.slice(characterStart(text, from) - from);
   const left = bytes.length - Buffer.byteLength(start) - Buffer.byteLength(end);
   return start + omitted(left) + end;
 }

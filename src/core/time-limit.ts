@@ -69,14 +69,12 @@ export async function atMost<T, L>(ms: number, work: Promise<T>, late: () => L):
   }
 }
 
-/** The end of some work that reports its own lateness. */
 export interface TimeLimit {
   /** Aborts when the time is up, and with the call. */
   signal: AbortSignal;
   seconds: number;
 }
 
-/** Starts the clock. */
 export function limitTime(call: AbortSignal, seconds: number): TimeLimit {
   return { signal: AbortSignal.any([call, AbortSignal.timeout(seconds * 1_000)]), seconds };
 }

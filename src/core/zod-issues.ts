@@ -2,15 +2,12 @@ import type * as z from "zod";
 
 /** What is wrong, from a zod issue, without the value itself; `mistakeText` puts a name before it. */
 export function issueText(issue: z.core.$ZodIssue, missing: boolean): string {
-  if (
-    issue.code === "invalid_union" &&
-    issue.errors.length > 0 &&
-    issue.message === "Invalid input"
-  ) {
+  const { code, message } = issue;
+  if (code === "invalid_union" && issue.errors.length > 0 && message === "Invalid input") {
     const inner = issue.errors.flatMap((issues) => issues.map((one) => issueText(one, missing)));
     return [...new Set(inner)].join(", or: ");
   }
-  const text = issue.message
+  const text = message
     .replace(/^(?:Invalid \w+|Too (?:small|big)): /, "")
     .replace("expected int, received number", "expected int")
     .replace(" to be ", " ")

@@ -20,7 +20,6 @@ export interface Incident {
   audience: string | undefined;
   /** Where it was opened (`tenantOf`); undefined: in a place without a tenant, which is private. */
   tenant: string | undefined;
-  /** The address of the thread it was opened in. */
   link: string | undefined;
   title: string;
   severity: Severity | undefined;
@@ -43,7 +42,6 @@ export interface Viewer {
   tenants: readonly string[] | "all";
 }
 
-/** The call that says something, and its place. */
 export interface Saying extends Viewer {
   actor: Actor;
   /** The thread's journal key and the call's id in it. Together they identify the statement, however often it is repeated. */
@@ -60,14 +58,12 @@ export interface Saying extends Viewer {
 export interface Filter {
   status?: Incident["status"] | undefined;
   severity?: Severity | undefined;
-  /** A service's name, in any case. */
   service?: string | undefined;
   period?: Period | undefined;
 }
 
 /** Durations in ms; undefined if there is nothing to count. */
 export interface Duration {
-  /** How many incidents these are from. */
   count: number;
   mean: number | undefined;
   median: number | undefined;

@@ -106,7 +106,6 @@ function isVisible({ audience, tenant }: Incident, viewer: Viewer): boolean {
   return viewer.tenants === "all" || (tenant !== undefined && viewer.tenants.includes(tenant));
 }
 
-/** True if the post is part of the record. */
 function holds({ posts }: ReadRecord, postId: string): boolean {
   return posts.has(postId) && posts.get(postId) === undefined;
 }

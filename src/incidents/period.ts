@@ -13,7 +13,6 @@ export interface Period {
   name: string;
 }
 
-/** The forms that people may write. */
 export const PERIOD_FORMS =
   "today, yesterday, this week, last week, this month, last month, last 7 days, last 24 hours, november, november 2025, 2026-11, 2026-11-01, or 2026-11-01..2026-11-15 (both days included)";
 

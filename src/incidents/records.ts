@@ -12,7 +12,6 @@ const PREFIX = "incident:";
 /** Journals to read, or incidents to index, before others get their turn. */
 const PAGE = 32;
 
-/** What this process has read of an incident's journal. */
 export interface ReadRecord {
   /** The number of its last entry; 0 if it has none. */
   last: number;

@@ -60,7 +60,6 @@ export function checkEnd(key: JournalKey, found: End, { last, head }: End): void
     throw altered(key, `it does not end with entry ${last} as it was written`);
 }
 
-/** A journal's last rows, in their order. */
 export interface Chain {
   readonly rows: readonly SealedRow[];
   /** The number of the entry before them. */
@@ -95,7 +94,6 @@ interface Named {
   readonly id: string;
 }
 
-/** Those of the drafts that are not among the entries. */
 export function absentFrom<T extends Named>(
   entries: readonly StoredEntry[],
   drafts: readonly T[],

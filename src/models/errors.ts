@@ -18,7 +18,6 @@ export interface Caller {
 interface Report {
   status: number | undefined;
   headers: Headers | undefined;
-  /** The body's machine-readable type and code. */
   kind: string;
   message: string;
 }

@@ -1,7 +1,6 @@
 import { type Caller, failure, failureOf } from "./errors.ts";
 import { ModelError } from "./model.ts";
 
-/** What the SDKs call to reach the provider. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** Providers send at least a ping every few seconds; a proxy or a dead peer sends nothing. */

@@ -40,7 +40,6 @@ export function modelProblem(id: string, { values }: ModelSettings): string | un
   return missing && `${provider.name}/… needs ${missing}, which isn't set.`;
 }
 
-/** Tokens that the model of this id takes. */
 export function contextWindowOf(
   id: string,
   { contextWindow }: Pick<ModelSettings, "contextWindow"> = {},

@@ -2,7 +2,6 @@ import type { ToolSpec } from "../core/tool-spec.ts";
 import type { AssistantBlock, FileType, StopReason, Usage } from "../core/block.ts";
 import { BotError, type ErrorCode } from "../core/errors.ts";
 
-/** A file as a request carries it. */
 export interface FileBlock {
   kind: "file";
   name: string;

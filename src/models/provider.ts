@@ -3,7 +3,6 @@ import type { Caller } from "./errors.ts";
 import { exchange, type Fetch, watchedFetch } from "./fetch-guard.ts";
 import type { GenerateOptions, Model, ModelRequest, ModelResponse } from "./model.ts";
 
-/** Which model, and how it is asked. */
 export interface ModelOptions {
   /** As the provider writes it, such as `claude-sonnet-5-5`; may contain slashes. */
   name: string;

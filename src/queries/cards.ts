@@ -66,7 +66,6 @@ function endingOf(action: Action, encode: Encode): string | undefined {
     : `${phaseOf(action)} in ${finished.ms ?? 0} ms`;
 }
 
-/** The accounts that groups on the card stand for. */
 function listedIn({ proposal: { approvers } }: Action): string[] {
   if (approvers.kind === "anyone" || approvers.accounts.every(({ groups }) => groups === undefined))
     return [];

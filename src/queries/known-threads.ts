@@ -8,7 +8,6 @@ import { Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Encode } from "./cards.ts";
 
-/** Bytes of a thread's first message that a list shows. */
 const TITLE_BYTES = 80;
 
 /** Threads whose folds are kept in memory, some KB each. */

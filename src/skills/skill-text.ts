@@ -67,7 +67,6 @@ export async function readSkillText(text: string, directory: string): Promise<Sk
 interface Halves {
   front: string;
   body: string;
-  /** Where the body begins. */
   bodyLine: number;
 }
 
@@ -143,7 +142,6 @@ function descriptionOf({ description }: Fields, note: Note): string | undefined 
   return text;
 }
 
-/** The skill's own name, else its folder's. */
 function nameOf(fields: Fields, directory: string, note: Note): string | undefined {
   const given = typeof fields["name"] === "string" ? fields["name"].trim().normalize("NFKC") : "";
   const folder = directory.normalize("NFKC");

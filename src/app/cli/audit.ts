@@ -1,5 +1,5 @@
-import type { StoredEntry } from "../../core/entry.ts";
 import { readFileSync } from "node:fs";
+import type { StoredEntry } from "../../core/entry.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { JournalReader } from "../../journal/journal.ts";
@@ -30,10 +30,8 @@ async function print(input: CommandInput): Promise<number> {
   const thread = textOption(input, "thread");
   const since = textOption(input, "since");
   if (input.words.length > 0 || input.options["against"] !== undefined) {
-    throw new BotError(
-      "USAGE",
-      "audit takes a thread as --thread <id>; --against goes with --verify.",
-    );
+    const text = "audit takes a thread as --thread <id>; --against goes with --verify.";
+    throw new BotError("USAGE", text);
   }
   const from = since === undefined ? undefined : readSince(since, Date.now());
   await withStore(input.config, async (journal) => {
@@ -98,15 +96,10 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   newer: false,
 };
 
-export interface AuditFilter {
-  key: JournalKey | undefined;
-  since: number | undefined;
-}
-
 /** Requests, votes, executions and outcomes, oldest first in each thread, one JSON object a line. */
 export async function* auditLines(
   journal: JournalReader,
-  { key, since = 0 }: AuditFilter,
+  { key, since = 0 }: { key: JournalKey | undefined; since: number | undefined },
 ): AsyncIterable<string> {
   const keys: JournalKey[] = key === undefined ? [] : [key];
   if (key === undefined) {
@@ -133,8 +126,6 @@ function readSince(text: string, now: number): number {
   if (unitMs !== undefined) return now - Number(count) * unitMs;
   const time = Date.parse(text);
   if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(time)) return time;
-  throw new BotError(
-    "USAGE",
-    "--since takes 30m, 24h, 7d or a date such as 2026-11-21 or 2026-11-21T03:00Z.",
-  );
+  const forms = "30m, 24h, 7d or a date such as 2026-11-21 or 2026-11-21T03:00Z";
+  throw new BotError("USAGE", `--since takes ${forms}.`);
 }

@@ -8,7 +8,6 @@ export const EXIT = { answered: 0, failed: 1, usage: 2, needsApproval: 3 } as co
 
 export interface CommandInput {
   config: Config;
-  /** The file that variables were read from, or undefined. */
   envFile: string | undefined;
   /** Where the person stands. */
   folder: string;
@@ -26,12 +25,10 @@ export interface CliCommand {
   readonly forms: Readonly<Record<string, string>>;
   /** Its own options, each a text unless `flag`. */
   readonly options?: Readonly<Record<string, "text" | "flag">>;
-  /** How many words may follow its name. */
   readonly words?: { min: number; max: number };
   run(input: CommandInput): Promise<number>;
 }
 
-/** An option's text; undefined when it was not given. */
 export function textOption({ options }: CommandInput, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;

@@ -14,7 +14,6 @@ const COMMANDS: readonly CliCommand[] = [start, ask, doctor, trace, replay, arti
 
 const FORM_WIDTH = 40;
 
-/** The forms of these commands, each with what it does. */
 export function usage(commands: readonly CliCommand[] = COMMANDS): string {
   const lines = commands.flatMap(({ forms }) =>
     Object.entries(forms).flatMap(([form, about]) => {

@@ -23,7 +23,6 @@ export interface Finding {
   text: string;
 }
 
-/** How long a model may take to say one word. */
 const MODEL_MS = 30_000;
 /** Enough for a word, also of a model that thinks first. */
 const MODEL_TOKENS = 1_024;

@@ -12,7 +12,6 @@ const sealLine = z.object({
   sealedFrom: z.int().nullable(),
   /** The running hash over all of them. */
   head: z.string().nullable(),
-  /** Where it was touched. */
   problem: z.string().optional(),
 });
 export type SealLine = z.infer<typeof sealLine>;

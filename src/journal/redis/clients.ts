@@ -3,7 +3,6 @@ import type { RedisAddress } from "./address.ts";
 
 /** How both clients reach and log in to the server of `REDIS_URL`, and how long they wait before they try again. */
 
-/** The address for `redis`, the client of the journals. */
 export function redisOptions({ at, database, ...login }: RedisAddress) {
   return {
     // `tls: false` tells a socket's path from a host to the client's types.
@@ -34,7 +33,6 @@ function loginOf({ username, password }: Pick<RedisAddress, "username" | "passwo
   };
 }
 
-/** The longest wait between two attempts to connect. */
 export const LONGEST_RECONNECT_MS = 1_000;
 
 /** From 50 ms doubling to a second: a server that blinks is soon asked again, one that is down not too often. */

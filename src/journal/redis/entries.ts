@@ -81,7 +81,6 @@ const ELEMENT = /^(?:s(\d+) (\S{43})|(\d+)) (\S+) ((\S+) (\d+) ("[^\n]*")\n([^]*
 
 /** What is stored of a journal from some number on. */
 export interface StoredTail {
-  /** The first element's number. */
   readonly first: number;
   readonly elements: readonly string[];
   /** The head of the entry before them; empty where it has none. */

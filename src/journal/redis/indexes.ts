@@ -6,7 +6,6 @@ import { dueIn, hashOf, HOSTS, hostsIn, listIn, TAGS } from "./layout.ts";
 import * as scripts from "./scripts.ts";
 import type { Opened } from "./verbs.ts";
 
-/** Journals whose rows are asked for at a time. */
 export const PAGE = 64;
 
 type Asked = Pick<Opened, "main" | "time" | "isOurs">;
@@ -33,7 +32,6 @@ export async function beats(
   return { now, hosts: hosts.toSorted((a, b) => (a.host < b.host ? -1 : 1)) };
 }
 
-/** See the port. */
 export async function* due(store: Asked, host: string | undefined): AsyncIterable<JournalKey> {
   const { now, hosts } = await beats(store);
   const [, found, waiting] = await store.main.ask((client) =>

@@ -4,7 +4,6 @@ import type { Reservation } from "../journal.ts";
 
 /** What is in one partition has one Redis Cluster slot, and so may be changed by one script. */
 const PARTITIONS = 64;
-/** Hosts by the time of their last beat. */
 export const HOSTS = "wk:hosts";
 
 function tagOf(name: string): string {

@@ -47,7 +47,6 @@ export interface Opened {
 /** What the scripts say: words, numbers as text, and what is stored. */
 type Reply = (string | number | (string | number | string[])[])[];
 
-/** Runs a journal's script. */
 export async function run(
   { main, time }: Opened,
   script: scripts.Script,
@@ -59,7 +58,6 @@ export async function run(
   return reply as Reply | null;
 }
 
-/** What is signed for a place. */
 interface Prepared extends Pick<Signed, "tail"> {
   readonly place: Tip;
   /** Element and head of each draft; empty where it is there already. */

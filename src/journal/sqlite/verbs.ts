@@ -50,7 +50,6 @@ function clockOf({ now }: File, row: JournalRow): number {
   return Math.max(now(), row.last_at);
 }
 
-/** The journal's row when `held` still holds it. */
 function heldBy(file: File, held: Lease): JournalRow | undefined {
   const row = rowOf(file, held.key);
   return row !== undefined && row.token === held.token ? row : undefined;
