@@ -50,10 +50,8 @@ async function firstThread(
   if (name !== undefined) {
     const key = await findThread(bot.journal, name);
     if (transportOf(key) === "terminal") return key;
-    throw new BotError(
-      "USAGE",
-      `--thread opens the terminal's own threads. ${key} is decided where its people are; \`trace ${key}\` shows it.`,
-    );
+    const text = `--thread opens the terminal's own threads. ${key} is decided where its people are; \`trace ${key}\` shows it.`;
+    throw new BotError("USAGE", text);
   }
   // A pipe's lines are meant for a thread of their own.
   if (!interactive) return newThread();

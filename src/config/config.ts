@@ -82,7 +82,7 @@ export async function loadConfig(
   const variables = readVariables(env, mistakes);
   mistakes.push(...misspelt(env));
   const { file: named = "" } = settingsOf(processPart, variables);
-  const file = await readConfigFile(fileSchema, named, cwd, mistakes);
+  const file = await readConfigFile(named, cwd, mistakes);
   const values = { ...variables, ...fileValues(file?.settings ?? fileSchema.parse({})) };
   mistakes.push(...checkParts(env, values, file));
   refuse(mistakes);
@@ -134,7 +134,7 @@ function sourceOf(name: string): Setting["source"] | undefined {
 function checkParts(
   env: Environment,
   values: SettingValues,
-  file: ConfigFile<unknown> | undefined,
+  file: ConfigFile | undefined,
 ): string[] {
   const isGiven = (name: string) =>
     sourceOf(name) === "env" ? isSet(env[name]) : values[name] !== undefined;
@@ -155,7 +155,7 @@ function checkParts(
 
 function policyNames(
   { approvals, access }: Pick<Config, "approvals" | "access">,
-  file: ConfigFile<unknown> | undefined,
+  file: ConfigFile | undefined,
 ): PolicyName[] {
   const named = { approvals: mentions(approvals), access: toolsIn(access) };
   return Object.entries(named).flatMap(([part, found]) =>
@@ -199,10 +199,8 @@ function refuse(found: readonly string[]): void {
   const mistakes = [...new Set(found)].toSorted((a, b) => placeIn(a) - placeIn(b));
   if (mistakes.length === 0) return;
   const count = mistakes.length === 1 ? "a mistake" : `${mistakes.length} mistakes`;
-  throw new BotError(
-    "CONFIG_INVALID",
-    [`The configuration has ${count}:`, ...mistakes.map((mistake) => `- ${mistake}`)].join("\n"),
-  );
+  const lines = mistakes.map((mistake) => `\n- ${mistake}`).join("");
+  throw new BotError("CONFIG_INVALID", `The configuration has ${count}:${lines}`);
 }
 
 /** Where in the file a mistake is, as a number to sort by: line, then column; 0 for one that is not in the file. */

@@ -6,12 +6,13 @@ import * as z from "zod";
 import { codeOf, messageOf } from "../core/errors.ts";
 import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import { unknownName } from "../core/suggest.ts";
+import { fileSchema } from "./table.ts";
 
-export interface ConfigFile<T> {
+export interface ConfigFile {
   /** Absolute. */
   readonly path: string;
   /** Undefined when there were mistakes. */
-  readonly settings: T | undefined;
+  readonly settings: z.infer<typeof fileSchema> | undefined;
   /** Where the value at a path stands: `watchkeeper.yaml:7:14`, counted from 1. */
   at(path: readonly PropertyKey[]): string;
 }
@@ -25,14 +26,13 @@ const MAX_FILE_BYTES = 1024 * 1024;
  * Reads `named`, or, when that is empty, `watchkeeper.yaml` if there is one. Every mistake is added to `mistakes` as
  * `file:line:column: key: what is wrong and what is expected`. Undefined: no file was read.
  */
-export async function readConfigFile<S extends z.ZodType>(
-  schema: S,
+export async function readConfigFile(
   named: string,
   cwd: string,
   mistakes: string[],
-): Promise<ConfigFile<z.infer<S>> | undefined> {
+): Promise<ConfigFile | undefined> {
   const source = await readSource(named, cwd, mistakes);
-  return source && readSettings(schema, source, mistakes);
+  return source && readSettings(source, mistakes);
 }
 
 interface Source {
@@ -84,20 +84,12 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-async function readSettings<S extends z.ZodType>(
-  schema: S,
-  { name, path, text }: Source,
-  mistakes: string[],
-): Promise<ConfigFile<z.infer<S>>> {
+async function readSettings({ name, path, text }: Source, mistakes: string[]): Promise<ConfigFile> {
   const yaml = await import("yaml");
   const lines = new yaml.LineCounter();
   try {
-    const document = yaml.parseDocument(text, {
-      lineCounter: lines,
-      prettyErrors: false,
-      stringKeys: true,
-      logLevel: "error",
-    });
+    const strict = { prettyErrors: false, stringKeys: true, logLevel: "error" } as const;
+    const document = yaml.parseDocument(text, { lineCounter: lines, ...strict });
     const locate = createLocate(yaml, document, name, lines);
     const at = (keys: readonly PropertyKey[]) => locate(keys).at;
     for (const { code, message, pos } of [...document.errors, ...document.warnings]) {
@@ -109,9 +101,9 @@ async function readSettings<S extends z.ZodType>(
     }
     // An empty file, or one of comments only, has nothing in it, not even an empty map.
     const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-    const result = schema.safeParse(values);
+    const result = fileSchema.safeParse(values);
     for (const issue of result.error?.issues ?? []) {
-      mistakes.push(...fileMistakes(schema, issue, locate));
+      mistakes.push(...fileMistakes(issue, locate));
     }
     return { path, settings: result.data, at };
   } catch (error) {
@@ -140,30 +132,28 @@ function surprises(
         found.push({ offset, what: "__proto__ cannot be a key" });
       }
       if (typeof value === "number" && source !== undefined && source !== String(value)) {
-        found.push({
-          offset,
-          what: `${source} is the number ${value}; write that, or put quotes around it`,
-        });
+        const what = `${source} is the number ${value}; write that, or put quotes around it`;
+        found.push({ offset, what });
       }
     },
   });
   return found;
 }
 
-function fileMistakes(schema: z.ZodType, issue: z.core.$ZodIssue, locate: Locate): string[] {
+function fileMistakes(issue: z.core.$ZodIssue, locate: Locate): string[] {
   if (issue.code !== "unrecognized_keys") {
     const { at, found } = locate(issue.path);
     return [`${at}: ${mistakeText(pathText(issue.path) || "the file", issueText(issue, !found))}`];
   }
-  const known = keysAt(schema, issue.path);
+  const known = keysAt(issue.path);
   return issue.keys.map((key) => {
     const path = [...issue.path, key];
     return `${locate(path).at}: ${pathText(path)}: ${unknownName(key, known)}`;
   });
 }
 
-function keysAt(file: z.ZodType, path: readonly PropertyKey[]): string[] {
-  let schema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(file, { io: "input" });
+function keysAt(path: readonly PropertyKey[]): string[] {
+  let schema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(fileSchema, { io: "input" });
   for (const step of path) {
     const next = typeof step === "string" ? schema.properties?.[step] : schema.items;
     if (typeof next !== "object" || Array.isArray(next)) return [];

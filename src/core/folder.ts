@@ -15,10 +15,7 @@ export function makeFolder(path: string): void {
   } catch (error) {
     // Another process may have made it meanwhile.
     if (existsSync(path)) return;
-    throw new BotError(
-      "STORE_UNAVAILABLE",
-      `I can't make the folder ${path} (${messageOf(error)}). Set DATA_DIR to a folder that can be written.`,
-      { cause: error },
-    );
+    const text = `I can't make the folder ${path} (${messageOf(error)}). Set DATA_DIR to a folder that can be written.`;
+    throw new BotError("STORE_UNAVAILABLE", text, { cause: error });
   }
 }

@@ -25,11 +25,8 @@ export function decodeRow({ seq, id, at, kind, version, body, head }: SealedRow)
     if (content === undefined) return { ...known, kind: "newer", written: `${kind}/${version}` };
     return { ...known, ...content };
   } catch (error) {
-    throw new BotError(
-      "ENTRY_INVALID",
-      `Entry ${seq} (${kind}) does not have the form of its kind; the journal was left alone.`,
-      { cause: error },
-    );
+    const text = `Entry ${seq} (${kind}) does not have the form of its kind; the journal was left alone.`;
+    throw new BotError("ENTRY_INVALID", text, { cause: error });
   }
 }
 

@@ -114,15 +114,11 @@ export function checkWritten(
 }
 
 export function altered(key: JournalKey, what: string): BotError {
-  return new BotError(
-    "JOURNAL_ALTERED",
-    `${key} was altered outside this program: ${what}. It is left alone: restore a copy of the store, or go on in a new thread.`,
-  );
+  const text = `${key} was altered outside this program: ${what}. It is left alone: restore a copy of the store, or go on in a new thread.`;
+  return new BotError("JOURNAL_ALTERED", text);
 }
 
 export function lostEntries(key: JournalKey): BotError {
-  return new BotError(
-    "JOURNAL_LOST",
-    `The store no longer has the entries of ${key} that this process had read: it was set back, or lost what it had acknowledged.`,
-  );
+  const text = `The store no longer has the entries of ${key} that this process had read: it was set back, or lost what it had acknowledged.`;
+  return new BotError("JOURNAL_LOST", text);
 }

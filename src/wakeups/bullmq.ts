@@ -105,13 +105,8 @@ function open(options: BullmqOptions, here: InProcessWakeups) {
   function dropStrange(transport: string): void {
     if (strange.has(transport)) return;
     strange.add(transport);
-    onError(
-      new BotError(
-        "WAKE_INVALID",
-        `${PREFIX}:${nameOf(transport)} in Redis holds a job that is no wake-up of this program's; it and others like it are dropped. Look who else writes there.`,
-      ),
-      undefined,
-    );
+    const text = `${PREFIX}:${nameOf(transport)} in Redis holds a job that is no wake-up of this program's; it and others like it are dropped. Look who else writes there.`;
+    onError(new BotError("WAKE_INVALID", text), undefined);
   }
 
   const workers = [...served()].filter(isShared).map((transport) =>

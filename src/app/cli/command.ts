@@ -65,10 +65,8 @@ export async function findThread(journal: JournalReader, name: string): Promise<
   if (only !== undefined && another === undefined) return only;
   const problem = only === undefined ? "No thread begins with" : "Several threads begin with";
   const { exactText } = await import("../../security/sanitize.ts");
-  throw new BotError(
-    "THREAD_UNKNOWN",
-    `${problem} ${exactText(name)}; /threads in \`npm start\` lists them.`,
-  );
+  const text = `${problem} ${exactText(name)}; /threads in \`npm start\` lists them.`;
+  throw new BotError("THREAD_UNKNOWN", text);
 }
 
 /** Prints lines until there are no more or the reader has gone, as `| head` does. */

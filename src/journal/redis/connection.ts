@@ -7,7 +7,7 @@ import {
   TimeoutError,
 } from "redis";
 import { atMost } from "../../core/time-limit.ts";
-import { BotError, messageOf } from "../../core/errors.ts";
+import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
 import { type RedisAddress, showAddress } from "./address.ts";
 import { createReconnects, LONGEST_RECONNECT_MS, redisOptions } from "./clients.ts";
 import type { Script } from "./scripts.ts";
@@ -187,21 +187,15 @@ function isRefusal(error: unknown): boolean {
 /** Redis' errors as errors an operator can act on. */
 function translate(error: unknown, name: string, trouble: string): unknown {
   if (error instanceof BotError || error instanceof TypeError) return error;
-  const cause = { cause: error };
+  const fail = (code: ErrorCode, text: string) => new BotError(code, text, { cause: error });
   const said = messageOf(error);
   if (/^(?:OOM|MISCONF)\b/.test(said)) {
-    return new BotError(
-      "STORE_FULL",
-      `${name} refused to write (${said}); nothing was written. Give it memory or disk space, then repeat.`,
-      cause,
-    );
+    const text = `${name} refused to write (${said}); nothing was written. Give it memory or disk space, then repeat.`;
+    return fail("STORE_FULL", text);
   }
   if (/^WRONGTYPE\b|^ERR\b.*user_script/.test(said)) {
-    return new BotError(
-      "STORE_CORRUPT",
-      `${name} does not hold what this program wrote there (${said}); restore a backup or use a database of its own.`,
-      cause,
-    );
+    const text = `${name} does not hold what this program wrote there (${said}); restore a backup or use a database of its own.`;
+    return fail("STORE_CORRUPT", text);
   }
   const found =
     error instanceof TimeoutError
@@ -211,9 +205,6 @@ function translate(error: unknown, name: string, trouble: string): unknown {
         : error instanceof ClientClosedError || error instanceof DisconnectsClientError
           ? "the connection was ended"
           : said;
-  return new BotError(
-    "STORE_UNAVAILABLE",
-    `${name} could not be used (${found}); check that it runs, can be reached, and lets the user of REDIS_URL in.`,
-    cause,
-  );
+  const text = `${name} could not be used (${found}); check that it runs, can be reached, and lets the user of REDIS_URL in.`;
+  return fail("STORE_UNAVAILABLE", text);
 }

@@ -4,11 +4,13 @@ import { evaluate, type RedisClient } from "./connection.ts";
 import type { Signer } from "./entries.ts";
 import { listIn, TAGS } from "./layout.ts";
 import { REPLACE } from "./scripts.ts";
+import { newerStore, upgradeAheadText, upgradedText } from "../versions.ts";
 
 /** Says whose store it is and how it is laid out: `<version> <random id> <signature>`. */
 const MARKER = "wk:store";
 /** What 0.3 wrote, `1 <signature>`, is taken over; 0.3 refuses the store from then on. */
 const STORE_VERSION = 2;
+const WRITER = "0.3";
 
 /**
  * Takes an empty database or 0.3's, which `warn` is told, and refuses one that is not ours to use. Returns the marker.
@@ -28,15 +30,14 @@ export async function claim(
   await evaluate(client, REPLACE, [MARKER], [signed(signer, "1"), ours]);
   const found = await findMarker(client, name, signer);
   if (found === undefined) throw gone(name);
-  if (before !== undefined)
-    warn(`${name}: store upgraded from 1 to ${STORE_VERSION}; 0.3 cannot read it any more.`);
+  if (before !== undefined) warn(upgradedText(name, before.version, STORE_VERSION, WRITER));
   return found.text;
 }
 
 /** What a start would do to the store, or undefined where it would do nothing. */
 export function upgradeAhead(name: string, { version }: { version: number }): string | undefined {
   if (version === STORE_VERSION) return undefined;
-  return `${name}: store version 1 (0.3); \`npm start\` upgrades it to ${STORE_VERSION}, 0.3 cannot read it then: keep a copy.`;
+  return upgradeAheadText(name, version, STORE_VERSION, WRITER);
 }
 
 /**
@@ -55,22 +56,13 @@ export async function findMarker(
   }
   const [, said = "", version = ""] = /^((\d+)(?: \S+)?) \S+$/.exec(found) ?? [];
   if (version === "") {
-    throw new BotError(
-      "STORE_FOREIGN",
-      `${name} has another program's ${MARKER}; give this program a database of its own (REDIS_URL ends in /<number>).`,
-    );
+    const text = `${name} has another program's ${MARKER}; give this program a database of its own (REDIS_URL ends in /<number>).`;
+    throw new BotError("STORE_FOREIGN", text);
   }
-  if (Number(version) > STORE_VERSION) {
-    throw new BotError(
-      "STORE_NEWER",
-      `${name} was written by a newer version (store ${version}, this program reads ${STORE_VERSION}); start that version.`,
-    );
-  }
+  if (Number(version) > STORE_VERSION) throw newerStore(name, Number(version), STORE_VERSION);
   if (found !== signed(signer, said)) {
-    throw new BotError(
-      "CONFIG_INVALID",
-      `WATCHKEEPER_SECRET is not the one that the store was created with (${name}); set that one in every process.`,
-    );
+    const text = `WATCHKEEPER_SECRET is not the one that the store was created with (${name}); set that one in every process.`;
+    throw new BotError("CONFIG_INVALID", text);
   }
   return { text: found, version: Number(version) };
 }
@@ -88,8 +80,6 @@ async function hasJournals(client: RedisClient): Promise<boolean> {
 }
 
 function gone(name: string): BotError {
-  return new BotError(
-    "STORE_CORRUPT",
-    `${name} is not the store that was created there: its ${MARKER} is gone or belongs to another store, as after FLUSHDB. I wrote nothing. Restore the data, or use an empty database, then start again.`,
-  );
+  const text = `${name} is not the store that was created there: its ${MARKER} is gone or belongs to another store, as after FLUSHDB. I wrote nothing. Restore the data, or use an empty database, then start again.`;
+  return new BotError("STORE_CORRUPT", text);
 }

@@ -40,10 +40,8 @@ export async function examineServer(
   }
   const policy = info.get("maxmemory_policy") ?? "noeviction";
   if (policy !== "noeviction" && info.get("maxmemory") !== "0") {
-    throw new BotError(
-      "STORE_UNSAFE",
-      `${name} drops keys when its memory is full (maxmemory-policy ${policy}), approvals among them; set noeviction.`,
-    );
+    const text = `${name} drops keys when its memory is full (maxmemory-policy ${policy}), approvals among them; set noeviction.`;
+    throw new BotError("STORE_UNSAFE", text);
   }
   const weaknesses = [
     await keepingWeakness(client, name, info),

@@ -2,8 +2,9 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BotError, messageOf } from "../../core/errors.ts";
+import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
 import { makeFolder } from "../../core/folder.ts";
+import { newerStore, upgradeAheadText, upgradedText } from "../versions.ts";
 
 /** "WKJR": marks a database file as a Watchkeeper journal (SQLite's application_id). */
 const APPLICATION_ID = 0x574b4a52;
@@ -47,7 +48,7 @@ const STEPS = [
 ];
 const SCHEMA_VERSION = STEPS.length;
 /** The last program that wrote each version. */
-const WRITERS = ["", "0.1", "0.3"];
+const WRITERS: Readonly<Record<number, string>> = { 1: "0.1", 2: "0.3" };
 /** What the tables of versions before the seals lack, beside the file: it is not touched. */
 const SHOWN_AS_NOW = `
   CREATE TEMP VIEW journal AS SELECT *, NULL AS host, NULL AS head FROM main.journal;
@@ -74,7 +75,8 @@ export async function openDatabase(
     await retryWhileLocked(path, () => db.exec("PRAGMA journal_mode = WAL"));
     db.exec("PRAGMA synchronous = FULL");
     const before = await transact(db, path, () => upgrade(db));
-    if (before > 0 && before < SCHEMA_VERSION) warn(upgradedText(path, before));
+    const writer = WRITERS[before];
+    if (writer !== undefined) warn(upgradedText(path, before, SCHEMA_VERSION, writer));
     return db;
   } catch (error) {
     db.close();
@@ -91,10 +93,6 @@ function upgrade(db: DatabaseSync): number {
   return version;
 }
 
-function upgradedText(path: string, before: number): string {
-  return `${path}: store upgraded from ${before} to ${SCHEMA_VERSION}; ${WRITERS[before]} cannot read it any more.`;
-}
-
 /**
  * Opens an older version's file to be read as it lies, with what its tables lack; `warn` is told. Undefined: there is none
  * such.
@@ -105,7 +103,8 @@ export async function openOlder(
   warn: (text: string) => void,
 ): Promise<DatabaseSync | undefined> {
   const version = await retryWhileLocked(path, () => inspect(path));
-  if (version === 0 || version === SCHEMA_VERSION) return undefined;
+  const writer = WRITERS[version];
+  if (writer === undefined) return undefined;
   const db = connect(path, true);
   try {
     db.exec(SHOWN_AS_NOW);
@@ -113,10 +112,7 @@ export async function openOlder(
     db.close();
     throw translate(error, path);
   }
-  const writer = WRITERS[version];
-  warn(
-    `${path}: store version ${version} (${writer}); \`npm start\` upgrades it to ${SCHEMA_VERSION}, ${writer} cannot read it then: keep a copy.`,
-  );
+  warn(upgradeAheadText(path, version, SCHEMA_VERSION, writer));
   return db;
 }
 
@@ -138,11 +134,8 @@ function create(path: string): void {
   try {
     closeSync(openSync(path, "a", 0o600));
   } catch (error) {
-    throw new BotError(
-      "STORE_UNAVAILABLE",
-      `${path} could not be created (${messageOf(error)}); check that the folder can be written.`,
-      { cause: error },
-    );
+    const text = `${path} could not be created (${messageOf(error)}); check that the folder can be written.`;
+    throw new BotError("STORE_UNAVAILABLE", text, { cause: error });
   }
 }
 
@@ -155,18 +148,11 @@ function inspect(path: string): number {
     if (tables === 0) return 0;
     const owner = db.prepare("PRAGMA application_id").get()?.["application_id"];
     if (owner !== APPLICATION_ID) {
-      throw new BotError(
-        "STORE_FOREIGN",
-        `${path} is a database of another program; point DATA_DIR at a folder of Watchkeeper's own.`,
-      );
+      const text = `${path} is a database of another program; point DATA_DIR at a folder of Watchkeeper's own.`;
+      throw new BotError("STORE_FOREIGN", text);
     }
     const version = userVersion(db);
-    if (version > SCHEMA_VERSION) {
-      throw new BotError(
-        "STORE_NEWER",
-        `${path} was written by a newer version (store ${version}, this program reads ${SCHEMA_VERSION}); start that version.`,
-      );
-    }
+    if (version > SCHEMA_VERSION) throw newerStore(path, version, SCHEMA_VERSION);
     return version;
   } finally {
     db.close();
@@ -195,27 +181,18 @@ const OWN_MISTAKES: ReadonlySet<number> = new Set([19, 20, 21, 25]);
 function translate(error: unknown, path: string): unknown {
   const code = sqliteCode(error);
   if (code === undefined || OWN_MISTAKES.has(code & 0xff)) return error;
-  const cause = { cause: error };
+  const fail = (failed: ErrorCode, text: string) => new BotError(failed, text, { cause: error });
   const said = messageOf(error);
   if ((code & 0xff) === 11 || code === 26) {
-    return new BotError(
-      "STORE_CORRUPT",
-      `${path} is damaged or not a database (${said}); restore a backup or move it away.`,
-      cause,
-    );
+    const text = `${path} is damaged or not a database (${said}); restore a backup or move it away.`;
+    return fail("STORE_CORRUPT", text);
   }
   if (REFUSED_WRITES.has(code)) {
-    return new BotError(
-      "STORE_FULL",
-      `The disk refused to write ${path} (${said}); nothing was written. Free some space, then repeat.`,
-      cause,
-    );
+    const text = `The disk refused to write ${path} (${said}); nothing was written. Free some space, then repeat.`;
+    return fail("STORE_FULL", text);
   }
-  return new BotError(
-    "STORE_UNAVAILABLE",
-    `${path} could not be used (${said}); check that the folder exists, is writable and no process holds its lock.`,
-    cause,
-  );
+  const text = `${path} could not be used (${said}); check that the folder exists, is writable and no process holds its lock.`;
+  return fail("STORE_UNAVAILABLE", text);
 }
 
 /** Repeats what finds the file locked, for up to 2 s. `node:sqlite` itself would block the event loop while it waits. */
