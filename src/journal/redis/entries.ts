@@ -144,8 +144,8 @@ function decodeElement(signer: Signer, key: JournalKey, seq: number, element: st
   const [version, id = "", body = ""] = parts.slice(7);
   // What 0.3 wrote signs the entry's words alone.
   if (!signer.isSigned(head === null ? `${key} ${text}` : sealed(key, head), signature)) {
-    const text = `Entry ${seq} of ${key} was not written with this WATCHKEEPER_SECRET, or was changed since; the journal was left alone.`;
-    throw new BotError("ENTRY_INVALID", text);
+    const problem = `Entry ${seq} of ${key} was not written with this WATCHKEEPER_SECRET, or was changed since; the journal was left alone.`;
+    throw new BotError("ENTRY_INVALID", problem);
   }
   const told = { at: Number(at), id: String(JSON.parse(id)), version: Number(version) };
   return { seq, ...told, kind, body, head };
