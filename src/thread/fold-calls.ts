@@ -11,7 +11,7 @@ import { type Call, refOf, type Run, type Thread } from "./state.ts";
 /** The life of a call: asked for, started, ended, and settled where nobody knows how. */
 
 /** A call that was asked for and has no result yet. */
-export function addCall(
+function addCall(
   run: Run,
   { call, tool, args, problem }: Pick<Call, "call" | "tool" | "args" | "problem">,
   askedAt: number,

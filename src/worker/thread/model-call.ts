@@ -4,9 +4,14 @@ import type { StepOf } from "../../thread/decide.ts";
 import type { ModelFacts } from "../../thread/drafts-runs.ts";
 import { conclude } from "./conclude.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
-import { filesOf, type TranscriptTurn } from "../../agent/transcript.ts";
+import {
+  filesOf,
+  foldTranscript,
+  Transcript,
+  type TranscriptTurn,
+} from "../../agent/transcript.ts";
 import type { AssistantBlock } from "../../core/block.ts";
-import type { FileRef } from "../../core/entry.ts";
+import type { FileRef, StoredEntry } from "../../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import { within } from "../../core/time-limit.ts";
 import type { FileBlock, Model, ModelRequest, Turn } from "../../models/model.ts";
@@ -15,9 +20,9 @@ import { putOff } from "../background.ts";
 import { retryUntilStored } from "../store.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
 import { progress } from "./progress.ts";
-import { transcriptOf } from "./transcript.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { tellingFor } from "./permission/requesters.ts";
+import { inPages } from "../../core/pages.ts";
 
 /** For a last answer, however little of the run's minutes is left. */
 const MIN_ANSWER_MS = 60_000;
@@ -210,4 +215,29 @@ async function kept(
       .slice(0, 64) || "_";
   const isSame = input === block.input && name === block.name;
   return isSame ? { ...block, id } : { kind: "tool_use", id, name, input };
+}
+
+/** The thread as its model is told it: read whole once, then kept up with the fold. */
+export async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
+  if (ctx.transcript !== undefined) return ctx.transcript;
+  const transcript = new Transcript();
+  // The fold may get ahead while the entries are read.
+  while (transcript.last < ctx.thread.last) {
+    const { last } = transcript;
+    const entries = await retryUntilStored(ctx, () => ctx.journal.read(ctx.key, last));
+    for await (const page of inPages(entries)) follow(ctx, transcript, page);
+  }
+  ctx.transcript = transcript;
+  return transcript;
+}
+
+/** Brings the transcript up to where the fold is, never further: both are of the same moment. */
+export function follow(
+  { thread }: ThreadContext,
+  transcript: Transcript,
+  entries: readonly StoredEntry[],
+): void {
+  for (const entry of entries) {
+    if (entry.kind !== "newer" && entry.seq <= thread.last) foldTranscript(transcript, entry);
+  }
 }

@@ -13,7 +13,7 @@ import { append } from "../store.ts";
 import { execute } from "./effects.ts";
 import type { ThreadContext, ThreadParts } from "./parts.ts";
 import { noteOurs } from "./show.ts";
-import { follow } from "./transcript.ts";
+import { follow } from "./model-call.ts";
 
 /** The kind of journal that a conversation is, as far as this adapter's views show it. */
 export function createThreadHandler(
