@@ -94,7 +94,7 @@ function tellFiles(thread: Thread, message: Entry<"message">): void {
  * A message answers the question when who began the run wrote it, unless they only say that they need time. Others press
  * a choice or type `answer …`. Whose message is no answer is told so, alone and once.
  */
-export function applyReply(thread: Thread, run: Run, message: Entry<"message">): boolean {
+function applyReply(thread: Thread, run: Run, message: Entry<"message">): boolean {
   const { account } = message.actor;
   for (const call of run.open.values()) {
     if (call.asked === undefined || call.reply !== undefined) continue;

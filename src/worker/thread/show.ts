@@ -115,14 +115,14 @@ async function takeBack(
   await view.delete(ref);
 }
 
-export interface Attempts {
+interface Attempts {
   isUntried(entry: string): boolean;
   /** An earlier attempt may have come through. From then on one has been made. */
   isRetry(entry: string): boolean;
 }
 
 /** Shows one undelivered thing in a view. Returns the message; "" where it was no longer worth showing. Throws what the platform throws: it is still owed then. */
-export async function deliver(
+async function deliver(
   view: View,
   viewName: string,
   { key, thread, isUntried, isRetry }: { key: JournalKey; thread: Thread } & Attempts,
