@@ -41,22 +41,7 @@ export interface Viewer {
 const EVERYONE: Viewer = { user: undefined, roles: [] };
 
 /** What Discord says of channels and servers, at most 60 s old. All throw what `Api.ask` throws. */
-export interface Channels {
-  channel(id: string): Promise<APIChannel>;
-  guild(id: string): Promise<APIGuild>;
-  /** What a viewer may do in a channel of a server; of a thread, in the channel that it is in. */
-  permissions(guild: string, channel: string, viewer: Viewer): Promise<bigint>;
-  /** True for who may read along; of a private thread its members and those who manage threads. */
-  mayView(guild: string, channel: string, viewer: Viewer): Promise<boolean>;
-  /** `#ops`; of a thread, the channel that it is in. */
-  name(id: string): Promise<string | undefined>;
-  /** Undefined for a thread that @everyone may read, else the private place it belongs to. */
-  audience(place: Place): Promise<string | undefined>;
-  /** The channel that a thread is in, as a key of this platform begins; a direct message is its own. */
-  channelOf(place: Place): Promise<string>;
-}
-
-export function createChannels(api: Api): Channels {
+export function createChannels(api: Api) {
   const kept = { ttlMs: TTL_MS, max: MAX_KEPT };
   const channel = memoize((id) => api.ask<APIChannel>("get", Routes.channel(id)), kept);
   const guild = memoize((id) => api.ask<APIGuild>("get", Routes.guild(id)), kept);
@@ -71,12 +56,14 @@ export function createChannels(api: Api): Channels {
     }
   }, kept);
 
+  /** What a viewer may do in a channel of a server; of a thread, in the channel that it is in. */
   async function permissions(guildId: string, channelId: string, viewer: Viewer): Promise<bigint> {
     const [server, found] = await Promise.all([guild(guildId), channel(channelId)]);
     const parent = isThread(found) && found.parent_id ? await channel(found.parent_id) : found;
     return permissionsIn(server, parent, viewer);
   }
 
+  /** True for who may read along; of a private thread its members and those who manage threads. */
   async function mayView(guildId: string, channelId: string, viewer: Viewer): Promise<boolean> {
     const bits = await permissions(guildId, channelId, viewer);
     if ((bits & Bits.ViewChannel) === 0n) return false;
@@ -90,18 +77,21 @@ export function createChannels(api: Api): Channels {
     guild,
     permissions,
     mayView,
-    async name(id) {
+    /** `#ops`; of a thread, the channel that it is in. */
+    async name(id: string): Promise<string | undefined> {
       const found = await channel(id);
       const parent = isThread(found) && found.parent_id ? await channel(found.parent_id) : found;
       return parent.name ? `#${parent.name}` : undefined;
     },
-    async channelOf(place) {
+    /** The channel that a thread is in, as a key of this platform begins; a direct message is its own. */
+    async channelOf(place: Place): Promise<string> {
       if (place.guild === undefined) return keyOf(place);
       const found = await channel(place.channel);
       const parent = isThread(found) ? found.parent_id : undefined;
       return keyOf({ guild: place.guild, channel: parent ?? place.channel });
     },
-    async audience(place) {
+    /** Undefined for a thread that @everyone may read, else the private place it belongs to. */
+    async audience(place: Place): Promise<string | undefined> {
       // A direct message is its own place, and so is a private thread: others of its channel have other members.
       if (place.guild === undefined) return keyOf(place);
       try {
@@ -118,6 +108,8 @@ export function createChannels(api: Api): Channels {
     },
   };
 }
+
+export type Channels = ReturnType<typeof createChannels>;
 
 /** All of a member's permissions in a channel, by https://discord.com/developers/docs/topics/permissions */
 export function permissionsIn(

@@ -13,7 +13,6 @@ import { BotError } from "../../core/errors.ts";
 import { API_URL, REST_OPTIONS } from "./api.ts";
 import { platformError } from "./errors.ts";
 import { createQuietLog, type QuietLog } from "../shared/quiet-log.ts";
-import type { Heard } from "./messages.ts";
 import { ShieldedStrategy, shieldEvents } from "./shield.ts";
 import type { Guild } from "./tenants.ts";
 
@@ -34,17 +33,6 @@ interface Listener {
   onSession(): void;
 }
 
-/** The bot's connection to Discord's gateway, and what it has been told of servers and channels. */
-export interface Connection extends Heard {
-  /** Resolves once events arrive; from then on it reconnects by itself. @throws BotError PLATFORM_REFUSED, PLATFORM_UNREACHABLE */
-  open(listener: Listener): Promise<void>;
-  close(): Promise<void>;
-  /** The server that has this role. */
-  guildOfRole(role: string): string | undefined;
-  /** The bot's own threads that are not archived, with the newest message of each. */
-  ownThreads(): { id: string; guild: string; newest: string | undefined }[];
-}
-
 export interface ConnectionParts {
   token: string;
   apiUrl: string | undefined;
@@ -52,13 +40,15 @@ export interface ConnectionParts {
   log: Logger;
 }
 
-export function createConnection({ token, apiUrl, bot, log }: ConnectionParts): Connection {
+/** The bot's connection to Discord's gateway, and what it has been told of servers and channels. */
+export function createConnection({ token, apiUrl, bot, log }: ConnectionParts) {
   const quietly = createQuietLog(log);
   const client = createClient(apiUrl, quietly);
   shieldEvents(client, quietly);
   const { channels, guilds } = client;
   const guildOf = (role: string) => guilds.cache.find(({ roles }) => roles.cache.has(role));
 
+  /** Resolves once events arrive; from then on it reconnects by itself. @throws BotError PLATFORM_REFUSED, PLATFORM_UNREACHABLE */
   async function open(listener: Listener): Promise<void> {
     let closed: number | undefined;
     let isUp = false;
@@ -84,17 +74,20 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts): 
   return {
     open,
     close: () => end(client),
-    kindOf: (id) => channels.cache.get(id)?.type,
-    isOwnThread(id) {
+    /** The kind of channel; undefined for one that it has not told of, such as a thread that was archived. */
+    kindOf: (id: string): number | undefined => channels.cache.get(id)?.type,
+    isOwnThread(id: string): boolean {
       const found = channels.cache.get(id);
       return found?.isThread() === true && found.ownerId === bot;
     },
-    role: (id) => guildOf(id)?.roles.cache.get(id)?.name,
-    channel(id) {
+    role: (id: string) => guildOf(id)?.roles.cache.get(id)?.name,
+    channel(id: string): string | undefined {
       const found = channels.cache.get(id);
       return found !== undefined && "name" in found ? (found.name ?? undefined) : undefined;
     },
-    guildOfRole: (role) => guildOf(role)?.id,
+    /** The server that has this role. */
+    guildOfRole: (role: string) => guildOf(role)?.id,
+    /** The bot's own threads that are not archived, with the newest message of each. */
     ownThreads: () =>
       [...channels.cache.values()].flatMap((found) =>
         found.isThread() && found.ownerId === bot && found.archived !== true
@@ -103,6 +96,8 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts): 
       ),
   };
 }
+
+export type Connection = ReturnType<typeof createConnection>;
 
 function listen(client: Client, listener: Listener, log: Logger): void {
   // The events as they are, not as the library's objects: those need every thread to be known beforehand, and an

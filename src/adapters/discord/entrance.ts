@@ -34,9 +34,7 @@ export interface EntranceParts {
  * What stands before everything that is pressed, sent or typed as a command: what is not for the bot, whatever it is, is
  * refused in words where Discord waits for an answer, and logged. Never fails.
  */
-export type Entrance = (interaction: unknown) => Promise<void>;
-
-export function createEntrance(parts: EntranceParts): Entrance {
+export function createEntrance(parts: EntranceParts) {
   const { interact, replies, served, people, log, quietly } = parts;
 
   /** In a server that is not served, or by nobody of those that are; only what shows something has to know that here. */
@@ -63,7 +61,7 @@ export function createEntrance(parts: EntranceParts): Entrance {
     return interact(pressed);
   }
 
-  return async (interaction) => {
+  return async (interaction: unknown): Promise<void> => {
     const asked = readAsked(interaction);
     if (asked === undefined || asked.type === PING) {
       quietly("an interaction that cannot be answered was dropped", `type ${asked?.type}`);

@@ -28,20 +28,11 @@ interface Whispered {
   elsewhere: readonly DiscordMessage[];
 }
 
-export interface EphemeralMessages {
-  clicked(place: Place, user: string, click: Click): void;
-  /**
-   * Under what they clicked less than 14 min ago, else as a direct message.
-   * @throws BotError what `Api.ask` throws, PLATFORM_REFUSED also when the person takes no direct messages
-   */
-  post(place: Place, user: string, messages: Whispered): Promise<MessageRef>;
-}
-
 export function ephemeral(message: DiscordMessage) {
   return { ...bodyOf(message), flags: message.flags | MessageFlags.Ephemeral };
 }
 
-export function createEphemeralMessages(api: Api): EphemeralMessages {
+export function createEphemeralMessages(api: Api) {
   const clicks = new LRUCache<string, Click>({ max: MAX_KEPT, ttl: TOKEN_MS });
   const dmWith = memoize(
     (user) =>
@@ -72,11 +63,15 @@ export function createEphemeralMessages(api: Api): EphemeralMessages {
   }
 
   return {
-    clicked(place, user, click) {
+    clicked(place: Place, user: string, click: Click): void {
       clicks.set(`${keyOf(place)} ${user}`, click);
     },
 
-    async post(place, user, { here, elsewhere }) {
+    /**
+     * Under what they clicked less than 14 min ago, else as a direct message.
+     * @throws BotError what `Api.ask` throws, PLATFORM_REFUSED also when the person takes no direct messages
+     */
+    async post(place: Place, user: string, { here, elsewhere }: Whispered): Promise<MessageRef> {
       const click = clicks.get(`${keyOf(place)} ${user}`);
       if (click !== undefined) {
         // What comes of a click may be known before its answer has arrived.
@@ -92,3 +87,5 @@ export function createEphemeralMessages(api: Api): EphemeralMessages {
     },
   };
 }
+
+export type EphemeralMessages = ReturnType<typeof createEphemeralMessages>;

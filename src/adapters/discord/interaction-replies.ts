@@ -15,24 +15,13 @@ import type { Asked, Pressed } from "./payloads.ts";
 import { noticeOf } from "./say.ts";
 import { ephemeral } from "./ephemeral.ts";
 
+const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
+
 /**
  * The first answers to what was pressed; Discord shows "This interaction failed" without one within 3 s. Of several
  * processes one gives it, and that another did is no failure here. None throws.
  */
-export interface InteractionReplies {
-  /** "It has been taken": the person sees what comes of it. */
-  taken(pressed: Pressed): Promise<void>;
-  form(pressed: Pressed, form: APIModalInteractionResponseCallbackData): Promise<void>;
-  show(pressed: Pressed, told: RenderedMessage): Promise<void>;
-  /** A sentence to this person alone. */
-  tell(pressed: Pressed, text: string): Promise<void>;
-  /** The same for what is no press, or none that can be read. */
-  refuse(asked: Asked, text: string): Promise<void>;
-}
-
-const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
-
-export function createInteractionReplies(api: Api, log: Logger): InteractionReplies {
+export function createInteractionReplies(api: Api, log: Logger) {
   /** False when it is not this process's any more to say more. */
   async function answer(pressed: Asked, type: Response, data?: unknown): Promise<boolean> {
     const { id, token } = pressed;
@@ -67,16 +56,19 @@ export function createInteractionReplies(api: Api, log: Logger): InteractionRepl
 
   return {
     show,
-    async taken(pressed) {
+    /** "It has been taken": the person sees what comes of it. */
+    async taken(pressed: Pressed): Promise<void> {
       await answer(pressed, Response.DeferredMessageUpdate);
     },
-    async form(pressed, form) {
+    async form(pressed: Pressed, form: APIModalInteractionResponseCallbackData): Promise<void> {
       await answer(pressed, Response.Modal, form);
     },
-    async tell(pressed, text) {
+    /** A sentence to this person alone. */
+    async tell(pressed: Pressed, text: string): Promise<void> {
       await show(pressed, await noticeOf(text, pressed.place));
     },
-    async refuse(asked, text) {
+    /** The same for what is no press, or none that can be read. */
+    async refuse(asked: Asked, text: string): Promise<void> {
       if (asked.type === AUTOCOMPLETE) {
         await answer(asked, Response.ApplicationCommandAutocompleteResult, { choices: [] });
         return;
@@ -86,3 +78,5 @@ export function createInteractionReplies(api: Api, log: Logger): InteractionRepl
     },
   };
 }
+
+export type InteractionReplies = ReturnType<typeof createInteractionReplies>;

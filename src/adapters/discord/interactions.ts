@@ -24,9 +24,7 @@ export interface InteractionParts {
 }
 
 /** Takes what is pressed: first into the journal, then it is acknowledged. Never fails. */
-export type Interactions = (pressed: Pressed) => Promise<void>;
-
-export function createInteractions(parts: InteractionParts): Interactions {
+export function createInteractions(parts: InteractionParts) {
   const { replies, ephemeralMessages, inbox, log } = parts;
   const queries = inTimeQueries(parts.queries);
 
@@ -73,13 +71,15 @@ export function createInteractions(parts: InteractionParts): Interactions {
     }
   }
 
-  return async (pressed) => {
+  return async (pressed: Pressed): Promise<void> => {
     const { application_id: application, token } = pressed;
     const answered = handle(pressed);
     ephemeralMessages.clicked(pressed.place, pressed.user.id, { application, token, answered });
     await answered;
   };
 }
+
+export type Interactions = ReturnType<typeof createInteractions>;
 
 const FORM: number = InteractionType.ModalSubmit;
 

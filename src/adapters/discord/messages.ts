@@ -4,9 +4,9 @@ import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
+import type { Connection } from "./connection.ts";
 import { type Channels, isThreadType } from "./channels.ts";
 import { attachedFile } from "./files.ts";
-
 import { createRetryQueue } from "./retry-queue.ts";
 import { readSaid, type Said } from "./payloads.ts";
 import { actorOf, type DiscordPeople, nameIn } from "./people.ts";
@@ -17,7 +17,7 @@ import type { QuietLog } from "../shared/quiet-log.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Say } from "./say.ts";
 import type { Served } from "./tenants.ts";
-import { beginsWithOther, mentions, type Names, readDiscordText, threadName } from "./text.ts";
+import { beginsWithOther, mentions, readDiscordText, threadName } from "./text.ts";
 import type { OpenThread } from "./threads.ts";
 
 /** Messages that wait in memory for a store that is away. */
@@ -27,12 +27,7 @@ const MAX_THREADS = 10_000;
 /** Kinds of message that a person wrote; the others are Discord's own. */
 const WRITTEN: ReadonlySet<number> = new Set([MessageType.Default, MessageType.Reply]);
 
-/** What the gateway has told of places so far. */
-export interface Heard extends Pick<Names, "role" | "channel"> {
-  /** The kind of channel; undefined for one that it has not told of, such as a thread that was archived. */
-  kindOf(channel: string): number | undefined;
-  isOwnThread(channel: string): boolean;
-}
+type Heard = Pick<Connection, "role" | "channel" | "kindOf" | "isOwnThread">;
 
 export interface MessageParts {
   bot: string;
@@ -44,6 +39,7 @@ export interface MessageParts {
   queries: Queries;
   encode(text: string): string;
   readFiles: ReadFiles;
+  /** What the gateway has told of places so far. */
   heard: Heard;
   served: Served;
   people: Pick<DiscordPeople, "membership">;
@@ -51,17 +47,10 @@ export interface MessageParts {
   quietly: QuietLog;
 }
 
-/** Takes what people write. Discord sends a message once and waits for nothing: until it is kept it is ours to keep. */
-export interface Messages {
-  /** Takes a message event; whatever else it is, and what is not for the bot, is dropped. */
-  hear(event: unknown): void;
-  /** Lets what is being kept end; what still waits is lost, and counted in the log. */
-  stop(): Promise<void>;
-}
-
 type Text = Extract<Inbound, { kind: "text" }>;
 
-export function createMessages(parts: MessageParts): Messages {
+/** Takes what people write. Discord sends a message once and waits for nothing: until it is kept it is ours to keep. */
+export function createMessages(parts: MessageParts) {
   const { bot, inbox, say, heard, served, log, quietly } = parts;
   const reader = createReader(parts);
   const placeOf = createPlacer(parts, reader);
@@ -104,7 +93,8 @@ export function createMessages(parts: MessageParts): Messages {
   }
 
   return {
-    hear(event) {
+    /** Takes a message event; whatever else it is, and what is not for the bot, is dropped. */
+    hear(event: unknown): void {
       const said = readSaid(event);
       if (said === undefined) return quietly("a message of an unknown form was dropped", "message");
       const { id, guild_id: guild, channel_id: channel } = said;
@@ -122,7 +112,8 @@ export function createMessages(parts: MessageParts): Messages {
       if (lanes.add(lane, taking(said))) return;
       log.error({ channel, message: id }, "a message was dropped: too many wait for the store");
     },
-    async stop() {
+    /** Lets what is being kept end; what still waits is lost, and counted in the log. */
+    async stop(): Promise<void> {
       const lost = await lanes.stop();
       if (lost > 0) log.error({ lost }, "messages were lost: the store did not come back in time");
     },
@@ -138,13 +129,7 @@ function isWritten({ author, webhook_id, type }: Said): boolean {
   return author.bot !== true && webhook_id === undefined && WRITTEN.has(type);
 }
 
-interface Reader {
-  /** What was typed, as a command or a model reads it. */
-  text(said: Said): string;
-  read(said: Said): Promise<Text>;
-}
-
-function createReader({ bot, heard, readFiles }: MessageParts): Reader {
+function createReader({ bot, heard, readFiles }: MessageParts) {
   function textOf({ content, mentions: people, mention_roles }: Said): string {
     const names = new Map(people.map((each) => [each.id, nameIn(each, each.member?.nick)]));
     return readDiscordText(content, {
@@ -156,8 +141,9 @@ function createReader({ bot, heard, readFiles }: MessageParts): Reader {
   }
 
   return {
+    /** What was typed, as a command or a model reads it. */
     text: textOf,
-    async read(said) {
+    async read(said: Said): Promise<Text> {
       const attached = await readFiles(said.attachments.map(attachedFile));
       const text = textOf(said);
       return {
@@ -171,7 +157,7 @@ function createReader({ bot, heard, readFiles }: MessageParts): Reader {
 }
 
 /** Says where a message belongs, if it is for the bot; opens its thread if it has none yet. */
-function createPlacer(parts: MessageParts, reader: Reader) {
+function createPlacer(parts: MessageParts, reader: ReturnType<typeof createReader>) {
   const { bot, channels, queries, heard, people, say, openThread, quietly } = parts;
   const ours = new LRUCache<string, true>({ max: MAX_THREADS });
 

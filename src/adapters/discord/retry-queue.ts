@@ -5,24 +5,14 @@ import { isBotError } from "../../core/errors.ts";
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;
 
-/** Jobs that must not be lost while the store or the platform is away, in order per lane. In memory only. */
-export interface RetryQueue {
-  /**
-   * Runs the job after those before it in its lane, again (after 250 ms, and at most 5 s) as long as it throws that the
-   * store or the platform is away. False when too many wait already; then it is not run.
-   */
-  add(lane: string, job: () => Promise<void>): boolean;
-  /** Lets jobs that are running end and starts none again; resolves with how many were given up. */
-  stop(): Promise<number>;
-}
-
 export interface RetryQueueOptions {
   max: number;
   /** A job threw something that trying again does not help. */
   onFailed(error: unknown): void;
 }
 
-export function createRetryQueue({ max, onFailed }: RetryQueueOptions): RetryQueue {
+/** Jobs that must not be lost while the store or the platform is away, in order per lane. In memory only. */
+export function createRetryQueue({ max, onFailed }: RetryQueueOptions) {
   const ends = new Map<string, Promise<void>>();
   const stopped = new AbortController();
   let waiting = 0;
@@ -63,13 +53,18 @@ export function createRetryQueue({ max, onFailed }: RetryQueueOptions): RetryQue
   }
 
   return {
-    add(lane, job) {
+    /**
+     * Runs the job after those before it in its lane, again (after 250 ms, and at most 5 s) as long as it throws that the
+     * store or the platform is away. False when too many wait already; then it is not run.
+     */
+    add(lane: string, job: () => Promise<void>): boolean {
       if (waiting >= max) return false;
       waiting += 1;
       void follow(lane, job);
       return true;
     },
-    async stop() {
+    /** Lets jobs that are running end and starts none again; resolves with how many were given up. */
+    async stop(): Promise<number> {
       stopped.abort();
       await Promise.all(ends.values());
       return givenUp;

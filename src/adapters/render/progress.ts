@@ -18,24 +18,8 @@ export interface CallProgress {
   ms: number | undefined;
 }
 
-export interface RunProgress {
-  /** By id, in the order in which they began. */
-  readonly calls: ReadonlyMap<string, CallProgress>;
-  /** How often the model was asked; 0 when nothing says so. */
-  readonly step: number;
-  readonly draft: string;
-  /** Since when the model works at this step, ms since 1970; undefined while it does not. */
-  readonly modelSince: number | undefined;
-  /** Nothing goes on before a person says something. */
-  readonly isWaiting: boolean;
-  /** Takes an update, which may come late, twice or not at all. True when there is something new to show. */
-  note(update: Progress): boolean;
-  wait(): boolean;
-  /** The run is answered: what still comes of it, or of these calls, is late. */
-  end(run: string, calls: Iterable<string>): void;
-}
-
-export function createRunProgress(now: () => number = Date.now): RunProgress {
+/** What a run is doing, from updates that may come late, twice or not at all. */
+export function createRunProgress(now: () => number = Date.now) {
   const calls = new Map<string, CallProgress>();
   const ended = new Set<string>();
   let model = NO_MODEL;
@@ -74,20 +58,22 @@ export function createRunProgress(now: () => number = Date.now): RunProgress {
   }
 
   return {
-    calls,
-    get step() {
+    /** By id, in the order in which they began. */
+    calls: calls as ReadonlyMap<string, CallProgress>,
+    get step(): number {
       return model.step;
     },
-    get draft() {
+    get draft(): string {
       return model.draft;
     },
-    get modelSince() {
+    get modelSince(): number | undefined {
       return model.modelSince;
     },
-    get isWaiting() {
+    get isWaiting(): boolean {
       return model.isWaiting;
     },
-    note(update) {
+    /** True when there is something new to show. */
+    note(update: Progress): boolean {
       if ("run" in update) {
         if (ended.has(update.run)) return false;
         if (update.run !== model.run) model = { ...NO_MODEL, run: update.run };
@@ -98,7 +84,8 @@ export function createRunProgress(now: () => number = Date.now): RunProgress {
       return ("call" in update ? noteCall(update) : noteModel(update)) || wasWaiting;
     },
     wait,
-    end(run, results) {
+    /** The run is answered: what still comes of it, or of these calls, is late. */
+    end(run: string, results: Iterable<string>): void {
       ended.add(run);
       for (const call of results) {
         ended.add(call);
@@ -109,8 +96,17 @@ export function createRunProgress(now: () => number = Date.now): RunProgress {
   };
 }
 
-interface ModelProgress extends Pick<RunProgress, "step" | "draft" | "modelSince" | "isWaiting"> {
+export type RunProgress = ReturnType<typeof createRunProgress>;
+
+interface ModelProgress {
   run: string | undefined;
+  /** How often the model was asked; 0 when nothing says so. */
+  step: number;
+  draft: string;
+  /** Since when the model works at this step, ms since 1970; undefined while it does not. */
+  modelSince: number | undefined;
+  /** Nothing goes on before a person says something. */
+  isWaiting: boolean;
 }
 
 const NO_MODEL: ModelProgress = {

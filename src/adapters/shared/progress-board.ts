@@ -29,21 +29,6 @@ interface Live<Place> {
   news: boolean;
 }
 
-/** The messages in which runs show what they do. Disposable: what cannot be shown is dropped. */
-export interface ProgressBoard<Place> {
-  /** Posts the message with what is known so far and keeps it up to date from then on. Throws what `post` throws. */
-  begin(
-    place: Place,
-    soFar: readonly Progress[],
-    post: (rendered: RenderedMessage) => Promise<MessageRef>,
-  ): Promise<MessageRef>;
-  /** Shows the newest state, at most every 1.2 s in one thread. */
-  note(place: Place, ref: MessageRef, update: Progress): void;
-  /** Nothing of this message's progress is shown from now on; resolves when no edit is on its way. */
-  end(ref: MessageRef): Promise<void>;
-  stop(): void;
-}
-
 export interface ProgressBoardParts<Place> {
   /** Edits the message. False when it is gone. */
   show(place: Place, ref: MessageRef, rendered: RenderedMessage): Promise<boolean>;
@@ -54,7 +39,8 @@ export interface ProgressBoardParts<Place> {
   log: Logger;
 }
 
-export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): ProgressBoard<Place> {
+/** The messages in which runs show what they do. Disposable: what cannot be shown is dropped. */
+export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
   const { show, threadOf, allowLink, postCounts, log } = parts;
   const lives = new LRUCache<MessageRef, Live<Place>>({
     max: MAX_LIVES,
@@ -115,7 +101,12 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
   }
 
   return {
-    async begin(place, soFar, post) {
+    /** Posts the message with what is known so far and keeps it up to date from then on. Throws what `post` throws. */
+    async begin(
+      place: Place,
+      soFar: readonly Progress[],
+      post: (rendered: RenderedMessage) => Promise<MessageRef>,
+    ): Promise<MessageRef> {
       const progress = createRunProgress();
       for (const update of soFar) progress.note(update);
       const ref = await post(await renderProgress(progress, allowLink(place)));
@@ -124,23 +115,27 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>): Pr
       if (postCounts) count(place);
       return ref;
     },
-    note(place, ref, update) {
+    /** Shows the newest state, at most every 1.2 s in one thread. */
+    note(place: Place, ref: MessageRef, update: Progress): void {
       if (stopped || over.has(ref)) return;
       const live = lives.get(ref) ?? enter(place, ref, createRunProgress());
       if (!live.progress.note(update)) return;
       live.news = true;
       schedule(ref, live);
     },
-    async end(ref) {
+    /** Nothing of this message's progress is shown from now on; resolves when no edit is on its way. */
+    async end(ref: MessageRef): Promise<void> {
       over.set(ref, true);
       await drop(ref);
     },
-    stop() {
+    stop(): void {
       stopped = true;
       lives.clear();
     },
   };
 }
+
+export type ProgressBoard<Place> = ReturnType<typeof createProgressBoard<Place>>;
 
 function pauseMsOf(error: unknown): number {
   return isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;

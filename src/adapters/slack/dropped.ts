@@ -20,21 +20,16 @@ export interface DroppedParts {
 }
 
 /** Slack drops events when too many come: that is said in the log, and where people wrote lately. */
-export interface Dropped {
-  heard(place: Place): void;
-  /** Slack says so. Never fails. */
-  tell(): Promise<void>;
-}
-
-export function createDropped({ posting, allowLink, log }: DroppedParts): Dropped {
+export function createDropped({ posting, allowLink, log }: DroppedParts) {
   const recent = new LRUCache<string, Place>({ max: MAX_RECENT, ttl: RECENT_MS });
   let toldAt = -Infinity;
   return {
-    heard(place) {
+    heard(place: Place): void {
       const { channel, root } = place;
       recent.set(`${channel} ${root}`, place);
     },
-    async tell() {
+    /** Slack says that it drops events. Never fails. */
+    async tell(): Promise<void> {
       const now = performance.now();
       if (now - toldAt < TOLD_MS) return;
       toldAt = now;

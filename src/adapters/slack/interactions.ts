@@ -44,17 +44,8 @@ export interface InteractionParts {
 /** What is said to Slack about a form that was sent: nothing closes it. */
 type FormAnswer = { response_action: "errors"; errors: Record<string, string> } | undefined;
 
-/** Takes what people press and fill in. Each resolves once it is in the journal. */
-export interface Interactions {
-  /** Takes a `block_actions`. @throws BotError what the inbox's store throws */
-  press(body: unknown): Promise<void>;
-  /** Takes a `view_submission`. @throws as `press` */
-  submit(body: unknown): Promise<FormAnswer>;
-  /** Takes an `agent_session_stopped`: Slack's own Stop. @throws as `press` */
-  stop(event: unknown): Promise<void>;
-}
-
-export function createInteractions(parts: InteractionParts): Interactions {
+/** Takes what people press and fill in. Each resolves once it is in the journal. @throws BotError what the inbox's store throws */
+export function createInteractions(parts: InteractionParts) {
   const { workspace, api, people, inbox, queries } = parts;
   const { team } = workspace;
 
@@ -103,7 +94,8 @@ export function createInteractions(parts: InteractionParts): Interactions {
   }
 
   return {
-    async press(body) {
+    /** Takes a `block_actions`. */
+    async press(body: unknown): Promise<void> {
       const pressed = pressSchema.parse(body);
       const { container, message } = pressed;
       const root = container.thread_ts ?? message?.thread_ts ?? container.message_ts;
@@ -117,7 +109,8 @@ export function createInteractions(parts: InteractionParts): Interactions {
       }
     },
 
-    async submit(body) {
+    /** Takes a `view_submission`. */
+    async submit(body: unknown): Promise<FormAnswer> {
       const { user: by, place, view, form, written } = readSubmit(body);
       /** Where the form has no field that could show it, it closes, and the person is told. */
       const tell = async (text: string): Promise<FormAnswer> => {
@@ -135,9 +128,12 @@ export function createInteractions(parts: InteractionParts): Interactions {
       });
     },
 
-    async stop(event) {
+    /** Takes an `agent_session_stopped`: Slack's own Stop. */
+    async stop(event: unknown): Promise<void> {
       const { channel, thread_ts, user: id, event_ts } = stopSchema.parse(event);
       await record({ channel, root: thread_ts }, `stop:${event_ts}`, { id }, { kind: "stop" });
     },
   };
 }
+
+export type Interactions = ReturnType<typeof createInteractions>;

@@ -53,15 +53,7 @@ export interface MessageParts {
   log: Logger;
 }
 
-export interface Messages {
-  /**
-   * Takes an event `message` or `app_mention`: resolves once what is for the bot is in the journal, or when nothing is.
-   * @throws BotError what the inbox's and the queries' store throws, and Slack where it had to be asked
-   */
-  hear(event: unknown): Promise<void>;
-}
-
-export function createMessages(parts: MessageParts): Messages {
+export function createMessages(parts: MessageParts) {
   const { workspace, api, people, inbox, queries, log } = parts;
   const { team, botUser } = workspace;
   const ours = new LRUCache<string, true>({ ttl: DAY_MS, max: MAX_THREADS });
@@ -124,7 +116,11 @@ export function createMessages(parts: MessageParts): Messages {
   }
 
   return {
-    async hear(event) {
+    /**
+     * Takes an event `message` or `app_mention`: resolves once what is for the bot is in the journal, or when nothing is.
+     * @throws BotError what the inbox's and the queries' store throws, and Slack where it had to be asked
+     */
+    async hear(event: unknown): Promise<void> {
       const said = eventSchema.safeParse(event).data;
       if (said === undefined || !isPersons(said, botUser)) return;
       const place = { channel: said.channel, root: said.thread_ts ?? said.ts };
@@ -147,6 +143,8 @@ export function createMessages(parts: MessageParts): Messages {
     },
   };
 }
+
+export type Messages = ReturnType<typeof createMessages>;
 
 /** Not a bot's, an app's, a workflow's or Slack's own. */
 function isPersons({ user, bot_id, subtype }: Said, botUser: string): boolean {

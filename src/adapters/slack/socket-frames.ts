@@ -18,20 +18,11 @@ const frameSchema = z.object({
 /** The connection's own, which the client answers. */
 const CLIENTS: ReadonlySet<unknown> = new Set(["hello", "disconnect"]);
 
-export interface Frames {
-  /** From now on what people sent goes there. */
-  use(take: Take): void;
-  /** What comes later is left to Slack to send again; resolves when what is being taken is. */
-  end(): Promise<unknown>;
-  /** The app that Slack's hello named. */
-  app(): string | undefined;
-}
-
 /**
  * Reads frames in the client's place: its own reading ends the process on one that is no object, and calls listeners by
  * whatever name an event gives itself.
  */
-export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log: Logger): Frames {
+export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log: Logger) {
   const quietly = createQuietLog(log);
   const taken = new Set<Promise<void>>();
   let take: Take | undefined;
@@ -73,14 +64,17 @@ export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log
   });
 
   return {
-    use(given) {
+    /** From now on what people sent goes there. */
+    use(given: Take): void {
       take = given;
     },
-    end() {
+    /** What comes later is left to Slack to send again; resolves when what is being taken is. */
+    end(): Promise<unknown> {
       isEnded = true;
       return Promise.all(taken);
     },
-    app: () => app,
+    /** The app that Slack's hello named. */
+    app: (): string | undefined => app,
   };
 }
 

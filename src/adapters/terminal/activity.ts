@@ -15,21 +15,6 @@ const PATIENCE_MS = 400;
 const MAX_DRAFT_LINES = 8;
 const DRAFT_INDENT = "  ";
 
-/** What is being worked on, as live lines with elapsed seconds, and below them the end of what a model is writing. */
-export interface Activity {
-  note(update: Progress): void;
-  /** Something was asked for; until the thread says anything, it is worked on. */
-  asked(): void;
-  /** The thread said something, or showed how an action stands. */
-  heard(what: Outgoing | "action"): void;
-  settled(): void;
-  readonly running: number;
-  readonly busy: boolean;
-  readonly unheard: boolean;
-  idleMs(): number;
-  stop(): void;
-}
-
 /** What is worked on: the running calls, else the model, else whatever was asked for. */
 function workLines(
   { progress, askedAt }: { progress: RunProgress; askedAt: number | undefined },
@@ -64,7 +49,8 @@ function draftLines(draft: string, room: number, { paint, columns }: Look): stri
   return lines.map((line) => DRAFT_INDENT + paint("dim", line));
 }
 
-export function createActivity(screen: Screen, look: () => Look): Activity {
+/** What is being worked on, as live lines with elapsed seconds, and below them the end of what a model is writing. */
+export function createActivity(screen: Screen, look: () => Look) {
   const progress = createRunProgress(() => look().now);
   let askedAt: number | undefined;
   let lastAt = look().now;
@@ -102,15 +88,17 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
   }
 
   return {
-    note(news) {
+    note(news: Progress): void {
       progress.note(news);
       update(news.kind === "draft" ? "soon" : "now");
     },
-    asked() {
+    /** Something was asked for; until the thread says anything, it is worked on. */
+    asked(): void {
       askedAt = look().now;
       update();
     },
-    heard(what) {
+    /** The thread said something, or showed how an action stands. */
+    heard(what: Outgoing | "action"): void {
       askedAt = undefined;
       if (what !== "action" && what.kind === "answer") {
         // A finish may have been dropped; an answer tells of it as well.
@@ -124,24 +112,26 @@ export function createActivity(screen: Screen, look: () => Look): Activity {
       }
       update();
     },
-    settled() {
+    settled(): void {
       askedAt = undefined;
       update();
     },
-    get running() {
+    get running(): number {
       return runningIn(progress).length;
     },
-    get busy() {
+    get busy(): boolean {
       return isBusy();
     },
-    get unheard() {
+    get unheard(): boolean {
       return askedAt !== undefined;
     },
     idleMs: () => look().now - lastAt,
-    stop() {
+    stop(): void {
       over = true;
       clearInterval(ticker);
       screen.live([]);
     },
   };
 }
+
+export type Activity = ReturnType<typeof createActivity>;

@@ -8,26 +8,10 @@ import { createPaint } from "./style.ts";
 /** What has to be printed to bring the screen up to date: the whole card, one line of a manner, or nothing. */
 type Placement = "card" | Manner | undefined;
 
-/** What this screen has shown of each action and question. Printed text cannot be taken back, so answers are judged by it. */
-export interface Board {
-  /** Takes the card as shown. A new action or revision that waits is shown whole; an identical line never twice. */
-  place(card: ActionCard): Placement;
-  askOutcome(ref: string): void;
-  settled(ref: string): void;
-  /** A question was shown: the call that waits, and answers to choose from. */
-  ask(call: string, choices: readonly string[]): void;
-  hasAsked(call: string): boolean;
-  /** Of the questions only these still wait. */
-  keepQuestions(waiting: readonly string[]): void;
-  answered(call: string): void;
-  card(action: string): ActionCard | undefined;
-  /** What can be answered now; later changes do not show in it. */
-  answerable(): Answerable;
-}
-
 const plain = createPaint(false);
 
-export function createBoard(thread: JournalKey): Board {
+/** What this screen has shown of each action and question. Printed text cannot be taken back, so answers are judged by it. */
+export function createBoard(thread: JournalKey) {
   const cards = new Map<string, ActionCard>();
   const lines = new Map<string, string>();
   const unsettled = new Map<string, number>();
@@ -35,7 +19,8 @@ export function createBoard(thread: JournalKey): Board {
   const questions = new Map<string, readonly string[]>();
 
   return {
-    place(card) {
+    /** Takes the card as shown. A new action or revision that waits is shown whole; an identical line never twice. */
+    place(card: ActionCard): Placement {
       const before = cards.get(card.action);
       const line = standingText(card, plain);
       const same = lines.get(card.action) === line;
@@ -49,27 +34,30 @@ export function createBoard(thread: JournalKey): Board {
       if (before === undefined) return "introduced";
       return before.phase === "approved" ? "continued" : "whole";
     },
-    askOutcome(ref) {
+    askOutcome(ref: string): void {
       unsettled.set(ref, cards.get(ref)?.revision ?? 1);
     },
-    settled(ref) {
+    settled(ref: string): void {
       unsettled.delete(ref);
     },
-    ask(call, choices) {
+    /** A question was shown: the call that waits, and answers to choose from. */
+    ask(call: string, choices: readonly string[]): void {
       asked.add(call);
       // The one shown last is the newest, also when it was shown before.
       questions.delete(call);
       questions.set(call, choices);
     },
-    hasAsked: (call) => asked.has(call),
-    keepQuestions(waiting) {
+    hasAsked: (call: string): boolean => asked.has(call),
+    /** Of the questions only these still wait. */
+    keepQuestions(waiting: readonly string[]): void {
       for (const call of questions.keys()) if (!waiting.includes(call)) questions.delete(call);
     },
-    answered(call) {
+    answered(call: string): void {
       questions.delete(call);
     },
-    card: (action) => cards.get(action),
-    answerable: () => ({
+    card: (action: string): ActionCard | undefined => cards.get(action),
+    /** What can be answered now; later changes do not show in it. */
+    answerable: (): Answerable => ({
       thread,
       open: new Map([...cards].filter(([, card]) => card.phase === "open")),
       unsettled: new Map(unsettled),
@@ -77,3 +65,5 @@ export function createBoard(thread: JournalKey): Board {
     }),
   };
 }
+
+export type Board = ReturnType<typeof createBoard>;

@@ -15,19 +15,7 @@ export interface EditDialogParts {
 }
 
 /** The edit of a card's arguments, one line after the other. */
-export interface EditDialog {
-  /** The edit that the next line belongs to. */
-  readonly current: Editing | undefined;
-  /** Asks for the arguments one by one, each filled in as it is. */
-  begin(card: ActionCard): Promise<void>;
-  /** Takes a line of the edit. What is wrong with the whole is said, and the edit goes on at the first mistake. */
-  enter(line: string): Promise<void>;
-  /** Leaves everything as it was. */
-  cancel(): void;
-  sendJson(card: ActionCard, json: string): Promise<void>;
-}
-
-export function createEditDialog(parts: EditDialogParts): EditDialog {
+export function createEditDialog(parts: EditDialogParts) {
   const { key, queries, interactive, hint } = parts;
   let current: Editing | undefined;
 
@@ -40,11 +28,13 @@ export function createEditDialog(parts: EditDialogParts): EditDialog {
   }
 
   return {
-    get current() {
+    /** The edit that the next line belongs to. */
+    get current(): Editing | undefined {
       return current;
     },
 
-    async begin({ action }) {
+    /** Asks for the arguments one by one, each filled in as it is. */
+    async begin({ action }: ActionCard): Promise<void> {
       if (!interactive) return hint(`Without a terminal, type the arguments too: e ${action} {…}`);
       const form = await queries.editForm(key, action);
       if (form === undefined || form.fields.length === 0) {
@@ -54,7 +44,8 @@ export function createEditDialog(parts: EditDialogParts): EditDialog {
       return hint(EDIT_HINT);
     },
 
-    async enter(line) {
+    /** Takes a line of the edit. What is wrong with the whole is said, and the edit goes on at the first mistake. */
+    async enter(line: string): Promise<void> {
       const editing = current;
       if (editing === undefined || editing.enter(line)) return;
       current = undefined;
@@ -67,16 +58,19 @@ export function createEditDialog(parts: EditDialogParts): EditDialog {
       await hint(`${mistakesText(mistakes)} Correct it; Ctrl-C leaves everything as it was.`);
     },
 
-    cancel() {
+    /** Leaves everything as it was. */
+    cancel(): void {
       current = undefined;
     },
 
-    async sendJson({ action, revision }, json) {
+    async sendJson({ action, revision }: ActionCard, json: string): Promise<void> {
       const mistakes = await send({ action, revision, written: { [WHOLE_FIELD]: json } });
       if (mistakes !== undefined) await hint(`${mistakesText(mistakes)} Nothing was sent.`);
     },
   };
 }
+
+export type EditDialog = ReturnType<typeof createEditDialog>;
 
 function mistakesText(mistakes: readonly Mistake[]): string {
   const said = mistakes.map(({ field, text }) =>

@@ -2,19 +2,7 @@ import { exactText } from "../../security/sanitize.ts";
 import type { EditField, EditForm } from "../../core/edit.ts";
 
 /** An edit form on the line: one field after the other, of a list one element after the other. */
-export interface Editing {
-  readonly form: EditForm;
-  /** What the line is for, and what stands in it. */
-  asks(): { label: string; text: string };
-  /** Takes the line; false when there is nothing more to ask. */
-  enter(line: string): boolean;
-  written(): Record<string, string>;
-  changed(): boolean;
-  /** Begins again at this field, or at the first, with what was written. */
-  again(field: string | undefined): void;
-}
-
-export function createEditing(form: EditForm): Editing {
+export function createEditing(form: EditForm) {
   const values = new Map(form.fields.map(({ name, value }) => [name, value]));
   let at = 0;
   /** Of the list that is asked for: the elements it had, and those that were entered. */
@@ -34,7 +22,8 @@ export function createEditing(form: EditForm): Editing {
 
   return {
     form,
-    asks() {
+    /** What the line is for, and what stands in it. */
+    asks(): { label: string; text: string } {
       const field = form.fields[at];
       if (field === undefined) return { label: "", text: "" };
       const { name, kind, choices } = field;
@@ -44,7 +33,8 @@ export function createEditing(form: EditForm): Editing {
       const offered = kind === "choice" ? ` (${choices.join("|")})` : "";
       return { label: `${name}${offered}`, text: lineOf(field, values.get(field.name) ?? "") };
     },
-    enter(line) {
+    /** Takes the line; false when there is nothing more to ask. */
+    enter(line: string): boolean {
       const field = form.fields[at];
       if (field === undefined) return false;
       if (field.kind === "lines") {
@@ -59,18 +49,17 @@ export function createEditing(form: EditForm): Editing {
       begin(at + 1);
       return at < form.fields.length;
     },
-    written: () => Object.fromEntries(values),
+    written: (): Record<string, string> => Object.fromEntries(values),
     changed: () => form.fields.some(({ name, value }) => values.get(name) !== value),
-    again(name) {
-      begin(
-        Math.max(
-          0,
-          form.fields.findIndex((field) => field.name === name),
-        ),
-      );
+    /** Begins again at this field, or at the first, with what was written. */
+    again(name: string | undefined): void {
+      const index = form.fields.findIndex((field) => field.name === name);
+      begin(Math.max(0, index));
     },
   };
 }
+
+export type Editing = ReturnType<typeof createEditing>;
 
 /** A text with line breaks stands on one line as JSON. */
 function lineOf({ kind }: EditField, value: string): string {
