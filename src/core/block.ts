@@ -69,6 +69,9 @@ export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
+/** Files of one message that are read. */
+export const MAX_FILES = 8;
+
 /** Media types of files that people may show to a model, with the most bytes that every wire takes (CORE 003.3). */
 export const MAX_FILE_BYTES = {
   "image/png": 5 * 1024 * 1024,

@@ -27,6 +27,14 @@ export interface Edit {
   written: Readonly<Record<string, string>>;
 }
 
+/** Bytes of an action's arguments as they are shown: more fits on no card of every platform, nor into a form's field (Slack). */
+export const MAX_ARGS_BYTES = 3_000;
+
+/** Canonical JSON for a block of code. A third backtick in a row would end the block; its escape is the same JSON value. */
+export function inCodeBlock(canonical: string): string {
+  return canonical.replaceAll("```", "``\\u0060");
+}
+
 /** The name of the one field of a form that takes all arguments together, as a JSON object. No argument has it. */
 export const WHOLE_FIELD = "{}";
 

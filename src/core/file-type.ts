@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { FileType } from "./block.ts";
 
 type BinaryType = Exclude<FileType, "text/plain">;
@@ -16,4 +17,10 @@ const SIGNATURES: readonly (readonly [type: BinaryType, begin: RegExp])[] = [
 export function binaryTypeOf(bytes: Uint8Array): BinaryType | undefined {
   const begin = Buffer.from(bytes.subarray(0, 12)).toString("hex");
   return SIGNATURES.find(([, pattern]) => pattern.test(begin))?.[0];
+}
+
+/** True for bytes that are what their type says. UTF-8 without a zero byte is as much of a text as can be told. */
+export function isOfType(bytes: Uint8Array, type: FileType): boolean {
+  if (type === "text/plain") return isUtf8(bytes) && !bytes.includes(0);
+  return binaryTypeOf(bytes) === type;
 }

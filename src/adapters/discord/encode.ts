@@ -6,6 +6,7 @@ import {
   type RenderedMessage,
 } from "../render/rich-text.ts";
 import { splitBlocks } from "../render/split.ts";
+import { inCodeBlock } from "../../core/edit.ts";
 import type { Button } from "../render/buttons.ts";
 
 export interface DiscordMessage {
@@ -104,7 +105,7 @@ function partOf(part: BasicBlock): string {
     case "code":
       return codeBlock(part);
     case "exact":
-      return exactBlock(part.text);
+      return `\`\`\`\n${inCodeBlock(part.text)}\n\`\`\``;
     case "rule":
       return "────────";
   }
@@ -126,14 +127,6 @@ function itemOf({ depth, marker, inlines }: Extract<BasicBlock, { kind: "item" }
 function codeBlock({ text, lang = "" }: Extract<BasicBlock, { kind: "code" }>): string {
   const shown = text.replaceAll(/`{3,}/g, (ticks) => "ˋ".repeat(ticks.length));
   return shown.trim() === "" ? "" : `\`\`\`${lang}\n${shown}\n\`\`\``;
-}
-
-/**
- * Canonical JSON in a code block. A third backtick in a row, which would end the block, is written \u0060: the same JSON
- * value.
- */
-function exactBlock(text: string): string {
-  return `\`\`\`\n${text.replaceAll("```", "``\\u0060")}\n\`\`\``;
 }
 
 /** Three backticks would begin a block, so there are fences of one and of two; a text with both shows others. */

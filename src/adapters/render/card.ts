@@ -1,4 +1,5 @@
 import { formatUtc } from "../../core/instant.ts";
+import { inCodeBlock } from "../../core/edit.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { ActionCard } from "../adapter.ts";
 import { cardButtons, detailsButton } from "./buttons.ts";
@@ -49,8 +50,7 @@ function inert(text: string): Inline[] {
 export function renderCard(card: ActionCard, { isUncut = false } = {}): RenderedMessage {
   const exact: Block = { kind: "exact", text: card.canonical };
   const title = titleOf(card);
-  // As Discord writes it: a third backtick in a row as \u0060.
-  const { length } = card.canonical.replaceAll("```", "``\\u0060");
+  const { length } = inCodeBlock(card.canonical);
   const taken = length + weightOf(plain(title)) + weightOf(SHORTENED) + 10;
   const room = isUncut ? Number.POSITIVE_INFINITY : MAX_WEIGHT - taken;
   if (card.phase !== "open") {

@@ -3,6 +3,7 @@ import {
   type Edit,
   type EditField,
   type EditForm,
+  MAX_ARGS_BYTES,
   type Mistake,
   WHOLE_FIELD,
 } from "../../core/edit.ts";
@@ -35,8 +36,6 @@ export interface Form {
   fields: FormField[];
 }
 
-/** As long as a text field may be on Slack; an action's canonical form is no longer. */
-const MAX_ARGS = 3_000;
 const MAX_REASON = 500;
 const MAX_TITLE = 24;
 const MAX_LABEL = 45;
@@ -87,7 +86,7 @@ function editFormOf(
 }
 
 function fits({ name, value }: EditField): boolean {
-  return name.length <= MAX_LABEL && value.length <= MAX_ARGS;
+  return name.length <= MAX_LABEL && value.length <= MAX_ARGS_BYTES;
 }
 
 const NOTES: Readonly<Record<EditField["kind"], string>> = {
@@ -110,7 +109,7 @@ function fieldOf({ name, hint, kind, choices, value, optional }: EditField): For
     kind: isList ? "choice" : isLong || value.includes("\n") ? "paragraph" : "line",
     choices: isList ? choices : [],
     value,
-    maxLength: MAX_ARGS,
+    maxLength: MAX_ARGS_BYTES,
     optional,
   };
 }
@@ -130,8 +129,11 @@ function wholeField(fields: readonly EditField[]): FormField {
     hint: "",
     kind: "paragraph",
     choices: [],
-    value: (pretty.length <= MAX_ARGS ? pretty : `{${members.join(",")}}`).slice(0, MAX_ARGS),
-    maxLength: MAX_ARGS,
+    value: (pretty.length <= MAX_ARGS_BYTES ? pretty : `{${members.join(",")}}`).slice(
+      0,
+      MAX_ARGS_BYTES,
+    ),
+    maxLength: MAX_ARGS_BYTES,
     optional: false,
   };
 }

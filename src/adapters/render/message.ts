@@ -134,7 +134,9 @@ function renderResult(result: CallResult, isFull: boolean, { isUncut }: RenderOp
   }));
   return [
     { kind: "line", inlines: callInlines(result, MAX_ARGS) },
-    ...(isFull && shown !== "" ? [{ kind: "code" as const, text: shown }] : []),
+    ...(isFull && shown !== ""
+      ? [{ kind: "code" as const, text: shown, isOutput: true as const }]
+      : []),
     ...kept,
   ];
 }

@@ -2,6 +2,7 @@
 
 import { formatElapsed } from "../../core/instant.ts";
 import { totalTokens } from "../../core/block.ts";
+import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
 import type { ActionCard, CallResult, Notice, Outgoing } from "../adapter.ts";
@@ -72,11 +73,10 @@ export function evidenceOf({ text, results }: Answer): {
 
 /** `+ 2 more calls (1 failed or didn't run)` */
 function othersWords(others: readonly CallResult[], cited: number): string {
-  const count = others.length === 1 ? "call" : "calls";
   const failed = others.filter(({ outcome }) => outcome !== "ok").length;
   const how = failed === 0 ? "" : ` (${failed} failed or didn't run)`;
-  if (cited === 0) return `${others.length} ${count}, not cited${how}`;
-  return `+ ${others.length} more ${count}${how}`;
+  if (cited === 0) return `${counted(others.length, "call")}, not cited${how}`;
+  return `+ ${counted(others.length, "more call")}${how}`;
 }
 
 /** What the answer cost: `14k tokens · 2.4 s`. */
@@ -118,11 +118,7 @@ export function byApprovers({ votes }: ActionCard): string {
 
 /** `2 approvals · anyone in #ops except ana, who asked · approved by bob so far` */
 export function neededWords(card: ActionCard): string {
-  return `${approvals(card)} · ${card.approvers}${card.phase === "open" ? soFar(card) : ""}`;
-}
-
-function approvals({ quorum }: ActionCard): string {
-  return quorum === 1 ? "1 approval" : `${quorum} approvals`;
+  return `${counted(card.quorum, "approval")} · ${card.approvers}${card.phase === "open" ? soFar(card) : ""}`;
 }
 
 function soFar(card: ActionCard): string {
@@ -144,7 +140,7 @@ export function standingOf(card: ActionCard): string {
   const { phase, ending } = card;
   switch (phase) {
     case "open":
-      return `waiting for ${approvals(card)}${soFar(card)}`;
+      return `waiting for ${counted(card.quorum, "approval")}${soFar(card)}`;
     case "approved":
       return `approved${byApprovers(card)}`;
     case "running":

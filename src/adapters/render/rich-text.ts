@@ -23,8 +23,11 @@ export type BasicBlock =
   /** Line breaks are `\n` inside the inlines. */
   | { kind: "text" | "heading" | "quote" | "small"; inlines: Inline[]; indent?: number }
   | Item
-  /** Shown as it is, monospace. `lang`: the language it was said to be in, a word. */
-  | { kind: "code"; text: string; lang?: string; indent?: number }
+  /**
+   * Shown as it is, monospace. `lang`: the language it was said to be in, a word. `isOutput`: to be read and not to be
+   * copied, so a screen may break its lines between words.
+   */
+  | { kind: "code"; text: string; lang?: string; indent?: number; isOutput?: true }
   /** An action's canonical JSON on one line: shown whole or not at all. */
   | { kind: "exact"; text: string }
   | { kind: "rule" };

@@ -1,9 +1,8 @@
-import { isUtf8 } from "node:buffer";
 import type { Logger } from "pino";
-import { type FileType, fileType, MAX_FILE_BYTES } from "../../core/block.ts";
+import { type FileType, fileType, MAX_FILE_BYTES, MAX_FILES } from "../../core/block.ts";
 import { cleanText } from "../../security/sanitize.ts";
 import type { UnreadFile } from "../../core/entry.ts";
-import { binaryTypeOf } from "../../core/file-type.ts";
+import { isOfType } from "../../core/file-type.ts";
 import { readCapped } from "../../core/read-capped.ts";
 import type { InboundFile } from "../adapter.ts";
 
@@ -17,8 +16,7 @@ export interface AttachedFile {
   url: string | undefined;
 }
 
-/** Files of one message that are read, and what they may weigh together: a message waits in memory until it is kept. */
-const MAX_FILES = 8;
+/** Of all files together: a message waits in memory until it is kept. */
 const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
 /** Of one download. A platform sends its event again long before all are done; the first that is done is kept. */
 const TIMEOUT_MS = 10_000;
@@ -118,7 +116,6 @@ function typeOf(type = ""): FileType | undefined {
 /** What is not what it says is not handed on: the inbox would refuse the whole message. */
 function whyNotOfType(bytes: Buffer, mediaType: FileType): string | undefined {
   if (bytes.length === 0) return "empty file";
-  const isText = isUtf8(bytes) && !bytes.includes(0);
-  if (mediaType === "text/plain") return isText ? undefined : "not UTF-8 text";
-  return binaryTypeOf(bytes) === mediaType ? undefined : `not ${mediaType}, though it says so`;
+  if (isOfType(bytes, mediaType)) return undefined;
+  return mediaType === "text/plain" ? "not UTF-8 text" : `not ${mediaType}, though it says so`;
 }

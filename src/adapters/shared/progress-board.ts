@@ -88,12 +88,6 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
     }
   }
 
-  function drop(ref: MessageRef): Promise<void> | undefined {
-    const live = lives.get(ref);
-    lives.delete(ref);
-    return live?.sending;
-  }
-
   function enter(place: Place, ref: MessageRef, progress: RunProgress): Live<Place> {
     const live = { place, progress, timer: undefined, sending: undefined, news: false };
     lives.set(ref, live);
@@ -126,7 +120,9 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
     /** Nothing of this message's progress is shown from now on; resolves when no edit is on its way. */
     async end(ref: MessageRef): Promise<void> {
       over.set(ref, true);
-      await drop(ref);
+      const live = lives.get(ref);
+      lives.delete(ref);
+      await live?.sending;
     },
     stop(): void {
       stopped = true;

@@ -9,8 +9,8 @@ const REINSTALL = `reinstall the app (${IN_THE_APP}, "Install App") and put the 
 const INVITE = "Invite the bot: /invite @Watchkeeper in the channel.";
 
 /**
- * Slack's error codes that mean "not like this", in words. A code that is missing here is shown as it is. From the
- * "Errors" of each method at docs.slack.dev/reference/methods.
+ * Slack's error codes that mean "not like this", in words, where the words say more than the code: every other
+ * code is shown as it is. From the "Errors" of each method at docs.slack.dev/reference/methods.
  */
 const REFUSALS: Readonly<Record<string, Meaning>> = {
   not_authed: (token) => `no token was sent; set ${token}.`,
@@ -25,37 +25,18 @@ const REFUSALS: Readonly<Record<string, Meaning>> = {
     `the token in ${token} lacks the scope ${needed}; add it under "OAuth & Permissions", then ${REINSTALL} ${token}.`,
   no_permission: (token) =>
     `the token in ${token} isn't allowed to do this; compare slack-manifest.yaml.`,
-  team_disabled: "the workspace is disabled.",
-  org_login_required: "the workspace is being migrated; wait until it is done.",
   team_access_not_granted: "the app is not approved for this workspace; ask its administrators.",
   access_denied: "the workspace's administrators do not allow it.",
   ekm_access_denied: "the workspace's administrators have suspended access to messages.",
-  app_management_app_not_installed: `the app is not installed; ${REINSTALL} SLACK_BOT_TOKEN.`,
   not_in_channel: `the bot is not in this channel. ${INVITE}`,
   channel_not_found: `this channel does not exist, or it is private and the bot is not in it. ${INVITE}`,
   is_archived: "the channel is archived; unarchive it to go on here.",
   restricted_action: "a setting of the workspace or channel does not let the bot post here.",
   restricted_action_read_only_channel: "only some people may post in this channel; let the bot.",
-  restricted_action_thread_only_channel: "this channel only allows replies in threads.",
   restricted_action_non_threadable_channel: "this channel has no threads; ask elsewhere.",
-  restricted_action_thread_locked: "this thread is locked.",
-  thread_not_found: "the first message of the thread is gone.",
-  message_not_found: "the message is gone.",
-  cant_update_message: "the message is not the bot's own.",
-  cant_delete_message: "the message is not the bot's own, or can't be deleted.",
-  edit_window_closed: "the workspace does not let messages this old be edited.",
-  msg_too_long: "the message is too long.",
-  msg_blocks_too_long: "the message is too long.",
-  invalid_blocks: "Slack does not accept this form of message.",
-  user_not_found: "there is no such account.",
-  user_not_in_channel: "the person is not in this channel.",
-  user_disabled: "the person's account is deactivated.",
-  cannot_dm_bot: "bots do not write to each other.",
   messages_tab_disabled: `direct messages are turned off ("App Home", ${IN_THE_APP}).`,
   expired_trigger_id: "more than 3 s had passed since the click; press again.",
-  trigger_expired: "more than 3 s had passed since the click; press again.",
   exchanged_trigger_id: "the click was already answered; press again.",
-  trigger_exchanged: "the click was already answered; press again.",
   unknown_method: "this server does not know the method; check SLACK_API_URL.",
   method_deprecated: "Slack no longer offers this method; update Watchkeeper.",
 };

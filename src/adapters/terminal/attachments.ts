@@ -1,16 +1,13 @@
-import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, extname, resolve } from "node:path";
-import { type FileType, MAX_FILE_BYTES } from "../../core/block.ts";
-import { binaryTypeOf } from "../../core/file-type.ts";
-import { messageOf, codeOf } from "../../core/errors.ts";
+import { type FileType, MAX_FILE_BYTES, MAX_FILES } from "../../core/block.ts";
+import { isOfType } from "../../core/file-type.ts";
+import { codeOf, messageOf } from "../../core/errors.ts";
 import type { InboundFile } from "../adapter.ts";
 
 /** The files that a typed text names, or why it cannot be sent with them, in words for whoever typed it. */
 export type Attachments = { files: InboundFile[] } | { why: string };
-
-const MAX_FILES = 8;
 
 const TYPES: Readonly<Record<string, FileType>> = {
   ".png": "image/png",
@@ -86,12 +83,6 @@ async function readOne(
 /** What keeps the bytes from being what the file's name says. */
 function problemOf(bytes: Buffer, mediaType: FileType): string | undefined {
   if (bytes.length === 0) return "is empty.";
-  if (mediaType !== "text/plain") {
-    return binaryTypeOf(bytes) === mediaType
-      ? undefined
-      : `is not ${mediaType}, though its name says so.`;
-  }
-  // What is UTF-8 and has no zero byte is as much of a text as can be told.
-  const isText = isUtf8(bytes) && !bytes.includes(0);
-  return isText ? undefined : "is not UTF-8 text, though its name says so.";
+  if (isOfType(bytes, mediaType)) return undefined;
+  return `is not ${mediaType === "text/plain" ? "UTF-8 text" : mediaType}, though its name says so.`;
 }

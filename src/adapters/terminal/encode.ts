@@ -15,8 +15,8 @@ const INDENT = "  ";
 const ITEM_INDENT = "   ";
 
 /**
- * The blocks as lines of at most `look.columns` cells, each painted for itself. Code is never broken: a command that is
- * copied stays one line. Texts hold no control characters, so the only escape sequences are colours.
+ * The blocks as lines of at most `look.columns` cells, each painted for itself. Code is not broken: a command that is
+ * copied stays one line. What a tool put out is, between words. Texts hold no control characters, so the only escape sequences are colours.
  */
 export function terminalLines(blocks: readonly Block[], look: Look): string[] {
   const lines: string[] = [];
@@ -81,8 +81,15 @@ function indented(
   return lines(narrower(look, by.length)).map((line) => (line === "" ? "" : by + line));
 }
 
-function codeLines({ text, lang }: Extract<Block, { kind: "code" }>, { paint }: Look): string[] {
-  const lines = text.split("\n").map((line) => (line === "" ? "" : INDENT + line));
+function codeLines(
+  { text, lang, isOutput }: Extract<Block, { kind: "code" }>,
+  { paint, columns }: Look,
+): string[] {
+  const room = columns - INDENT.length;
+  const lines = text
+    .split("\n")
+    .flatMap((line) => (isOutput && widthOf(line) > room ? wrapWords(line, room) : [line]))
+    .map((line) => (line === "" ? "" : INDENT + line));
   return lang === undefined ? lines : [paint("dim", INDENT + lang), ...lines];
 }
 

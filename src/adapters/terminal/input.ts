@@ -1,6 +1,7 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Inbound } from "../adapter.ts";
 import { digestStart } from "../render/buttons.ts";
+import { NOTHING_OPEN } from "./phrases.ts";
 
 /** What can be answered on this screen: open cards, outcomes that nobody knows and somebody may settle, questions. */
 export interface Answerable {
@@ -30,20 +31,20 @@ export type Reply =
 /** Slash commands that this screen answers itself, and what they do. */
 export const LOCAL_COMMANDS = [
   ["threads", "your threads, newest first"],
-  ["resume", "/resume <number or key>: go to another thread"],
+  ["resume", "go to another thread, by its number or key"],
   ["new", "start a new thread"],
   ["approvals", "open approvals in all threads"],
-  ["details", "/details a1: everything about an action"],
+  ["details", "everything about an action, such as a1"],
   ["stop", "stop what is running; so does Ctrl-C"],
   ["help", "this list"],
-  ["exit", "leave; so does Ctrl-D. Open approvals stay open"],
+  ["exit", "leave; so do quit and Ctrl-D. Open approvals stay open"],
 ] as const;
 
 export type LocalCommand = (typeof LOCAL_COMMANDS)[number][0];
 
 /** Commands of the thread's own that Tab and /help tell of as well. */
 export const THREAD_COMMANDS = [
-  ["model", "which model answers in this thread; /model <name> changes it"],
+  ["model", "the model that answers in this thread; with a name, another one"],
 ] as const;
 
 const VERBS = ["y", "n", "e", "c", "d", "h", "x"] as const;
@@ -62,6 +63,7 @@ export function readLine(line: string, seen: Answerable, shown: Answerable): Rep
   if (text === "") return { kind: "empty" };
   return (
     tryCommand(text) ??
+    tryLeave(text, shown) ??
     tryReply(text, seen, shown) ??
     tryChoice(text, seen, shown) ?? { kind: "text", text }
   );
@@ -70,9 +72,19 @@ export function readLine(line: string, seen: Answerable, shown: Answerable): Rep
 /** The number of a choice, as in `2` or `2)`. */
 const CHOICE = /^(?<number>[1-9]\d?)(?<closed>\)?)$/;
 
-/** True for what may be the number of a choice, where a question waits. */
-export function looksLikeChoice(line: string): boolean {
-  return CHOICE.test(line.trim());
+/** Words that people type to leave, as at any prompt. */
+const LEAVE = /^(?:quit|exit)$/i;
+
+/** True for what means something else where a question waits: the number of a choice, a lone letter, a word to leave. */
+export function dependsOnQuestion(line: string): boolean {
+  const text = line.trim();
+  return CHOICE.test(text) || LEAVE.test(text) || /^[a-z]$/i.test(text);
+}
+
+/** A question may ask for that very word. */
+function tryLeave(text: string, shown: Answerable): Reply | undefined {
+  if (!LEAVE.test(text) || shown.questions.size > 0) return undefined;
+  return { kind: "command", name: "exit", rest: "" };
 }
 
 /**
@@ -112,19 +124,25 @@ function tryReply(text: string, seen: Answerable, shown: Answerable): Reply | un
     return undefined;
   }
   if (json !== undefined && verb !== "e") return undefined;
+  // To a question a letter is an answer in words; else nobody means it for the AI.
+  const isLone = text.length === 1 && shown.questions.size === 0;
+  const lone: Reply | undefined = isLone ? { kind: "refused", why: NOTHING_OPEN } : undefined;
   const because = reason === undefined ? {} : { reason };
   if (verb === "h" || verb === "x") {
-    return pick(verb, action, seen.unsettled, shown.unsettled, (id, revision) =>
-      click(id, revision, { kind: "settle", happened: verb === "h", ...because }),
+    return (
+      pick(verb, action, seen.unsettled, shown.unsettled, (id, revision) =>
+        click(id, revision, { kind: "settle", happened: verb === "h", ...because }),
+      ) ?? lone
     );
   }
-  return pick(verb, action, seen.open, shown.open, (id, card) => {
+  const answer = pick(verb, action, seen.open, shown.open, (id, card) => {
     if (verb === "d") return { kind: "details", action: id };
     if (verb === "y") return approval(card);
     if (verb === "c") return click(id, card.revision, { kind: "cancel" });
     if (verb === "n") return click(id, card.revision, { kind: "deny", ...because });
     return { kind: "edit", card, json };
   });
+  return answer ?? lone;
 }
 
 /** Makes a reply of the one thing that is meant; refuses when that is not clear; undefined when it is no answer. */

@@ -5,8 +5,10 @@ import { wrapWords } from "./wrap.ts";
 
 /** What this screen says itself, besides messages and cards. */
 
-export const PASTED =
-  "Pasted text can't approve or deny anything, so it wasn't sent. Type your answer.";
+export const PASTED = "Pasted text can't approve or deny, so I didn't send it. Type your answer.";
+
+/** To a letter that answers cards. */
+export const NOTHING_OPEN = "Nothing here waits for that, so I didn't send it.";
 
 export const EDIT_HINT =
   "Enter keeps an argument as it is. In a list, an empty line removes that element; after the last one it ends the list. Ctrl-C changes nothing.";

@@ -18,7 +18,7 @@ import {
   newThreadKey,
 } from "./commands.ts";
 import { createEditDialog, type EditDialog } from "./edit-dialog.ts";
-import { type LocalCommand, looksLikeChoice, readLine, type Reply } from "./input.ts";
+import { dependsOnQuestion, type LocalCommand, readLine, type Reply } from "./input.ts";
 import type { Look, Paint } from "./style.ts";
 import { isQuiet } from "./idle.ts";
 import { pastText } from "./history.ts";
@@ -168,11 +168,11 @@ export class Session {
         this.#prompt();
         return "stay";
       }
-      if (looksLikeChoice(line.text)) await this.#dropAnswered();
+      if (dependsOnQuestion(line.text)) await this.#dropAnswered();
       return await this.#act(this.#read(line), line);
     } catch (error) {
       if (this.#parts.screen.broken) return "leave";
-      await this.#say(`${this.#parts.paint("red", "✗")} ${messageOf(error)}`);
+      await this.#fail(messageOf(error));
       return "stay";
     }
   }
@@ -261,7 +261,7 @@ export class Session {
 
   /** Hands it to the inbox; what could not be sent is put back into the line. */
   async #post(inbound: Inbound, typed: string): Promise<void> {
-    const { inbox, key, paint } = this.#parts;
+    const { inbox, key } = this.#parts;
     const settles = inbound.kind === "click" && inbound.choice.kind === "settle";
     this.#stopping = inbound.kind === "stop";
     // Before the post: the answer may come before it returns. A Stop and a settlement may have none.
@@ -275,7 +275,7 @@ export class Session {
       if (inbound.kind === "stop") await this.#hint(STOPPING);
     } catch (error) {
       this.#activity.settled();
-      await this.#say(`${paint("red", "✗")} not sent: ${messageOf(error)}`);
+      await this.#fail(`not sent: ${messageOf(error)}`);
       this.#putBack(typed);
     }
   }
@@ -339,6 +339,12 @@ export class Session {
   async #hint(text: string): Promise<void> {
     const lines = wrapWords(text, this.#parts.screen.columns);
     await this.#say(lines.map((line) => this.#parts.paint("dim", line)).join("\n"));
+  }
+
+  async #fail(text: string): Promise<void> {
+    const { paint, screen } = this.#parts;
+    const lines = wrapWords(text, screen.columns - 2);
+    await this.#say(`${paint("red", "✗")} ${lines.join("\n  ")}`);
   }
 
   async #say(text: string): Promise<void> {

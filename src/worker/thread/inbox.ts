@@ -121,7 +121,7 @@ async function contentOf(
       if (inbound.pasted === true) {
         throw new BotError(
           "USAGE",
-          "Pasted text can't approve or deny anything, so it wasn't sent. Type your answer.",
+          "Pasted text can't approve or deny, so I didn't send it. Type your answer.",
         );
       }
       const { action, revision, choice } = reading;

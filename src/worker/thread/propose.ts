@@ -9,7 +9,8 @@ import { type Action, editedArgs } from "../../thread/action.ts";
 import type { Ask, Decision } from "../../approvals/policy.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { exactText } from "../../security/sanitize.ts";
-import { capText } from "../../core/text.ts";
+import { inCodeBlock, MAX_ARGS_BYTES } from "../../core/edit.ts";
+import { capText, counted } from "../../core/text.ts";
 import type { Entry, JsonObject, Preview } from "../../core/entry.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { Call } from "../../thread/state.ts";
@@ -24,8 +25,6 @@ import type { PreparedCall } from "../../core/tool-call.ts";
 import type { Card, Proposal } from "../../thread/drafts-calls.ts";
 import { voicesIn } from "./permission/requesters.ts";
 
-/** More than this cannot be shown whole on a card of any platform, so it cannot be approved. */
-const MAX_SHOWN_BYTES = 3_000;
 /** As long as an action waits for people: who could approve one is not looked up for longer. */
 const LOOK_UP_LIMIT_MS = 60 * 60_000;
 /** A reason is a few sentences; it stands below the action, which must not be pushed out of sight. */
@@ -212,16 +211,13 @@ async function tooFew(
     asked.escalation === undefined
       ? "Change the rule or ask an operator"
       : `Turn to ${asked.escalation}`;
-  const { quorum } = votingRule;
-  const needs = quorum === 1 ? "1 approval" : `${quorum} approvals`;
+  const needs = counted(votingRule.quorum, "approval");
   const who = able === 0 ? "nobody" : able === 1 ? "only 1 person" : `only ${able} people`;
   return `It needs ${needs}, and ${who} here may give one, so nobody was asked. ${whom}.`;
 }
 
 function tooLong(args: JsonObject): string | undefined {
-  // Three backticks would end a block of code, so a card writes the third as its escape.
-  const exact = exactText(JSON.stringify(args)).replaceAll("```", "``\\u0060");
-  const shown = Buffer.byteLength(exact);
-  if (shown <= MAX_SHOWN_BYTES) return undefined;
-  return `The action is too long to be shown whole (${shown} bytes, at most ${MAX_SHOWN_BYTES}), so it cannot be approved. Make it shorter, for example with a script file.`;
+  const shown = Buffer.byteLength(inCodeBlock(exactText(JSON.stringify(args))));
+  if (shown <= MAX_ARGS_BYTES) return undefined;
+  return `The action is too long to be shown whole (${shown} bytes, at most ${MAX_ARGS_BYTES}), so it cannot be approved. Make it shorter, for example with a script file.`;
 }

@@ -72,6 +72,14 @@ describe("this screen's own commands", () => {
     await left;
   });
 
+  test("quit leaves, and the AI never hears of it", async () => {
+    const person = sitDown();
+    const left = person.open();
+    person.type("quit\r");
+    expect(await left).toBeUndefined();
+    expect(person.texts()).toEqual([]);
+  });
+
   test("Tab completes commands and tools, and never draws over the screen", async () => {
     const person = sitDown();
     const left = person.open();

@@ -146,6 +146,16 @@ image: chart http://internal/x.png
     expect(await shown(`\`\`\`\n${command}\n\`\`\``, 40)).toContain(command);
   });
 
+  test("what a tool put out is broken between words, and only where it is too wide", () => {
+    const look = { paint: createPaint(false), columns: 26, now: NIGHT, rich: true };
+    const text = "no setting of ours allows that\n  kept:   as it is";
+    expect(terminalLines([{ kind: "code", text, isOutput: true }], look)).toEqual([
+      "  no setting of ours",
+      "  allows that",
+      "    kept:   as it is",
+    ]);
+  });
+
   test.each([
     ["marks", "_é!".repeat(5_461)],
     ["brackets", "[".repeat(16_000)],
