@@ -26,6 +26,8 @@ const REFUSALS: Readonly<Record<string, Meaning>> = {
   no_permission: (token) =>
     `the token in ${token} isn't allowed to do this; compare slack-manifest.yaml.`,
   team_access_not_granted: "the app is not approved for this workspace; ask its administrators.",
+  thread_not_found: "the first message of the thread is gone.",
+  msg_blocks_too_long: "the message is too long.",
   access_denied: "the workspace's administrators do not allow it.",
   ekm_access_denied: "the workspace's administrators have suspended access to messages.",
   not_in_channel: `the bot is not in this channel. ${INVITE}`,
