@@ -11,6 +11,7 @@ import type {
   UnreadFile,
 } from "../core/entry.ts";
 import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
+import type { Finding, Gap } from "../core/finding.ts";
 import type { HttpRoute } from "../core/http-route.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 
@@ -99,6 +100,9 @@ export interface CallResult {
   outcome: Outcome;
   text: string;
   artifacts: ArtifactRef[];
+  findings: readonly Finding[];
+  /** What it could not see. */
+  gaps: readonly Gap[];
   ms: number | undefined;
 }
 

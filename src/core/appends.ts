@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { assistantBlock, stopReason, usage } from "./block.ts";
 import { artifact, count, effect, file, json, outcome } from "./entry-fields.ts";
+import { findings, gaps } from "./finding.ts";
 
 const previewLine = z.strictObject({ label: z.string(), value: z.string() });
 export const preview = z.strictObject({
@@ -141,6 +142,8 @@ export const appends = {
     artifacts: z.array(artifact).optional(),
     /** Images that the model is shown with the text. */
     files: z.array(file).optional(),
+    findings: findings.optional(),
+    gaps: gaps.optional(),
     /** The click or message that answered the question which this call was. */
     answers: z.string().optional(),
     ms: count.optional(),

@@ -38,7 +38,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   vote: { version: 2 },
   action_closed: { version: 2 },
   tool_started: { version: 2 },
-  tool_finished: { version: 2 },
+  tool_finished: { version: 3 },
   settled: { version: 1 },
   view_added: { version: 1 },
   notice: { version: 3 },

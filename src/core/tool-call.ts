@@ -1,4 +1,5 @@
 import type { ArtifactRef, Effect, FileRef, JsonObject, Outcome } from "./entry.ts";
+import type { Finding, Gap } from "./finding.ts";
 
 /** A call as it would be run: checked, with its arguments pinned. */
 export interface PreparedCall {
@@ -20,5 +21,7 @@ export interface ToolResult {
   artifacts: ArtifactRef[];
   /** The images that go with the text. */
   files: FileRef[];
+  findings: Finding[];
+  gaps: Gap[];
   ms: number;
 }

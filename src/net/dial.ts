@@ -18,6 +18,8 @@ interface DialOptions {
 
 interface Call {
   signal: AbortSignal;
+  /** The configuration itself names the host for this: it needs no entry in `network.allow`. */
+  configured?: boolean;
 }
 
 /** Outgoing connections, by the network rules. */
@@ -49,10 +51,12 @@ interface Failure {
  */
 export function createNetwork(rules: NetworkRules, options: DialOptions = {}) {
   const { lookup = lookupAll, lookupTimeoutMs = 5_000, connectTimeoutMs = 5_000 } = options;
-  const check = createAddressCheck(rules);
+  const checkFor = (allow: readonly string[]) => createAddressCheck({ ...rules, allow });
+  const checkListed = checkFor(rules.allow);
 
-  async function resolve(text: string, { signal }: Call) {
+  async function resolve(text: string, { signal, configured = false }: Call) {
     const target = decodeHost(text);
+    const check = configured ? checkFor([...rules.allow, target.host.toLowerCase()]) : checkListed;
     const started = performance.now();
     const isName = target.kind === "name";
     const answers = isName
@@ -85,6 +89,22 @@ export function createNetwork(rules: NetworkRules, options: DialOptions = {}) {
       }
       const { addresses, dnsMs } = await resolve(host, call);
       return { ...(await connectAny(addresses, port, connectTimeoutMs, call.signal)), port, dnsMs };
+    },
+    /**
+     * Connects to a Unix socket that the configuration names.
+     * @throws BotError CONNECTION_FAILED, ABORTED
+     */
+    async dialSocket(path: string, { signal }: Call): Promise<Dialed> {
+      const started = performance.now();
+      try {
+        const socket = await connect({ path }, connectTimeoutMs, signal);
+        const connectMs = performance.now() - started;
+        return { socket, address: path, port: 0, dnsMs: 0, connectMs };
+      } catch (error) {
+        if (signal.aborted) throw stopped(error);
+        const text = describeFailure({ at: path, timeoutMs: connectTimeoutMs, error });
+        throw new BotError("CONNECTION_FAILED", text, { cause: error });
+      }
     },
   };
 }
@@ -136,7 +156,7 @@ async function connectAny(
     // Those still to come keep their share, so a silent first address does not use up all the time.
     const shareMs = Math.max(1, Math.ceil((deadline - started) / (addresses.length - index)));
     try {
-      const socket = await connect(address, port, shareMs, signal);
+      const socket = await connect({ host: address, port }, shareMs, signal);
       return { socket, address, connectMs: performance.now() - started };
     } catch (error) {
       if (signal.aborted) throw stopped(error);
@@ -149,13 +169,12 @@ async function connectAny(
 }
 
 async function connect(
-  address: string,
-  port: number,
+  to: net.NetConnectOpts,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<net.Socket> {
   signal.throwIfAborted();
-  const socket = net.connect({ host: address, port });
+  const socket = net.connect(to);
   // Without a listener, a reset while nobody reads would end the process.
   socket.on("error", () => {});
   const bound = addAbortListener(signal, () => socket.destroy());
@@ -185,8 +204,11 @@ function describeFailure({ at, timeoutMs, error }: Failure): string {
       return `${at} is unreachable (this machine has no route to that network)`;
     case "ECONNRESET":
       return `connection reset by ${at}`;
+    case "ENOENT":
+      return `there is no socket ${at}`;
     case "EACCES":
     case "EPERM":
+      if (at.startsWith("/")) return `this process may not use the socket ${at}`;
       return `this machine's own firewall forbids connections to ${at}`;
     default:
       return `connection to ${at} failed (${code})`;

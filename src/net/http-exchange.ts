@@ -10,7 +10,7 @@ import type { TimeLimit } from "../core/time-limit.ts";
 import type { Network } from "./dial.ts";
 import { formatAddress, printable } from "./format.ts";
 import { type Body, decodeBody } from "./http-body.ts";
-import { secure, type Secured } from "./tls.ts";
+import { secure, type Secured, type TlsTerms } from "./tls.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -32,6 +32,7 @@ export interface HttpTerms {
   maxBytes: number;
   /** True: nothing is sent to a server whose certificate this machine does not trust. */
   trusted: boolean;
+  tls?: TlsTerms | undefined;
 }
 
 /** One request and everything that came of it, however far it got. Times in milliseconds. */
@@ -101,7 +102,10 @@ export async function exchange(request: OutgoingRequest, terms: HttpTerms): Prom
 }
 
 /** Connects, with TLS where the URL says so. */
-async function connect(record: Exchange, { dial, limit, trusted }: HttpTerms): Promise<Duplex> {
+async function connect(
+  record: Exchange,
+  { dial, limit, trusted, tls: terms }: HttpTerms,
+): Promise<Duplex> {
   const { hostname, protocol, port: written } = record.url;
   const host = withoutBrackets(hostname);
   const isTls = protocol === "https:";
@@ -109,7 +113,11 @@ async function connect(record: Exchange, { dial, limit, trusted }: HttpTerms): P
   const { socket: plain, address, dnsMs, connectMs } = await dial(host, port, limit);
   Object.assign(record, { at: formatAddress(address, port), dnsMs, connectMs });
   if (!isTls) return plain;
-  const { socket, ...tls } = await secure(plain, host, { ...limit, protocols: ["http/1.1"] });
+  const { socket, ...tls } = await secure(plain, host, {
+    ...limit,
+    protocols: ["http/1.1"],
+    terms,
+  });
   Object.assign(record, tls);
   if (!trusted || tls.distrust === undefined) return socket;
   socket.destroy();

@@ -2,7 +2,7 @@ import type { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
-import type { TLSSocket } from "node:tls";
+import type { ConnectionOptions, TLSSocket } from "node:tls";
 import { BotError, codeOf, messageOf } from "../core/errors.ts";
 import { printable } from "./format.ts";
 
@@ -19,6 +19,19 @@ export interface Secured {
   distrust: string | undefined;
 }
 
+/** What a server that the configuration names takes in place of this machine's own terms. Texts are PEM. */
+export interface TlsTerms {
+  /** Authorities that its certificate may be signed by, in place of the machine's. */
+  ca?: string;
+  /** Who we are there. */
+  cert?: string;
+  key?: string;
+  /** The name on its certificate, where it is reached by another. */
+  serverName?: string;
+  /** Its certificate is not looked at: whoever stands in between reads and changes everything. */
+  insecure?: boolean;
+}
+
 /**
  * Speaks TLS for `host` over a connection, and tells of a bad certificate instead of refusing it: whoever sends something
  * looks at `distrust` first.
@@ -28,12 +41,22 @@ export interface Secured {
 export async function secure(
   connection: Duplex,
   host: string,
-  { signal, protocols = [] }: { signal: AbortSignal; protocols?: string[] },
+  {
+    signal,
+    protocols = [],
+    terms = {},
+  }: { signal: AbortSignal; protocols?: string[]; terms?: TlsTerms | undefined },
 ): Promise<Secured> {
   // node:tls takes milliseconds to load, and few programs' starts are followed by a connection.
   const tls = await import("node:tls");
   const started = performance.now();
-  const name = host.replace(/\.$/, "");
+  const { serverName = host, ca, cert, key } = terms;
+  const name = serverName.replace(/\.$/, "");
+  const own: ConnectionOptions = {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
   const socket = tls.connect({
     socket: connection,
     host: name,
@@ -41,6 +64,7 @@ export async function secure(
     servername: isIP(name) === 0 ? name : "",
     ALPNProtocols: protocols,
     rejectUnauthorized: false,
+    ...own,
   });
   socket.on("error", () => {});
   try {
@@ -61,7 +85,8 @@ export async function secure(
     protocol: socket.getProtocol() ?? "TLS",
     certificate,
     // The type says Error, Node sets the code itself.
-    distrust: socket.authorized ? undefined : String(socket.authorizationError),
+    distrust:
+      socket.authorized || terms.insecure === true ? undefined : String(socket.authorizationError),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { CallResult, Notice, Outgoing, Progress } from "../adapters/adapter.ts";
 import { plainNotice } from "../adapters/render/phrases.ts";
 import type { Entry } from "../core/entry.ts";
+import { keptFindings, keptGaps } from "../core/finding.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { isOpen } from "../thread/action.ts";
 import { isPast } from "../thread/live-notices.ts";
@@ -74,9 +75,17 @@ export function pastNotice(
 
 function resultOf(call: Call, encode: Encode): CallResult[] {
   if (call.finished === undefined) return [];
-  const { outcome, text, artifacts = [], ms } = call.finished;
+  const { outcome, text, artifacts = [], findings = [], gaps = [], ms } = call.finished;
   const args = argsOf(call);
-  return [{ call: call.call, tool: call.tool, args, outcome, text: encode(text), artifacts, ms }];
+  const ended = {
+    outcome,
+    text: encode(text),
+    artifacts,
+    findings: keptFindings(findings, encode),
+    gaps: keptGaps(gaps, encode),
+    ms,
+  };
+  return [{ call: call.call, tool: call.tool, args, ...ended }];
 }
 
 /** What a run's calls came to until now, as its progress would have been told. */

@@ -131,13 +131,15 @@ export function finishedDraft(
 
 export function finishedDrafts(
   call: Call,
-  { outcome, text, ms, artifacts, files }: ToolResult,
+  { outcome, text, ms, artifacts, files, findings, gaps }: ToolResult,
 ): Draft<AppendKind>[] {
   const finished = {
     ...finishedDraft(call, outcome, text),
     ms,
     ...(artifacts.length > 0 && { artifacts }),
     ...(files.length > 0 && { files }),
+    ...(findings.length > 0 && { findings }),
+    ...(gaps.length > 0 && { gaps }),
   };
   return outcome === "unknown" ? [finished, unknownNotice(call, text)] : [finished];
 }

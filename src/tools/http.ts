@@ -1,19 +1,26 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { hostOf } from "../core/canonical.ts";
 import type { JsonObject } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import { limitTime } from "../core/time-limit.ts";
-import type { Network } from "../net/dial.ts";
+import type { Dialed, Network } from "../net/dial.ts";
 import type { Exchange, Method } from "../net/http-exchange.ts";
 import { shownUrl, urlProblem } from "../net/http-url.ts";
+import type { TlsTerms } from "../net/tls.ts";
 import type { Encoder } from "../security/encoder.ts";
 
-/** A server that the configuration names for a tool. It is reached by its name among the tool's endpoints, never by an argument. */
+/**
+ * A server that the configuration names for a tool. It is reached by its name among the tool's endpoints, never by an argument;
+ * its host and port are open to that tool without an entry in `network.allow`.
+ */
 export interface Endpoint {
   /** Such as `https://grafana.example.com/` or `http://10.0.3.7:9090/prometheus/`; requests go to what is below it. */
   url: string;
   /** Sent there with each request, and nowhere else. */
-  credential?: Credential | undefined;
+  credential?: Credential | (() => Promise<Credential | undefined>) | undefined;
+  /** How TLS is spoken with it, where this machine's own terms do not fit. */
+  tls?: TlsTerms;
+  /** It listens on this Unix socket; the address then only says what stands before each path. */
+  socketPath?: string;
 }
 
 /** `secret` is a value that the encoder takes out of texts. */
@@ -58,8 +65,9 @@ export interface HttpResponse {
 export interface HttpParts {
   tool: { name: string; endpoints?: Readonly<Record<string, Endpoint>> };
   signal: AbortSignal;
-  /** To hosts that the call may reach, endpoints included. */
+  /** To hosts that the call may reach. */
   dial: Network["dial"];
+  network: Network;
   encoder: Encoder;
   /** Why the call may not go on from one URL to another, or undefined. */
   permit(from: URL, next: URL): Promise<string | undefined>;
@@ -70,9 +78,9 @@ const TIMEOUT_MS = 15_000;
 
 /** `ToolContext.http`. */
 export async function requestHttp(parts: HttpParts, call: HttpCall): Promise<HttpResponse> {
-  const { signal, dial, encoder } = parts;
+  const { signal, encoder } = parts;
   const { method = "GET", maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, json } = call;
-  const { url, permit, headers: credential } = targetOf(parts, call);
+  const { url, permit, dial, tls, credential } = await targetOf(parts, call);
   const limit = limitTime(signal, timeoutMs / 1_000);
   const type = json === undefined ? {} : { "content-type": "application/json" };
   // Loading it takes milliseconds, which a start without a request should not pay.
@@ -86,7 +94,7 @@ export async function requestHttp(parts: HttpParts, call: HttpCall): Promise<Htt
       follows: () => method === "GET" || method === "HEAD",
       permit,
     },
-    { dial, signal, limit, maxBytes, trusted: true },
+    { dial, signal, limit, maxBytes, trusted: true, tls },
   );
   const last = hops.at(-1);
   const problem = last?.problem ?? last?.answer?.body.damage;
@@ -104,20 +112,25 @@ export async function requestHttp(parts: HttpParts, call: HttpCall): Promise<Htt
 
 interface Target {
   url: URL;
-  headers: Readonly<Record<string, string>>;
+  dial: Network["dial"];
+  tls: TlsTerms | undefined;
+  credential: Readonly<Record<string, string>>;
   permit(next: URL): Promise<string | undefined>;
 }
 
-function targetOf({ tool, permit }: HttpParts, { url: written, endpoint: name }: HttpCall): Target {
+async function targetOf(
+  { tool, permit, dial, network }: HttpParts,
+  { url: written, endpoint: name }: HttpCall,
+): Promise<Target> {
   if (name === undefined) {
     const problem = urlProblem(written);
     if (problem !== undefined)
       throw new BotError("INPUT_INVALID", `${JSON.stringify(written)} ${problem}.`);
     const url = new URL(written);
-    return { url, headers: {}, permit: (next) => permit(url, next) };
+    const follow = (next: URL) => permit(url, next);
+    return { url, dial, tls: undefined, credential: {}, permit: follow };
   }
-  const endpoint = tool.endpoints?.[name];
-  if (endpoint === undefined) throw new TypeError(`${tool.name} declares no endpoint ${name}.`);
+  const endpoint = endpointOf(tool, name);
   const base = baseOf(endpoint);
   const url = URL.parse(written, base.href);
   if (url === null || !isBelow(url, base)) {
@@ -126,10 +139,46 @@ function targetOf({ tool, permit }: HttpParts, { url: written, endpoint: name }:
   }
   return {
     url,
-    headers: headerOf(endpoint.credential),
+    dial: (_host, _port, limit) => dialEndpoint(network, endpoint, limit.signal),
+    tls: endpoint.tls,
+    credential: headerOf(await credentialOf(endpoint)),
     permit: async (next) =>
       isBelow(next, base) ? undefined : `The configuration only names ${base.href}`,
   };
+}
+
+/** @throws TypeError for one that the tool does not declare */
+export function endpointOf({ name: tool, endpoints }: HttpParts["tool"], name: string): Endpoint {
+  const endpoint = endpoints?.[name];
+  if (endpoint === undefined) throw new TypeError(`${tool} declares no endpoint ${name}.`);
+  return endpoint;
+}
+
+/** The ports of protocols whose URLs may leave them out. */
+const PORTS: Readonly<Record<string, number>> = {
+  "http:": 80,
+  "https:": 443,
+  "postgres:": 5432,
+  "postgresql:": 5432,
+  "mysql:": 3306,
+  "redis:": 6379,
+  "rediss:": 6379,
+};
+
+/** A connection to it, before TLS. @throws as `Network.dial` */
+export function dialEndpoint(
+  network: Network,
+  { url, socketPath }: Endpoint,
+  signal: AbortSignal,
+): Promise<Dialed> {
+  if (socketPath !== undefined) return network.dialSocket(socketPath, { signal });
+  const { hostname, port, protocol } = new URL(url);
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  return network.dial(host, Number(port) || (PORTS[protocol] ?? 0), { signal, configured: true });
+}
+
+async function credentialOf({ credential }: Endpoint): Promise<Credential | undefined> {
+  return typeof credential === "function" ? credential() : credential;
 }
 
 function baseOf({ url }: Endpoint): URL {
@@ -171,9 +220,11 @@ function failure(last: Exchange | undefined, problem: string, isLate: boolean): 
   return new BotError(last?.isSent === true ? cut : "CONNECTION_FAILED", `${request}${problem}`);
 }
 
-/** The hosts that the configuration names for a tool, as arguments of kind `url`. */
-export function endpointHosts(tool: HttpParts["tool"]): string[] {
-  return Object.values(tool.endpoints ?? {}).map((endpoint) => hostOf(baseOf(endpoint)));
+function endpointProblem(url: string): string | undefined {
+  const { protocol = "http:", hostname = "" } = URL.parse(url) ?? {};
+  const isOther = protocol in PORTS && !protocol.startsWith("http") && hostname !== "";
+  if (!isOther) return urlProblem(url) ?? (/[?#]/.test(url) ? "has more than a path" : undefined);
+  return undefined;
 }
 
 /**
@@ -183,10 +234,13 @@ export function endpointHosts(tool: HttpParts["tool"]): string[] {
 export function checkEndpoints(tools: readonly HttpParts["tool"][], { hide }: Encoder): void {
   for (const { name, endpoints = {} } of tools) {
     for (const [key, { url, credential }] of Object.entries(endpoints)) {
-      const problem = urlProblem(url) ?? (/[?#]/.test(url) ? "has more than a path" : undefined);
+      const problem = endpointProblem(url);
       if (problem !== undefined)
         throw new BotError("CONFIG_INVALID", `${name}: the address of ${key} ${problem}.`);
-      if (credential !== undefined && hide(`(${credential.secret})`).includes(credential.secret)) {
+      if (
+        typeof credential === "object" &&
+        hide(`(${credential.secret})`).includes(credential.secret)
+      ) {
         const text = `${name}: the credential for ${key} is not among the secrets that are taken out of texts.`;
         throw new BotError("CONFIG_INVALID", text);
       }

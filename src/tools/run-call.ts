@@ -1,5 +1,6 @@
 import type { ArtifactRef, Effect, JsonObject, Outcome } from "../core/entry.ts";
 import { isBotError, messageOf } from "../core/errors.ts";
+import { type Finding, type Gap, keptFindings, keptGaps, withFindings } from "../core/finding.ts";
 import { capText } from "../core/text.ts";
 import { within } from "../core/time-limit.ts";
 import type { ToolResult } from "../core/tool-call.ts";
@@ -35,6 +36,8 @@ interface Ended {
   outcome: Outcome;
   text: string;
   images?: readonly ToolImage[];
+  findings?: readonly Finding[] | undefined;
+  gaps?: readonly Gap[] | undefined;
 }
 
 /** Runs it, with its result made safe to store. Never throws. */
@@ -48,19 +51,22 @@ export async function runCall(
   const began = performance.now();
   const ended = await attempt(parts, breaker, tool, args, options);
   const ms = Math.round(performance.now() - began);
-  const said = tool.hostBound === true ? `${parts.host} · ${ended.text}` : ended.text;
   const { aside, encode } = parts.encoder;
+  const findings = keptFindings(ended.findings ?? [], encode);
+  const gaps = keptGaps(ended.gaps ?? [], encode);
+  const told = withFindings(ended.text, { findings, gaps });
+  const said = tool.hostBound === true ? `${parts.host} · ${told}` : told;
   const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
   const encoded = [await orUnchecked(aside.encode(said)), ...left].join("\n");
   const text = capText(encoded, MAX_RESULT_BYTES);
   const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
-  return { outcome: ended.outcome, text, artifacts, files, ms };
+  return { outcome: ended.outcome, text, artifacts, files, findings, gaps, ms };
 }
 
 /** The end of a call that was never begun. */
 export function blockedCall({ encoder }: CallParts, why: string): ToolResult {
   const text = capText(encoder.encode(why), MAX_RESULT_BYTES);
-  return { outcome: "blocked", text, artifacts: [], files: [], ms: 0 };
+  return { outcome: "blocked", text, artifacts: [], files: [], findings: [], gaps: [], ms: 0 };
 }
 
 async function attempt(
@@ -83,12 +89,11 @@ async function attempt(
       return effectOf(tool, args) === "read" ? retryConnection(inner, work) : work();
     });
     breaker.succeeded(tool.name);
-    const { text, images = [] } = output;
-    if (output.failed === true) return { outcome: "error", text, images };
-    if (tool.verify === undefined) return { outcome: "ok", text, images };
+    if (output.failed === true) return { ...output, outcome: "error" };
+    if (tool.verify === undefined) return { ...output, outcome: "ok" };
     const { verdict, evidence } = await verify(parts, tool, args, options);
     const seen = verdict === "done" ? "Verified" : "NOT verified";
-    return { outcome: "ok", text: `${text}\n${seen}: ${evidence}`, images };
+    return { ...output, outcome: "ok", text: `${output.text}\n${seen}: ${evidence}` };
   } catch (error) {
     breaker.failed(tool.name, error);
     return failure(effectOf(tool, args), error, signal);

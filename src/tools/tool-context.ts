@@ -4,7 +4,7 @@ import type { JsonObject } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import type { Network } from "../net/dial.ts";
 import type { Encoder } from "../security/encoder.ts";
-import { endpointHosts, requestHttp } from "./http.ts";
+import { dialEndpoint, endpointOf, requestHttp } from "./http.ts";
 import type { Exec } from "./process.ts";
 import type { Asking, Tool, ToolContext } from "./tool.ts";
 
@@ -27,7 +27,7 @@ export interface CallContext {
 
 /**
  * What the tool may use in the call, and no more than it declares: programs only where it is `hostBound`, connections only to
- * its endpoints, to the hosts that its arguments name by their `kinds` and to those that it was permitted to go on to.
+ * its endpoints by their names, to the hosts that its arguments name by their `kinds` and to those that it was permitted to go on to.
  * Approvals, egress and the machine on a card follow from those fields, so a tool that lacks one fails here instead of
  * passing them by.
  */
@@ -39,7 +39,7 @@ export function createContext(
   const { encoder, network } = parts;
   const hostsOf = (given: JsonObject) =>
     destinations(tool.kinds ?? {}, given).map(({ host }) => host);
-  const reachable = new Set([...hostsOf(args), ...endpointHosts(tool)]);
+  const reachable = new Set(hostsOf(args));
 
   function checkReachable(host: string): void {
     if (reachable.has(canonicalHost(host) ?? "")) return;
@@ -84,7 +84,9 @@ export function createContext(
       checkReachable(host);
       return network.resolve(host, { signal });
     },
-    http: (call) => requestHttp({ tool, signal, encoder, dial, permit: permitRedirect }, call),
+    connect: (name) => dialEndpoint(network, endpointOf(tool, name), signal),
+    http: (call) =>
+      requestHttp({ tool, signal, encoder, dial, network, permit: permitRedirect }, call),
     encoder,
     readArtifact: artifact,
     permit,

@@ -3,6 +3,7 @@ import type { ArgumentKind } from "../core/canonical.ts";
 import type { Encoder } from "../security/encoder.ts";
 import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import type { ImageType } from "../core/file-type.ts";
+import type { Finding, Gap } from "../core/finding.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Dialed } from "../net/dial.ts";
 import type { Endpoint, HttpCall, HttpResponse } from "./http.ts";
@@ -66,11 +67,15 @@ export interface ToolContext {
   exec(argv: readonly string[], options?: ExecOptions): Promise<ExecResult>;
   /**
    * Connects to host and port after the network rules allowed the very address that is dialed. Only to a host that an
-   * argument of kind `url` or `host` names (`Tool.kinds`), that is one of the tool's endpoints, or that `permit` let the call go
-   * on to. Ends with the call, and earlier with a signal of its own.
+   * argument of kind `url` or `host` names (`Tool.kinds`), or that `permit` let the call go on to. Ends with the call, and earlier with a signal of its own.
    * @throws BotError ADDRESS_REFUSED, ADDRESS_UNKNOWN, CONNECTION_FAILED, ABORTED; TypeError for another host
    */
   dial(host: string, port: number, call?: { signal: AbortSignal }): Promise<Dialed>;
+  /**
+   * Connects to one of the tool's endpoints, for a client that speaks its protocol. Ends with the call.
+   * @throws as `dial`; TypeError for a name that the tool does not declare
+   */
+  connect(endpoint: string): Promise<Dialed>;
   /**
    * The addresses of such a host that may be connected to.
    * @throws BotError ADDRESS_REFUSED when there are only others; ADDRESS_UNKNOWN, ABORTED; TypeError for another host
@@ -124,6 +129,10 @@ export interface ToolOutput {
    * says so.
    */
   images?: ToolImage[];
+  /** What was found, the most likely cause first: a numbered list before the text, which does not repeat it. */
+  findings?: readonly Finding[];
+  /** What could not be seen, and what would help: said behind the text. */
+  gaps?: readonly Gap[];
   /** True when the tool did its work and the work failed, such as a command that exits with 1. */
   failed?: boolean;
 }

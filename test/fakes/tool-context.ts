@@ -4,7 +4,7 @@ import { nothingHeld } from "./encoder.ts";
 
 const nowhere = () => Promise.reject(new Error("nothing outside is used here"));
 
-const noNetwork: Network = { dial: nowhere, resolve: nowhere };
+const noNetwork: Network = { dial: nowhere, dialSocket: nowhere, resolve: nowhere };
 
 /** What a dispatcher has where nothing is run and nothing is connected to. */
 export const noWorld = { exec: nowhere, network: noNetwork };
@@ -16,6 +16,7 @@ export function idleContext(changes: Partial<ToolContext> = {}): ToolContext {
     encoder: nothingHeld,
     exec: nowhere,
     dial: nowhere,
+    connect: nowhere,
     resolve: nowhere,
     http: nowhere,
     permit: async () => undefined,

@@ -392,6 +392,7 @@ type Lookup = ReturnType<typeof createLookup>;
 function uncheckedNetwork(lookup: Lookup): Network {
   return {
     resolve: lookup,
+    dialSocket: () => Promise.reject(new Error("no sockets here")),
     async dial(host, port) {
       const bare = host.replaceAll(/[[\]]/g, "");
       const [address = bare] = await lookup(bare);

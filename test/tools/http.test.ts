@@ -1,8 +1,13 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import http from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import tls from "node:tls";
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { createNetwork } from "../../src/net/dial.ts";
 import { createEncoder } from "../../src/security/encoder.ts";
@@ -175,15 +180,72 @@ describe("a request to an endpoint", () => {
     expect(other.asked).toEqual([]);
   });
 
-  test("is subject to the network rules", async () => {
+  test("needs no entry in network.allow, and opens its address to nothing else", async () => {
     const server = await listening();
-    const ctx = contextOf({ rules: SERVER, endpoints: { api: { url: server.origin } } });
-    const asking = ctx.http({ endpoint: "api", url: "x" });
+    const endpoints = { api: { url: server.origin } };
+    const ctx = contextOf({ rules: SERVER, endpoints, url: `${server.origin}/y` });
+    expect(await ctx.http({ endpoint: "api", url: "x" })).toMatchObject({ status: 200 });
+    const asking = ctx.http({ url: `${server.origin}/y` });
     await expect(asking).rejects.toMatchObject({
       code: "ADDRESS_REFUSED",
       message: expect.stringContaining("network.allow"),
     });
-    expect(server.asked).toEqual([]);
+    await expect(ctx.dial("127.0.0.1", 80)).rejects.toMatchObject({ code: "ADDRESS_REFUSED" });
+    expect(server.asked.map(({ url }) => url)).toEqual(["/x"]);
+  });
+
+  test("never reaches a cloud's metadata service, whatever names it", async () => {
+    const ctx = contextOf({ endpoints: { api: { url: "http://169.254.169.254/" } } });
+    const asking = ctx.http({ endpoint: "api", url: "latest/meta-data" });
+    await expect(asking).rejects.toMatchObject({ code: "ADDRESS_REFUSED" });
+  });
+
+  test("goes through a Unix socket where it listens on one", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "socket-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const path = join(folder, "api.sock");
+    const server = http.createServer((request, response) => response.end(request.url));
+    server.listen(path);
+    await once(server, "listening");
+    const endpoints = { docker: { url: "http://localhost/", socketPath: path } };
+    try {
+      const ctx = contextOf({ rules: SERVER, endpoints });
+      expect(await ctx.http({ endpoint: "docker", url: "v1.41/info" })).toMatchObject({
+        text: "/v1.41/info",
+      });
+    } finally {
+      server.close();
+    }
+    const gone = contextOf({ endpoints }).http({ endpoint: "docker", url: "x" });
+    await expect(gone).rejects.toThrow(`there is no socket ${path}`);
+  });
+
+  test("asks for its credential each time where that changes", async () => {
+    const server = await listening();
+    const secrets = ["first-of-two-tokens", "second-of-two-tokens"];
+    const credential = async (): Promise<Credential> => ({
+      kind: "bearer",
+      secret: secrets.shift() ?? "",
+    });
+    const ctx = contextOf({ endpoints: { api: { url: server.origin, credential } } });
+    await ctx.http({ endpoint: "api", url: "x" });
+    await ctx.http({ endpoint: "api", url: "x" });
+    expect(server.asked.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer first-of-two-tokens",
+      "Bearer second-of-two-tokens",
+    ]);
+  });
+
+  test("of a protocol of its own is connected to by its name", async () => {
+    const port = await listenRaw((socket) => void socket.end("hello"));
+    const ctx = contextOf({
+      rules: SERVER,
+      endpoints: { db: { url: `postgres://127.0.0.1:${port}` } },
+    });
+    const { socket } = await ctx.connect("db");
+    socket.write("hi");
+    expect(await text(socket)).toBe("hello");
+    await expect(async () => ctx.connect("other")).rejects.toThrow("declares no endpoint other");
   });
 
   test("of another tool is unknown", async () => {

@@ -32,6 +32,7 @@ function stage(changes: Changes) {
     }),
     network: {
       dial: () => Promise.reject(new Error("dialed")),
+      dialSocket: () => Promise.reject(new Error("dialed")),
       resolve: async (name) => [`address of ${name}`],
     },
     encoder: nothingHeld,

@@ -27,7 +27,7 @@ export interface AskOptions {
   out: Writable;
   /** Takes progress, notices, cards, and the evidence of a model's answer. */
   err: Output;
-  /** One JSON object on `out` instead of text: thread, status, text, results, approvals, questions, notices. */
+  /** One JSON object on `out` instead of text: thread, status, text, findings, gaps, results, approvals, questions, notices. */
   json: boolean;
   /** On `err`; the answer is never coloured. */
   color: boolean;
@@ -171,8 +171,10 @@ async function report(
     const { text = null, results = [], spent } = answer ?? {};
     const approvals = [...open.values()];
     const questions = answer === undefined ? asked : [];
-    const told = { thread: key, status, text, results, spent, approvals, questions, notices };
-    await write(out, JSON.stringify(told));
+    const findings = results.flatMap((result) => result.findings);
+    const gaps = results.flatMap((result) => result.gaps);
+    const found = { status, text, findings, gaps, results, spent };
+    await write(out, JSON.stringify({ thread: key, ...found, approvals, questions, notices }));
   } else if (answer !== undefined) {
     await printAnswer(options, answer);
   }
