@@ -32,7 +32,8 @@ export async function loadToolset(config: Config, ledger?: () => Ledger): Promis
   const { encode } = createEncoder(secrets);
   const { folders } = settingsOf(skillIntegration, values);
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
-  const parts = { skills, ...(ledger && { ledger }) };
+  const variable = (name: string) => config.variables[name] ?? "";
+  const parts = { skills, variable, ...(ledger && { ledger }) };
   const tools = createTools(values, parts);
   checkPolicyNames(config, tools);
   return { skills, problems, tools, unavailable: unavailableIntegrations(values, parts) };

@@ -51,6 +51,8 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
   readonly policyNames: readonly PolicyName[];
   /** What is set and has no effect in this version, a sentence each. */
   readonly warnings: readonly string[];
+  /** What the variables hold that settings name (`SettingsPart.variables`). */
+  readonly variables: Readonly<Record<string, string>>;
   /** Values from the environment that no output may contain, with the variable each is from. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[];
 }
@@ -84,7 +86,8 @@ export async function loadConfig(
   const { file: named = "" } = settingsOf(processPart, variables);
   const file = await readConfigFile(named, cwd, mistakes);
   const values = { ...variables, ...fileValues(file?.settings ?? fileSchema.parse({})) };
-  mistakes.push(...checkParts(env, values, file));
+  const held = namedVariables(values);
+  mistakes.push(...checkParts(env, values, file), ...unset(env, held));
   refuse(mistakes);
 
   const { id, terms, budgets } = settingsOf(modelPart, values);
@@ -108,8 +111,22 @@ export async function loadConfig(
     warnings: PARTS.flatMap(({ later = {} }) => Object.entries(later))
       .filter(([name]) => isSet(env[name]))
       .map(([name, what]) => `${name} is set, but this version does not serve ${what}.`),
-    secrets: secretsIn(env, new Set(SETTINGS.flatMap(({ name, secret }) => (secret ? name : [])))),
+    variables: Object.fromEntries(held.map((name) => [name, (env[name] ?? "").trim()])),
+    secrets: secretsIn(
+      env,
+      new Set([...held, ...SETTINGS.flatMap(({ name, secret }) => (secret ? name : []))]),
+    ),
   });
+}
+
+/** The variables that settings name as holding secrets. */
+function namedVariables(values: SettingValues): string[] {
+  return PARTS.flatMap((part) => part.variables?.(settingsOf(part, values)) ?? []);
+}
+
+function unset(env: Environment, names: readonly string[]): string[] {
+  const missing = names.filter((name) => !isSet(env[name]));
+  return missing.map((name) => `${name}: missing; watchkeeper.yaml says that it holds a secret`);
 }
 
 /** Kubernetes sets these in every container when a service has our name. */

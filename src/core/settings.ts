@@ -12,6 +12,8 @@ export interface SettingsPart<S = unknown> {
    * true of a value in the wrong form, which is undefined in `settings`.
    */
   check?(isSet: (name: string) => boolean, settings: S): Readonly<Record<string, string>>;
+  /** Variables that hold secrets and are named in the settings themselves. */
+  variables?(settings: S): readonly string[];
   /** Variables that a later version will read, and for what: setting one gets a warning. */
   readonly later?: Readonly<Record<string, string>>;
 }

@@ -8,6 +8,8 @@ export interface ToolParts {
   readonly skills: readonly Skill[];
   /** Asked when a call needs it. */
   ledger(): Ledger;
+  /** What a variable holds that the settings name (`SettingsPart.variables`). */
+  variable(name: string): string;
 }
 
 /**

@@ -17,7 +17,7 @@ function noLedger(): never {
 
 /** Each integration with what it is given. Parts that are left out are not needed to list the tools. */
 function prepare(values: SettingValues, parts: Partial<ToolParts>) {
-  const lent = { skills: [], ledger: noLedger, ...parts };
+  const lent = { skills: [], ledger: noLedger, variable: () => "", ...parts };
   return INTEGRATIONS.map((each) => {
     const settings = settingsOf(each, values);
     return {
