@@ -4,9 +4,10 @@ import { execFileSync, spawnSync } from "node:child_process";
 export function install(packages: Readonly<Record<string, string>>): void {
   const path = `${process.env["PATH"] ?? ""}:/usr/sbin`;
   const missing = Object.entries(packages)
-    .filter(
-      ([, program]) => spawnSync(program, ["-v"], { env: { PATH: path } }).error !== undefined,
-    )
+    .filter(([, program]) => {
+      const look = ["-c", 'command -v "$0"', program];
+      return spawnSync("sh", look, { env: { PATH: path } }).status !== 0;
+    })
     .map(([name]) => name);
   if (missing.length === 0) return;
   if (process.getuid?.() !== 0 && process.env["CI"] === undefined) {

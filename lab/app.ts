@@ -1,0 +1,86 @@
+import http from "node:http";
+import pg from "pg";
+
+/** The lab's shop. What is wrong with it is told to it: POST /fault?latencyMs=…&errors=…&memoryMb=… */
+
+const { PORT = "0", POSTGRES_PORT = "5432", VERSION = "v1" } = process.env;
+const pool = new pg.Pool({
+  host: "127.0.0.1",
+  port: Number(POSTGRES_PORT),
+  user: "shop",
+  database: "shop",
+  max: 5,
+  connectionTimeoutMillis: 2_000,
+});
+pool.on("error", () => {});
+
+const fault = { latencyMs: 0, errors: 0, held: [] as Buffer[] };
+const counts = new Map<string, number>();
+let [seconds, requests] = [0, 0];
+
+function log(level: string, text: string): void {
+  process.stdout.write(`${new Date().toISOString()} ${level} shop ${text}\n`);
+}
+
+async function order(): Promise<{ status: number; text: string }> {
+  if (Math.random() < fault.errors) {
+    log(
+      "ERROR",
+      `checkout failed: TypeError: Cannot read properties of undefined (reading 'price') at checkout (${VERSION})`,
+    );
+    return { status: 500, text: "checkout failed" };
+  }
+  try {
+    const { rows } = await pool.query("SELECT count(*) AS n FROM orders WHERE id > 199990");
+    return { status: 200, text: `${rows[0].n} orders` };
+  } catch (error) {
+    log("ERROR", `database: ${error instanceof Error ? error.message : String(error)}`);
+    return { status: 503, text: "database unavailable" };
+  }
+}
+
+function metrics(): string {
+  const lines = [...counts].map(
+    ([code, n]) => `shop_requests_total{code="${code}",version="${VERSION}"} ${n}`,
+  );
+  return [
+    "# TYPE shop_requests_total counter",
+    ...lines,
+    "# TYPE shop_request_seconds summary",
+    `shop_request_seconds_sum ${seconds}`,
+    `shop_request_seconds_count ${requests}`,
+    "# TYPE process_resident_memory_bytes gauge",
+    `process_resident_memory_bytes ${process.memoryUsage.rss()}`,
+    "# TYPE shop_build_info gauge",
+    `shop_build_info{version="${VERSION}"} 1`,
+    "",
+  ].join("\n");
+}
+
+function setFault(query: URLSearchParams): void {
+  fault.latencyMs = Number(query.get("latencyMs") ?? fault.latencyMs);
+  fault.errors = Number(query.get("errors") ?? fault.errors);
+  const memoryMb = query.get("memoryMb");
+  // Bounded: the lab's machine is other people's too.
+  if (memoryMb !== null)
+    fault.held = [Buffer.alloc(Math.min(Number(memoryMb), 512) * 1024 * 1024, 1)];
+}
+
+http
+  .createServer(async (request, response) => {
+    const url = new URL(request.url ?? "/", "http://shop");
+    if (url.pathname === "/metrics") return void response.end(metrics());
+    if (url.pathname === "/healthz") return void response.end("ok");
+    if (url.pathname === "/fault" && request.method === "POST") {
+      setFault(url.searchParams);
+      return void response.end("ok");
+    }
+    const began = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, fault.latencyMs));
+    const { status, text } = await order();
+    counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
+    seconds += (performance.now() - began) / 1_000;
+    requests += 1;
+    response.writeHead(status).end(text);
+  })
+  .listen(Number(PORT), "127.0.0.1", () => log("INFO", `${VERSION} listens on ${PORT}`));

@@ -1,0 +1,178 @@
+import { join } from "node:path";
+import type { Lab } from "../lab.ts";
+import type { Fault } from "../part.ts";
+import { askRabbit } from "../parts/queues.ts";
+import { visit } from "./shop.ts";
+
+/** PostgreSQL, MariaDB, Redis and RabbitMQ. */
+
+/** Keeps sessions with the server open, each with what it says first; they end with the fault. */
+function holdSessions(lab: Lab, name: string, queries: readonly string[]): void {
+  const argv = [
+    process.execPath,
+    join(import.meta.dirname, "../sessions.ts"),
+    String(lab.state.ports["postgres"]),
+  ];
+  lab.run(name, [...argv, ...queries]);
+}
+
+function sessions(fault: Pick<Fault, "name" | "about">, queries: readonly string[]): Fault {
+  return {
+    ...fault,
+    parts: ["postgres"],
+    async break(lab) {
+      holdSessions(lab, fault.name, queries);
+    },
+    mend: (lab) => lab.end(fault.name),
+  };
+}
+
+function mysql(lab: Lab, statement: string): string[] {
+  return [
+    "mariadb",
+    `--socket=${join(lab.folder, "mariadb/mariadb.sock")}`,
+    "-u",
+    "root",
+    "stock",
+    "-e",
+    statement,
+  ];
+}
+
+function redis(lab: Lab, ...words: string[]): string {
+  return lab.output(["redis-cli", "-p", String(lab.state.ports["redis"]), ...words]);
+}
+
+const WAITING = "UPDATE orders SET total = 1 WHERE id = 1";
+
+export const DATABASE_FAULTS: readonly Fault[] = [
+  sessions(
+    {
+      name: "lock-storm",
+      about: "an idle transaction holds a row of orders, and six sessions wait for it",
+    },
+    [
+      "BEGIN; UPDATE orders SET total = 0 WHERE id = 1",
+      ...Array.from({ length: 6 }, () => WAITING),
+    ],
+  ),
+  sessions(
+    { name: "slow-query", about: "a query without an index reads all orders, over and over" },
+    [
+      "DO $$ BEGIN FOR i IN 1..100000 LOOP PERFORM count(*) FROM orders a JOIN orders b ON a.total = b.total WHERE a.customer = 7; END LOOP; END $$",
+    ],
+  ),
+  sessions(
+    {
+      name: "connections-used-up",
+      about: "idle sessions take every connection that PostgreSQL has",
+    },
+    Array.from({ length: 26 }, () => "SELECT 1"),
+  ),
+  {
+    name: "replication-slot",
+    about: "a replication slot without a reader keeps write-ahead log for ever",
+    parts: ["postgres"],
+    async break(lab) {
+      holdSessions(lab, "replication-slot", [
+        "SELECT pg_create_physical_replication_slot('gone_replica', true)",
+      ]);
+    },
+    async mend(lab) {
+      await lab.end("replication-slot");
+      const port = String(lab.state.ports["postgres"]);
+      const query = "SELECT pg_drop_replication_slot('gone_replica')";
+      lab.output([
+        "psql",
+        "-h",
+        "127.0.0.1",
+        "-p",
+        port,
+        "-U",
+        "postgres",
+        "-d",
+        "shop",
+        "-c",
+        query,
+      ]);
+    },
+  },
+  {
+    name: "mysql-lock",
+    about: "a transaction in MariaDB holds a row, and another waits for it",
+    parts: ["mariadb"],
+    async break(lab) {
+      lab.run(
+        "mysql-holder",
+        mysql(lab, "BEGIN; UPDATE items SET amount = 0 WHERE id = 1; DO SLEEP(3600)"),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const wait = "SET innodb_lock_wait_timeout = 3600; UPDATE items SET amount = 1 WHERE id = 1";
+      lab.run("mysql-waiter", mysql(lab, wait));
+    },
+    async mend(lab) {
+      await lab.end("mysql-waiter");
+      await lab.end("mysql-holder");
+    },
+  },
+  {
+    name: "redis-full",
+    about: "Redis has used up its memory and refuses writes",
+    parts: ["redis"],
+    async break(lab) {
+      redis(lab, "config", "set", "maxmemory-policy", "noeviction");
+      for (let i = 0; i < 70; i++)
+        redis(lab, "setrange", `session:cache:${i}`, String(1024 * 1024 - 1), "x");
+    },
+    async mend(lab) {
+      redis(lab, "flushall");
+    },
+  },
+  {
+    name: "redis-slow",
+    about: "somebody runs KEYS over many keys in Redis",
+    parts: ["redis"],
+    async break(lab) {
+      const script =
+        "for i=1,200000 do redis.call('set','k:'..i,i) end for i=1,20 do redis.call('keys','*x*') end";
+      redis(lab, "eval", script, "0");
+    },
+    async mend(lab) {
+      redis(lab, "flushall");
+      redis(lab, "slowlog", "reset");
+    },
+  },
+  {
+    name: "queue-without-consumer",
+    about: "5 000 orders wait in a queue that nobody reads",
+    parts: ["rabbitmq"],
+    async break(lab) {
+      const message = {
+        properties: {},
+        routing_key: "orders",
+        payload: "order",
+        payload_encoding: "string",
+      };
+      for (let sent = 0; sent < 5_000; sent += 100)
+        await Promise.all(
+          Array.from({ length: 100 }, () =>
+            askRabbit(lab, "POST", "exchanges/%2F/amq.default/publish", message),
+          ),
+        );
+    },
+    mend: async (lab) => void (await askRabbit(lab, "DELETE", "queues/%2F/orders/contents")),
+  },
+  {
+    name: "database-gone",
+    about: "PostgreSQL is down, and the shop answers 503",
+    parts: ["postgres", "shop"],
+    async break(lab) {
+      visit(lab);
+      await lab.end("postgres");
+    },
+    async mend(lab) {
+      const { postgres } = await import("../parts/databases.ts");
+      await postgres.start(lab);
+    },
+  },
+];

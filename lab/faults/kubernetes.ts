@@ -1,0 +1,126 @@
+import type { Lab } from "../lab.ts";
+import type { Fault } from "../part.ts";
+import {
+  bindPod,
+  kubectl,
+  kubernetes,
+  podNames,
+  setNodeReady,
+  setStatus,
+} from "../parts/kubernetes.ts";
+
+/** What goes wrong in a cluster. Where a kubelet would say so, the lab says it in its place. */
+
+function patch(lab: Lab, what: string, name: string, change: object): void {
+  kubectl(lab, [
+    "patch",
+    what,
+    name,
+    "-n",
+    "shop",
+    "--type",
+    "merge",
+    "-p",
+    JSON.stringify(change),
+  ]);
+}
+
+/** Pods of a workload as its newest template makes them, with a state that a kubelet reports. */
+async function report(lab: Lab, app: string, container: object, ready = false): Promise<void> {
+  await lab.until(`pods of ${app}`, async () => podNames(lab, "shop", `app=${app}`).length > 0);
+  for (const pod of podNames(lab, "shop", `app=${app}`)) {
+    await bindPod(lab, "shop", pod);
+    setStatus(lab, "shop", pod, (each) => ({ ...each, ...container, ready }), {
+      phase: "Running",
+      ready: ready ? "True" : "False",
+    });
+  }
+}
+
+const RUNS = { state: { running: { startedAt: "2026-01-01T00:00:00Z" } }, restartCount: 0 };
+const healthy = (lab: Lab, app: string) => report(lab, app, RUNS, true);
+
+export const KUBERNETES_FAULTS: readonly Fault[] = [
+  {
+    name: "wrong-selector",
+    about: "the service cart selects pods that are called otherwise",
+    parts: ["kubernetes"],
+    async break(lab) {
+      patch(lab, "service", "cart", { spec: { selector: { app: "carts" } } });
+    },
+    async mend(lab) {
+      patch(lab, "service", "cart", { spec: { selector: { app: "cart" } } });
+    },
+  },
+  {
+    name: "quota",
+    about: "a quota of pods keeps web from growing",
+    parts: ["kubernetes"],
+    async break(lab) {
+      const quota = {
+        apiVersion: "v1",
+        kind: "ResourceQuota",
+        metadata: { name: "pods" },
+        spec: { hard: { pods: "3" } },
+      };
+      kubectl(lab, ["apply", "-n", "shop", "-f", "-"], quota);
+      kubectl(lab, ["scale", "deployment/web", "-n", "shop", "--replicas=4"]);
+    },
+    async mend(lab) {
+      kubectl(lab, ["delete", "resourcequota", "pods", "-n", "shop"]);
+      kubectl(lab, ["scale", "deployment/web", "-n", "shop", "--replicas=1"]);
+    },
+  },
+  {
+    name: "crash-loop",
+    about: "web crashes at its start",
+    parts: ["kubernetes"],
+    break: (lab) =>
+      report(lab, "web", {
+        restartCount: 7,
+        state: {
+          waiting: {
+            reason: "CrashLoopBackOff",
+            message: "back-off 5m0s restarting failed container=web",
+          },
+        },
+        lastState: {
+          terminated: {
+            exitCode: 1,
+            reason: "Error",
+            startedAt: "2026-01-01T00:00:00Z",
+            finishedAt: "2026-01-01T00:00:01Z",
+          },
+        },
+      }),
+    mend: (lab) => healthy(lab, "web"),
+  },
+  {
+    name: "wrong-image",
+    about: "a tag of db's image does not exist",
+    parts: ["kubernetes"],
+    async break(lab) {
+      const message = 'Back-off pulling image "registry.example.com/db:1.4.3-missing"';
+      await report(lab, "db", { state: { waiting: { reason: "ImagePullBackOff", message } } });
+    },
+    mend: (lab) => healthy(lab, "db"),
+  },
+  {
+    name: "node-down",
+    about: "the node does not answer",
+    parts: ["kubernetes"],
+    async break(lab) {
+      setNodeReady(lab, "node-1", "False");
+    },
+    async mend(lab) {
+      setNodeReady(lab, "node-1", "True");
+    },
+  },
+  {
+    name: "cluster-gone",
+    about: "the Kubernetes API does not answer",
+    parts: ["kubernetes"],
+    break: (lab) => lab.end("kubernetes"),
+    mend: (lab) => kubernetes.start(lab),
+  },
+];

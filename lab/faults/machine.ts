@@ -1,0 +1,95 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import type { Lab } from "../lab.ts";
+import type { Fault } from "../part.ts";
+import { startContainer } from "../parts/containers.ts";
+import { startServer } from "../parts/metrics.ts";
+
+/** The machine, its containers and what watches it. */
+
+async function askAlertmanager(
+  lab: Lab,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Response> {
+  return fetch(`http://127.0.0.1:${lab.state.ports["alertmanager"]}/api/v2/${path}`, {
+    method,
+    headers: { "content-type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(5_000),
+  });
+}
+
+const silenceList = z.array(
+  z.object({ id: z.string(), createdBy: z.string(), status: z.object({ state: z.string() }) }),
+);
+
+const HOUR_MS = 3_600_000;
+
+export const MACHINE_FAULTS: readonly Fault[] = [
+  {
+    name: "disk-full",
+    about: "a file system of 16 MB is full",
+    parts: [],
+    async break(lab) {
+      const folder = lab.place("disk");
+      lab.output(["mount", "-t", "tmpfs", "-o", "size=16m", "lab-disk", folder]);
+      writeFileSync(join(folder, "core.4711"), Buffer.alloc(15.9 * 1024 * 1024));
+    },
+    async mend(lab) {
+      lab.output(["umount", join(lab.folder, "disk")]);
+    },
+  },
+  {
+    name: "cpu-hog",
+    about: "a process uses a whole core for nothing",
+    parts: [],
+    async break(lab) {
+      lab.run("cpu-hog", ["nice", "-n", "19", "sh", "-c", "while :; do :; done"]);
+    },
+    mend: (lab) => lab.end("cpu-hog"),
+  },
+  {
+    name: "container-exits",
+    about: "the container cart ends with an error, since its address of the database is missing",
+    parts: ["containers"],
+    async break(lab) {
+      startContainer(lab, "cart", "echo 'FATAL: DATABASE_URL is not set'; exit 3");
+    },
+    async mend(lab) {
+      startContainer(lab, "cart", "echo cart listens; exec sleep 100000");
+    },
+  },
+  {
+    name: "exporter-down",
+    about: "the node exporter is gone, so Prometheus knows nothing of the machine",
+    parts: ["metrics"],
+    break: (lab) => lab.end("node"),
+    async mend(lab) {
+      startServer(lab, join(lab.folder, "metrics"), "node");
+    },
+  },
+  {
+    name: "forgotten-silence",
+    about: "a silence hides every critical alert until tomorrow",
+    parts: ["metrics"],
+    async break(lab) {
+      const now = Date.now();
+      await askAlertmanager(lab, "POST", "silences", {
+        matchers: [{ name: "severity", value: "critical", isRegex: false, isEqual: true }],
+        startsAt: new Date(now).toISOString(),
+        endsAt: new Date(now + 24 * HOUR_MS).toISOString(),
+        createdBy: "lab",
+        comment: "during the move",
+      });
+    },
+    async mend(lab) {
+      const answer = await askAlertmanager(lab, "GET", "silences");
+      for (const { id, createdBy, status } of silenceList.parse(await answer.json()))
+        if (createdBy === "lab" && status.state !== "expired")
+          await askAlertmanager(lab, "DELETE", `silence/${id}`);
+    },
+  },
+];

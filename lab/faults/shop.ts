@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import type { Lab } from "../lab.ts";
+import type { Fault } from "../part.ts";
+import { makeCertificate, shop } from "../parts/shop.ts";
+
+/** The shop and what stands in front of it. */
+
+/** People who visit the shop, three times a second: without them its metrics say nothing. */
+export function visit(lab: Lab): void {
+  if (lab.isRunning("visitors")) return;
+  const url = `http://127.0.0.1:${lab.state.ports["web"]}/`;
+  lab.run("visitors", [
+    "sh",
+    "-c",
+    `while :; do curl -s -m 5 -o /dev/null ${url}; sleep 0.3; done`,
+  ]);
+}
+
+async function tellApp(lab: Lab, query: string): Promise<void> {
+  visit(lab);
+  const url = `http://127.0.0.1:${lab.state.ports["app"]}/fault?${query}`;
+  await fetch(url, { method: "POST", signal: AbortSignal.timeout(5_000) });
+}
+
+function reloadNginx(lab: Lab): void {
+  const folder = join(lab.folder, "nginx");
+  lab.output(["nginx", "-p", folder, "-c", join(folder, "nginx.conf"), "-s", "reload"]);
+}
+
+/** Runs the app once more, as a deploy does. */
+async function deploy(lab: Lab, version: string): Promise<void> {
+  await lab.end("app");
+  const env = {
+    PORT: String(lab.state.ports["app"]),
+    POSTGRES_PORT: String(lab.state.ports["postgres"]),
+    VERSION: version,
+  };
+  lab.run("app", [process.execPath, join(import.meta.dirname, "../app.ts")], { env });
+  const url = `http://127.0.0.1:${lab.state.ports["app"]}/healthz`;
+  await lab.until("the app", async () => (await fetch(url)).ok);
+}
+
+export const SHOP_FAULTS: readonly Fault[] = [
+  {
+    name: "upstream-down",
+    about: "the app behind nginx is gone: 502 for everybody",
+    parts: ["postgres", "shop"],
+    break: (lab) => lab.end("app"),
+    mend: (lab) => shop.start(lab),
+  },
+  {
+    name: "latency",
+    about: "the app takes three seconds for each request",
+    parts: ["postgres", "shop"],
+    break: (lab) => tellApp(lab, "latencyMs=3000"),
+    mend: (lab) => tellApp(lab, "latencyMs=0"),
+  },
+  {
+    name: "bad-deploy",
+    about: "version v2 of the app fails four requests in five",
+    parts: ["postgres", "shop"],
+    async break(lab) {
+      await deploy(lab, "v2");
+      await tellApp(lab, "errors=0.8");
+    },
+    async mend(lab) {
+      await deploy(lab, "v1");
+    },
+  },
+  {
+    name: "memory-hog",
+    about: "the app holds 400 MB",
+    parts: ["postgres", "shop"],
+    break: (lab) => tellApp(lab, "memoryMb=400"),
+    mend: (lab) => tellApp(lab, "memoryMb=0"),
+  },
+  {
+    name: "expired-certificate",
+    about: "nginx's certificate has ended",
+    parts: ["postgres", "shop"],
+    async break(lab) {
+      makeCertificate(join(lab.folder, "nginx"), 0, lab.output);
+      reloadNginx(lab);
+    },
+    async mend(lab) {
+      makeCertificate(join(lab.folder, "nginx"), 90, lab.output);
+      reloadNginx(lab);
+    },
+  },
+];

@@ -1,0 +1,64 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { FAULTS } from "./faults.ts";
+import { type Lab, openLab, removeLab } from "./lab.ts";
+import { installParts, PARTS } from "./parts.ts";
+
+/** `npm run lab`: real servers on loopback, and what can go wrong with them. */
+
+const USAGE = `npm run lab                    starts what can be started here, and says how it is reached
+npm run lab -- start <part…>   starts these parts: ${PARTS.map(({ name }) => name).join(", ")}
+npm run lab -- faults          lists what can be broken
+npm run lab -- break <fault>   breaks it
+npm run lab -- mend <fault>    mends it
+npm run lab -- stop            ends everything and takes the lab away
+`;
+
+async function start(lab: Lab, names: readonly string[]): Promise<void> {
+  const wanted = PARTS.filter(({ name }) => names.length === 0 || names.includes(name));
+  const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
+  if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(", ")}.\n${USAGE}`);
+  const here = wanted.filter((part) => {
+    const why = part.missing?.();
+    if (why !== undefined) console.log(`${part.name}: not here; ${why}`);
+    return why === undefined;
+  });
+  installParts(here);
+  for (const part of here) {
+    await part.start(lab);
+    lab.save();
+    console.log(`${part.name}: runs`);
+  }
+  const file = join(lab.folder, "env");
+  const lines = Object.entries(lab.state.variables).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(file, lines.join(""));
+  console.log(`\n${lines.join("")}\nTo let the bot see it: set -a; . ${file}; set +a; npm start`);
+}
+
+async function change(lab: Lab, way: "break" | "mend", name: string | undefined): Promise<void> {
+  const fault = FAULTS.find((each) => each.name === name);
+  if (fault === undefined)
+    throw new Error(`There is no fault ${name ?? ""}. \`npm run lab -- faults\` lists them.`);
+  await fault[way](lab);
+  const others = lab.state.broken.filter((each) => each !== fault.name);
+  lab.state.broken = way === "break" ? [...others, fault.name] : others;
+  lab.save();
+  console.log(way === "break" ? `broken: ${fault.about}` : `mended: ${fault.name}`);
+}
+
+const [command = "start", ...words] = process.argv.slice(2);
+const lab = openLab();
+try {
+  if (command === "start") await start(lab, words);
+  else if (command === "break" || command === "mend") await change(lab, command, words[0]);
+  else if (command === "stop") await removeLab(lab);
+  else if (command === "faults")
+    for (const { name, about } of FAULTS)
+      console.log(`${lab.state.broken.includes(name) ? "✗" : " "} ${name.padEnd(24)} ${about}`);
+  else console.log(USAGE);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+// Clients of servers that a fault stopped may hold the process.
+process.exit();

@@ -1,0 +1,11 @@
+import { openPostgres } from "./clients.ts";
+
+/** Sessions with the lab's PostgreSQL, one a query, that stay open: `node lab/sessions.ts <port> <query…>` */
+
+const [port = "0", ...queries] = process.argv.slice(2);
+for (const query of queries) {
+  const client = await openPostgres(Number(port), "postgres");
+  // One that waits for another's lock answers when that is gone.
+  client.query(query).catch(() => {});
+}
+setInterval(() => {}, 60_000);
