@@ -66,21 +66,24 @@ function setFault(query: URLSearchParams): void {
     fault.held = [Buffer.alloc(Math.min(Number(memoryMb), 512) * 1024 * 1024, 1)];
 }
 
+async function answer(response: http.ServerResponse): Promise<void> {
+  const began = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, fault.latencyMs));
+  const { status, text } = await order();
+  counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
+  seconds += (performance.now() - began) / 1_000;
+  requests += 1;
+  response.writeHead(status).end(text);
+}
+
 http
-  .createServer(async (request, response) => {
+  .createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://shop");
-    if (url.pathname === "/metrics") return void response.end(metrics());
-    if (url.pathname === "/healthz") return void response.end("ok");
-    if (url.pathname === "/fault" && request.method === "POST") {
+    if (url.pathname === "/metrics") response.end(metrics());
+    else if (url.pathname === "/healthz") response.end("ok");
+    else if (url.pathname === "/fault" && request.method === "POST") {
       setFault(url.searchParams);
-      return void response.end("ok");
-    }
-    const began = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, fault.latencyMs));
-    const { status, text } = await order();
-    counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
-    seconds += (performance.now() - began) / 1_000;
-    requests += 1;
-    response.writeHead(status).end(text);
+      response.end("ok");
+    } else void answer(response);
   })
   .listen(Number(PORT), "127.0.0.1", () => log("INFO", `${VERSION} listens on ${PORT}`));

@@ -153,7 +153,7 @@ export function openLab(folder = labFolder()): Lab {
 
 /** Ends every program of the lab and takes its folder away. */
 export async function removeLab(lab: Lab): Promise<void> {
-  for (const name of Object.keys(lab.state.pids).reverse()) await lab.end(name);
+  for (const name of Object.keys(lab.state.pids).toReversed()) await lab.end(name);
   rmSync(lab.folder, { recursive: true, force: true });
 }
 

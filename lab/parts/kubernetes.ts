@@ -150,11 +150,11 @@ export function setStatus(
 
 /** Sets what a kubelet reports of its node. */
 export function setNodeReady(lab: Lab, name: string, status: "True" | "False"): void {
-  const node = JSON.parse(kubectl(lab, ["get", "node", name, "-o", "json"]));
+  const seen = JSON.parse(kubectl(lab, ["get", "node", name, "-o", "json"]));
   const now = new Date().toISOString().replace(/\.\d+/, "");
   const amounts = { cpu: "4", memory: "8Gi", pods: "110" };
   const reason = status === "True" ? "KubeletReady" : "KubeletNotReady";
-  node.status = {
+  seen.status = {
     capacity: amounts,
     allocatable: amounts,
     conditions: [
@@ -169,7 +169,7 @@ export function setNodeReady(lab: Lab, name: string, status: "True" | "False"): 
     ],
     addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
   };
-  kubectl(lab, ["replace", "--raw", `/api/v1/nodes/${name}/status`, "-f", "-"], node);
+  kubectl(lab, ["replace", "--raw", `/api/v1/nodes/${name}/status`, "-f", "-"], seen);
 }
 
 function node(name: string): object {

@@ -21,7 +21,7 @@ const pemFile = z.string().transform((path, ctx) => {
   }
 });
 
-const instance = z
+const serverSettings = z
   .strictObject({
     url: baseUrl.describe("Its address."),
     token: variable.optional().describe("The variable that holds its bearer token."),
@@ -39,7 +39,7 @@ const instance = z
     message: "expected user and password together",
   });
 
-type Instance = z.infer<typeof instance>;
+type Instance = z.infer<typeof serverSettings>;
 
 /** The name that the one server has which variables name. */
 export const ONLY = "default";
@@ -79,7 +79,7 @@ export function instanceSettings({
       z
         .record(
           z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, "expected a short name such as prod"),
-          instance,
+          serverSettings,
         )
         .default({}),
       `Several of them: \`<name>: { url, token, user, password, ca, insecure }\`; \`token\` and \`password\` are names of variables.`,

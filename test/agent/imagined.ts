@@ -202,7 +202,11 @@ function runIfStarted(world: Imagined, call: Call, tape: Tape): void {
   const outcome = tape() % 4 === 3 ? bad : "ok";
   const text = `result ${tape() % 3}`;
   const facts = { outcome, text, ms: 1, artifacts: [], files: [], findings: [], gaps: [] } as const;
-  conclude(world, { do: "run", call, facts: { ...facts, artifacts: [], files: [], findings: [], gaps: [] } });
+  conclude(world, {
+    do: "run",
+    call,
+    facts: { ...facts, artifacts: [], files: [], findings: [], gaps: [] },
+  });
 }
 
 function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {

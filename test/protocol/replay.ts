@@ -143,8 +143,20 @@ export class Replay {
       return { do: "prepare", key, call, facts };
     }
     if (letter === "F") {
-      const facts = { outcome: "ok", text: "", ms: 1, artifacts: [], files: [], findings: [], gaps: [] } as const;
-      return { do: "run", call, facts: { ...facts, artifacts: [], files: [], findings: [], gaps: [] } };
+      const facts = {
+        outcome: "ok",
+        text: "",
+        ms: 1,
+        artifacts: [],
+        files: [],
+        findings: [],
+        gaps: [],
+      } as const;
+      return {
+        do: "run",
+        call,
+        facts: { ...facts, artifacts: [], files: [], findings: [], gaps: [] },
+      };
     }
     if (letter === "U") {
       const facts = { kind: "verified", verdict: "unknown", evidence: "" } as const;

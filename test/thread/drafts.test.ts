@@ -110,7 +110,15 @@ test("a result is written once", () => {
   const { thread, call, write } = asked();
   const facts = { kind: "allow", prepared: PREPARED } as const;
   write(...made(thread, { do: "prepare", key: "", call, facts }));
-  const result = { outcome: "ok" as const, text: "done", ms: 1, artifacts: [], files: [], findings: [], gaps: [] };
+  const result = {
+    outcome: "ok" as const,
+    text: "done",
+    ms: 1,
+    artifacts: [],
+    files: [],
+    findings: [],
+    gaps: [],
+  };
   const ran: Learned = { do: "run", call, facts: result };
   write(...made(thread, ran));
   expect(call.finished?.text).toBe("done");

@@ -61,7 +61,9 @@ export function killCard(changes: Partial<ActionCard> = {}): ActionCard {
 
 export function answerOf(run: string, text: string): Answer {
   const result = { call: `${run}.t1`, tool: "http_check", args: { url: "http://a/" }, text };
-  const results = [{ ...result, outcome: "ok" as const, artifacts: [], findings: [], gaps: [], ms: 34 }];
+  const results = [
+    { ...result, outcome: "ok" as const, artifacts: [], findings: [], gaps: [], ms: 34 },
+  ];
   return { kind: "answer", run, status: "completed", text: undefined, results, isModelRun: false };
 }
 

@@ -102,7 +102,9 @@ describe("a conversation in the terminal", () => {
     const left = person.open();
     const call = { call: "r1.t1", tool: "read_log", args: { unit: "nginx" }, ms: 1234 };
     const artifacts = [{ id: "9f3a", bytes: 70_000 }];
-    const results = [{ ...call, outcome: "error" as const, text: "cut\n", artifacts, findings: [], gaps: [] }];
+    const results = [
+      { ...call, outcome: "error" as const, text: "cut\n", artifacts, findings: [], gaps: [] },
+    ];
     const view = person.view();
     const failed = { ...answerOf("r1", ""), status: "failed" as const };
     await view.post({ ...failed, results });
