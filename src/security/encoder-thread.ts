@@ -13,15 +13,21 @@ const MAX_MS = 30_000;
  * no memory left) or takes longer than `maxMs` is not shown: the caller gets the error, and the next text a new thread.
  */
 export function createAside(
-  held: readonly HeldSecret[],
+  held: () => readonly HeldSecret[],
   maxMs = MAX_MS,
 ): (asked: EncoderCall) => Promise<string> {
   let thread: Worker | undefined;
+  let known: readonly HeldSecret[] = [];
   const inTurn = createTurns<"thread">();
 
   async function ask(asked: EncoderCall): Promise<string> {
+    if (thread !== undefined && known !== held()) {
+      void thread.terminate();
+      thread = undefined;
+    }
+    known = held();
     thread ??= new Worker(new URL("./encoder-worker.ts", import.meta.url), {
-      workerData: held,
+      workerData: known,
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 512 },

@@ -17,7 +17,9 @@ export interface Encoder extends EncoderMethods {
   };
   /** Characters that the longest held value takes up when it is written down at length. */
   readonly reach: number;
-  /** What `createEncoder` was given, for a thread that has to make its own. */
+  /** Holds one more value from now on, such as a token that a tool got at run time; the newest 20 of them are held. */
+  learn(secret: HeldSecret): void;
+  /** Every value that is held, for a thread that has to make its own encoder. */
   readonly held: readonly HeldSecret[];
 }
 
@@ -39,11 +41,53 @@ const MOST_REACH = 32 * 1_024;
 /** The rules take up to 2 ms for 1 KiB of a text that was made to be slow, and nothing may hold the loop for 100 ms. */
 const MAX_AT_ONCE = 16 * 1_024;
 
-export function createEncoder(held: readonly HeldSecret[]): Encoder {
-  const redactor = createRedactor(held);
+/** A token that is renewed is learned each time; older ones have ended. */
+const MAX_LEARNED = 20;
+
+export function createEncoder(given: readonly HeldSecret[]): Encoder {
+  let learned: readonly HeldSecret[] = [];
+  let held = given;
+  let methods = methodsFor(held);
+  let reach = reachOf(held);
+  const inThread = createAside(() => held);
+  const aside = async (call: EncoderCall): Promise<string> =>
+    call[1].length > MAX_AT_ONCE ? inThread(call) : callMethod(methods, call);
+  return {
+    encode: (text) => methods.encode(text),
+    hide: (text) => methods.hide(text),
+    encodeWithin: (text, from, to) => methods.encodeWithin(text, from, to),
+    encodeCut: (text, cut) => methods.encodeCut(text, cut),
+    aside: {
+      encode: (text) => aside(["encode", text]),
+      hide: (text) => aside(["hide", text]),
+      encodeWithin: (text, from, to) => aside(["encodeWithin", text, from, to]),
+      encodeCut: (text, cut) => aside(["encodeCut", text, cut]),
+    },
+    learn(secret) {
+      if (held.some(({ value }) => value === secret.value)) return;
+      learned = [...learned, secret].slice(-MAX_LEARNED);
+      held = [...given, ...learned];
+      methods = methodsFor(held);
+      reach = reachOf(held);
+    },
+    get reach() {
+      return reach;
+    },
+    get held() {
+      return held;
+    },
+  };
+}
+
+function reachOf(held: readonly HeldSecret[]): number {
   const longest = Math.max(0, ...held.map(({ value }) => value.length));
-  const reach = Math.min(MOST_REACH, Math.max(LEAST_REACH, MOST_PER_CHARACTER * longest));
-  const methods: EncoderMethods = {
+  return Math.min(MOST_REACH, Math.max(LEAST_REACH, MOST_PER_CHARACTER * longest));
+}
+
+function methodsFor(held: readonly HeldSecret[]): EncoderMethods {
+  const redactor = createRedactor(held);
+  const reach = reachOf(held);
+  return {
     encode: (text) => encodeText(text, redactor),
     hide: (text) => redactor.redact(text),
     encodeWithin: (text, from, to) => redactor.redactWithin(text, from, to),
@@ -53,20 +97,6 @@ export function createEncoder(held: readonly HeldSecret[]): Encoder {
       const to = behind ? characterEnd(clean, clean.length - reach) : clean.length;
       return from >= to ? "" : redactor.redactWithin(clean, from, to);
     },
-  };
-  const inThread = createAside(held);
-  const aside = async (call: EncoderCall): Promise<string> =>
-    call[1].length > MAX_AT_ONCE ? inThread(call) : callMethod(methods, call);
-  return {
-    ...methods,
-    aside: {
-      encode: (text) => aside(["encode", text]),
-      hide: (text) => aside(["hide", text]),
-      encodeWithin: (text, from, to) => aside(["encodeWithin", text, from, to]),
-      encodeCut: (text, cut) => aside(["encodeCut", text, cut]),
-    },
-    reach,
-    held,
   };
 }
 

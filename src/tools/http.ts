@@ -119,7 +119,7 @@ interface Target {
 }
 
 async function targetOf(
-  { tool, permit, dial, network }: HttpParts,
+  { tool, permit, dial, network, encoder }: HttpParts,
   { url: written, endpoint: name }: HttpCall,
 ): Promise<Target> {
   if (name === undefined) {
@@ -141,7 +141,7 @@ async function targetOf(
     url,
     dial: (_host, _port, limit) => dialEndpoint(network, endpoint, limit.signal),
     tls: endpoint.tls,
-    credential: headerOf(await credentialOf(endpoint)),
+    credential: headerOf(await credentialOf(endpoint, `${tool.name}.${name}`, encoder)),
     permit: async (next) =>
       isBelow(next, base) ? undefined : `The configuration only names ${base.href}`,
   };
@@ -177,8 +177,16 @@ export function dialEndpoint(
   return network.dial(host, Number(port) || (PORTS[protocol] ?? 0), { signal, configured: true });
 }
 
-async function credentialOf({ credential }: Endpoint): Promise<Credential | undefined> {
-  return typeof credential === "function" ? credential() : credential;
+/** One that changes is held from its first use on. */
+async function credentialOf(
+  { credential }: Endpoint,
+  name: string,
+  encoder: Encoder,
+): Promise<Credential | undefined> {
+  if (typeof credential !== "function") return credential;
+  const now = await credential();
+  if (now !== undefined) encoder.learn({ name, value: now.secret });
+  return now;
 }
 
 function baseOf({ url }: Endpoint): URL {

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Credential } from "../../src/tools/http.ts";
 import { SERVER } from "./dialing.ts";
 import { listenRaw } from "./network/servers.ts";
-import { bearer, contextOf, listening, redirectTo, SECRET } from "./http-parts.ts";
+import { bearer, contextOf, listening, redirectTo, SECRET, encoder } from "./http-parts.ts";
 
 /** What the configuration names for a tool, on real servers. */
 
@@ -151,6 +151,7 @@ describe("a request to an endpoint", () => {
   test("asks for its credential each time where that changes", async () => {
     const server = await listening();
     const secrets = ["first-of-two-tokens", "second-of-two-tokens"];
+    expect(encoder.encode("second-of-two-tokens")).toBe("second-of-two-tokens");
     const credential = async (): Promise<Credential> => ({
       kind: "bearer",
       secret: secrets.shift() ?? "",
@@ -162,6 +163,9 @@ describe("a request to an endpoint", () => {
       "Bearer first-of-two-tokens",
       "Bearer second-of-two-tokens",
     ]);
+    const long = `${"x ".repeat(20_000)}first-of-two-tokens`;
+    expect(encoder.encode("second-of-two-tokens")).toBe("[secret:ask.api]");
+    expect(await encoder.aside.encode(long)).toMatch(/x \[secret:ask\.api\]$/);
   });
 
   test("of a protocol of its own is connected to by its name", async () => {

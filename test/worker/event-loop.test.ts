@@ -94,10 +94,10 @@ test("long texts asked for together each get their own answer", async () => {
 
 test("a text that takes too long to encode is given up, and the next one gets a thread of its own", async () => {
   // A thread does not even start in a millisecond.
-  const hurried = createAside([], 1);
+  const hurried = createAside(() => [], 1);
   for (const text of ["first", "second"])
     await expect(hurried(["encode", text])).rejects.toMatchObject({ name: "AbortError" });
-  expect(await createAside([])(["encode", "third"])).toBe("third");
+  expect(await createAside(() => [])(["encode", "third"])).toBe("third");
 });
 
 test("what is shown of a draft ends before its last words, and is found in time in proportion to it", async () => {
