@@ -141,7 +141,7 @@ export function instanceArgument(endpoints: Readonly<Record<string, Endpoint>>):
 /** The server that a call is for. */
 export function instanceOf(
   input: { instance?: string | undefined },
-  endpoints: Readonly<Record<string, Endpoint>>,
+  endpoints: Readonly<Record<string, object>>,
 ): string {
   return input.instance ?? Object.keys(endpoints)[0] ?? ONLY;
 }

@@ -4,12 +4,20 @@ import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
 import type { Integration, ToolParts } from "./integration.ts";
 import { network } from "./network/integration.ts";
+import { postgres } from "./postgres/integration.ts";
 import { skills } from "./skills/integration.ts";
 import { thread } from "./thread/integration.ts";
 import type { Tool } from "./tool.ts";
 
 /** Every integration, in the order that lists show their tools: one line for each folder. */
-export const INTEGRATIONS: readonly Integration[] = [network, host, thread, incidents, skills];
+export const INTEGRATIONS: readonly Integration[] = [
+  network,
+  host,
+  thread,
+  incidents,
+  skills,
+  postgres,
+];
 
 function noLedger(): never {
   throw new BotError("NOT_AVAILABLE", "There is no record of incidents here.");

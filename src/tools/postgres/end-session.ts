@@ -1,0 +1,143 @@
+import * as z from "zod";
+import { BotError } from "../../core/errors.ts";
+import { formatElapsed } from "../../core/instant.ts";
+import { counted } from "../../core/text.ts";
+import { instanceArgument } from "../instances.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
+import { inSession, type Row } from "./client.ts";
+import { databaseFor, nameOf, number, oneStatement, type PostgresParts, text } from "./parts.ts";
+
+const SESSION = `
+SELECT pid, usename AS user, datname AS database, application_name AS app, client_addr::text AS client, state, query,
+  backend_start::text AS started, extract(epoch FROM now() - state_change)::float8 AS state_s,
+  (SELECT count(*)::int FROM pg_stat_activity w WHERE s.pid = ANY(pg_blocking_pids(w.pid))) AS holds_up
+FROM pg_stat_activity s WHERE pid = $1 AND backend_type = 'client backend'`;
+
+const WAYS = {
+  cancel: {
+    sql: "SELECT pg_cancel_backend($1) AS sent",
+    does: "Its statement ends with an error; the session and its transaction stay.",
+  },
+  terminate: {
+    sql: "SELECT pg_terminate_backend($1) AS sent",
+    does: "The session ends, and what its transaction did is rolled back.",
+  },
+} as const;
+
+/** How long the server may take to end it before the read-back says that it has not. */
+const END_MS = 2_000;
+const LOOK_MS = 100;
+
+export function createEndSession(parts: PostgresParts) {
+  const input = z.strictObject({
+    pid: z.int().positive().describe("The session's process id, as postgres_diagnose shows it"),
+    how: z
+      .enum(["cancel", "terminate"])
+      .default("terminate")
+      .describe(
+        "cancel: only its statement; terminate: the whole session. One that is idle in a transaction has to be terminated",
+      ),
+    started: z
+      .string()
+      .optional()
+      .describe("Filled in by the bot: when the session began, so that it is this one"),
+    ...instanceArgument(parts.endpoints),
+  });
+  type Input = z.infer<typeof input>;
+
+  async function find(
+    { pid, started, ...which }: Input,
+    ctx: ToolContext,
+  ): Promise<Row | undefined> {
+    return inSession(ctx, databaseFor(parts, which), async ({ rows }) => {
+      const [found] = await rows(SESSION, [pid]);
+      return started === undefined || text(found?.["started"]) === started ? found : undefined;
+    });
+  }
+
+  async function findOrThrow(asked: Input, ctx: ToolContext): Promise<Row> {
+    const found = await find(asked, ctx);
+    if (found !== undefined) return found;
+    const again = asked.started === undefined ? "" : ", or it is another's by now";
+    throw new BotError(
+      "PRECHECK_FAILED",
+      `There is no session ${asked.pid}${again}. postgres_diagnose lists them.`,
+    );
+  }
+
+  return defineTool({
+    name: "postgres_end_session",
+    summary: "cancels a statement or ends a session in PostgreSQL",
+    description:
+      "Cancels the statement of one PostgreSQL session, or ends the session, such as one that holds locks that others wait for. postgres_diagnose names its pid.",
+    input,
+    effect: "destructive",
+    endpoints: parts.endpoints,
+    timeoutMs: 20_000,
+    resource: ({ pid, ...which }) =>
+      `session ${pid} of ${nameOf(parts, databaseFor(parts, which))}`,
+    async pin(asked, ctx) {
+      const { started } = await findOrThrow(asked, ctx);
+      return { ...asked, started: text(started) };
+    },
+    async precheck(asked, ctx) {
+      await findOrThrow(asked, ctx);
+    },
+    async preview(asked, ctx) {
+      const row = await findOrThrow(asked, ctx);
+      const from = [row["app"], row["client"]]
+        .map(text)
+        .filter((part) => part !== "")
+        .join(", ");
+      const held = number(row["holds_up"]);
+      return {
+        lines: [
+          { label: "Server", value: nameOf(parts, databaseFor(parts, asked)) },
+          {
+            label: "Session",
+            value: `${asked.pid}, ${text(row["user"])}${from === "" ? "" : ` (${from})`}`,
+          },
+          {
+            label: "State",
+            value: `${text(row["state"])} for ${formatElapsed(number(row["state_s"]) * 1_000)}`,
+          },
+          { label: "Statement", value: oneStatement(row["query"], 1_000) },
+        ],
+        blastRadius: `${WAYS[asked.how].does} ${counted(held, "session")} ${held === 1 ? "waits" : "wait"} for it.`,
+        undo: "It cannot be undone; whoever opened the session has to try again.",
+      };
+    },
+    async run(asked, ctx) {
+      return inSession(ctx, databaseFor(parts, asked), async ({ rows }) => {
+        const [answer] = await rows(WAYS[asked.how].sql, [asked.pid]);
+        if (answer?.["sent"] !== true)
+          return { text: "The server did not send the signal.", failed: true };
+        return { text: `The server was told to ${asked.how} ${asked.pid}.` };
+      });
+    },
+    async verify(asked, ctx) {
+      const deadline = Date.now() + END_MS;
+      for (;;) {
+        const row = await find(asked, ctx);
+        const isOver =
+          asked.how === "terminate" ? row === undefined : text(row?.["state"]) !== "active";
+        if (isOver)
+          return {
+            verdict: "done",
+            evidence:
+              asked.how === "terminate"
+                ? `session ${asked.pid} is gone`
+                : `session ${asked.pid} runs nothing`,
+          };
+        if (Date.now() > deadline)
+          return {
+            verdict: "not done",
+            evidence: `session ${asked.pid} is still ${text(row?.["state"])}`,
+          };
+        await new Promise((resolve) => {
+          setTimeout(resolve, LOOK_MS);
+        });
+      }
+    },
+  });
+}
