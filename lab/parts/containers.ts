@@ -53,7 +53,7 @@ export function startContainer(lab: Lab, name: string, script: string): void {
   );
 }
 
-export function podman(lab: Lab, ...words: string[]): string {
+function podman(lab: Lab, ...words: string[]): string {
   const folder = join(lab.folder, "podman");
   return lab.output(["podman", ...storage(folder), ...words], { env: environment(folder) });
 }

@@ -71,7 +71,7 @@ function cleaner(safe: (text: string) => string) {
 }
 
 /** `Service shop/web` */
-export function objectText({ kind, namespace, name }: Finding["object"]): string {
+function objectText({ kind, namespace, name }: Finding["object"]): string {
   return `${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`;
 }
 

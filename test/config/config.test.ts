@@ -92,6 +92,7 @@ describe("without any configuration", () => {
       },
       policyNames: [],
       warnings: [],
+      variables: {},
       secrets: [],
     });
   });

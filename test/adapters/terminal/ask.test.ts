@@ -113,6 +113,8 @@ describe("one question", () => {
       thread: HERE,
       status: "completed",
       text: null,
+      findings: [],
+      gaps: [],
       results: [
         {
           call: "r1.t1",
@@ -121,6 +123,8 @@ describe("one question", () => {
           outcome: "ok",
           text: "200 OK",
           artifacts: [],
+          findings: [],
+          gaps: [],
           ms: 34,
         },
       ],
