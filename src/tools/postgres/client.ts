@@ -60,7 +60,7 @@ export async function inSession<T>(
 function configOf({ user, password, database, tls }: Database, socket: Duplex): ClientConfig {
   // The connection is made, by our rules; the client only waits to be told so.
   const made = Object.assign(socket, {
-    connect: () => void queueMicrotask(() => socket.emit("connect")),
+    connect: () => queueMicrotask(() => socket.emit("connect")),
     setNoDelay: () => socket,
     setKeepAlive: () => socket,
   });

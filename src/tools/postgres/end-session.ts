@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import type { Preview } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { counted } from "../../core/text.ts";
 import { instanceArgument } from "../instances.ts";
-import { defineTool, type ToolContext } from "../tool.ts";
+import { defineTool, type ToolContext, type Verdict } from "../tool.ts";
 import { inSession, type Row } from "./client.ts";
 import { databaseFor, nameOf, number, oneStatement, type PostgresParts, text } from "./parts.ts";
 
@@ -28,8 +30,8 @@ const WAYS = {
 const END_MS = 2_000;
 const LOOK_MS = 100;
 
-export function createEndSession(parts: PostgresParts) {
-  const input = z.strictObject({
+function inputFor(parts: PostgresParts) {
+  return z.strictObject({
     pid: z.int().positive().describe("The session's process id, as postgres_diagnose shows it"),
     how: z
       .enum(["cancel", "terminate"])
@@ -43,69 +45,31 @@ export function createEndSession(parts: PostgresParts) {
       .describe("Filled in by the bot: when the session began, so that it is this one"),
     ...instanceArgument(parts.endpoints),
   });
-  type Input = z.infer<typeof input>;
+}
 
-  async function find(
-    { pid, started, ...which }: Input,
-    ctx: ToolContext,
-  ): Promise<Row | undefined> {
-    return inSession(ctx, databaseFor(parts, which), async ({ rows }) => {
-      const [found] = await rows(SESSION, [pid]);
-      return started === undefined || text(found?.["started"]) === started ? found : undefined;
-    });
-  }
+type Input = z.infer<ReturnType<typeof inputFor>>;
 
-  async function findOrThrow(asked: Input, ctx: ToolContext): Promise<Row> {
-    const found = await find(asked, ctx);
-    if (found !== undefined) return found;
-    const again = asked.started === undefined ? "" : ", or it is another's by now";
-    throw new BotError(
-      "PRECHECK_FAILED",
-      `There is no session ${asked.pid}${again}. postgres_diagnose lists them.`,
-    );
-  }
-
+export function createEndSession(parts: PostgresParts) {
   return defineTool({
     name: "postgres_end_session",
     summary: "cancels a statement or ends a session in PostgreSQL",
     description:
       "Cancels the statement of one PostgreSQL session, or ends the session, such as one that holds locks that others wait for. postgres_diagnose names its pid.",
-    input,
+    input: inputFor(parts),
     effect: "destructive",
     endpoints: parts.endpoints,
     timeoutMs: 20_000,
     resource: ({ pid, ...which }) =>
       `session ${pid} of ${nameOf(parts, databaseFor(parts, which))}`,
     async pin(asked, ctx) {
-      const { started } = await findOrThrow(asked, ctx);
+      const { started } = await findOrThrow(parts, asked, ctx);
       return { ...asked, started: text(started) };
     },
     async precheck(asked, ctx) {
-      await findOrThrow(asked, ctx);
+      await findOrThrow(parts, asked, ctx);
     },
     async preview(asked, ctx) {
-      const row = await findOrThrow(asked, ctx);
-      const from = [row["app"], row["client"]]
-        .map(text)
-        .filter((part) => part !== "")
-        .join(", ");
-      const held = number(row["holds_up"]);
-      return {
-        lines: [
-          { label: "Server", value: nameOf(parts, databaseFor(parts, asked)) },
-          {
-            label: "Session",
-            value: `${asked.pid}, ${text(row["user"])}${from === "" ? "" : ` (${from})`}`,
-          },
-          {
-            label: "State",
-            value: `${text(row["state"])} for ${formatElapsed(number(row["state_s"]) * 1_000)}`,
-          },
-          { label: "Statement", value: oneStatement(row["query"], 1_000) },
-        ],
-        blastRadius: `${WAYS[asked.how].does} ${counted(held, "session")} ${held === 1 ? "waits" : "wait"} for it.`,
-        undo: "It cannot be undone; whoever opened the session has to try again.",
-      };
+      return cardOf(parts, asked, await findOrThrow(parts, asked, ctx));
     },
     async run(asked, ctx) {
       return inSession(ctx, databaseFor(parts, asked), async ({ rows }) => {
@@ -115,29 +79,62 @@ export function createEndSession(parts: PostgresParts) {
         return { text: `The server was told to ${asked.how} ${asked.pid}.` };
       });
     },
-    async verify(asked, ctx) {
-      const deadline = Date.now() + END_MS;
-      for (;;) {
-        const row = await find(asked, ctx);
-        const isOver =
-          asked.how === "terminate" ? row === undefined : text(row?.["state"]) !== "active";
-        if (isOver)
-          return {
-            verdict: "done",
-            evidence:
-              asked.how === "terminate"
-                ? `session ${asked.pid} is gone`
-                : `session ${asked.pid} runs nothing`,
-          };
-        if (Date.now() > deadline)
-          return {
-            verdict: "not done",
-            evidence: `session ${asked.pid} is still ${text(row?.["state"])}`,
-          };
-        await new Promise((resolve) => {
-          setTimeout(resolve, LOOK_MS);
-        });
-      }
-    },
+    verify: (asked, ctx) => readBack(parts, asked, ctx),
   });
+}
+
+/** Undefined where it is gone, or another session has its number by now. */
+async function find(
+  parts: PostgresParts,
+  { pid, started, ...which }: Input,
+  ctx: ToolContext,
+): Promise<Row | undefined> {
+  return inSession(ctx, databaseFor(parts, which), async ({ rows }) => {
+    const [found] = await rows(SESSION, [pid]);
+    return started === undefined || text(found?.["started"]) === started ? found : undefined;
+  });
+}
+
+async function findOrThrow(parts: PostgresParts, asked: Input, ctx: ToolContext): Promise<Row> {
+  const found = await find(parts, asked, ctx);
+  if (found !== undefined) return found;
+  const again = asked.started === undefined ? "" : ", or it is another's by now";
+  throw new BotError(
+    "PRECHECK_FAILED",
+    `There is no session ${asked.pid}${again}. postgres_diagnose lists them.`,
+  );
+}
+
+function cardOf(parts: PostgresParts, asked: Input, row: Row): Preview {
+  const from = [row["app"], row["client"]].map(text).filter((part) => part !== "");
+  const opened = from.length === 0 ? "" : ` (${from.join(", ")})`;
+  const since = formatElapsed(number(row["state_s"]) * 1_000);
+  const held = number(row["holds_up"]);
+  return {
+    lines: [
+      { label: "Server", value: nameOf(parts, databaseFor(parts, asked)) },
+      { label: "Session", value: `${asked.pid}, ${text(row["user"])}${opened}` },
+      { label: "State", value: `${text(row["state"])} for ${since}` },
+      { label: "Statement", value: oneStatement(row["query"], 1_000) },
+    ],
+    blastRadius: `${WAYS[asked.how].does} ${counted(held, "session")} ${held === 1 ? "waits" : "wait"} for it.`,
+    undo: "It cannot be undone; whoever opened the session has to try again.",
+  };
+}
+
+/** The server ends it in its own time: it is looked for until it is gone. */
+async function readBack(parts: PostgresParts, asked: Input, ctx: ToolContext): Promise<Verdict> {
+  const deadline = Date.now() + END_MS;
+  for (;;) {
+    const row = await find(parts, asked, ctx);
+    if (row === undefined) return { verdict: "done", evidence: `session ${asked.pid} is gone` };
+    if (asked.how === "cancel" && text(row["state"]) !== "active")
+      return { verdict: "done", evidence: `session ${asked.pid} runs nothing` };
+    if (Date.now() > deadline)
+      return {
+        verdict: "not done",
+        evidence: `session ${asked.pid} is still ${text(row["state"])}`,
+      };
+    await sleep(LOOK_MS);
+  }
 }
