@@ -64,7 +64,13 @@ exit 0`;
  * A call throws BotError COMMAND_UNKNOWN; INPUT_INVALID for arguments that no program can be given; NOT_AVAILABLE
  * when the system does not start the program; TIMEOUT or ABORTED as the signal's reason says.
  */
-export function createExec(options: { encoder: Encoder; path?: string; tmpDir?: string }): Exec {
+export function createExec(options: {
+  encoder: Encoder;
+  path?: string;
+  tmpDir?: string;
+  /** Besides, or in place of, those. */
+  env?: Readonly<Record<string, string>>;
+}): Exec {
   const { encoder } = options;
   const path = options.path ?? DEFAULT_PATH;
   return async (argv, { timeoutMs, maxBytes = MAX_BYTES, ...call }) => {
@@ -77,7 +83,7 @@ export function createExec(options: { encoder: Encoder; path?: string; tmpDir?: 
     const home = await mkdtemp(join(options.tmpDir ?? tmpdir(), "watchkeeper-"));
     try {
       if (signal.aborted) throw stopped(program, signal.reason, 0);
-      const env = { PATH: path, LANG: "C.UTF-8", HOME: home };
+      const env = { PATH: path, LANG: "C.UTF-8", HOME: home, ...options.env };
       const setting = { env, cwd: call.cwd ?? home, maxBytes, signal, encoder };
       return await supervise([program, ...args], setting);
     } finally {

@@ -1,0 +1,59 @@
+import { showDuration } from "../../core/instant.ts";
+import { oneLine } from "../../core/text.ts";
+
+/** How rows of Kubernetes' tools are written. */
+
+const MAX_CELL = 200;
+
+/** Text of the cluster in a row: on one line, cut. */
+export function cell(text: string, maxLength = MAX_CELL): string {
+  const line = oneLine(text);
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
+}
+
+/** Columns as wide as their widest cell. */
+export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [head, ...rows].map((row) => row.map((text) => cell(text)));
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return cells
+    .map((row) =>
+      row
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** `2026-11-23 01:30:05 (4 min ago)` in UTC; what is no time as it is. */
+export function moment(iso: string, now = Date.now()): string {
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? iso || "unknown" : `${stamp(ms)} (${ago(iso, now)})`;
+}
+
+/** `2026-11-23 01:30:05` in UTC. */
+export function stamp(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** `4 min ago`, or `in 3 s` where clocks differ. */
+export function ago(iso: string, now = Date.now()): string {
+  const ms = Date.parse(iso);
+  if (Number.isNaN(ms)) return "unknown";
+  return ms > now ? `in ${showDuration(ms - now)}` : `${showDuration(now - ms)} ago`;
+}
+
+/** `0.25`, `1.5`: cores. */
+export function cores(value: number): string {
+  return value < 0.1 ? `${Math.round(value * 1_000)}m` : String(Number(value.toFixed(2)));
+}
+
+export function percent(part: number, whole: number): string {
+  return whole === 0 ? "–" : `${Math.round((part / whole) * 100)} %`;
+}
+
+/** The first `limit` lines, and how many more there are. */
+export function firstLines(lines: readonly string[], limit: number, what: string): string[] {
+  if (lines.length <= limit) return [...lines];
+  return [...lines.slice(0, limit), `… and ${lines.length - limit} more ${what}`];
+}

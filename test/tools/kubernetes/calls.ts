@@ -1,0 +1,46 @@
+import { createNetwork } from "../../../src/net/dial.ts";
+import { createEncoder, type Encoder } from "../../../src/security/encoder.ts";
+import { createDispatcher, type Dispatcher } from "../../../src/tools/dispatch.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+import { ASKER } from "../../fakes/asker.ts";
+import { noWorld } from "../../fakes/tool-context.ts";
+
+/** Calls of tools through the dispatcher, as runs make them. */
+
+/** On no machine of its own, so that only the endpoints' exception lets it reach loopback. */
+export function dispatcherOf(
+  tools: readonly Tool[],
+  encoder: Encoder = createEncoder([]),
+): Dispatcher {
+  const network = createNetwork({ allow: [], local: false });
+  return createDispatcher({ ...noWorld, network, encoder, host: "here", tools });
+}
+
+const quiet = () => new AbortController().signal;
+
+/** Prepares, shows and runs it. */
+export async function call(
+  dispatcher: Dispatcher,
+  tool: string,
+  args: Record<string, unknown>,
+  options: { signal?: AbortSignal } = {},
+) {
+  const { signal = quiet() } = options;
+  const prepared = await dispatcher.prepare(tool, args as never, signal);
+  const preview =
+    prepared.effect === "read" ? undefined : await dispatcher.preview(prepared, signal);
+  const finished = await dispatcher.run(tool, prepared.args, {
+    signal,
+    keep: async (bytes) => ({ id: "kept", bytes: bytes.length }),
+    artifact: async () => new Uint8Array(),
+    startedAt: Date.now(),
+    asker: ASKER,
+  });
+  return { ...finished, prepared, preview };
+}
+
+/** Everything that a card shows. */
+export function cardText(preview: Awaited<ReturnType<typeof call>>["preview"]): string {
+  const { lines = [], blastRadius = "", undo = "" } = preview ?? {};
+  return [...lines.map(({ label, value }) => `${label}: ${value}`), blastRadius, undo].join("\n");
+}
