@@ -144,6 +144,8 @@ async function ask(
       accept: "*/*",
       "accept-encoding": "gzip, br",
       ...headers,
+      // Node sends a DELETE's body without its length, and servers then take it for none.
+      ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
       connection: "close",
     },
   });

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { untilAborted } from "../../core/time-limit.ts";
 import { createEncoder } from "../../security/encoder.ts";
-import type { HeldSecret } from "../../security/redaction.ts";
+import type { HeldSecret } from "../../security/redaction-encodings.ts";
 import type { Credential, Endpoint } from "../http.ts";
 import { createExec } from "../process.ts";
 import type { Kind } from "./kinds.ts";
