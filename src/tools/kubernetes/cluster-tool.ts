@@ -127,7 +127,7 @@ export async function notThere(
     near === undefined ? [...begins, ...names.filter((each) => !begins.includes(each))] : [near];
   const hint =
     known.length === 0
-      ? "There are none."
+      ? "None exists."
       : near === undefined
         ? `There are ${shortList(known)}.`
         : `Did you mean ${near}?`;

@@ -230,7 +230,7 @@ function portProblem(
       `Set the protocol to ${wrong.protocol}.`,
     ];
   return [
-    "target port is none of the pods' ports",
+    "target port is not among the pods' ports",
     `${label}; the pods declare ${open}.`,
     "Set targetPort to one of them.",
   ];

@@ -1,6 +1,9 @@
+import type { JsonObject } from "../../../src/core/entry.ts";
 import { createNetwork } from "../../../src/net/dial.ts";
 import { createEncoder, type Encoder } from "../../../src/security/encoder.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/tools/dispatch.ts";
+import type { ChangeTool } from "../../../src/tools/kubernetes/change-tool.ts";
+import { createContext } from "../../../src/tools/tool-context.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { ASKER } from "../../fakes/asker.ts";
 import { noWorld } from "../../fakes/tool-context.ts";
@@ -29,18 +32,46 @@ export async function call(
   const prepared = await dispatcher.prepare(tool, args as never, signal);
   const preview =
     prepared.effect === "read" ? undefined : await dispatcher.preview(prepared, signal);
-  const finished = await dispatcher.run(tool, prepared.args, {
+  const finished = await runPrepared(dispatcher, tool, prepared.args, signal);
+  return { ...finished, prepared, preview };
+}
+
+export function runPrepared(
+  dispatcher: Dispatcher,
+  tool: string,
+  args: JsonObject,
+  signal: AbortSignal,
+) {
+  return dispatcher.run(tool, args, {
     signal,
     keep: async (bytes) => ({ id: "kept", bytes: bytes.length }),
     artifact: async () => new Uint8Array(),
     startedAt: Date.now(),
     asker: ASKER,
   });
-  return { ...finished, prepared, preview };
 }
 
 /** Everything that a card shows. */
 export function cardText(preview: Awaited<ReturnType<typeof call>>["preview"]): string {
   const { lines = [], blastRadius = "", undo = "" } = preview ?? {};
   return [...lines.map(({ label, value }) => `${label}: ${value}`), blastRadius, undo].join("\n");
+}
+
+/** Makes the call that takes this one back, as the program does: its checks, then itself. */
+export async function takeBack(dispatcher: Dispatcher, tool: string, args: object) {
+  const { undo } = changeOf(dispatcher, tool);
+  const reverse = undo(args);
+  if (reverse === undefined) throw new Error(`${tool} has no reverse.`);
+  const other = changeOf(dispatcher, reverse.tool);
+  const network = createNetwork({ allow: [], local: false });
+  const parts = { ...noWorld, network, encoder: createEncoder([]) };
+  const ctx = createContext(parts, other, { signal: quiet(), args: reverse.args });
+  await other.precheck?.(other.input.parse(reverse.args), ctx);
+  return { reverse, output: await other.run(other.input.parse(reverse.args), ctx) };
+}
+
+function changeOf(dispatcher: Dispatcher, name: string): ChangeTool<unknown> {
+  const tool = dispatcher.find(name);
+  if (tool === undefined || !("undo" in tool)) throw new Error(`${name} is not a change.`);
+  return tool as ChangeTool<unknown>;
 }
