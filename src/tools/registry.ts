@@ -3,6 +3,7 @@ import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
 import type { Integration, ToolParts } from "./integration.ts";
+import { kubernetes } from "./kubernetes/integration.ts";
 import { network } from "./network/integration.ts";
 import { postgres } from "./postgres/integration.ts";
 import { skills } from "./skills/integration.ts";
@@ -17,6 +18,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   incidents,
   skills,
   postgres,
+  kubernetes,
 ];
 
 function noLedger(): never {

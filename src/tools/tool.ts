@@ -37,6 +37,8 @@ export interface Asker {
   /** The person whose words the call answers. */
   account: string;
   name: string;
+  /** The accounts that approved the call; none where nobody had to. */
+  approvers?: readonly string[];
   /** The IANA time zone that times without one are meant in. */
   timezone(): Promise<string>;
   /** Who may read the thread along (`Adapter.audience`): undefined for everyone, else the name of the private place. */

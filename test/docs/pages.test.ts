@@ -27,6 +27,7 @@ const PAGES = [
   "docs/incidents.md",
   "docs/slack.md",
   "docs/discord.md",
+  "docs/integrations/kubernetes.md",
 ];
 
 describe("what the pages say", () => {

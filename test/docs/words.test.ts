@@ -42,7 +42,9 @@ const PAGES = [
   "CONTRIBUTING.md",
   ".env.example",
   "slack-manifest.yaml",
-  ...readdirSync(join(ROOT, "docs")).map((file) => join("docs", file)),
+  ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.\w+$/.test(file))
+    .map((file) => join("docs", file)),
 ];
 
 describe("what people read", () => {

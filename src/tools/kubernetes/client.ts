@@ -366,7 +366,9 @@ function parsed(text: string): JsonObject | undefined {
 function bodyOf(answer: HttpResponse, { verb, resource }: Asked): JsonObject {
   const body = answer.isWhole ? parsed(answer.text) : undefined;
   if (body !== undefined) return body;
-  const what = answer.isWhole ? "with what is no JSON object" : "with more than is taken in";
+  const what = answer.isWhole
+    ? "with something other than a JSON object"
+    : "with more than is taken in";
   throw new BotError(
     "CONNECTION_FAILED",
     `The API server answered ${what} to ${verb} ${resource}.`,

@@ -16,8 +16,8 @@ export interface Clusters {
   readonly instances: readonly Instance[];
   /** The one that is meant when none is named. */
   readonly current: string;
-  /** In whose name the cluster is asked, where that is configured. */
-  actAs?(ctx: ToolContext): string | undefined;
+  /** Who people are to the clusters, by their accounts: what one of them approved is done in that name. */
+  readonly users?: Readonly<Record<string, string>>;
 }
 
 export type Input<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>> & {
@@ -40,16 +40,34 @@ export function endpointsOf({ instances }: Clusters): NonNullable<Tool["endpoint
   return Object.fromEntries(instances.map(({ name, endpoint }) => [name, endpoint]));
 }
 
-/** The API of the cluster that a call is for. */
+/** The API of the cluster that a call is for. `actAs`: a user of the cluster in whose name it is asked. */
 export function apiFor(
   clusters: Clusters,
   input: { instance?: string | undefined },
   ctx: ToolContext,
+  actAs?: string,
 ): Api {
   const name = input.instance ?? clusters.current;
   const instance = clusters.instances.find((each) => each.name === name);
   if (instance === undefined) throw new BotError("INPUT_INVALID", `There is no cluster ${name}.`);
-  return createApi(instance, ctx, clusters.actAs?.(ctx));
+  return createApi(instance, ctx, actAs);
+}
+
+/**
+ * Who the cluster is to see behind a change: whoever approved it, else whoever asked for it. Undefined: the bot itself.
+ * @throws BotError NOT_AVAILABLE when they have no user
+ */
+export function changedBy({ users = {} }: Clusters, { asker }: ToolContext): string | undefined {
+  if (Object.keys(users).length === 0 || asker === undefined) return undefined;
+  const { approvers = [], account } = asker;
+  const people = approvers.length === 0 ? [account] : approvers;
+  const user = people.map((each) => users[each]).find((each) => each !== undefined);
+  if (user !== undefined) return user;
+  const who = people.join(", ");
+  throw new BotError(
+    "NOT_AVAILABLE",
+    `kubernetes.users names no user for ${who}, so nothing was done.`,
+  );
 }
 
 interface ReadTool<S extends z.ZodRawShape> {

@@ -4,7 +4,6 @@ import * as z from "zod";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { untilAborted } from "../../core/time-limit.ts";
 import { createEncoder } from "../../security/encoder.ts";
-import type { HeldSecret } from "../../security/redaction-encodings.ts";
 import type { Credential, Endpoint } from "../http.ts";
 import { createExec } from "../process.ts";
 import type { Kind } from "./kinds.ts";
@@ -26,17 +25,14 @@ export interface Instance {
   renew(): boolean;
 }
 
-/** Told each secret that only came to be known while the program runs. */
-export type Learn = (secret: HeldSecret) => void;
-
 /** A plugin opens no browser here and asks nobody, so it is quick or it never ends. */
 const PLUGIN_MS = 10_000;
 /** Tokens are renewed so long before they expire. */
 const EARLY_MS = 60_000;
 
-export function createInstance(config: ClusterConfig, learn: Learn = () => {}): Instance {
+export function createInstance(config: ClusterConfig): Instance {
   const { name, namespace, server, as, tls } = config;
-  const plugin = config.exec === undefined ? undefined : createPlugin(config.exec, name, learn);
+  const plugin = config.exec === undefined ? undefined : createPlugin(config.exec, name);
   const tokenFile = config.tokenFile;
   const endpoint: Endpoint = {
     url: server,
@@ -44,7 +40,7 @@ export function createInstance(config: ClusterConfig, learn: Learn = () => {}): 
       return { ...tls, ...plugin?.current()?.tls };
     },
     async credential() {
-      if (tokenFile !== undefined) return bearer(await readToken(tokenFile, learn));
+      if (tokenFile !== undefined) return bearer(await readToken(tokenFile));
       if (config.token !== undefined) return bearer(config.token);
       const { basic } = config;
       if (basic !== undefined) return { kind: "basic", user: basic.user, secret: basic.password };
@@ -68,11 +64,9 @@ function bearer(secret: string): Credential {
 }
 
 /** @throws BotError NOT_AVAILABLE */
-async function readToken(path: string, learn: Learn): Promise<string> {
+async function readToken(path: string): Promise<string> {
   try {
-    const value = (await readFile(path, "utf8")).trim();
-    learn({ name: "KUBERNETES_TOKEN", value });
-    return value;
+    return (await readFile(path, "utf8")).trim();
   } catch (error) {
     throw new BotError(
       "NOT_AVAILABLE",
@@ -99,7 +93,7 @@ interface Given {
   expiresAt: number;
 }
 
-function createPlugin(plugin: ExecPlugin, context: string, learn: Learn) {
+function createPlugin(plugin: ExecPlugin, context: string) {
   let given: Given | undefined;
   let asking: Promise<Given> | undefined;
   const isFresh = () => given !== undefined && given.expiresAt - EARLY_MS > Date.now();
@@ -107,9 +101,6 @@ function createPlugin(plugin: ExecPlugin, context: string, learn: Learn) {
   async function ask(): Promise<Given> {
     try {
       given = await runPlugin(plugin, context);
-      const { token, tls } = given;
-      if (token !== undefined) learn({ name: "KUBERNETES_TOKEN", value: token });
-      if (tls.key !== undefined) learn({ name: "KUBERNETES_CLIENT_KEY", value: tls.key });
       return given;
     } finally {
       asking = undefined;
@@ -190,16 +181,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** What must never be shown of a context's settings. */
-export function secretsOf({ token, basic, tls, exec }: ClusterConfig): HeldSecret[] {
-  return [
-    ...(token === undefined ? [] : [{ name: "KUBERNETES_TOKEN", value: token }]),
-    ...(basic === undefined ? [] : [{ name: "KUBERNETES_PASSWORD", value: basic.password }]),
-    ...(tls.key === undefined ? [] : [{ name: "KUBERNETES_CLIENT_KEY", value: tls.key }]),
-    ...Object.entries(exec?.env ?? {})
-      .filter(([name]) => /token|secret|password|key/i.test(name))
-      .map(([, value]) => ({ name: "KUBERNETES_PLUGIN_SECRET", value })),
-  ];
 }

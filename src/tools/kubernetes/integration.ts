@@ -12,7 +12,7 @@ import { createDiagnose } from "./diagnose-tool.ts";
 import { createDrain } from "./drain.ts";
 import { createEvents } from "./events.ts";
 import { createGet } from "./get.ts";
-import { createInstance, type Learn } from "./instance.ts";
+import { createInstance } from "./instance.ts";
 import { type ClusterConfig, inCluster, type Kubeconfig, readKubeconfig } from "./kubeconfig.ts";
 import { createLogs } from "./logs.ts";
 import { createOverview } from "./overview.ts";
@@ -46,6 +46,11 @@ const settings = z.object({
     z.array(z.string().min(1)).default([]),
     "The contexts of `KUBECONFIG` that tools may use; without it all of them.",
   ),
+  users: fromYaml(
+    "kubernetes.users",
+    z.record(z.string(), z.string().min(1)).default({}),
+    "Who people are to the clusters: `<account>: <user>`, such as `slack:T0123:U0456: ana@example.com`. What one of them approved is then done in that user's name.",
+  ),
 });
 type Settings = z.infer<typeof settings>;
 
@@ -66,13 +71,19 @@ export function clustersIn({ kubeconfig, host, port, contexts }: Settings): Kube
 }
 
 /** All tools of these clusters. */
-export function createClusterTools(
-  { clusters: configs, current }: { clusters: readonly ClusterConfig[]; current: string },
-  learn?: Learn,
-): readonly Tool[] {
+export function createClusterTools({
+  clusters: configs,
+  current,
+  users = {},
+}: {
+  clusters: readonly ClusterConfig[];
+  current: string;
+  users?: Readonly<Record<string, string>>;
+}): readonly Tool[] {
   const clusters: Clusters = {
-    instances: configs.map((config) => createInstance(config, learn)),
+    instances: configs.map((config) => createInstance(config)),
     current,
+    users,
   };
   return [
     createDiagnose(clusters),
@@ -108,5 +119,5 @@ export const kubernetes = defineIntegration({
       return "KUBECONFIG is not set, and this is no pod with a service account.";
     return `KUBECONFIG names no cluster that can be used: ${problems.join("; ") || "it has no contexts"}.`;
   },
-  tools: (given) => createClusterTools(clustersIn(given)),
+  tools: (given) => createClusterTools({ ...clustersIn(given), users: given.users }),
 });

@@ -16,7 +16,7 @@ import { permitStep } from "./permission/permission.ts";
 import { isAmongMembers } from "./permission/requesters.ts";
 
 /** Who the call is made for: whoever began its run. */
-function askerOf(ctx: ThreadContext, { run, call, tool }: Call): Asker {
+function askerOf(ctx: ThreadContext, { run, call, tool, action }: Call): Asker {
   const { key, adapter, parts, thread } = ctx;
   const found = thread.runs.get(run);
   const { account = "", name = "" } = (found && askerIn(found)) ?? {};
@@ -26,6 +26,7 @@ function askerOf(ctx: ThreadContext, { run, call, tool }: Call): Asker {
     call,
     account,
     name,
+    approvers: (action?.votes ?? []).filter((vote) => vote.approve).map((vote) => vote.account),
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
     tenants: () => adapter.tenants(key, account),
     outside: () => hasReadOutside(ctx, run),

@@ -248,6 +248,7 @@ interface Options {
   may?: (access: Access) => boolean;
   old?: boolean;
   config?: Partial<ClusterConfig>;
+  users?: Record<string, string>;
 }
 
 /** A cluster that ends with the test, and the tools for it. */
@@ -256,6 +257,7 @@ export async function cluster({
   may,
   old = false,
   config = {},
+  users = {},
 }: Options = {}): Promise<World> {
   const fake = await startKubernetes({ old, ...(may && { may }) });
   onTestFinished(() => fake.close());
@@ -269,7 +271,10 @@ export async function cluster({
     ...config,
   };
   const encoder = createEncoder([{ name: "KUBERNETES_TOKEN", value: TOKEN }]);
-  const dispatcher = dispatcherOf(createClusterTools({ clusters: [own], current: "lab" }), encoder);
+  const dispatcher = dispatcherOf(
+    createClusterTools({ clusters: [own], current: "lab", users }),
+    encoder,
+  );
   return {
     fake,
     dispatcher,
