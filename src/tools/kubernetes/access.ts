@@ -21,7 +21,7 @@ function review(kind: string, plural: string): Kind {
 const SELF_ACCESS = review("SelfSubjectAccessReview", "selfsubjectaccessreviews");
 const SELF_RULES = review("SelfSubjectRulesReview", "selfsubjectrulesreviews");
 
-export interface Question {
+interface Question {
   verb: string;
   kind: Kind;
   subresource?: string | undefined;
@@ -29,14 +29,14 @@ export interface Question {
   name?: string | undefined;
 }
 
-export interface Verdict {
+interface Verdict {
   allowed: boolean;
   /** The authorizer's own words, often none. */
   reason: string;
 }
 
 /** Whether this program may do that. */
-export async function mayI(
+async function mayI(
   api: Api,
   { verb, kind, subresource, namespace, name }: Question,
 ): Promise<Verdict> {

@@ -24,7 +24,7 @@ export type ChangeInput<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>> & {
 };
 
 /** A call that takes another back. */
-export interface Reverse {
+interface Reverse {
   tool: string;
   args: JsonObject;
 }

@@ -20,7 +20,7 @@ export interface Place {
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export interface ListOptions {
+interface ListOptions {
   namespace?: string | undefined;
   labels?: string | undefined;
   fields?: string | undefined;
@@ -30,7 +30,7 @@ export interface ListOptions {
   keep?: (item: JsonObject) => JsonObject;
 }
 
-export interface Listed {
+interface Listed {
   items: JsonObject[];
   /** False when there are more. */
   isWhole: boolean;
@@ -44,7 +44,7 @@ export interface Write {
   dryRun?: boolean;
 }
 
-export type PatchType = "merge" | "strategic" | "json";
+type PatchType = "merge" | "strategic" | "json";
 
 const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
   merge: "application/merge-patch+json",
@@ -154,12 +154,7 @@ async function listPages(
   return { items: items.slice(0, max), isWhole: next === "" && items.length <= max };
 }
 
-/**
- * One cluster's API, for one call of a tool. What it gives has no value of a Secret in it. Every method throws Refusal when the
- * server answers with an error, and what `ToolContext.http` throws. `actAs`: the user in whose name the cluster is asked.
- */
-export function createApi(instance: Instance, ctx: ToolContext, actAs?: string) {
-  const transport = createTransport(instance, ctx, actAs);
+function createReads(transport: Transport) {
   const { send, inVersion } = transport;
   const list = (kind: Kind, options: ListOptions = {}) => listPages(transport, kind, options);
 
@@ -176,10 +171,6 @@ export function createApi(instance: Instance, ctx: ToolContext, actAs?: string) 
   }
 
   return {
-    instance: instance.name,
-    /** The context's own namespace. */
-    namespace: instance.namespace,
-    signal: ctx.signal,
     get,
     list,
     raw,
@@ -240,6 +231,23 @@ export function createApi(instance: Instance, ctx: ToolContext, actAs?: string) 
         send(`${path}${queryText(query)}`, asked, { accept: "*/*", maxBytes }),
       );
     },
+  };
+}
+
+/**
+ * One cluster's API, for one call of a tool. What it gives has no value of a Secret in it. Every method throws Refusal when the
+ * server answers with an error, and what `ToolContext.http` throws. `actAs`: the user in whose name the cluster is asked.
+ */
+export function createApi(instance: Instance, ctx: ToolContext, actAs?: string) {
+  const transport = createTransport(instance, ctx, actAs);
+  const { send, inVersion } = transport;
+  const reads = createReads(transport);
+  return {
+    ...reads,
+    instance: instance.name,
+    /** The context's own namespace. */
+    namespace: instance.namespace,
+    signal: ctx.signal,
 
     /** The object after the change, or, as a dry run, as it would be. */
     async write(place: Place, write: Write): Promise<JsonObject> {
@@ -258,7 +266,7 @@ export function createApi(instance: Instance, ctx: ToolContext, actAs?: string) 
     },
 
     /** The kind that somebody means. @throws BotError INPUT_INVALID */
-    kind: (name: string) => findAnyKind(name, raw),
+    kind: (name: string) => findAnyKind(name, reads.raw),
   };
 }
 

@@ -183,7 +183,7 @@ function resourcesText(container: JsonObject): string {
 }
 
 /** `readinessProbe: GET :8080/healthz, every 10 s, 3 failures, 1 s each` */
-export function probeText(key: string, probe: JsonObject): string {
+function probeText(key: string, probe: JsonObject): string {
   if (Object.keys(probe).length === 0) return "";
   const port = (from: string) => {
     const { port: value = "" } = objectAt(probe, from);

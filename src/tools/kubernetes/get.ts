@@ -114,7 +114,7 @@ function withoutEmptyColumns(head: readonly string[], rows: readonly (readonly s
 }
 
 /** As YAML, without what only machines need. */
-export async function yamlText(object: JsonObject): Promise<string> {
+async function yamlText(object: JsonObject): Promise<string> {
   const { resourceVersion, selfLink, generation, uid, ...metadata } = objectAt(object, "metadata");
   void [resourceVersion, selfLink, generation, uid];
   const { data, ...rest } = object;

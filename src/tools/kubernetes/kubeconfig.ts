@@ -237,7 +237,7 @@ function pem(
 }
 
 /** Where Kubernetes puts what a pod's service account needs. */
-export const POD_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
+const POD_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** The cluster that this program runs in, as a pod sees it; undefined elsewhere. */
 export function inCluster(

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/entry.ts";
-import { conditionOf, listAt, nameOf, numberAt, objectAt, textAt } from "./objects.ts";
+import { conditionOf, listAt, numberAt, objectAt, textAt } from "./objects.ts";
 
 /** What is wrong with a pod, as its status says it. */
 
@@ -130,9 +130,4 @@ function podTrouble(pod: JsonObject, phase: string): ContainerTrouble[] {
   return phase === "Unknown"
     ? [{ ...trouble, reason: "Unknown", detail: "its node does not report" }]
     : [];
-}
-
-/** The name without what its controller put behind it: pods of one workload have it in common. */
-export function podGroup(pod: JsonObject): string {
-  return nameOf(pod).replace(/(?:-[a-z0-9]{4,10})?-[a-z0-9]{5}$|-\d+$/, "");
 }

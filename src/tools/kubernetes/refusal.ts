@@ -1,7 +1,7 @@
 import type { Gap } from "../../core/finding.ts";
 import { type JsonObject } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
-import { numberAt, objectAt, textAt } from "./objects.ts";
+import { objectAt, textAt } from "./objects.ts";
 
 /** What was asked of the API server, for telling which permission is missing. */
 export interface Asked {
@@ -82,9 +82,4 @@ export function refusalText(refusal: Refusal): string {
   const { asked, status, message } = refusal;
   const why = status === 0 ? "" : ` (${[status, refusal.reason].filter(Boolean).join(" ")})`;
   return `The API server refused to ${asked.verb} ${asked.resource}${why}: ${message}`;
-}
-
-/** Seconds that the server asks to wait. */
-export function retryAfter(answer: JsonObject | undefined): number {
-  return numberAt(answer, "details", "retryAfterSeconds");
 }

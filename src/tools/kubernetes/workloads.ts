@@ -21,7 +21,7 @@ import { isRefusal } from "./refusal.ts";
 /** What makes pods, and the pods it made. */
 
 export const PODS = builtIn("pods");
-export const REPLICA_SETS = builtIn("replicasets");
+const REPLICA_SETS = builtIn("replicasets");
 const JOBS = builtIn("jobs");
 
 /** In the order in which a bare name is looked up. */
@@ -177,7 +177,7 @@ export function revisionOf(object: JsonObject): number {
   );
 }
 
-export function createdAt(object: JsonObject): number {
+function createdAt(object: JsonObject): number {
   return Date.parse(textAt(object, "metadata", "creationTimestamp")) || 0;
 }
 

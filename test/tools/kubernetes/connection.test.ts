@@ -132,7 +132,7 @@ describe("kubeconfig files", () => {
 
   test("without a context that can be used leave the tools out, and say so", () => {
     const settings = (given: object) => kubernetes.settings.parse({ ...given });
-    const why = (given: object) => kubernetes.unavailable?.(settings(given) as never, {} as never);
+    const why = (given: object) => kubernetes.unavailable?.(settings(given), {} as never);
     expect(why({})).toBe("KUBECONFIG is not set, and this is no pod with a service account.");
     const path = written(scratch(), kubeconfig({}));
     expect(why({ kubeconfig: path })).toBeUndefined();
@@ -260,7 +260,7 @@ describe("a credential plugin", () => {
       .trim()
       .split("\n")
       .map((line) => line.split("=")[0]);
-    expect(names.toSorted()).toEqual(
+    expect(names.toSorted((a = "", b = "") => a.localeCompare(b))).toEqual(
       ["HOME", "KUBERNETES_EXEC_INFO", "LANG", "PATH", "PROFILE", "PWD"].filter((name) =>
         names.includes(name),
       ),
