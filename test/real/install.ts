@@ -2,5 +2,15 @@ import { install } from "../install.ts";
 
 /** What the tests against real servers need beside npm. */
 export function setup(): void {
-  install({ "nginx-light": "nginx", "redis-server": "redis-server" });
+  const hasKubernetes = process.env["LAB_KUBERNETES"] !== undefined;
+  install({
+    "nginx-light": "nginx",
+    "redis-server": "redis-server",
+    ...(hasKubernetes && { "etcd-server": "etcd" }),
+  });
+  if (!hasKubernetes) {
+    console.log(
+      "Missing: Kubernetes. LAB_KUBERNETES names no folder with a script that starts it.",
+    );
+  }
 }

@@ -89,13 +89,12 @@ export function createUndoRollout(clusters: Clusters): Tool {
         return { verdict: "unknown", evidence: `${input.workload} is not there any more.` };
       const revisions = await revisionsOf(api, workload);
       const now = currentOf(workload, revisions);
-      // Once the controller has acted, the revision that is returned to has a new number.
-      const target = revisions.find(({ number }) => number === input.revision);
+      // Once the controller has acted, the revision that is returned to has a new number, the highest.
+      const { revision: before } = input.before?.values ?? {};
       const template = objectAt(workload.object, "spec", "template");
-      const isBack =
-        target === undefined
-          ? now?.number !== input.before?.values["revision"]
-          : changeLines(templateOf(target), template).length === 0;
+      const isBack = revisions
+        .filter(({ number }) => number === input.revision || number > Number(before))
+        .some((each) => changeLines(templateOf(each), template).length === 0);
       const evidence = `It is at revision ${now?.number ?? "unknown"} (${now === undefined ? "" : imagesOf(now.template)}). ${statusText(workload)}`;
       return { verdict: isBack ? "done" : "not done", evidence };
     },

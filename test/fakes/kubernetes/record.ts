@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import https from "node:https";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { comparable, type Exchange, EXCHANGES, type Recorded, SEEDS } from "./exchanges.ts";
 
 /** Asks a real API server: `node test/fakes/kubernetes/record.ts <admin's kubeconfig>` writes `recorded.json`. */
@@ -53,8 +54,11 @@ export async function ask({ origin, tokens }: Server, exchange: Exchange): Promi
 
 export async function askAll(server: Server): Promise<Recorded[]> {
   const headers = { "content-type": "application/json" };
-  for (const { path, body } of SEEDS)
-    await ask(server, { about: "seed", method: "POST", path, headers, body });
+  for (const { path, body } of SEEDS) {
+    const seed = { about: "seed", method: "POST", path, headers, body };
+    // A new namespace takes pods once its service account is there.
+    while ((await ask(server, seed)).status === 403) await delay(20);
+  }
   const recorded: Recorded[] = [];
   for (const exchange of EXCHANGES) recorded.push(await ask(server, exchange));
   return recorded;
