@@ -178,7 +178,7 @@ describe("an incident", () => {
     expect(text).not.toMatch(/paused|tier/);
 
     const [pod] = await lab.pods("shop", "web");
-    const { name } = pod?.["metadata"] as { name: string };
+    const { name } = (pod ?? {})["metadata"] as { name: string };
     const gone = await run("delete_pod", { pod: name, namespace: "shop" });
     expect(gone.preview?.blastRadius).toContain("1 of 2 ready pods of ReplicaSet");
     expect(gone.text).toContain("Verified");

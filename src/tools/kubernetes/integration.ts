@@ -8,7 +8,6 @@ import { createCordon } from "./cordon.ts";
 import { createDelete } from "./delete.ts";
 import { createDeletePod } from "./delete-pod.ts";
 import { createDescribe } from "./describe.ts";
-import { createDiagnose } from "./diagnose-tool.ts";
 import { createDrain } from "./drain.ts";
 import { createEvents } from "./events.ts";
 import { createGet } from "./get.ts";
@@ -86,7 +85,6 @@ export function createClusterTools({
     users,
   };
   return [
-    createDiagnose(clusters),
     createOverview(clusters),
     createGet(clusters),
     createDescribe(clusters),

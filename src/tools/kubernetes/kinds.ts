@@ -78,7 +78,7 @@ function kindOfRow([kind, plural, group, versions, short]: Row, namespaced: bool
   return { kind, plural, group, versions: versions.split(" "), namespaced, names };
 }
 
-export const KINDS: readonly Kind[] = [
+const KINDS: readonly Kind[] = [
   ...NAMESPACED.map((row) => kindOfRow(row, true)),
   ...CLUSTER_WIDE.map((row) => kindOfRow(row, false)),
 ];

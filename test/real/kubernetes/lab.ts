@@ -19,20 +19,17 @@ export async function startLab(scripts: string) {
   const kubeconfig = stdout.trim().split("\n").at(-1) ?? "";
   const server = labServer(kubeconfig);
   const logs = new Map<string, string>();
-  const kubelet = https.createServer(
-    { key: pem("key"), cert: pem("valid") },
-    (request, response) => {
-      const { pathname, searchParams } = new URL(request.url ?? "", "https://kubelet");
-      const [, kind, ...place] = pathname.split("/");
-      const text = logs.get(
-        `${place.join("/")}${searchParams.get("previous") === "true" ? "/previous" : ""}`,
-      );
-      if (kind !== "containerLogs" || text === undefined)
-        return void response.writeHead(404).end("not found");
-      const lines = text.split("\n").slice(-Number(searchParams.get("tailLines") ?? 1_000));
-      response.end(lines.map((line) => `${line}\n`).join(""));
-    },
-  );
+  const kubelet = https.createServer({ key: pem("key"), cert: pem("valid") }, (asked, response) => {
+    const { pathname, searchParams } = new URL(asked.url ?? "", "https://kubelet");
+    const [, kind, ...place] = pathname.split("/");
+    const text = logs.get(
+      `${place.join("/")}${searchParams.get("previous") === "true" ? "/previous" : ""}`,
+    );
+    if (kind !== "containerLogs" || text === undefined)
+      return void response.writeHead(404).end("not found");
+    const lines = text.split("\n").slice(-Number(searchParams.get("tailLines") ?? 1_000));
+    response.end(lines.map((line) => `${line}\n`).join(""));
+  });
   await new Promise<void>((resolve) => kubelet.listen(0, "127.0.0.1", resolve));
   const { port } = kubelet.address() as AddressInfo;
 
