@@ -1,5 +1,4 @@
-import { cleanText, encodeText } from "./sanitize.ts";
-import type { Json } from "../core/entry.ts";
+import { cleanText } from "./sanitize.ts";
 import { looksRandom } from "./redaction-assignments.ts";
 import {
   createValueFinder,
@@ -164,40 +163,4 @@ function replace({ text, from, to }: Part, findings: Finding[]): Part {
   }
   result.text += text.slice(at);
   return result;
-}
-
-const SECRET_KEY =
-  /passw|passphrase|secret|token|apikey|privatekey|authorization|cookie|credential/;
-const REDACTED = "[redacted]";
-const DEEPEST = 64;
-
-/**
- * Arguments for logs and events: every text in them encoded, and `[redacted]` for whatever has password, secret, token,
- * api_key, authorization, cookie or credential in its key. Counts such as `max_tokens: 812` stay; what lies deeper than
- * 64 levels goes.
- */
-export function redactObject(value: Json, redactor: Redactor): Json {
-  return redactedJson(value, redactor, 0);
-}
-
-function redactedJson(value: Json, redactor: Redactor, depth: number): Json {
-  if (typeof value === "string") return encodeText(value, redactor);
-  if (typeof value !== "object" || value === null) return value;
-  if (depth === DEEPEST) return REDACTED;
-  if (Array.isArray(value)) return value.map((item) => redactedJson(item, redactor, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      encodeText(key, redactor),
-      isSecretKey(key, item) ? REDACTED : redactedJson(item, redactor, depth + 1),
-    ]),
-  );
-}
-
-function isSecretKey(key: string, value: Json): boolean {
-  const letters = key
-    .normalize("NFKC")
-    .toLowerCase()
-    .replaceAll(/[^a-z]/g, "");
-  const isCount = typeof value === "number" && letters.endsWith("tokens");
-  return SECRET_KEY.test(letters) && !isCount && value !== null;
 }

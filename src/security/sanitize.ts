@@ -179,7 +179,7 @@ function codePointOf(character: string): string {
 }
 
 /**
- * A warning for a card when a word is not what it looks like, naming up to three such words and five characters of
+ * A card's warning that a word is not what it looks like, naming up to three such words and five characters of
  * each: scripts mixed inside a word, fullwidth and mathematical letters, and Cyrillic or Greek words of nothing but
  * look-alikes in a text that is not otherwise in that script. Undefined if the text has none.
  */

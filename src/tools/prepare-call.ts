@@ -1,11 +1,12 @@
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as z from "zod";
-import type { Effect, JsonObject, Preview } from "../core/entry.ts";
+import type { Effect, Json, JsonObject, Preview } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import { suggest } from "../core/suggest.ts";
 import { within } from "../core/time-limit.ts";
 import type { PreparedCall } from "../core/tool-call.ts";
+import { confusables } from "../security/sanitize.ts";
 import { checkArguments } from "./arguments.ts";
 import { inputForm } from "./input-schema.ts";
 import { type ContextParts, createContext } from "./tool-context.ts";
@@ -104,11 +105,22 @@ export async function previewOf(
   { tool, args }: Prepared,
   signal: AbortSignal,
 ): Promise<Preview> {
-  const preview = await look(parts, [tool, args], signal, async (ctx) => tool.preview?.(args, ctx));
-  if (preview !== undefined) return encodePreview(preview, parts.encoder.encode);
-  if (tool.effect === "read") return { lines: [], ...READS_ONLY };
-  const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;
-  throw new BotError("NOT_AVAILABLE", text);
+  const shown = await look(parts, [tool, args], signal, async (ctx) => tool.preview?.(args, ctx));
+  const preview = shown ?? (tool.effect === "read" ? { lines: [], ...READS_ONLY } : undefined);
+  if (preview === undefined) {
+    const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;
+    throw new BotError("NOT_AVAILABLE", text);
+  }
+  const warning = confusables(textsIn(args).join("\n"));
+  const lines = warning === undefined ? [] : [{ label: "Look closely", value: warning }];
+  return encodePreview({ ...preview, lines: [...lines, ...preview.lines] }, parts.encoder.encode);
+}
+
+/** Every text in the arguments, keys too. Not their JSON: an escape such as `\\n` would join its letter to the next word. */
+function textsIn(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
 }
 
 function encodePreview(preview: Preview, encode: (text: string) => string): Preview {

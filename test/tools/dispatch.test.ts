@@ -386,3 +386,30 @@ describe("the resource that a call changes", () => {
     expect(resourceOf({ resource: broken })).toBe("this machine");
   });
 });
+
+describe("the preview of a call", () => {
+  const previewOf = async (name: string, changes: Changes = {}) => {
+    const { dispatcher, prepare } = stage(changes);
+    return dispatcher.preview(await prepare(name), new AbortController().signal);
+  };
+  const shown = { lines: [{ label: "Target", value: "x" }], blastRadius: "one", undo: "none" };
+
+  test("begins with a warning when a word of the arguments is not what it looks like", async () => {
+    const { lines } = await previewOf("delete\nnamespace\npr\u043ed", {
+      effect: "write",
+      preview: async () => shown,
+    });
+    expect(lines).toEqual([
+      {
+        label: "Look closely",
+        value: 'Not what it looks like: "pr\u043ed" contains U+043E \u043e (Cyrillic).',
+      },
+      ...shown.lines,
+    ]);
+    expect((await previewOf("pr\u043ed")).lines).toHaveLength(1);
+  });
+
+  test("warns of no ordinary text, on lines of their own and in another script either", async () => {
+    expect((await previewOf("web\nперезапустить сервис\n東京")).lines).toEqual([]);
+  });
+});
