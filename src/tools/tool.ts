@@ -115,6 +115,8 @@ export interface ToolImage {
   name: string;
   mediaType: ImageType;
   bytes: Uint8Array;
+  /** What it shows, for whoever cannot see it. */
+  alt?: string;
 }
 
 /** A question to the people of the thread. */

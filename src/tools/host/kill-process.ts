@@ -14,7 +14,7 @@ import {
   startTime,
   tryRead,
 } from "./process-table.ts";
-import { formatMoment } from "./moment.ts";
+import { formatMoment } from "../moment.ts";
 
 const input = z.strictObject({
   pid: z

@@ -4,7 +4,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { formatBytes } from "../../core/text.ts";
 import { canonicalPaths } from "../../core/canonical.ts";
 import { BotError, codeOf } from "../../core/errors.ts";
-import { formatMoment } from "./moment.ts";
+import { formatMoment } from "../moment.ts";
 
 /** An opened file or folder that is proven to lie inside one of the roots. The caller closes the handle. */
 export interface Opened {

@@ -9,7 +9,7 @@ import {
   type ServiceState,
   serviceName,
 } from "./services.ts";
-import { formatMoment } from "./moment.ts";
+import { formatMoment } from "../moment.ts";
 
 const input = z.strictObject({ name: serviceName, host: hostArgument });
 

@@ -8,7 +8,7 @@ import {
   type ServiceOptions,
   serviceName,
 } from "./services.ts";
-import { formatMoment } from "./moment.ts";
+import { formatMoment } from "../moment.ts";
 
 const input = z.strictObject({ name: serviceName, host: hostArgument });
 const LOG_LINES = 10;

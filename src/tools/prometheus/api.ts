@@ -1,0 +1,195 @@
+import type { Endpoint } from "../http.ts";
+import { BotError } from "../../core/errors.ts";
+import type { Here } from "../../core/instant.ts";
+import { oneLine } from "../../core/text.ts";
+import { Refusal } from "../refusal.ts";
+import type { ToolContext } from "../tool.ts";
+
+/** The HTTP API that Prometheus and VictoriaMetrics share: https://prometheus.io/docs/prometheus/latest/querying/api/ */
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** One series; of an instant query with one point. */
+export interface Series {
+  labels: Labels;
+  /** ms since 1970, ascending. */
+  times: number[];
+  values: number[];
+}
+
+export type Params = readonly (readonly [name: string, value: string | number])[];
+
+/** Of one answer. Parsing more would hold up everybody else. */
+const MAX_BYTES = 6 * 1024 * 1024;
+/** What the server is asked to give up after, so that it does not go on for nobody. */
+const SERVER_SECONDS = 20;
+export const TOOL_TIMEOUT_MS = 60_000;
+
+export interface Prometheus {
+  /** The answer's `data`. @throws Refusal, BotError as `ToolContext.http` */
+  get(path: string, params?: Params): Promise<unknown>;
+  /** An instant query. @throws as `get`; TooMuch */
+  instant(query: string, at: number): Promise<Answer>;
+  range(query: string, range: Range): Promise<Series[]>;
+}
+
+export interface Range {
+  /** ms since 1970. */
+  start: number;
+  end: number;
+  stepMs: number;
+}
+
+/** What a query came to: series, or the text that it is. */
+export type Answer = Series[] | string;
+
+/** The answer is larger than what is read of one. */
+export class TooMuch extends Error {}
+
+export function createPrometheus(ctx: ToolContext, instance: string): Prometheus {
+  async function get(path: string, params: Params = []): Promise<unknown> {
+    const query = params
+      .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+      .join("&");
+    const { status, text, isWhole, stuck } = await ctx.http({
+      endpoint: instance,
+      url: `api/v1/${path}${query === "" ? "" : `?${query}`}`,
+      maxBytes: MAX_BYTES,
+      timeoutMs: (SERVER_SECONDS + 5) * 1_000,
+    });
+    if (!isWhole) throw new TooMuch(`more than ${MAX_BYTES / 1_024 / 1_024} MiB`);
+    const body = tryParse(text);
+    if (isRecord(body) && body["status"] === "success") return body["data"];
+    throw refusal({ instance, status, body, text, stuck });
+  }
+
+  return {
+    get,
+    async instant(query, at) {
+      const time = at / 1_000;
+      const data = await get("query", [
+        ["query", query],
+        ["time", time],
+        ["timeout", `${SERVER_SECONDS}s`],
+      ]);
+      return answerOf(data);
+    },
+    async range(query, { start, end, stepMs }) {
+      const data = await get("query_range", [
+        ["query", query],
+        ["start", start / 1_000],
+        ["end", end / 1_000],
+        ["step", stepMs / 1_000],
+        ["timeout", `${SERVER_SECONDS}s`],
+      ]);
+      const answer = answerOf(data);
+      return typeof answer === "string" ? [] : answer;
+    },
+  };
+}
+
+/** When and where the call is made. */
+export async function hereOf({ asker }: ToolContext): Promise<Here> {
+  return { zone: (await asker?.timezone()) ?? "UTC", now: asker?.startedAt ?? Date.now() };
+}
+
+/** The instance that is meant: the only one, or the one that is named. @throws BotError INPUT_INVALID */
+export function instanceOf(
+  instances: Readonly<Record<string, Endpoint>>,
+  named: string | undefined,
+): string {
+  const [first = "", ...more] = Object.keys(instances);
+  if (named !== undefined || more.length === 0) return named ?? first;
+  throw new BotError("INPUT_INVALID", `instance: which of ${[first, ...more].join(", ")}?`);
+}
+
+interface Answered {
+  instance: string;
+  status: number;
+  body: unknown;
+  text: string;
+  stuck: string | undefined;
+}
+
+function refusal({ instance, status, body, text, stuck }: Answered): Refusal {
+  const said = isRecord(body) && typeof body["error"] === "string" ? body["error"] : oneLine(text);
+  const words = said === "" ? (stuck ?? "nothing more") : said;
+  if (status === 401 || status === 403) {
+    const why = `${instance} refused with ${status}`;
+    return new Refusal(`${why}: ${words}`, {
+      what: `what ${instance} knows`,
+      why,
+      help:
+        status === 401
+          ? "Set PROMETHEUS_TOKEN, or PROMETHEUS_USER and PROMETHEUS_PASSWORD, to an account that may read."
+          : "Let the account of PROMETHEUS_TOKEN read api/v1 of this server.",
+    });
+  }
+  if (isRecord(body)) return new Refusal(`${instance}: ${words}`);
+  return new Refusal(
+    `${instance} answered ${status}, and not as Prometheus does: ${words.slice(0, 200)}`,
+  );
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** @throws Refusal for an answer in another form */
+function answerOf(data: unknown): Answer {
+  const { resultType, result } = isRecord(data) ? data : {};
+  if (resultType === "string" && Array.isArray(result)) return String(result[1]);
+  if (resultType === "scalar") return [seriesOf({}, [result])];
+  if (Array.isArray(result) && (resultType === "vector" || resultType === "matrix")) {
+    return result.map((each: unknown) => {
+      const { metric, value, values } = isRecord(each) ? each : {};
+      return seriesOf(metric, Array.isArray(values) ? values : value === undefined ? [] : [value]);
+    });
+  }
+  throw new Refusal("The server answered in a form that Prometheus does not have.");
+}
+
+/** By hand, not by a schema: there may be 100 000 points, and the event loop waits for them. */
+function seriesOf(metric: unknown, points: readonly unknown[]): Series {
+  const times: number[] = [];
+  const values: number[] = [];
+  for (const point of points) {
+    const [time, value]: unknown[] = Array.isArray(point) ? point : [];
+    if (typeof time !== "number" || typeof value !== "string") continue;
+    times.push(Math.round(time * 1_000));
+    values.push(numberOf(value));
+  }
+  return { labels: labelsOf(metric), times, values };
+}
+
+function numberOf(text: string): number {
+  if (text === "+Inf") return Number.POSITIVE_INFINITY;
+  return text === "-Inf" ? Number.NEGATIVE_INFINITY : Number(text);
+}
+
+/** Only what is a label: names to texts. */
+export function labelsOf(value: unknown): Labels {
+  if (!isRecord(value)) return {};
+  const pairs = Object.entries(value).filter(
+    (pair): pair is [string, string] => typeof pair[1] === "string",
+  );
+  return Object.fromEntries(pairs);
+}
+
+/** The texts of a list; what is none is left out. */
+export function textsOf(data: unknown): string[] {
+  return Array.isArray(data) ? data.filter((each) => typeof each === "string") : [];
+}
+
+/** `"a\"b"`: a value as PromQL quotes it. */
+export function promQuote(text: string): string {
+  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
+}

@@ -1,0 +1,35 @@
+import * as z from "zod";
+import type { Endpoint } from "../http.ts";
+
+/** Arguments that several of the tools have. */
+
+export type Instances = Readonly<Record<string, Endpoint>>;
+
+export const timeField = z
+  .string()
+  .min(1)
+  .max(60)
+  .describe(
+    "How long ago (1h, 30m), 14:05, 2026-11-20 14:05 in the asker's time zone, or ISO 8601",
+  );
+
+export const lengthField = z
+  .string()
+  .min(1)
+  .max(20)
+  .describe("A length of time such as 10m, 2h or 1d");
+
+interface InstanceField {
+  instance: z.ZodOptional<z.ZodType<string>>;
+}
+
+/** `instance`, where there are several to choose from. */
+export function instanceArgument(instances: Instances): InstanceField {
+  const names = Object.keys(instances);
+  const field = { instance: z.enum(names).optional().describe("Which server") };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- left out, it is as optional as the type says
+  return names.length < 2 ? ({} as InstanceField) : field;
+}
+
+/** Where metrics are looked for: a selector, or words of their names. */
+export const selectorField = z.string().min(1).max(1_000);

@@ -1,0 +1,27 @@
+import type { Gap } from "../core/finding.ts";
+import type { ToolOutput } from "./tool.ts";
+
+/** A system answered, and not with what was asked for: the tool did its work, and says so. */
+export class Refusal extends Error {
+  readonly gap: Gap | undefined;
+
+  constructor(message: string, gap?: Gap) {
+    super(message);
+    this.name = "Refusal";
+    this.gap = gap;
+  }
+}
+
+/** What the work gives, or what the system said instead. */
+export async function orRefused(work: () => Promise<ToolOutput>): Promise<ToolOutput> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return {
+      text: error.message,
+      failed: true,
+      ...(error.gap !== undefined && { gaps: [error.gap] }),
+    };
+  }
+}
