@@ -4,19 +4,20 @@ import type { Encoder } from "../../security/encoder.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { counted } from "../../core/text.ts";
 import { formatMoment } from "../moment.ts";
+import { isRecord, recordsOf, textOf } from "../decode.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
+import { createPrometheus, hereOf, instanceOf, TOOL_TIMEOUT_MS } from "./api.ts";
+import { instanceArgument, type Instances } from "./fields.ts";
 import {
-  createPrometheus,
-  hereOf,
-  instanceOf,
-  isRecord,
+  clip,
+  encodeEach,
   type Labels,
   labelsOf,
-  TOOL_TIMEOUT_MS,
-} from "./api.ts";
-import { instanceArgument, type Instances } from "./fields.ts";
-import { clip, encodeEach, labelText, sharedLabels } from "./labels.ts";
+  labelText,
+  severityOf,
+  sharedLabels,
+} from "../labels.ts";
 import { nearest } from "./near.ts";
 import { formatValue } from "./numbers.ts";
 
@@ -107,7 +108,7 @@ function overview(rules: readonly Rule[], now: number, ctx: ToolContext) {
         const alerts = rule.alerts.filter((alert) => alert.state === state);
         return alerts.length === 0 ? [] : [{ rule, alerts }];
       })
-      .toSorted((a, b) => weightOf(a.rule) - weightOf(b.rule));
+      .toSorted((a, b) => WEIGHTS[severityOf(a.rule.labels)] - WEIGHTS[severityOf(b.rule.labels)]);
   const [firing, pending] = [inState("firing"), inState("pending")];
   const failing = rules.filter(({ health }) => health === "err");
   const alerting = rules.filter(({ isAlerting }) => isAlerting).length;
@@ -141,33 +142,33 @@ const NO_RULES: Gap = {
   help: "Where vmalert or a ruler evaluates them, start VictoriaMetrics with -vmalert.proxyURL, or name the ruler's address.",
 };
 
-const CRITICAL = /^(?:critical|crit|page|emergency|error|fatal|sev1|sev2|p1|p2)$/i;
-
-function weightOf({ labels: { severity = "" } }: Rule): number {
-  if (CRITICAL.test(severity)) return 0;
-  return /^(?:info|none|low)/i.test(severity) ? 2 : 1;
-}
+const WEIGHTS = { error: 0, warning: 1, info: 2 };
 
 /** One for each rule: what fires a hundred times has one cause more likely than a hundred. */
 function findingOf(rule: Rule, alerts: readonly Alert[], { encoder }: ToolContext): Finding {
   const [first] = alerts;
   const all = alerts.map(({ labels }) => labels);
-  const { severity = "", namespace = "" } = all.length === 1 ? (all[0] ?? {}) : sharedLabels(all);
+  const shared = all.length === 1 ? (all[0] ?? {}) : sharedLabels(all);
   const { summary, message, description } = first?.annotations ?? {};
   const value = first === undefined ? "" : ` is ${formatValue(Number(first.value))}`;
   const since = alerts.map(({ activeAt }) => activeAt).toSorted()[0] ?? "";
   return {
-    object: { kind: "Alert", namespace, name: rule.name },
+    object: { kind: "Alert", namespace: shared["namespace"] ?? "", name: rule.name },
     cause: summary ?? message ?? description ?? rule.query,
-    severity: CRITICAL.test(severity) ? "error" : "warning",
+    severity: severityOf(shared),
     evidence: `${clip(rule.query, 200, encoder)}${value}; ${whereText(alerts, encoder)}`,
     since: since === "" ? null : since,
   };
 }
 
+/** The labels beside the name, which is said before them. */
+function withoutName(labels: Labels): Labels {
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => name !== "alertname"));
+}
+
 /** `×3 (all: job=api): pod=a; pod=b; pod=c`: what all share once, then how the first ones differ. */
 function whereText(alerts: readonly Alert[], encoder: Encoder): string {
-  const all = alerts.map(({ labels: { alertname: _, ...labels } }) => labels);
+  const all = alerts.map(({ labels }) => withoutName(labels));
   const [first = {}] = all;
   if (all.length === 1) return labelText(first, encoder);
   const shared = sharedLabels(all);
@@ -226,12 +227,4 @@ function detailText(rule: Rule, now: number, ctx: ToolContext): string {
     ...(health === "err" ? [`  ${clip(`fails: ${lastError}`, 400, encoder)}`] : []),
     ...(rule.alerts.length > 0 ? [`  ${alertsText(rule, rule.alerts, now, ctx)}`] : []),
   ].join("\n");
-}
-
-function recordsOf(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

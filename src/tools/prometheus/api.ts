@@ -1,3 +1,5 @@
+import { isRecord, tryParse } from "../decode.ts";
+import { type Labels, labelsOf } from "../labels.ts";
 import type { Endpoint } from "../http.ts";
 import { BotError } from "../../core/errors.ts";
 import type { Here } from "../../core/instant.ts";
@@ -6,8 +8,6 @@ import { Refusal } from "../refusal.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** The HTTP API that Prometheus and VictoriaMetrics share: https://prometheus.io/docs/prometheus/latest/querying/api/ */
-
-export type Labels = Readonly<Record<string, string>>;
 
 /** One series; of an instant query with one point. */
 export interface Series {
@@ -131,18 +131,6 @@ function refusal({ instance, status, body, text, stuck }: Answered): Refusal {
   );
 }
 
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** @throws Refusal for an answer in another form */
 function answerOf(data: unknown): Answer {
   const { resultType, result } = isRecord(data) ? data : {};
@@ -175,18 +163,9 @@ function numberOf(text: string): number {
   return text === "-Inf" ? Number.NEGATIVE_INFINITY : Number(text);
 }
 
-/** Only what is a label: names to texts. */
-export function labelsOf(value: unknown): Labels {
-  if (!isRecord(value)) return {};
-  const pairs = Object.entries(value).filter(
-    (pair): pair is [string, string] => typeof pair[1] === "string",
-  );
-  return Object.fromEntries(pairs);
-}
-
-/** The texts of a list; what is none is left out. */
-export function textsOf(data: unknown): string[] {
-  return Array.isArray(data) ? data.filter((each) => typeof each === "string") : [];
+/** The value of the only series, as of a count; 0 without one. */
+export function onlyValue(answer: Answer): number {
+  return typeof answer === "string" ? 0 : (answer[0]?.values[0] ?? 0);
 }
 
 /** `"a\"b"`: a value as PromQL quotes it. */

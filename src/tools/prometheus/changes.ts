@@ -11,6 +11,7 @@ import {
   createPrometheus,
   hereOf,
   instanceOf,
+  onlyValue,
   type Prometheus,
   type Series,
   TOOL_TIMEOUT_MS,
@@ -23,7 +24,7 @@ import {
   selectorField,
   timeField,
 } from "./fields.ts";
-import { clip, labelText, sharedLabels } from "./labels.ts";
+import { clip, labelText, sharedLabels } from "../labels.ts";
 import { whatIsUnknown } from "./near.ts";
 import { CLEAR, formatValue, moveBetween } from "./numbers.ts";
 import { sharedText } from "./rows.ts";
@@ -113,10 +114,7 @@ async function compare(asked: Asked): Promise<ToolOutput> {
 
 async function countOf(server: Prometheus, selector: string, ...times: number[]): Promise<number> {
   const counts = await Promise.all(times.map((time) => server.instant(`count(${selector})`, time)));
-  const numbers = counts.map((answer) =>
-    typeof answer === "string" ? 0 : (answer[0]?.values[0] ?? 0),
-  );
-  return Math.max(...numbers);
+  return Math.max(...counts.map(onlyValue));
 }
 
 /** Too many to compare: which metrics they are of, so that the next call asks for less. */

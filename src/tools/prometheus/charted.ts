@@ -1,7 +1,7 @@
 import { drawChart } from "../../charts/chart.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { ToolContext, ToolImage } from "../tool.ts";
-import { clip, labelText, sharedLabels } from "./labels.ts";
+import { clip, labelText, sharedLabels } from "../labels.ts";
 import { formatValue } from "./numbers.ts";
 import { spanText, type Told } from "./rows.ts";
 

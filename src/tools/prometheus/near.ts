@@ -1,6 +1,7 @@
+import { textsOf } from "../decode.ts";
 import { suggest } from "../../core/suggest.ts";
 import { inQuotes } from "../../core/text.ts";
-import { promQuote, type Prometheus, textsOf, TooMuch } from "./api.ts";
+import { promQuote, type Prometheus, TooMuch } from "./api.ts";
 
 /** Why a query may have found nothing: names and values in it that the server does not have, and which were meant. */
 

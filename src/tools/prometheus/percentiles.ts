@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { textsOf } from "../decode.ts";
 import { BotError } from "../../core/errors.ts";
 import { readPast, tryDuration } from "../../core/past.ts";
 import { inQuotes } from "../../core/text.ts";
@@ -6,17 +7,9 @@ import type { Encoder } from "../../security/encoder.ts";
 import { formatMoment } from "../moment.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool, type ToolOutput } from "../tool.ts";
-import {
-  createPrometheus,
-  hereOf,
-  instanceOf,
-  type Labels,
-  type Prometheus,
-  textsOf,
-  TOOL_TIMEOUT_MS,
-} from "./api.ts";
+import { createPrometheus, hereOf, instanceOf, type Prometheus, TOOL_TIMEOUT_MS } from "./api.ts";
 import { instanceArgument, type Instances, lengthField, timeField } from "./fields.ts";
-import { clip, labelText } from "./labels.ts";
+import { clip, labelText, type Labels } from "../labels.ts";
 import { nearest, whatIsUnknown } from "./near.ts";
 import { formatValue } from "./numbers.ts";
 
@@ -65,8 +58,8 @@ export function createPercentiles(instances: Instances) {
         const [, base = "", selector = ""] = SELECTOR.exec(metric) ?? [];
         const query = queryOf(base, selector, by, seconds);
         const [now, before] = await Promise.all([
-          groupsOf(server, query, at),
-          groupsOf(server, query, at - windowMs),
+          groupsOf(server, query, by, at),
+          groupsOf(server, query, by, at - windowMs),
         ]);
         if (now.length === 0) return nothing(server, base, selector, ctx.encoder);
         const rows = now
@@ -111,12 +104,22 @@ interface Group {
   figures: ReadonlyMap<string, number>;
 }
 
-async function groupsOf(server: Prometheus, query: string, at: number): Promise<Group[]> {
+async function groupsOf(
+  server: Prometheus,
+  query: string,
+  by: readonly string[],
+  at: number,
+): Promise<Group[]> {
   const answer = await server.instant(query, at);
   const series = typeof answer === "string" ? [] : answer;
-  const parted = series.map(({ labels: { [FIGURE]: figure = "", ...labels }, values: [value] }) => {
-    return { key: JSON.stringify(Object.entries(labels).toSorted()), labels, figure, value };
-  });
+  const parted = series.map(
+    ({ labels: { [FIGURE]: figure = "", ...labels }, values: [value] }) => ({
+      key: by.map((label) => labels[label] ?? "").join("\n"),
+      labels,
+      figure,
+      value,
+    }),
+  );
   return [...Map.groupBy(parted, ({ key }) => key)].map(([key, same]) => ({
     key,
     labels: same[0]?.labels ?? {},
@@ -133,7 +136,7 @@ function rowOf(group: Group, before: Group | undefined, base: string): string {
   // There are no percentiles of no events.
   if (rateOf(group) === 0)
     return `no events (${before === undefined ? 0 : formatValue(rateOf(before))}/s)`;
-  const seconds = /_seconds$/.test(base);
+  const seconds = base.endsWith("_seconds");
   const show = (value: number | undefined) => {
     if (value === undefined || Number.isNaN(value)) return "none";
     return seconds ? `${formatValue(value)} s` : formatValue(value, base);

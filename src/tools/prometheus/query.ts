@@ -9,6 +9,7 @@ import {
   createPrometheus,
   hereOf,
   instanceOf,
+  onlyValue,
   type Prometheus,
   type Series,
   TOOL_TIMEOUT_MS,
@@ -16,7 +17,7 @@ import {
 } from "./api.ts";
 import { chartOf } from "./charted.ts";
 import { instanceArgument, type Instances, timeField } from "./fields.ts";
-import { clip, sharedLabels } from "./labels.ts";
+import { clip, sharedLabels } from "../labels.ts";
 import { whatIsUnknown } from "./near.ts";
 import { stepFor } from "./numbers.ts";
 import { rangeRows, ranked, sharedText, spanText, valueRows } from "./rows.ts";
@@ -96,8 +97,7 @@ async function topOf(
     server.instant(`topk(${TOP}, ${query})`, at),
     server.instant(`count(${query})`, at),
   ]);
-  const [{ values: [total = TOP] = [] } = {}] = typeof count === "string" ? [] : count;
-  return { series: typeof top === "string" ? [] : top, total };
+  return { series: typeof top === "string" ? [] : top, total: onlyValue(count) };
 }
 
 async function runRange(asked: Asked, start: number, end: number): Promise<ToolOutput> {

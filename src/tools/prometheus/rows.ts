@@ -1,8 +1,8 @@
 import { formatElapsed } from "../../core/instant.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { formatMoment } from "../moment.ts";
-import type { Labels, Series } from "./api.ts";
-import { labelText, sharedLabels } from "./labels.ts";
+import type { Series } from "./api.ts";
+import { type Labels, labelText, sharedLabels } from "../labels.ts";
 import { formatValue, type Summary, summaryOf } from "./numbers.ts";
 
 /** Results as the few lines that tell most of them. */

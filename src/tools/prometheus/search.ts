@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isRecord, textsOf } from "../decode.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool, type ToolOutput } from "../tool.ts";
@@ -6,15 +7,14 @@ import {
   createPrometheus,
   hereOf,
   instanceOf,
-  isRecord,
+  onlyValue,
   promQuote,
   type Prometheus,
-  textsOf,
   TOOL_TIMEOUT_MS,
   TooMuch,
 } from "./api.ts";
 import { instanceArgument, type Instances } from "./fields.ts";
-import { clip, encodeEach } from "./labels.ts";
+import { clip, encodeEach } from "../labels.ts";
 import { nearest } from "./near.ts";
 
 const MAX_NAMES = 20;
@@ -126,11 +126,10 @@ async function describe(
     }),
   );
   const about = own.get(name) ?? parts.get(base);
-  const [{ values: [total = 0] = [] } = {}] = typeof count === "string" ? [] : count;
   const kind = about === undefined ? "" : `, ${about.type}: ${about.help}`;
   const rest = told.length - MAX_LABELS;
   const lines = [
-    `${selector}: ${total} series now${kind}`,
+    `${selector}: ${onlyValue(count)} series now${kind}`,
     ...values,
     ...(rest > 0 ? [`and ${rest} more labels: ${told.slice(MAX_LABELS).join(", ")}`] : []),
   ];

@@ -2,18 +2,12 @@ import * as z from "zod";
 import type { Finding } from "../../core/finding.ts";
 import { counted } from "../../core/text.ts";
 import { formatMoment } from "../moment.ts";
+import { isRecord, recordsOf, textOf } from "../decode.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool } from "../tool.ts";
-import {
-  createPrometheus,
-  hereOf,
-  instanceOf,
-  isRecord,
-  labelsOf,
-  TOOL_TIMEOUT_MS,
-} from "./api.ts";
+import { createPrometheus, hereOf, instanceOf, TOOL_TIMEOUT_MS } from "./api.ts";
 import { instanceArgument, type Instances } from "./fields.ts";
-import { clip, encodeEach } from "./labels.ts";
+import { labelsOf, clip, encodeEach } from "../labels.ts";
 
 const MAX_ROWS = 10;
 /** Of targets with the same error. */
@@ -86,11 +80,9 @@ interface Target {
 }
 
 function targetsOf(data: unknown): Target[] {
-  const active =
-    isRecord(data) && Array.isArray(data["activeTargets"]) ? data["activeTargets"] : [];
-  return active.filter(isRecord).map((target) => {
+  return recordsOf(isRecord(data) ? data["activeTargets"] : undefined).map((target) => {
     const labels = labelsOf(target["labels"]);
-    const text = (name: string) => (typeof target[name] === "string" ? target[name] : "");
+    const text = (name: string) => textOf(target[name]);
     const { job = text("scrapePool"), instance = text("scrapeUrl") } = labels;
     return {
       job,

@@ -1,8 +1,28 @@
-import { oneLine } from "../../core/text.ts";
-import type { Encoder } from "../../security/encoder.ts";
-import type { Labels } from "./api.ts";
+import { oneLine } from "../core/text.ts";
+import type { Finding } from "../core/finding.ts";
+import { isRecord } from "./decode.ts";
+import type { Encoder } from "../security/encoder.ts";
 
-/** How labels are written in results: values from outside, on one line, no longer than a reader takes in. */
+/** How the labels of series and alerts are written in results: from outside, on one line, no longer than a reader takes in. */
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Only what is a label: names to texts. */
+export function labelsOf(value: unknown): Labels {
+  if (!isRecord(value)) return {};
+  const pairs = Object.entries(value).filter(
+    (pair): pair is [string, string] => typeof pair[1] === "string",
+  );
+  return Object.fromEntries(pairs);
+}
+
+const CRITICAL = /^(?:critical|crit|page|emergency|error|fatal|sev1|sev2|p1|p2)$/i;
+
+/** What the usual values of the label `severity` come to: `error` for what somebody is woken for. */
+export function severityOf({ severity = "" }: Labels): Finding["severity"] {
+  if (CRITICAL.test(severity)) return "error";
+  return /^(?:info|none|low|debug)/i.test(severity) ? "info" : "warning";
+}
 
 const MAX_LABELS = 240;
 const PLAIN = /^[\w.:/@+-]+$/;

@@ -1,0 +1,29 @@
+/** Reading answers of systems by hand, where a schema would hold up the event loop or say too much about what is not used. */
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The objects of a list; what is none is left out. */
+export function recordsOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+/** The texts of a list; what is none is left out. */
+export function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+/** The text, or an empty one. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** What the text says as JSON; undefined: it is no JSON. */
+export function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
