@@ -18,7 +18,7 @@ import {
   severityOf,
   sharedLabels,
 } from "../labels.ts";
-import { nearest } from "./near.ts";
+import { nearest } from "../../core/nearest.ts";
 import { formatValue } from "./numbers.ts";
 
 const MAX_ROWS = 10;

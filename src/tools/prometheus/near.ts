@@ -1,5 +1,5 @@
 import { textsOf } from "../decode.ts";
-import { suggest } from "../../core/suggest.ts";
+import { nearest } from "../../core/nearest.ts";
 import { inQuotes } from "../../core/text.ts";
 import { promQuote, type Prometheus, TooMuch } from "./api.ts";
 
@@ -106,26 +106,4 @@ function meant(near: readonly string[], all: readonly string[] = []): string {
 
 function inName(text: string): string {
   return /^[\w:./-]{1,120}$/.test(text) ? text : inQuotes(text);
-}
-
-/** The most likely first: one that is spelled almost so, then those that share most of its words. */
-export function nearest(name: string, names: readonly string[], most = 3): string[] {
-  const spelled = suggest(name, names);
-  const words = wordsOf(name);
-  const sharing = names
-    .map((candidate) => ({ candidate, share: shareOf(words, wordsOf(candidate)) }))
-    .filter(({ share }) => share >= 0.5)
-    .toSorted((a, b) => b.share - a.share || a.candidate.length - b.candidate.length)
-    .slice(0, most)
-    .map(({ candidate }) => candidate);
-  return [...new Set([...(spelled === undefined ? [] : [spelled]), ...sharing])].slice(0, most);
-}
-
-function wordsOf(name: string): Set<string> {
-  return new Set(name.toLowerCase().split(/[^a-z0-9]+/));
-}
-
-function shareOf(one: Set<string>, other: Set<string>): number {
-  const both = [...one].filter((word) => other.has(word)).length;
-  return (2 * both) / (one.size + other.size);
 }

@@ -10,7 +10,8 @@ import { defineTool, type ToolOutput } from "../tool.ts";
 import { createPrometheus, hereOf, instanceOf, type Prometheus, TOOL_TIMEOUT_MS } from "./api.ts";
 import { instanceArgument, type Instances, lengthField, timeField } from "./fields.ts";
 import { clip, labelText, type Labels } from "../labels.ts";
-import { nearest, whatIsUnknown } from "./near.ts";
+import { nearest } from "../../core/nearest.ts";
+import { whatIsUnknown } from "./near.ts";
 import { formatValue } from "./numbers.ts";
 
 const PERCENTILES = [50, 90, 95, 99];

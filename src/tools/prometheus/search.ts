@@ -15,7 +15,7 @@ import {
 } from "./api.ts";
 import { instanceArgument, type Instances } from "./fields.ts";
 import { clip, encodeEach } from "../labels.ts";
-import { nearest } from "./near.ts";
+import { nearest } from "../../core/nearest.ts";
 
 const MAX_NAMES = 20;
 const MAX_LABELS = 12;

@@ -1,0 +1,141 @@
+import * as z from "zod";
+import { BotError } from "../../core/errors.ts";
+import { formatElapsed } from "../../core/instant.ts";
+import { tryDuration } from "../../core/past.ts";
+import { counted, inQuotes } from "../../core/text.ts";
+import { severityOf } from "../labels.ts";
+import { orRefused } from "../refusal.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
+import { meantBy } from "./alerts.ts";
+import { type Alert, createAlertmanager, instanceOf, TOOL_TIMEOUT_MS } from "./api.ts";
+import { instanceArgument, type Instances, matchersField } from "./fields.ts";
+import {
+  areSame,
+  checkMatchSomething,
+  type Matcher,
+  matcherText,
+  readMatchers,
+} from "./matchers.ts";
+import { groupsOf, groupText, matchersText, untilText } from "./shown.ts";
+
+const MAX_ROWS = 10;
+const MINUTE_MS = 60_000;
+/** A silence that is longer belongs into the rules. */
+const MAX_MS = 30 * 86_400_000;
+/** The clocks of two machines differ. */
+const CLOCK_MS = 60_000;
+
+export function createSilence(instances: Instances) {
+  const open = (ctx: ToolContext, instance: string | undefined) =>
+    createAlertmanager(ctx, instanceOf(instances, instance));
+  return defineTool({
+    name: "alertmanager_silence",
+    summary: "silences the alerts that match, for a while",
+    description:
+      "Creates a silence: alerts that match notify nobody until it ends. The card shows which alerts it hides now. Ended early by alertmanager_expire_silence.",
+    input: z.strictObject({
+      matchers: matchersField.min(1),
+      duration: z
+        .string()
+        .min(1)
+        .max(20)
+        .describe("How long, from approval on")
+        .meta({ examples: ["2h"] }),
+      comment: z.string().regex(/\S/, "is empty").max(500).describe("Why, for whoever finds it"),
+      ...instanceArgument(instances),
+    }),
+    effect: "write",
+    endpoints: instances,
+    timeoutMs: TOOL_TIMEOUT_MS,
+    resource: ({ matchers }) => `silence ${matchers.toSorted().join(" ")}`,
+    async precheck({ matchers: written, duration, instance }, ctx) {
+      const matchers = readMatchers(written);
+      checkMatchSomething(matchers);
+      durationOf(duration);
+      const silences = await open(ctx, instance).silences();
+      const same = silences.find(
+        (each) => each.state === "active" && areSame(each.matchers, matchers),
+      );
+      if (same === undefined) return;
+      const until = untilText(same.endsAt, Date.now());
+      const text = `These alerts are silenced already, by ${same.id} until ${until}.`;
+      throw new BotError("PRECHECK_FAILED", text);
+    },
+    async preview({ matchers: written, duration, comment, instance }, ctx) {
+      const matchers = readMatchers(written);
+      const server = open(ctx, instance);
+      const [hidden, all] = await Promise.all([server.alerts(matchers), server.alerts([])]);
+      const near = hidden.length === 0 ? await meantBy(server, matchers, ctx.encoder) : [];
+      return {
+        lines: [
+          { label: "Silences", value: matchersText({ matchers }) },
+          { label: "For", value: `${formatElapsed(durationOf(duration))} from approval on` },
+          { label: "Because", value: comment },
+        ],
+        blastRadius: [blastText(hidden, all, ctx), ...near].join(" "),
+        undo: "Can be undone: alertmanager_expire_silence ends it at once. What was not sent meanwhile is sent then, if it still fires.",
+      };
+    },
+    async verify({ matchers: written, comment, instance }, ctx, startedAt) {
+      const found = await findMade(open(ctx, instance), readMatchers(written), comment, startedAt);
+      if (found === undefined)
+        return {
+          verdict: "unknown",
+          evidence: "no silence of these matchers and this comment was made since.",
+        };
+      const until = untilText(found.endsAt, Date.now());
+      return { verdict: "done", evidence: `silence ${found.id} is ${found.state} until ${until}.` };
+    },
+    run: ({ matchers: written, duration, comment, instance }, ctx) =>
+      orRefused(async () => {
+        const matchers = readMatchers(written);
+        const server = open(ctx, instance);
+        const startsAt = Date.now();
+        const endsAt = startsAt + durationOf(duration);
+        const createdBy = `${ctx.asker?.name ?? "somebody"} (Watchkeeper)`;
+        const id = await server.create({ matchers, createdBy, comment, startsAt, endsAt });
+        const shown = matchers.map(matcherText).join(", ");
+        return { text: `Silenced {${shown}} until ${untilText(endsAt, startsAt)}. Its id: ${id}` };
+      }),
+  });
+}
+
+/** @throws BotError INPUT_INVALID */
+function durationOf(text: string): number {
+  const ms = tryDuration(text);
+  if (ms !== undefined && ms >= MINUTE_MS && ms <= MAX_MS) return ms;
+  const problem = `duration: expected 1m to 30d, such as 2h, not ${inQuotes(text)}.`;
+  throw new BotError("INPUT_INVALID", problem);
+}
+
+/** `Hides 3 of 12 firing alerts, 1 of them critical: …` */
+function blastText(
+  hidden: readonly Alert[],
+  all: readonly Alert[],
+  { encoder }: ToolContext,
+): string {
+  const later = "Alerts that match later are hidden too.";
+  if (hidden.length === 0) return `Hides none of the ${all.length} alerts that fire now. ${later}`;
+  const critical = hidden.filter(({ labels }) => severityOf(labels) === "error").length;
+  const groups = groupsOf(hidden);
+  const some = groups.slice(0, MAX_ROWS).map((group) => groupText(group, encoder));
+  const more = groups.length > MAX_ROWS ? `; and ${groups.length - MAX_ROWS} more names` : "";
+  const head = `Hides ${hidden.length} of ${counted(all.length, "firing alert")}, ${critical} of them critical`;
+  return `${head}: ${some.join("; ")}${more}. ${later}`;
+}
+
+async function findMade(
+  server: ReturnType<typeof createAlertmanager>,
+  matchers: readonly Matcher[],
+  comment: string,
+  startedAt: number,
+) {
+  const silences = await server.silences();
+  return silences.find(
+    (each) =>
+      each.state !== "expired" &&
+      each.comment === comment &&
+      each.updatedAt >= startedAt - CLOCK_MS &&
+      areSame(each.matchers, matchers),
+  );
+}

@@ -1,0 +1,65 @@
+import { formatElapsed } from "../../core/instant.ts";
+import type { Encoder } from "../../security/encoder.ts";
+import { clip, type Labels, labelText, severityOf, sharedLabels } from "../labels.ts";
+import { formatMoment } from "../moment.ts";
+import type { Alert, Silence } from "./api.ts";
+import { matcherText } from "./matchers.ts";
+
+/** Alerts and silences as lines of a result or a card. */
+
+const MAX_INSTANCES = 3;
+const WEIGHTS = { error: 0, warning: 1, info: 2 };
+
+export interface Group {
+  name: string;
+  alerts: Alert[];
+}
+
+/** Alerts of one name together: the worst first, then the most. */
+export function groupsOf(alerts: readonly Alert[]): Group[] {
+  const weightOf = (group: Group) =>
+    Math.min(...group.alerts.map(({ labels }) => WEIGHTS[severityOf(labels)]));
+  return [...Map.groupBy(alerts, ({ labels }) => labels["alertname"] ?? "(no name)")]
+    .map(([name, same]) => ({ name, alerts: same }))
+    .toSorted((a, b) => weightOf(a) - weightOf(b) || b.alerts.length - a.alerts.length);
+}
+
+/** What all of them have, without the name that stands before it. */
+export function commonOf(alerts: readonly Alert[]): Labels {
+  const all = alerts.map(({ labels }) => labels);
+  return withoutName(all.length === 1 ? (all[0] ?? {}) : sharedLabels(all));
+}
+
+/** `HighLatency ×3 (all: job=api): pod=a; pod=b; pod=c` */
+export function groupText({ name, alerts }: Group, encoder: Encoder): string {
+  const common = commonOf(alerts);
+  const all = Object.keys(common).length === 0 ? "" : labelText(common, encoder);
+  const head = clip(name, 100, encoder);
+  if (alerts.length === 1) return `${head} ${all}`.trim();
+  const some = alerts
+    .slice(0, MAX_INSTANCES)
+    .map(({ labels }) => labelText(withoutName(labels), encoder, common));
+  const more = alerts.length > MAX_INSTANCES ? `; and ${alerts.length - MAX_INSTANCES} more` : "";
+  return `${head} ×${alerts.length}${all === "" ? "" : ` (all: ${all})`}: ${some.join("; ")}${more}`;
+}
+
+function withoutName(labels: Labels): Labels {
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => name !== "alertname"));
+}
+
+/** When the first of them began, ISO 8601; undefined: not known. */
+export function sinceOf(alerts: readonly Alert[]): string | undefined {
+  return alerts.map(({ startsAt }) => startsAt).toSorted()[0] || undefined;
+}
+
+/** `{alertname="x", job="y"}` */
+export function matchersText({ matchers }: Pick<Silence, "matchers">): string {
+  return `{${matchers.map(matcherText).join(", ")}}`;
+}
+
+/** `2026-11-23 03:30:05 UTC (in 1 h)` */
+export function untilText(ms: number, now: number): string {
+  if (ms <= now) return formatMoment(ms, now);
+  const stamp = new Date(ms).toISOString().slice(0, 19).replace("T", " ");
+  return `${stamp} UTC (in ${formatElapsed(Math.ceil((ms - now) / 1_000) * 1_000)})`;
+}

@@ -1,0 +1,59 @@
+import * as z from "zod";
+import type { Encoder } from "../../security/encoder.ts";
+import { clip } from "../labels.ts";
+import { formatMoment } from "../moment.ts";
+import { orRefused } from "../refusal.ts";
+import { defineTool } from "../tool.ts";
+import { createAlertmanager, instanceOf, type Silence, TOOL_TIMEOUT_MS } from "./api.ts";
+import { instanceArgument, type Instances } from "./fields.ts";
+import { matchersText, untilText } from "./shown.ts";
+
+const MAX_ROWS = 15;
+const DAY_MS = 86_400_000;
+
+export function createSilences(instances: Instances) {
+  return defineTool({
+    name: "alertmanager_silences",
+    summary: "lists silences: what they hide, until when, who made them",
+    description:
+      "Silences that hold or are to come, those that end first first, with how many alerts each hides now; then those that ended within a day.",
+    input: z.strictObject({ ...instanceArgument(instances) }),
+    effect: "read",
+    endpoints: instances,
+    timeoutMs: TOOL_TIMEOUT_MS,
+    run: ({ instance }, ctx) =>
+      orRefused(async () => {
+        const now = ctx.asker?.startedAt ?? Date.now();
+        const server = createAlertmanager(ctx, instanceOf(instances, instance));
+        const [silences, alerts] = await Promise.all([server.silences(), server.alerts([])]);
+        const hidden = (id: string) =>
+          alerts.filter(({ silencedBy }) => silencedBy.includes(id)).length;
+        const standing = silences
+          .filter(({ state }) => state !== "expired")
+          .toSorted((a, b) => a.endsAt - b.endsAt);
+        const ended = silences
+          .filter(({ state, endsAt }) => state === "expired" && now - endsAt < DAY_MS)
+          .toSorted((a, b) => b.endsAt - a.endsAt);
+        const count = (state: string) => standing.filter((each) => each.state === state).length;
+        const rows = standing
+          .slice(0, MAX_ROWS)
+          .map((each) => `- ${silenceText(each, now, ctx.encoder)}; hides ${hidden(each.id)} now`);
+        const more = standing.length > MAX_ROWS ? [`and ${standing.length - MAX_ROWS} more`] : [];
+        const past = ended.slice(0, 5).map((each) => {
+          const matchers = clip(matchersText(each), 200, ctx.encoder);
+          return `- ended ${formatMoment(each.endsAt, now)}: ${matchers}`;
+        });
+        const head = `${count("active")} active, ${count("pending")} to come, ${ended.length} ended within a day.`;
+        return { text: [head, ...rows, ...more, ...past].join("\n") };
+      }),
+  });
+}
+
+/** `<id> {job="x"} until … by ana: planned` */
+export function silenceText(silence: Silence, now: number, encoder: Encoder): string {
+  const { id, state, startsAt, endsAt, createdBy, comment } = silence;
+  const matchers = clip(matchersText(silence), 240, encoder);
+  const from = state === "pending" ? `from ${untilText(startsAt, now)} ` : "";
+  const by = clip(`${createdBy}: ${comment}`, 160, encoder);
+  return `${clip(id, 40, encoder)} ${matchers} ${from}until ${untilText(endsAt, now)} by ${by}`;
+}
