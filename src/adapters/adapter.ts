@@ -8,6 +8,7 @@ import type {
   JsonObject,
   Outcome,
   Preview,
+  ResultImage,
   UnreadFile,
 } from "../core/entry.ts";
 import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
@@ -103,6 +104,7 @@ export interface CallResult {
   findings: readonly Finding[];
   /** What it could not see. */
   gaps: readonly Gap[];
+  images?: readonly ResultImage[];
   ms: number | undefined;
 }
 
@@ -156,6 +158,8 @@ export interface Delivery {
   id: string;
   /** An earlier attempt may have come through: look for its message first, and return that one. */
   isRetry: boolean;
+  /** What an image of the message's results holds. May throw: then it is told in words. */
+  readArtifact?(id: string): Promise<Uint8Array>;
   /**
    * The delivery that may have opened progress for this answer, in a message that nobody recorded: look for that one too,
    * and delete it.

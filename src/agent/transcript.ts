@@ -252,7 +252,8 @@ function finish(transcript: Transcript, entry: Entry<"tool_finished">): void {
   const shown = once(transcript, entry, call);
   const text = cleanText(resultText(shown, call.tool, transcript.edited.get(entry.call)));
   const isError = IS_ERROR[entry.outcome];
-  waiting.result = { id: waiting.id, text, isError, files: entry.files ?? [] };
+  const files = (entry.files ?? []).filter(({ unseen }) => unseen !== true);
+  waiting.result = { id: waiting.id, text, isError, files };
   const results = transcript.open.flatMap(({ result }) => (result === undefined ? [] : [result]));
   if (results.length < transcript.open.length) return;
   push(transcript, { role: "tool", results });

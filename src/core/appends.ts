@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { assistantBlock, stopReason, usage } from "./block.ts";
-import { artifact, count, effect, file, json, outcome } from "./entry-fields.ts";
+import { artifact, count, effect, json, outcome, resultImage } from "./entry-fields.ts";
 import { findings, gaps } from "./finding.ts";
 
 const previewLine = z.strictObject({ label: z.string(), value: z.string() });
@@ -140,8 +140,8 @@ export const appends = {
     outcome,
     text: z.string(),
     artifacts: z.array(artifact).optional(),
-    /** Images that the model is shown with the text. */
-    files: z.array(file).optional(),
+    /** Images that go with the text. */
+    files: z.array(resultImage).optional(),
     findings: findings.optional(),
     gaps: gaps.optional(),
     /** The click or message that answered the question which this call was. */

@@ -14,6 +14,12 @@ export const artifact = z.strictObject({ id: z.string(), bytes: count });
 /** A file that is kept as an artifact and shown to the model. */
 export const file = z.strictObject({ name: z.string(), mediaType: fileType, artifact });
 
+/** An image of a result. `alt`: what it shows, in words. `unseen`: people see it, and the model is told of it by the text alone. */
+export const resultImage = file.extend({
+  alt: z.string().optional(),
+  unseen: z.literal(true).optional(),
+});
+
 /** How a call ended. `unknown`: it was dispatched and nobody knows. `blocked`: policy, precheck or schema said no. */
 const OUTCOMES = ["ok", "error", "denied", "expired", "cancelled", "unknown", "blocked"] as const;
 export const outcome = z.enum(OUTCOMES);

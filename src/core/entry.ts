@@ -1,6 +1,14 @@
 import type * as z from "zod";
 import { appends, type approvers, type preview } from "./appends.ts";
-import type { artifact, decider, effect, file, json, outcome } from "./entry-fields.ts";
+import type {
+  artifact,
+  decider,
+  effect,
+  file,
+  json,
+  outcome,
+  resultImage,
+} from "./entry-fields.ts";
 import { type choice, type command, posts, type severity, type unreadFile } from "./posts.ts";
 
 /**
@@ -36,6 +44,7 @@ export type Actor = z.infer<typeof decider>;
 export type Approvers = z.infer<typeof approvers>;
 export type ArtifactRef = z.infer<typeof artifact>;
 export type FileRef = z.infer<typeof file>;
+export type ResultImage = z.infer<typeof resultImage>;
 export type Choice = z.infer<typeof choice>;
 export type Command = z.infer<typeof command>;
 export type Effect = z.infer<typeof effect>;

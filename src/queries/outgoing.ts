@@ -75,12 +75,22 @@ export function pastNotice(
 
 function resultOf(call: Call, encode: Encode): CallResult[] {
   if (call.finished === undefined) return [];
-  const { outcome, text, artifacts = [], findings = [], gaps = [], ms } = call.finished;
+  const {
+    outcome,
+    text,
+    artifacts = [],
+    files = [],
+    findings = [],
+    gaps = [],
+    ms,
+  } = call.finished;
   const args = argsOf(call);
+  const images = files.map((file) => ({ ...file, alt: file.alt && encode(file.alt) }));
   const ended = {
     outcome,
     text: encode(text),
     artifacts,
+    ...(images.length > 0 && { images }),
     findings: keptFindings(findings, encode),
     gaps: keptGaps(gaps, encode),
     ms,

@@ -1,11 +1,14 @@
 import { MAX_FILE_BYTES } from "../core/block.ts";
-import type { ArtifactRef, FileRef } from "../core/entry.ts";
+import type { ArtifactRef, ResultImage } from "../core/entry.ts";
 import { binaryTypeOf } from "../core/file-type.ts";
+import { oneLine } from "../core/text.ts";
 import type { ToolImage } from "./tool.ts";
 
 /** More than these are not looked at, and would crowd a model's request. */
 const MAX_IMAGES = 10;
 const MAX_NAME_LENGTH = 100;
+/** Discord takes 1 024 characters, Slack 2 000. */
+const MAX_ALT_LENGTH = 1_000;
 
 /**
  * Keeps a result's images, and says of each that could not be kept why, a line each. Nothing throws: losing an image
@@ -15,14 +18,16 @@ export async function keepImages(
   images: readonly ToolImage[],
   keep: (bytes: Uint8Array) => Promise<ArtifactRef>,
   encode: (text: string) => string,
-): Promise<{ files: FileRef[]; left: string[] }> {
-  const files: FileRef[] = [];
+): Promise<{ files: ResultImage[]; left: string[] }> {
+  const files: ResultImage[] = [];
   const left: string[] = [];
-  for (const { name: given, mediaType, bytes } of images.slice(0, MAX_IMAGES)) {
+  for (const { name: given, mediaType, bytes, alt, unseen } of images.slice(0, MAX_IMAGES)) {
     const name = encode(given).replaceAll(/\s/g, " ").slice(0, MAX_NAME_LENGTH);
     const problem = problemOf(mediaType, bytes);
     const artifact = problem === undefined ? await keep(bytes).catch(() => undefined) : undefined;
-    if (artifact !== undefined) files.push({ name, mediaType, artifact });
+    const told = alt === undefined ? {} : { alt: oneLine(encode(alt)).slice(0, MAX_ALT_LENGTH) };
+    if (artifact !== undefined)
+      files.push({ name, mediaType, artifact, ...told, ...(unseen && { unseen }) });
     else left.push(`[image ${name} left out: ${problem ?? "it could not be stored"}]`);
   }
   const more = images.length - MAX_IMAGES;

@@ -1,12 +1,16 @@
+import { BotError } from "../core/errors.ts";
 import type { Gap } from "../core/finding.ts";
 import type { ToolOutput } from "./tool.ts";
 
-/** A system answered, and not with what was asked for: the tool did its work, and says so. */
-export class Refusal extends Error {
+/**
+ * A system answered, and not with what was asked for: in a call the tool did its work and says so (`orRefused`), before one it
+ * must not begin.
+ */
+export class Refusal extends BotError {
   readonly gap: Gap | undefined;
 
   constructor(message: string, gap?: Gap) {
-    super(message);
+    super("PRECHECK_FAILED", message);
     this.name = "Refusal";
     this.gap = gap;
   }

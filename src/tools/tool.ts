@@ -117,6 +117,8 @@ export interface ToolImage {
   bytes: Uint8Array;
   /** What it shows, for whoever cannot see it. */
   alt?: string;
+  /** People see it; a model is told by the text alone. */
+  unseen?: true;
 }
 
 /** A question to the people of the thread. */

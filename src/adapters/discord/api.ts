@@ -14,6 +14,8 @@ const MAX_WAIT_MS = 6_000;
 
 interface Request {
   body?: unknown;
+  /** Sent beside the body. */
+  files?: readonly { name: string; data: Buffer; contentType: string }[];
   query?: Readonly<Record<string, string | number>>;
   /** False for what carries a token of its own in its path, as an interaction's answer does. */
   auth?: false;
@@ -45,12 +47,13 @@ export function createApi(token: string, apiUrl: string | undefined): Api {
       Math.max(retryAfter, timeToReset) > MAX_WAIT_MS,
   });
   return {
-    async ask<T>(...[method, route, { query, ...request } = {}]: Parameters<Api["ask"]>) {
+    async ask<T>(...[method, route, { query, files, ...request } = {}]: Parameters<Api["ask"]>) {
       // The library forgets the token after a single 401.
       rest.setToken(token);
       try {
         const answer = await rest[method](route, {
           ...request,
+          ...(files !== undefined && { files: [...files] }),
           ...(query !== undefined && { query: toQuery(query) }),
           signal: AbortSignal.timeout(WHOLE_MS),
         });

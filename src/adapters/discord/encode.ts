@@ -7,12 +7,15 @@ import {
 } from "../render/rich-text.ts";
 import { splitBlocks } from "../render/split.ts";
 import { inCodeBlock } from "../../core/edit.ts";
+import type { ShownImage } from "../shared/view.ts";
 import type { Button } from "../render/buttons.ts";
 
 export interface DiscordMessage {
   /** Components V2, which has no embeds to be suppressed: "disables traditional content and embeds". */
   flags: number;
   components: APIMessageTopLevelComponent[];
+  /** What the components show as `attachment://`, by its name. */
+  files?: readonly { name: string; data: Buffer; contentType: string }[];
   /** Nobody is pinged, whatever the text says. */
   allowedMentions: { parse: []; repliedUser: false };
 }
@@ -22,6 +25,7 @@ const COMPONENTS_V2 = 1 << 15;
 const ACTION_ROW = 1;
 const BUTTON = 2;
 const TEXT_DISPLAY = 10;
+const MEDIA_GALLERY = 12;
 const STYLES = { primary: 1, plain: 2, danger: 4 } as const;
 
 /** Of all text in one message of components (Discord's reference, "Components V2"). */
@@ -49,6 +53,26 @@ export function discordMessages({ blocks, buttons, summary }: RenderedMessage): 
       allowedMentions: { parse: [], repliedUser: false },
     };
   });
+}
+
+/** The message that shows images, each with its words for whoever cannot see it. */
+export function discordImages(images: readonly ShownImage[]): DiscordMessage {
+  const files = images.map(({ name, mediaType, bytes }, at) => ({
+    // Names are Discord's to change, but for these characters; two of a message must differ.
+    name: `${at + 1}-${name.replaceAll(/[^\w.-]/g, "_")}`,
+    data: Buffer.from(bytes),
+    contentType: mediaType,
+  }));
+  const items = files.map(({ name }, at) => ({
+    media: { url: `attachment://${name}` },
+    description: images[at]?.alt ?? name,
+  }));
+  return {
+    flags: COMPONENTS_V2,
+    components: [{ type: MEDIA_GALLERY, items }],
+    files,
+    allowedMentions: { parse: [], repliedUser: false },
+  };
 }
 
 function rowsOf(buttons: readonly Button[]): APIMessageTopLevelComponent[] {

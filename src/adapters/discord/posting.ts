@@ -21,8 +21,15 @@ const SEARCHED = 100;
 export type Posting = ChatPosting<Place, DiscordMessage>;
 
 /** The body of a request. The components hold text as data, and nothing in it may ping. */
-export function bodyOf({ flags, components }: DiscordMessage) {
-  return { flags, components, allowed_mentions: { parse: [], replied_user: false } };
+export function bodyOf({ flags, components, files }: DiscordMessage) {
+  // Those that an edit does not name are taken off the message.
+  const attachments = files?.map(({ name }, id) => ({ id, filename: name }));
+  const quiet = { allowed_mentions: { parse: [], replied_user: false } };
+  return { flags, components, ...(attachments !== undefined && { attachments }), ...quiet };
+}
+
+function filesOf({ files }: DiscordMessage) {
+  return files === undefined ? {} : { files };
 }
 
 export function createPosting(api: Api, bot: string): Posting {
@@ -44,14 +51,17 @@ export function createPosting(api: Api, bot: string): Posting {
   async function post(place: Place, message: DiscordMessage, mark: Mark): Promise<string> {
     const body = { ...bodyOf(message), nonce: mark.nonce, enforce_nonce: true };
     const route = Routes.channelMessages(place.channel);
-    const posted = await reopening(place, () => api.ask<{ id: string }>("post", route, { body }));
+    const request = { body, ...filesOf(message) };
+    const posted = await reopening(place, () => api.ask<{ id: string }>("post", route, request));
     return posted.id;
   }
 
   async function edit(place: Place, id: string, message: DiscordMessage): Promise<boolean> {
     const route = Routes.channelMessage(place.channel, id);
     try {
-      await reopening(place, () => api.ask("patch", route, { body: bodyOf(message) }));
+      await reopening(place, () =>
+        api.ask("patch", route, { body: bodyOf(message), ...filesOf(message) }),
+      );
       return true;
     } catch (error) {
       if (isCode(error, Code.UnknownMessage)) return false;

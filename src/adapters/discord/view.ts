@@ -6,7 +6,7 @@ import type { RenderedMessage } from "../render/rich-text.ts";
 import type { ProgressBoard } from "../shared/progress-board.ts";
 import { createChatView } from "../shared/view.ts";
 import type { Api } from "./api.ts";
-import { discordMessages } from "./encode.ts";
+import { discordImages, discordMessages } from "./encode.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
 import type { DiscordPeople } from "./people.ts";
 import { accountOf, addressOf, type Place, tryUser } from "./place.ts";
@@ -30,6 +30,7 @@ export function createView(place: Place, parts: ViewParts): View {
     board,
     allowLink: isWithin(place),
     encode: discordMessages,
+    imageMessages: async (images) => [discordImages(images)],
 
     async postPrivately(account, rendered) {
       const user = tryUser(account);

@@ -1,3 +1,4 @@
+import type { ResultImage } from "../../core/entry.ts";
 import { capText } from "../../core/text.ts";
 import type { CallResult, Notice, Offer, Outgoing } from "../adapter.ts";
 import {
@@ -42,6 +43,27 @@ export async function renderOutgoing(
     : renderNotice(message, allowLink));
   const said = rendered.blocks.map(textOf).find((text) => text.trim() !== "");
   return { ...rendered, summary: summaryOf(said ?? "Done.") };
+}
+
+export function imagesOf({ results }: Answer): ResultImage[] {
+  return results.flatMap((result) => result.images ?? []);
+}
+
+/** What images show, in words, for where they cannot be shown. */
+export function imageBlocks(images: readonly ResultImage[]): Block[] {
+  return images.map(({ name, alt = name, artifact }) => ({
+    kind: "small",
+    inlines: [
+      { text: `[image] ${alt} (artifact ` },
+      { text: artifact.id, code: true },
+      { text: ")" },
+    ],
+  }));
+}
+
+/** The same as a message. */
+export function renderImages(images: readonly ResultImage[]): RenderedMessage {
+  return { blocks: imageBlocks(images), buttons: [], summary: images[0]?.alt ?? "image" };
 }
 
 /** A sentence of ours, and what its reader can press. */

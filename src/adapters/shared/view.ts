@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { MessageRef, Outgoing, View } from "../adapter.ts";
+import type { Delivery, MessageRef, Outgoing, View } from "../adapter.ts";
 import { renderCard } from "../render/card.ts";
 import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
-import { renderOutgoing, renderText } from "../render/message.ts";
+import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
 import { aloudDelivery } from "./notice-ids.ts";
 import { isPrivate, partsOf, type Posting } from "./posting.ts";
 import type { ProgressBoard } from "./progress-board.ts";
@@ -10,12 +10,26 @@ import type { ProgressBoard } from "./progress-board.ts";
 /** What a thread is doing, for the platform's own status line. */
 export type ThreadStatus = "working" | "waiting" | "idle";
 
+/** An image of a result, as it is sent. */
+export interface ShownImage {
+  name: string;
+  mediaType: string;
+  bytes: Uint8Array;
+  /** What it shows, in words; never empty. */
+  alt: string;
+}
+
+/** More crowd a thread. */
+const MAX_IMAGES = 4;
+
 export interface ChatViewParts<Place, Message> {
   posting: Posting<Place, Message>;
   board: ProgressBoard<Place>;
   allowLink: AllowLink;
   /** The messages that say it, at least one. */
   encode(rendered: RenderedMessage): readonly Message[];
+  /** The messages that show the images, for after the others. @throws what the platform's API throws */
+  imageMessages(images: readonly ShownImage[]): Promise<readonly Message[]>;
   /** Shows something to one person alone. Undefined when that isn't possible. */
   postPrivately(account: string, rendered: RenderedMessage): Promise<MessageRef | undefined>;
   nameOf(account: string): Promise<string>;
@@ -43,6 +57,26 @@ export function createChatView<Place, Message>(
     return isWhole;
   }
 
+  /** The images of an answer's results; in words where they cannot be shown, so that the answer never waits for them. */
+  async function messagesOfImages(
+    message: Outgoing,
+    { readArtifact }: Delivery,
+  ): Promise<readonly Message[]> {
+    if (message.kind !== "answer" || readArtifact === undefined) return [];
+    const images = imagesOf(message).slice(-MAX_IMAGES);
+    if (images.length === 0) return [];
+    try {
+      const shown = images.map(async ({ name, mediaType, artifact, alt = name }) => {
+        const bytes = await readArtifact(artifact.id);
+        return { name, mediaType, bytes, alt };
+      });
+      return await parts.imageMessages(await Promise.all(shown));
+    } catch (error) {
+      log.warn({ err: error }, "an image could not be shown");
+      return encode(renderImages(images));
+    }
+  }
+
   return {
     async openProgress(delivery, soFar) {
       showStatus?.("working");
@@ -58,7 +92,8 @@ export function createChatView<Place, Message>(
 
     async post(message, delivery, opened) {
       if (opened !== undefined) await board.end(opened);
-      const messages = encode(await renderOutgoing(message, allowLink));
+      const words = encode(await renderOutgoing(message, allowLink));
+      const messages = [...words, ...(await messagesOfImages(message, delivery))];
       const ref = await posting.put(place, messages, delivery, opened);
       const status = statusAfter(message);
       if (status !== undefined) showStatus?.(status);

@@ -38,6 +38,7 @@ const SCOPES = [
   "channels:read",
   "chat:write",
   "files:read",
+  "files:write",
   "groups:history",
   "groups:read",
   "im:history",
@@ -206,7 +207,7 @@ function connect(
     source,
     take,
     viewOf: (place) =>
-      createView(place, { posting, board, status, allowLink, nameOf: people.nameOf, log }),
+      createView(place, { api, posting, board, status, allowLink, nameOf: people.nameOf, log }),
     async stop() {
       board.stop();
       await source.stop();

@@ -49,7 +49,7 @@ export function slackMessages({ blocks, buttons, summary }: RenderedMessage): Sl
     const length = lengthOf(sized) + CHARS_PER_BLOCK * sized.length;
     return sized.length < MAX_BLOCKS && length <= MAX_CHARS - taken;
   });
-  const text = escape(summary.trim() === "" ? "…" : summary);
+  const text = escapeText(summary.trim() === "" ? "…" : summary);
   return messages.map((message, at) => {
     const shown = blocksOf(message);
     if (shown.length === 0) shown.push(richText([section([{ text: summary || "…" }])]));
@@ -59,7 +59,7 @@ export function slackMessages({ blocks, buttons, summary }: RenderedMessage): Sl
 }
 
 /** The one place where Slack does read markup: `text` (docs.slack.dev, "Escaping text"). */
-function escape(text: string): string {
+export function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 

@@ -3,12 +3,15 @@ import type { View } from "../adapter.ts";
 import type { AllowLink } from "../render/rich-text.ts";
 import type { ProgressBoard } from "../shared/progress-board.ts";
 import { createChatView, type ThreadStatus } from "../shared/view.ts";
+import type { Api } from "./api.ts";
 import { slackMessages } from "./encode.ts";
+import { slackImages } from "./images.ts";
 import { type Place, tryAccount } from "./place.ts";
 import type { Posting } from "./posting.ts";
 import type { SessionStatus } from "./status.ts";
 
 export interface ViewParts {
+  api: Api;
   posting: Posting;
   board: ProgressBoard<Place>;
   status(place: Place, status: SessionStatus): void;
@@ -25,11 +28,12 @@ const STATUSES: Readonly<Record<ThreadStatus, SessionStatus>> = {
 };
 
 /** One thread, as everyone in it sees it. Throws what the Web API answers; the outbox repeats it. */
-export function createView(place: Place, { status, nameOf, ...parts }: ViewParts): View {
+export function createView(place: Place, { api, status, nameOf, ...parts }: ViewParts): View {
   const userOf = (account: string) => tryAccount(account)?.user ?? account;
   return createChatView(place, {
     ...parts,
     encode: slackMessages,
+    imageMessages: async (images) => [await slackImages(api, images)],
     postPrivately: (account, rendered) =>
       parts.posting.postEphemeral(place, userOf(account), slackMessages(rendered)),
     nameOf: async (account) => (await nameOf(userOf(account))) ?? userOf(account),

@@ -1,7 +1,7 @@
 import type { Notice, Outgoing, Progress } from "../adapter.ts";
 import { type Button, readButtonAction } from "../render/buttons.ts";
 import { callInlines } from "../render/call.ts";
-import { evidenceBlocks, renderOutgoing } from "../render/message.ts";
+import { evidenceBlocks, imageBlocks, imagesOf, renderOutgoing } from "../render/message.ts";
 import { type Answer, statusSign } from "../render/phrases.ts";
 import type { Block } from "../render/rich-text.ts";
 import { terminalLines } from "./encode.ts";
@@ -18,11 +18,12 @@ export async function messageText(message: Outgoing, look: Look): Promise<string
 }
 
 async function answerLines(answer: Answer, look: Look): Promise<string[]> {
+  const images = imageBlocks(imagesOf(answer));
   if (look.rich || !answer.isModelRun || answer.text === undefined) {
     const { blocks } = await renderOutgoing(answer, noLink, { isUncut: true });
-    return terminalLines(blocks, look);
+    return terminalLines([...blocks, ...images], look);
   }
-  const evidence = evidenceLines(answer, look);
+  const evidence = [...evidenceLines(answer, look), ...terminalLines(images, look)];
   return [
     statusSign(answer.status) + answer.text.trimEnd(),
     ...(evidence.length === 0 ? [] : ["", ...evidence]),

@@ -137,6 +137,6 @@ export async function meantBy(
     const near = nearest(value, values);
     const meant = near.length > 0 ? ` Did you mean ${near.join(", ")}?` : "";
     const lacks = values.length === 0 ? `a label ${name}` : `${name}=${JSON.stringify(value)}`;
-    return [clip(`None of the ${all.length} alerts has ${lacks}.${meant}`, 300, encoder)];
+    return [clip(`No alert that fires now has ${lacks}.${meant}`, 300, encoder)];
   });
 }

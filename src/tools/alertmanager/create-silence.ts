@@ -115,7 +115,7 @@ function blastText(
   { encoder }: ToolContext,
 ): string {
   const later = "Alerts that match later are hidden too.";
-  if (hidden.length === 0) return `Hides none of the ${all.length} alerts that fire now. ${later}`;
+  if (hidden.length === 0) return `Hides none of ${counted(all.length, "firing alert")}. ${later}`;
   const critical = hidden.filter(({ labels }) => severityOf(labels) === "error").length;
   const groups = groupsOf(hidden);
   const some = groups.slice(0, MAX_ROWS).map((group) => groupText(group, encoder));

@@ -32,7 +32,13 @@ export async function chartOf(
     });
     const alt = `Line chart of ${name} ${spanText(start, end)}. ${ends.join("; ")}`;
     const count = told.length > shown.length ? `, of ${shown.length} of these series` : "";
-    const image: ToolImage = { name: "chart.png", mediaType: "image/png", bytes, alt };
+    const image: ToolImage = {
+      name: "chart.png",
+      mediaType: "image/png",
+      bytes,
+      alt,
+      unseen: true,
+    };
     return { note: `The thread sees a chart${count}.`, images: [image] };
   } catch (error) {
     signal.throwIfAborted();

@@ -23,7 +23,8 @@ const DELIVERY_MS = 20_000;
 export const show: Learn<"deliver"> = (ctx, step, signal) => {
   const { key, view, undelivered } = step;
   return showOn(ctx, step, key, signal, async (shown) => {
-    const context = { key: ctx.key, thread: ctx.thread, ...attemptsAt(ctx, view) };
+    const readArtifact = (id: string) => ctx.journal.readArtifact(ctx.key, id);
+    const context = { key: ctx.key, thread: ctx.thread, readArtifact, ...attemptsAt(ctx, view) };
     const entry = shownId(undelivered);
     const ref = await deliver(shown, view, context, undelivered, ctx.parts.encoder.encode);
     return { entry, ref, takeBack: () => takeBack(ctx, shown, undelivered, ref) };
@@ -121,11 +122,18 @@ interface Attempts {
   isRetry(entry: string): boolean;
 }
 
+interface Showing extends Attempts {
+  key: JournalKey;
+  thread: Thread;
+  /** Of this thread. */
+  readArtifact(id: string): Promise<Uint8Array>;
+}
+
 /** Shows one undelivered thing in a view. Returns the message; "" where it was no longer worth showing. Throws what the platform throws: it is still owed then. */
 async function deliver(
   view: View,
   viewName: string,
-  { key, thread, isUntried, isRetry }: { key: JournalKey; thread: Thread } & Attempts,
+  { key, thread, readArtifact, isUntried, isRetry }: Showing,
   undelivered: Undelivered,
   encode: Encode,
 ): Promise<MessageRef> {
@@ -164,7 +172,7 @@ async function deliver(
   const isLast = begun?.seq === thread.newest;
   // The answer belongs below what was said since: the run's message goes, and a new one comes.
   if (begun !== undefined && !isLast) await view.delete(begun.ref);
-  const delivery: Delivery = { id: item.id, isRetry: isRetry(item.id) };
+  const delivery: Delivery = { id: item.id, isRetry: isRetry(item.id), readArtifact };
   const isBegunUnseen = begun === undefined && !isUntried(run.started.id);
   if (isBegunUnseen && view.openProgress !== undefined) {
     delivery.orphan = progressId(run.started.run);
