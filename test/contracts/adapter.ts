@@ -32,6 +32,12 @@ function restartCard(key: JournalKey, changes: Partial<ActionCard> = {}): Action
   return cardOf(key, { tool: "run_command", args, canonical, preview, ...changes });
 }
 
+/** One pixel. */
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=",
+  "base64",
+);
+
 function first(id: string): Delivery {
   return { id, isRetry: false };
 }
@@ -110,6 +116,21 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
       expect(new Set(refs).size).toBe(2);
       expect(under.shown()).toContain("only for you");
       for (const i of [0, 30, 59]) expect(under.shown()).toContain(`finding number ${i}`);
+    });
+
+    test.each([
+      ["is shown with its words", async () => PNG],
+      ["that is lost is told in words", () => Promise.reject(new Error("gone"))],
+    ])("a result's image %s", async (_, readArtifact) => {
+      const alt = "Line chart of up: last 1";
+      const artifact = { id: "a".repeat(64), bytes: PNG.length };
+      const image = { name: "chart.png", mediaType: "image/png" as const, artifact, alt };
+      const call = { call: "r1.t1", tool: "prometheus_query", args: {}, text: "it fell" };
+      const results = [{ ...call, outcome: "ok" as const, artifacts: [], images: [image], ms: 1 }];
+      const status = "completed" as const;
+      const told = { kind: "answer" as const, run: "r1", status, text: undefined, results };
+      await view.post({ ...told, isModelRun: false }, { ...first("ended:r1"), readArtifact });
+      expect(under.shown()).toMatch(/it fell[^]*Image: Line chart of up: last 1/);
     });
 
     test("progress is never in the way: it may come twice, late, or for nothing", async () => {

@@ -1,5 +1,12 @@
+import type { Outgoing } from "../../src/adapters/adapter.ts";
 import { adapterContract } from "../contracts/adapter.ts";
 import { createChat } from "./chat.ts";
+
+function textOf(message: Outgoing): string {
+  const results = message.kind === "answer" ? message.results : [];
+  const images = results.flatMap((result) => result.images ?? []).map(({ alt }) => `Image: ${alt}`);
+  return [message.text, ...results.map(({ text }) => text), ...images].join("\n");
+}
 
 adapterContract("the chat that tests use", async () => {
   const chat = createChat();
@@ -12,7 +19,7 @@ adapterContract("the chat that tests use", async () => {
       chat.shown
         .map((item) => {
           if (item.kind === "whisper") return item.text;
-          if (item.kind === "say") return item.message.text ?? "";
+          if (item.kind === "say") return textOf(item.message);
           if (item.kind === "begun") return "";
           const { canonical, preview, approvers, ending, votes } = item.card;
           return [

@@ -54,7 +54,7 @@ export function imageBlocks(images: readonly ResultImage[]): Block[] {
   return images.map(({ name, alt = name, artifact }) => ({
     kind: "small",
     inlines: [
-      { text: `[image] ${alt} (artifact ` },
+      { text: `Image: ${alt} (artifact ` },
       { text: artifact.id, code: true },
       { text: ")" },
     ],

@@ -24,9 +24,9 @@ export async function slackImages(api: Api, images: readonly ShownImage[]): Prom
   };
 }
 
-async function upload(api: Api, { name, bytes, alt }: ShownImage): Promise<string> {
+async function upload(api: Api, { name, bytes }: ShownImage): Promise<string> {
   const uploaded = await api.ask("files.getUploadURLExternal", (client) =>
-    client.filesUploadV2({ file: Buffer.from(bytes), filename: name, title: name, alt_text: alt }),
+    client.filesUploadV2({ file: Buffer.from(bytes), filename: name, title: name }),
   );
   const [{ files: [{ id = "" } = {}] = [] } = {}] = uploaded.files;
   for (const waitMs of WAITS_MS) {

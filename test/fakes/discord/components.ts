@@ -8,6 +8,7 @@ export const COMPONENT = {
   stringSelect: 3,
   textInput: 4,
   text: 10,
+  gallery: 12,
   label: 18,
 } as const;
 
@@ -21,6 +22,9 @@ const MAX_ROWS = 5;
 interface Reading {
   readonly customIds: Set<string>;
   readonly numbers: Set<number>;
+  /** Names of the files that come along, and of those that are shown. */
+  readonly files: ReadonlySet<string>;
+  readonly shown: Set<string>;
   count: number;
   text: number;
   bytes: number;
@@ -128,14 +132,48 @@ function checkText(text: Body, path: string, reading: Reading): void {
   reading.bytes += Buffer.byteLength(content) + TEXT_DISPLAY_BYTES;
 }
 
+/** Of files that come with the message; the program shows no others. */
+function checkGallery(gallery: Body, path: string, reading: Reading): void {
+  const items = Array.isArray(gallery["items"]) ? gallery["items"].filter(isBody) : [];
+  if (items.length < 1 || items.length > 10) {
+    throw invalidForm(
+      `${path}.items`,
+      "BASE_TYPE_BAD_LENGTH",
+      "Must be between 1 and 10 in length.",
+    );
+  }
+  for (const [index, item] of items.entries()) {
+    const at = `${path}.items.${index}`;
+    const url = stringOf(
+      isBody(item["media"]) ? item["media"] : {},
+      "url",
+      `${at}.media`,
+      [1, 2_048],
+    );
+    const name = /^attachment:\/\/([\w.-]+)$/.exec(url)?.[1] ?? "";
+    if (!reading.files.has(name)) {
+      const said = "The referenced attachment was not found";
+      throw invalidForm(
+        `${at}.media.url`,
+        "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND",
+        said,
+      );
+    }
+    reading.shown.add(name);
+    if (item["description"] !== undefined) stringOf(item, "description", at, [1, 1_024]);
+  }
+}
+
 function check(component: Body, path: string, v2: boolean, reading: Reading): void {
   const type = component["type"];
-  if (type !== COMPONENT.row && (!v2 || type !== COMPONENT.text)) {
-    throw unknownType(path, v2 ? "(1, 10)" : "(1,)");
+  const isOfV2 = type === COMPONENT.text || type === COMPONENT.gallery;
+  if (type !== COMPONENT.row && (!v2 || !isOfV2)) {
+    throw unknownType(path, v2 ? "(1, 10, 12)" : "(1,)");
   }
   numbered(component, path, reading);
   if (type === COMPONENT.row) checkRow(component, path, reading);
-  else checkText(component, path, reading);
+  else if (type === COMPONENT.text) checkText(component, path, reading);
+  else checkGallery(component, path, reading);
 }
 
 /** Components as they are kept: a copy in which each has its number. */
@@ -162,7 +200,7 @@ function withNumbers(components: readonly Body[], taken: ReadonlySet<number>): B
  * A message's components, checked and numbered. With `v2` every rule of Components V2, else rows alone.
  * @throws Refusal 50035, and 500 for more bytes of text than Discord's servers bear
  */
-export function readComponents(value: unknown, v2: boolean): Body[] {
+export function readComponents(value: unknown, v2: boolean, files: readonly string[] = []): Body[] {
   if (!Array.isArray(value)) {
     throw invalidForm(
       "components",
@@ -173,6 +211,8 @@ export function readComponents(value: unknown, v2: boolean): Body[] {
   const reading: Reading = {
     customIds: new Set(),
     numbers: new Set(),
+    files: new Set(files),
+    shown: new Set(),
     count: 0,
     text: 0,
     bytes: 0,
@@ -187,6 +227,10 @@ export function readComponents(value: unknown, v2: boolean): Body[] {
   for (const [index, component] of value.entries()) {
     if (!isBody(component)) throw required(`components.${index}`);
     check(component, `components.${index}`, v2, reading);
+  }
+  if (files.some((name) => !reading.shown.has(name))) {
+    const said = "Every file has to be shown by a component";
+    throw invalidForm("attachments", "ATTACHMENT_NOT_REFERENCED", said);
   }
   if (reading.count > MAX_COMPONENTS) {
     const said = `The maximum of ${MAX_COMPONENTS} components in a message was exceeded`;

@@ -1,6 +1,6 @@
 import { isBody, readComponents } from "./components.ts";
 import { invalidForm, refusal } from "./refusals.ts";
-import type { Body } from "./world.ts";
+import type { Body, FakeUpload } from "./world.ts";
 
 export const FLAGS = {
   suppressEmbeds: 1 << 2,
@@ -19,6 +19,8 @@ export interface MessageBody {
   content: string;
   components: Body[];
   flags: number;
+  /** Undefined: those of the message stay. */
+  uploads: readonly FakeUpload[] | undefined;
   allowed: Body | undefined;
 }
 
@@ -74,7 +76,7 @@ function readFlags(value: unknown, settable: number): number {
 
 /** What the program never sends; beside components of version 2 Discord refuses the content too. */
 function refuseOthers(body: Body, v2: boolean): void {
-  const others = ["embeds", "poll", "sticker_ids", "attachments", "message_reference"];
+  const others = ["embeds", "poll", "sticker_ids", "message_reference"];
   for (const key of v2 ? ["content", ...others] : others) {
     const value = body[key];
     const empty =
@@ -89,6 +91,20 @@ function refuseOthers(body: Body, v2: boolean): void {
   }
 }
 
+const MAX_FILES = 10;
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
+
+/** The files that come with a request; JSON alone, which could only name files that are there, is nothing that the program sends. */
+function readUploads(value: unknown): readonly FakeUpload[] | undefined {
+  if (value === undefined) return undefined;
+  const uploads = (Array.isArray(value) ? value : []) as FakeUpload[];
+  if (uploads.length > MAX_FILES || uploads.some(({ bytes }) => !(bytes instanceof Uint8Array))) {
+    throw invalidForm("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.");
+  }
+  if (uploads.some(({ bytes }) => bytes.length > MAX_FILE_BYTES)) throw refusal("tooLarge");
+  return uploads;
+}
+
 const CREATABLE = FLAGS.suppressEmbeds | FLAGS.suppressNotifications | FLAGS.componentsV2;
 
 /**
@@ -99,7 +115,8 @@ export function readNewMessage(body: Body, ephemeral: boolean): MessageBody {
   const flags = readFlags(body["flags"], CREATABLE | (ephemeral ? FLAGS.ephemeral : 0));
   const v2 = (flags & FLAGS.componentsV2) !== 0;
   refuseOthers(body, v2);
-  const components = readComponents(body["components"] ?? [], v2);
+  const uploads = readUploads(body["attachments"]);
+  const components = readComponents(body["components"] ?? [], v2, namesOf(uploads));
   const content = readContent(body["content"]);
   // In a message without the flag rows alone are nothing to show.
   const something = v2 ? components.length : content.length;
@@ -108,15 +125,23 @@ export function readNewMessage(body: Body, ephemeral: boolean): MessageBody {
     content,
     components,
     flags,
+    uploads,
     allowed: readAllowed(body["allowed_mentions"]),
   };
+}
+
+function namesOf(uploads: readonly { name: string }[] = []): string[] {
+  return uploads.map(({ name }) => name);
 }
 
 /**
  * A message as it stands after an edit: what the request leaves out stays.
  * @throws Refusal 50006, 50035; also for taking back Components V2, which no message ever loses
  */
-export function readEdit(body: Body, before: Omit<MessageBody, "allowed">): MessageBody {
+export function readEdit(
+  body: Body,
+  before: Omit<MessageBody, "allowed" | "uploads"> & { attachments: readonly { name: string }[] },
+): MessageBody {
   const hadV2 = (before.flags & FLAGS.componentsV2) !== 0;
   const asked = readFlags(body["flags"], FLAGS.suppressEmbeds | FLAGS.componentsV2);
   const given = body["flags"] !== undefined && body["flags"] !== null;
@@ -131,9 +156,10 @@ export function readEdit(body: Body, before: Omit<MessageBody, "allowed">): Mess
     const code = "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2";
     throw invalidForm("content", code, "The 'content' field has to be removed");
   }
+  const uploads = readUploads(body["attachments"]);
   const components = kept("components")
     ? before.components
-    : readComponents(body["components"] ?? [], v2);
+    : readComponents(body["components"] ?? [], v2, namesOf(uploads ?? before.attachments));
   const content = kept("content") ? before.content : readContent(body["content"]);
   const something = v2 ? components.length : content.length;
   if (something === 0) throw refusal("emptyMessage");
@@ -143,6 +169,7 @@ export function readEdit(body: Body, before: Omit<MessageBody, "allowed">): Mess
     content,
     components,
     flags,
+    uploads,
     allowed: readAllowed(body["allowed_mentions"]),
   };
 }

@@ -151,7 +151,7 @@ function keepFiles(
 /** What a new message is made of. */
 export interface Draft {
   author: FakeUser;
-  body: Omit<MessageBody, "allowed">;
+  body: Omit<MessageBody, "allowed" | "uploads"> & Partial<Pick<MessageBody, "uploads">>;
   files?: readonly { name: string; type: string; bytes: Uint8Array }[];
   type?: number;
   nonce?: string | number | undefined;
@@ -178,7 +178,7 @@ export function draftMessage(platform: Platform, channel: FakeChannel, draft: Dr
     reference: draft.reference,
     content: body.content,
     components: body.components,
-    attachments: keepFiles(platform, channel.id, draft.files ?? []),
+    attachments: keepFiles(platform, channel.id, draft.files ?? body.uploads ?? []),
     flags: body.flags | (draft.flags ?? 0),
     mentions: mentionsOf(world, body.content, body.components),
     editedAt: undefined,
@@ -213,6 +213,8 @@ export function applyEdit(platform: Platform, message: FakeMessage, body: Messag
   message.content = body.content;
   message.components = body.components;
   message.flags = body.flags;
+  if (body.uploads !== undefined)
+    message.attachments = keepFiles(platform, message.channelId, body.uploads);
   message.mentions = mentionsOf(platform.world, body.content, body.components);
   message.editedAt = Date.now();
   message.edits += 1;

@@ -1,4 +1,5 @@
 import { COMPONENT } from "./components.ts";
+import { isBody } from "./components.ts";
 import { MESSAGE_TYPES, textIn, type Body, type FakeMessage } from "./world.ts";
 
 /** A button as a person sees it. */
@@ -22,9 +23,15 @@ function flat(components: readonly Body[]): Body[] {
 }
 
 /** All text of a message, its content first, a line per TextDisplay; labels of buttons are not in it. */
+/** Of a gallery, what is said of its images to whoever cannot see them. */
+function wordsOfImages({ items }: Body): string[] {
+  const list = Array.isArray(items) ? items.filter(isBody) : [];
+  return list.map(({ description }) => `Image: ${String(description)}`);
+}
+
 export function textOf(message: FakeMessage): string {
   const displays = flat(message.components).flatMap((each) =>
-    each["type"] === COMPONENT.text ? [String(each["content"])] : [],
+    each["type"] === COMPONENT.text ? [String(each["content"])] : wordsOfImages(each),
   );
   return [message.content, ...displays].filter((text) => text !== "").join("\n");
 }

@@ -4,10 +4,10 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isBody } from "./components.ts";
 import type { Limits } from "./limits.ts";
-import { Refusal, refusal } from "./refusals.ts";
+import { invalidForm, Refusal, refusal } from "./refusals.ts";
 import type { Platform } from "./platform.ts";
 import type { Route } from "./route.ts";
-import type { Body, FakeAttachment } from "./world.ts";
+import type { Body, FakeAttachment, FakeUpload } from "./world.ts";
 
 /** One request as it was answered. */
 export interface Call {
@@ -83,16 +83,41 @@ async function bodyOf(request: http.IncomingMessage): Promise<Body> {
     chunks.push(chunk);
   }
   if (size === 0) return {};
-  // Files are sent as multipart/form-data; the program sends none.
-  if (request.headers["content-type"]?.startsWith("application/json") !== true) {
+  const bytes = Buffer.concat(chunks);
+  const type = request.headers["content-type"] ?? "";
+  if (type.startsWith("application/json")) return jsonOf(bytes.toString());
+  if (!type.startsWith("multipart/form-data")) {
     throw new Refusal(400, 50035, "Invalid Form Body", { body: { errors: {} } });
   }
+  const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
+  const written = form.get("payload_json");
+  const body = jsonOf(typeof written === "string" ? written : "{}");
+  return { ...body, attachments: await uploadsOf(form, body["attachments"]) };
+}
+
+function jsonOf(text: string): Body {
   try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    const value: unknown = JSON.parse(text);
     return isBody(value) ? value : { list: value };
   } catch {
     throw refusal("invalidJson");
   }
+}
+
+/** The files of a form, each of which its JSON must name by the number in `files[0]`. @throws Refusal 50035 */
+async function uploadsOf(form: FormData, named: unknown): Promise<FakeUpload[]> {
+  const list = Array.isArray(named) ? named.filter(isBody) : [];
+  const files = [...form].flatMap(([key, file]) =>
+    typeof file === "string" ? [] : [{ key, file }],
+  );
+  return Promise.all(
+    files.map(async ({ key, file }) => {
+      const about = list.find(({ id }) => key === `files[${String(id)}]`);
+      if (about?.["filename"] !== file.name || list.length !== files.length)
+        throw invalidForm("attachments", "ATTACHMENT_NOT_NAMED", "Each file must be named");
+      return { name: file.name, type: file.type, bytes: new Uint8Array(await file.arrayBuffer()) };
+    }),
+  );
 }
 
 /** What the server needs of the rest. */

@@ -75,6 +75,9 @@ export interface FakeAttachment {
   readonly url: string;
 }
 
+/** A file as it is sent. */
+export type FakeUpload = Pick<FakeAttachment, "name" | "type" | "bytes">;
+
 /** A JSON object as it came over the wire. */
 export type Body = Record<string, unknown>;
 

@@ -67,8 +67,13 @@ const input = block("input", {
   optional: z.boolean().optional(),
 });
 
+const image = block("image", {
+  slack_file: z.strictObject({ id: z.string().regex(/^F[A-Z0-9]{8,}$/) }),
+  alt_text: z.string().min(1).max(2_000),
+});
+
 /** The kinds of block that this bot writes, and a section of text. Any other is refused as unknown. */
-const anyBlock = z.discriminatedUnion("type", [actions, divider, input, richText, section]);
+const anyBlock = z.discriminatedUnion("type", [actions, divider, image, input, richText, section]);
 
 /** Slack's words for each problem of zod's. */
 function worded(problems: readonly z.core.$ZodIssue[], root: string): string[] {

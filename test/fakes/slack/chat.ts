@@ -3,6 +3,7 @@ import { type Args, type Methods } from "./method.ts";
 import { announce, announceChange, takeAway } from "./posting.ts";
 import { threadFor } from "./threads.ts";
 import type { Data, FakeChannel, FakeMessage } from "./types.ts";
+import { unreadyFiles } from "./uploads.ts";
 import { pingsOf } from "./visible.ts";
 import {
   findMessage,
@@ -24,6 +25,8 @@ const MAX_UPDATED_TEXT = 4_000;
 function readBlocks(world: World, value: unknown): Data[] {
   if (!Array.isArray(value)) throw new Refusal("invalid_blocks_format");
   const problems = blockProblems(value, 50);
+  if (problems.length === 0 && unreadyFiles(world, value).length > 0)
+    problems.push("invalid slack file [json-pointer:/blocks/0/slack_file]");
   if (problems.length > 0) {
     const messages = problems.map((problem) => `[ERROR] ${problem}`);
     throw new Refusal("invalid_blocks", { errors: problems, response_metadata: { messages } });

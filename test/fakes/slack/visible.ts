@@ -56,6 +56,7 @@ function richLines(element: Data): string[] {
 
 function linesOf(block: Data): string[] {
   if (block["type"] === "rich_text") return listOf(block, "elements").flatMap(richLines);
+  if (block["type"] === "image") return [`Image: ${string(block, "alt_text") ?? ""}`];
   const { text } = block;
   return isData(text) ? [string(text, "text") ?? ""] : [];
 }

@@ -9,6 +9,7 @@ import { argumentsOf, bodyOf } from "./requests.ts";
 import { sessionMethods } from "./sessions.ts";
 import type { Sockets } from "./sockets.ts";
 import type { Call, Data, Fault } from "./types.ts";
+import { takeUpload, uploadMethods } from "./uploads.ts";
 import { viewMethods } from "./views.ts";
 import { Refusal, requireScope, type World } from "./world.ts";
 
@@ -53,6 +54,7 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
     ...sessionMethods(world),
     ...conversationMethods(world),
     ...viewMethods(world),
+    ...uploadMethods(world),
     "apps.connections.open": {
       isForApp: true,
       run: () => ({ url: sockets.ticket() }),
@@ -168,6 +170,7 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
     const { pathname } = new URL(request.url ?? "", "http://localhost");
     const method = /^\/api\/([\w.]+)$/.exec(pathname)?.[1];
     if (method !== undefined) await serveMethod(method, request, response);
+    else if (pathname.startsWith("/upload/v1/")) await takeUpload(world, request, response);
     else serveFile(world, tokens.botToken, request, response);
   }
 

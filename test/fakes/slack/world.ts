@@ -58,6 +58,11 @@ export interface World {
   readonly views: FakeView[];
   readonly triggers: Map<string, { user: string; at: number; used: boolean }>;
   readonly uploads: Map<string, FakeUpload>;
+  /** Files that the app brings; `looks`: how often they were asked about since they were complete. */
+  readonly incoming: Map<
+    string,
+    { name: string; length: number; bytes: Uint8Array | undefined; looks: number | undefined }
+  >;
   /** Statuses, by channel and thread. */
   readonly sessions: Map<string, string>;
   /** Mentions that notified people when they were written. */
@@ -77,6 +82,7 @@ const ALL_SCOPES = [
   ...["channels", "groups", "im", "mpim"].flatMap((kind) => [`${kind}:history`, `${kind}:read`]),
   "chat:write",
   "files:read",
+  "files:write",
   "usergroups:read",
   "users:read",
 ];
@@ -126,6 +132,7 @@ export function createWorld(options: FakeSlackOptions): World {
     views: [],
     triggers: new Map(),
     uploads: new Map(),
+    incoming: new Map(),
     sessions: new Map(),
     pings: [],
     origin: "",
