@@ -1,5 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { Resvg } from "@resvg/resvg-js";
+import { initWasm, Resvg } from "@resvg/resvg-wasm";
 import { logger, None, parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import type { ChartJob, LineChart } from "./chart.ts";
@@ -20,7 +21,9 @@ const QUIET = "#d0d7de";
 
 function specOf({ title, start, end, lines }: LineChart, font: string): TopLevelSpec {
   const rows = lines.flatMap(({ name, times, values }, line) =>
-    times.map((time, at) => {
+    times.flatMap((time, at) => {
+      // A point far outside is one that the renderer gives up at.
+      if (time < start || time > end) return [];
       const value = values[at] ?? Number.NaN;
       // A row for each line: two may have the same name.
       return { time, value: Number.isFinite(value) ? value : null, line: String(line), name };
@@ -36,7 +39,7 @@ function specOf({ title, start, end, lines }: LineChart, font: string): TopLevel
     background: GROUND,
     padding: 12,
     title: { text: linesOf(title), anchor: "start", frame: "group" },
-    mark: { type: "line", strokeWidth: 2, point: isSparse, interpolate: "linear" },
+    mark: { type: "line", clip: true, strokeWidth: 2, point: isSparse, interpolate: "linear" },
     encoding: {
       x: {
         field: "time",
@@ -106,15 +109,19 @@ function linesOf(title: string): string[] {
   return lines ?? [title];
 }
 
-async function draw({ chart, fonts, font }: ChartJob): Promise<Uint8Array> {
+async function draw({ chart, fonts, font, renderer }: ChartJob): Promise<Uint8Array> {
   const { spec } = compile(specOf(chart, font), { logger: logger(None) });
   const view = new View(parse(spec), { renderer: "none", logLevel: None });
   const svg = await view.toSVG();
   view.finalize();
+  await initWasm(await readFile(renderer));
   const picture = new Resvg(svg, {
     fitTo: { mode: "width", value: PIXELS },
     background: GROUND,
-    font: { loadSystemFonts: false, fontFiles: [...fonts], defaultFontFamily: font },
+    font: {
+      fontBuffers: await Promise.all(fonts.map((file) => readFile(file))),
+      defaultFontFamily: font,
+    },
   });
   return picture.render().asPng();
 }

@@ -25,6 +25,7 @@ export function severityOf({ severity = "" }: Labels): Finding["severity"] {
 }
 
 const MAX_LABELS = 240;
+const MAX_VALUE = 80;
 const PLAIN = /^[\w.:/@+-]+$/;
 
 /** The labels that all of them have with the same value. */
@@ -42,7 +43,10 @@ export function labelText(labels: Labels, encoder: Encoder, said: Labels = {}): 
   const { __name__: name, ...others } = labels;
   const pairs = Object.entries(others)
     .filter(([label]) => !Object.hasOwn(said, label))
-    .map(([label, value]) => `${PLAIN.test(label) ? label : quote(label)}=${valueText(value)}`);
+    .map(
+      ([label, value]) =>
+        `${PLAIN.test(label) ? label : quote(label)}=${valueText(value, encoder)}`,
+    );
   const shown = name === undefined || Object.hasOwn(said, "__name__") ? pairs : [name, ...pairs];
   return shown.length === 0 ? "(no labels)" : clip(shown.join(" "), MAX_LABELS, encoder);
 }
@@ -53,8 +57,9 @@ export function clip(text: string, maxLength: number, encoder: Encoder): string 
   return safe.length > maxLength ? `${safe.slice(0, maxLength - 1).toWellFormed()}…` : safe;
 }
 
-function valueText(value: string): string {
-  return PLAIN.test(value) ? value : quote(value);
+function valueText(value: string, encoder: Encoder): string {
+  const short = value.length > MAX_VALUE ? clip(value, MAX_VALUE, encoder) : value;
+  return PLAIN.test(short) ? short : quote(short);
 }
 
 function quote(text: string): string {

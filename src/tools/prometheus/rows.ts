@@ -24,7 +24,7 @@ export function valueRows(series: readonly Series[], total: number, encoder: Enc
     .toSorted((a, b) => order(b.value) - order(a.value));
   const row = ({ labels, value }: (typeof points)[number]) =>
     `- ${formatValue(value, labels["__name__"])}  ${labelText(labels, encoder, said)}`;
-  if (points.length <= MAX_ROWS) return points.map(row);
+  if (total <= MAX_ROWS) return points.map(row);
 
   const byValue = Map.groupBy(points, ({ value }) => value);
   if (total === points.length && byValue.size <= MAX_VALUES) {
