@@ -66,6 +66,10 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     name: "exporter-down",
     about: "the node exporter is gone, so Prometheus knows nothing of the machine",
     parts: ["metrics"],
+    named: {
+      ask: "run prometheus_targets",
+      says: /Target 127\.0\.0\.1:\d+: .*refused\s+1 target down: node/,
+    },
     break: (lab) => lab.end("node"),
     async mend(lab) {
       startServer(lab, join(lab.folder, "metrics"), "node");
@@ -75,6 +79,10 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     name: "forgotten-silence",
     about: "a silence hides every critical alert until tomorrow",
     parts: ["metrics"],
+    named: {
+      ask: "run alertmanager_silences",
+      says: /\{severity="critical"\} until .* by lab: during the move/,
+    },
     async break(lab) {
       const now = Date.now();
       await askAlertmanager(lab, "POST", "silences", {

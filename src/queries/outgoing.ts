@@ -75,15 +75,7 @@ export function pastNotice(
 
 function resultOf(call: Call, encode: Encode): CallResult[] {
   if (call.finished === undefined) return [];
-  const {
-    outcome,
-    text,
-    artifacts = [],
-    files = [],
-    findings = [],
-    gaps = [],
-    ms,
-  } = call.finished;
+  const { outcome, text, artifacts = [], files = [], findings = [], gaps = [], ms } = call.finished;
   const args = argsOf(call);
   const images = files.map((file) => ({ ...file, alt: file.alt && encode(file.alt) }));
   const ended = {

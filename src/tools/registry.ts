@@ -3,9 +3,14 @@ import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
 import type { Integration, ToolParts } from "./integration.ts";
+<<<<<<< HEAD
 import { kubernetes } from "./kubernetes/integration.ts";
+=======
+import { alertmanager } from "./alertmanager/integration.ts";
+>>>>>>> fcdfcc3 (Prometheus and Alertmanager are integrations with settings, pages and faults of the lab that they name)
 import { network } from "./network/integration.ts";
 import { postgres } from "./postgres/integration.ts";
+import { prometheus } from "./prometheus/integration.ts";
 import { skills } from "./skills/integration.ts";
 import { thread } from "./thread/integration.ts";
 import type { Tool } from "./tool.ts";
@@ -17,6 +22,8 @@ export const INTEGRATIONS: readonly Integration[] = [
   thread,
   incidents,
   skills,
+  prometheus,
+  alertmanager,
   postgres,
   kubernetes,
 ];

@@ -126,7 +126,17 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
       const artifact = { id: "a".repeat(64), bytes: PNG.length };
       const image = { name: "chart.png", mediaType: "image/png" as const, artifact, alt };
       const call = { call: "r1.t1", tool: "prometheus_query", args: {}, text: "it fell" };
-      const results = [{ ...call, outcome: "ok" as const, artifacts: [], images: [image], ms: 1 }];
+      const results = [
+        {
+          ...call,
+          outcome: "ok" as const,
+          artifacts: [],
+          images: [image],
+          findings: [],
+          gaps: [],
+          ms: 1,
+        },
+      ];
       const status = "completed" as const;
       const told = { kind: "answer" as const, run: "r1", status, text: undefined, results };
       await view.post({ ...told, isModelRun: false }, { ...first("ended:r1"), readArtifact });

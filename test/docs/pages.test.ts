@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -27,7 +27,11 @@ const PAGES = [
   "docs/incidents.md",
   "docs/slack.md",
   "docs/discord.md",
+<<<<<<< HEAD
   "docs/integrations/kubernetes.md",
+=======
+  ...readdirSync(join(ROOT, "docs/integrations")).map((file) => `docs/integrations/${file}`),
+>>>>>>> fcdfcc3 (Prometheus and Alertmanager are integrations with settings, pages and faults of the lab that they name)
 ];
 
 describe("what the pages say", () => {

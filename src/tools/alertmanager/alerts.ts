@@ -9,11 +9,11 @@ import {
   type Alert,
   type Alertmanager,
   createAlertmanager,
-  instanceOf,
   type Silence,
   TOOL_TIMEOUT_MS,
 } from "./api.ts";
-import { instanceArgument, type Instances, matchersField } from "./fields.ts";
+import { type Instances, matchersField } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import { type Matcher, readMatchers } from "./matchers.ts";
 import { commonOf, type Group, groupsOf, groupText, sinceOf, untilText } from "./shown.ts";
 
@@ -35,7 +35,7 @@ export function createAlerts(instances: Instances) {
     run: ({ matchers: written, instance }, ctx) =>
       orRefused(async () => {
         const matchers = readMatchers(written);
-        const server = createAlertmanager(ctx, instanceOf(instances, instance));
+        const server = createAlertmanager(ctx, instanceOf({ instance }, instances));
         const alerts = await server.alerts(matchers);
         if (alerts.length === 0) return nothing(server, matchers, ctx.encoder);
         const isHidden = alerts.some(({ silencedBy }) => silencedBy.length > 0);

@@ -1,8 +1,9 @@
 import { BotError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
 import { isRecord, recordsOf, textOf, textsOf, tryParse } from "../decode.ts";
-import type { Endpoint, HttpResponse } from "../http.ts";
+import type { HttpResponse } from "../http.ts";
 import { type Labels, labelsOf } from "../labels.ts";
+import { ONLY } from "../instances.ts";
 import { Refusal } from "../refusal.ts";
 import type { ToolContext } from "../tool.ts";
 import { type Matcher, matcherText } from "./matchers.ts";
@@ -60,6 +61,9 @@ const TIMEOUT_MS = 15_000;
 export const TOOL_TIMEOUT_MS = 40_000;
 
 export function createAlertmanager(ctx: ToolContext, instance: string): Alertmanager {
+  const who = instance === ONLY ? "Alertmanager" : instance;
+  const refusal = (answer: HttpResponse) => refusalOf(answer, who, instance);
+
   async function ask(
     path: string,
     call: Pick<Parameters<typeof ctx.http>[0], "method" | "json"> = {},
@@ -77,10 +81,9 @@ export function createAlertmanager(ctx: ToolContext, instance: string): Alertman
   async function read(path: string): Promise<unknown> {
     const answer = await ask(path);
     const { status, text, isWhole } = answer;
-    if (!isWhole)
-      throw new Refusal(`${instance} has more than is read of one answer; name matchers.`);
+    if (!isWhole) throw new Refusal(`${who} has more than is read of one answer; name matchers.`);
     const body = status === 200 ? tryParse(text) : undefined;
-    if (body === undefined) throw refusal(instance, answer);
+    if (body === undefined) throw refusal(answer);
     return body;
   }
 
@@ -89,9 +92,9 @@ export function createAlertmanager(ctx: ToolContext, instance: string): Alertman
     const answer = await ask(path, call);
     const { status, text } = answer;
     if (status === 200) return tryParse(text);
-    if (status >= 400 && status < 500) throw refusal(instance, answer);
+    if (status >= 400 && status < 500) throw refusal(answer);
     const said = oneLine(text).slice(0, 200);
-    throw new BotError("ABORTED", `${instance} answered ${status}: ${said}.`);
+    throw new BotError("ABORTED", `${who} answered ${status}: ${said}.`);
   }
 
   return {
@@ -106,7 +109,7 @@ export function createAlertmanager(ctx: ToolContext, instance: string): Alertman
       const answer = await ask(`silence/${encodeURIComponent(id)}`);
       if (answer.status === 404) return undefined;
       const body = answer.status === 200 ? tryParse(answer.text) : undefined;
-      if (!isRecord(body)) throw refusal(instance, answer);
+      if (!isRecord(body)) throw refusal(answer);
       return silenceOf(body);
     },
     async create({ matchers, createdBy, comment, startsAt, endsAt }) {
@@ -126,14 +129,16 @@ export function createAlertmanager(ctx: ToolContext, instance: string): Alertman
   };
 }
 
-function refusal(instance: string, { status, text, stuck }: HttpResponse): Refusal {
+function refusalOf({ status, text, stuck }: HttpResponse, who: string, instance: string): Refusal {
   const body = tryParse(text);
   const said = typeof body === "string" ? body : isRecord(body) ? textOf(body["message"]) : text;
   const words = oneLine(said).slice(0, 400) || stuck || "nothing more";
-  if (status !== 401 && status !== 403) return new Refusal(`${instance} (${status}): ${words}`);
-  const why = `${instance} refused with ${status}`;
+  if (status !== 401 && status !== 403) return new Refusal(`${who} (${status}): ${words}`);
+  const why = `${who} refused with ${status}`;
   const help =
-    "Set ALERTMANAGER_TOKEN, or ALERTMANAGER_USER and ALERTMANAGER_PASSWORD, to an account that may use api/v2.";
+    instance === ONLY
+      ? "Set ALERTMANAGER_TOKEN, or ALERTMANAGER_USER and ALERTMANAGER_PASSWORD, to an account that may use api/v2."
+      : `Let the account of integrations.alertmanager.${instance} use api/v2.`;
   return new Refusal(`${why}: ${words}`, { what: "its alerts and silences", why, help });
 }
 
@@ -171,14 +176,4 @@ function matcherOf(matcher: Record<string, unknown>): Matcher {
     isRegex: matcher["isRegex"] === true,
     isEqual: matcher["isEqual"] !== false,
   };
-}
-
-/** The instance that is meant: the only one, or the one that is named. @throws BotError INPUT_INVALID */
-export function instanceOf(
-  instances: Readonly<Record<string, Endpoint>>,
-  named: string | undefined,
-): string {
-  const [first = "", ...more] = Object.keys(instances);
-  if (named !== undefined || more.length === 0) return named ?? first;
-  throw new BotError("INPUT_INVALID", `instance: which of ${[first, ...more].join(", ")}?`);
 }

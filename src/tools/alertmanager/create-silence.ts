@@ -7,8 +7,9 @@ import { severityOf } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { meantBy } from "./alerts.ts";
-import { type Alert, createAlertmanager, instanceOf, TOOL_TIMEOUT_MS } from "./api.ts";
-import { instanceArgument, type Instances, matchersField } from "./fields.ts";
+import { type Alert, createAlertmanager, TOOL_TIMEOUT_MS } from "./api.ts";
+import { type Instances, matchersField } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import {
   areSame,
   checkMatchSomething,
@@ -27,7 +28,7 @@ const CLOCK_MS = 60_000;
 
 export function createSilence(instances: Instances) {
   const open = (ctx: ToolContext, instance: string | undefined) =>
-    createAlertmanager(ctx, instanceOf(instances, instance));
+    createAlertmanager(ctx, instanceOf({ instance }, instances));
   return defineTool({
     name: "alertmanager_silence",
     summary: "silences the alerts that match, for a while",

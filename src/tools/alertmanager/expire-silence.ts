@@ -5,14 +5,9 @@ import { clip } from "../labels.ts";
 import { formatMoment } from "../moment.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
-import {
-  type Alertmanager,
-  createAlertmanager,
-  instanceOf,
-  type Silence,
-  TOOL_TIMEOUT_MS,
-} from "./api.ts";
-import { instanceArgument, type Instances } from "./fields.ts";
+import { type Alertmanager, createAlertmanager, type Silence, TOOL_TIMEOUT_MS } from "./api.ts";
+import { type Instances } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import { matcherText } from "./matchers.ts";
 import { groupsOf, groupText, matchersText, untilText } from "./shown.ts";
 
@@ -20,7 +15,7 @@ const MAX_ROWS = 10;
 
 export function createExpireSilence(instances: Instances) {
   const open = (ctx: ToolContext, instance: string | undefined) =>
-    createAlertmanager(ctx, instanceOf(instances, instance));
+    createAlertmanager(ctx, instanceOf({ instance }, instances));
   return defineTool({
     name: "alertmanager_expire_silence",
     summary: "ends a silence, so that its alerts notify again",

@@ -10,15 +10,3 @@ export const matchersField = z
   .max(20)
   .describe("Conditions on labels, all of which must hold")
   .meta({ examples: [["alertname=HighLatency", 'instance=~"web-.*"']] });
-
-interface InstanceField {
-  instance: z.ZodOptional<z.ZodType<string>>;
-}
-
-/** `instance`, where there are several to choose from. */
-export function instanceArgument(instances: Instances): InstanceField {
-  const names = Object.keys(instances);
-  const field = { instance: z.enum(names).optional().describe("Which server") };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- left out, it is as optional as the type says
-  return names.length < 2 ? ({} as InstanceField) : field;
-}

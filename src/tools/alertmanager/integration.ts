@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { apiKey, baseUrl, fromEnv } from "../../core/settings.ts";
+import { endpointsOf, instanceSettings, variablesIn } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 import { createAlerts } from "./alerts.ts";
 import { createSilence } from "./create-silence.ts";
@@ -9,14 +9,16 @@ import { createSilences } from "./silences.ts";
 /** What fires, and what is silenced. */
 export const alertmanager = defineIntegration({
   name: "alertmanager",
-  settings: z.object({
-    url: fromEnv("ALERTMANAGER_URL", baseUrl.optional(), "Address of Alertmanager."),
-    token: fromEnv("ALERTMANAGER_TOKEN", apiKey.optional(), "Bearer token for ALERTMANAGER_URL."),
-  }),
-  unavailable: ({ url }) => (url === undefined ? "ALERTMANAGER_URL is not set." : undefined),
-  tools({ url = "", token }) {
-    const credential = token === undefined ? undefined : { kind: "bearer" as const, secret: token };
-    const instances = { alertmanager: { url, credential } };
+  settings: z.object(
+    instanceSettings({ name: "alertmanager", title: "Alertmanager", prefix: "ALERTMANAGER" }),
+  ),
+  variables: variablesIn,
+  unavailable: ({ url, named }) =>
+    url === undefined && Object.keys(named).length === 0
+      ? "ALERTMANAGER_URL is not set, and integrations.alertmanager names no server"
+      : undefined,
+  tools(settings, { variable }) {
+    const instances = endpointsOf(settings, variable);
     return [
       createAlerts(instances),
       createSilences(instances),

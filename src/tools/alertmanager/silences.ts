@@ -4,8 +4,9 @@ import { clip } from "../labels.ts";
 import { formatMoment } from "../moment.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool } from "../tool.ts";
-import { createAlertmanager, instanceOf, type Silence, TOOL_TIMEOUT_MS } from "./api.ts";
-import { instanceArgument, type Instances } from "./fields.ts";
+import { createAlertmanager, type Silence, TOOL_TIMEOUT_MS } from "./api.ts";
+import { type Instances } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import { matchersText, untilText } from "./shown.ts";
 
 const MAX_ROWS = 15;
@@ -24,7 +25,7 @@ export function createSilences(instances: Instances) {
     run: ({ instance }, ctx) =>
       orRefused(async () => {
         const now = ctx.asker?.startedAt ?? Date.now();
-        const server = createAlertmanager(ctx, instanceOf(instances, instance));
+        const server = createAlertmanager(ctx, instanceOf({ instance }, instances));
         const [silences, alerts] = await Promise.all([server.silences(), server.alerts([])]);
         const hidden = (id: string) =>
           alerts.filter(({ silencedBy }) => silencedBy.includes(id)).length;

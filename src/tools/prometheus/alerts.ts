@@ -7,8 +7,9 @@ import { formatMoment } from "../moment.ts";
 import { isRecord, recordsOf, textOf } from "../decode.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
-import { createPrometheus, hereOf, instanceOf, TOOL_TIMEOUT_MS } from "./api.ts";
-import { instanceArgument, type Instances } from "./fields.ts";
+import { createPrometheus, hereOf, TOOL_TIMEOUT_MS } from "./api.ts";
+import { type Instances } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import {
   clip,
   encodeEach,
@@ -46,7 +47,7 @@ export function createAlerts(instances: Instances) {
     run: ({ rule, instance }, ctx) =>
       orRefused(async () => {
         const { now } = await hereOf(ctx);
-        const server = createPrometheus(ctx, instanceOf(instances, instance));
+        const server = createPrometheus(ctx, instanceOf({ instance }, instances));
         const rules = rulesOf(await server.get("rules"));
         return rule === undefined ? overview(rules, now, ctx) : details(rules, rule, now, ctx);
       }),

@@ -1,9 +1,8 @@
 import { isRecord, tryParse } from "../decode.ts";
 import { type Labels, labelsOf } from "../labels.ts";
-import type { Endpoint } from "../http.ts";
-import { BotError } from "../../core/errors.ts";
 import type { Here } from "../../core/instant.ts";
 import { oneLine } from "../../core/text.ts";
+import { ONLY } from "../instances.ts";
 import { Refusal } from "../refusal.ts";
 import type { ToolContext } from "../tool.ts";
 
@@ -47,6 +46,8 @@ export type Answer = Series[] | string;
 export class TooMuch extends Error {}
 
 export function createPrometheus(ctx: ToolContext, instance: string): Prometheus {
+  const who = instance === ONLY ? "Prometheus" : instance;
+
   async function get(path: string, params: Params = []): Promise<unknown> {
     const query = params
       .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
@@ -60,7 +61,7 @@ export function createPrometheus(ctx: ToolContext, instance: string): Prometheus
     if (!isWhole) throw new TooMuch(`more than ${MAX_BYTES / 1_024 / 1_024} MiB`);
     const body = tryParse(text);
     if (isRecord(body) && body["status"] === "success") return body["data"];
-    throw refusal({ instance, status, body, text, stuck });
+    throw refusal({ who, instance, status, body, text, stuck });
   }
 
   return {
@@ -93,17 +94,8 @@ export async function hereOf({ asker }: ToolContext): Promise<Here> {
   return { zone: (await asker?.timezone()) ?? "UTC", now: asker?.startedAt ?? Date.now() };
 }
 
-/** The instance that is meant: the only one, or the one that is named. @throws BotError INPUT_INVALID */
-export function instanceOf(
-  instances: Readonly<Record<string, Endpoint>>,
-  named: string | undefined,
-): string {
-  const [first = "", ...more] = Object.keys(instances);
-  if (named !== undefined || more.length === 0) return named ?? first;
-  throw new BotError("INPUT_INVALID", `instance: which of ${[first, ...more].join(", ")}?`);
-}
-
 interface Answered {
+  who: string;
   instance: string;
   status: number;
   body: unknown;
@@ -111,23 +103,23 @@ interface Answered {
   stuck: string | undefined;
 }
 
-function refusal({ instance, status, body, text, stuck }: Answered): Refusal {
+function refusal({ who, instance, status, body, text, stuck }: Answered): Refusal {
   const said = isRecord(body) && typeof body["error"] === "string" ? body["error"] : oneLine(text);
   const words = said === "" ? (stuck ?? "nothing more") : said;
   if (status === 401 || status === 403) {
-    const why = `${instance} refused with ${status}`;
+    const why = `${who} refused with ${status}`;
     return new Refusal(`${why}: ${words}`, {
-      what: `what ${instance} knows`,
+      what: `what ${who} knows`,
       why,
       help:
-        status === 401
-          ? "Set PROMETHEUS_TOKEN, or PROMETHEUS_USER and PROMETHEUS_PASSWORD, to an account that may read."
-          : "Let the account of PROMETHEUS_TOKEN read api/v1 of this server.",
+        instance === ONLY
+          ? "Set PROMETHEUS_TOKEN, or PROMETHEUS_USER and PROMETHEUS_PASSWORD, to an account that may read api/v1."
+          : `Let the account of integrations.prometheus.${instance} read api/v1.`,
     });
   }
-  if (isRecord(body)) return new Refusal(`${instance}: ${words}`);
+  if (isRecord(body)) return new Refusal(`${who}: ${words}`);
   return new Refusal(
-    `${instance} answered ${status}, and not as Prometheus does: ${words.slice(0, 200)}`,
+    `${who} answered ${status}, and not as Prometheus does: ${words.slice(0, 200)}`,
   );
 }
 

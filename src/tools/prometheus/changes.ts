@@ -10,20 +10,14 @@ import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 import {
   createPrometheus,
   hereOf,
-  instanceOf,
   onlyValue,
   type Prometheus,
   type Series,
   TOOL_TIMEOUT_MS,
   TooMuch,
 } from "./api.ts";
-import {
-  instanceArgument,
-  type Instances,
-  lengthField,
-  selectorField,
-  timeField,
-} from "./fields.ts";
+import { type Instances, lengthField, selectorField, timeField } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import { clip, labelText, sharedLabels } from "../labels.ts";
 import { whatIsUnknown } from "./near.ts";
 import { CLEAR, formatValue, moveBetween } from "./numbers.ts";
@@ -67,7 +61,7 @@ export function createChanges(instances: Instances) {
         const windowMs = tryDuration(window);
         if (windowMs === undefined || windowMs < 60_000)
           throw invalid(`window: ${inQuotes(window)} is not a length from 1m on, such as 15m.`);
-        const server = createPrometheus(ctx, instanceOf(instances, instance));
+        const server = createPrometheus(ctx, instanceOf({ instance }, instances));
         const asked = { server, ctx, selector: selectorOf(match), at, windowMs, now: here.now };
         return compare(asked);
       }),

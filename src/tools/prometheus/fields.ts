@@ -19,17 +19,5 @@ export const lengthField = z
   .max(20)
   .describe("A length of time such as 10m, 2h or 1d");
 
-interface InstanceField {
-  instance: z.ZodOptional<z.ZodType<string>>;
-}
-
-/** `instance`, where there are several to choose from. */
-export function instanceArgument(instances: Instances): InstanceField {
-  const names = Object.keys(instances);
-  const field = { instance: z.enum(names).optional().describe("Which server") };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- left out, it is as optional as the type says
-  return names.length < 2 ? ({} as InstanceField) : field;
-}
-
 /** Where metrics are looked for: a selector, or words of their names. */
 export const selectorField = z.string().min(1).max(1_000);

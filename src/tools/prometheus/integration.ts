@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { apiKey, baseUrl, fromEnv } from "../../core/settings.ts";
+import { endpointsOf, instanceSettings, variablesIn } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 import { createAlerts } from "./alerts.ts";
 import { createChanges } from "./changes.ts";
@@ -11,14 +11,16 @@ import { createTargets } from "./targets.ts";
 /** Metrics in Prometheus, VictoriaMetrics, or whatever else speaks Prometheus' HTTP API. */
 export const prometheus = defineIntegration({
   name: "prometheus",
-  settings: z.object({
-    url: fromEnv("PROMETHEUS_URL", baseUrl.optional(), "Address of Prometheus or VictoriaMetrics."),
-    token: fromEnv("PROMETHEUS_TOKEN", apiKey.optional(), "Bearer token for PROMETHEUS_URL."),
-  }),
-  unavailable: ({ url }) => (url === undefined ? "PROMETHEUS_URL is not set." : undefined),
-  tools({ url = "", token }) {
-    const credential = token === undefined ? undefined : { kind: "bearer" as const, secret: token };
-    const instances = { prometheus: { url, credential } };
+  settings: z.object(
+    instanceSettings({ name: "prometheus", title: "Prometheus", prefix: "PROMETHEUS" }),
+  ),
+  variables: variablesIn,
+  unavailable: ({ url, named }) =>
+    url === undefined && Object.keys(named).length === 0
+      ? "PROMETHEUS_URL is not set, and integrations.prometheus names no server"
+      : undefined,
+  tools(settings, { variable }) {
+    const instances = endpointsOf(settings, variable);
     return [
       createQuery(instances),
       createChanges(instances),

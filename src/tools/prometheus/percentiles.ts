@@ -7,8 +7,9 @@ import type { Encoder } from "../../security/encoder.ts";
 import { formatMoment } from "../moment.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool, type ToolOutput } from "../tool.ts";
-import { createPrometheus, hereOf, instanceOf, type Prometheus, TOOL_TIMEOUT_MS } from "./api.ts";
-import { instanceArgument, type Instances, lengthField, timeField } from "./fields.ts";
+import { createPrometheus, hereOf, type Prometheus, TOOL_TIMEOUT_MS } from "./api.ts";
+import { type Instances, lengthField, timeField } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import { clip, labelText, type Labels } from "../labels.ts";
 import { nearest } from "../../core/nearest.ts";
 import { whatIsUnknown } from "./near.ts";
@@ -54,7 +55,7 @@ export function createPercentiles(instances: Instances) {
             "INPUT_INVALID",
             `window: ${inQuotes(window)} is not a length from 10s on, such as 5m.`,
           );
-        const server = createPrometheus(ctx, instanceOf(instances, instance));
+        const server = createPrometheus(ctx, instanceOf({ instance }, instances));
         const seconds = Math.round(windowMs / 1_000);
         const [, base = "", selector = ""] = SELECTOR.exec(metric) ?? [];
         const query = queryOf(base, selector, by, seconds);

@@ -8,7 +8,6 @@ import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 import {
   createPrometheus,
   hereOf,
-  instanceOf,
   onlyValue,
   type Prometheus,
   type Series,
@@ -16,7 +15,8 @@ import {
   TooMuch,
 } from "./api.ts";
 import { chartOf } from "./charted.ts";
-import { instanceArgument, type Instances, timeField } from "./fields.ts";
+import { type Instances, timeField } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import { clip, sharedLabels } from "../labels.ts";
 import { whatIsUnknown } from "./near.ts";
 import { stepFor } from "./numbers.ts";
@@ -50,7 +50,7 @@ export function createQuery(instances: Instances) {
       orRefused(async () => {
         const here = await hereOf(ctx);
         const end = await readPast(at, here);
-        const server = createPrometheus(ctx, instanceOf(instances, instance));
+        const server = createPrometheus(ctx, instanceOf({ instance }, instances));
         const asked = { query, server, ctx, now: here.now };
         if (since === undefined) return runInstant(asked, end);
         return runRange(asked, await readPast(since, { ...here, now: end }), end);

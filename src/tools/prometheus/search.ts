@@ -6,14 +6,14 @@ import { defineTool, type ToolOutput } from "../tool.ts";
 import {
   createPrometheus,
   hereOf,
-  instanceOf,
   onlyValue,
   promQuote,
   type Prometheus,
   TOOL_TIMEOUT_MS,
   TooMuch,
 } from "./api.ts";
-import { instanceArgument, type Instances } from "./fields.ts";
+import { type Instances } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import { clip, encodeEach } from "../labels.ts";
 import { nearest } from "../../core/nearest.ts";
 
@@ -58,7 +58,7 @@ export function createSearch(instances: Instances) {
       orRefused(async () => {
         const text = written.trim();
         const { now } = await hereOf(ctx);
-        const server = createPrometheus(ctx, instanceOf(instances, instance));
+        const server = createPrometheus(ctx, instanceOf({ instance }, instances));
         if (text.endsWith("}")) return describe(server, text, now, ctx.encoder);
         const names = textsOf(await server.get("label/__name__/values"));
         return names.includes(text)

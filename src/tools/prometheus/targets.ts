@@ -5,8 +5,9 @@ import { formatMoment } from "../moment.ts";
 import { isRecord, recordsOf, textOf } from "../decode.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool } from "../tool.ts";
-import { createPrometheus, hereOf, instanceOf, TOOL_TIMEOUT_MS } from "./api.ts";
-import { instanceArgument, type Instances } from "./fields.ts";
+import { createPrometheus, hereOf, TOOL_TIMEOUT_MS } from "./api.ts";
+import { type Instances } from "./fields.ts";
+import { instanceArgument, instanceOf } from "../instances.ts";
 import { labelsOf, clip, encodeEach } from "../labels.ts";
 
 const MAX_ROWS = 10;
@@ -34,7 +35,7 @@ export function createTargets(instances: Instances) {
     run: ({ match, instance }, ctx) =>
       orRefused(async () => {
         const { now } = await hereOf(ctx);
-        const server = createPrometheus(ctx, instanceOf(instances, instance));
+        const server = createPrometheus(ctx, instanceOf({ instance }, instances));
         const all = targetsOf(await server.get("targets", [["state", "active"]]));
         const lines = await encodeEach(
           all.map(({ about }) => about),

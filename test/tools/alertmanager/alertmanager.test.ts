@@ -46,7 +46,11 @@ function silence(changes: Partial<FakeSilence> = {}): FakeSilence {
 
 function toolsAt(url: string, token?: string): readonly Tool[] {
   const settings = alertmanager.settings.parse({ url, token });
-  return alertmanager.tools(settings, { skills: [], ledger: () => ({}) as never });
+  return alertmanager.tools(settings, {
+    skills: [],
+    ledger: () => ({}) as never,
+    variable: () => "",
+  });
 }
 
 async function tools(token?: string): Promise<readonly Tool[]> {
@@ -240,7 +244,7 @@ describe.each([
     const { failed, gaps } = await ask(name, args);
     expect(failed).toBe(true);
     expect(gaps).toMatchObject([
-      { why: "alertmanager refused with 403", help: expect.stringContaining("ALERTMANAGER_TOKEN") },
+      { why: "Alertmanager refused with 403", help: expect.stringContaining("ALERTMANAGER_TOKEN") },
     ]);
     expect(fake.writes).toEqual([]);
   });

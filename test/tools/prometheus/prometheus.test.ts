@@ -19,7 +19,11 @@ beforeEach(() => {
 
 function toolsAt(url: string, token?: string): readonly Tool[] {
   const settings = prometheus.settings.parse({ url, token });
-  return prometheus.tools(settings, { skills: [], ledger: () => ({}) as never });
+  return prometheus.tools(settings, {
+    skills: [],
+    ledger: () => ({}) as never,
+    variable: () => "",
+  });
 }
 
 async function ask(name: string, args: JsonObject, calling?: Calling & { token?: string }) {
@@ -210,7 +214,7 @@ describe.each(CALLS)("%s %j", (name, args) => {
     const { failed, gaps } = await ask(name, args);
     expect(failed).toBe(true);
     expect(gaps).toMatchObject([
-      { why: "prometheus refused with 401", help: expect.stringContaining("PROMETHEUS_TOKEN") },
+      { why: "Prometheus refused with 401", help: expect.stringContaining("PROMETHEUS_TOKEN") },
     ]);
     const encoder = createEncoder([{ name: "PROMETHEUS_TOKEN", value: TOKEN }]);
     const allowed = await ask(name, args, { encoder, token: TOKEN });
