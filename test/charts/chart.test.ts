@@ -60,5 +60,5 @@ test("a line of one point, of none and of no number are drawn", async () => {
 });
 
 test("a chart that is stopped ends at once", async () => {
-  await expect(drawChart(chartOf(), AbortSignal.abort())).rejects.toThrow();
+  await expect(drawChart(chartOf(), AbortSignal.abort())).rejects.toThrow("aborted");
 });

@@ -12,7 +12,7 @@ export interface FakeAlertmanager {
   failing?: number;
 }
 
-export interface FakeAlert {
+interface FakeAlert {
   labels: Record<string, string>;
   annotations?: Record<string, string>;
   startsAt?: string;

@@ -34,7 +34,7 @@ export interface Silence {
   updatedAt: number;
 }
 
-export interface NewSilence {
+interface NewSilence {
   matchers: readonly Matcher[];
   createdBy: string;
   comment: string;

@@ -21,7 +21,7 @@ export function readMatchers(texts: readonly string[]): Matcher[] {
     const [, name, sign = "", written = ""] = FORM.exec(text) ?? [];
     if (name === undefined)
       throw invalid(
-        `matchers: ${inQuotes(text)} is none; write them as severity=critical or instance=~"web-.*".`,
+        `matchers: cannot read ${inQuotes(text)}; write them as severity=critical or instance=~"web-.*".`,
       );
     const matcher = {
       name,

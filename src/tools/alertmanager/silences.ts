@@ -51,7 +51,7 @@ export function createSilences(instances: Instances) {
 }
 
 /** `<id> {job="x"} until … by ana: planned` */
-export function silenceText(silence: Silence, now: number, encoder: Encoder): string {
+function silenceText(silence: Silence, now: number, encoder: Encoder): string {
   const { id, state, startsAt, endsAt, createdBy, comment } = silence;
   const matchers = clip(matchersText(silence), 240, encoder);
   const from = state === "pending" ? `from ${untilText(startsAt, now)} ` : "";

@@ -16,7 +16,7 @@ export interface Series {
   values: number[];
 }
 
-export type Params = readonly (readonly [name: string, value: string | number])[];
+type Params = readonly (readonly [name: string, value: string | number])[];
 
 /** Of one answer. Parsing more would hold up everybody else. */
 const MAX_BYTES = 6 * 1024 * 1024;
@@ -32,7 +32,7 @@ export interface Prometheus {
   range(query: string, range: Range): Promise<Series[]>;
 }
 
-export interface Range {
+interface Range {
   /** ms since 1970. */
   start: number;
   end: number;

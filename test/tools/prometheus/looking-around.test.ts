@@ -86,7 +86,7 @@ describe("what moved around a time", () => {
     fake.instant = () => [[{}, 10_000]];
     fake.range = (_, range) => {
       expect(steps(range).length).toBeLessThanOrEqual(18);
-      return Array.from({ length: 10_000 }, (_, at) => [
+      return Array.from({ length: 10_000 }).map((_metric, at) => [
         { __name__: `m${at % 50}`, pod: `p${at}` },
         steps(range).map((t) => [t, at === 4_242 && t > AT ? 9 : 1]),
       ]);
