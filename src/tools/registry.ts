@@ -3,11 +3,8 @@ import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
 import type { Integration, ToolParts } from "./integration.ts";
-<<<<<<< HEAD
-import { kubernetes } from "./kubernetes/integration.ts";
-=======
 import { alertmanager } from "./alertmanager/integration.ts";
->>>>>>> fcdfcc3 (Prometheus and Alertmanager are integrations with settings, pages and faults of the lab that they name)
+import { kubernetes } from "./kubernetes/integration.ts";
 import { network } from "./network/integration.ts";
 import { postgres } from "./postgres/integration.ts";
 import { prometheus } from "./prometheus/integration.ts";

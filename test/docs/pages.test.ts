@@ -27,11 +27,7 @@ const PAGES = [
   "docs/incidents.md",
   "docs/slack.md",
   "docs/discord.md",
-<<<<<<< HEAD
-  "docs/integrations/kubernetes.md",
-=======
   ...readdirSync(join(ROOT, "docs/integrations")).map((file) => `docs/integrations/${file}`),
->>>>>>> fcdfcc3 (Prometheus and Alertmanager are integrations with settings, pages and faults of the lab that they name)
 ];
 
 describe("what the pages say", () => {
