@@ -9,7 +9,7 @@ import { catalogText } from "../skills/catalog.ts";
 import { loadSkills, type Skills } from "../skills/load.ts";
 import { hashTerms, type RunTerms } from "../core/run-terms.ts";
 import { toolSpec } from "../tools/input-schema.ts";
-import { createTools, unavailableIntegrations } from "../tools/registry.ts";
+import { connectionProofs, createTools, unavailableIntegrations } from "../tools/registry.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 
@@ -20,6 +20,8 @@ export interface Toolset extends Skills {
   tools: readonly Tool[];
   /** The integrations whose tools are not offered, and why. */
   unavailable: ReturnType<typeof unavailableIntegrations>;
+  /** What shows that servers can be reached. */
+  proofs: ReturnType<typeof connectionProofs>;
 }
 
 /**
@@ -36,7 +38,8 @@ export async function loadToolset(config: Config, ledger?: () => Ledger): Promis
   const parts = { skills, variable, ...(ledger && { ledger }) };
   const tools = createTools(values, parts);
   checkPolicyNames(config, tools);
-  return { skills, problems, tools, unavailable: unavailableIntegrations(values, parts) };
+  const unavailable = unavailableIntegrations(values, parts);
+  return { skills, problems, tools, unavailable, proofs: connectionProofs(values, parts) };
 }
 
 /** What every model's run is made of; undefined where no model is configured. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../core/entry.ts";
 import type { SettingsPart } from "../core/settings.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import type { Skill } from "../skills/skill.ts";
@@ -12,6 +13,14 @@ export interface ToolParts {
   variable(name: string): string;
 }
 
+/** A read that succeeds when a server can be reached with the rights that were given. */
+export interface Proof {
+  /** What `doctor` calls it, such as `kubernetes prod`. */
+  readonly subject: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+}
+
 /**
  * Tools that belong together, with the settings they need: a folder below `src/tools` and a line in `registry.ts`. Reading the
  * settings, their documentation and what `doctor` says of them follow from `settings`.
@@ -23,6 +32,8 @@ export interface Integration<S = unknown> extends SettingsPart<S> {
   unavailable?(settings: S, parts: ToolParts): string | undefined;
   /** Asked for only while they are available. A tool keeps the settings that it needs. */
   tools(settings: S, parts: ToolParts): readonly Tool[];
+  /** For each server that the settings name the least request that proves it: `doctor` makes them. */
+  proofs?(settings: S, parts: ToolParts): readonly Proof[];
 }
 
 /** Lets TypeScript infer the type of the settings from their schema. */

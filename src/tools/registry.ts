@@ -2,8 +2,8 @@ import { BotError } from "../core/errors.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
-import type { Integration, ToolParts } from "./integration.ts";
 import { alertmanager } from "./alertmanager/integration.ts";
+import type { Integration, Proof, ToolParts } from "./integration.ts";
 import { kubernetes } from "./kubernetes/integration.ts";
 import { network } from "./network/integration.ts";
 import { postgres } from "./postgres/integration.ts";
@@ -38,6 +38,7 @@ function prepare(values: SettingValues, parts: Partial<ToolParts>) {
       name: each.name,
       unavailable: each.unavailable?.(settings, lent),
       tools: () => each.tools(settings, lent),
+      proofs: () => each.proofs?.(settings, lent) ?? [],
     };
   });
 }
@@ -59,5 +60,15 @@ export function unavailableIntegrations(
 ): { name: string; why: string }[] {
   return prepare(values, parts).flatMap(({ name, unavailable }) =>
     unavailable === undefined ? [] : [{ name, why: unavailable }],
+  );
+}
+
+/** What shows that the servers of the available integrations can be reached. */
+export function connectionProofs(
+  values: SettingValues,
+  parts: Partial<ToolParts>,
+): readonly Proof[] {
+  return prepare(values, parts).flatMap(({ unavailable, proofs }) =>
+    unavailable === undefined ? proofs() : [],
   );
 }

@@ -11,7 +11,13 @@ import { chosenStore } from "../../journal/stores.ts";
 import { loadModel } from "../../models/load.ts";
 import { loadPlatforms, TRANSPORTS } from "../platforms.ts";
 import { keptTenant } from "../tenants.ts";
-import { loadToolset } from "../toolset.ts";
+import { createNetwork } from "../../net/dial.ts";
+import { createEncoder } from "../../security/encoder.ts";
+import { createDispatcher } from "../../tools/dispatch.ts";
+import { createExec } from "../../tools/process.ts";
+import type { RunOptions } from "../../tools/run-call.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { loadToolset, type Toolset } from "../toolset.ts";
 import type { CommandInput } from "./command.ts";
 
 type Input = Pick<CommandInput, "config" | "envFile">;
@@ -24,6 +30,7 @@ export interface Finding {
 }
 
 const MODEL_MS = 30_000;
+const PROOF_MS = 15_000;
 /** Enough for a word, also of a model that thinks first. */
 const MODEL_TOKENS = 1_024;
 
@@ -33,7 +40,7 @@ const MODEL_TOKENS = 1_024;
  */
 export async function* examine({ config, envFile }: Input): AsyncIterable<Finding> {
   const platforms = await loadPlatforms(config, pino({ level: "silent" }));
-  const { tools, unavailable, skills, problems } = await loadToolset(config);
+  const { tools, unavailable, proofs, skills, problems } = await loadToolset(config);
   yield { state: "ok", subject: "node", text: process.version };
   yield envFile === undefined
     ? { state: "absent", subject: "environment", text: "no .env file was read" }
@@ -52,6 +59,7 @@ export async function* examine({ config, envFile }: Input): AsyncIterable<Findin
     const state = missing === undefined ? "ok" : "absent";
     yield { state, subject: tool.name, text: missing ?? tool.effect };
   }
+  yield* examineConnections(config, tools, proofs);
   for (const { name, why } of unavailable) yield { state: "absent", subject: name, text: why };
   const names = skills.map(({ name }) => name).join(", ");
   if (names !== "") yield { state: "ok", subject: "skills", text: names };
@@ -59,6 +67,54 @@ export async function* examine({ config, envFile }: Input): AsyncIterable<Findin
     yield { state: loaded ? "ok" : "absent", subject: "skill", text: `${at}: ${text}` };
   }
 }
+
+/** Makes the calls that prove each server; all of them at once, since one that is away takes its time. */
+async function* examineConnections(
+  { secrets, host }: Config,
+  tools: readonly Tool[],
+  proofs: Toolset["proofs"],
+): AsyncIterable<Finding> {
+  const encoder = createEncoder(secrets);
+  const network = createNetwork({ allow: [], local: false });
+  const dispatcher = createDispatcher({
+    tools,
+    host,
+    exec: createExec({ encoder }),
+    network,
+    encoder,
+  });
+  const signal = AbortSignal.timeout(PROOF_MS);
+  yield* await Promise.all(
+    proofs.map(async ({ subject, tool, args }): Promise<Finding> => {
+      try {
+        const { args: whole } = await dispatcher.prepare(tool, args, signal);
+        const { outcome, text } = await dispatcher.run(tool, whole, { ...NOBODY, signal });
+        const [said = ""] = text.split("\n");
+        return { state: outcome === "ok" ? "ok" : "broken", subject, text: said };
+      } catch (error) {
+        return { state: "broken", subject, text: encoder.encode(messageOf(error)) };
+      }
+    }),
+  );
+}
+
+/** Nobody asks, and what is said is not kept. */
+const NOBODY: Omit<RunOptions, "signal"> = {
+  startedAt: 0,
+  keep: async () => ({ id: "", bytes: 0 }),
+  artifact: async () => new Uint8Array(),
+  asker: {
+    key: "doctor:here",
+    call: "doctor",
+    account: "",
+    name: "doctor",
+    timezone: async () => "UTC",
+    audience: async () => undefined,
+    tenants: async () => [],
+    outside: async () => false,
+    link: undefined,
+  },
+};
 
 /** Asks it for a word: the key, the name and the way there are right if it comes. */
 async function examineModel(settings: Config["model"]): Promise<Finding> {

@@ -8,6 +8,7 @@ import { createCordon } from "./cordon.ts";
 import { createDelete } from "./delete.ts";
 import { createDeletePod } from "./delete-pod.ts";
 import { createDescribe } from "./describe.ts";
+import { createDiagnose } from "./diagnose-tool.ts";
 import { createDrain } from "./drain.ts";
 import { createEvents } from "./events.ts";
 import { createGet } from "./get.ts";
@@ -85,6 +86,7 @@ export function createClusterTools({
     users,
   };
   return [
+    createDiagnose(clusters),
     createOverview(clusters),
     createGet(clusters),
     createDescribe(clusters),
@@ -118,4 +120,12 @@ export const kubernetes = defineIntegration({
     return `KUBECONFIG names no cluster that can be used: ${problems.join("; ") || "it has no contexts"}.`;
   },
   tools: (given) => createClusterTools({ ...clustersIn(given), users: given.users }),
+  proofs(given) {
+    const { clusters } = clustersIn(given);
+    return clusters.map(({ name }) => ({
+      subject: `kubernetes ${name}`,
+      tool: "kubernetes_access",
+      args: { verb: "list", kind: "pods", ...(clusters.length > 1 && { instance: name }) },
+    }));
+  },
 });

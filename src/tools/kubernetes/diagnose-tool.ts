@@ -1,0 +1,41 @@
+import type { Tool } from "../tool.ts";
+import { type Clusters, defineRead, namespaceArgument, notThere } from "./cluster-tool.ts";
+import { diagnose } from "./diagnose/diagnose.ts";
+import { builtIn } from "./kinds.ts";
+import { isRefusal } from "./refusal.ts";
+import { takeSnapshot } from "./snapshot.ts";
+import { findWorkload, refText, workloadArgument } from "./workloads.ts";
+
+const NAMESPACES = builtIn("namespaces");
+
+/** Names the cause of what is wrong in a namespace, by rules, without a model. */
+export function createDiagnose(clusters: Clusters): Tool {
+  return defineRead(clusters, {
+    name: "kubernetes_diagnose",
+    summary:
+      "names the cause of what is wrong in a namespace, most likely first, with evidence and what mends it",
+    description:
+      "Names the cause of what is wrong in a namespace or with one workload, most likely first, with evidence and fix: quotas, scheduling, images, volumes, crashes, probes, services, ingress, nodes and more. Call it first when a namespace is known.",
+    timeoutMs: 60_000,
+    shape: { namespace: namespaceArgument, workload: workloadArgument.optional() },
+    async run({ namespace, workload }, api, ctx) {
+      await checkNamespace();
+      const found =
+        workload === undefined ? undefined : await findWorkload(api, workload, namespace);
+      const snapshot = await takeSnapshot(api, namespace, ctx.encoder);
+      return diagnose(snapshot, { ...(found && { workload: refText(found) }), now: Date.now() });
+
+      /** Nothing is wrong in a namespace that is not there. */
+      async function checkNamespace(): Promise<void> {
+        const place = { kind: NAMESPACES, name: namespace };
+        try {
+          if ((await api.find(place)) !== undefined) return;
+        } catch (error) {
+          if (isRefusal(error, 403)) return;
+          throw error;
+        }
+        throw await notThere(api, { ...place, namespace: undefined });
+      }
+    },
+  });
+}
