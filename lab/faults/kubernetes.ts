@@ -45,6 +45,10 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "wrong-selector",
     about: "the service cart selects pods that are called otherwise",
     parts: ["kubernetes"],
+    named: {
+      ask: "run kubernetes_diagnose namespace=shop",
+      says: /selector app=carts matches no pods/,
+    },
     async break(lab) {
       patch(lab, "service", "cart", { spec: { selector: { app: "carts" } } });
     },
@@ -56,6 +60,7 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "quota",
     about: "a quota of pods keeps web from growing",
     parts: ["kubernetes"],
+    named: { ask: "run kubernetes_diagnose namespace=shop", says: /exceeded quota: pods/ },
     async break(lab) {
       const quota = {
         apiVersion: "v1",
@@ -75,6 +80,7 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "crash-loop",
     about: "web crashes at its start",
     parts: ["kubernetes"],
+    named: { ask: "run kubernetes_diagnose namespace=shop", says: /CrashLoopBackOff: exit code 1/ },
     break: (lab) =>
       report(lab, "web", {
         restartCount: 7,
@@ -99,6 +105,10 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "wrong-image",
     about: "a tag of db's image does not exist",
     parts: ["kubernetes"],
+    named: {
+      ask: "run kubernetes_diagnose namespace=shop",
+      says: /registry\.example\.com\/db:1\.4\.3-missing/,
+    },
     async break(lab) {
       const message = 'Back-off pulling image "registry.example.com/db:1.4.3-missing"';
       await report(lab, "db", { state: { waiting: { reason: "ImagePullBackOff", message } } });
@@ -109,6 +119,7 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "node-down",
     about: "the node does not answer",
     parts: ["kubernetes"],
+    named: { ask: "run kubernetes_diagnose namespace=shop", says: /node-1.*NotReady/i },
     async break(lab) {
       setNodeReady(lab, "node-1", "False");
     },
@@ -120,6 +131,7 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "cluster-gone",
     about: "the Kubernetes API does not answer",
     parts: ["kubernetes"],
+    named: { ask: "run kubernetes_diagnose namespace=shop", says: /connection refused/ },
     break: (lab) => lab.end("kubernetes"),
     mend: (lab) => kubernetes.start(lab),
   },

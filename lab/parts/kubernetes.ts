@@ -31,8 +31,22 @@ export const kubernetes: Part = {
       kubectl(lab, ["get", "--raw", "/readyz"]).includes("ok"),
     );
     await seed(lab);
+    // A node whose lease nobody renews counts as gone after 40 s.
+    if (!lab.isRunning("kubelet"))
+      lab.run("kubelet", ["bash", "-c", RENEWAL, "bash", config, JSON.stringify(LEASE)]);
   },
 };
+
+const LEASE = {
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "node-1", namespace: "kube-node-lease" },
+  spec: { holderIdentity: "node-1", leaseDurationSeconds: 40, renewTime: "NOW" },
+};
+
+const RENEWAL = `while sleep 10; do
+  echo "$2" | sed "s/NOW/$(date -u +%FT%T.000000Z)/" | kubectl --kubeconfig "$1" apply -f -
+done`;
 
 export function kubectl(lab: Lab, words: readonly string[], input?: object): string {
   const flags = ["--kubeconfig", join(lab.folder, "kubernetes/admin.kubeconfig")];

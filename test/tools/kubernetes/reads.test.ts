@@ -154,6 +154,7 @@ describe("the value of a Secret", () => {
       ["describe", { kind: "secrets", name: "db", namespace: "shop" }],
       ["get", { kind: "pod", name: "web-5d4f9-aaaaa", yaml: true }],
       ["describe", { kind: "pod", name: "web-5d4f9-aaaaa" }],
+      ["diagnose", { namespace: "shop" }],
     ];
     const all: string[] = [];
     for (const [tool, args] of calls) all.push((await run(tool, args)).text);
