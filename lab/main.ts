@@ -35,6 +35,12 @@ async function start(lab: Lab, names: readonly string[]): Promise<void> {
   console.log(`\n${lines.join("")}\nTo let the bot see it: set -a; . ${file}; set +a; npm start`);
 }
 
+async function stop(lab: Lab): Promise<void> {
+  for (const name of lab.state.broken) await FAULTS.find((fault) => fault.name === name)?.mend(lab);
+  for (const part of PARTS) part.stop?.(lab);
+  await removeLab(lab);
+}
+
 async function change(lab: Lab, way: "break" | "mend", name: string | undefined): Promise<void> {
   const fault = FAULTS.find((each) => each.name === name);
   if (fault === undefined)
@@ -51,7 +57,7 @@ const lab = openLab();
 try {
   if (command === "start") await start(lab, words);
   else if (command === "break" || command === "mend") await change(lab, command, words[0]);
-  else if (command === "stop") await removeLab(lab);
+  else if (command === "stop") await stop(lab);
   else if (command === "faults")
     for (const { name, about } of FAULTS)
       console.log(`${lab.state.broken.includes(name) ? "✗" : " "} ${name.padEnd(24)} ${about}`);

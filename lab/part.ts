@@ -9,6 +9,8 @@ export interface Part {
   missing?(): string | undefined;
   /** Starts it, with what can be seen in it, and says in `variables` how it is reached. Harmless where it runs already. */
   start(lab: Lab): Promise<void>;
+  /** Takes away what outlives the lab's processes. */
+  stop?(lab: Lab): void;
 }
 
 /** Something that goes wrong, as it goes wrong in production. */

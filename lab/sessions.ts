@@ -1,10 +1,10 @@
-import { openPostgres } from "./clients.ts";
+import { openPostgres, SESSIONS_NAME } from "./clients.ts";
 
 /** Sessions with the lab's PostgreSQL, one a query, that stay open: `node lab/sessions.ts <port> <query…>` */
 
 const [port = "0", ...queries] = process.argv.slice(2);
 for (const query of queries) {
-  const client = await openPostgres(Number(port), "postgres");
+  const client = await openPostgres(Number(port), "postgres", { name: SESSIONS_NAME });
   // One that waits for another's lock answers when that is gone.
   client.query(query).catch(() => {});
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Lab } from "../lab.ts";
 import type { Fault } from "../part.ts";
 import { askRabbit } from "../parts/queues.ts";
+import { openPostgres, SESSIONS_NAME } from "../clients.ts";
 import { visit } from "./shop.ts";
 
 /** PostgreSQL, MariaDB, Redis and RabbitMQ. */
@@ -23,7 +24,16 @@ function sessions(fault: Pick<Fault, "name" | "about">, queries: readonly string
     async break(lab) {
       holdSessions(lab, fault.name, queries);
     },
-    mend: (lab) => lab.end(fault.name),
+    async mend(lab) {
+      await lab.end(fault.name);
+      // The server notices that a session's client is gone only when it next writes to it.
+      const admin = await openPostgres(lab.state.ports["postgres"] ?? 0, "postgres");
+      await admin.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
+        [SESSIONS_NAME],
+      );
+      await admin.end();
+    },
   };
 }
 

@@ -33,6 +33,10 @@ export const containers: Part = {
       startContainer(lab, name, `echo ${name} listens; exec sleep 100000`);
     lab.state.variables["DOCKER_HOST"] = `unix://${socket}`;
   },
+  stop(lab) {
+    if (existsSync(join(lab.folder, "podman/storage")))
+      podman(lab, "rm", "--all", "--force", "--time", "0");
+  },
 };
 
 /** Starts a container anew; there is one of each name. */

@@ -38,7 +38,7 @@ export const postgres: Part = {
       const flags = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
       lab.run("postgres", [`${POSTGRES}/postgres`, "-D", data, ...flags], { user: "postgres" });
     }
-    const admin = (database: string) => openPostgres(port, "postgres", database);
+    const admin = (database: string) => openPostgres(port, "postgres", { database });
     await lab.until("PostgreSQL", async () => {
       const client = await admin("postgres");
       await client.end();
