@@ -171,6 +171,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
         );
     },
     mend: async (lab) => void (await askRabbit(lab, "DELETE", "queues/%2F/orders/contents")),
+    named: { ask: "run rabbitmq_diagnose", says: /Queue orders: it has no consumers/ },
   },
   {
     name: "database-gone",

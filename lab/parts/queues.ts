@@ -37,8 +37,13 @@ export const rabbitmq: Part = {
     for (const queue of ["orders", "mails"])
       await askRabbit(lab, "PUT", `queues/%2F/${queue}`, { durable: true });
     lab.state.variables["RABBITMQ_URL"] = `http://127.0.0.1:${management}`;
-    lab.state.variables["RABBITMQ_USER"] = "guest";
-    lab.state.variables["RABBITMQ_PASSWORD"] = "guest";
+    const password = "lab-only-4f1d0c27";
+    await askRabbit(lab, "PUT", "users/watcher", { password, tags: "monitoring" });
+    // No right to anything in it: seeing its queues takes none.
+    const none = { configure: "^$", write: "^$", read: "^$" };
+    await askRabbit(lab, "PUT", "permissions/%2F/watcher", none);
+    lab.state.variables["RABBITMQ_USER"] = "watcher";
+    lab.state.variables["RABBITMQ_PASSWORD"] = password;
   },
 };
 

@@ -8,6 +8,7 @@ import { kubernetes } from "./kubernetes/integration.ts";
 import { network } from "./network/integration.ts";
 import { postgres } from "./postgres/integration.ts";
 import { prometheus } from "./prometheus/integration.ts";
+import { rabbitmq } from "./rabbitmq/integration.ts";
 import { skills } from "./skills/integration.ts";
 import { thread } from "./thread/integration.ts";
 import type { Tool } from "./tool.ts";
@@ -23,6 +24,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   alertmanager,
   postgres,
   kubernetes,
+  rabbitmq,
 ];
 
 function noLedger(): never {
