@@ -12,6 +12,7 @@ export const containers: Analyzer = {
       statusesOf(pod).flatMap((status) => lookAt({ scene, pod, workload, status })),
     ),
     ...perWorkload(scene, (pod) => sandbox(scene, pod)),
+    ...perWorkload(scene, (pod, workload) => hanging(scene, pod, workload)),
     ...perWorkload(
       scene,
       (pod, workload) =>
@@ -261,3 +262,27 @@ function sandbox(scene: Scene, pod: Pod): Problem[] {
     },
   ];
 }
+
+/** An init container that has been running for long: nothing after it starts. Sidecars, which restart always, may. */
+function hanging(scene: Scene, pod: Pod, workload: WorkloadView): Problem[] {
+  const init = (pod.spec?.initContainers ?? []).filter(
+    ({ restartPolicy }) => restartPolicy !== "Always",
+  );
+  return init.flatMap(({ name, command, args }) => {
+    const status = pod.status?.initContainerStatuses?.find((one) => one.name === name);
+    const startedAt = status?.state?.running?.startedAt;
+    if (!(scene.now - timeOf(startedAt) > PATIENCE_MS)) return [];
+    return [
+      {
+        id: `init ${name}`,
+        cause: `init container ${name} does not end, so the pod stays in PodInitializing`,
+        evidence: `It has run since ${startedAt}: ${[...(command ?? []), ...(args ?? [])].join(" ").slice(0, 160)}`,
+        since: startedAt ?? null,
+        weight: 56,
+        restsOn: [workload.key, ...restsOn(scene, workload, pod, undefined)],
+      },
+    ];
+  });
+}
+
+const PATIENCE_MS = 180_000;

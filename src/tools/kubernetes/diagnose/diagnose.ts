@@ -187,9 +187,9 @@ const SCOPES = {
 /** One gap for each permission that is missing. */
 function gapsOf({ missing, namespace }: Snapshot): Gap[] {
   const byWhat = new Map<string, Gap>();
-  for (const [name, { resource, group, scope }] of Object.entries(RESOURCES)) {
+  for (const [name, { resource, group, scope, optional }] of Object.entries(RESOURCES)) {
     const why = new Map(Object.entries(missing)).get(name);
-    if (why === undefined) continue;
+    if (why === undefined || (optional === true && why.includes("not found"))) continue;
     const place = `${SCOPES[scope]}${scope === "namespace" ? ` ${namespace}` : ""}`;
     const what = `${resource}${group === "metrics.k8s.io" ? " (metrics)" : ""} ${place}`;
     const isDenied = /forbidden|401|403|unauthori[sz]ed/i.test(why);

@@ -21,50 +21,43 @@ function usersOf(cluster: Cluster, node: string): WorkloadView[] {
 }
 
 function lookAt(cluster: Cluster, node: Node): Found[] {
-  const name = nameOf(node);
-  const users = usersOf(cluster, name);
+  const conditions = node.status?.conditions ?? [];
+  const ready = conditions.find(({ type }) => type === "Ready");
+  const isLost = ready !== undefined && ready.status !== "True";
+  const bad = isLost ? [ready] : conditions.filter(isTrouble);
+  if (bad.length === 0) return [];
+  const users = usersOf(cluster, nameOf(node));
   const isWaiting = cluster.workloads.some(({ pods }) =>
     pods.some(({ spec, status }) => status?.phase === "Pending" && (spec?.nodeName ?? "") === ""),
   );
-  const conditions = node.status?.conditions ?? [];
-  const ready = conditions.find(({ type }) => type === "Ready");
-  const base = {
-    object: { kind: "Node", namespace: "", name },
-    breaks: users.map(({ key }) => key),
-  };
   const shown = users.slice(0, 3).map((one) => `${one.kind} ${one.name}`);
+  const rest = users.length > 3 ? ` and ${users.length - 3} more` : "";
   const here =
     users.length === 0
       ? "No pods of the namespace run on it."
-      : `Pods of ${shown.join(", ")}${users.length > 3 ? ` and ${users.length - 3} more` : ""} are on it.`;
-  if (ready !== undefined && ready.status !== "True")
-    return [
-      {
-        ...base,
-        cause: cut(`NodeNotReady: ${ready.reason ?? ""}: ${ready.message ?? ""}`, 300),
-        severity: users.length > 0 || isWaiting ? "error" : "warning",
-        evidence: `${here} ${partOf(ready)}`,
-        since: ready.lastTransitionTime ?? null,
-        weight: 93,
-      },
-    ];
-  const bad = conditions.filter(
-    ({ type = "", status }) =>
-      status === "True" &&
-      /Pressure$|^NetworkUnavailable$|Problem$|ReadonlyFilesystem|Deadlock|Unhealthy/.test(type),
-  );
+      : `Pods of ${shown.join(", ")}${rest} are on it.`;
   return bad.map((one) => ({
-    ...base,
-    cause: cut(`${one.type}: ${one.reason ?? ""}: ${one.message ?? ""}`, 300),
-    severity: users.length > 0 || isWaiting ? ("error" as const) : ("warning" as const),
-    evidence: here,
-    fix:
-      one.type === "DiskPressure"
-        ? "Free disk space on the node (images, logs, emptyDirs)."
-        : "Take load off the node, or set requests and limits.",
+    object: { kind: "Node", namespace: "", name: nameOf(node) },
+    cause: cut(
+      `${isLost ? "NodeNotReady" : one.type}: ${one.reason ?? ""}: ${one.message ?? ""}`,
+      300,
+    ),
+    severity: users.length > 0 || isWaiting ? "error" : "warning",
+    evidence: `${here} ${isLost ? partOf(one) : ""}`.trim(),
+    ...(one.type === "DiskPressure" && {
+      fix: "Free disk space on the node (images, logs, emptyDirs).",
+    }),
     since: one.lastTransitionTime ?? null,
-    weight: 89,
+    weight: isLost ? 93 : 89,
+    breaks: users.map(({ key }) => key),
   }));
+}
+
+function isTrouble({ type = "", status }: Condition): boolean {
+  return (
+    status === "True" &&
+    /Pressure$|^NetworkUnavailable$|Problem$|ReadonlyFilesystem|Deadlock|Unhealthy/.test(type)
+  );
 }
 
 /** Which of the node's parts fails, by what the kubelet said last. */

@@ -312,8 +312,8 @@ function evicted(scene: Scene): Found[] {
       const message = pod.status?.message ?? "";
       return [
         {
-          id: `evicted ${/resource: (\S+?)\./.exec(message)?.[1] ?? message}`,
-          cause: `Evicted: ${message}`,
+          id: `${pod.status?.reason} ${/resource: (\S+?)\./.exec(message)?.[1] ?? message}`,
+          cause: `${pod.status?.reason}: ${message}`,
           evidence: `From node ${pod.spec?.nodeName}.`,
           fix: "Set requests and limits for what the node ran out of; free the node.",
           since: pod.status?.startTime ?? null,
@@ -326,7 +326,9 @@ function evicted(scene: Scene): Found[] {
       everyPod.filter(
         (pod) =>
           pod.status?.phase === "Failed" &&
-          pod.status.reason === "Evicted" &&
+          /^(?:Evicted|OutOf\w+|NodeAffinity|UnexpectedAdmissionError|Preempting)$/.test(
+            pod.status.reason ?? "",
+          ) &&
           ageMs(scene, pod) < DAY_MS,
       ),
   )

@@ -1,5 +1,12 @@
 import { addressesOf, type Address } from "./addresses.ts";
-import { createCluster, isReady, nameOf, type Cluster, type WorkloadView } from "./cluster.ts";
+import {
+  createCluster,
+  isReady,
+  nameOf,
+  timeOf,
+  type Cluster,
+  type WorkloadView,
+} from "./cluster.ts";
 import type { ContainerStatus, Pod } from "./objects.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -11,7 +18,7 @@ export interface Scene extends Cluster {
 }
 
 export async function createScene(snapshot: Snapshot, now: number): Promise<Scene> {
-  const cluster = createCluster(snapshot, now);
+  const cluster = createCluster(snapshot, takenAt(snapshot, now));
   const logs = await readLogs(cluster);
   const addresses = new Map<string, Address[]>();
   return {
@@ -23,6 +30,24 @@ export async function createScene(snapshot: Snapshot, now: number): Promise<Scen
       return known;
     },
   };
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * When the snapshot was taken: what is "recent" in it counts from then. Kubelets report every five minutes and events are kept
+ * for an hour, so where the newest of them is older, this is the past that somebody recorded, or a cluster that stands still.
+ */
+function takenAt({ lists }: Snapshot, now: number): number {
+  const beats = (lists.nodes ?? []).flatMap(({ status }) =>
+    (status?.conditions ?? []).map(({ lastHeartbeatTime }) => timeOf(lastHeartbeatTime)),
+  );
+  const events = [...(lists.events ?? []), ...(lists.systemEvents ?? [])].map((event) =>
+    timeOf(event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime),
+  );
+  let newest = -Infinity;
+  for (const time of [...beats, ...events]) if (time > newest) newest = time;
+  return newest > 0 && newest < now - HOUR_MS ? newest : now;
 }
 
 /** Each is a request to the API server, so one pod speaks for its workload. */

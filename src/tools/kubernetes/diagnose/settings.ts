@@ -16,6 +16,7 @@ export const settings: Analyzer = {
         ...misaddressed(scene, workload),
         ...shadowed(scene, workload),
         ...otherDns(scene, workload),
+        ...unnamed(scene, workload),
         ...complaining(scene, workload),
       ]),
 };
@@ -152,6 +153,23 @@ function otherDns(scene: Scene, workload: WorkloadView): Found[] {
   ];
 }
 
+/** The pods of a stateful set have names only by the service that it names. */
+function unnamed(scene: Scene, workload: WorkloadView): Found[] {
+  const name = workload.kind === "StatefulSet" ? (workload.object?.spec?.serviceName ?? "") : "";
+  const isSick = workload.pods.some((pod) => !isReady(pod));
+  if (name === "" || !scene.sees("services") || scene.service(name) !== undefined || !isSick)
+    return [];
+  return [
+    found(scene, workload, {
+      cause: `serviceName: there is no Service ${name}, so the pods' own names cannot be resolved`,
+      evidence: "Members that look for each other by name do not find each other.",
+      fix: `Create the headless Service ${name}, or correct serviceName.`,
+      since: null,
+      weight: logReason(tail(scene, workload).split("\n"))?.kind === "resolve" ? 82 : 46,
+    }),
+  ];
+}
+
 /** Kinds of complaints of a program that runs that are worth telling, with how many lines it takes. */
 const COMPLAINTS: Partial<Record<LogKind, number>> = {
   credentials: 2,
@@ -161,7 +179,12 @@ const COMPLAINTS: Partial<Record<LogKind, number>> = {
   disk: 1,
   tls: 2,
   permission: 2,
+  other: 5,
 };
+
+/** How logs mark a line as an error. */
+const LEVEL =
+  /\b(?:ERROR|FATAL|CRITICAL|SEVERE)\b|level=(?:error|fatal)|"(?:level|severity)":\s*"(?:error|fatal|critical)"/;
 
 /** A container that runs is ready, and yet its last lines repeat the same failure. */
 function complaining(scene: Scene, workload: WorkloadView): Found[] {
@@ -176,19 +199,21 @@ function complaining(scene: Scene, workload: WorkloadView): Found[] {
     const isInit = (pod.spec?.initContainers ?? []).some((one) => one.name === name);
     const lines = scene.log(workload, name);
     const told = logReason(lines.slice(-30));
-    const needed = told === undefined ? undefined : isInit ? 1 : COMPLAINTS[told.kind];
-    if (told === undefined || needed === undefined || told.count < needed) return [];
+    if (told === undefined) return [];
+    const isError = told.kind === "other" && !isInit;
+    const count = isError ? lines.slice(-30).filter((line) => LEVEL.test(line)).length : told.count;
+    if (count < (isInit ? 1 : (COMPLAINTS[told.kind] ?? Infinity))) return [];
     if (!isInit && !stillNow(lines, told.kind)) return [];
     const isSoft = told.kind === "connection" || told.kind === "resolve";
     return [
       found(scene, workload, {
         cause: `${isInit ? `init container ${name}: ` : ""}${told.line}`,
-        evidence: `${told.count} of the last ${Math.min(30, lines.length)} log lines of container ${name}, which runs, say so.`,
+        evidence: `${count} of the last ${Math.min(30, lines.length)} log lines of container ${name}, which runs, say so.`,
         fix: LOG_FIXES[told.kind],
         // Who can still serve without the peer is not broken.
-        severity: told.kind === "connection" && isReady(pod) ? "warning" : "error",
+        severity: (told.kind === "connection" || isError) && isReady(pod) ? "warning" : "error",
         since: null,
-        weight: isInit ? 68 : isSoft ? 58 : 72,
+        weight: isInit ? 68 : isError ? 38 : isSoft ? 58 : 72,
         restsOn: [workload.key, ...restsOn(scene, workload, pod, told)],
       }),
     ];

@@ -106,6 +106,87 @@ describe("what is found", () => {
   });
 });
 
+describe("less common causes", () => {
+  it("an old recording is judged by its own time", async () => {
+    const snapshot = snapshotOf({
+      incident: "",
+      workloads: [
+        {
+          name: "auth",
+          restarts: 14,
+          container: { livenessProbe: { httpGet: { path: "/helth", port: 80 } } },
+          last: { reason: "Completed", exitCode: 0, finishedAt: "2026-03-12T09:59:00Z" },
+          events: [
+            {
+              reason: "Unhealthy",
+              message: "Liveness probe failed: HTTP probe failed with statuscode: 404",
+            },
+          ],
+        },
+      ],
+    });
+    const { findings } = await diagnose(snapshot, { now: NOW + 200 * 86_400_000 });
+    expect(findings[0]?.cause).toContain("HTTP status 404 at path /helth");
+  });
+
+  it("an init container that never ends is named", async () => {
+    const { findings } = await look({
+      workloads: [
+        {
+          name: "api",
+          state: "waiting",
+          age: "30m",
+          waiting: { reason: "PodInitializing" },
+          spec: {
+            initContainers: [{ name: "hang", image: "busybox", command: ["sleep", "infinity"] }],
+          },
+          podStatus: {
+            phase: "Pending",
+            initContainerStatuses: [
+              {
+                name: "hang",
+                ready: false,
+                state: { running: { startedAt: "2026-03-12T09:30:00Z" } },
+              },
+            ],
+          },
+        },
+      ],
+    });
+    expect(findings[0]?.cause).toContain("init container hang does not end");
+    expect(findings[0]?.evidence).toContain("sleep infinity");
+  });
+
+  it("a program that runs and logs nothing but errors is a warning", async () => {
+    const { findings } = await look({
+      workloads: [{ name: "cart" }],
+      logs: { cart: Array.from({ length: 8 }, () => "ERROR checkout: invalid token for customer") },
+    });
+    expect(findings[0]).toMatchObject({
+      object: { kind: "Deployment", name: "cart" },
+      cause: "ERROR checkout: invalid token for customer",
+      severity: "warning",
+    });
+  });
+
+  it("a stateful set whose service is missing says why its members do not meet", async () => {
+    const { findings } = await look({
+      workloads: [
+        {
+          ...CRASHING,
+          kind: "StatefulSet",
+          name: "nacos",
+          workloadSpec: { serviceName: "nacos-headless" },
+        },
+      ],
+      logs: {
+        nacos: ["java.net.UnknownHostException: nacos-0.nacos-headless: Name or service not known"],
+      },
+    });
+    expect(findings[0]?.cause).toContain("there is no Service nacos-headless");
+  });
+});
+
 describe("a healthy namespace", () => {
   it("has no findings when features that are off have addresses of their own", async () => {
     const { findings } = await look({
@@ -223,6 +304,13 @@ describe("what could not be seen", () => {
         help: 'It takes the verb list on nodes (apiGroup "") in the cluster.',
       },
     ]);
+  });
+
+  it("what a cluster need not have is no gap when it is not there", async () => {
+    const snapshot = snapshotOf({ incident: "", workloads: [{ name: "web" }] });
+    const missing = { podMetrics: "not found", secrets: "timed out" };
+    const { gaps } = await diagnose({ ...snapshot, missing }, { now: NOW });
+    expect(gaps.map(({ what }) => what)).toEqual(["secrets in namespace shop"]);
   });
 
   it("pods are still rolled up to their Deployment without replica sets and nodes", async () => {
