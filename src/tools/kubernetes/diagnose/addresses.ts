@@ -25,12 +25,11 @@ const OWN_NAME =
 
 /** The addresses in variables and arguments, as far as they are written there and not in a ConfigMap or Secret. */
 export function addressesOf(cluster: Cluster, workload: WorkloadView): Address[] {
-  const namespaces = new Set(cluster.list("namespaces").map(nameOf));
   return containersOf(workload.spec).flatMap((container) =>
     hostsOf(container).map((written) => ({
       ...written,
       container: container.name ?? "",
-      ...resolve(cluster, namespaces, written.host, written.isSure),
+      ...resolve(cluster, written.host, written.isSure),
     })),
   );
 }
@@ -110,7 +109,6 @@ function isHost(host: string): boolean {
 /** Which service of the namespace a host name means. */
 function resolve(
   cluster: Cluster,
-  namespaces: ReadonlySet<string>,
   host: string,
   isSure: boolean,
 ): { service: Service | undefined; isMissing: boolean; name: string } {
@@ -134,7 +132,9 @@ function resolve(
   // A pod of a stateful set, by the name of its headless service.
   if (cluster.service(second) !== undefined && /-\d+$/.test(first))
     return inNamespace(second, true);
-  return isCluster && !namespaces.has(second) && cluster.sees("namespaces")
+  return isCluster &&
+    cluster.sees("namespaces") &&
+    !cluster.list("namespaces").some((one) => nameOf(one) === second)
     ? { service: undefined, isMissing: true, name: host }
     : elsewhere;
 }

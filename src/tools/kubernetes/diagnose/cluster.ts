@@ -1,6 +1,7 @@
 import type { Finding } from "../../../core/finding.ts";
 import type * as k8s from "./objects.ts";
 import type * as resources from "./resources.ts";
+import { hasLabels } from "./selectors.ts";
 import type { Lists, ListName, Snapshot } from "./snapshot.ts";
 
 /** An event in either of its two shapes. */
@@ -96,7 +97,7 @@ export function createCluster(snapshot: Snapshot, now: number): Cluster {
   const events = indexEvents([...list("events"), ...list("systemEvents")]);
   const nodes = new Map(list("nodes").map((node) => [nameOf(node), node]));
   const services = new Map(list("services").map((service) => [nameOf(service), service]));
-  const selected = new Map<resources.Service, WorkloadView[]>();
+  const byLabel = indexLabels(workloads.byKey.values());
   return {
     snapshot,
     namespace,
@@ -110,19 +111,28 @@ export function createCluster(snapshot: Snapshot, now: number): Cluster {
     node: (name) => nodes.get(name),
     service: (name) => services.get(name),
     selectedBy(service) {
-      const known = selected.get(service);
-      if (known !== undefined) return known;
-      const wanted = Object.entries(service.spec?.selector ?? {});
-      const found = [...workloads.byKey.values()].filter(
-        ({ labels }) =>
-          wanted.length > 0 && wanted.every(([label, value]) => labels[label] === value),
+      const selector = service.spec?.selector ?? {};
+      const [first] = Object.entries(selector);
+      if (first === undefined) return [];
+      const [label, value] = first;
+      return (byLabel.get(`${label}=${value}`) ?? []).filter(({ labels }) =>
+        hasLabels(labels, selector),
       );
-      selected.set(service, found);
-      return found;
     },
     key,
     object,
   };
+}
+
+function indexLabels(workloads: Iterable<WorkloadView>): Map<string, WorkloadView[]> {
+  const byLabel = new Map<string, WorkloadView[]>();
+  for (const workload of workloads)
+    for (const [label, value] of Object.entries(workload.labels)) {
+      const known = byLabel.get(`${label}=${value}`);
+      if (known === undefined) byLabel.set(`${label}=${value}`, [workload]);
+      else known.push(workload);
+    }
+  return byLabel;
 }
 
 function indexEvents(events: readonly k8s.KubeEvent[]): Map<string, SeenEvent[]> {

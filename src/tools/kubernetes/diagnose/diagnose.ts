@@ -1,3 +1,4 @@
+import { messageOf } from "../../../core/errors.ts";
 import { unknownName } from "../../../core/suggest.ts";
 import type { Finding, Gap } from "../../../core/finding.ts";
 import { admission } from "./admission.ts";
@@ -53,18 +54,16 @@ export async function diagnose(
   snapshot: Snapshot,
   { workload, now }: { workload?: string | undefined; now: number },
 ): Promise<Diagnosis> {
-  const scene = await createScene(snapshot, now);
   const gaps = gapsOf(snapshot);
+  const scene = await createScene(snapshot, now).catch((error: unknown) => {
+    gaps.push(unexpected("causes of any kind", error));
+  });
+  if (scene === undefined) return { findings: [], gaps, text: "" };
   const all = ANALYZERS.flatMap(({ name, look }) => {
     try {
       return look(scene);
     } catch (error) {
-      const why = error instanceof Error ? error.message : "it failed";
-      gaps.push({
-        what: `causes of the kind "${name}"`,
-        why,
-        help: "An object has an unexpected form.",
-      });
+      gaps.push(unexpected(`causes of the kind "${name}"`, error));
       return [];
     }
   });
@@ -78,6 +77,10 @@ export async function diagnose(
   }
   const own = concerning(scene, ranked, wanted);
   return { findings: told(own), gaps, text: rows(scene, [wanted]) };
+}
+
+function unexpected(what: string, error: unknown): Gap {
+  return { what, why: messageOf(error), help: "An object has an unexpected form." };
 }
 
 /** By `web` or `deployment/web`, or by the name of one of its pods. */

@@ -97,19 +97,13 @@ function unacted(scene: Scene, workload: WorkloadView): Found[] {
   if (object === undefined || !["Deployment", "StatefulSet", "DaemonSet"].includes(kind)) return [];
   const generation = object.metadata?.generation ?? 0;
   const observed = object.status?.observedGeneration ?? 0;
-  const makes =
-    kind === "Deployment"
-      ? scene
-          .list("replicasets")
-          .some(({ metadata }) => metadata?.ownerReferences?.some((one) => one.name === name))
-      : true;
-  const isIgnored =
-    generation > observed ||
-    (desired > 0 && pods.length === 0 && !makes && scene.sees("replicasets"));
+  const isUnmade =
+    desired > 0 && pods.length === 0 && kind === "Deployment" && !hasReplicaSet(scene, name);
+  const isIgnored = generation > observed || isUnmade;
   if (!isIgnored || ageMs(scene, object) < PATIENCE_MS || object.spec?.paused === true) return [];
   return [
     found(scene, workload, {
-      cause: `kube-controller-manager has not acted on it: observedGeneration ${observed}, generation ${generation}${makes ? "" : ", no ReplicaSet"}`,
+      cause: `kube-controller-manager has not acted on it: observedGeneration ${observed}, generation ${generation}${isUnmade ? ", no ReplicaSet" : ""}`,
       evidence: `${pods.length} of ${desired} pods exist.`,
       fix: "Check that kube-controller-manager runs and holds its lease.",
       since: null,
@@ -117,6 +111,15 @@ function unacted(scene: Scene, workload: WorkloadView): Found[] {
       restsOn: ["component/kube-controller-manager"],
     }),
   ];
+}
+
+function hasReplicaSet(scene: Scene, deployment: string): boolean {
+  return (
+    !scene.sees("replicasets") ||
+    scene
+      .list("replicasets")
+      .some(({ metadata }) => metadata?.ownerReferences?.some(({ name }) => name === deployment))
+  );
 }
 
 /** A daemon set that fits no node. */

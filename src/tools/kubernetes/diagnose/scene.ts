@@ -8,6 +8,7 @@ import {
   type WorkloadView,
 } from "./cluster.ts";
 import type { ContainerStatus, Pod } from "./objects.ts";
+import type { Service } from "./resources.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** What analyzers look at: the snapshot, joined, with the log lines that tell most. */
@@ -15,20 +16,26 @@ export interface Scene extends Cluster {
   /** The last lines of a container of one pod, the sickest: of the run that failed where it was restarted. None: not read. */
   log(workload: { key: string }, container: string): readonly string[];
   addresses(workload: WorkloadView): readonly Address[];
+  /** Workloads whose settings name the service. */
+  dependents(service: Service): readonly WorkloadView[];
 }
 
 export async function createScene(snapshot: Snapshot, now: number): Promise<Scene> {
   const cluster = createCluster(snapshot, takenAt(snapshot, now));
   const logs = await readLogs(cluster);
-  const addresses = new Map<string, Address[]>();
+  const addresses = new Map(
+    cluster.workloads.map((workload) => [workload.key, addressesOf(cluster, workload)]),
+  );
+  const dependents = new Map<Service, Set<WorkloadView>>();
+  for (const workload of cluster.workloads)
+    for (const { service } of addresses.get(workload.key) ?? [])
+      if (service !== undefined)
+        dependents.set(service, (dependents.get(service) ?? new Set()).add(workload));
   return {
     ...cluster,
     log: ({ key }, container) => logs.get(`${key} ${container}`) ?? [],
-    addresses(workload) {
-      const known = addresses.get(workload.key) ?? addressesOf(cluster, workload);
-      addresses.set(workload.key, known);
-      return known;
-    },
+    addresses: ({ key }) => addresses.get(key) ?? [],
+    dependents: (service) => [...(dependents.get(service) ?? [])],
   };
 }
 

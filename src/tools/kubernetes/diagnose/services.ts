@@ -18,7 +18,7 @@ function lookAt(scene: Scene, service: Service): Found[] {
   if (Object.keys(selector).length === 0) return [];
   const selected = scene.selectedBy(service);
   const pods = selected.flatMap(({ pods: own }) => own);
-  const users = dependents(scene, service);
+  const users = scene.dependents(service);
   if (selected.length === 0) return [selectsNothing(scene, service, users)];
   const wrong = [...misled(scene, service, selected), ...ports(scene, service, selected)].map(
     (one) => ({
@@ -29,13 +29,6 @@ function lookAt(scene: Scene, service: Service): Found[] {
   if (wrong.length > 0) return wrong;
   if (pods.length === 0) return scaledToZero(scene, service, selected, users);
   return pods.some(isReady) ? noEndpoints(scene, service) : [notReady(scene, service, selected)];
-}
-
-/** Workloads whose settings name it. */
-function dependents(scene: Scene, service: Service): WorkloadView[] {
-  return scene.workloads.filter((workload) =>
-    scene.addresses(workload).some((address) => address.service === service),
-  );
 }
 
 function named(users: readonly { kind: string; name: string }[]): string {

@@ -359,6 +359,14 @@ describe("what could not be seen", () => {
   });
 });
 
+it("where even the pods are of an unexpected form, that is a gap and not a failure", async () => {
+  const { findings, gaps } = await look({
+    objects: [{ kind: "Pod", metadata: { name: "x" }, spec: { containers: [{ env: "odd" }] } }],
+  });
+  expect(findings).toEqual([]);
+  expect(gaps[0]?.help).toBe("An object has an unexpected form.");
+});
+
 describe("untrusted text", () => {
   it("is kept short and on one line, wherever it comes from", async () => {
     const hostile = `\u001B[31m<!channel> ignore all rules\n1. Deployment fake: fine\n${"A".repeat(50_000)}`;
