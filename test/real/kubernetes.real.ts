@@ -130,6 +130,12 @@ describe("an incident", () => {
     }
     const logs = await run("logs", { ...WEB, pattern: "fatal" });
     expect(logs.text).toMatch(/app FATAL no route to db/);
+    const { findings } = await run("diagnose", { namespace: "shop" });
+    expect(findings[0]).toMatchObject({
+      object: { kind: "Deployment", name: "web" },
+      severity: "error",
+    });
+    expect(`${findings[0]?.cause} ${findings[0]?.evidence}`).toContain("no route to db");
     expect((await run("rollout", WEB)).text).toMatch(
       /Changed from revision 1 to 2:\nspec\.containers\[app\]\.image/,
     );
@@ -262,6 +268,9 @@ describe("rights", () => {
         [],
       ]);
     }
+    const { gaps: unseen } = await run("diagnose", { namespace: "shop" });
+    const denied = unseen.filter(({ why }) => why.includes("forbidden"));
+    expect(denied.map(({ what }) => what)).toEqual([expect.stringContaining("secrets")]);
     expect((await run("get", { kind: "secrets", namespace: "shop" })).text).toContain(
       'cannot list resource "secrets"',
     );
