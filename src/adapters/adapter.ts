@@ -40,6 +40,9 @@ export type Inbound =
     }
   | { kind: "stop"; actor: Actor };
 
+/** A click, without who made it. */
+export type Click = Omit<Extract<Inbound, { kind: "click" }>, "actor">;
+
 /** A file that came with a text, for the model to see. */
 export interface InboundFile {
   name: string;

@@ -21,7 +21,7 @@ export interface Refused {
 type Ineligible = "asked" | "maybe_asked" | "unlisted" | "left_group" | Membership;
 
 /** The thread of a decision, who is there, and which accounts belong to one person. */
-export interface Place {
+export interface ThreadPeople {
   key: JournalKey;
   people: People;
   personOf(account: string): string;
@@ -58,7 +58,7 @@ export async function fixApprovers(
 export async function checkEligible(
   account: string,
   { approvers, barred }: VotingRule,
-  { key, people, personOf }: Place,
+  { key, people, personOf }: ThreadPeople,
 ): Promise<Eligibility> {
   const no = (because: Ineligible): Refused => ({ eligible: false, because });
   // Compares by today's `people:`, whatever it said when they asked; older versions stored the persons.
@@ -86,19 +86,19 @@ export async function checkEligible(
 
 /**
  * True if only those who asked could approve it here, such as in a direct message: then they may not approve it alone.
- * False if the place's people cannot be listed.
+ * False if the thread's people cannot be listed.
  * @throws what a look-up throws
  */
 export async function isAlone(
   approvers: Approvers,
   requesters: readonly string[],
-  place: Place,
+  there: ThreadPeople,
 ): Promise<boolean> {
-  const asked = new Set(requesters.map(place.personOf));
-  const isOther = (account: string) => !asked.has(place.personOf(account));
-  const here = await place.people.everyone(place.key);
+  const asked = new Set(requesters.map(there.personOf));
+  const isOther = (account: string) => !asked.has(there.personOf(account));
+  const here = await there.people.everyone(there.key);
   if (here !== undefined && !here.some(isOther)) return true;
-  return (await countEligible({ approvers, barred: [], quorum: 1 }, place, isOther)) === 0;
+  return (await countEligible({ approvers, barred: [], quorum: 1 }, there, isOther)) === 0;
 }
 
 /**
@@ -108,24 +108,24 @@ export async function isAlone(
  */
 export async function countEligible(
   votingRule: VotingRule,
-  place: Place,
+  there: ThreadPeople,
   isMeant: (account: string) => boolean = () => true,
 ): Promise<number | undefined> {
   const { approvers } = votingRule;
   const accounts =
     approvers.kind === "listed"
       ? approvers.accounts.map((each) => each.account)
-      : await place.people.everyone(place.key);
+      : await there.people.everyone(there.key);
   if (accounts === undefined) return undefined;
   const found = new Set<string>();
   const failures: unknown[] = [];
   for (const account of accounts.filter(isMeant)) {
     if (countPeople(found) >= votingRule.quorum) return countPeople(found);
-    const checked = await checkEligible(account, votingRule, place).catch((error: unknown) => {
+    const checked = await checkEligible(account, votingRule, there).catch((error: unknown) => {
       failures.push(error);
       return { eligible: false };
     });
-    if (checked.eligible) found.add(place.personOf(account));
+    if (checked.eligible) found.add(there.personOf(account));
   }
   // Too few, but the missing look-up could have added somebody.
   if (countPeople(found) < votingRule.quorum && failures.length > 0) throw failures[0];

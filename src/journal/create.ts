@@ -11,7 +11,7 @@ import {
   type Reservation,
 } from "./journal.ts";
 import { altered } from "./seal.ts";
-import { createWatchers, type Look } from "./watchers.ts";
+import { createWatchers, type LastEntries } from "./watchers.ts";
 
 type Append = Parameters<Journal["append"]>;
 type Release = Parameters<Journal["release"]>;
@@ -35,7 +35,7 @@ export interface Backend
     ...args: [Append[0], Known, Append[2], before: number | undefined]
   ): ReturnType<Journal["append"]>;
   release(...args: [Release[0], Known, Release[2], Release[3]]): ReturnType<Journal["release"]>;
-  look: Look;
+  look: LastEntries;
   putArtifact(key: JournalKey, id: string, bytes: Uint8Array): Promise<void>;
   /** False where that would be more than `limit`. */
   setAside(reservation: Reservation, limit: number): Promise<boolean>;

@@ -5,12 +5,12 @@ import type { Stoppable } from "./journal.ts";
 const WATCH_MS = 200;
 
 /** The number of each journal's last entry, or undefined when nothing was written since the last time. */
-export type Look = (
+export type LastEntries = (
   keys: readonly JournalKey[],
 ) => Promise<number[] | undefined> | number[] | undefined;
 
 /** Tells watchers of writes: this process's at once, other processes' by looking. */
-export function createWatchers(lastOf: Look) {
+export function createWatchers(lastOf: LastEntries) {
   const watched = new Map<JournalKey, { known: number; callbacks: Set<(last: number) => void> }>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;

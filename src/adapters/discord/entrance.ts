@@ -6,7 +6,12 @@ import { NO_COMMANDS, OTHER_VERSION } from "../render/phrases.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import { answerWithin } from "./api.ts";
 import type { Interactions } from "./interactions.ts";
-import { type Asked, type Pressed, readAsked, readPressed } from "./payloads.ts";
+import {
+  type AnyInteraction,
+  type Interaction,
+  readAnyInteraction,
+  readInteraction,
+} from "./payloads.ts";
 import type { DiscordPeople } from "./people.ts";
 import { accountOf, keyOf } from "./place.ts";
 import { NOT_LOOKED_UP, NOT_SERVED } from "./phrases.ts";
@@ -38,7 +43,7 @@ export function createEntrance(parts: EntranceParts) {
   const { interact, replies, served, people, log, quietly } = parts;
 
   /** In a server that is not served, or by nobody of those that are; only what shows something has to know that here. */
-  async function isForeign({ place, user, data }: Pressed): Promise<boolean> {
+  async function isForeign({ place, user, data }: Interaction): Promise<boolean> {
     if (place.guild !== undefined) return !served.has(place.guild);
     const kind = readButtonAction(data.custom_id)?.kind;
     if (kind === "click" || kind === "stop") return false;
@@ -46,12 +51,12 @@ export function createEntrance(parts: EntranceParts) {
     return (await answerWithin(LOOK_UP_MS, membership, "Discord")) === "unknown";
   }
 
-  async function refuse(asked: Asked, text: string, where: string): Promise<void> {
+  async function refuse(asked: AnyInteraction, text: string, where: string): Promise<void> {
     quietly("an interaction was refused", `type ${asked.type} ${where}`);
     await replies.refuse(asked, text);
   }
 
-  async function take(pressed: Pressed): Promise<void> {
+  async function take(pressed: Interaction): Promise<void> {
     try {
       if (await isForeign(pressed)) return await refuse(pressed, NOT_SERVED, keyOf(pressed.place));
     } catch (error) {
@@ -62,13 +67,13 @@ export function createEntrance(parts: EntranceParts) {
   }
 
   return async (interaction: unknown): Promise<void> => {
-    const asked = readAsked(interaction);
+    const asked = readAnyInteraction(interaction);
     if (asked === undefined || asked.type === PING) {
       quietly("an interaction that cannot be answered was dropped", `type ${asked?.type}`);
       return;
     }
     const isPress = PRESSES.has(asked.type);
-    const pressed = isPress ? readPressed(interaction) : undefined;
+    const pressed = isPress ? readInteraction(interaction) : undefined;
     if (pressed !== undefined) return take(pressed);
     return refuse(asked, isPress ? OTHER_VERSION : NO_COMMANDS, "");
   };

@@ -14,8 +14,8 @@ const TOKEN_MS = 14 * 60_000;
 const MAX_KEPT = 1_000;
 const DAY_MS = 86_400_000;
 
-/** A click: once it is answered, more may be said to that person alone. */
-interface Click {
+/** Once a click is answered, its token lets more be said to that person alone. */
+interface ClickToken {
   application: string;
   token: string;
   /** Resolves when there is nothing more to wait for, answered or not. */
@@ -33,14 +33,14 @@ export function ephemeral(message: DiscordMessage) {
 }
 
 export function createEphemeralMessages(api: Api) {
-  const clicks = new LRUCache<string, Click>({ max: MAX_KEPT, ttl: TOKEN_MS });
+  const clicks = new LRUCache<string, ClickToken>({ max: MAX_KEPT, ttl: TOKEN_MS });
   const dmWith = memoize(
     (user) =>
       api.ask<{ id: string }>("post", Routes.userChannels(), { body: { recipient_id: user } }),
     { ttlMs: DAY_MS, max: MAX_KEPT },
   );
 
-  async function underClick(click: Click, messages: readonly DiscordMessage[]) {
+  async function underClick(click: ClickToken, messages: readonly DiscordMessage[]) {
     const route = Routes.webhook(click.application, click.token);
     const refs: string[] = [];
     for (const message of messages) {
@@ -63,7 +63,7 @@ export function createEphemeralMessages(api: Api) {
   }
 
   return {
-    clicked(place: Place, user: string, click: Click): void {
+    clicked(place: Place, user: string, click: ClickToken): void {
       clicks.set(`${keyOf(place)} ${user}`, click);
     },
 

@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import { type AttachedFile, createFileReader, type ReadFiles } from "../shared/inbound-files.ts";
-import type { Said } from "./payloads.ts";
+import type { ReceivedMessage } from "./payloads.ts";
 
 export function attachedFile({
   filename,
   content_type,
   size,
   url,
-}: Said["attachments"][number]): AttachedFile {
+}: ReceivedMessage["attachments"][number]): AttachedFile {
   return { name: filename, type: content_type, size, url };
 }
 

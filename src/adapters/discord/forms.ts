@@ -6,7 +6,7 @@ import {
 } from "discord.js";
 import type { Mistake } from "../../core/edit.ts";
 import { exactText } from "../../security/sanitize.ts";
-import type { Pressed } from "./payloads.ts";
+import type { Interaction } from "./payloads.ts";
 import { againButton } from "../render/buttons.ts";
 import { type Form, type FormField } from "../render/forms.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
@@ -53,7 +53,7 @@ function textInputOf({ name, kind, value, maxLength, optional }: FormField) {
   } as const;
 }
 
-export function writtenIn({ data }: Pressed): Record<string, string> {
+export function writtenIn({ data }: Interaction): Record<string, string> {
   const written: Record<string, string> = {};
   for (const { component: field } of data.components) {
     if (field === undefined) continue;
@@ -96,7 +96,7 @@ const MAX_KEPT = 3_000;
 const KEPT = /```\n(\{.*\})\n```/s;
 
 /** What `renderMistakes` keeps in its message. Undefined where it does not stand there whole. */
-export function keptIn({ message }: Pressed): Record<string, string> | undefined {
+export function keptIn({ message }: Interaction): Record<string, string> | undefined {
   for (const { type, content } of message?.components ?? []) {
     if (type !== TEXT_DISPLAY) continue;
     const written = tryWritten(KEPT.exec(content)?.[1] ?? "");

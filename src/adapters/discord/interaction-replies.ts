@@ -11,7 +11,7 @@ import type { RenderedMessage } from "../render/rich-text.ts";
 import type { Api } from "./api.ts";
 import { discordMessages } from "./encode.ts";
 import { isCode } from "./errors.ts";
-import type { Asked, Pressed } from "./payloads.ts";
+import type { AnyInteraction, Interaction } from "./payloads.ts";
 import { noticeOf } from "./say.ts";
 import { ephemeral } from "./ephemeral.ts";
 
@@ -23,7 +23,7 @@ const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
  */
 export function createInteractionReplies(api: Api, log: Logger) {
   /** False when it is not this process's any more to say more. */
-  async function answer(pressed: Asked, type: Response, data?: unknown): Promise<boolean> {
+  async function answer(pressed: AnyInteraction, type: Response, data?: unknown): Promise<boolean> {
     const { id, token } = pressed;
     try {
       const body = { type, ...(data !== undefined && { data }) };
@@ -43,7 +43,7 @@ export function createInteractionReplies(api: Api, log: Logger) {
     }
   }
 
-  async function show(pressed: Pressed, told: RenderedMessage): Promise<void> {
+  async function show(pressed: Interaction, told: RenderedMessage): Promise<void> {
     const [first, ...rest] = discordMessages(told).map(ephemeral);
     if (!(await answer(pressed, Response.ChannelMessageWithSource, first))) return;
     try {
@@ -57,18 +57,18 @@ export function createInteractionReplies(api: Api, log: Logger) {
   return {
     show,
     /** "It has been taken": the person sees what comes of it. */
-    async taken(pressed: Pressed): Promise<void> {
+    async taken(pressed: Interaction): Promise<void> {
       await answer(pressed, Response.DeferredMessageUpdate);
     },
-    async form(pressed: Pressed, form: APIModalInteractionResponseCallbackData): Promise<void> {
+    async form(pressed: Interaction, form: APIModalInteractionResponseCallbackData): Promise<void> {
       await answer(pressed, Response.Modal, form);
     },
     /** A sentence to this person alone. */
-    async tell(pressed: Pressed, text: string): Promise<void> {
+    async tell(pressed: Interaction, text: string): Promise<void> {
       await show(pressed, await noticeOf(text, pressed.place));
     },
     /** The same for what is no press, or none that can be read. */
-    async refuse(asked: Asked, text: string): Promise<void> {
+    async refuse(asked: AnyInteraction, text: string): Promise<void> {
       if (asked.type === AUTOCOMPLETE) {
         await answer(asked, Response.ApplicationCommandAutocompleteResult, { choices: [] });
         return;

@@ -3,11 +3,11 @@ import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { Inbox, Queries } from "../adapter.ts";
 import { NOT_RECORDED } from "../render/phrases.ts";
-import { type Deed, handleButton, handleForm } from "../shared/buttons.ts";
+import { type ClickOrStop, handleButton, handleForm } from "../shared/buttons.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import { answerWithin } from "./api.ts";
 import { keptIn, MAX_FIELDS, modalOf, renderMistakes, writtenIn } from "./forms.ts";
-import type { Pressed } from "./payloads.ts";
+import type { Interaction } from "./payloads.ts";
 import { actorOf } from "./people.ts";
 import { keyOf } from "./place.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
@@ -28,12 +28,12 @@ export function createInteractions(parts: InteractionParts) {
   const { replies, ephemeralMessages, inbox, log } = parts;
   const queries = inTimeQueries(parts.queries);
 
-  async function record(pressed: Pressed, deed: Deed): Promise<void> {
+  async function record(pressed: Interaction, click: ClickOrStop): Promise<void> {
     const key = keyOf(pressed.place);
-    const id = `${pressed.type === FORM ? "form" : deed.kind}:${pressed.id}`;
+    const id = `${pressed.type === FORM ? "form" : click.kind}:${pressed.id}`;
     const actor = actorOf(pressed.user, pressed.nick);
     try {
-      await inTime(inbox.post(key, id, { ...deed, actor }));
+      await inTime(inbox.post(key, id, { ...click, actor }));
     } catch (error) {
       log.warn({ err: error, key, id }, "a click could not be kept");
       return replies.tell(pressed, isBotError(error, "USAGE") ? error.message : NOT_RECORDED);
@@ -41,10 +41,10 @@ export function createInteractions(parts: InteractionParts) {
     return replies.taken(pressed);
   }
 
-  async function answer(pressed: Pressed): Promise<void> {
+  async function answer(pressed: Interaction): Promise<void> {
     const where = { key: keyOf(pressed.place), queries, id: pressed.data.custom_id };
     const target = {
-      record: (deed: Deed) => record(pressed, deed),
+      record: (click: ClickOrStop) => record(pressed, click),
       tell: (text: string) => replies.tell(pressed, text),
     };
     if (pressed.type === FORM) {
@@ -62,7 +62,7 @@ export function createInteractions(parts: InteractionParts) {
     });
   }
 
-  async function handle(pressed: Pressed): Promise<void> {
+  async function handle(pressed: Interaction): Promise<void> {
     try {
       await answer(pressed);
     } catch (error) {
@@ -71,7 +71,7 @@ export function createInteractions(parts: InteractionParts) {
     }
   }
 
-  return async (pressed: Pressed): Promise<void> => {
+  return async (pressed: Interaction): Promise<void> => {
     const { application_id: application, token } = pressed;
     const answered = handle(pressed);
     ephemeralMessages.clicked(pressed.place, pressed.user.id, { application, token, answered });

@@ -8,7 +8,7 @@ import type { Connection } from "./connection.ts";
 import { type Channels, isThreadType } from "./channels.ts";
 import { attachedFile } from "./files.ts";
 import { createRetryQueue } from "./retry-queue.ts";
-import { readSaid, type Said } from "./payloads.ts";
+import { readMessage, type ReceivedMessage } from "./payloads.ts";
 import { actorOf, type DiscordPeople, nameIn } from "./people.ts";
 import { accountOf, keyOf, type Place } from "./place.ts";
 import { NOT_SERVED, UNRECORDED } from "./phrases.ts";
@@ -60,7 +60,7 @@ export function createMessages(parts: MessageParts) {
   });
 
   /** A job that takes one message, made to be run again while the store is away. */
-  function taking(said: Said): () => Promise<void> {
+  function taking(said: ReceivedMessage): () => Promise<void> {
     let place: Place | undefined;
     let hasFailed = false;
     let notice: string | undefined;
@@ -95,7 +95,7 @@ export function createMessages(parts: MessageParts) {
   return {
     /** Takes a message event; whatever else it is, and what is not for the bot, is dropped. */
     hear(event: unknown): void {
-      const said = readSaid(event);
+      const said = readMessage(event);
       if (said === undefined) return quietly("a message of an unknown form was dropped", "message");
       const { id, guild_id: guild, channel_id: channel } = said;
       const kind = kindIn(said, heard);
@@ -121,16 +121,16 @@ export function createMessages(parts: MessageParts) {
 }
 
 /** Told with the message, or known from before. */
-function kindIn({ channel_type, channel_id }: Said, heard: Heard): number | undefined {
+function kindIn({ channel_type, channel_id }: ReceivedMessage, heard: Heard): number | undefined {
   return channel_type ?? heard.kindOf(channel_id);
 }
 
-function isWritten({ author, webhook_id, type }: Said): boolean {
+function isWritten({ author, webhook_id, type }: ReceivedMessage): boolean {
   return author.bot !== true && webhook_id === undefined && WRITTEN.has(type);
 }
 
 function createReader({ bot, heard, readFiles }: MessageParts) {
-  function textOf({ content, mentions: people, mention_roles }: Said): string {
+  function textOf({ content, mentions: people, mention_roles }: ReceivedMessage): string {
     const names = new Map(people.map((each) => [each.id, nameIn(each, each.member?.nick)]));
     return readDiscordText(content, {
       bot,
@@ -143,7 +143,7 @@ function createReader({ bot, heard, readFiles }: MessageParts) {
   return {
     /** What was typed, as a command or a model reads it. */
     text: textOf,
-    async read(said: Said): Promise<Text> {
+    async read(said: ReceivedMessage): Promise<Text> {
       const attached = await readFiles(said.attachments.map(attachedFile));
       const text = textOf(said);
       return {
@@ -170,7 +170,10 @@ function createPlacer(parts: MessageParts, reader: ReturnType<typeof createReade
   }
 
   /** A direct message makes nobody a member: it is taken of those who are one somewhere that is served. */
-  async function admitted(place: Place, { id, author }: Said): Promise<Place | undefined> {
+  async function admitted(
+    place: Place,
+    { id, author }: ReceivedMessage,
+  ): Promise<Place | undefined> {
     const account = accountOf(author.id);
     if ((await people.membership(account, keyOf(place))) !== "unknown") return place;
     quietly("a direct message of somebody in no server that is served was refused", account);
@@ -178,7 +181,7 @@ function createPlacer(parts: MessageParts, reader: ReturnType<typeof createReade
     return undefined;
   }
 
-  return async (said: Said): Promise<Place | undefined> => {
+  return async (said: ReceivedMessage): Promise<Place | undefined> => {
     const { id, guild_id: guild, channel_id: channel } = said;
     const place = { guild, channel };
     if (guild === undefined) return admitted(place, said);

@@ -39,15 +39,15 @@ export const message = z.object({
 });
 
 /** A message event as it came over the gateway, or the same read back. */
-export type Said = z.infer<typeof message>;
+export type ReceivedMessage = z.infer<typeof message>;
 
-export function readSaid(event: unknown): Said | undefined {
+export function readMessage(event: unknown): ReceivedMessage | undefined {
   return message.safeParse(withoutNulls(event)).data;
 }
 
 /** What every interaction can be answered by. */
 const asked = z.object({ id, token: z.string().min(1), type: z.number() });
-export type Asked = z.infer<typeof asked>;
+export type AnyInteraction = z.infer<typeof asked>;
 
 const field = z.object({
   type: z.number(),
@@ -86,14 +86,14 @@ export const pressed = asked
     ctx.addIssue({ code: "custom", message: "names nobody, or no place" });
     return z.NEVER;
   });
-export type Pressed = z.infer<typeof pressed>;
+export type Interaction = z.infer<typeof pressed>;
 
 /** Undefined for what nobody could answer. */
-export function readAsked(event: unknown): Asked | undefined {
+export function readAnyInteraction(event: unknown): AnyInteraction | undefined {
   return asked.safeParse(withoutNulls(event)).data;
 }
 
 /** Undefined for what is no press of a button and no form. */
-export function readPressed(event: unknown): Pressed | undefined {
+export function readInteraction(event: unknown): Interaction | undefined {
   return pressed.safeParse(withoutNulls(event)).data;
 }

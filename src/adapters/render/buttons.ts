@@ -1,7 +1,7 @@
 import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 import type { Choice } from "../../core/entry.ts";
-import type { ActionCard } from "../adapter.ts";
+import type { ActionCard, Click } from "../adapter.ts";
 
 export interface Button {
   /** At most 100 characters, the shorter limit of the platforms (Discord's custom_id); no two of a message are alike. */
@@ -14,17 +14,12 @@ export interface Button {
 const MAX_ID = 100;
 const MAX_LABEL = 75;
 
-interface Click {
-  kind: "click";
-  action: string;
-  revision: number;
-  choice: Choice;
-  digest?: string;
-}
+/** What a pressed button or a sent form decides. */
+export type CardClick = Omit<Click, "via">;
 
 /** What a pressed button means. The form `again` is an edit that had mistakes. */
 export type ButtonAction =
-  | Click
+  | CardClick
   | { kind: "form"; form: "deny" | "edit" | "again"; action: string; revision: number }
   | { kind: "details"; action: string }
   | { kind: "stop" };
@@ -47,7 +42,7 @@ const REVISED: Readonly<Record<string, (action: string, revision: number) => But
   again: (action, revision) => ({ kind: "form", form: "again", action, revision }),
 };
 
-function clickOf(action: string, revision: number, choice: Choice): Click {
+function clickOf(action: string, revision: number, choice: Choice): CardClick {
   return { kind: "click", action, revision, choice };
 }
 

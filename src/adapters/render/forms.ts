@@ -9,7 +9,7 @@ import {
 } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Queries } from "../adapter.ts";
-import { type ButtonAction, readButtonAction } from "./buttons.ts";
+import { type ButtonAction, type CardClick, readButtonAction } from "./buttons.ts";
 
 export interface FormField {
   /** At most 100 characters (Discord's custom_id). */
@@ -162,7 +162,6 @@ export async function loadForm(
   return form && editFormOf(form, maxFields, written);
 }
 
-type Click = { kind: "click"; action: string; revision: number; choice: Choice };
 /** A sent edit that has mistakes: nothing comes of it. */
 export type MistakenForm = {
   kind: "mistaken";
@@ -177,7 +176,7 @@ export async function readForm(
   key: JournalKey,
   id: string,
   written: Edit["written"],
-): Promise<Click | MistakenForm | undefined> {
+): Promise<CardClick | MistakenForm | undefined> {
   const press = readButtonAction(id);
   if (press?.kind !== "form" || press.form === "again") return undefined;
   const { form, action, revision } = press;

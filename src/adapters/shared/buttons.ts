@@ -1,18 +1,18 @@
 import type { Edit } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Inbound, Queries } from "../adapter.ts";
+import type { Click, Queries } from "../adapter.ts";
 import { readButtonAction } from "../render/buttons.ts";
 import { renderDetails } from "../render/card.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { type Form, loadForm, type MistakenForm, readForm } from "../render/forms.ts";
 import { OTHER_VERSION, unknownAction } from "../render/phrases.ts";
 
-/** What was pressed or sent, without who did it. */
-export type Deed = Omit<Extract<Inbound, { kind: "click" }>, "actor"> | { kind: "stop" };
+/** What a pressed button or a sent form says, without who did it. */
+export type ClickOrStop = Click | { kind: "stop" };
 
 /** What a platform does about a press or a sent form. Each call also acknowledges it. */
 interface InteractionTarget<Reply> {
-  record(deed: Deed): Promise<Reply>;
+  record(click: ClickOrStop): Promise<Reply>;
   /** Says it to the person alone. */
   tell(text: string): Promise<Reply>;
 }
@@ -28,7 +28,7 @@ export interface FormTarget<Reply> extends InteractionTarget<Reply> {
 }
 
 /** Where it was pressed, and what that says. */
-interface Pressed {
+interface PressedIn {
   key: JournalKey;
   queries: Pick<Queries, "action" | "editForm" | "checkEdit">;
   /** Of the button or the form. */
@@ -37,7 +37,7 @@ interface Pressed {
 
 /** `maxFields`: of one form. `written`: what stands in a form that is opened again. */
 export async function handleButton<Reply>(
-  { key, queries, id }: Pressed,
+  { key, queries, id }: PressedIn,
   form: { maxFields: number; written(): Edit["written"] | undefined },
   target: ButtonTarget<Reply>,
 ): Promise<Reply> {
@@ -65,7 +65,7 @@ export async function handleButton<Reply>(
 
 /** Takes a form that was sent. An edit is checked before it is recorded. */
 export async function handleForm<Reply>(
-  { key, queries, id }: Pressed,
+  { key, queries, id }: PressedIn,
   written: Edit["written"],
   target: FormTarget<Reply>,
 ): Promise<Reply> {

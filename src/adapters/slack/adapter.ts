@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { BotError, isBotError } from "../../core/errors.ts";
+import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
@@ -11,6 +11,7 @@ import { createSlackFiles } from "./files.ts";
 import { createDropped } from "./dropped.ts";
 import { createEntrance } from "./entrance.ts";
 import { createHttpSource } from "./http-source.ts";
+import { appOf, checkApp, identify } from "./identity.ts";
 import { createMessages } from "./messages.ts";
 import { createPeople, type SlackPeople } from "./people.ts";
 import { channelOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
@@ -31,24 +32,6 @@ export interface SlackOptions {
   log: Logger;
 }
 
-/** Scopes of the bot token, all of which slack-manifest.yaml asks for; docs/slack.md says what each is for. */
-const SCOPES = [
-  "app_mentions:read",
-  "channels:history",
-  "channels:read",
-  "chat:write",
-  "files:read",
-  "files:write",
-  "groups:history",
-  "groups:read",
-  "im:history",
-  "im:read",
-  "mpim:history",
-  "mpim:read",
-  "usergroups:read",
-  "users:read",
-];
-
 /** How long an event waits until a person was told something: it must be acknowledged within 3 s. */
 const TELL_MS = 1_500;
 
@@ -68,8 +51,7 @@ interface Connected {
  */
 export function createSlack(options: SlackOptions): ChatAdapter {
   const { botToken, appToken, signingSecret, apiUrl, log } = options;
-  const tokens = { apiUrl, log };
-  const api = createApi({ ...tokens, token: botToken, variable: "SLACK_BOT_TOKEN" });
+  const api = createApi({ apiUrl, log, token: botToken, variable: "SLACK_BOT_TOKEN" });
   const http =
     appToken === undefined && signingSecret !== undefined
       ? createHttpSource({ signingSecret, log })
@@ -135,15 +117,8 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       await connected?.stop();
     },
     async examine() {
-      const { workspace, scopes } = await identify(api);
-      const who = `Slack: @${workspace.botName} in the workspace ${workspace.name} (${workspace.url}).`;
-      const found = [{ ok: true, text: who }, examineScopes(scopes)];
-      if (appToken === undefined) {
-        const source = connected?.source ?? newSource();
-        return [...found, { ok: true, text: source.describe() }];
-      }
-      const appApi = createApi({ ...tokens, token: appToken, variable: "SLACK_APP_TOKEN" });
-      return [...found, await examineSocket(appApi, await appOf(api, workspace))];
+      const { examine } = await import("./examine.ts");
+      return examine(api, { ...options, source: () => connected?.source ?? newSource() });
     },
   };
 }
@@ -194,7 +169,7 @@ function connect(
   const dropped = createDropped({ posting, allowLink, log });
   const take = createEntrance({
     messages: createMessages({ ...shared, readFiles, onHeard: dropped.heard }),
-    presses: createInteractions({ ...shared, show }),
+    interactions: createInteractions({ ...shared, show }),
     teams: new Set([workspace.team]),
     app: () => app ?? source.app(),
     onDropped: dropped.tell,
@@ -213,81 +188,4 @@ function connect(
       await source.stop();
     },
   };
-}
-
-/** The app whose bot it is; undefined where Slack does not say. @throws BotError PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED */
-async function appOf(api: Api, { botId: bot }: Workspace): Promise<string | undefined> {
-  return unlessRefused(async () => {
-    const found = await api.ask("bots.info", (client) => client.bots.info({ bot }));
-    return found.bot?.app_id;
-  });
-}
-
-/** The app that an app-level token is of; as `appOf`. */
-async function appOfToken(api: Api): Promise<string | undefined> {
-  return unlessRefused(async () => {
-    const found = await api.ask("auth.test", (client) => client.auth.test());
-    return found.app_id;
-  });
-}
-
-async function unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
-    throw error;
-  }
-}
-
-/** @throws BotError PLATFORM_REFUSED when the two tokens belong to different apps */
-function checkApp(ofSocket: string | undefined, ofBot: string | undefined): void {
-  if (ofSocket === undefined || ofBot === undefined || ofSocket === ofBot) return;
-  const text = `SLACK_APP_TOKEN is of the app ${ofSocket}, SLACK_BOT_TOKEN of ${ofBot}; copy both from one app.`;
-  throw new BotError("PLATFORM_REFUSED", text);
-}
-
-/** Who the token belongs to, and what it may do; scopes are undefined where the server does not say. */
-async function identify(
-  api: Api,
-): Promise<{ workspace: Workspace; scopes: readonly string[] | undefined }> {
-  const found = await api.ask("auth.test", (client) => client.auth.test());
-  const { team_id, team, url, user_id, user, bot_id, response_metadata } = found;
-  if (team_id === undefined || url === undefined || user_id === undefined || bot_id === undefined) {
-    throw new BotError(
-      "PLATFORM_REFUSED",
-      "SLACK_BOT_TOKEN is not the token of a bot in a workspace; it begins with xoxb-.",
-    );
-  }
-  const workspace = {
-    team: team_id,
-    name: team ?? team_id,
-    url,
-    botUser: user_id,
-    botId: bot_id,
-    botName: user ?? user_id,
-  };
-  return { workspace, scopes: response_metadata?.scopes };
-}
-
-function examineScopes(scopes: readonly string[] | undefined): { ok: boolean; text: string } {
-  const missing = SCOPES.filter((scope) => scopes?.includes(scope) === false);
-  if (missing.length === 0) return { ok: true, text: "Slack: the bot token has every scope." };
-  const text = `Slack: the bot token lacks ${missing.join(", ")}; add it under "OAuth & Permissions" and reinstall the app.`;
-  return { ok: false, text };
-}
-
-/** Whether the app token opens Socket Mode, and is of the bot's app. */
-async function examineSocket(
-  api: Api,
-  ofBot: string | undefined,
-): Promise<{ ok: boolean; text: string }> {
-  try {
-    await api.ask("apps.connections.open", (client) => client.apps.connections.open({}));
-    checkApp(await appOfToken(api), ofBot);
-    return { ok: true, text: "Slack: the app token opens Socket Mode." };
-  } catch (error) {
-    if (!isBotError(error)) throw error;
-    return { ok: false, text: error.message };
-  }
 }

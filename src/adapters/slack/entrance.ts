@@ -32,7 +32,7 @@ type Envelope = z.infer<typeof envelope>;
 
 export interface EntranceParts {
   messages: Messages;
-  presses: Interactions;
+  interactions: Interactions;
   teams: ReadonlySet<string>;
   /** The app that the bot is, where it is known. */
   app(): string | undefined;
@@ -107,16 +107,16 @@ function teamsOf(read: Envelope): string[] {
 }
 
 async function route(read: Envelope, body: unknown, parts: EntranceParts): Promise<unknown> {
-  const { presses, quietly } = parts;
+  const { interactions, quietly } = parts;
   const { type = "no type" } = read;
   switch (type) {
     case "event_callback":
       return hear(read.event, parts);
     case "block_actions":
-      await presses.press(body);
+      await interactions.press(body);
       return undefined;
     case "view_submission":
-      return presses.submit(body);
+      return interactions.submit(body);
     case "app_rate_limited":
       return parts.onDropped();
     case "block_suggestion":
@@ -132,7 +132,7 @@ async function route(read: Envelope, body: unknown, parts: EntranceParts): Promi
 }
 
 async function hear(event: Envelope["event"], parts: EntranceParts): Promise<undefined> {
-  const { messages, presses, log, quietly } = parts;
+  const { messages, interactions, log, quietly } = parts;
   const type = event?.type ?? "no type";
   switch (type) {
     case "app_mention":
@@ -140,7 +140,7 @@ async function hear(event: Envelope["event"], parts: EntranceParts): Promise<und
       await messages.hear(event);
       return;
     case "agent_session_stopped":
-      await presses.stop(event);
+      await interactions.stop(event);
       return;
     case "app_uninstalled":
     case "tokens_revoked":

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import type { Inbox, Queries } from "../adapter.ts";
-import { type Deed, handleButton, handleForm } from "../shared/buttons.ts";
+import { type ClickOrStop, handleButton, handleForm } from "../shared/buttons.ts";
 import type { Api } from "./api.ts";
 import { type SlackMessage, slackMessages } from "./encode.ts";
 import { errorsOf, formView, MAX_FIELDS, readSubmit } from "./forms.ts";
@@ -21,7 +21,7 @@ export const pressSchema = z.object({
   message: z.object({ thread_ts: z.string().optional() }).optional(),
   actions: z.tuple([z.object({ action_id: z.string(), action_ts: z.string() })]).rest(z.unknown()),
 });
-type Pressed = z.infer<typeof pressSchema>;
+type BlockActions = z.infer<typeof pressSchema>;
 
 const stopSchema = z.object({
   channel: z.string(),
@@ -53,12 +53,12 @@ export function createInteractions(parts: InteractionParts) {
   async function record(
     place: Place,
     id: string,
-    { id: user, team_id }: Pressed["user"],
-    deed: Deed,
+    { id: user, team_id }: BlockActions["user"],
+    click: ClickOrStop,
   ): Promise<string | undefined> {
     try {
       const actor = await people.actor(user, team_id);
-      await inbox.post(keyOf(team, place), id, { ...deed, actor });
+      await inbox.post(keyOf(team, place), id, { ...click, actor });
       return undefined;
     } catch (error) {
       if (isBotError(error, "USAGE")) return error.message;
@@ -66,7 +66,7 @@ export function createInteractions(parts: InteractionParts) {
     }
   }
 
-  async function take({ container, user, actions, trigger_id }: Pressed, place: Place) {
+  async function take({ container, user, actions, trigger_id }: BlockActions, place: Place) {
     const [{ action_id, action_ts }] = actions;
     const tell = (text: string) => parts.tell(place, user.id, text);
     await handleButton(
@@ -75,10 +75,10 @@ export function createInteractions(parts: InteractionParts) {
       {
         tell,
         show: (message) => parts.show(place, user.id, slackMessages(message)),
-        async record(deed) {
-          const where = deed.kind === "stop" ? "" : `${container.message_ts}:${user.id}:`;
-          const id = `${deed.kind}:${where}${action_ts}`;
-          const problem = await record(place, id, user, deed);
+        async record(click) {
+          const where = click.kind === "stop" ? "" : `${container.message_ts}:${user.id}:`;
+          const id = `${click.kind}:${where}${action_ts}`;
+          const problem = await record(place, id, user, click);
           if (problem !== undefined) await tell(problem);
         },
         async openForm(form, typed) {
@@ -121,8 +121,8 @@ export function createInteractions(parts: InteractionParts) {
       return handleForm<FormAnswer>({ key: keyOf(team, place), queries, id: form }, written, {
         tell,
         showMistakes: async ({ mistakes }) => errorsOf(written, mistakes),
-        async record(deed) {
-          const problem = await record(place, `form:${view}`, by, deed);
+        async record(click) {
+          const problem = await record(place, `form:${view}`, by, click);
           return problem === undefined ? undefined : tell(problem);
         },
       });

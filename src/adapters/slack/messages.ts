@@ -13,7 +13,7 @@ import { keyOf, type Place, SLACKS_OWN, type Workspace } from "./place.ts";
 import { beginsWithOther, mentions, readSlackText } from "./text.ts";
 
 /** What a mention, a message event and a message read back have in common. */
-const saidSchema = z.object({
+const messageSchema = z.object({
   ts: z.string(),
   thread_ts: z.string().optional(),
   user: z.string().optional(),
@@ -25,9 +25,9 @@ const saidSchema = z.object({
   bot_id: z.string().optional(),
   files: z.array(slackFile).default([]),
 });
-export const eventSchema = saidSchema.extend({ channel: z.string() });
+export const eventSchema = messageSchema.extend({ channel: z.string() });
 
-type Said = z.infer<typeof eventSchema>;
+type ReceivedMessage = z.infer<typeof eventSchema>;
 
 /** Of the kinds of message that have a name the ones that a person wrote just now. */
 const WRITTEN: ReadonlySet<string> = new Set(["file_share", "thread_broadcast"]);
@@ -69,7 +69,7 @@ export function createMessages(parts: MessageParts) {
   }
 
   /** A thread's first message, if it is for the bot: then this event came before that message's own, or that one never came. */
-  async function readRoot(thread: string): Promise<Said | undefined> {
+  async function readRoot(thread: string): Promise<ReceivedMessage | undefined> {
     const [channel = "", ts = ""] = thread.split(" ");
     if (performance.now() < pausedUntil) throw new BotError("PLATFORM_RATE_LIMITED", PAUSED);
     try {
@@ -77,7 +77,7 @@ export function createMessages(parts: MessageParts) {
         client.conversations.replies({ channel, ts, limit: 1 }),
       );
       const found = (answer.messages ?? []).find((message) => message.ts === ts);
-      const said = saidSchema.safeParse(found).data;
+      const said = messageSchema.safeParse(found).data;
       const root = said && { ...said, channel };
       return root !== undefined && isPersons(root, botUser) && isForUs(root) ? root : undefined;
     } catch (error) {
@@ -90,11 +90,11 @@ export function createMessages(parts: MessageParts) {
   }
 
   /** Slack's ids say what they name: D is a direct message. */
-  function isForUs({ channel, text }: Said): boolean {
+  function isForUs({ channel, text }: ReceivedMessage): boolean {
     return channel.startsWith("D") || mentions(text, botUser);
   }
 
-  async function keep(place: Place, said: Said): Promise<void> {
+  async function keep(place: Place, said: ReceivedMessage): Promise<void> {
     const { user = "", ts } = said;
     const key = keyOf(team, place);
     const [actor, written, attached] = await Promise.all([
@@ -147,7 +147,7 @@ export function createMessages(parts: MessageParts) {
 export type Messages = ReturnType<typeof createMessages>;
 
 /** Not a bot's, an app's, a workflow's or Slack's own. */
-function isPersons({ user, bot_id, subtype }: Said, botUser: string): boolean {
+function isPersons({ user, bot_id, subtype }: ReceivedMessage, botUser: string): boolean {
   const isWritten = subtype === undefined || WRITTEN.has(subtype);
   const isSomebody = user !== undefined && user !== botUser && !SLACKS_OWN.has(user);
   return isWritten && isSomebody && bot_id === undefined;

@@ -44,7 +44,7 @@ export interface Ask extends Adapter {
   readonly finished: Promise<AskExit>;
 }
 
-interface Asked {
+interface OpenQuestion {
   call: string;
   text: string;
   choices: string[];
@@ -52,7 +52,7 @@ interface Asked {
 
 interface Aside {
   notices: string[];
-  asked: Asked[];
+  asked: OpenQuestion[];
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, Inbound } from "../adapter.ts";
+import type { ActionCard, Click } from "../adapter.ts";
 import { digestStart } from "../render/buttons.ts";
 import { NOTHING_OPEN } from "./phrases.ts";
 
@@ -13,7 +13,6 @@ export interface Answerable {
   readonly questions: ReadonlyMap<string, readonly string[]>;
 }
 
-type Click = Omit<Extract<Inbound, { kind: "click" }>, "actor">;
 type Refusal = { kind: "refused"; why: string };
 
 export type Reply =

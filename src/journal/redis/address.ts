@@ -21,7 +21,7 @@ export function tryRedisAddress(text: string): RedisAddress | undefined {
     );
   if (form === null) return undefined;
   const [, scheme, username, password, place = "", db] = form;
-  const at = scheme === undefined ? unixPlace(place) : tcpPlace(place, scheme === "rediss");
+  const at = scheme === undefined ? parseUnix(place) : parseTcp(place, scheme === "rediss");
   if (at === undefined || (scheme !== undefined && db !== undefined)) return undefined;
   try {
     return {
@@ -35,16 +35,16 @@ export function tryRedisAddress(text: string): RedisAddress | undefined {
   }
 }
 
-interface Place {
+interface ParsedAddress {
   at: RedisAddress["at"];
   database: string;
 }
 
-function unixPlace(path: string): Place | undefined {
+function parseUnix(path: string): ParsedAddress | undefined {
   return path.startsWith("/") ? { at: { kind: "unix", path }, database: "0" } : undefined;
 }
 
-function tcpPlace(place: string, tls: boolean): Place | undefined {
+function parseTcp(place: string, tls: boolean): ParsedAddress | undefined {
   const [, bracketed, plain, port = "6379", database = "0"] =
     /^(?:\[([\da-fA-F:.]+)\]|([^:/[\]]+))(?::(\d{1,5}))?(?:\/(\d{0,5}))?$/.exec(place) ?? [];
   const host = bracketed ?? plain;

@@ -8,9 +8,9 @@ import type { Opened } from "./verbs.ts";
 
 export const PAGE = 64;
 
-type Asked = Pick<Opened, "main" | "time" | "isOurs">;
+type Indexed = Pick<Opened, "main" | "time" | "isOurs">;
 
-async function clock({ main, time }: Asked): Promise<number> {
+async function clock({ main, time }: Indexed): Promise<number> {
   const given = time();
   if (given !== "") return Number(given);
   const [seconds, micros] = await main.ask((client) => client.time());
@@ -19,7 +19,7 @@ async function clock({ main, time }: Asked): Promise<number> {
 
 /** Records a beat of `host`, if one is given, and says which hosts have beaten. */
 export async function beats(
-  { main, time }: Asked,
+  { main, time }: Indexed,
   host = "",
 ): Promise<{ now: number; hosts: HostBeat[] }> {
   const given = [time(), host, String(MAX_IDLE_MS)];
@@ -32,7 +32,7 @@ export async function beats(
   return { now, hosts: hosts.toSorted((a, b) => (a.host < b.host ? -1 : 1)) };
 }
 
-export async function* due(store: Asked, host: string | undefined): AsyncIterable<JournalKey> {
+export async function* due(store: Indexed, host: string | undefined): AsyncIterable<JournalKey> {
   const { now, hosts } = await beats(store);
   const [, found, waiting] = await store.main.ask((client) =>
     Promise.all([
@@ -53,7 +53,7 @@ export async function* due(store: Asked, host: string | undefined): AsyncIterabl
   for (const key of keys) yield key as JournalKey;
 }
 
-export async function* list(store: Asked, prefix: string): AsyncIterable<JournalSummary> {
+export async function* list(store: Indexed, prefix: string): AsyncIterable<JournalSummary> {
   const found = await store.main.ask((client) =>
     Promise.all(TAGS.map((tag) => client.zRangeWithScores(listIn(tag), 0, -1))),
   );

@@ -46,13 +46,13 @@ export interface Fields extends z.infer<z.ZodObject<typeof changeFields>> {
 }
 
 /** Who asks, where and when. */
-export interface Asked {
+export interface AskedBy {
   saying: Saying;
   here: Here;
 }
 
 /** @throws BotError NOT_AVAILABLE outside a run, and what the platform throws: then nothing is shown or written */
-export async function askedIn({ asker }: ToolContext): Promise<Asked> {
+export async function askedIn({ asker }: ToolContext): Promise<AskedBy> {
   if (asker === undefined) {
     throw new BotError("NOT_AVAILABLE", "Incidents can be looked at only while the tool is run.");
   }

@@ -9,7 +9,7 @@ import type { Reservation } from "../../journal/journal.ts";
 import type { ModelResponse } from "../../models/model.ts";
 import { retryUntilStored } from "../store.ts";
 import type { ThreadContext } from "./parts.ts";
-import { channelOf, placeOf } from "./permission/look-up.ts";
+import { channelOf, peopleOf } from "./permission/look-up.ts";
 
 /** About what providers count an image as; a PDF's pages are not known here. */
 const IMAGE_TOKENS = 1_500;
@@ -141,7 +141,7 @@ async function peopleAmong(
   accounts: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, boolean>> {
-  const { people, key, personOf } = placeOf(ctx, signal);
+  const { people, key, personOf } = peopleOf(ctx, signal);
   const found = new Map<string, boolean>();
   for (const account of accounts) {
     const person = personOf(account);

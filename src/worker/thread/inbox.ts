@@ -94,13 +94,13 @@ function checkFile(name: string, mediaType: FileType, bytes: Uint8Array): void {
   }
 }
 
-type Posted = Content<PostKind>;
+type PostedContent = Content<PostKind>;
 
 async function contentOf(
   inbound: Inbound,
   read: InboxParts["read"],
   { hide, aside }: InboxParts["encoder"],
-): Promise<Posted> {
+): Promise<PostedContent> {
   if (inbound.kind === "click") return { ...inbound, choice: hideIn(inbound.choice, hide) };
   // Only clicks carry how the identity was established.
   const { account, name } = inbound.actor;

@@ -20,7 +20,7 @@ import { CANNOT_BE_EDITED } from "../../thread/phrases.ts";
 import { conclude, draftsFrom } from "./conclude.ts";
 import { putOff } from "../background.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
-import { placeOf } from "./permission/look-up.ts";
+import { peopleOf } from "./permission/look-up.ts";
 import { proposeEdit } from "./propose.ts";
 
 /** Learns who clicked, answered or agreed, and whether they may. Cut short by a shutdown it is done by the next start. */
@@ -85,7 +85,7 @@ async function mayDo(
   { rule, ...right }: Right,
   { action, signal }: { action?: Action | undefined; signal: AbortSignal },
 ): Promise<Author> {
-  const found = await checkEligible(account, rule, placeOf(ctx, signal));
+  const found = await checkEligible(account, rule, peopleOf(ctx, signal));
   if (found.eligible) return found;
   const isApproval = right.verb === "approve" && action !== undefined;
   const why = isApproval ? refusalToApprove(action, account, found) : refusalOf(right, found);
@@ -115,8 +115,8 @@ export const judgeAssent: Learn<"hint"> = async (ctx, step, signal) => {
   const facts: Hint[] = [];
   for (const action of [...ctx.thread.live].filter(isOpen)) {
     const { proposal } = action;
-    const place = placeOf(ctx, AbortSignal.any([signal, AbortSignal.timeout(HINT_MS)]));
-    const found = await checkEligible(account, proposal, place).catch(() => undefined);
+    const there = peopleOf(ctx, AbortSignal.any([signal, AbortSignal.timeout(HINT_MS)]));
+    const found = await checkEligible(account, proposal, there).catch(() => undefined);
     const refusal =
       found?.eligible === false ? refusalToApprove(action, account, found) : undefined;
     facts.push({ action, proposal, what: briefly(action), refusal });

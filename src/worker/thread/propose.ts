@@ -3,7 +3,7 @@ import {
   countEligible,
   fixApprovers,
   isAlone,
-  type Place,
+  type ThreadPeople,
 } from "../../approvals/eligibility.ts";
 import { type Action, editedArgs } from "../../thread/action.ts";
 import type { Ask, Decision } from "../../approvals/policy.ts";
@@ -18,7 +18,7 @@ import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
 import type { Prepared } from "../../tools/prepare-call.ts";
 import type { ThreadContext } from "./parts.ts";
-import { isForGood, isLookUpFailure, placeOf } from "./permission/look-up.ts";
+import { isForGood, isLookUpFailure, peopleOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
 import { mayRun, permit } from "./permission/permission.ts";
 import type { PreparedCall } from "../../core/tool-call.ts";
@@ -78,10 +78,10 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   }
   const preview = because(await dispatcher.preview(prepared, signal), decision, encode);
   const requesters = voicesIn(ctx, call.run);
-  const people = placeOf(ctx, signal);
-  const rule = await votingRuleOf(ctx, people, decision, requesters);
+  const there = peopleOf(ctx, signal);
+  const rule = await votingRuleOf(ctx, there, decision, requesters);
   const obstacle =
-    (await tooFew(people, rule, decision)) ?? tooLong(args) ?? (await countInHour(ctx, call, tool));
+    (await tooFew(there, rule, decision)) ?? tooLong(args) ?? (await countInHour(ctx, call, tool));
   if (obstacle !== undefined) return blocked(obstacle);
   const reason = reasonOf(ctx.thread.runs.get(call.run)?.modelRun);
   const expiresAt = ctx.now() + decision.expiresInMinutes * 60_000;
@@ -166,12 +166,12 @@ export async function proposeEdit(
     const requesters = [...voicesIn(ctx, call.run), ...editors, editor];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
     const asked = decision.kind === "ask" ? decision : undefined;
-    const place = placeOf(ctx, signal);
+    const there = peopleOf(ctx, signal);
     const { approvers, quorum, barred } = asked
-      ? await votingRuleOf(ctx, place, asked, requesters)
+      ? await votingRuleOf(ctx, there, asked, requesters)
       : { ...previous, barred: previous.barred.length === 0 ? [] : requesters };
     const rule = { approvers, quorum, barred };
-    const obstacle = (asked && (await tooFew(place, rule, asked))) ?? tooLong(args);
+    const obstacle = (asked && (await tooFew(there, rule, asked))) ?? tooLong(args);
     if (obstacle !== undefined) return obstacle;
     return { ...namedCall(prepared), ...rule, preview, expiresAt: previous.expiresAt };
   } catch (error) {
@@ -183,27 +183,27 @@ export async function proposeEdit(
 /** Accounts are barred, not people: whose they are is asked at each vote. */
 async function votingRuleOf(
   { parts, adapter }: ThreadContext,
-  place: Place,
+  there: ThreadPeople,
   asked: Ask,
   requesters: string[],
 ): Promise<VotingRule> {
-  const approvers = await fixApprovers(asked.approvers, place.people);
+  const approvers = await fixApprovers(asked.approvers, there.people);
   const isOnlyOne = parts.policy.singleOperator || adapter.singleOperator;
   // Where somebody else could approve it too, what policy lets them approve is seen; where nobody could, it is not.
   const mayApprove =
-    asked.requesterMayApprove && (isOnlyOne || !(await isAlone(approvers, requesters, place)));
+    asked.requesterMayApprove && (isOnlyOne || !(await isAlone(approvers, requesters, there)));
   return { approvers, barred: mayApprove ? [] : [...new Set(requesters)], quorum: asked.quorum };
 }
 
 async function tooFew(
-  place: Place,
+  there: ThreadPeople,
   votingRule: VotingRule,
   asked: Ask,
 ): Promise<string | undefined> {
-  const able = await countEligible(votingRule, place);
+  const able = await countEligible(votingRule, there);
   if (able === undefined || able >= votingRule.quorum) return undefined;
-  if (able === 0 && (await countEligible({ ...votingRule, barred: [] }, place)) !== 0) {
-    const asking = new Set(votingRule.barred.map(place.personOf));
+  if (able === 0 && (await countEligible({ ...votingRule, barred: [] }, there)) !== 0) {
+    const asking = new Set(votingRule.barred.map(there.personOf));
     const except = asking.size === 1 ? "you, and you asked for it" : "those who asked for it";
     return `Nobody here can approve this except ${except}. Ask in a channel with a teammate, or set \`approvals.singleOperator: true\`.`;
   }

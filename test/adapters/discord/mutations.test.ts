@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { readAsked } from "../../../src/adapters/discord/payloads.ts";
+import { readAnyInteraction } from "../../../src/adapters/discord/payloads.ts";
 import { publicRecords } from "../../public-data.ts";
 import { cardOf } from "../parts.ts";
 import { faultsDuring, MUTATIONS, mutations } from "../mutations.ts";
@@ -68,7 +68,7 @@ test("whatever form what Discord sends has, the process and its connection stay,
       for (const [i, { of, is }] of mutations([...kinds.keys()], MUTATIONS).entries()) {
         const kind = kinds.get(of) ?? "";
         const sent = kind === "INTERACTION_CREATE" ? named(is, `token${i}`) : is;
-        const asked = kind === "INTERACTION_CREATE" ? readAsked(sent) : undefined;
+        const asked = kind === "INTERACTION_CREATE" ? readAnyInteraction(sent) : undefined;
         if (asked !== undefined && asked.type !== PING) awaited.push(asked.token);
         discord.send(kind, sent);
         // As fast as it is read, or thousands would wait.

@@ -1,5 +1,5 @@
 import type { People } from "../../../core/people.ts";
-import type { Place } from "../../../approvals/eligibility.ts";
+import type { ThreadPeople } from "../../../approvals/eligibility.ts";
 import { BotError, isBotError, messageOf } from "../../../core/errors.ts";
 import { within } from "../../../core/time-limit.ts";
 import type { ThreadContext } from "../parts.ts";
@@ -10,10 +10,10 @@ const LOOK_UP_MS = 10_000;
 export const NEVER_ABORTED = new AbortController().signal;
 
 /**
- * The thread as a place where people decide. Each look-up ends within `lookUpMs` (10 s), or with `signal`.
+ * The people of the thread, who decide in it. Each look-up ends within `lookUpMs` (10 s), or with `signal`.
  * Its look-ups throw BotError PEOPLE_UNAVAILABLE: that is neither yes nor no.
  */
-export function placeOf(ctx: ThreadContext, signal: AbortSignal): Place {
+export function peopleOf(ctx: ThreadContext, signal: AbortSignal): ThreadPeople {
   const { key, parts, adapter } = ctx;
   const limited = <T>(look: () => Promise<T>) => lookUp(ctx, signal, look);
   const { people } = adapter;

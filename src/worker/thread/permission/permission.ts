@@ -1,13 +1,13 @@
 import { decideAccess } from "../../../approvals/access.ts";
 import { decidePolicy, type Decision } from "../../../approvals/policy.ts";
 import type { ThreadContext, Wanted } from "../parts.ts";
-import { channelOf, NEVER_ABORTED, placeOf } from "./look-up.ts";
+import { channelOf, NEVER_ABORTED, peopleOf } from "./look-up.ts";
 import { askOutside } from "./outside.ts";
 import { requestersOf, voicesIn } from "./requesters.ts";
 import {
   checkEligible,
   fixApprovers,
-  type Place,
+  type ThreadPeople,
   type VotingRule,
 } from "../../../approvals/eligibility.ts";
 import { lapseOf } from "../../../approvals/refusal.ts";
@@ -92,33 +92,33 @@ export async function whyNotRun(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { votes, proposal, editors } = action;
-  const place = placeOf(ctx, signal);
-  const short = await whyShort(votes, proposal, place, "`people:` is");
+  const there = peopleOf(ctx, signal);
+  const short = await whyShort(votes, proposal, there, "`people:` is");
   if (short !== undefined) return short;
   const decision = await permit(ctx, { ...proposal, action }, signal);
   if (decision.kind === "deny") return decision.why;
   if (decision.kind === "allow") return undefined;
   const rule = {
-    approvers: await fixApprovers(decision.approvers, place.people),
+    approvers: await fixApprovers(decision.approvers, there.people),
     barred: decision.requesterMayApprove ? [] : [...voicesIn(ctx, proposal.run), ...editors],
     quorum: decision.quorum,
   };
-  return whyShort(votes, rule, place, "the rules are");
+  return whyShort(votes, rule, there, "the rules are");
 }
 
 /** Why the votes do not carry what this rule decides on, or undefined. `as`: what says so now. */
 async function whyShort(
   votes: Action["votes"],
   rule: VotingRule,
-  place: Place,
+  there: ThreadPeople,
   as: string,
 ): Promise<string | undefined> {
   // They count as different people only if `people:` has them so still.
   const approving = votes.filter(({ approve }) => approve);
-  if (countVoters(approving, place.personOf) < rule.quorum)
+  if (countVoters(approving, there.personOf) < rule.quorum)
     return `its approvals are by fewer different people than it needs, as ${as} now`;
   for (const vote of votes) {
-    const still = await checkEligible(vote.account, rule, place);
+    const still = await checkEligible(vote.account, rule, there);
     if (!still.eligible) return `an approval no longer counts: ${lapseOf(signed(vote), still)}`;
   }
   return undefined;

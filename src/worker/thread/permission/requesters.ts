@@ -1,11 +1,11 @@
 import type { ModelRun } from "../../../thread/model-run.ts";
 import type { Telling } from "../../../agent/transcript.ts";
 import { groupsIn } from "../../../approvals/access.ts";
-import type { Place } from "../../../approvals/eligibility.ts";
+import type { ThreadPeople } from "../../../approvals/eligibility.ts";
 import type { Requester } from "../../../approvals/requester.ts";
 import type { Run } from "../../../thread/state.ts";
 import type { ThreadContext } from "../parts.ts";
-import { NEVER_ABORTED, placeOf } from "./look-up.ts";
+import { NEVER_ABORTED, peopleOf } from "./look-up.ts";
 
 /**
  * Those who instruct the run, and the call's `editors`.
@@ -19,12 +19,12 @@ export async function requestersOf(
   const { parts, thread } = ctx;
   const accounts = new Set([...(thread.runs.get(run)?.principals ?? []), ...editors]);
   const groups = new Set(groupsIn(parts.access, parts.policy));
-  const place = placeOf(ctx, signal);
+  const there = peopleOf(ctx, signal);
   return Promise.all(
     [...accounts].map(async (account) => ({
       account,
-      membership: await membershipOf(ctx, account, place),
-      groups: await groupsOf(account, groups, place),
+      membership: await membershipOf(ctx, account, there),
+      groups: await groupsOf(account, groups, there),
     })),
   );
 }
@@ -58,7 +58,7 @@ export async function tellingFor(
   signal: AbortSignal,
 ): Promise<Telling> {
   const first = modelRun.last === undefined;
-  const place = placeOf(ctx, signal);
+  const there = peopleOf(ctx, signal);
   const memberships = new Map<string, Requester["membership"]>();
   const unknown = () =>
     [
@@ -68,7 +68,7 @@ export async function tellingFor(
   // Others may write during the look-up: go on until every author in the request is known.
   for (let accounts = unknown(); accounts.length > 0; accounts = unknown()) {
     for (const account of new Set(accounts)) {
-      memberships.set(account, await membershipOf(ctx, account, place));
+      memberships.set(account, await membershipOf(ctx, account, there));
     }
   }
   const authors = [...memberships.keys()];
@@ -83,7 +83,7 @@ export async function tellingFor(
 async function membershipOf(
   { adapter }: ThreadContext,
   account: string,
-  { people, key }: Place,
+  { people, key }: ThreadPeople,
 ): Promise<Requester["membership"]> {
   return adapter.singleOperator ? "member" : people.membership(account, key);
 }
@@ -91,7 +91,7 @@ async function membershipOf(
 async function groupsOf(
   account: string,
   groups: ReadonlySet<string>,
-  { people }: Place,
+  { people }: ThreadPeople,
 ): Promise<string[]> {
   const found = await Promise.all(
     [...groups].map(async (group) =>
