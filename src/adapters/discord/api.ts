@@ -5,9 +5,9 @@ import { platformError } from "./errors.ts";
 
 export const API_URL = "https://discord.com/api";
 
-/** A request without an answer by then may still take effect: look before repeating it. */
+/** A request that got no answer by then may still take effect: look before you repeat it. */
 const TIMEOUT_MS = 10_000;
-/** Of one request with its waiting for those before it in the same channel. */
+/** For one request, including its wait for earlier ones in the same channel. */
 const WHOLE_MS = 18_000;
 /** Waits out a limit of a few seconds: a long answer is several messages, and Discord allows five in 5 s. */
 const MAX_WAIT_MS = 6_000;

@@ -18,8 +18,8 @@ export interface BackfillParts {
 }
 
 /**
- * Hears again what was last said in the bot's own threads, for what came while nobody listened: Discord sends no event a
- * second time but to a session that it resumes. What is in the journal already changes nothing there. Never fails.
+ * Reads the newest messages of the bot's own threads, some of which may have come while nobody listened: Discord repeats events
+ * only for a session that it resumes. Messages that are in the journal already change nothing. Never fails.
  */
 export async function backfill({ api, ownThreads, hear, log }: BackfillParts): Promise<void> {
   const after = Date.now() - MAX_AGE_MS;

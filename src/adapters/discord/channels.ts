@@ -14,7 +14,7 @@ import type { Api } from "./api.ts";
 import { isCode } from "./errors.ts";
 import { keyOf, type Place } from "./place.ts";
 
-/** SAFETY: who may decide is asked again at the latest after this. */
+/** SAFETY: who may decide is looked up again after this at the latest. */
 export const TTL_MS = 60_000;
 const MAX_KEPT = 2_000;
 
@@ -101,7 +101,7 @@ export function createChannels(api: Api) {
         const shared = isOwn ? undefined : found.parent_id;
         return keyOf({ guild: place.guild, channel: shared ?? place.channel });
       } catch (error) {
-        // What the bot may not see is private, to this thread alone; what cannot be asked now is neither.
+        // A channel that the bot may not see is private, to this thread alone; if Discord does not answer, nobody knows.
         if (isBotError(error, "PLATFORM_REFUSED")) return keyOf(place);
         throw error;
       }

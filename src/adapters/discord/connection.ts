@@ -16,13 +16,13 @@ import { createQuietLog, type QuietLog } from "../shared/quiet-log.ts";
 import { ShieldedStrategy, shieldEvents } from "./shield.ts";
 import type { Guild } from "./tenants.ts";
 
-/** Logging in waits for the gateway, and after it is away for one that comes back, for as long as this. */
+/** Logging in waits so long for the gateway, also for one that is away and comes back. */
 const LOGIN_MS = 30_000;
 
-/** In vain, half a second apart: Discord asks for a new connection now and then, which is worth no line. */
+/** Failed attempts, half a second apart, before one is logged: Discord asks for a new connection now and then. */
 const NOTABLE_ATTEMPTS = 20;
 
-/** What is kept of people, who are asked for again each time. */
+/** The library keeps few people: they are looked up each time. */
 const MAX_KEPT = 200;
 
 interface Listener {

@@ -36,13 +36,13 @@ export interface EntranceParts {
 }
 
 /**
- * What stands before everything that is pressed, sent or typed as a command: what is not for the bot, whatever it is, is
- * refused in words where Discord waits for an answer, and logged. Never fails.
+ * Checks every interaction: a pressed button, a sent form, a typed command. One that is not for the bot is refused in words, if
+ * Discord waits for an answer, and logged. Never fails.
  */
 export function createEntrance(parts: EntranceParts) {
   const { interact, replies, served, people, log, quietly } = parts;
 
-  /** In a server that is not served, or by nobody of those that are; only what shows something has to know that here. */
+  /** From another server, or by a stranger in a direct message. Clicks and Stops are judged later; the rest shows something now. */
   async function isForeign({ place, user, data }: Interaction): Promise<boolean> {
     if (place.guild !== undefined) return !served.has(place.guild);
     const kind = readButtonAction(data.custom_id)?.kind;

@@ -9,7 +9,7 @@ import { keyOf, type Place } from "./place.ts";
 import { EPHEMERAL } from "../shared/posting.ts";
 import { bodyOf } from "./posting.ts";
 
-/** An interaction's token lives 15 min; what is said with it must get there before. */
+/** An interaction's token lives 15 min; a message sent with it must arrive before that. */
 const TOKEN_MS = 14 * 60_000;
 const MAX_KEPT = 1_000;
 const DAY_MS = 86_400_000;
@@ -18,11 +18,11 @@ const DAY_MS = 86_400_000;
 interface ClickToken {
   application: string;
   token: string;
-  /** Resolves when there is nothing more to wait for, answered or not. */
+  /** Resolves when the interaction was answered, or could not be. */
   answered: Promise<void>;
 }
 
-/** What only one person is to see, in the thread and outside of it. */
+/** Messages that only one person may see, worded for the thread and for a direct message. */
 interface Whispered {
   here: readonly DiscordMessage[];
   elsewhere: readonly DiscordMessage[];
@@ -74,12 +74,12 @@ export function createEphemeralMessages(api: Api) {
     async post(place: Place, user: string, { here, elsewhere }: Whispered): Promise<MessageRef> {
       const click = clicks.get(`${keyOf(place)} ${user}`);
       if (click !== undefined) {
-        // What comes of a click may be known before its answer has arrived.
+        // A click may have its result before its first answer has arrived.
         await click.answered;
         try {
           return await underClick(click, here);
         } catch (error) {
-          // The token is over; what cannot be reached is another matter.
+          // A refusal means that the token has expired. Being unreachable is another matter.
           if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
         }
       }

@@ -33,7 +33,7 @@ const REFUSALS: Readonly<Partial<Record<number, string>>> = {
 const BAD_TOKEN =
   "the token in DISCORD_TOKEN is not valid; copy it again from the application's page (Bot, Reset Token) at discord.com/developers/applications.";
 
-/** Codes for limits that come without a time: how long to leave it alone, in ms. */
+/** Codes for limits that come without a time, each with how long to wait, in ms. */
 const LIMITS: Readonly<Partial<Record<number, number>>> = {
   // Edits of messages older than an hour; no number is documented.
   [Code.MaximumNumberOfEditsToMessagesOlderThanOneHourReached]: 60_000,
@@ -43,7 +43,7 @@ const LIMITS: Readonly<Partial<Record<number, number>>> = {
 };
 
 /**
- * How long what was refused is left alone: it needs a person. 10 000 refusals in ten minutes get the whole address banned
+ * A refused request is left alone for so long: it needs a person. 10 000 refusals in ten minutes get the whole address banned
  * (discord.com/developers/docs/topics/rate-limits, "Invalid Request Limit").
  */
 export const REFUSED_MS = 60_000;

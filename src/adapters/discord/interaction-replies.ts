@@ -18,11 +18,11 @@ import { ephemeral } from "./ephemeral.ts";
 const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
 
 /**
- * The first answers to what was pressed; Discord shows "This interaction failed" without one within 3 s. Of several
- * processes one gives it, and that another did is no failure here. None throws.
+ * The first responses to interactions; Discord shows "This interaction failed" without one within 3 s. If several processes try,
+ * one succeeds, which is no failure for the others. None throws.
  */
 export function createInteractionReplies(api: Api, log: Logger) {
-  /** False when it is not this process's any more to say more. */
+  /** False when this process must say no more, such as when another has answered. */
   async function answer(pressed: AnyInteraction, type: Response, data?: unknown): Promise<boolean> {
     const { id, token } = pressed;
     try {
@@ -56,7 +56,7 @@ export function createInteractionReplies(api: Api, log: Logger) {
 
   return {
     show,
-    /** "It has been taken": the person sees what comes of it. */
+    /** Acknowledges it without words: the person sees the result in the thread. */
     async taken(pressed: Interaction): Promise<void> {
       await answer(pressed, Response.DeferredMessageUpdate);
     },
@@ -67,7 +67,7 @@ export function createInteractionReplies(api: Api, log: Logger) {
     async tell(pressed: Interaction, text: string): Promise<void> {
       await show(pressed, await noticeOf(text, pressed.place));
     },
-    /** The same for what is no press, or none that can be read. */
+    /** The same for a command, or an interaction that cannot be read. */
     async refuse(asked: AnyInteraction, text: string): Promise<void> {
       if (asked.type === AUTOCOMPLETE) {
         await answer(asked, Response.ApplicationCommandAutocompleteResult, { choices: [] });

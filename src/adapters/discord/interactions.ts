@@ -12,7 +12,7 @@ import { actorOf } from "./people.ts";
 import { keyOf } from "./place.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
 
-/** Discord waits 3 s for the first answer: what is not kept by then is said not to be. */
+/** Discord waits 3 s for the first answer: by then the person is told if it could not be recorded. */
 const KEEP_MS = 2_000;
 
 export interface InteractionParts {
@@ -23,7 +23,7 @@ export interface InteractionParts {
   log: Logger;
 }
 
-/** Takes what is pressed: first into the journal, then it is acknowledged. Never fails. */
+/** Takes pressed buttons and sent forms: each is recorded, then acknowledged. Never fails. */
 export function createInteractions(parts: InteractionParts) {
   const { replies, ephemeralMessages, inbox, log } = parts;
   const queries = inTimeQueries(parts.queries);

@@ -39,7 +39,7 @@ export interface MessageParts {
   queries: Queries;
   encode(text: string): string;
   readFiles: ReadFiles;
-  /** What the gateway has told of places so far. */
+  /** What the gateway has said about roles and channels so far. */
   heard: Heard;
   served: Served;
   people: Pick<DiscordPeople, "membership">;
@@ -49,7 +49,7 @@ export interface MessageParts {
 
 type Text = Extract<Inbound, { kind: "text" }>;
 
-/** Takes what people write. Discord sends a message once and waits for nothing: until it is kept it is ours to keep. */
+/** Takes what people write. Discord sends a message only once, so it waits here until it is recorded. */
 export function createMessages(parts: MessageParts) {
   const { bot, inbox, say, heard, served, log, quietly } = parts;
   const reader = createReader(parts);
@@ -59,7 +59,7 @@ export function createMessages(parts: MessageParts) {
     onFailed: (error) => log.error({ err: error }, "a message could not be taken"),
   });
 
-  /** A job that takes one message, made to be run again while the store is away. */
+  /** The job that records one message; it can be run again while the store is away. */
   function taking(said: ReceivedMessage): () => Promise<void> {
     let place: Place | undefined;
     let hasFailed = false;
@@ -68,14 +68,14 @@ export function createMessages(parts: MessageParts) {
       place ??= await placeOf(said);
       if (place === undefined) return;
       const key = keyOf(place);
-      // Files wait where they are, not in memory, until the store can be asked again.
+      // Files are downloaded only when the store answers again, so that they do not wait in memory.
       if (hasFailed) await parts.queries.isKnown(key);
       const text = await reader.read(said);
       try {
         await inbox.post(key, `msg:${said.id}`, text);
       } catch (error) {
         if (isBotError(error, "USAGE")) {
-          // Heard again it could be kept no better; it may have been, before this process began.
+          // Trying again would not help. An earlier process may have said so already.
           const words = `${text.actor.name}: ${error.message}`;
           await say(place, words, noticeDelivery("usage", said.id, true));
           return;
@@ -93,7 +93,7 @@ export function createMessages(parts: MessageParts) {
   }
 
   return {
-    /** Takes a message event; whatever else it is, and what is not for the bot, is dropped. */
+    /** Takes a message event; drops those that are not for the bot. */
     hear(event: unknown): void {
       const said = readMessage(event);
       if (said === undefined) return quietly("a message of an unknown form was dropped", "message");
@@ -105,14 +105,14 @@ export function createMessages(parts: MessageParts) {
       }
       const isAddressed = guild === undefined || mentions(said.mentions, bot);
       const isOpen = guild === undefined || kind === undefined || isThreadType(kind);
-      // A channel has no conversation of its own, and in a thread people also talk to each other.
+      // In a channel only a mention begins a conversation; in a thread people also talk to each other.
       if (!isAddressed && (!isOpen || beginsWithOther(said.content, bot))) return;
       // A thread's messages are taken in order, the one that it begins with first.
       const lane = isOpen ? channel : id;
       if (lanes.add(lane, taking(said))) return;
       log.error({ channel, message: id }, "a message was dropped: too many wait for the store");
     },
-    /** Lets what is being kept end; what still waits is lost, and counted in the log. */
+    /** Lets messages in progress be recorded; those that still wait are lost, and the log counts them. */
     async stop(): Promise<void> {
       const lost = await lanes.stop();
       if (lost > 0) log.error({ lost }, "messages were lost: the store did not come back in time");
@@ -120,7 +120,7 @@ export function createMessages(parts: MessageParts) {
   };
 }
 
-/** Told with the message, or known from before. */
+/** As the message says, or as the gateway said before. */
 function kindIn({ channel_type, channel_id }: ReceivedMessage, heard: Heard): number | undefined {
   return channel_type ?? heard.kindOf(channel_id);
 }
@@ -169,7 +169,7 @@ function createPlacer(parts: MessageParts, reader: ReturnType<typeof createReade
     return true;
   }
 
-  /** A direct message makes nobody a member: it is taken of those who are one somewhere that is served. */
+  /** A direct message is taken only from members of a served server. */
   async function admitted(
     place: Place,
     { id, author }: ReceivedMessage,

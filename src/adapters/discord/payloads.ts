@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { withoutNulls } from "../shared/payload.ts";
 
-/** What is taken of what Discord sends; the rest is dropped, and what is not of this form is not taken at all. */
+/** The fields of Discord's payloads that are used; a payload of another form is not taken. */
 
 const id = z.string().regex(/^\d{1,20}$/);
 const text = z.string().optional();
@@ -38,14 +38,14 @@ export const message = z.object({
   attachments: z.array(attachment).default([]),
 });
 
-/** A message event as it came over the gateway, or the same read back. */
+/** A message event from the gateway, or a message read back. */
 export type ReceivedMessage = z.infer<typeof message>;
 
 export function readMessage(event: unknown): ReceivedMessage | undefined {
   return message.safeParse(withoutNulls(event)).data;
 }
 
-/** What every interaction can be answered by. */
+/** What is needed to answer any interaction. */
 const asked = z.object({ id, token: z.string().min(1), type: z.number() });
 export type AnyInteraction = z.infer<typeof asked>;
 
@@ -56,7 +56,7 @@ const field = z.object({
   values: z.array(z.string()).default([]),
 });
 
-/** A part of the message that the pressed button is under. */
+/** A component of the message that holds the pressed button. */
 const shown = z.object({ type: z.number(), content: z.string().default("") });
 
 export const pressed = asked
@@ -80,7 +80,7 @@ export const pressed = asked
     const who = by?.user ?? alone;
     const where = channel?.id ?? channel_id;
     if (who !== undefined && where !== undefined) {
-      // The thread comes from the event and never from the button.
+      // The event says which thread it is, never the button.
       return { ...rest, user: who, nick: by?.nick, place: { guild, channel: where } };
     }
     ctx.addIssue({ code: "custom", message: "names nobody, or no place" });
@@ -88,12 +88,12 @@ export const pressed = asked
   });
 export type Interaction = z.infer<typeof pressed>;
 
-/** Undefined for what nobody could answer. */
+/** Undefined for one that cannot be answered. */
 export function readAnyInteraction(event: unknown): AnyInteraction | undefined {
   return asked.safeParse(withoutNulls(event)).data;
 }
 
-/** Undefined for what is no press of a button and no form. */
+/** A pressed button or a sent form; undefined for anything else. */
 export function readInteraction(event: unknown): Interaction | undefined {
   return pressed.safeParse(withoutNulls(event)).data;
 }

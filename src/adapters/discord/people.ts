@@ -18,7 +18,7 @@ import { accountOf, type Place, tryPlace, tryRole, tryUser } from "./place.ts";
 import type { Served } from "./tenants.ts";
 
 const MAX_MEMBERS = 5_000;
-/** 1 000 is what Discord gives at once at the most; a server with more pages than these is not listed. */
+/** Discord gives at most 1 000 at once; a server with more pages than this is not listed. */
 const PAGE = 1_000;
 const MAX_PAGES = 10;
 
@@ -45,7 +45,7 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
   }, kept);
   const membersOf = memoize((guild) => listMembers(api, guild), kept);
 
-  /** What a server says of a person by itself, whatever the channel. */
+  /** A person's membership in a server, whatever the channel. */
   async function membershipIn(guild: string, user: string): Promise<Membership> {
     const member = await memberOf(`${guild} ${user}`);
     if (member === undefined) return "unknown";
@@ -53,7 +53,7 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
     return member.pending === true ? "guest" : "member";
   }
 
-  /** A direct message gives nobody anything: it is what the servers that are served say, the best of it. */
+  /** A direct message gives no rights: the best membership in a served server counts. */
   async function standingInDm(user: string, channel: string): Promise<Membership> {
     const { ids } = served();
     const found = new Set(await Promise.all(ids.map((guild) => membershipIn(guild, user))));
@@ -98,7 +98,7 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
       return listViewers(channels, membersOf, guild, channel);
     },
 
-    // Discord tells bots nobody's.
+    // Discord does not tell bots anybody's time zone.
     timezone: async () => undefined,
 
     async nameOf(user, place) {
@@ -147,10 +147,10 @@ async function listViewers(
   return people.filter((_, i) => views[i] === true).map(accountIn);
 }
 
-/** Of several servers' words about one person the one that counts. */
+/** The membership that counts among those of several servers. */
 const BEST: readonly Membership[] = ["member", "guest", "bot"];
 
-/** How a person is called: their name in the server, else everywhere, else their account's. */
+/** A person's name: in the server, else their display name, else their account's. */
 export function nameIn(
   { username, global_name }: Pick<User, "username"> & { global_name?: string | null | undefined },
   nick: string | null | undefined,

@@ -15,7 +15,7 @@ import { isCode, REFUSED_MS } from "./errors.ts";
 import { ARCHIVED } from "./phrases.ts";
 import { keyOf, type Place } from "./place.ts";
 
-/** Messages among which an earlier attempt's is looked for: what Discord gives at once at the most. */
+/** An earlier attempt's message is looked for among so many, the most that Discord gives at once. */
 const SEARCHED = 100;
 
 export type Posting = ChatPosting<Place, DiscordMessage>;
@@ -33,7 +33,7 @@ function filesOf({ files }: DiscordMessage) {
 }
 
 export function createPosting(api: Api, bot: string): Posting {
-  /** Asks, and once more after an archived thread has been opened again. */
+  /** Opens an archived thread again if need be, and repeats the request once. */
   async function reopening<T>({ channel }: Place, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -134,7 +134,7 @@ async function find(
   return found;
 }
 
-/** How a part of a delivery is known again: by Discord for some minutes, by us in the message itself. */
+/** How a part of a delivery is recognised: by Discord for some minutes, later by us in the message itself. */
 interface Mark {
   /** At most 25 characters. */
   nonce: string;

@@ -7,7 +7,7 @@ const MAX_WAIT_MS = 5_000;
 
 export interface RetryQueueOptions {
   max: number;
-  /** A job threw something that trying again does not help. */
+  /** A job threw an error that a retry would not help. */
   onFailed(error: unknown): void;
 }
 
@@ -37,7 +37,7 @@ export function createRetryQueue({ max, onFailed }: RetryQueueOptions) {
   }
 
   async function pause(ms: number): Promise<void> {
-    // An abort ends the wait; the loop sees to the rest.
+    // An abort only ends the wait; the loop then stops.
     await delay(ms, undefined, { signal: stopped.signal }).catch(() => {});
   }
 

@@ -22,7 +22,7 @@ import type { DiscordPeople } from "./people.ts";
 import { onJoined, type Served, settleServed } from "./tenants.ts";
 import { createEphemeralMessages, type EphemeralMessages } from "./ephemeral.ts";
 
-/** What is being taken when it ends has this long; Discord would not wait longer for a click's answer. */
+/** Events in progress at the end have this long; Discord would not wait longer for a click's answer. */
 const STOP_MS = 3_000;
 
 export interface SessionParts extends ChatParts {
@@ -43,14 +43,14 @@ export interface Session {
   ephemeralMessages: EphemeralMessages;
   board: ProgressBoard<Place>;
   connection: Connection;
-  /** No more events; what was taken is kept first, for up to 3 s. */
+  /** Takes no more events; those already taken have up to 3 s to be recorded. */
   close(): Promise<void>;
 }
 
 /** Resolves once events arrive. @throws BotError PLATFORM_REFUSED, PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED */
 export async function openSession(parts: SessionParts): Promise<Session> {
   const { token, apiUrl, api, channels, people, inbox, queries, encode, log } = parts;
-  // A bad token is told apart here; at the gateway much else looks the same.
+  // Here a bad token is recognised; at the gateway other failures look the same.
   const { id: bot } = await api.ask<APIUser>("get", Routes.user());
   const served = await settleServed({ ...parts, configured: parts.guilds });
   parts.onServed(served);

@@ -2,13 +2,13 @@ import { type Client, GatewayDispatchEvents as Dispatch, SimpleShardingStrategy 
 import type { QuietLog } from "../shared/quiet-log.ts";
 
 /**
- * The library (14.28) handles events outside of any promise that somebody waits for: what throws there, as on an
- * interaction without `entitlements`, ends the process. Here the event is dropped, and that is logged.
+ * The library (14.28) handles events outside of any awaited promise: an exception there, as for an interaction without
+ * `entitlements`, ends the process. Here the event is dropped and logged.
  */
 
 const DROPPED = "an event that the library could not handle was dropped";
 
-/** Presses are handled here; the library's own reading of them is in nobody's interest. */
+/** Interactions are handled here, so the library does not get them. */
 const OURS: ReadonlySet<unknown> = new Set([Dispatch.InteractionCreate]);
 
 /** For the client's options: every frame that comes over the gateway. */

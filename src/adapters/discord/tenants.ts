@@ -9,23 +9,23 @@ export interface Guild {
   name: string;
 }
 
-/** 200 is what Discord gives at once; more than two are only named. */
+/** Discord gives 200 at once, which is enough: more than two servers are only named. */
 const PAGE = 200;
 const MAX_NAMED = 10;
 
 const NAME_ONE =
   "Name those that are served, by their ids with commas between, in DISCORD_GUILDS, or in discord.guilds of watchkeeper.yaml";
 
-/** What to do about the one that was taken, or will be, where none is named. */
+/** What to do about the server that is chosen when none is configured. */
 export const IF_NOT_YOURS = `If it isn't yours, stop the bot. ${NAME_ONE}.`;
 
-/** The servers that are served. Nobody and nothing of any other one is heard, answered, shown or asked. */
+/** The servers that are served. All others are ignored: their people, messages and members. */
 export interface Served {
   has(guild: string): boolean;
   readonly ids: readonly string[];
 }
 
-/** What is served before that is known. */
+/** Served before that is known: no server. */
 export const NOTHING: Served = { has: () => false, ids: [] };
 
 export interface ServedParts {
@@ -60,7 +60,7 @@ export async function settleServed(parts: ServedParts): Promise<Served> {
   }
   for (const guild of others) {
     if (configured === undefined) await leaveGuild(parts, guild);
-    // A slip in the list must not throw the bot out.
+    // A typing mistake in the list must not make the bot leave.
     else
       log.warn(
         { guild: guild.id, name: guild.name },
@@ -70,7 +70,7 @@ export async function settleServed(parts: ServedParts): Promise<Served> {
   return { has: (id) => known.has(id), ids };
 }
 
-/** Empty: the bot is in no server, so there is nothing to be settled. */
+/** Empty: the bot is in no server, so nothing is settled yet. */
 async function settled(
   guilds: readonly Guild[],
   { tenants, log }: Pick<ServedParts, "tenants" | "log">,

@@ -3,7 +3,7 @@ import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 import { cleanText } from "../../security/sanitize.ts";
 
-/** What the notation in a text stands for. */
+/** Names for the ids in a text. */
 export interface Names {
   bot: string;
   user(id: string): string | undefined;
@@ -41,7 +41,7 @@ function withoutMention(text: string, bot: string): string {
     .trim();
 }
 
-/** True when the text is addressed to a person or group other than the bot. */
+/** True when the text begins with a mention of somebody other than the bot. */
 export function beginsWithOther(text: string, bot: string): boolean {
   const begins = /^\s*<@(&|!?)(\d+)>/.exec(text);
   return begins !== null && (begins[1] === "&" || begins[2] !== bot);

@@ -10,17 +10,17 @@ import type { Place } from "./place.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Say } from "./say.ts";
 
-/** How long a channel is not told again that threads cannot be opened in it. */
+/** A channel is told only once in this time that threads cannot be opened in it. */
 const TOLD_MS = 600_000;
 const MAX_CHANNELS = 1_000;
 
-/** Kinds of channel that have threads which begin with a message. */
+/** Kinds of channel in which a message can begin a thread. */
 const HAVE_THREADS: ReadonlySet<number> = new Set([
   ChannelType.GuildText,
   ChannelType.GuildAnnouncement,
 ]);
 
-/** A message in a server's channel that a thread is to begin with. */
+/** The message that a thread will begin with. */
 interface Root {
   guild: string;
   channel: string;

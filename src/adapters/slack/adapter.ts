@@ -32,7 +32,7 @@ export interface SlackOptions {
   log: Logger;
 }
 
-/** How long an event waits until a person was told something: it must be acknowledged within 3 s. */
+/** An event waits this long while a person is told something: it must be acknowledged within 3 s. */
 const TELL_MS = 1_500;
 
 interface Connected {
@@ -99,7 +99,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       const { workspace } = await identify(api);
       const app = await appOf(api, workspace);
       const source = newSource();
-      // Before the first event: what it begins must find its view.
+      // Set before the first event, whose thread needs its view.
       connected = connect(api, workspace, source, { ...options, ...parts, app });
       try {
         await source.start(connected.take);

@@ -5,7 +5,7 @@ import { BotError } from "../../core/errors.ts";
 import { platformError } from "./errors.ts";
 import { createSdkLogger } from "./sdk-log.ts";
 
-/** A request without an answer by then may still take effect: look before repeating it. */
+/** A request that got no answer by then may still take effect: look before you repeat it. */
 const TIMEOUT_MS = 10_000;
 
 /** Slack's Web API with one token. */
@@ -34,7 +34,7 @@ export function clientOptions(apiUrl: string | undefined, log: Logger): webApi.W
     logger: createSdkLogger(log),
     timeout: TIMEOUT_MS,
     retryConfig: { retries: 0 },
-    // A 429 would else stop every other request too.
+    // Otherwise a 429 would stop every other request too.
     rejectRateLimitedCalls: true,
   };
 }

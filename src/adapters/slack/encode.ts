@@ -24,18 +24,18 @@ type Frame =
   | (types.RichTextPreformatted & { language?: string });
 
 /**
- * Slack refuses about 13 200 characters over all blocks with `msg_blocks_too_long`, where each block more counts as some
- * 125 (bolt-js issue 2509).
+ * Slack refuses messages of about 13 200 characters with `msg_blocks_too_long`; each block after the first counts as some 125
+ * (bolt-js issue 2509).
  */
 const MAX_CHARS = 12_000;
 const CHARS_PER_BLOCK = 125;
 /** Blocks of a message (Block Kit reference). */
 const MAX_BLOCKS = 50;
-/** Of one element's text, the limit that Block Kit states for text objects. */
+/** For the text of one element: the limit that Block Kit states for text objects. */
 const MAX_ELEMENT = 3_000;
 /** Deeper lists are drawn no further to the right (Block Kit reference, rich text list). */
 const MAX_INDENT = 8;
-/** After these seconds, the year 9999, Slack has no date. */
+/** Seconds since 1970. Slack cannot show dates after the year 9999. */
 const MAX_TIMESTAMP = 253_402_300_799;
 
 /**

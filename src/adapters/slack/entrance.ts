@@ -10,7 +10,7 @@ import type { Take } from "./receiver.ts";
 
 const text = z.string().optional().catch(undefined);
 
-/** What in anything that Slack sends says what it is, whom it is for, and of which workspace. */
+/** The fields of a payload that say what it is, which app it is for and which workspace it came from. */
 export const envelope = z.object({
   type: text,
   command: text,
@@ -23,7 +23,7 @@ export const envelope = z.object({
     .default([])
     .catch([]),
   team: z.object({ id: text }).optional().catch(undefined),
-  /** Of what was pressed: the workspace that the message was posted in. */
+  /** For a pressed button: the workspace that its message was posted in. */
   message: z.object({ team: text }).optional().catch(undefined),
   view: z.object({ app_installed_team_id: text }).optional().catch(undefined),
   event: z.looseObject({ type: z.string() }).optional().catch(undefined),
@@ -42,8 +42,8 @@ export interface EntranceParts {
 }
 
 /**
- * What stands before everything that Slack sends, by whichever way. What is of no workspace that is served, or for another
- * app, and what is of no form that is known is taken, so that Slack does not send it again, logged, and goes no further.
+ * Checks everything that Slack sends, over HTTP or Socket Mode. What comes from another workspace, is for another app or has an
+ * unknown form is acknowledged, so that Slack does not send it again, and logged; it goes no further.
  */
 export function createEntrance(parts: EntranceParts): Take {
   const { log, quietly } = parts;
@@ -69,7 +69,7 @@ export function createEntrance(parts: EntranceParts): Take {
         log.warn({ err: error, what }, "it could not be taken and is not acknowledged");
         throw error;
       }
-      // Sent again it could be read no better.
+      // It could not be read the second time either.
       quietly("what Slack sent cannot be read and was dropped", what, error);
       return undefined;
     }
@@ -92,9 +92,9 @@ function whyForeign(read: Envelope, { teams, app }: EntranceParts): string | und
 }
 
 /**
- * The workspaces that it may have come through. An event's are the one that its channel is of, which of a shared one may be
- * another company's, and where the app is installed that is told of it: Slack's own libraries go by that. Its context
- * counts where no installation is named.
+ * The workspaces that a payload may have come through. For an event: its channel's workspace, which may be another company's if
+ * the channel is shared, and the workspace of the installation that gets the event, which Slack's own libraries go by. The event's
+ * context counts where no installation is named.
  */
 function teamsOf(read: Envelope): string[] {
   const { event, team_id, context_team_id, authorizations, team, message, view } = read;

@@ -52,7 +52,7 @@ const TROUBLE: ReadonlySet<string> = new Set([
   "team_added_to_org",
 ]);
 
-/** How long what was refused is left alone: it needs a person, such as one who invites the bot or unarchives a channel. */
+/** A refused request is left alone for so long: it needs a person, such as one who invites the bot or unarchives a channel. */
 export const REFUSED_MS = 60_000;
 
 const LIMITED: ReadonlySet<string> = new Set(["ratelimited", "rate_limited"]);
@@ -91,7 +91,7 @@ export function platformError(error: unknown, method: string, token: string): Bo
   return away(messageOf(rootOf(error)));
 }
 
-/** Below "fetch failed" is what failed: a name, a port, a certificate. */
+/** What "fetch failed" hides: a name, a port or a certificate. */
 function rootOf(error: unknown): unknown {
   let root = error;
   for (let depth = 0; depth < 5 && root instanceof Error; depth += 1) {

@@ -5,7 +5,7 @@ import * as z from "zod";
 /** Marks our messages, so that one whose response was lost is found again. */
 const EVENT_TYPE = "watchkeeper";
 
-/** What an attempt may have left is looked for among what is this new first, then in the whole thread. */
+/** An earlier attempt's messages are looked for among those of this age first, then in the whole thread. */
 const RECENTLY_MS = 3_600_000;
 const PAGE = 200;
 const MAX_PAGES = 5;

@@ -17,8 +17,8 @@ const PATH = "/slack/events";
 const MAX_SKEW_S = 300;
 
 /**
- * Events by HTTP. A request is answered when its event was taken; 500 makes Slack send it again. What is not signed by Slack
- * within five minutes of now is 401, and not read without the headers for it.
+ * Events over HTTP. A request is answered once its event is taken; 500 makes Slack send it again. A request that Slack did not
+ * sign within five minutes of now gets 401; without the headers of a signature its body is not even read.
  */
 export function createHttpSource({
   signingSecret,

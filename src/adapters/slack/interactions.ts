@@ -9,7 +9,7 @@ import type { SlackPeople } from "./people.ts";
 import { PRESS_AGAIN } from "./phrases.ts";
 import { keyOf, type Place, type Workspace } from "./place.ts";
 
-/** What is taken of a `block_actions` payload. Where it was pressed is Slack's word, not the button's. */
+/** The fields of a `block_actions` payload that are used. Slack says where the button was pressed, not the button's id. */
 export const pressSchema = z.object({
   user: z.object({ id: z.string(), team_id: z.string().optional() }),
   trigger_id: z.string(),
@@ -41,7 +41,7 @@ export interface InteractionParts {
   tell(place: Place, user: string, text: string): Promise<void>;
 }
 
-/** What is said to Slack about a form that was sent: nothing closes it. */
+/** The response to a sent form; undefined closes it. */
 type FormAnswer = { response_action: "errors"; errors: Record<string, string> } | undefined;
 
 /** Takes what people press and fill in. Each resolves once it is in the journal. @throws BotError what the inbox's store throws */
@@ -49,7 +49,7 @@ export function createInteractions(parts: InteractionParts) {
   const { workspace, api, people, inbox, queries } = parts;
   const { team } = workspace;
 
-  /** Returns what keeps it from being recorded, in words for whoever sent it. */
+  /** Returns why it cannot be recorded, in words for the person who sent it; undefined: it is recorded. */
   async function record(
     place: Place,
     id: string,
@@ -103,7 +103,7 @@ export function createInteractions(parts: InteractionParts) {
       try {
         await take(pressed, place);
       } catch (error) {
-        // Slack sends a press once only: what was not kept must be pressed again.
+        // Slack sends a press only once: if it was not recorded, the person must press again.
         void parts.tell(place, pressed.user.id, `${messageOf(error)} ${PRESS_AGAIN}`);
         throw error;
       }
@@ -112,7 +112,7 @@ export function createInteractions(parts: InteractionParts) {
     /** Takes a `view_submission`. */
     async submit(body: unknown): Promise<FormAnswer> {
       const { user: by, place, view, form, written } = readSubmit(body);
-      /** Where the form has no field that could show it, it closes, and the person is told. */
+      /** A form with fields shows the text under the first; one without closes, and the person is told. */
       const tell = async (text: string): Promise<FormAnswer> => {
         if (Object.keys(written).length > 0) return errorsOf(written, [{ field: undefined, text }]);
         await parts.tell(place, by.id, text);

@@ -12,13 +12,13 @@ import type { SlackPeople } from "./people.ts";
 import { keyOf, type Place, SLACKS_OWN, type Workspace } from "./place.ts";
 import { beginsWithOther, mentions, readSlackText } from "./text.ts";
 
-/** What a mention, a message event and a message read back have in common. */
+/** The fields that a mention, a message event and a message read back share. */
 const messageSchema = z.object({
   ts: z.string(),
   thread_ts: z.string().optional(),
   user: z.string().optional(),
   text: z.string().default(""),
-  /** The workspace of who wrote it; the first one is said of people from elsewhere. */
+  /** The author's workspace; `user_team` is there for people from elsewhere only. */
   user_team: z.string().optional(),
   team: z.string().optional(),
   subtype: z.string().optional(),
@@ -29,12 +29,12 @@ export const eventSchema = messageSchema.extend({ channel: z.string() });
 
 type ReceivedMessage = z.infer<typeof eventSchema>;
 
-/** Of the kinds of message that have a name the ones that a person wrote just now. */
+/** Subtypes of messages that a person has just written. */
 const WRITTEN: ReadonlySet<string> = new Set(["file_share", "thread_broadcast"]);
 
 const MAX_THREADS = 10_000;
 const DAY_MS = 86_400_000;
-/** How long a thread that is not for the bot is not asked about again; events come reordered by seconds. */
+/** A thread that is not for the bot is not asked about again for so long; events arrive seconds out of order. */
 const FOREIGN_MS = 5 * 60_000;
 /** An event must be acknowledged within 3 s, and be kept before that. */
 const ROOT_MS = 1_500;
@@ -57,7 +57,7 @@ export function createMessages(parts: MessageParts) {
   const { workspace, api, people, inbox, queries, log } = parts;
   const { team, botUser } = workspace;
   const ours = new LRUCache<string, true>({ ttl: DAY_MS, max: MAX_THREADS });
-  /** Every reply in other people's threads would else be a request, of a kind that answers need too. */
+  /** Otherwise every reply in other people's threads would cost a request, from a limit that answers need too. */
   let pausedUntil = 0;
   const rootOf = memoize(readRoot, { ttlMs: FOREIGN_MS, max: MAX_THREADS });
 
@@ -68,7 +68,7 @@ export function createMessages(parts: MessageParts) {
     return true;
   }
 
-  /** A thread's first message, if it is for the bot: then this event came before that message's own, or that one never came. */
+  /** A thread's first message, if it is for the bot: its own event is then late or was never sent. */
   async function readRoot(thread: string): Promise<ReceivedMessage | undefined> {
     const [channel = "", ts = ""] = thread.split(" ");
     if (performance.now() < pausedUntil) throw new BotError("PLATFORM_RATE_LIMITED", PAUSED);
@@ -110,7 +110,7 @@ export function createMessages(parts: MessageParts) {
       parts.onHeard(place);
     } catch (error) {
       if (!isBotError(error, "USAGE")) throw error;
-      // Sent again it could be kept no better.
+      // Sending it again would not help.
       await parts.tell(place, user, error.message);
     }
   }
@@ -130,7 +130,7 @@ export function createMessages(parts: MessageParts) {
       if (isReply && !(await isOurs(keyOf(team, place)))) {
         const root = await answerWithin(ROOT_MS, rootOf(`${place.channel} ${place.root}`)).catch(
           (error: unknown) => {
-            // Without the root nobody knows whose this is; what is addressed to the bot is taken without it.
+            // Without its root nobody can tell whether a reply is for the bot, unless it mentions it.
             if (!isAddressed) throw error;
             log.debug({ err: error }, "could not read the first message of a thread");
             return undefined;

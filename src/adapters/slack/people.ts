@@ -14,28 +14,28 @@ import {
   type Workspace,
 } from "./place.ts";
 
-/** SAFETY: who may decide is asked again at the latest after this. */
+/** SAFETY: who may decide is looked up again after this at the latest. */
 const TTL_MS = 60_000;
 const MAX_USERS = 5_000;
 const MAX_CHANNELS = 1_000;
 
-/** 1 000 is what Slack gives at once at the most; a channel with more pages than these is not listed. */
+/** Slack gives at most 1 000 at once; a channel with more pages than this is not listed. */
 const PAGE = 1_000;
 const MAX_PAGES = 5;
 
-/** How long an event waits for a person's name: it must be acknowledged within 3 s, and kept before that. */
+/** An event waits this long for a person's name: it must be recorded and acknowledged within 3 s. */
 const NAME_MS = 700;
 
 type Profile = NonNullable<webApi.UsersInfoResponse["user"]>;
 
-/** Who there is in the workspace, and what else of a channel decides who sees it. */
+/** The workspace's people, and what of a channel decides who sees it. */
 export interface SlackPeople extends People {
   /**
    * A person as entries name them. `team` is what the event says; who cannot be looked up quickly is named by id.
    * @throws BotError of one from another workspace what `Api.ask` throws
    */
   actor(user: string, team: string | undefined): Promise<Actor>;
-  /** Undefined when it cannot be had quickly. */
+  /** Undefined when Slack does not answer quickly. */
   nameOf(user: string): Promise<string | undefined>;
   /** True for a public channel of the workspace, false for one that the bot may not see. Throws while that cannot be asked. */
   isPublic(channel: string): Promise<boolean>;
@@ -99,11 +99,11 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     },
     async actor(user, said) {
       const isLocal = said === undefined || said === team;
-      // One person has one account. Of who comes from elsewhere only their profile says if they belong here too.
+      // One person has one account. Only the profile of somebody from elsewhere says whether they belong here too.
       const found = isLocal ? await quickly(user) : await answerWithin(NAME_MS, profileOf(user));
       const isOurs = said === team || (found === undefined ? isLocal : isHome(found));
       return {
-        // Slack does not say whose workspace it is with a file or a reply that is also shown in the channel.
+        // With a file, or a reply also shown in the channel, Slack does not name the workspace.
         account: accountOf(isOurs ? team : (said ?? found?.team_id ?? team), user),
         name: shownName(found) ?? user,
         ...(found?.name && { handle: found.name }),
@@ -134,7 +134,7 @@ async function profile(api: Api, user: string): Promise<Profile | undefined> {
   }
 }
 
-/** `whole` is false when there are more pages than are asked for. */
+/** `whole` is false when there are more pages than were read. */
 async function listMembers(
   api: Api,
   channel: string,
@@ -181,7 +181,7 @@ async function askChannel(api: Api, channel: string): Promise<Channel> {
   }
 }
 
-/** Whatever is not said to be open is private. */
+/** What Slack does not call public is private. */
 function isOpenToAll(found: Channel): boolean {
   return found?.is_private === false && found.is_im !== true && found.is_mpim !== true;
 }

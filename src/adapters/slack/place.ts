@@ -17,7 +17,7 @@ export interface Place {
   root: string;
 }
 
-/** Users that are Slack itself, which are nobody to answer. */
+/** Slack's own users, which are not answered. */
 export const SLACKS_OWN: ReadonlySet<string> = new Set(["USLACK", "USLACKBOT"]);
 
 export function keyOf(team: string, { channel, root }: Place): JournalKey {
@@ -50,7 +50,7 @@ export function linkOf({ url }: Workspace, { channel, root }: Place): string {
   return `${url}archives/${channel}/p${root.replace(".", "")}`;
 }
 
-/** The channel of a thread, as its key begins; of a key that is not of this form the key itself. */
+/** The beginning of a thread's key that names its channel; a key of another form stays whole. */
 export function channelOf(key: JournalKey): string {
   return tryJournalKey(key) === undefined ? key : key.split(":").slice(0, 3).join(":");
 }

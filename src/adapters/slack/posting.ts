@@ -23,7 +23,7 @@ const LOST: ReadonlySet<string> = new Set([
   "edit_window_closed",
 ]);
 
-/** As `ChatPosting`; everything throws what `Api.ask` throws. Where Slack deletes nothing, a message stays with other words. */
+/** As `ChatPosting`; everything throws what `Api.ask` throws. A message that Slack will not delete gets other words instead. */
 export interface Posting extends ChatPosting<Place, SlackMessage> {
   /**
    * Shows messages to this person only: in the thread, or as a direct message when they are not in its channel. Undefined
@@ -39,13 +39,13 @@ export interface Posting extends ChatPosting<Place, SlackMessage> {
 /** Nothing that we post pings, unfurls, or is read as markup. */
 const QUIET = { unfurl_links: false, unfurl_media: false, mrkdwn: false } as const;
 
-/** A setting of the workspace keeps messages. */
+/** The workspace's settings forbid deleting messages. */
 const KEPT: ReadonlySet<string> = new Set([
   "cant_delete_message",
   "compliance_exports_prevent_deletion",
 ]);
 
-/** What stands where a message was that Slack does not delete. */
+/** Replaces a message that Slack does not delete. */
 const TAKEN_BACK: SlackMessage = {
   text: DELETED,
   blocks: [
@@ -56,13 +56,13 @@ const TAKEN_BACK: SlackMessage = {
   ],
 };
 
-/** Threads whose first message is known to be gone, and for how long that is not tried again. */
+/** Threads whose first message is gone are remembered, and not tried again for so long. */
 const MAX_GONE = 1_000;
 const GONE_MS = 600_000;
 
 /** One message at a time. */
 function createSender(api: Api) {
-  /** By thread without its first message, when that was seen, and what came into the channel and has yet to go. */
+  /** Threads without a first message: when that was noticed, and which message must still be removed from the channel. */
   const gone = new LRUCache<string, { at: number; stray: string | undefined }>({ max: MAX_GONE });
 
   /** @throws BotError PLATFORM_REFUSED when the thread is known to have lost its first message */
@@ -82,7 +82,7 @@ function createSender(api: Api) {
     return (await postIn(channel, message, where)).ts;
   }
 
-  /** Where it went too: Slack takes a person for the direct messages with them. */
+  /** Where it went: Slack accepts a person's id as the channel of direct messages with them. */
   async function postIn(
     channel: string,
     message: SlackMessage,
@@ -107,7 +107,7 @@ function createSender(api: Api) {
     } catch (error) {
       if (refusalCode(error) === "message_not_found") return;
       if (!KEPT.has(refusalCode(error) ?? "")) throw error;
-      // What comes after it must not wait for ever.
+      // Later messages must not wait for ever.
       await api.ask("chat.update", (client) => client.chat.update({ channel, ts, ...TAKEN_BACK }));
     }
   }
@@ -127,7 +127,7 @@ function createSender(api: Api) {
 
 export function createPosting(api: Api, workspace: Workspace): Posting {
   const { checkRoot, post, postIn, remove, edit } = createSender(api);
-  // An attempt that was given up on may still post.
+  // An attempt that timed out may still post.
   const inTurn = createTurns<string>();
 
   return {

@@ -1,6 +1,6 @@
 /**
- * Takes what Slack sent, whatever it is; resolves with what is answered, undefined for "taken".
- * @throws BotError when it could not be taken and is to be sent again
+ * Takes anything that Slack sends; resolves with the response, undefined for a plain acknowledgment.
+ * @throws BotError when it could not be taken and Slack should send it again
  */
 export type Take = (body: unknown) => Promise<unknown>;
 
@@ -10,7 +10,7 @@ export interface EventSource {
   /** Takes nothing new, waits for what is being taken, up to 3 s, and ends the connections. */
   stop(): Promise<void>;
   describe(): string;
-  /** The app that they are for, where that is said. */
+  /** The app that the events are for, if Slack said so. */
   app(): string | undefined;
 }
 

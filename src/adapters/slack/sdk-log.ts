@@ -7,7 +7,7 @@ type SdkLogger = NonNullable<webApi.WebClientOptions["logger"]>;
 const SECRETS = /\bx(?:ox[a-z]|app)-[\w.%-]+|\bwss?:\/\/\S+|(?<=\bticket=)[\w%-]+/g;
 
 /**
- * Slack's libraries write here. What they debug with is people's messages and connection addresses: it is dropped.
+ * Slack's libraries log here. Their debug lines hold people's messages and connection addresses, so they are dropped.
  */
 export function createSdkLogger(log: Logger): SdkLogger {
   const shown = (parts: unknown[]) => parts.map(String).join(" ").replaceAll(SECRETS, "[hidden]");

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import type { Take } from "./receiver.ts";
 
-/** What is taken of a frame of Socket Mode; what else it holds is the client's. */
+/** The fields of a Socket Mode frame that are used; the client reads the rest. */
 const frameSchema = z.object({
   type: z.string().optional().catch(undefined),
   envelope_id: z.string().optional().catch(undefined),
@@ -15,12 +15,12 @@ const frameSchema = z.object({
     .catch(undefined),
 });
 
-/** The connection's own, which the client answers. */
+/** Frames about the connection itself, which the client answers. */
 const CLIENTS: ReadonlySet<unknown> = new Set(["hello", "disconnect"]);
 
 /**
- * Reads frames in the client's place: its own reading ends the process on one that is no object, and calls listeners by
- * whatever name an event gives itself.
+ * Reads frames in place of the client, which ends the process on a frame that is no object and calls listeners by any name that
+ * an event gives itself.
  */
 export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log: Logger) {
   const quietly = createQuietLog(log);
@@ -31,7 +31,7 @@ export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log
   const [readOn] = client.listeners("ws_message");
   client.removeAllListeners("ws_message");
 
-  /** Has it taken, and then acknowledges it with what it was answered with; not when that failed. */
+  /** Acknowledges an envelope, with its response, once it was taken; not when that failed. */
   async function receive(envelope_id: string, body: unknown): Promise<void> {
     try {
       const answer = await take?.(body);
@@ -64,11 +64,11 @@ export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log
   });
 
   return {
-    /** From now on what people sent goes there. */
+    /** From now on people's events go to `take`. */
     use(given: Take): void {
       take = given;
     },
-    /** What comes later is left to Slack to send again; resolves when what is being taken is. */
+    /** Takes nothing new, which Slack will send again; resolves when the events in progress are taken. */
     end(): Promise<unknown> {
       isEnded = true;
       return Promise.all(taken);

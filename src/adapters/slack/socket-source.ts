@@ -17,10 +17,10 @@ export interface SocketSourceOptions {
 
 /** From the request for an address to Slack's hello. */
 const CONNECT_MS = 20_000;
-/** Before the first attempt after one that failed; then twice as long each time, a third more or less. */
+/** The wait after the first failed attempt; it doubles each time, give or take a third. */
 const FIRST_BACKOFF_MS = 375;
 const MAX_BACKOFF_MS = 30_000;
-/** A connection that lived shorter than this counts as a failed attempt, or Slack would be asked without end. */
+/** A connection that ended sooner counts as a failed attempt; otherwise the source would ask Slack without end. */
 const LIVED_MS = 5_000;
 /** Slack's end of the closing handshake; afterwards the socket is cut. */
 const CLOSE_MS = 500;
@@ -50,7 +50,7 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
     try {
       await answerWithin(CONNECT_MS, client.start());
     } catch (error) {
-      // Else a hello that comes late would make a connection that nobody counts.
+      // Otherwise a late hello would leave a connection that nobody ends.
       client.websocket?.disconnect();
       throw platformError(
         error ?? new Error("the connection was closed"),

@@ -8,7 +8,7 @@ import type { Place } from "./place.ts";
 /** What Slack shows beside a thread: working (with a Stop of its own), waiting for a person, or nothing. */
 export type SessionStatus = "processing" | "suspended" | "active";
 
-/** Refusals that are about one thread, and say nothing of the others. */
+/** Refusals that concern one thread only. */
 const LOCAL: ReadonlySet<string> = new Set([
   "channel_not_found",
   "channel_type_not_supported",
@@ -19,8 +19,8 @@ const LOCAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Sets a thread's status, in order, and returns at once: it is an ornament. Where the workspace does not have it, it is
- * tried once.
+ * Sets a thread's status, in order, without waiting for it: nothing depends on it. In a workspace that does not have statuses it
+ * is tried once.
  */
 export function createStatus(api: Api, log: Logger): (place: Place, status: SessionStatus) => void {
   const inTurn = createTurns<string>();

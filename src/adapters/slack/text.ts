@@ -7,7 +7,7 @@ const MAX_NAMES = 10;
 
 export interface TextReader {
   botUser: string;
-  /** The display name, or undefined when it cannot be had quickly. */
+  /** The display name; undefined when Slack does not answer quickly. */
   nameOf(user: string): Promise<string | undefined>;
 }
 
@@ -33,7 +33,7 @@ export function mentions(text: string, user: string): boolean {
   return text.includes(`<@${user}>`) || text.includes(`<@${user}|`);
 }
 
-/** True when the text is addressed to a person or group other than this user. */
+/** True when the text begins with a mention of another person or group. */
 export function beginsWithOther(text: string, user: string): boolean {
   const begins = /^\s*<(?:@([A-Z0-9]+)|!subteam\^)/.exec(text);
   return begins !== null && begins[1] !== user;
@@ -71,7 +71,7 @@ function special(name: string, label: string): string {
   return label || `@${kind}`;
 }
 
-/** Slack makes links of hosts and mail addresses by itself; of those what was typed is the label. */
+/** Slack makes links of hosts and mail addresses by itself; their label is what was typed. */
 function address(url: string, label: string): string {
   if (label === "" || label === url) return url;
   const typed = new Set([`http://${label}`, `https://${label}`, `mailto:${label}`, `tel:${label}`]);

@@ -16,7 +16,7 @@ export interface ViewParts {
   board: ProgressBoard<Place>;
   status(place: Place, status: SessionStatus): void;
   allowLink: AllowLink;
-  /** The display name, or undefined when it cannot be had quickly. */
+  /** The display name; undefined when Slack does not answer quickly. */
   nameOf(user: string): Promise<string | undefined>;
   log: Logger;
 }
