@@ -28,6 +28,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "tools/incidents": ["core", "security", "incidents", "tools", "tools/integration.ts"],
   "tools/network": ["core", "security", "net", "tools", "tools/integration.ts"],
   "tools/prometheus": ["core", "security", "charts", "tools", "tools/integration.ts"],
+  "tools/redis": ["core", "security", "net", "tools", "tools/integration.ts"],
   "tools/skills": ["core", "skills", "tools", "tools/integration.ts"],
   "tools/registry.ts": ["core", "tools", "tools/integration.ts", "tools/*"],
   adapters: ["core"],

@@ -137,6 +137,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     async mend(lab) {
       redis(lab, "flushall");
     },
+    named: { ask: "run redis_diagnose", says: /its memory is used up: it refuses writes/ },
   },
   {
     name: "redis-slow",
@@ -150,6 +151,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     async mend(lab) {
       redis(lab, "flushall");
       redis(lab, "slowlog", "reset");
+    },
+    named: {
+      ask: "run redis_diagnose",
+      says: /Command EVAL.*: it held Redis up[^]*redis.call\('keys'/,
     },
   },
   {

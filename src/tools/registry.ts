@@ -9,6 +9,7 @@ import { network } from "./network/integration.ts";
 import { postgres } from "./postgres/integration.ts";
 import { prometheus } from "./prometheus/integration.ts";
 import { rabbitmq } from "./rabbitmq/integration.ts";
+import { redis } from "./redis/integration.ts";
 import { skills } from "./skills/integration.ts";
 import { thread } from "./thread/integration.ts";
 import type { Tool } from "./tool.ts";
@@ -25,6 +26,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   postgres,
   kubernetes,
   rabbitmq,
+  redis,
 ];
 
 function noLedger(): never {
