@@ -6,6 +6,10 @@ export function setup(): void {
   install({
     "nginx-light": "nginx",
     "redis-server": "redis-server",
+    prometheus: "prometheus",
+    "prometheus-alertmanager": "prometheus-alertmanager",
+    "prometheus-node-exporter": "prometheus-node-exporter",
+    "victoria-metrics": "victoria-metrics",
     ...(hasKubernetes && { "etcd-server": "etcd" }),
   });
   if (!hasKubernetes) {
