@@ -347,6 +347,30 @@ describe("a conversation", () => {
     );
   });
 
+  test("is told of an image for people by the text alone; they get it with the answer, and its words", async () => {
+    const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 1, 2, 3]);
+    const image = { mediaType: "image/png" as const, bytes: png };
+    const images = [
+      { ...image, name: "chart.png", alt: "Errors\nrose", unseen: true as const },
+      { ...image, name: "screen.png" },
+    ];
+    const look = fakeTool({
+      name: "look",
+      run: async () => ({ text: "A chart is drawn.", images }),
+    });
+    const stage = await talking([{ calls: [call("look")] }, ANSWER], { tools: [look] });
+    await stage.ask("is web well?");
+    const [result] = resultsIn(stage.model.requests[1]);
+    expect(result?.files).toMatchObject([{ name: "screen.png" }]);
+    const shown = stage.chat.answers()[0]?.results[0]?.images;
+    expect(shown).toMatchObject([
+      { name: "chart.png", alt: "Errors rose" },
+      { name: "screen.png" },
+    ]);
+    const read = stage.chat.deliveries.at(-1)?.readArtifact;
+    expect(await read?.(shown?.[0]?.artifact.id ?? "")).toEqual(png);
+  });
+
   test("may begin with a file", async () => {
     const stage = await talking([{ text: "A log." }]);
     const { journal } = stage;
