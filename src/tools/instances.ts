@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
+import type { JsonObject } from "../core/entry.ts";
 import { apiKey, baseUrl, fromEnv, fromYaml } from "../core/settings.ts";
 import type { Credential, Endpoint } from "./http.ts";
 
@@ -144,4 +145,18 @@ export function instanceOf(
   endpoints: Readonly<Record<string, object>>,
 ): string {
   return input.instance ?? Object.keys(endpoints)[0] ?? ONLY;
+}
+
+/** A proof for each server: the call with its name, where there are several. */
+export function proofsOf(
+  system: string,
+  endpoints: Readonly<Record<string, Endpoint>>,
+  { tool, args }: { tool: string; args: JsonObject },
+): { subject: string; tool: string; args: JsonObject }[] {
+  const names = Object.keys(endpoints);
+  return names.map((instance) => ({
+    subject: names.length > 1 ? `${system} ${instance}` : system,
+    tool,
+    args: names.length > 1 ? { ...args, instance } : args,
+  }));
 }

@@ -37,7 +37,7 @@ export async function startMetrics(): Promise<Metrics> {
     closedPort(),
     closedPort(),
   ]);
-  const [prometheus = 0, victoria = 0, alertmanager = 0, node = 0, gone = 0] = ports;
+  const [prometheus, victoria, alertmanager, node, gone] = ports;
   const scrapes = `scrape_configs:
 - { job_name: prometheus, static_configs: [{ targets: ["127.0.0.1:${prometheus}"] }] }
 - { job_name: node, static_configs: [{ targets: ["127.0.0.1:${node}"] }] }

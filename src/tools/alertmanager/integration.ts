@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { endpointsOf, instanceSettings, variablesIn } from "../instances.ts";
+import { endpointsOf, instanceSettings, proofsOf, variablesIn } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 import { createAlerts } from "./alerts.ts";
 import { createSilence } from "./create-silence.ts";
@@ -26,4 +26,9 @@ export const alertmanager = defineIntegration({
       createExpireSilence(instances),
     ];
   },
+  proofs: (settings, { variable }) =>
+    proofsOf("alertmanager", endpointsOf(settings, variable), {
+      tool: "alertmanager_alerts",
+      args: {},
+    }),
 });

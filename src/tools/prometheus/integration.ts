@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { endpointsOf, instanceSettings, variablesIn } from "../instances.ts";
+import { endpointsOf, instanceSettings, proofsOf, variablesIn } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 import { createAlerts } from "./alerts.ts";
 import { createChanges } from "./changes.ts";
@@ -30,4 +30,9 @@ export const prometheus = defineIntegration({
       createSearch(instances),
     ];
   },
+  proofs: (settings, { variable }) =>
+    proofsOf("prometheus", endpointsOf(settings, variable), {
+      tool: "prometheus_query",
+      args: { query: "vector(1)" },
+    }),
 });

@@ -42,6 +42,49 @@ test("nothing that is posted unfurls, is read as markup, or notifies anybody", a
   expect(bot.slack.pings).toEqual([]);
 });
 
+const PNG = Buffer.from("89504e470d0a1a0a00000000", "hex");
+
+/** An answer with an image of a result. */
+function charted(): Outgoing {
+  const artifact = { id: "a".repeat(64), bytes: PNG.length };
+  const image = { name: "chart.png", mediaType: "image/png" as const, artifact, alt: "It fell." };
+  const call = {
+    call: "r1.t1",
+    tool: "look",
+    args: {},
+    outcome: "ok" as const,
+    text: "fell",
+    ms: 1,
+  };
+  const results = [{ ...call, artifacts: [], images: [image], findings: [], gaps: [] }];
+  return {
+    kind: "answer",
+    run: "r1",
+    status: "completed",
+    text: undefined,
+    results,
+    isModelRun: false,
+  };
+}
+
+test("an image is posted once Slack knows it, with its words, and once only", async () => {
+  const readArtifact = async () => PNG;
+  bot.slack.fail("chat.postMessage", { cutAfterCarryingOut: true });
+  await expect(view.post(charted(), { ...first("e1"), readArtifact })).rejects.toThrow("Slack");
+  await view.post(charted(), { ...again("e1"), readArtifact });
+  expect(shown()).toEqual([expect.stringContaining("fell"), "Image: It fell."]);
+  expect(called("files.info").length).toBeGreaterThan(1);
+});
+
+test("an app that may not write files posts an image's words", async () => {
+  bot.slack.scopes = ["chat:write", "channels:history"];
+  await view.post(charted(), { ...first("e1"), readArtifact: async () => PNG });
+  expect(shown()).toEqual([
+    expect.stringContaining("fell"),
+    expect.stringContaining("Image: It fell. (artifact "),
+  ]);
+});
+
 test("an answer whose response was lost is found again, not posted twice", async () => {
   bot.slack.fail("chat.postMessage", { cutAfterCarryingOut: true });
   await expect(view.post(answer("r1", "all is well"), first("e1"))).rejects.toMatchObject({

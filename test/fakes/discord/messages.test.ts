@@ -5,6 +5,10 @@ import { eventually } from "../../until.ts";
 const desk = useDesk();
 
 const X = { type: 10, content: "x" };
+const gallery = (name: string, description = "words") => ({
+  type: 12,
+  items: [{ media: { url: `attachment://${name}` }, description }],
+});
 const inRow = (button: object) => ({
   type: 1,
   components: [{ type: 2, custom_id: "a", ...button }],
@@ -106,6 +110,10 @@ describe("messages", () => {
       },
       50035,
     ],
+    ["a gallery without the flag", { content: "x", components: [gallery("a.png")] }, 50035],
+    ["a gallery of nothing", { ...v2, components: [{ type: 12, items: [] }] }, 50035],
+    ["a gallery of a file that did not come", { ...v2, components: [gallery("a.png")] }, 50035],
+    ["files that did not come", { content: "x", attachments: [{ id: 0, filename: "a" }] }, 50035],
     ["a content that is no text", { content: 1 }, 50035],
     ["flags that are no number", { content: "x", flags: "V2" }, 50035],
     ["embeds, which it never sends", { content: "x", embeds: [{ title: "x" }] }, 50035],
@@ -129,6 +137,22 @@ describe("messages", () => {
     const json: unknown = JSON.parse(JSON.stringify(body));
     expect(await codeOf(rest.post(path, { body: json }))).toBe(code);
     expect(desk.discord.messages(desk.channel)).toHaveLength(0);
+  });
+
+  test("shows the files that come with a message, and refuses those that no component shows", async () => {
+    const { rest } = await desk.login();
+    const path = `/channels/${desk.channel.id}/messages` as const;
+    const files = [{ name: "a.png", data: Buffer.from("pixels"), contentType: "image/png" }];
+    const attachments = [{ id: 0, filename: "a.png" }];
+    const send = (components: object[], named: object[] = attachments) =>
+      rest.post(path, { body: { ...v2, components, attachments: named }, files });
+    await send([gallery("a.png")]);
+    const [message] = desk.discord.messages(desk.channel);
+    expect(message?.attachments).toMatchObject([{ name: "a.png", type: "image/png" }]);
+    expect(desk.discord.textOf(message ?? expect.fail())).toBe("Image: words");
+    expect(await codeOf(send([X]))).toBe(50035);
+    expect(await codeOf(send([gallery("a.png", "x".repeat(1_025))]))).toBe(50035);
+    expect(await codeOf(send([gallery("a.png")], [{ id: 0, filename: "b.png" }]))).toBe(50035);
   });
 
   test("takes everything at its limit, and breaks down over too many bytes", async () => {
