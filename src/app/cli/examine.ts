@@ -88,7 +88,11 @@ async function* examineConnections(
     proofs.map(async ({ subject, tool, args }): Promise<Finding> => {
       try {
         const { args: whole } = await dispatcher.prepare(tool, args, signal);
-        const { outcome, text } = await dispatcher.run(tool, whole, { ...NOBODY, signal });
+        const { outcome, text } = await dispatcher.run(tool, whole, {
+          ...NOBODY,
+          startedAt: Date.now(),
+          signal,
+        });
         const [said = ""] = text.split("\n");
         return { state: outcome === "ok" ? "ok" : "broken", subject, text: said };
       } catch (error) {
@@ -99,8 +103,7 @@ async function* examineConnections(
 }
 
 /** Nobody asks, and what is said is not kept. */
-const NOBODY: Omit<RunOptions, "signal"> = {
-  startedAt: 0,
+const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
   keep: async () => ({ id: "", bytes: 0 }),
   artifact: async () => new Uint8Array(),
   asker: {
