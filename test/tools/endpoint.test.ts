@@ -148,6 +148,16 @@ describe("a request to an endpoint", () => {
     await expect(gone).rejects.toThrow(`there is no socket ${path}`);
   });
 
+  test("sends a body whole with every method, so that no server takes it for none", async () => {
+    const server = await listening();
+    const ctx = contextOf({ endpoints: { api: { url: server.origin } } });
+    for (const method of ["DELETE", "PATCH", "POST"] as const)
+      await ctx.http({ endpoint: "api", url: "x", method, body: '{"only":"ü"}' });
+    expect(server.asked.map(({ body, headers }) => [body, headers["content-length"]])).toEqual(
+      Array(3).fill(['{"only":"ü"}', "13"]),
+    );
+  });
+
   test("asks for its credential each time where that changes", async () => {
     const server = await listening();
     const secrets = ["first-of-two-tokens", "second-of-two-tokens"];

@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Program } from "../../fakes/program.ts";
@@ -75,4 +76,17 @@ test("a change waits for its card, which shows the dry run, and happens once it 
   const { out } = await program.run(["--thread", thread], "y\n");
   expect(out).toMatch(/spec\.replicas: 2 → 4[^]*Verified/);
   expect(fake.find("deployments", "shop", "web")?.["spec"].replicas).toBe(4);
+});
+
+test("a change is made in the name of whoever approved it, where they have one in the cluster", async () => {
+  const { program, fake } = await begin(TOKEN);
+  const { username } = userInfo();
+  const yaml = `kubernetes: { users: { "terminal:${username}": ana@example.com } }`;
+  writeFileSync(join(program.folder, "watchkeeper.yaml"), yaml);
+  const asked = await program.run(["ask", "run kubernetes_cordon node=n1 action=cordon"]);
+  const thread = /--thread (\S+)/.exec(asked.err)?.[1] ?? "";
+  const { out } = await program.run(["--thread", thread], "y\n");
+  // The fake lets nobody but admin do anything.
+  expect(out).toContain('User "ana@example.com" cannot');
+  expect(fake.asked.at(-1)?.headers["impersonate-user"]).toBe("ana@example.com");
 });
