@@ -150,7 +150,7 @@ export function instanceOf(
 /** A proof for each server: the call with its name, where there are several. */
 export function proofsOf(
   system: string,
-  endpoints: Readonly<Record<string, Endpoint>>,
+  endpoints: Readonly<Record<string, unknown>>,
   { tool, args }: { tool: string; args: JsonObject },
 ): { subject: string; tool: string; args: JsonObject }[] {
   const names = Object.keys(endpoints);

@@ -10,6 +10,7 @@ export function setup(): void {
     "prometheus-alertmanager": "prometheus-alertmanager",
     "prometheus-node-exporter": "prometheus-node-exporter",
     "victoria-metrics": "victoria-metrics",
+    "rabbitmq-server": "rabbitmq-server",
     ...(hasKubernetes && { "etcd-server": "etcd" }),
   });
   if (!hasKubernetes) {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { endpointsOf, instanceSettings, variablesIn } from "../instances.ts";
+import { endpointsOf, instanceSettings, proofsOf, variablesIn } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 import { createDiagnose } from "./diagnose.ts";
 
@@ -19,4 +19,6 @@ export const rabbitmq = defineIntegration({
       ? "RABBITMQ_URL is not set, and integrations.rabbitmq names no server"
       : undefined,
   tools: (settings, { variable }) => [createDiagnose(endpointsOf(settings, variable))],
+  proofs: (settings, { variable }) =>
+    proofsOf("rabbitmq", endpointsOf(settings, variable), { tool: "rabbitmq_diagnose", args: {} }),
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { fromEnv, fromYaml } from "../../core/settings.ts";
-import { ONLY } from "../instances.ts";
+import { ONLY, proofsOf } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 import type { Target } from "./client.ts";
 import { createDiagnose } from "./diagnose.ts";
@@ -61,6 +61,12 @@ export const redis = defineIntegration({
     ];
     return [createDiagnose(Object.fromEntries(targets.map((each) => [each.endpoint, each])))];
   },
+  proofs: ({ url, named }) =>
+    proofsOf(
+      "redis",
+      { ...(url !== undefined && { [ONLY]: url }), ...named },
+      { tool: "redis_diagnose", args: {} },
+    ),
 });
 
 export function targetOf(endpoint: string, text: string, password: string | undefined): Target {
