@@ -45,7 +45,7 @@ export function createDiagnose(
         if (ctx.signal.aborted) throw error;
         const refused = refusalOf(error, target);
         if (refused === undefined) throw error;
-        return { text: "", findings: [refused] };
+        return { text: "", findings: [refused], failed: true };
       }
     },
   });
