@@ -27,6 +27,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "tools/*": ["core", "security", "tools", "tools/integration.ts"],
   "tools/incidents": ["core", "security", "incidents", "tools", "tools/integration.ts"],
   "tools/network": ["core", "security", "net", "tools", "tools/integration.ts"],
+  "tools/postgres": ["core", "net", "tools", "tools/integration.ts"],
   "tools/prometheus": ["core", "security", "charts", "tools", "tools/integration.ts"],
   "tools/redis": ["core", "security", "net", "tools", "tools/integration.ts"],
   "tools/skills": ["core", "skills", "tools", "tools/integration.ts"],

@@ -52,7 +52,7 @@ export function keptFindings(found: readonly Finding[], safe: (text: string) => 
     severity,
     evidence: clean(evidence),
     ...(fix !== undefined && { fix: clean(fix) }),
-    since,
+    since: since === null ? null : clean(since),
   }));
 }
 

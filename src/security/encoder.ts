@@ -64,8 +64,12 @@ export function createEncoder(given: readonly HeldSecret[]): Encoder {
       encodeCut: (text, cut) => aside(["encodeCut", text, cut]),
     },
     learn(secret) {
-      if (held.some(({ value }) => value === secret.value)) return;
-      learned = [...learned, secret].slice(-MAX_LEARNED);
+      const others = learned.filter(({ value }) => value !== secret.value);
+      const isHeld = held.some(({ value }) => value === secret.value);
+      // Used again, it outlasts those that are not.
+      if (others.length < learned.length || !isHeld)
+        learned = [...others, secret].slice(-MAX_LEARNED);
+      if (isHeld) return;
       held = [...given, ...learned];
       methods = methodsFor(held);
       reach = reachOf(held);

@@ -103,3 +103,16 @@ test("a cut never parts the two halves of a character", () => {
     }
   }
 });
+
+test("a token that is still used outlasts those that are not", () => {
+  const encoder = createEncoder([]);
+  const token = (number: number) => ({ name: "token", value: `token-number-${number}-of-many` });
+  encoder.learn(token(0));
+  for (let number = 1; number <= 30; number++) {
+    encoder.learn(token(number));
+    encoder.learn(token(0));
+  }
+  const shown = (number: number) => encoder.encode(`(${token(number).value})`);
+  expect(shown(0)).not.toContain(token(0).value);
+  expect(shown(1)).toContain(token(1).value);
+});

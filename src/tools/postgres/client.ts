@@ -1,12 +1,17 @@
+import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
+import { formatBytes } from "../../core/text.ts";
+import { secure } from "../../net/tls.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** A database that tools ask. */
 export interface Database {
   /** Its name among the tool's endpoints. */
   endpoint: string;
+  /** The name that its certificate has to be for. */
+  host: string;
   user: string;
   password: string | undefined;
   database: string;
@@ -18,9 +23,17 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Session {
   /** Rows of one statement; statements after it are refused by the protocol. */
   rows(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** The same as the server writes it: columns in their order, though several have one name. */
+  table(sql: string): Promise<{ columns: string[]; rows: (string | null)[][] }>;
 }
 
+/** How our sessions are told from those of others. */
+export const APPLICATION = "watchkeeper";
 const CONNECT_MS = 8_000;
+/** Of everything that a server sends in a session: one cell may hold a gigabyte. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** What a client sends to begin TLS (the protocol's `SSLRequest`). */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 /**
  * What every session of ours is held to by the server: no statement writes, none runs or waits for a lock for long. `end_session`
@@ -40,24 +53,74 @@ export async function inSession<T>(
 ): Promise<T> {
   const { Client: PgClient } = (await import("pg")).default;
   const { socket } = await ctx.connect(target.endpoint);
-  const client: Client = new PgClient(configOf(target, socket));
-  // A server that goes away while nothing is asked would end the process.
-  client.on("error", () => {});
   try {
+    const channel = target.tls === "off" ? socket : await encrypted(socket, target, ctx.signal);
+    const client: Client = new PgClient(configOf(target, guarded(channel)));
+    // A server that goes away while nothing is asked would end the process.
+    client.on("error", () => {});
     await ended(client.connect());
     const rows: Session["rows"] = async (text, values = []) => {
       const asked = { text, values: [...values], queryMode: "extended" as const };
       const { rows: found } = await ended(client.query<Record<string, unknown>>(asked));
       return found;
     };
+    const table: Session["table"] = async (text) => {
+      const types = { getTypeParser: () => String };
+      const asked = { text, rowMode: "array" as const, types, queryMode: "extended" as const };
+      const found = await ended(client.query<(string | null)[]>(asked));
+      return { columns: found.fields.map(({ name }) => name), rows: found.rows };
+    };
     await rows("BEGIN TRANSACTION READ ONLY");
-    return await work({ rows });
+    return await work({ rows, table });
   } finally {
     socket.destroy();
   }
 }
 
-function configOf({ user, password, database, tls }: Database, socket: Duplex): ClientConfig {
+/** @throws BotError CONNECTION_FAILED, before anything that matters was sent */
+async function encrypted(
+  socket: Duplex,
+  { host, tls }: Database,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  socket.write(SSL_REQUEST);
+  await Promise.race([once(socket, "readable", { signal }), once(socket, "close", { signal })]);
+  const answer: unknown = socket.read(1);
+  if (!Buffer.isBuffer(answer) || answer.toString() !== "S")
+    throw new BotError(
+      "CONNECTION_FAILED",
+      "The server does not speak TLS, and sslmode asks for it.",
+    );
+  const { socket: channel, distrust } = await secure(socket, host, { signal });
+  if (tls === "unverified" || distrust === undefined) return channel;
+  const text = `This machine does not trust its certificate (${distrust}); for an authority of your own set NODE_EXTRA_CA_CERTS.`;
+  throw new BotError("CONNECTION_FAILED", text);
+}
+
+/** Whatever a server sends ends no more than its connection: the client throws where bytes are not the protocol's. */
+function guarded(channel: Duplex): Duplex {
+  const emit = channel.emit.bind(channel);
+  let received = 0;
+  channel.emit = (event: string, ...given: unknown[]) => {
+    const [chunk] = given;
+    received += event === "data" && Buffer.isBuffer(chunk) ? chunk.length : 0;
+    if (received > MAX_BYTES) {
+      const text = `The answer is larger than ${formatBytes(MAX_BYTES)}: ask for less of it.`;
+      channel.destroy(event === "data" ? new BotError("INPUT_INVALID", text) : undefined);
+      return event === "data" || emit(event, ...given);
+    }
+    try {
+      return emit(event, ...given);
+    } catch (error) {
+      const text = "What the server sent is not PostgreSQL's protocol.";
+      channel.destroy(new BotError("CONNECTION_FAILED", text, { cause: error }));
+      return true;
+    }
+  };
+  return channel;
+}
+
+function configOf({ user, password, database }: Database, socket: Duplex): ClientConfig {
   // The connection is made, by our rules; the client only waits to be told so.
   const made = Object.assign(socket, {
     connect: () => queueMicrotask(() => socket.emit("connect")),
@@ -66,13 +129,14 @@ function configOf({ user, password, database, tls }: Database, socket: Duplex): 
   });
   return {
     user,
-    ...(password !== undefined && { password }),
+    // Without one the client would send what PGPASSWORD or ~/.pgpass holds for somewhere else.
+    password: () => password ?? "",
     database,
     options: LIMITS,
-    application_name: "watchkeeper",
+    application_name: APPLICATION,
     connectionTimeoutMillis: CONNECT_MS,
     stream: () => made,
-    ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified" } }),
+    ssl: false,
   };
 }
 
@@ -89,6 +153,7 @@ async function ended<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
+    if (error instanceof BotError) throw error;
     const code = codeOf(error);
     const isSql = code !== undefined && /^[0-9A-Z]{5}$/.test(code);
     const text = isSql ? `${messageOf(error)} (SQLSTATE ${code})` : messageOf(error);

@@ -17,11 +17,11 @@ FROM pg_stat_activity s WHERE pid = $1 AND backend_type = 'client backend'`;
 
 const WAYS = {
   cancel: {
-    sql: "SELECT pg_cancel_backend($1) AS sent",
+    call: "pg_cancel_backend",
     does: "Its statement ends with an error; the session and its transaction stay.",
   },
   terminate: {
-    sql: "SELECT pg_terminate_backend($1) AS sent",
+    call: "pg_terminate_backend",
     does: "The session ends, and what its transaction did is rolled back.",
   },
 } as const;
@@ -73,7 +73,10 @@ export function createEndSession(parts: PostgresParts) {
     },
     async run(asked, ctx) {
       return inSession(ctx, databaseFor(parts, asked), async ({ rows }) => {
-        const [answer] = await rows(WAYS[asked.how].sql, [asked.pid]);
+        // The number may be another session's since it was looked at.
+        const sql = `SELECT ${WAYS[asked.how].call}(pid) AS sent FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2`;
+        const [answer] = await rows(sql, [asked.pid, asked.started]);
+        if (answer === undefined) return { text: `Session ${asked.pid} is gone.`, failed: true };
         if (answer?.["sent"] !== true)
           return { text: "The server did not send the signal.", failed: true };
         return { text: `The server was told to ${asked.how} ${asked.pid}.` };
@@ -128,7 +131,8 @@ async function readBack(parts: PostgresParts, asked: Input, ctx: ToolContext): P
   for (;;) {
     const row = await find(parts, asked, ctx);
     if (row === undefined) return { verdict: "done", evidence: `session ${asked.pid} is gone` };
-    if (asked.how === "cancel" && text(row["state"]) !== "active")
+    // Without pg_read_all_stats the state of others' sessions is not told.
+    if (asked.how === "cancel" && !["active", ""].includes(text(row["state"])))
       return { verdict: "done", evidence: `session ${asked.pid} runs nothing` };
     if (Date.now() > deadline)
       return {

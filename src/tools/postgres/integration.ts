@@ -12,22 +12,56 @@ import { createTables } from "./tables.ts";
 
 const FORM = "postgres://user:password@host:5432/database";
 
+const SSL_MODES = [
+  "disable",
+  "allow",
+  "prefer",
+  "require",
+  "no-verify",
+  "verify-ca",
+  "verify-full",
+];
+
+function isDecodable(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const address = z
   .string()
   .trim()
   .refine((text) => {
-    const { protocol = "", hostname = "" } = URL.parse(text) ?? {};
-    return /^postgres(?:ql)?:$/.test(protocol) && hostname !== "";
-  }, `expected ${FORM}`);
+    const url = URL.parse(text);
+    if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.hostname === "")
+      return false;
+    return [url.username, url.password, url.pathname].every(isDecodable);
+  }, `expected ${FORM}, with %25 for a percent sign`)
+  .refine(
+    (text) => {
+      const mode = URL.parse(text)?.searchParams.get("sslmode") ?? "disable";
+      return SSL_MODES.includes(mode);
+    },
+    `expected sslmode to be one of ${SSL_MODES.join(", ")}`,
+  );
+
+/** In the yaml, where a password would be no secret. */
+const openAddress = address.refine(
+  (text) => (URL.parse(text)?.password ?? "") === "",
+  "expected no password: name the variable that holds it",
+);
 
 const variable = z
   .string()
   .regex(/^[A-Za-z_]\w*$/, "expected the name of an environment variable such as SHOP_DB_PASSWORD");
 
 const server = z.strictObject({
-  url: address.describe("`postgres://user@host:5432/database`, without the password."),
+  url: openAddress.describe("`postgres://user@host:5432/database`, without the password."),
   password: variable.optional().describe("The variable that holds the password."),
-  admin: address.optional().describe("The same server with a role that ends sessions."),
+  admin: openAddress.optional().describe("The same server with a role that ends sessions."),
   adminPassword: variable.optional().describe("The variable that holds that role's password."),
 });
 
@@ -117,6 +151,7 @@ function databaseOf(endpoint: string, url: URL, password: string | undefined): D
   const mode = url.searchParams.get("sslmode") ?? "disable";
   return {
     endpoint,
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     user: decodeURIComponent(url.username) || "postgres",
     password: password ?? own,
     database: decodeURIComponent(url.pathname.slice(1)) || "postgres",

@@ -28,9 +28,10 @@ export function number(value: unknown): number {
   return typeof value === "number" ? value : Number(value ?? 0);
 }
 
+/** On one line, though a name in the database may have several: they would read as lines of ours. */
 export function text(value: unknown): string {
   return typeof value === "string"
-    ? value
+    ? value.replaceAll(/[\n\v\f\r\u0085\u2028\u2029]+/g, " ")
     : value === null || value === undefined
       ? ""
       : JSON.stringify(value);

@@ -2,14 +2,22 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { instanceArgument } from "../instances.ts";
 import { defineTool } from "../tool.ts";
-import { inSession, type Row, type Session } from "./client.ts";
-import { databaseFor, type PostgresParts, text } from "./parts.ts";
+import { APPLICATION, inSession, type Session } from "./client.ts";
+import { databaseFor, oneStatement, type PostgresParts, text } from "./parts.ts";
 
-/** Rights with which a statement could do more than read, whatever its transaction: run programs, write files, end sessions. */
+/**
+ * Rights with which a statement could do more than read, whatever its transaction: run programs, use the server's files or other
+ * servers, end sessions (a role ends those of its own without any right). A statement can take on every role that the session's is
+ * a member of.
+ */
 const POWERS = `
-SELECT rolsuper OR pg_has_role(current_user, 'pg_execute_server_program', 'member')
-  OR pg_has_role(current_user, 'pg_write_server_files', 'member')
-  OR pg_has_role(current_user, 'pg_signal_backend', 'member') AS powerful FROM pg_roles WHERE rolname = current_user`;
+SELECT EXISTS (SELECT FROM pg_roles WHERE pg_has_role(session_user, oid, 'member') AND (rolsuper OR rolreplication OR rolname IN
+    ('pg_execute_server_program', 'pg_write_server_files', 'pg_read_server_files', 'pg_signal_backend')))
+  OR EXISTS (SELECT FROM pg_proc WHERE has_function_privilege(session_user, oid, 'execute') AND proname IN
+    ('pg_read_file', 'pg_read_binary_file', 'pg_file_write', 'lo_import', 'lo_export', 'dblink', 'dblink_connect', 'dblink_exec'))
+    AS powerful,
+  EXISTS (SELECT FROM pg_stat_activity WHERE application_name <> '${APPLICATION}' AND pg_has_role(session_user, usesysid, 'member'))
+    AS shared`;
 
 const MAX_ROWS = 50;
 const MAX_CELL = 120;
@@ -41,31 +49,37 @@ export function createQuery(parts: PostgresParts) {
         }
         // A cursor takes nothing but a query, and what is not fetched does not come.
         await session.rows(`DECLARE answer NO SCROLL CURSOR FOR ${sql}`);
-        return { text: table(await session.rows(`FETCH ${MAX_ROWS + 1} FROM answer`)) };
+        return { text: shown(await session.table(`FETCH ${MAX_ROWS + 1} FROM answer`)) };
       });
     },
   });
 }
 
+const OWN_ROLE =
+  "Give the bot a role of its own that can only read: CREATE ROLE watchkeeper LOGIN; GRANT pg_monitor TO watchkeeper; and SELECT on what it may see. A role that ends sessions is set apart, in POSTGRES_ADMIN_URL.";
+
 /** @throws BotError NOT_AVAILABLE */
 async function refusePower({ rows }: Session): Promise<void> {
   const [role] = await rows(POWERS);
-  if (role?.["powerful"] !== true) return;
-  throw new BotError(
-    "NOT_AVAILABLE",
-    "The bot's role may run programs, write files or end sessions, which no read-only transaction stops. Give it a role that can only read: CREATE ROLE watchkeeper LOGIN; GRANT pg_monitor TO watchkeeper; and SELECT on what it may see. A role that ends sessions is set apart, in POSTGRES_ADMIN_URL.",
-  );
+  if (role?.["powerful"] !== false) {
+    const what =
+      "run programs, use the server's files, reach other servers (dblink) or end sessions, which no read-only transaction stops";
+    throw new BotError("NOT_AVAILABLE", `The bot's role may ${what}. ${OWN_ROLE}`);
+  }
+  if (role["shared"] !== false) {
+    const what =
+      "Others are logged in with the bot's role, or with one that it is a member of, so that a statement could end their sessions";
+    throw new BotError("NOT_AVAILABLE", `${what}. ${OWN_ROLE}`);
+  }
 }
 
-function table(rows: readonly Row[]): string {
-  const [first] = rows;
-  if (first === undefined) return "No rows.";
-  const lines = rows.slice(0, MAX_ROWS).map((row) => Object.values(row).map(cell).join(" | "));
+function shown({ columns, rows }: Awaited<ReturnType<Session["table"]>>): string {
+  if (rows.length === 0) return "No rows.";
+  const lines = rows.slice(0, MAX_ROWS).map((row) => row.map(cell).join(" | "));
   const rest = rows.length > lines.length ? [`… more rows: only ${MAX_ROWS} are shown`] : [];
-  return [Object.keys(first).join(" | "), ...lines, ...rest].join("\n");
+  return [columns.map(cell).join(" | "), ...lines, ...rest].join("\n");
 }
 
-function cell(value: unknown): string {
-  const shown = value instanceof Date ? value.toISOString() : value === null ? "NULL" : text(value);
-  return shown.length > MAX_CELL ? `${shown.slice(0, MAX_CELL)}…` : shown;
+function cell(value: string | null): string {
+  return value === null ? "NULL" : oneStatement(value, MAX_CELL);
 }
