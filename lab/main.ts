@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { FAULTS } from "./faults.ts";
 import { type Lab, openLab, removeLab } from "./lab.ts";
 import { installParts, PARTS } from "./parts.ts";
+import { tryFault } from "./try.ts";
 
 /** `npm run lab`: real servers on loopback, and what can go wrong with them. */
 
@@ -11,6 +12,7 @@ npm run lab -- start <part…>   starts these parts: ${PARTS.map(({ name }) => n
 npm run lab -- faults          lists what can be broken
 npm run lab -- break <fault>   breaks it
 npm run lab -- mend <fault>    mends it
+npm run lab -- try <fault…>     breaks it, asks the bot without a model what is wrong, and mends it; none given: each
 npm run lab -- stop            ends everything and takes the lab away
 `;
 
@@ -41,6 +43,24 @@ async function stop(lab: Lab): Promise<void> {
   await removeLab(lab);
 }
 
+async function tryAll(lab: Lab, names: readonly string[]): Promise<void> {
+  const wanted = FAULTS.filter(({ name }) => names.length === 0 || names.includes(name));
+  let [named, tried] = [0, 0];
+  for (const fault of wanted) {
+    const trial = await tryFault(lab, fault);
+    if (trial === undefined) {
+      console.log(`- ${fault.name}: no tool names it yet`);
+      continue;
+    }
+    tried += 1;
+    if (trial.isNamed) named += 1;
+    const { isNamed, seconds, bytes, answer } = trial;
+    console.log(`${isNamed ? "✓" : "✗"} ${fault.name}: ${seconds} s, ${bytes} bytes`);
+    if (!isNamed || names.length > 0) console.log(answer);
+  }
+  console.log(`${named} of ${tried} named, ${wanted.length} tried`);
+}
+
 async function change(lab: Lab, way: "break" | "mend", name: string | undefined): Promise<void> {
   const fault = FAULTS.find((each) => each.name === name);
   if (fault === undefined)
@@ -57,6 +77,7 @@ const lab = openLab();
 try {
   if (command === "start") await start(lab, words);
   else if (command === "break" || command === "mend") await change(lab, command, words[0]);
+  else if (command === "try") await tryAll(lab, words);
   else if (command === "stop") await stop(lab);
   else if (command === "faults")
     for (const { name, about } of FAULTS)

@@ -17,7 +17,10 @@ function holdSessions(lab: Lab, name: string, queries: readonly string[]): void 
   lab.run(name, [...argv, ...queries]);
 }
 
-function sessions(fault: Pick<Fault, "name" | "about">, queries: readonly string[]): Fault {
+function sessions(
+  fault: Pick<Fault, "name" | "about" | "named">,
+  queries: readonly string[],
+): Fault {
   return {
     ...fault,
     parts: ["postgres"],
@@ -60,6 +63,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     {
       name: "lock-storm",
       about: "an idle transaction holds a row of orders, and six sessions wait for it",
+      named: { ask: "run postgres_diagnose", says: /it holds locks that 6 sessions wait for/ },
     },
     [
       "BEGIN; UPDATE orders SET total = 0 WHERE id = 1",
@@ -67,7 +71,11 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     ],
   ),
   sessions(
-    { name: "slow-query", about: "a query without an index reads all orders, over and over" },
+    {
+      name: "slow-query",
+      about: "a query without an index reads all orders, over and over",
+      named: { ask: "run postgres_diagnose", says: /a statement runs for/ },
+    },
     [
       "DO $$ BEGIN FOR i IN 1..100000 LOOP PERFORM count(*) FROM orders a JOIN orders b ON a.total = b.total WHERE a.customer = 7; END LOOP; END $$",
     ],
@@ -76,6 +84,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     {
       name: "connections-used-up",
       about: "idle sessions take every connection that PostgreSQL has",
+      named: { ask: "run postgres_diagnose", says: /connection slots are reserved/ },
     },
     Array.from({ length: 26 }, () => "SELECT 1"),
   ),
@@ -83,6 +92,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     name: "replication-slot",
     about: "a replication slot without a reader keeps write-ahead log for ever",
     parts: ["postgres"],
+    named: { ask: "run postgres_diagnose", says: /ReplicationSlot gone_replica.*no reader/ },
     async break(lab) {
       holdSessions(lab, "replication-slot", [
         "SELECT pg_create_physical_replication_slot('gone_replica', true)",
@@ -182,6 +192,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     name: "database-gone",
     about: "PostgreSQL is down, and the shop answers 503",
     parts: ["postgres", "shop"],
+    named: { ask: "run postgres_diagnose", says: /connection refused/ },
     async break(lab) {
       visit(lab);
       await lab.end("postgres");

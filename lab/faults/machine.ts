@@ -33,6 +33,7 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     name: "disk-full",
     about: "a file system of 16 MB is full",
     parts: [],
+    named: { ask: "run disk_usage", says: /disk.*99 %|9\d %.*disk/ },
     async break(lab) {
       const folder = lab.place("disk");
       lab.output(["mount", "-t", "tmpfs", "-o", "size=16m", "lab-disk", folder]);

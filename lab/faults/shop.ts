@@ -45,6 +45,7 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "upstream-down",
     about: "the app behind nginx is gone: 502 for everybody",
     parts: ["postgres", "shop"],
+    named: { ask: "run http_check url=$SHOP_URL", says: /502/ },
     break: (lab) => lab.end("app"),
     mend: (lab) => shop.start(lab),
   },
@@ -52,6 +53,7 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "latency",
     about: "the app takes three seconds for each request",
     parts: ["postgres", "shop"],
+    named: { ask: "run prometheus_alerts", says: /ShopSlow/ },
     break: (lab) => tellApp(lab, "latencyMs=3000"),
     mend: (lab) => tellApp(lab, "latencyMs=0"),
   },
@@ -59,6 +61,7 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "bad-deploy",
     about: "version v2 of the app fails four requests in five",
     parts: ["postgres", "shop"],
+    named: { ask: "run prometheus_alerts", says: /ShopErrors/ },
     async break(lab) {
       await deploy(lab, "v2");
       await tellApp(lab, "errors=0.8");
@@ -71,6 +74,7 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "memory-hog",
     about: "the app holds 400 MB",
     parts: ["postgres", "shop"],
+    named: { ask: "run prometheus_alerts", says: /ShopMemory/ },
     break: (lab) => tellApp(lab, "memoryMb=400"),
     mend: (lab) => tellApp(lab, "memoryMb=0"),
   },
@@ -78,6 +82,7 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "expired-certificate",
     about: "nginx's certificate has ended",
     parts: ["postgres", "shop"],
+    named: { ask: "run http_check url=$SHOP_TLS_URL", says: /expired/i },
     async break(lab) {
       makeCertificate(join(lab.folder, "nginx"), 0, lab.output);
       reloadNginx(lab);
