@@ -20,6 +20,8 @@ interface State {
   ports: Record<string, number>;
   /** Processes that were started and not ended, by name. */
   pids: Record<string, number>;
+  /** How those are asked to end that do not end by SIGTERM. */
+  signals: Record<string, NodeJS.Signals>;
   /** What the program has to be told to see the lab. */
   variables: Record<string, string>;
   /** Faults that are there now. */
@@ -50,6 +52,8 @@ interface RunOptions {
   user?: string;
   env?: Readonly<Record<string, string>>;
   input?: string;
+  /** Default SIGTERM. */
+  endsBy?: NodeJS.Signals;
 }
 
 const READY_MS = 60_000;
@@ -67,7 +71,7 @@ export function openLab(folder = labFolder()): Lab {
   const file = join(folder, "lab.json");
   const state: State = existsSync(file)
     ? JSON.parse(readFileSync(file, "utf8"))
-    : { ports: {}, pids: {}, variables: {}, broken: [] };
+    : { ports: {}, pids: {}, signals: {}, variables: {}, broken: [] };
   const save = () => writeFileSync(file, JSON.stringify(state, null, 2));
 
   function isRunning(name: string): boolean {
@@ -129,13 +133,14 @@ export function openLab(folder = labFolder()): Lab {
       if (child.pid === undefined)
         throw new Error(`${program} cannot be started; is it installed?`);
       state.pids[name] = child.pid;
+      if (options.endsBy !== undefined) state.signals[name] = options.endsBy;
       save();
     },
     isRunning,
     async end(name) {
       const pid = state.pids[name];
       if (pid !== undefined && isRunning(name)) {
-        signal(pid, "SIGTERM");
+        signal(pid, state.signals[name] ?? "SIGTERM");
         const deadline = Date.now() + END_MS;
         while (isRunning(name)) {
           if (Date.now() > deadline) signal(pid, "SIGKILL");

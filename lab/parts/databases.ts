@@ -36,7 +36,9 @@ export const postgres: Part = {
         fsync: "off",
       };
       const flags = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
-      lab.run("postgres", [`${POSTGRES}/postgres`, "-D", data, ...flags], { user: "postgres" });
+      // By SIGTERM it waits for its clients to leave.
+      const options = { user: "postgres", endsBy: "SIGINT" } as const;
+      lab.run("postgres", [`${POSTGRES}/postgres`, "-D", data, ...flags], options);
     }
     const admin = (database: string) => openPostgres(port, "postgres", { database });
     await lab.until("PostgreSQL", async () => {
