@@ -45,9 +45,10 @@ beforeEach(() => {
 });
 afterEach(() => program.remove());
 
-/** What the program answers to these lines, one after the other. */
+/** What the program answers to these lines, one after the other, whatever lines it is wrapped into. */
 async function said(lines: string[]): Promise<string> {
-  return (await program.run([], `${lines.join("\n")}\n`)).out;
+  const { out } = await program.run([], `${lines.join("\n")}\n`);
+  return out.replaceAll(/\s+/g, " ");
 }
 
 function configure(rules: string): void {
