@@ -18,8 +18,6 @@ const MAX_PASSES = 8;
 /** Stands for a text with a word of over 4 MB, in which V8 gives up matching. What was not checked is not shown. */
 const UNCHECKED = "unchecked";
 
-export type Redactor = ReturnType<typeof createRedactor>;
-
 /**
  * Removes secrets from text: these values and the shapes in `SECRET_RULES`.
  * What it cannot find: part of a value (so cut with an `Encoder`), a value disguised on purpose (reversed, ciphered,
