@@ -19,9 +19,9 @@ const OWN_SKILLS = join(import.meta.dirname, "../../skills");
 export interface Toolset extends Skills {
   tools: readonly Tool[];
   /** The integrations whose tools are not offered, and why. */
-  unavailable: ReturnType<typeof unavailableIntegrations>;
+  unavailable: Awaited<ReturnType<typeof unavailableIntegrations>>;
   /** What shows that servers can be reached. */
-  proofs: ReturnType<typeof connectionProofs>;
+  proofs: Awaited<ReturnType<typeof connectionProofs>>;
 }
 
 /**
@@ -36,10 +36,11 @@ export async function loadToolset(config: Config, ledger?: () => Ledger): Promis
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
   const variable = (name: string) => config.variables[name] ?? "";
   const parts = { skills, variable, ...(ledger && { ledger }) };
-  const tools = createTools(values, parts);
+  const tools = await createTools(values, parts);
   checkPolicyNames(config, tools);
-  const unavailable = unavailableIntegrations(values, parts);
-  return { skills, problems, tools, unavailable, proofs: connectionProofs(values, parts) };
+  const unavailable = await unavailableIntegrations(values, parts);
+  const proofs = await connectionProofs(values, parts);
+  return { skills, problems, tools, unavailable, proofs };
 }
 
 /** What every model's run is made of; undefined where no model is configured. */

@@ -29,11 +29,14 @@ export interface Integration<S = unknown> extends SettingsPart<S> {
   /** Its folder's name. */
   readonly name: string;
   /** Why its tools are not offered, such as an address that is not set. Undefined: they are. */
-  unavailable?(settings: S, parts: ToolParts): string | undefined;
-  /** Asked for only while they are available. A tool keeps the settings that it needs. */
-  tools(settings: S, parts: ToolParts): readonly Tool[];
+  unavailable?(settings: S, parts: ToolParts): string | undefined | Promise<string | undefined>;
+  /**
+   * Asked for only while they are available: many tools stand in a module that is loaded then, so that a start without them
+   * does not wait for it. A tool keeps the settings that it needs.
+   */
+  tools(settings: S, parts: ToolParts): readonly Tool[] | Promise<readonly Tool[]>;
   /** For each server that the settings name the least request that proves it: `doctor` makes them. */
-  proofs?(settings: S, parts: ToolParts): readonly Proof[];
+  proofs?(settings: S, parts: ToolParts): readonly Proof[] | Promise<readonly Proof[]>;
 }
 
 /** Lets TypeScript infer the type of the settings from their schema. */

@@ -34,45 +34,45 @@ function noLedger(): never {
 }
 
 /** Each integration with what it is given. Parts that are left out are not needed to list the tools. */
-function prepare(values: SettingValues, parts: Partial<ToolParts>) {
+async function prepare(values: SettingValues, parts: Partial<ToolParts>) {
   const lent = { skills: [], ledger: noLedger, variable: () => "", ...parts };
-  return INTEGRATIONS.map((each) => {
-    const settings = settingsOf(each, values);
-    return {
-      name: each.name,
-      unavailable: each.unavailable?.(settings, lent),
-      tools: () => each.tools(settings, lent),
-      proofs: () => each.proofs?.(settings, lent) ?? [],
-    };
-  });
-}
-
-/** The tools of the integrations that are available. */
-export function createTools(
-  values: SettingValues = {},
-  parts: Partial<ToolParts> = {},
-): readonly Tool[] {
-  return prepare(values, parts).flatMap(({ unavailable, tools }) =>
-    unavailable === undefined ? tools() : [],
+  return Promise.all(
+    INTEGRATIONS.map(async (each) => {
+      const settings = settingsOf(each, values);
+      return {
+        name: each.name,
+        unavailable: await each.unavailable?.(settings, lent),
+        tools: () => each.tools(settings, lent),
+        proofs: () => each.proofs?.(settings, lent) ?? [],
+      };
+    }),
   );
 }
 
+/** The tools of the integrations that are available. */
+export async function createTools(
+  values: SettingValues = {},
+  parts: Partial<ToolParts> = {},
+): Promise<readonly Tool[]> {
+  const available = (await prepare(values, parts)).filter((each) => each.unavailable === undefined);
+  return (await Promise.all(available.map(async ({ tools }) => tools()))).flat();
+}
+
 /** The other integrations, and why their tools are not offered. */
-export function unavailableIntegrations(
+export async function unavailableIntegrations(
   values: SettingValues,
   parts: Partial<ToolParts>,
-): { name: string; why: string }[] {
-  return prepare(values, parts).flatMap(({ name, unavailable }) =>
+): Promise<{ name: string; why: string }[]> {
+  return (await prepare(values, parts)).flatMap(({ name, unavailable }) =>
     unavailable === undefined ? [] : [{ name, why: unavailable }],
   );
 }
 
 /** What shows that the servers of the available integrations can be reached. */
-export function connectionProofs(
+export async function connectionProofs(
   values: SettingValues,
   parts: Partial<ToolParts>,
-): readonly Proof[] {
-  return prepare(values, parts).flatMap(({ unavailable, proofs }) =>
-    unavailable === undefined ? proofs() : [],
-  );
+): Promise<readonly Proof[]> {
+  const available = (await prepare(values, parts)).filter((each) => each.unavailable === undefined);
+  return (await Promise.all(available.map(async ({ proofs }) => proofs()))).flat();
 }

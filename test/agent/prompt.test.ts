@@ -25,8 +25,8 @@ test("it says who is to be believed: people and the program by their marks, and 
   expect(SYSTEM_PROMPT).toMatch(/\[secret:NAME\]/);
 });
 
-test("the tools that it names exist, and nothing of the moment stands in it", () => {
-  const names = createTools().map(({ name }) => name);
+test("the tools that it names exist, and nothing of the moment stands in it", async () => {
+  const names = (await createTools()).map(({ name }) => name);
   for (const [named] of SYSTEM_PROMPT.matchAll(/\b[a-z]+_[a-z_]+\b/g))
     expect(names).toContain(named);
   expect(SYSTEM_PROMPT).not.toMatch(/\b20\d\d\b|\$\{/);

@@ -8,7 +8,7 @@ import { fileSpellings, hostSpellings, unitSpellings, urlSpellings } from "./spe
 
 const ROOT = "/srv/logs";
 const tools = new Map(
-  createTools({ "logs.roots": ["/var/log", ROOT] }).map((tool) => [tool.name, tool]),
+  (await createTools({ "logs.roots": ["/var/log", ROOT] })).map((tool) => [tool.name, tool]),
 );
 
 /** What one rule says of a call; `default` when it does not match, `refused` when no such call can be made. */

@@ -94,10 +94,12 @@ export function editFormContract(name: string, open: () => Promise<EditingPlatfo
     let platform: EditingPlatform;
     let journal: Journal;
     let victim: ChildProcess;
+    let tools: Tool[];
     const ends: (() => Promise<void>)[] = [];
 
     beforeEach(async () => {
       platform = await open();
+      tools = (await createTools()).map(asIfThere);
       journal = await openSqliteJournal({ path: ":memory:" });
       victim = spawn("sleep", ["60"], { stdio: "ignore" });
     });
@@ -108,7 +110,6 @@ export function editFormContract(name: string, open: () => Promise<EditingPlatfo
       victim.kill("SIGKILL");
     });
 
-    const tools = createTools().map(asIfThere);
     async function start(): Promise<void> {
       const connection = platform.connect();
       const approvals = { rules: [{ match: { tool: "*" }, decide: "ask" as const }] };

@@ -60,7 +60,7 @@ describe("the pages on configuration", () => {
     expect(config.values["network.allow"]).toHaveLength(2);
     expect(config.values["logs.roots"]).toEqual(["/var/log", "/srv/app/logs"]);
     // And means what it says beside each rule.
-    const tools = createTools();
+    const tools = await createTools();
     const dispatcher = createDispatcher({
       host: "stage",
       tools,

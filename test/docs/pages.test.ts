@@ -95,7 +95,7 @@ describe("what the pages say", () => {
       ...read("README.md").matchAll(/^\| `(\w+)` +\| (read|write|destructive) +\| (.*?) +\|$/gm),
     ];
     const { skills } = await loadSkills([join(ROOT, "skills")], (text) => text);
-    const tools = createTools({}, { skills }).map(({ name, effect, summary }) => [
+    const tools = (await createTools({}, { skills })).map(({ name, effect, summary }) => [
       name,
       effect,
       summary,

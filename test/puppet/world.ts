@@ -124,7 +124,7 @@ export async function createWorld(fault?: Fault): Promise<World> {
   const database = join(folder, "watchkeeper.db");
   const journal = await openSqliteJournal({ path: database });
   const { adapter, shownIn } = createChannel(fault, log);
-  const { inbox, worker, ledger } = joinParts({
+  const { inbox, worker, ledger } = await joinParts({
     fault,
     folder,
     skills,
@@ -265,10 +265,13 @@ function encoderWith(fault: Fault | undefined): Encoder {
 }
 
 /** As `assemble.ts` joins them, but for the model and the adapter. */
-function joinParts(parts: Joined) {
+async function joinParts(parts: Joined) {
   const { fault, folder, skills, journal, puppet, log, adapter, topics, effects, lookedUp } = parts;
   const tools = [
-    ...createTools({ "logs.roots": [join(folder, "logs")] }, { skills, ledger: () => ledger }),
+    ...(await createTools(
+      { "logs.roots": [join(folder, "logs")] },
+      { skills, ledger: () => ledger },
+    )),
     ...worldTools(topics, effects),
   ].map((tool) => brokenBy(fault, tool));
   const encoder = encoderWith(fault);

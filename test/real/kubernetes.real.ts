@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { createClusterTools } from "../../src/tools/kubernetes/integration.ts";
+import { createClusterTools } from "../../src/tools/kubernetes/tools.ts";
 import { readKubeconfig } from "../../src/tools/kubernetes/kubeconfig.ts";
 import { askAll } from "../fakes/kubernetes/record.ts";
 import { call, cardText, dispatcherOf, takeBack } from "../tools/kubernetes/calls.ts";

@@ -17,17 +17,17 @@ afterAll(() => metrics.close());
 
 const parts = { skills: [], ledger: () => ({}) as never, variable: () => "" };
 
-function metricTools(url: string): readonly Tool[] {
+async function metricTools(url: string): Promise<readonly Tool[]> {
   return prometheus.tools(prometheus.settings.parse({ url }), parts);
 }
 
-function alertTools(): readonly Tool[] {
+async function alertTools(): Promise<readonly Tool[]> {
   return alertmanager.tools(alertmanager.settings.parse({ url: metrics.alertmanager }), parts);
 }
 
 describe.each(["prometheus", "victoria"] as const)("%s", (which) => {
-  const ask = (name: string, args: JsonObject) =>
-    run(metricTools(metrics[which]), `prometheus_${name}`, args);
+  const ask = async (name: string, args: JsonObject) =>
+    run(await metricTools(metrics[which]), `prometheus_${name}`, args);
 
   test("answers a query, and draws a range", async () => {
     const { text } = await ask("query", { query: "up" });
@@ -70,24 +70,28 @@ describe.each(["prometheus", "victoria"] as const)("%s", (which) => {
 });
 
 test("Prometheus' alerts are findings; VictoriaMetrics says where its rules may be", async () => {
-  const { findings, text } = await run(metricTools(metrics.prometheus), "prometheus_alerts", {});
+  const { findings, text } = await run(
+    await metricTools(metrics.prometheus),
+    "prometheus_alerts",
+    {},
+  );
   expect(text).toMatch(/^1 firing, 0 pending; 1 alerting rule\./);
   expect(findings).toMatchObject([
     { object: { name: "TargetDown" }, cause: "gone does not answer", severity: "error" },
   ]);
-  const { gaps } = await run(metricTools(metrics.victoria), "prometheus_alerts", {});
+  const { gaps } = await run(await metricTools(metrics.victoria), "prometheus_alerts", {});
   expect(gaps).toMatchObject([{ what: "alerting rules" }]);
 });
 
 test("a silence is shown, made, read back, ended, and its alert fires again", async () => {
-  const fires = async () => (await run(alertTools(), "alertmanager_alerts", {})).text;
+  const fires = async () => (await run(await alertTools(), "alertmanager_alerts", {})).text;
   expect(await fires()).toMatch(/^1 firing, 0 silenced/);
   const written = {
     matchers: ["alertname=TargetDown", 'job=~"go.+"'],
     duration: "1h",
     comment: "a move",
   };
-  const { tool, args, ctx } = prepare(alertTools(), "alertmanager_silence", written);
+  const { tool, args, ctx } = prepare(await alertTools(), "alertmanager_silence", written);
   await tool.precheck?.(args, ctx);
   expect((await tool.preview?.(args, ctx))?.blastRadius).toMatch(
     /^Hides 1 of 1 firing alert, 1 of them critical/,
@@ -98,7 +102,7 @@ test("a silence is shown, made, read back, ended, and its alert fires again", as
   await expect.poll(fires).toMatch(/^0 firing, 1 silenced[^]*by ana \(Watchkeeper\) \("a move"\)/);
 
   const id = /Its id: (\S+)/.exec(text)?.[1] ?? "";
-  const end = prepare(alertTools(), "alertmanager_expire_silence", { id });
+  const end = prepare(await alertTools(), "alertmanager_expire_silence", { id });
   expect((await end.tool.preview?.(end.args, end.ctx))?.blastRadius).toMatch(
     /^1 firing alert will notify again/,
   );

@@ -8,7 +8,7 @@ import { createTools } from "../../src/tools/registry.ts";
 import { plain } from "./folder.ts";
 
 const { skills, problems } = await loadSkills([join(import.meta.dirname, "../../skills")], plain);
-const tools = createTools({}, { skills });
+const tools = await createTools({}, { skills });
 
 describe("the skills that come with the program", () => {
   test("are three, and keep every rule of the format", () => {

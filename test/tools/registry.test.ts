@@ -10,7 +10,7 @@ const { skills } = await loadSkills(
   [join(import.meta.dirname, "../../skills")],
   (text: string) => text,
 );
-const tools = createTools({}, { skills });
+const tools = await createTools({}, { skills });
 
 /** The tool's arguments, as JSON Schema describes them. */
 function argumentsOf(input: z.ZodType): Record<string, { description?: string | undefined }> {
@@ -30,11 +30,11 @@ test("every folder of tools is an integration of its name, and their tools have 
   expect(names).toEqual([...new Set(names)]);
 });
 
-test("an integration that lacks something offers no tools, and says what it lacks", () => {
+test("an integration that lacks something offers no tools, and says what it lacks", async () => {
   const why = { name: "skills", why: "There are no skills." };
-  expect(unavailableIntegrations({}, { skills })).not.toContainEqual(why);
-  expect(unavailableIntegrations({}, {})).toContainEqual(why);
-  expect(createTools().map(({ name }) => name)).not.toContain("activate_skill");
+  expect(await unavailableIntegrations({}, { skills })).not.toContainEqual(why);
+  expect(await unavailableIntegrations({}, {})).toContainEqual(why);
+  expect((await createTools()).map(({ name }) => name)).not.toContain("activate_skill");
 });
 
 test("exactly the tools that take the machine they are for are bound to it", () => {

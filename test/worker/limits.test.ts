@@ -97,7 +97,7 @@ describe("an hour's calls", () => {
   });
 });
 
-test("tcp_check has limits", () => {
-  const tool = createTools().find(({ name }) => name === "tcp_check");
+test("tcp_check has limits", async () => {
+  const tool = (await createTools()).find(({ name }) => name === "tcp_check");
   expect(tool?.limits).toEqual({ perRun: 20, perPersonHour: 60 });
 });

@@ -1,10 +1,6 @@
 import * as z from "zod";
 import { endpointsOf, instanceSettings, proofsOf, variablesIn } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
-import { createAlerts } from "./alerts.ts";
-import { createSilence } from "./create-silence.ts";
-import { createExpireSilence } from "./expire-silence.ts";
-import { createSilences } from "./silences.ts";
 
 /** What fires, and what is silenced. */
 export const alertmanager = defineIntegration({
@@ -17,14 +13,9 @@ export const alertmanager = defineIntegration({
     url === undefined && Object.keys(named).length === 0
       ? "ALERTMANAGER_URL is not set, and integrations.alertmanager names no server"
       : undefined,
-  tools(settings, { variable }) {
-    const instances = endpointsOf(settings, variable);
-    return [
-      createAlerts(instances),
-      createSilences(instances),
-      createSilence(instances),
-      createExpireSilence(instances),
-    ];
+  async tools(settings, { variable }) {
+    const { createTools } = await import("./tools.ts");
+    return createTools(endpointsOf(settings, variable));
   },
   proofs: (settings, { variable }) =>
     proofsOf("alertmanager", endpointsOf(settings, variable), {

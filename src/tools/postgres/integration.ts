@@ -3,12 +3,7 @@ import { fromEnv, fromYaml } from "../../core/settings.ts";
 import { ONLY } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 import type { Database } from "./client.ts";
-import { createDiagnose } from "./diagnose.ts";
-import { createEndSession } from "./end-session.ts";
 import type { PostgresParts } from "./parts.ts";
-import { createQuery } from "./query.ts";
-import { createStatements } from "./statements.ts";
-import { createTables } from "./tables.ts";
 
 const FORM = "postgres://user:password@host:5432/database";
 
@@ -100,7 +95,7 @@ export const postgres = defineIntegration({
     url === undefined && Object.keys(named).length === 0
       ? "POSTGRES_URL is not set, and integrations.postgres names no server"
       : undefined,
-  tools({ url, admin, named }, { variable: valueOf }) {
+  async tools({ url, admin, named }, { variable: valueOf }) {
     const several = Object.entries(named);
     const readers = partsOf([
       [ONLY, url, undefined],
@@ -115,13 +110,8 @@ export const postgres = defineIntegration({
           [name, each.admin, each.adminPassword && valueOf(each.adminPassword)] as const,
       ),
     ]);
-    return [
-      createDiagnose(readers),
-      createStatements(readers),
-      createTables(readers),
-      createQuery(readers),
-      ...(Object.keys(admins.databases).length > 0 ? [createEndSession(admins)] : []),
-    ];
+    const { createTools } = await import("./tools.ts");
+    return createTools(readers, admins);
   },
 });
 

@@ -1,12 +1,6 @@
 import * as z from "zod";
 import { endpointsOf, instanceSettings, proofsOf, variablesIn } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
-import { createAlerts } from "./alerts.ts";
-import { createChanges } from "./changes.ts";
-import { createPercentiles } from "./percentiles.ts";
-import { createQuery } from "./query.ts";
-import { createSearch } from "./search.ts";
-import { createTargets } from "./targets.ts";
 
 /** Metrics in Prometheus, VictoriaMetrics, or whatever else speaks Prometheus' HTTP API. */
 export const prometheus = defineIntegration({
@@ -19,16 +13,9 @@ export const prometheus = defineIntegration({
     url === undefined && Object.keys(named).length === 0
       ? "PROMETHEUS_URL is not set, and integrations.prometheus names no server"
       : undefined,
-  tools(settings, { variable }) {
-    const instances = endpointsOf(settings, variable);
-    return [
-      createQuery(instances),
-      createChanges(instances),
-      createPercentiles(instances),
-      createAlerts(instances),
-      createTargets(instances),
-      createSearch(instances),
-    ];
+  async tools(settings, { variable }) {
+    const { createTools } = await import("./tools.ts");
+    return createTools(endpointsOf(settings, variable));
   },
   proofs: (settings, { variable }) =>
     proofsOf("prometheus", endpointsOf(settings, variable), {

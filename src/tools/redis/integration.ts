@@ -3,7 +3,6 @@ import { fromEnv, fromYaml } from "../../core/settings.ts";
 import { ONLY, proofsOf } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 import type { Target } from "./client.ts";
-import { createDiagnose } from "./diagnose.ts";
 
 const FORM = "redis://user:password@host:6379/0";
 
@@ -52,7 +51,8 @@ export const redis = defineIntegration({
     url === undefined && Object.keys(named).length === 0
       ? "REDIS_TARGET_URL is not set, and integrations.redis names no server"
       : undefined,
-  tools({ url, named }, { variable }) {
+  async tools({ url, named }, { variable }) {
+    const { createDiagnose } = await import("./diagnose.ts");
     const targets = [
       ...(url === undefined ? [] : [targetOf(ONLY, url, undefined)]),
       ...Object.entries(named).map(([name, { url: at, password }]) =>

@@ -44,7 +44,7 @@ function silence(changes: Partial<FakeSilence> = {}): FakeSilence {
   };
 }
 
-function toolsAt(url: string, token?: string): readonly Tool[] {
+async function toolsAt(url: string, token?: string): Promise<readonly Tool[]> {
   const settings = alertmanager.settings.parse({ url, token });
   return alertmanager.tools(settings, {
     skills: [],
@@ -252,7 +252,12 @@ describe.each([
   test("ends at once when it is stopped while the server is silent", async () => {
     const port = await listenRaw(() => {});
     const calling = { signal: AbortSignal.timeout(40) };
-    const asking = run(toolsAt(`http://127.0.0.1:${port}`), `alertmanager_${name}`, args, calling);
+    const asking = run(
+      await toolsAt(`http://127.0.0.1:${port}`),
+      `alertmanager_${name}`,
+      args,
+      calling,
+    );
     await expect(asking).rejects.toMatchObject({
       code: expect.stringMatching(/^(?:CONNECTION_FAILED|ABORTED|TIMEOUT)$/),
     });
@@ -264,7 +269,7 @@ describe.each([
         'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n[{"id":',
       );
     });
-    const asking = run(toolsAt(`http://127.0.0.1:${port}`), `alertmanager_${name}`, args);
+    const asking = run(await toolsAt(`http://127.0.0.1:${port}`), `alertmanager_${name}`, args);
     const code = name === "silence" ? "ABORTED" : "CONNECTION_FAILED";
     await expect(asking).rejects.toMatchObject({ code });
   });

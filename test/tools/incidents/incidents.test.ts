@@ -25,7 +25,7 @@ async function createStage() {
   const encode = (text: string) => encodeText(text, createRedactor([]));
   const ledger = createLedger(journal, encode);
   const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
-  const tools = createTools({}, { ledger: () => ledger });
+  const tools = await createTools({}, { ledger: () => ledger });
   const dispatcher = createDispatcher({
     host: "stage",
     tools,
@@ -363,7 +363,7 @@ describe("as calls", () => {
   });
 
   test("without a ledger they are listed, and say that there is none", async () => {
-    const tools = createTools();
+    const tools = await createTools();
     const get = tools.find(({ name }) => name === "incident_get");
     const { asker, signal } = await createStage();
     const ctx = idleContext({ signal });

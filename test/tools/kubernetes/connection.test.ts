@@ -3,12 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createEncoder } from "../../../src/security/encoder.ts";
-import {
-  clustersIn,
-  createClusterTools,
-  kubernetes,
-} from "../../../src/tools/kubernetes/integration.ts";
+import { clustersIn } from "../../../src/tools/kubernetes/clusters.ts";
+import { kubernetes } from "../../../src/tools/kubernetes/integration.ts";
 import { inCluster, readKubeconfig } from "../../../src/tools/kubernetes/kubeconfig.ts";
+import { createClusterTools } from "../../../src/tools/kubernetes/tools.ts";
 import { startKubernetes } from "../../fakes/kubernetes/server.ts";
 import { pem } from "../network/servers.ts";
 import { call, dispatcherOf } from "./calls.ts";
@@ -130,13 +128,15 @@ describe("kubeconfig files", () => {
     ]);
   });
 
-  test("without a context that can be used leave the tools out, and say so", () => {
+  test("without a context that can be used leave the tools out, and say so", async () => {
     const settings = (given: object) => kubernetes.settings.parse({ ...given });
-    const why = (given: object) => kubernetes.unavailable?.(settings(given), {} as never);
-    expect(why({})).toBe("KUBECONFIG is not set, and this is no pod with a service account.");
+    const why = async (given: object) => kubernetes.unavailable?.(settings(given), {} as never);
+    expect(await why({})).toBe("KUBECONFIG is not set, and this is no pod with a service account.");
     const path = written(scratch(), kubeconfig({}));
-    expect(why({ kubeconfig: path })).toBeUndefined();
-    expect(why({ kubeconfig: `${path}x` })).toMatch(/names no cluster that can be used: .*ENOENT/);
+    expect(await why({ kubeconfig: path })).toBeUndefined();
+    expect(await why({ kubeconfig: `${path}x` })).toMatch(
+      /names no cluster that can be used: .*ENOENT/,
+    );
     expect(clustersIn(settings({ kubeconfig: path, contexts: ["prod"] }))).toMatchObject({
       clusters: [],
       problems: ["there is no context prod"],

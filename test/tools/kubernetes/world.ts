@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { createEncoder } from "../../../src/security/encoder.ts";
-import { createClusterTools } from "../../../src/tools/kubernetes/integration.ts";
+import { createClusterTools } from "../../../src/tools/kubernetes/tools.ts";
 import type { ClusterConfig } from "../../../src/tools/kubernetes/kubeconfig.ts";
 import type { Access } from "../../fakes/kubernetes/status.ts";
 import { type FakeKubernetes, startKubernetes } from "../../fakes/kubernetes/server.ts";

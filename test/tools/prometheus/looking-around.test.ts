@@ -18,7 +18,7 @@ beforeEach(() => {
 async function ask(name: string, args: JsonObject, calling?: Calling) {
   const port = await listenHttp(servePrometheus(fake, asked));
   const settings = prometheus.settings.parse({ url: `http://127.0.0.1:${port}` });
-  const tools = prometheus.tools(settings, {
+  const tools = await prometheus.tools(settings, {
     skills: [],
     ledger: () => ({}) as never,
     variable: () => "",

@@ -17,7 +17,7 @@ beforeEach(() => {
   asked = [];
 });
 
-function toolsAt(url: string, token?: string): readonly Tool[] {
+async function toolsAt(url: string, token?: string): Promise<readonly Tool[]> {
   const settings = prometheus.settings.parse({ url, token });
   return prometheus.tools(settings, {
     skills: [],
@@ -28,7 +28,7 @@ function toolsAt(url: string, token?: string): readonly Tool[] {
 
 async function ask(name: string, args: JsonObject, calling?: Calling & { token?: string }) {
   const port = await listenHttp(servePrometheus(fake, asked));
-  const tools = toolsAt(`http://127.0.0.1:${port}/prom`, calling?.token);
+  const tools = await toolsAt(`http://127.0.0.1:${port}/prom`, calling?.token);
   return run(tools, `prometheus_${name}`, args, { at: NOW, ...calling });
 }
 
@@ -224,7 +224,7 @@ describe.each(CALLS)("%s %j", (name, args) => {
   test("ends at once when it is stopped while the server is silent", async () => {
     const port = await listenRaw(() => {});
     const stop = AbortSignal.timeout(40);
-    const asking = run(toolsAt(`http://127.0.0.1:${port}`), `prometheus_${name}`, args, {
+    const asking = run(await toolsAt(`http://127.0.0.1:${port}`), `prometheus_${name}`, args, {
       signal: stop,
     });
     await expect(asking).rejects.toMatchObject({
@@ -238,14 +238,14 @@ describe.each(CALLS)("%s %j", (name, args) => {
         'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{"status":"succ',
       );
     });
-    const asking = run(toolsAt(`http://127.0.0.1:${port}`), `prometheus_${name}`, args);
+    const asking = run(await toolsAt(`http://127.0.0.1:${port}`), `prometheus_${name}`, args);
     await expect(asking).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
   });
 
   test("says of another server that it does not answer as Prometheus does", async () => {
     const port = await listenHttp((_, response) => response.end("<html>Welcome to nginx!</html>"));
     const { text, failed } = await run(
-      toolsAt(`http://127.0.0.1:${port}`),
+      await toolsAt(`http://127.0.0.1:${port}`),
       `prometheus_${name}`,
       args,
     );

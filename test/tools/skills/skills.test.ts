@@ -25,7 +25,7 @@ const nowhere = () => Promise.reject(new Error("It only reads skills."));
 /** The tools for the skills of a folder, and calls of them as a dispatcher makes them. */
 async function toolsOf(folder: string, encode: (text: string) => string = plain) {
   const { skills } = await loadSkills([folder], plain);
-  const tools = createTools({}, { skills }).filter(({ name }) => /skill/.test(name));
+  const tools = (await createTools({}, { skills })).filter(({ name }) => /skill/.test(name));
   const dispatcher = createDispatcher({
     host: "stage",
     tools,

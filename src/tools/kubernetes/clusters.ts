@@ -1,0 +1,18 @@
+import type { KubernetesSettings } from "./integration.ts";
+import { inCluster, type Kubeconfig, readKubeconfig } from "./kubeconfig.ts";
+
+/** The clusters that the settings name. */
+export function clustersIn({ kubeconfig, host, port, contexts }: KubernetesSettings): Kubeconfig {
+  if (kubeconfig === undefined) {
+    const own = host === undefined ? undefined : inCluster(host, port);
+    return { clusters: own === undefined ? [] : [own], current: own?.name ?? "", problems: [] };
+  }
+  const read = readKubeconfig(kubeconfig);
+  const missing = contexts.filter((name) => read.clusters.every((each) => each.name !== name));
+  const clusters = read.clusters.filter(
+    ({ name }) => contexts.length === 0 || contexts.includes(name),
+  );
+  const problems = [...read.problems, ...missing.map((name) => `there is no context ${name}`)];
+  const isThere = clusters.some(({ name }) => name === read.current);
+  return { clusters, current: isThere ? read.current : (clusters[0]?.name ?? ""), problems };
+}

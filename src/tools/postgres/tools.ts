@@ -1,0 +1,18 @@
+import type { Tool } from "../tool.ts";
+import { createDiagnose } from "./diagnose.ts";
+import { createEndSession } from "./end-session.ts";
+import { createQuery } from "./query.ts";
+import { createStatements } from "./statements.ts";
+import { createTables } from "./tables.ts";
+import type { PostgresParts } from "./parts.ts";
+
+/** Every tool of PostgreSQL. Sessions are ended on `admins` alone. */
+export function createTools(readers: PostgresParts, admins: PostgresParts): readonly Tool[] {
+  return [
+    createDiagnose(readers),
+    createStatements(readers),
+    createTables(readers),
+    createQuery(readers),
+    ...(Object.keys(admins.databases).length > 0 ? [createEndSession(admins)] : []),
+  ];
+}
