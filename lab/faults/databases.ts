@@ -86,7 +86,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       about: "idle sessions take every connection that PostgreSQL has",
       named: { ask: "run postgres_diagnose", says: /connection slots are reserved/ },
     },
-    Array.from({ length: 26 }, () => "SELECT 1"),
+    Array.from({ length: 29 }, () => "SELECT 1"),
   ),
   {
     name: "replication-slot",

@@ -56,6 +56,7 @@ export const postgres: Part = {
       await shop.end();
     }
     lab.state.variables["POSTGRES_URL"] = `postgres://watcher@127.0.0.1:${port}/shop`;
+    lab.state.variables["POSTGRES_ADMIN_URL"] = `postgres://postgres@127.0.0.1:${port}/shop`;
   },
 };
 

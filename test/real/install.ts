@@ -11,6 +11,7 @@ export function setup(): void {
     "prometheus-node-exporter": "prometheus-node-exporter",
     "victoria-metrics": "victoria-metrics",
     "rabbitmq-server": "rabbitmq-server",
+    postgresql: "/usr/lib/postgresql/15/bin/postgres",
     ...(hasKubernetes && { "etcd-server": "etcd" }),
   });
   if (!hasKubernetes) {

@@ -67,7 +67,7 @@ export function createDiagnose(parts: PostgresParts) {
       } catch (error) {
         const refused = refusalOf(error, name);
         if (refused === undefined) throw error;
-        return { text: "", findings: [refused] };
+        return { text: "", findings: [refused], failed: true };
       }
     },
   });

@@ -12,7 +12,10 @@ import { databaseFor, nameOf, number, oneStatement, type PostgresParts, text } f
 const SESSION = `
 SELECT pid, usename AS user, datname AS database, application_name AS app, client_addr::text AS client, state, query,
   backend_start::text AS started, extract(epoch FROM now() - state_change)::float8 AS state_s,
-  (SELECT count(*)::int FROM pg_stat_activity w WHERE s.pid = ANY(pg_blocking_pids(w.pid))) AS holds_up
+  (WITH RECURSIVE waiting AS (
+    SELECT w.pid FROM pg_stat_activity w WHERE s.pid = ANY(pg_blocking_pids(w.pid))
+    UNION SELECT w.pid FROM pg_stat_activity w JOIN waiting ON waiting.pid = ANY(pg_blocking_pids(w.pid))
+  ) SELECT count(*)::int FROM waiting) AS holds_up
 FROM pg_stat_activity s WHERE pid = $1 AND backend_type = 'client backend'`;
 
 const WAYS = {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { fromEnv, fromYaml } from "../../core/settings.ts";
-import { ONLY } from "../instances.ts";
+import { ONLY, proofsOf } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 import type { Database } from "./client.ts";
 import type { PostgresParts } from "./parts.ts";
@@ -95,6 +95,12 @@ export const postgres = defineIntegration({
     url === undefined && Object.keys(named).length === 0
       ? "POSTGRES_URL is not set, and integrations.postgres names no server"
       : undefined,
+  proofs: ({ url, named }) =>
+    proofsOf(
+      "postgres",
+      { ...(url !== undefined && { [ONLY]: url }), ...named },
+      { tool: "postgres_diagnose", args: {} },
+    ),
   async tools({ url, admin, named }, { variable: valueOf }) {
     const several = Object.entries(named);
     const readers = partsOf([

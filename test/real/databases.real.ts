@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DATABASE_FAULTS } from "../../lab/faults/databases.ts";
 import { type Lab, openLab, removeLab } from "../../lab/lab.ts";
-import { redis } from "../../lab/parts/databases.ts";
+import { postgres, redis } from "../../lab/parts/databases.ts";
 import { rabbitmq } from "../../lab/parts/queues.ts";
 import { Program } from "../fakes/program.ts";
 
-/** A real RabbitMQ and a real Redis of the lab: each fault is named by one command, and gone when it is mended. */
+/** A real PostgreSQL, RabbitMQ and Redis of the lab: each fault is named by one command, and gone when it is mended. */
 
-const PARTS = [redis, rabbitmq];
+const PARTS = [postgres, redis, rabbitmq];
 const FAULTS = DATABASE_FAULTS.filter(({ parts }) =>
   parts.every((name) => PARTS.some((part) => part.name === name)),
 );
@@ -19,7 +19,7 @@ let lab: Lab;
 let program: Program;
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), "wk-lab-"));
-  // RabbitMQ runs as an account of its own.
+  // PostgreSQL and RabbitMQ run as accounts of their own.
   chmodSync(folder, 0o755);
   lab = openLab(folder);
   for (const part of PARTS) await part.start(lab);
@@ -35,14 +35,34 @@ test.each(FAULTS)("$name is named: $about", async (fault) => {
   const found = async () => (await program.run(["ask", ask])).out;
   expect(await found()).not.toMatch(says);
   await fault.break(lab);
-  // RabbitMQ counts every five seconds.
-  await expect.poll(found).toMatch(says);
-  await fault.mend(lab);
+  try {
+    // RabbitMQ counts every five seconds.
+    await expect.poll(found).toMatch(says);
+  } finally {
+    await fault.mend(lab);
+  }
   await expect.poll(found).not.toMatch(says);
 });
 
-test("doctor proves both connections", async () => {
+test("the card of a session that is to end shows whose it is, what it does and who waits for it", async () => {
+  const storm = FAULTS.find(({ name }) => name === "lock-storm");
+  await storm?.break(lab);
+  try {
+    const found = async () => (await program.run(["ask", "run postgres_diagnose"])).out;
+    await expect.poll(found).toContain("it holds locks that 6 sessions wait for");
+    const [, pid = ""] = /Fix: postgres_end_session pid=(\d+)/.exec(await found()) ?? [];
+    const { code, err } = await program.run(["ask", `run postgres_end_session pid=${pid}`]);
+    expect(code).toBe(3);
+    expect(err).toContain("UPDATE orders SET total = 0 WHERE id = 1");
+    expect(err.replaceAll(/[\s│]+/g, " ")).toContain("6 sessions wait for it.");
+  } finally {
+    await storm?.mend(lab);
+  }
+});
+
+test("doctor proves every connection", async () => {
   const { out } = await program.run(["doctor"]);
   expect(out).toMatch(/^ok +rabbitmq +RabbitMQ 3/m);
   expect(out).toMatch(/^ok +redis +Redis [67]/m);
+  expect(out).toMatch(/^ok +postgres +PostgreSQL 1\d/m);
 });
