@@ -144,6 +144,8 @@ export const appends = {
     files: z.array(resultImage).optional(),
     findings: findings.optional(),
     gaps: gaps.optional(),
+    /** The call that takes it back exactly. */
+    undo: z.strictObject({ tool: z.string(), args: z.record(z.string(), json) }).optional(),
     /** The click or message that answered the question which this call was. */
     answers: z.string().optional(),
     ms: count.optional(),

@@ -30,3 +30,10 @@ export function isJson(value: unknown, depth = MAX_DEPTH): value is Json {
   if (typeof value !== "object" || depth === 0 || Object.hasOwn(value, "__proto__")) return false;
   return Object.values(value).every((inner) => isJson(inner, depth - 1));
 }
+
+/** Every text in it, keys too. Not its JSON: an escape such as `\\n` would join its letter to the next word. */
+export function textsIn(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
+}

@@ -13,6 +13,13 @@ export interface PreparedCall {
   digest: string;
 }
 
+/** The call that takes another one back exactly, with the values from before. */
+export interface ReverseCall {
+  tool: string;
+  /** Internal ones included, such as the state that has to stand there for it to be run. */
+  args: JsonObject;
+}
+
 /** How a call that was run here ended, safe to store and show. */
 export interface ToolResult {
   outcome: Outcome;
@@ -23,5 +30,7 @@ export interface ToolResult {
   files: FileRef[];
   findings: Finding[];
   gaps: Gap[];
+  /** Only of what is done. */
+  undo?: ReverseCall | undefined;
   ms: number;
 }

@@ -1,3 +1,5 @@
+import { inCodeBlock } from "../core/edit.ts";
+
 /**
  * What is done to text before a person or a model sees it: `encodeText` to everything that leaves this program or is
  * stored, `exactText` to what is approved as it is. Cut with `capText` only afterwards: half a secret is not found.
@@ -124,6 +126,11 @@ export function exactText(text: string): string {
     if (next === "u") return looksLikeOurs(text, offset + 2) ? "\\u{5c}u" : token;
     return `\\u{5c}${escaped(next)}`;
   });
+}
+
+/** Bytes of arguments as a card shows them. */
+export function shownBytes(args: object): number {
+  return Buffer.byteLength(inCodeBlock(exactText(JSON.stringify(args))));
 }
 
 const SCRIPTS =

@@ -1,6 +1,6 @@
 import { type Action, isOpen } from "./action.ts";
 import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
-import type { PreparedCall, ToolResult } from "../core/tool-call.ts";
+import type { PreparedCall, ReverseCall, ToolResult } from "../core/tool-call.ts";
 import type { StepOf } from "./decide.ts";
 import type { Surroundings } from "./surroundings.ts";
 import {
@@ -131,7 +131,7 @@ export function finishedDraft(
 
 export function finishedDrafts(
   call: Call,
-  { outcome, text, ms, artifacts, files, findings, gaps }: ToolResult,
+  { outcome, text, ms, artifacts, files, findings, gaps, undo }: ToolResult,
 ): Draft<AppendKind>[] {
   const finished = {
     ...finishedDraft(call, outcome, text),
@@ -140,6 +140,7 @@ export function finishedDrafts(
     ...(files.length > 0 && { files }),
     ...(findings.length > 0 && { findings }),
     ...(gaps.length > 0 && { gaps }),
+    ...(undo !== undefined && { undo }),
   };
   return outcome === "unknown" ? [finished, unknownNotice(call, text)] : [finished];
 }
@@ -165,17 +166,23 @@ export function lapsedDrafts(call: Call): Draft<AppendKind>[] {
 /** What was found of a call whose worker died. */
 export type Recovery =
   /** By its tool, where it is not run again. */
-  | { kind: "verified"; verdict: "done" | "not done" | "unknown"; evidence: string }
+  | {
+      kind: "verified";
+      verdict: "done" | "not done" | "unknown";
+      evidence: string;
+      undo?: ReverseCall | undefined;
+    }
   /** A read that is not run again either, and why. */
   | { kind: "blocked" | "cancelled"; text: string };
 
 export function recoveryDrafts(call: Call, recovery: Recovery): Draft<AppendKind>[] {
   if (recovery.kind !== "verified") return [recoveredDraft(call, recovery.kind, recovery.text)];
-  const { verdict, evidence } = recovery;
+  const { verdict, evidence, undo } = recovery;
   const isDone = verdict === "done";
   const text = phrases.recoveredResult(call, isDone, evidence);
   const finished = recoveredDraft(call, isDone ? "ok" : "unknown", text);
-  return isDone ? [finished] : [finished, unknownNotice(call, text)];
+  if (!isDone) return [finished, unknownNotice(call, text)];
+  return [{ ...finished, ...(undo !== undefined && { undo }) }];
 }
 
 function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {

@@ -84,12 +84,17 @@ export function createDispatcher(parts: DispatchParts) {
     /**
      * Checks the arguments and fixes what they point to, and where the call is for a machine that this is the one. The breaker
      * is asked here and in `revalidate`, not in `run`: by then the call is written down as started. A call that it refuses is
-     * "blocked", whatever its effect.
+     * "blocked", whatever its effect. `by`: a person or a model; the bot itself may fill internal arguments.
      * @throws BotError TOOL_UNKNOWN, INPUT_INVALID, PRECHECK_FAILED, NOT_AVAILABLE, CIRCUIT_OPEN or what the tool's pin
      * throws
      */
-    async prepare(name: string, asked: JsonObject, signal: AbortSignal): Promise<Prepared> {
-      const prepared = await prepareCall(parts, findKnown(name), asked, signal);
+    async prepare(
+      name: string,
+      asked: JsonObject,
+      signal: AbortSignal,
+      by: "person" | "bot" = "person",
+    ): Promise<Prepared> {
+      const prepared = await prepareCall(parts, findKnown(name), { asked, by }, signal);
       breaker.admit(name, prepared.digest);
       return prepared;
     },

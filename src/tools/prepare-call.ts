@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as z from "zod";
-import type { Effect, Json, JsonObject, Preview } from "../core/entry.ts";
+import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
+import { textsIn } from "../core/json.ts";
 import { suggest } from "../core/suggest.ts";
 import { within } from "../core/time-limit.ts";
 import type { PreparedCall } from "../core/tool-call.ts";
@@ -64,10 +65,10 @@ export function whyElsewhere(
 export async function prepareCall(
   parts: CallParts,
   tool: Tool,
-  asked: JsonObject,
+  { asked, by }: { asked: JsonObject; by: "person" | "bot" },
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const given = await check(tool, asked, "person");
+  const given = await check(tool, asked, by);
   const host = tool.hostBound === true ? parts.host : undefined;
   const args = host === undefined ? given : { ...given, host: given["host"] ?? host };
   const elsewhere = whyElsewhere(parts, tool, args);
@@ -114,13 +115,6 @@ export async function previewOf(
   const warning = confusables(textsIn(args).join("\n"));
   const lines = warning === undefined ? [] : [{ label: "Look closely", value: warning }];
   return encodePreview({ ...preview, lines: [...lines, ...preview.lines] }, parts.encoder.encode);
-}
-
-/** Every text in the arguments, keys too. Not their JSON: an escape such as `\\n` would join its letter to the next word. */
-function textsIn(value: Json): string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
 }
 
 function encodePreview(preview: Preview, encode: (text: string) => string): Preview {

@@ -3,12 +3,13 @@ import { isBotError, messageOf } from "../core/errors.ts";
 import { type Finding, type Gap, keptFindings, keptGaps, withFindings } from "../core/finding.ts";
 import { capText } from "../core/text.ts";
 import { within } from "../core/time-limit.ts";
-import type { ToolResult } from "../core/tool-call.ts";
+import type { ReverseCall, ToolResult } from "../core/tool-call.ts";
 import { orUnchecked } from "../security/encoder.ts";
 import type { Breaker } from "./breaker.ts";
 import { keepImages } from "./images.ts";
 import { type CallParts, effectOf } from "./prepare-call.ts";
 import { retryConnection } from "./retry.ts";
+import { keptReverse } from "./reverse.ts";
 import { createContext } from "./tool-context.ts";
 import type { Asker, Asking, Tool, ToolImage, Verdict } from "./tool.ts";
 
@@ -38,6 +39,7 @@ interface Ended {
   images?: readonly ToolImage[];
   findings?: readonly Finding[] | undefined;
   gaps?: readonly Gap[] | undefined;
+  undo?: ReverseCall | undefined;
 }
 
 /** Runs it, with its result made safe to store. Never throws. */
@@ -54,13 +56,16 @@ export async function runCall(
   const { aside, encode } = parts.encoder;
   const findings = keptFindings(ended.findings ?? [], encode);
   const gaps = keptGaps(ended.gaps ?? [], encode);
-  const told = withFindings(ended.text, { findings, gaps });
+  const reverse = keptReverse(ended.outcome === "ok" ? ended.undo : undefined, parts.encoder);
+  const noted = reverse.why === undefined ? ended.text : `${ended.text}\n${reverse.why}`;
+  const told = withFindings(noted, { findings, gaps });
   const said = tool.hostBound === true ? `${parts.host} · ${told}` : told;
   const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
   const encoded = [await orUnchecked(aside.encode(said)), ...left].join("\n");
   const text = capText(encoded, MAX_RESULT_BYTES);
   const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
-  return { outcome: ended.outcome, text, artifacts, files, findings, gaps, ms };
+  const { undo } = reverse;
+  return { outcome: ended.outcome, text, artifacts, files, findings, gaps, undo, ms };
 }
 
 /** The end of a call that was never begun. */
@@ -91,9 +96,10 @@ async function attempt(
     breaker.succeeded(tool.name);
     if (output.failed === true) return { ...output, outcome: "error" };
     if (tool.verify === undefined) return { ...output, outcome: "ok" };
-    const { verdict, evidence } = await verify(parts, tool, args, options);
+    const { verdict, evidence, undo } = await verify(parts, tool, args, options);
     const seen = verdict === "done" ? "Verified" : "NOT verified";
-    return { ...output, outcome: "ok", text: `${output.text}\n${seen}: ${evidence}` };
+    const text = `${output.text}\n${seen}: ${evidence}`;
+    return { ...output, outcome: "ok", text, undo: output.undo ?? undo };
   } catch (error) {
     breaker.failed(tool.name, error);
     return failure(effectOf(tool, args), error, signal);
@@ -122,7 +128,8 @@ export async function verify(
     const verdict = await within(VERIFY_MS, signal, read, 0);
     if (verdict === undefined)
       return { verdict: "unknown", evidence: "not possible with this tool" };
-    return { ...verdict, evidence: encode(verdict.evidence) };
+    const { undo } = keptReverse(verdict.undo, parts.encoder);
+    return { ...verdict, evidence: encode(verdict.evidence), undo };
   } catch (error) {
     return { verdict: "unknown", evidence: `the check failed: ${encode(messageOf(error))}` };
   }

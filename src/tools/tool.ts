@@ -5,6 +5,7 @@ import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import type { ImageType } from "../core/file-type.ts";
 import type { Finding, Gap } from "../core/finding.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import type { ReverseCall } from "../core/tool-call.ts";
 import type { Dialed } from "../net/dial.ts";
 import type { Endpoint, HttpCall, HttpResponse } from "./http.ts";
 
@@ -139,6 +140,11 @@ export interface ToolOutput {
   findings?: readonly Finding[];
   /** What could not be seen, and what would help: said behind the text. */
   gaps?: readonly Gap[];
+  /**
+   * Of what was changed, the exact reverse: people are offered it once, on a card of its own. Its precheck has to refuse it
+   * unless the world is as this call left it. Not kept where its texts hold a secret or no card could show it whole.
+   */
+  undo?: ReverseCall | undefined;
   /** True when the tool did its work and the work failed, such as a command that exits with 1. */
   failed?: boolean;
 }
@@ -147,6 +153,8 @@ export interface ToolOutput {
 export interface Verdict {
   verdict: "done" | "not done" | "unknown";
   evidence: string;
+  /** As a result has it, for a call whose result was lost; only with `done`. */
+  undo?: ReverseCall | undefined;
 }
 
 /**

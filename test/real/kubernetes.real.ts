@@ -146,8 +146,8 @@ describe("an incident", () => {
     await settled(2);
     expect((await run("overview", { namespace: "shop" })).text).toMatch(/^Nothing is unhealthy/);
     // What has become revision 3 is taken back to 2, by the very call that the card's undo makes.
-    const { reverse } = await takeBack(dispatcher, "kubernetes_undo_rollout", back.prepared.args);
-    expect(reverse.args).toMatchObject({ revision: 2 });
+    await takeBack(dispatcher, back.undo);
+    expect(back.undo?.args).toMatchObject({ revision: 2 });
     await expect.poll(async () => (await run("rollout", WEB)).text).toContain("4 (now)");
     await run("undo_rollout", WEB);
     await settled(2);
@@ -158,9 +158,9 @@ describe("an incident", () => {
     const scaled = await run("scale", { ...WEB, replicas: 3 });
     expect(scaled.text).toContain("deployment/web: spec.replicas: 2 → 3\nVerified");
     await settled(3);
-    await takeBack(dispatcher, "kubernetes_scale", scaled.prepared.args);
+    await takeBack(dispatcher, scaled.undo);
     await settled(2);
-    await expect(takeBack(dispatcher, "kubernetes_scale", scaled.prepared.args)).rejects.toThrow(
+    await expect(takeBack(dispatcher, scaled.undo)).rejects.toThrow(
       /has changed since it was shown/,
     );
 
@@ -174,7 +174,7 @@ describe("an incident", () => {
       patch: { metadata: { labels: { tier: "front" } }, spec: { paused: true } },
     });
     expect(patched.text).toContain("Verified");
-    await takeBack(dispatcher, "kubernetes_patch", patched.prepared.args);
+    await takeBack(dispatcher, patched.undo);
     const { text } = await run("get", {
       kind: "deploy",
       name: "web",
@@ -195,7 +195,7 @@ describe("an incident", () => {
     const { run, dispatcher } = admin();
     const cordoned = await run("cordon", { node: "n2", action: "cordon" });
     expect(cordoned.text).toContain("Verified: n2 takes no new pods.");
-    await takeBack(dispatcher, "kubernetes_cordon", cordoned.prepared.args);
+    await takeBack(dispatcher, cordoned.undo);
     const budget = {
       apiVersion: "policy/v1beta1",
       kind: "PodDisruptionBudget",
@@ -209,7 +209,7 @@ describe("an incident", () => {
     const drained = await run("drain", { node: "n1" });
     expect(drained.preview?.blastRadius).toContain("2 of 2 ready pods of ReplicaSet");
     expect(drained.text).toMatch(/^n1 is cordoned; 2 pods evicted\.\nVerified/);
-    await takeBack(dispatcher, "kubernetes_drain", drained.prepared.args);
+    await takeBack(dispatcher, drained.undo);
     expect((await run("get", { kind: "nodes" })).text).not.toContain("SchedulingDisabled");
     await settled(2);
   });

@@ -3,12 +3,14 @@ import { BotError } from "../../core/errors.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { tryDuration } from "../../core/past.ts";
 import { counted, inQuotes } from "../../core/text.ts";
+import type { ReverseCall } from "../../core/tool-call.ts";
 import { severityOf } from "../labels.ts";
+import { formatMoment } from "../moment.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { meantBy } from "./alerts.ts";
-import { type Alert, createAlertmanager, TOOL_TIMEOUT_MS } from "./api.ts";
-import { type Instances, matchersField } from "./fields.ts";
+import { type Alert, createAlertmanager, type Silence, TOOL_TIMEOUT_MS } from "./api.ts";
+import { type Instances, matchersField, MAX_COMMENT } from "./fields.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import {
   areSame,
@@ -42,17 +44,28 @@ export function createSilence(instances: Instances) {
         .max(20)
         .describe("How long, from approval on")
         .meta({ examples: ["2h"] }),
-      comment: z.string().regex(/\S/, "is empty").max(500).describe("Why, for whoever finds it"),
+      comment: z
+        .string()
+        .regex(/\S/, "is empty")
+        .max(MAX_COMMENT)
+        .describe("Why, for whoever finds it"),
+      /** Of a silence that was ended and is made again, ms since 1970: then these count, not the duration. */
+      span: z
+        .strictObject({ startsAt: z.int(), endsAt: z.int() })
+        .optional()
+        .meta({ internal: true }),
       ...instanceArgument(instances),
     }),
     effect: "write",
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     resource: ({ matchers }) => `silence ${matchers.toSorted().join(" ")}`,
-    async precheck({ matchers: written, duration, instance }, ctx) {
+    async precheck({ matchers: written, duration, span, instance }, ctx) {
       const matchers = readMatchers(written);
       checkMatchSomething(matchers);
-      durationOf(duration);
+      if (span === undefined) durationOf(duration);
+      else if (span.endsAt <= Date.now())
+        throw new BotError("PRECHECK_FAILED", `It would have ended ${formatMoment(span.endsAt)}.`);
       const silences = await open(ctx, instance).silences();
       const same = silences.find(
         (each) => each.state === "active" && areSame(each.matchers, matchers),
@@ -62,7 +75,7 @@ export function createSilence(instances: Instances) {
       const text = `These alerts are silenced already, by ${same.id} until ${until}.`;
       throw new BotError("PRECHECK_FAILED", text);
     },
-    async preview({ matchers: written, duration, comment, instance }, ctx) {
+    async preview({ matchers: written, duration, comment, span, instance }, ctx) {
       const matchers = readMatchers(written);
       const server = open(ctx, instance);
       const [hidden, all] = await Promise.all([server.alerts(matchers), server.alerts([])]);
@@ -70,7 +83,9 @@ export function createSilence(instances: Instances) {
       return {
         lines: [
           { label: "Silences", value: matchersText({ matchers }) },
-          { label: "For", value: `${formatElapsed(durationOf(duration))} from approval on` },
+          span === undefined
+            ? { label: "For", value: `${formatElapsed(durationOf(duration))} from approval on` }
+            : { label: "Until", value: `${untilText(span.endsAt, Date.now())}, as before` },
           { label: "Because", value: comment },
         ],
         blastRadius: [blastText(hidden, all, ctx), ...near].join(" "),
@@ -85,20 +100,34 @@ export function createSilence(instances: Instances) {
           evidence: "no silence of these matchers and this comment was made since.",
         };
       const until = untilText(found.endsAt, Date.now());
-      return { verdict: "done", evidence: `silence ${found.id} is ${found.state} until ${until}.` };
+      const evidence = `silence ${found.id} is ${found.state} until ${until}.`;
+      return { verdict: "done", evidence, undo: endingOf(found, instance) };
     },
-    run: ({ matchers: written, duration, comment, instance }, ctx) =>
+    run: ({ matchers: written, duration, comment, span, instance }, ctx) =>
       orRefused(async () => {
         const matchers = readMatchers(written);
         const server = open(ctx, instance);
-        const startsAt = Date.now();
-        const endsAt = startsAt + durationOf(duration);
+        const now = Date.now();
+        const startsAt = Math.max(now, span?.startsAt ?? now);
+        const endsAt = span?.endsAt ?? now + durationOf(duration);
         const createdBy = `${ctx.asker?.name ?? "somebody"} (Watchkeeper)`;
         const id = await server.create({ matchers, createdBy, comment, startsAt, endsAt });
         const shown = matchers.map(matcherText).join(", ");
-        return { text: `Silenced {${shown}} until ${untilText(endsAt, startsAt)}. Its id: ${id}` };
+        return {
+          text: `Silenced {${shown}} until ${untilText(endsAt, now)}. Its id: ${id}`,
+          undo: endingOf({ id, endsAt }, instance),
+        };
       }),
   });
+}
+
+/** Ends it, unless somebody has changed until when it holds. */
+function endingOf(
+  { id, endsAt }: Pick<Silence, "id" | "endsAt">,
+  instance: string | undefined,
+): ReverseCall {
+  const on = instance === undefined ? {} : { instance };
+  return { tool: "alertmanager_expire_silence", args: { id, until: endsAt, ...on } };
 }
 
 /** @throws BotError INPUT_INVALID */

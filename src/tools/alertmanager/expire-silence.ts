@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
+import type { ReverseCall } from "../../core/tool-call.ts";
 import { clip } from "../labels.ts";
 import { formatMoment } from "../moment.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { type Alertmanager, createAlertmanager, type Silence, TOOL_TIMEOUT_MS } from "./api.ts";
-import { type Instances } from "./fields.ts";
+import { type Instances, MAX_COMMENT, MAX_MATCHERS } from "./fields.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import { matcherText } from "./matchers.ts";
 import { groupsOf, groupText, matchersText, untilText } from "./shown.ts";
@@ -22,14 +23,19 @@ export function createExpireSilence(instances: Instances) {
     description: "Ends a silence now: the alerts that it hides notify people again.",
     input: z.strictObject({
       id: z.uuid().describe("The silence's id, from alertmanager_silences"),
+      /** Until when it held as it was made, ms since 1970, where that is to be taken back. */
+      until: z.int().optional().meta({ internal: true }),
       ...instanceArgument(instances),
     }),
     effect: "write",
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     resource: ({ id }) => `silence ${id}`,
-    async precheck({ id, instance }, ctx) {
-      await standing(open(ctx, instance), id);
+    async precheck({ id, until, instance }, ctx) {
+      const { endsAt } = await standing(open(ctx, instance), id);
+      if (until === undefined || endsAt === until) return;
+      const text = `Somebody has changed silence ${id} since: it now holds until ${untilText(endsAt, Date.now())}.`;
+      throw new BotError("PRECHECK_FAILED", text);
     },
     async preview({ id, instance }, ctx) {
       const server = open(ctx, instance);
@@ -50,7 +56,10 @@ export function createExpireSilence(instances: Instances) {
           only.length === 0
             ? "No alert that fires now is hidden by it alone."
             : `${counted(only.length, "firing alert")} will notify again: ${names}.`,
-        undo: `Can be undone: ${reverseText(silence, now)}.`,
+        undo:
+          reverseOf(silence, instance) === undefined
+            ? "Can't be undone from here: its comment or its matchers are too long."
+            : "Can be undone: the same silence is made again until the same end.",
       };
     },
     async verify({ id, instance }, ctx) {
@@ -67,7 +76,7 @@ export function createExpireSilence(instances: Instances) {
         const silence = await standing(server, id);
         await server.expire(id);
         const matchers = clip(matchersText(silence), 400, ctx.encoder);
-        return { text: `Ended the silence ${matchers}. Undo: ${reverseText(silence, Date.now())}` };
+        return { text: `Ended the silence ${matchers}.`, undo: reverseOf(silence, instance) };
       }),
   });
 }
@@ -81,9 +90,20 @@ async function standing(server: Alertmanager, id: string): Promise<Silence> {
   throw new BotError("PRECHECK_FAILED", text);
 }
 
-/** The call that would make the same silence again until the same end. */
-function reverseText({ matchers, endsAt, comment }: Silence, now: number): string {
-  const minutes = Math.max(1, Math.round((endsAt - now) / 60_000));
-  const written = JSON.stringify(matchers.map(matcherText));
-  return `alertmanager_silence matchers=${written} duration=${minutes}m comment=${JSON.stringify(comment)}`;
+/** Makes the same silence again, until the same end; undefined where it is not one that can be made from here. */
+function reverseOf(
+  { matchers, startsAt, endsAt, comment }: Silence,
+  instance: string | undefined,
+): ReverseCall | undefined {
+  if (comment.trim() === "" || comment.length > MAX_COMMENT || matchers.length > MAX_MATCHERS)
+    return undefined;
+  const minutes = Math.max(1, Math.round((endsAt - Date.now()) / 60_000));
+  const args = {
+    matchers: matchers.map(matcherText),
+    duration: `${minutes}m`,
+    comment,
+    span: { startsAt, endsAt },
+    ...(instance !== undefined && { instance }),
+  };
+  return { tool: "alertmanager_silence", args };
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import type { Effect, JsonObject, Preview } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
+import type { ReverseCall } from "../../core/tool-call.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput, type Verdict } from "../tool.ts";
 import type { Api, Place, Write } from "./client.ts";
 import { apiFor, changedBy, type Clusters, endpointsOf, inputOf } from "./cluster-tool.ts";
@@ -22,12 +23,6 @@ export type ChangeInput<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>> & {
   instance?: string | undefined;
   before?: Pinned | undefined;
 };
-
-/** A call that takes another back. */
-interface Reverse {
-  tool: string;
-  args: JsonObject;
-}
 
 export interface Request {
   place: Place;
@@ -82,16 +77,11 @@ export interface Change<S extends z.ZodRawShape, I = ChangeInput<S>> {
 
 const CHANGE_MS = 30_000;
 
-/** A tool whose call is undone by another, given what was pinned. */
-export interface ChangeTool<I> extends Tool<I> {
-  undo(input: I): Reverse | undefined;
-}
-
 /** A tool that changes one object: shown by the server's own dry run, done to the very object that was shown, read back. */
 export function defineChange<S extends z.ZodRawShape>(
   clusters: Clusters,
   change: Change<S>,
-): ChangeTool<ChangeInput<S>> {
+): Tool<ChangeInput<S>> {
   type I = ChangeInput<S>;
   const { name, summary, description, effect, timeoutMs = CHANGE_MS, effectOf } = change;
   const input = inputOf(clusters, { ...change.shape, before: pinned });
@@ -121,7 +111,7 @@ export function defineChange<S extends z.ZodRawShape>(
     });
   }
 
-  const tool: ChangeTool<I> = {
+  return defineTool<I>({
     name,
     summary,
     description,
@@ -146,13 +136,15 @@ export function defineChange<S extends z.ZodRawShape>(
     async run(given, ctx) {
       try {
         const step = await begin(given, ctx, changedBy(clusters, ctx));
-        if (change.carryOut !== undefined) return await change.carryOut(step, ctx);
+        const undo = reverseOf(change, given);
+        if (change.carryOut !== undefined) return { ...(await change.carryOut(step, ctx)), undo };
         const { place, write } = await change.request(step);
         const before = write.method === "DELETE" ? step.workload.object : await step.api.get(place);
         const after = await step.api.write(place, write);
         const changes = write.method === "DELETE" ? ["deleted"] : changeLines(before, after);
         return {
           text: `${refText(step.workload)}: ${changes.slice(0, 10).join("; ") || "nothing changed"}`,
+          undo,
         };
       } catch (error) {
         if (!isRefusal(error)) throw error;
@@ -162,12 +154,10 @@ export function defineChange<S extends z.ZodRawShape>(
     async verify(given, ctx, startedAt) {
       const api = apiFor(clusters, given, ctx);
       const workload = await change.find(given, api).catch(absent);
-      return change.verify({ input: given, api, workload, startedAt, now: Date.now() });
+      const seen = await change.verify({ input: given, api, workload, startedAt, now: Date.now() });
+      return seen.verdict === "done" ? { ...seen, undo: reverseOf(change, given) } : seen;
     },
-    undo: (given) => reverseOf(change, given),
-  };
-  defineTool(tool);
-  return tool;
+  });
 }
 
 function absent(error: unknown): undefined {
@@ -204,7 +194,7 @@ function jsonOf(value: object): JsonObject {
 function reverseOf<S extends z.ZodRawShape>(
   { name, undo }: Change<S>,
   given: ChangeInput<S>,
-): Reverse | undefined {
+): ReverseCall | undefined {
   const { before } = given;
   const reverse = before === undefined ? undefined : undo?.(given, before.values);
   if (before === undefined || reverse === undefined) return undefined;

@@ -8,8 +8,8 @@ import {
 import { type Action, editedArgs } from "../../thread/action.ts";
 import type { Ask, Decision } from "../../approvals/policy.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
-import { exactText } from "../../security/sanitize.ts";
-import { inCodeBlock, MAX_ARGS_BYTES } from "../../core/edit.ts";
+import { exactText, shownBytes } from "../../security/sanitize.ts";
+import { MAX_ARGS_BYTES } from "../../core/edit.ts";
 import { capText, counted } from "../../core/text.ts";
 import type { Entry, JsonObject, Preview } from "../../core/entry.ts";
 import { messageOf } from "../../core/errors.ts";
@@ -217,7 +217,7 @@ async function tooFew(
 }
 
 function tooLong(args: JsonObject): string | undefined {
-  const shown = Buffer.byteLength(inCodeBlock(exactText(JSON.stringify(args))));
+  const shown = shownBytes(args);
   if (shown <= MAX_ARGS_BYTES) return undefined;
   return `The action is too long to be shown whole (${shown} bytes, at most ${MAX_ARGS_BYTES}), so it cannot be approved. Make it shorter, for example with a script file.`;
 }

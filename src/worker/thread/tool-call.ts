@@ -2,7 +2,7 @@ import { workKey } from "../../thread/work-keys.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { argsOf, askerIn, type Call } from "../../thread/state.ts";
 import type { ToolResult } from "../../core/tool-call.ts";
-import type { Asker } from "../../tools/tool.ts";
+import type { Asker, Verdict } from "../../tools/tool.ts";
 import { conclude } from "./conclude.ts";
 import { putOff, runInBackground } from "../background.ts";
 import { ensureLive } from "../lease.ts";
@@ -97,10 +97,10 @@ export const recover: Learn<"recover"> = async (ctx, step, signal) => {
   const { started, tool, action } = call;
   if (started === undefined) return async () => {};
   if (started.effect === "read" && action === undefined) return runAgain(ctx, step, signal);
-  const { verdict, evidence } = ctx.thread.parked
-    ? { verdict: "unknown" as const, evidence: "not possible: its work crashed twice" }
+  const verified: Verdict = ctx.thread.parked
+    ? { verdict: "unknown", evidence: "not possible: its work crashed twice" }
     : await ctx.parts.dispatcher.verify(tool, argsOf(call), started.at, signal, askerOf(ctx, call));
-  return () => conclude(ctx, { ...step, facts: { kind: "verified", verdict, evidence } });
+  return () => conclude(ctx, { ...step, facts: { kind: "verified", ...verified } });
 };
 
 /** A call that was started cannot be put on a card. */

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/entry.ts";
+import type { ReverseCall } from "../../../src/core/tool-call.ts";
 import { createEncoder } from "../../../src/security/encoder.ts";
 import { alertmanager } from "../../../src/tools/alertmanager/integration.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
@@ -72,6 +73,12 @@ async function call(name: string, written: JsonObject) {
     run: () => tool.run(args, ctx),
     verify: (startedAt = Date.now()) => verify(args, ctx, startedAt),
   };
+}
+
+/** The call that takes another back. */
+async function callBack(undo: ReverseCall | undefined) {
+  if (undo === undefined) throw new Error("It has no reverse.");
+  return call(undo.tool.replace("alertmanager_", ""), undo.args);
 }
 
 const SILENCE = {
@@ -179,6 +186,32 @@ describe("creating a silence", () => {
     await expect(precheck()).rejects.toMatchObject({ code: "PRECHECK_FAILED" });
   });
 
+  test("is taken back by ending that very silence, also where only the read-back says so", async () => {
+    const { run: carryOut, verify } = await call("silence", SILENCE);
+    const startedAt = Date.now();
+    const { undo } = await carryOut();
+    const [made] = fake.silences;
+    const endsAt = Date.parse(made?.endsAt ?? "");
+    expect(undo).toEqual({
+      tool: "alertmanager_expire_silence",
+      args: { id: made?.id, until: endsAt },
+    });
+    expect((await verify(startedAt)).undo).toEqual(undo);
+    const back = await callBack(undo);
+    await back.precheck();
+    await back.run();
+    expect(Date.parse(made?.endsAt ?? "")).toBeLessThanOrEqual(Date.now());
+    await expect(back.precheck()).rejects.toThrow(/has ended already/);
+  });
+
+  test("is not taken back once somebody has changed until when it holds", async () => {
+    const { undo } = await (await call("silence", SILENCE)).run();
+    for (const made of fake.silences)
+      made.endsAt = new Date(Date.now() + 9 * HOUR_MS).toISOString();
+    const { precheck } = await callBack(undo);
+    await expect(precheck()).rejects.toThrow(/Somebody has changed silence .* \(in 9 h\)/);
+  });
+
   test("that would hide nothing says what was probably meant", async () => {
     const { preview } = await call("silence", { ...SILENCE, matchers: ["alertname=highlatency"] });
     expect((await preview()).blastRadius).toMatch(
@@ -208,23 +241,52 @@ describe("creating a silence", () => {
 });
 
 describe("ending a silence", () => {
-  test("shows which alerts notify again, ends it, reads it back, and says the call that undoes it", async () => {
-    fake.silences = [silence()];
+  test("shows which alerts notify again, ends it, reads it back, and is taken back by the same one until the same end", async () => {
+    const ended = silence();
+    const endsAt = Date.parse(ended.endsAt);
+    fake.silences = [ended];
     const { precheck, preview, run: carryOut, verify } = await call("expire_silence", { id: ID });
     await precheck();
     const card = await preview();
     expect(card.blastRadius).toBe(
       "1 firing alert will notify again: DiskFull severity=warning instance=db-1.",
     );
-    const undo =
-      'alertmanager_silence matchers=["alertname=\\"DiskFull\\""] duration=60m comment="new disk comes"';
-    expect(card.undo).toBe(`Can be undone: ${undo}.`);
+    expect(card.undo).toBe("Can be undone: the same silence is made again until the same end.");
     expect(await verify()).toMatchObject({ verdict: "not done" });
-    expect((await carryOut()).text).toContain(`Undo: ${undo}`);
+    const { undo } = await carryOut();
     expect(await verify()).toMatchObject({ verdict: "done" });
     await expect(precheck()).rejects.toMatchObject({
       message: expect.stringContaining("has ended already"),
     });
+
+    const back = await callBack(undo);
+    await back.precheck();
+    expect((await back.preview()).lines[1]).toEqual({
+      label: "Until",
+      value: expect.stringMatching(/\(in 1 h\), as before$/),
+    });
+    await back.run();
+    const [, again] = fake.silences;
+    expect(again).toMatchObject({ matchers: ended.matchers, comment: ended.comment });
+    expect(Date.parse(again?.endsAt ?? "")).toBe(endsAt);
+    await expect(back.precheck()).rejects.toThrow(/are silenced already/);
+  });
+
+  test.each([
+    ["says nothing why", { comment: " " }],
+    ["says too much", { comment: "x".repeat(600) }],
+  ])("that %s cannot be taken back from here, and the card says so", async (_, changes) => {
+    fake.silences = [silence(changes)];
+    const { preview, run: carryOut } = await call("expire_silence", { id: ID });
+    expect((await preview()).undo).toMatch(/^Can't be undone from here/);
+    expect((await carryOut()).undo).toBeUndefined();
+  });
+
+  test("whose time would be over is not made again", async () => {
+    const endsAt = Date.now() - 1;
+    const span = { startsAt: endsAt - HOUR_MS, endsAt };
+    const { precheck } = await call("silence", { ...SILENCE, span });
+    await expect(precheck()).rejects.toThrow(/would have ended/);
   });
 
   test("that is not there is refused", async () => {

@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../../src/core/entry.ts";
+import type { ReverseCall } from "../../../src/core/tool-call.ts";
 import { createNetwork } from "../../../src/net/dial.ts";
 import { createEncoder, type Encoder } from "../../../src/security/encoder.ts";
 import { createDispatcher, type Dispatcher } from "../../../src/tools/dispatch.ts";
-import type { ChangeTool } from "../../../src/tools/kubernetes/change-tool.ts";
-import { createContext } from "../../../src/tools/tool-context.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { ASKER } from "../../fakes/asker.ts";
 import { noWorld } from "../../fakes/tool-context.ts";
@@ -57,21 +56,11 @@ export function cardText(preview: Awaited<ReturnType<typeof call>>["preview"]): 
   return [...lines.map(({ label, value }) => `${label}: ${value}`), blastRadius, undo].join("\n");
 }
 
-/** Makes the call that takes this one back, as the program does: its checks, then itself. */
-export async function takeBack(dispatcher: Dispatcher, tool: string, args: object) {
-  const { undo } = changeOf(dispatcher, tool);
-  const reverse = undo(args);
-  if (reverse === undefined) throw new Error(`${tool} has no reverse.`);
-  const other = changeOf(dispatcher, reverse.tool);
-  const network = createNetwork({ allow: [], local: false });
-  const parts = { ...noWorld, network, encoder: createEncoder([]) };
-  const ctx = createContext(parts, other, { signal: quiet(), args: reverse.args });
-  await other.precheck?.(other.input.parse(reverse.args), ctx);
-  return { reverse, output: await other.run(other.input.parse(reverse.args), ctx) };
-}
-
-function changeOf(dispatcher: Dispatcher, name: string): ChangeTool<unknown> {
-  const tool = dispatcher.find(name);
-  if (tool === undefined || !("undo" in tool)) throw new Error(`${name} is not a change.`);
-  return tool as ChangeTool<unknown>;
+/** Makes the call that takes one back, as the program does: its checks, then itself. */
+export async function takeBack(dispatcher: Dispatcher, reverse: ReverseCall | undefined) {
+  if (reverse === undefined) throw new Error("It has no reverse.");
+  const { tool, args } = reverse;
+  const prepared = await dispatcher.prepare(tool, args, quiet(), "bot");
+  await dispatcher.preview(prepared, quiet());
+  return runPrepared(dispatcher, tool, prepared.args, quiet());
 }

@@ -11,7 +11,7 @@ const writes = (asked: { method: string; url: string }[]) =>
 describe("scaling", () => {
   test("shows the server's own dry run and the share of capacity, happens, is read back, and can be taken back once", async () => {
     const { run, fake, dispatcher } = await cluster();
-    const { preview, text, prepared } = await run("scale", { ...WEB, replicas: 5 });
+    const { preview, text, prepared, undo } = await run("scale", { ...WEB, replicas: 5 });
     expect(cardText(preview)).toContain("Change: spec.replicas: 2 → 5");
     expect(cardText(preview)).toContain("3 pods more: 250 % of what it has.");
     expect(cardText(preview)).toContain("Scales back to 2.");
@@ -24,13 +24,13 @@ describe("scaling", () => {
     });
     expect(writes(fake.asked)).toHaveLength(1);
 
-    const { reverse } = await takeBack(dispatcher, "kubernetes_scale", prepared.args);
-    expect(reverse).toMatchObject({
+    await takeBack(dispatcher, undo);
+    expect(undo).toMatchObject({
       tool: "kubernetes_scale",
       args: { replicas: 2, before: { values: { replicas: 5 } } },
     });
     expect(fake.find("deployments", "shop", "web")?.["spec"].replicas).toBe(2);
-    await expect(takeBack(dispatcher, "kubernetes_scale", prepared.args)).rejects.toThrow(
+    await expect(takeBack(dispatcher, undo)).rejects.toThrow(
       /has changed since it was shown: replicas: 5 → 2/,
     );
   });
@@ -165,9 +165,9 @@ describe("setting an image", () => {
   test("is shown, done, and taken back with the image from before", async () => {
     const { run, fake, dispatcher } = await cluster();
     const image = "registry.example.com/web:1.2";
-    const { text, prepared } = await run("set_image", { ...WEB, image });
+    const { text, undo } = await run("set_image", { ...WEB, image });
     expect(text).toContain("Verified: Its image is registry.example.com/web:1.2.");
-    await takeBack(dispatcher, "kubernetes_set_image", prepared.args);
+    await takeBack(dispatcher, undo);
     expect(fake.find("deployments", "shop", "web")?.["spec"].template.spec.containers).toEqual([
       { name: "app", image: "registry.example.com/web:1.1" },
     ]);
@@ -220,7 +220,7 @@ describe("a patch", () => {
       spec: { replicas: 4, selector: null },
     };
     const before = structuredClone(fake.find("deployments", "shop", "web"));
-    const { preview, prepared, text } = await run("patch", {
+    const { preview, text, undo } = await run("patch", {
       kind: "deploy",
       name: "web",
       namespace: "shop",
@@ -229,7 +229,7 @@ describe("a patch", () => {
     expect(cardText(preview)).toContain('Change: metadata.labels: (none) → {"tier":"front"}');
     expect(cardText(preview)).toContain("Change: spec.replicas: 2 → 4");
     expect(text).toContain("Verified: deployment/web is as the patch says.");
-    await takeBack(dispatcher, "kubernetes_patch", prepared.args);
+    await takeBack(dispatcher, undo);
     const after = fake.find("deployments", "shop", "web");
     expect(after?.["spec"]).toEqual(before?.["spec"]);
     expect(after?.["metadata"].labels).toEqual(before?.["metadata"].labels);

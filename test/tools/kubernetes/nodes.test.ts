@@ -9,12 +9,12 @@ const writes = (asked: { method: string; url: string }[]) =>
 
 test("a node is cordoned, and the reverse lets pods on it again", async () => {
   const { run, fake, dispatcher } = await cluster();
-  const { preview, prepared } = await run("cordon", { node: "n1", action: "cordon" });
+  const { preview, undo } = await run("cordon", { node: "n1", action: "cordon" });
   expect(preview?.blastRadius).toBe(
     "4 pods there stay as they are. 0 of 1 node then take new pods.",
   );
   expect(fake.find("nodes", "", "n1")?.["spec"].unschedulable).toBe(true);
-  await takeBack(dispatcher, "kubernetes_cordon", prepared.args);
+  await takeBack(dispatcher, undo);
   expect(fake.find("nodes", "", "n1")?.["spec"].unschedulable).toBeUndefined();
 });
 
