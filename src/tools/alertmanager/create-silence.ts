@@ -28,6 +28,9 @@ const MAX_MS = 30 * 86_400_000;
 /** The clocks of two machines differ. */
 const CLOCK_MS = 60_000;
 
+const spanField = z.strictObject({ startsAt: z.int(), endsAt: z.int() });
+type Span = z.infer<typeof spanField>;
+
 export function createSilence(instances: Instances) {
   const open = (ctx: ToolContext, instance: string | undefined) =>
     createAlertmanager(ctx, instanceOf({ instance }, instances));
@@ -50,10 +53,7 @@ export function createSilence(instances: Instances) {
         .max(MAX_COMMENT)
         .describe("Why, for whoever finds it"),
       /** Of a silence that was ended and is made again, ms since 1970: then these count, not the duration. */
-      span: z
-        .strictObject({ startsAt: z.int(), endsAt: z.int() })
-        .optional()
-        .meta({ internal: true }),
+      span: spanField.optional().meta({ internal: true }),
       ...instanceArgument(instances),
     }),
     effect: "write",
@@ -63,9 +63,7 @@ export function createSilence(instances: Instances) {
     async precheck({ matchers: written, duration, span, instance }, ctx) {
       const matchers = readMatchers(written);
       checkMatchSomething(matchers);
-      if (span === undefined) durationOf(duration);
-      else if (span.endsAt <= Date.now())
-        throw new BotError("PRECHECK_FAILED", `It would have ended ${formatMoment(span.endsAt)}.`);
+      timesOf(duration, span);
       const silences = await open(ctx, instance).silences();
       const same = silences.find(
         (each) => each.state === "active" && areSame(each.matchers, matchers),
@@ -83,9 +81,7 @@ export function createSilence(instances: Instances) {
       return {
         lines: [
           { label: "Silences", value: matchersText({ matchers }) },
-          span === undefined
-            ? { label: "For", value: `${formatElapsed(durationOf(duration))} from approval on` }
-            : { label: "Until", value: `${untilText(span.endsAt, Date.now())}, as before` },
+          timeLine(duration, span),
           { label: "Because", value: comment },
         ],
         blastRadius: [blastText(hidden, all, ctx), ...near].join(" "),
@@ -107,18 +103,31 @@ export function createSilence(instances: Instances) {
       orRefused(async () => {
         const matchers = readMatchers(written);
         const server = open(ctx, instance);
-        const now = Date.now();
-        const startsAt = Math.max(now, span?.startsAt ?? now);
-        const endsAt = span?.endsAt ?? now + durationOf(duration);
+        const { startsAt, endsAt } = timesOf(duration, span);
         const createdBy = `${ctx.asker?.name ?? "somebody"} (Watchkeeper)`;
         const id = await server.create({ matchers, createdBy, comment, startsAt, endsAt });
         const shown = matchers.map(matcherText).join(", ");
         return {
-          text: `Silenced {${shown}} until ${untilText(endsAt, now)}. Its id: ${id}`,
+          text: `Silenced {${shown}} until ${untilText(endsAt, Date.now())}. Its id: ${id}`,
           undo: endingOf({ id, endsAt }, instance),
         };
       }),
   });
+}
+
+/** @throws BotError INPUT_INVALID, PRECHECK_FAILED */
+function timesOf(duration: string, span: Span | undefined): Span {
+  const now = Date.now();
+  if (span === undefined) return { startsAt: now, endsAt: now + durationOf(duration) };
+  const { startsAt, endsAt } = span;
+  if (endsAt > now) return { startsAt: Math.max(now, startsAt), endsAt };
+  throw new BotError("PRECHECK_FAILED", `It would have ended ${formatMoment(endsAt)}.`);
+}
+
+function timeLine(duration: string, span: Span | undefined): { label: string; value: string } {
+  if (span !== undefined)
+    return { label: "Until", value: `${untilText(span.endsAt, Date.now())}, as before` };
+  return { label: "For", value: `${formatElapsed(durationOf(duration))} from approval on` };
 }
 
 /** Ends it, unless somebody has changed until when it holds. */
