@@ -64,14 +64,7 @@ export function createSilence(instances: Instances) {
       const matchers = readMatchers(written);
       checkMatchSomething(matchers);
       timesOf(duration, span);
-      const silences = await open(ctx, instance).silences();
-      const same = silences.find(
-        (each) => each.state === "active" && areSame(each.matchers, matchers),
-      );
-      if (same === undefined) return;
-      const until = untilText(same.endsAt, Date.now());
-      const text = `These alerts are silenced already, by ${same.id} until ${until}.`;
-      throw new BotError("PRECHECK_FAILED", text);
+      checkNotSilenced(await open(ctx, instance).silences(), matchers);
     },
     async preview({ matchers: written, duration, comment, span, instance }, ctx) {
       const matchers = readMatchers(written);
@@ -113,6 +106,15 @@ export function createSilence(instances: Instances) {
         };
       }),
   });
+}
+
+/** @throws BotError PRECHECK_FAILED */
+function checkNotSilenced(silences: readonly Silence[], matchers: readonly Matcher[]): void {
+  const same = silences.find((each) => each.state === "active" && areSame(each.matchers, matchers));
+  if (same === undefined) return;
+  const until = untilText(same.endsAt, Date.now());
+  const text = `These alerts are silenced already, by ${same.id} until ${until}.`;
+  throw new BotError("PRECHECK_FAILED", text);
 }
 
 /** @throws BotError INPUT_INVALID, PRECHECK_FAILED */
