@@ -24,17 +24,18 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Requests a URL and follows its redirects, with the same method. Each hop is permitted and dialed for itself, so policy and
- * the network rules hold for each. What the request's own headers say is told to its own origin only.
+ * the network rules hold for each. What the request's own headers say is told to its own origin only, and TLS terms hold for no other.
  * @throws BotError ADDRESS_REFUSED, telling which redirect led there; INPUT_INVALID, ABORTED
  */
 export async function visit(request: VisitRequest, terms: HttpTerms): Promise<Visit> {
   const hops: Exchange[] = [];
   let { headers } = request;
+  let { tls } = terms;
   let url = new URL(request.url);
   url.hash = "";
   for (;;) {
     try {
-      hops.push(await exchange({ ...request, url, headers }, terms));
+      hops.push(await exchange({ ...request, url, headers }, { ...terms, tls }));
     } catch (error) {
       throw withRedirect(error, hops.at(-1)?.url, url);
     }
@@ -48,7 +49,10 @@ export async function visit(request: VisitRequest, terms: HttpTerms): Promise<Vi
       const stuck = `it redirects to ${shownUrl(next)}, which was not requested. ${refusal}`;
       return { hops, stuck };
     }
-    if (next.origin !== url.origin) headers = undefined;
+    if (next.origin !== url.origin) {
+      headers = undefined;
+      tls = undefined;
+    }
     url = next;
   }
 }

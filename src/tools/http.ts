@@ -21,6 +21,11 @@ export interface Endpoint {
   tls?: TlsTerms;
   /** It listens on this Unix socket; the address then only says what stands before each path. */
   socketPath?: string;
+  /**
+   * Hosts besides its own that its redirects may lead to, such as `*.blob.core.windows.net`: without its credential and its TLS
+   * terms, and by the network's rules.
+   */
+  redirects?: readonly string[];
 }
 
 /** `secret` is a value that the encoder takes out of texts. */
@@ -137,14 +142,32 @@ async function targetOf(
     const text = `${JSON.stringify(written)} does not lead to a place below ${base.href}.`;
     throw new BotError("INPUT_INVALID", text);
   }
+  let isAway = false;
   return {
     url,
-    dial: (_host, _port, limit) => dialEndpoint(network, endpoint, limit.signal),
+    dial: (host, port, limit) =>
+      isAway
+        ? network.dial(host, port, { signal: limit.signal })
+        : dialEndpoint(network, endpoint, limit.signal),
     tls: endpoint.tls,
     credential: headerOf(await credentialOf(endpoint, `${tool.name}.${name}`, encoder)),
-    permit: async (next) =>
-      isBelow(next, base) ? undefined : `The configuration only names ${base.href}`,
+    async permit(next) {
+      // Once it has left, nothing it leads to is the server that the configuration names.
+      isAway ||= next.origin !== base.origin;
+      const isAllowed = isAway ? leadsTo(endpoint, next, base) : isBelow(next, base);
+      return isAllowed ? undefined : `The configuration only names ${base.href}`;
+    },
   };
+}
+
+function leadsTo({ redirects = [] }: Endpoint, next: URL, base: URL): boolean {
+  return (
+    next.protocol === base.protocol &&
+    next.username + next.password === "" &&
+    redirects.some((host) =>
+      host.startsWith("*.") ? next.hostname.endsWith(host.slice(1)) : next.hostname === host,
+    )
+  );
 }
 
 /** @throws TypeError for one that the tool does not declare */

@@ -6,14 +6,16 @@ import type { Credential, Endpoint } from "./http.ts";
 
 /** The servers of one system: one by its usual variables, or several in the yaml, each with a name. */
 
-const variable = z
+/** The name of a variable that holds a secret. */
+export const variable = z
   .string()
   .regex(
     /^[A-Za-z_][A-Za-z0-9_]*$/,
     "expected the name of an environment variable such as PROD_TOKEN",
   );
 
-const pemFile = z.string().transform((path, ctx) => {
+/** What is in the PEM file of that name. */
+export const pemFile = z.string().transform((path, ctx) => {
   try {
     return readFileSync(path, "utf8");
   } catch {
@@ -21,6 +23,10 @@ const pemFile = z.string().transform((path, ctx) => {
     return z.NEVER;
   }
 });
+
+export const instanceName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,30}$/, "expected a short name such as prod");
 
 const serverSettings = z
   .strictObject({
@@ -77,12 +83,7 @@ export function instanceSettings({
     password: fromEnv(`${prefix}_PASSWORD`, apiKey.optional(), "That user's password."),
     named: fromYaml(
       `integrations.${name}`,
-      z
-        .record(
-          z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, "expected a short name such as prod"),
-          serverSettings,
-        )
-        .default({}),
+      z.record(instanceName, serverSettings).default({}),
       `Several of them: \`<name>: { url, token, user, password, ca, insecure }\`; \`token\` and \`password\` are names of variables.`,
     ),
   };

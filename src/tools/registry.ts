@@ -1,5 +1,6 @@
 import { BotError } from "../core/errors.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
+import { github } from "./github/integration.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
 import { alertmanager } from "./alertmanager/integration.ts";
@@ -27,6 +28,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   kubernetes,
   rabbitmq,
   redis,
+  github,
 ];
 
 function noLedger(): never {

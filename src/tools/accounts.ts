@@ -1,0 +1,122 @@
+import * as z from "zod";
+import type { SettingsPart } from "../core/settings.ts";
+import { apiKey, baseUrl, fromEnv, fromYaml } from "../core/settings.ts";
+import type { Credential, Endpoint } from "./http.ts";
+import { instanceName, ONLY, pemFile, variable } from "./instances.ts";
+
+/**
+ * Services that are reached with a token: one by its usual variables, or several in the yaml, each with a name. Their own
+ * fields, such as the repositories that may be looked at, are set in both ways.
+ */
+
+interface Service<F extends z.ZodRawShape> {
+  /** As its yaml key and folder are called, such as `github`. */
+  name: string;
+  title: string;
+  /** What its variables begin with, such as `GITHUB`. */
+  prefix: string;
+  /** Its address, where none is set. Without one it has to be set. */
+  home?: string;
+  /** What the token may do, in words. */
+  token: string;
+  /** Each with a description; `logHosts` is set by `<PREFIX>_LOG_HOSTS`. */
+  fields: F;
+}
+
+type Named<O> = O & {
+  url?: string | undefined;
+  token: string;
+  ca?: string | undefined;
+  insecure?: boolean | undefined;
+};
+
+/** `O`: the service's own fields. */
+export type AccountSettings<O> = O & {
+  url?: string | undefined;
+  token?: string | undefined;
+  named: Readonly<Record<string, Named<O>>>;
+};
+
+export function accountSettings<F extends z.ZodRawShape>({
+  name,
+  title,
+  prefix,
+  home,
+  token,
+  fields,
+}: Service<F>): SettingsPart<AccountSettings<z.infer<z.ZodObject<F>>>>["settings"] {
+  const own = Object.entries(fields).map(([key, schema]) => {
+    const env = `${prefix}_${key.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- zod's core types of shapes lack what its own schemas have
+    const field = schema as unknown as z.ZodType;
+    return [key, fromEnv(env, field, field.description ?? "")] as const;
+  });
+  const address = home === undefined ? baseUrl.optional() : baseUrl.default(home);
+  const account = z.strictObject({
+    url: baseUrl.optional().describe("Its address."),
+    token: variable.describe("The variable that holds its token."),
+    ca: pemFile.optional().describe("A PEM file with the authority that signed its certificate."),
+    insecure: z.boolean().optional().describe("`true`: its certificate is not checked."),
+    ...fields,
+  });
+  const keys = ["url", "token", "ca", "insecure", ...Object.keys(fields)].join(", ");
+  const settings: unknown = z.object({
+    url: fromEnv(`${prefix}_URL`, address, `The address of ${title}.`),
+    token: fromEnv(`${prefix}_TOKEN`, apiKey.optional(), token, {
+      unset: "its tools are not offered",
+    }),
+    ...Object.fromEntries(own),
+    named: fromYaml(
+      `integrations.${name}`,
+      z.record(instanceName, account).default({}),
+      `Several of them: \`<name>: { ${keys} }\`; \`token\` is the name of a variable.`,
+    ),
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler does not see through a spread of a generic
+  return settings as SettingsPart<AccountSettings<z.infer<z.ZodObject<F>>>>["settings"];
+}
+
+/** The variables that the yaml says hold tokens. */
+export function tokensIn({ named }: AccountSettings<object>): string[] {
+  return Object.values(named).map(({ token }) => token);
+}
+
+/** Each account by its name, with its own fields: `default` is the one that variables name. */
+export function accountsOf<O extends object>(
+  { url: address, token: secret, named, ...own }: AccountSettings<O>,
+  variableValue: (name: string) => string,
+  { home, credential }: { home?: string; credential: (token: string) => Credential },
+): Readonly<Record<string, O & { endpoint: Endpoint }>> {
+  const all: Record<string, unknown> = {};
+  const account = (url: string | undefined, token: string, tls: Endpoint["tls"], fields: object) =>
+    url === undefined
+      ? {}
+      : { ...fields, endpoint: { url, credential: credential(token), ...(tls && { tls }) } };
+  if (address !== undefined && secret !== undefined)
+    all[ONLY] = account(address, secret, undefined, own);
+  for (const [name, { url = home, token, ca, insecure, ...fields }] of Object.entries(named)) {
+    const tls = { ...(ca !== undefined && { ca }), ...(insecure !== undefined && { insecure }) };
+    if (url !== undefined) all[name] = account(url, variableValue(token), tls, fields);
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is left of the settings are the own fields
+  return all as Readonly<Record<string, O & { endpoint: Endpoint }>>;
+}
+
+/** Why there is no account, or undefined. */
+export function withoutAccounts(
+  { name, prefix, home }: { name: string; prefix: string; home?: string },
+  { url, token, named }: AccountSettings<object>,
+): string | undefined {
+  if ((url !== undefined && token !== undefined) || Object.keys(named).length > 0) return undefined;
+  const missing = home === undefined && url === undefined ? `${prefix}_URL` : `${prefix}_TOKEN`;
+  return `${missing} is not set, and integrations.${name} names no account`;
+}
+
+/** `a, b`, or a list in the yaml. */
+export function listOf(item: z.ZodType<string, string>, description: string) {
+  const items = z.array(item);
+  return z
+    .union([z.string().transform((text) => text.split(/[\s,]+/).filter(Boolean)), items])
+    .pipe(items)
+    .describe(description);
+}
