@@ -112,11 +112,12 @@ export function withoutAccounts(
   return `${missing} is not set, and integrations.${name} names no account`;
 }
 
-/** `a, b`, or a list in the yaml. */
+/** `a, b`, or a list in the yaml; none by default. */
 export function listOf(item: z.ZodType<string, string>, description: string) {
   const items = z.array(item);
   return z
     .union([z.string().transform((text) => text.split(/[\s,]+/).filter(Boolean)), items])
     .pipe(items)
+    .default([])
     .describe(description);
 }

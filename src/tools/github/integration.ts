@@ -27,11 +27,11 @@ export const SERVICE = {
     repositories: listOf(
       repository,
       "The repositories that tools may look at, with commas between: `acme/shop, acme/web`. No others are.",
-    ).default([]),
+    ),
     logHosts: listOf(
       host,
       "Hosts that an Enterprise server keeps the logs of jobs on, besides itself. GitHub's own are known.",
-    ).default([]),
+    ),
   },
 };
 

@@ -6,7 +6,21 @@ import { github } from "../../../src/tools/github/integration.ts";
 import { serveGithub } from "../../fakes/github.ts";
 import { run } from "../calling.ts";
 import { listenHttp, listenRaw } from "../network/servers.ts";
-import { ago, ask, asked, commit, fake, NOW, pull, SHA, TOKEN, tools, toolsAt, user, workflowRun } from "./world.ts";
+import {
+  ago,
+  ask,
+  asked,
+  commit,
+  fake,
+  NOW,
+  pull,
+  SHA,
+  TOKEN,
+  tools,
+  toolsAt,
+  user,
+  workflowRun,
+} from "./world.ts";
 
 describe("what changed", () => {
   test("is told from the moment on, the last before it first, and what is broken is a finding", async () => {

@@ -151,4 +151,3 @@ export async function write(name: string, written: JsonObject) {
     verify: async (startedAt = Date.now()) => tool.verify?.(pinned, ctx, startedAt),
   };
 }
-

@@ -113,4 +113,3 @@ describe("opening an issue", () => {
     expect(await verify()).toMatchObject({ verdict: "done" });
   });
 });
-
