@@ -208,6 +208,17 @@ describe("the SQLite file", () => {
     await journal.close();
   });
 
+  test("opens while another process holds the lock: a start waits for nobody", async () => {
+    await fill();
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    const journal = await openSqliteJournal({ path });
+    expect(await journal.read(KEY)).toHaveLength(1);
+    other.exec("ROLLBACK");
+    other.close();
+    await journal.close();
+  });
+
   test("a disk that refuses a write is a clear error and leaves nothing half-written", async () => {
     // A file-size limit makes the kernel refuse the write, as a full disk does.
     const child = join(import.meta.dirname, "full-disk.ts");

@@ -74,7 +74,7 @@ export async function openDatabase(
   try {
     await retryWhileLocked(path, () => db.exec("PRAGMA journal_mode = WAL"));
     db.exec("PRAGMA synchronous = FULL");
-    const before = await transact(db, path, () => upgrade(db));
+    const before = await upgrade(db, path);
     const writer = WRITERS[before];
     if (writer !== undefined) warn(upgradedText(path, before, SCHEMA_VERSION, writer));
     return db;
@@ -84,13 +84,16 @@ export async function openDatabase(
   }
 }
 
-/** Returns which version it was. */
-function upgrade(db: DatabaseSync): number {
-  const version = userVersion(db);
-  if (version >= SCHEMA_VERSION) return version;
-  for (const step of STEPS.slice(version)) db.exec(step);
-  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  return version;
+/** Returns which version it was. A file of this version is not locked: a start must not wait for whoever writes to it. */
+async function upgrade(db: DatabaseSync, path: string): Promise<number> {
+  const found = userVersion(db);
+  if (found >= SCHEMA_VERSION) return found;
+  return transact(db, path, () => {
+    const version = userVersion(db); // another process may have been first
+    for (const step of STEPS.slice(version)) db.exec(step);
+    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    return version;
+  });
 }
 
 /**

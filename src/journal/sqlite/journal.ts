@@ -22,8 +22,8 @@ export async function openSqliteJournal(options: SqliteOptions): Promise<Journal
   const { path, now = Date.now, warn = () => {} } = options;
   const db = await openDatabase(path, warn);
   const store = { db, path, sql: prepare(db), now };
-  // What is wrong with the store the verbs say; what was not dropped the next start drops.
-  await transact(db, path, () => verbs.forget(store)).catch(() => {});
+  // A start does not wait for it. What is wrong with the store the verbs say; what was not dropped the next start drops.
+  void transact(db, path, () => verbs.forget(store)).catch(() => {});
   return createJournal({ ...readBackend(store), ...backend(store) });
 }
 
