@@ -8,7 +8,7 @@ import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
 import { loadSkills, type Skills } from "../skills/load.ts";
 import { hashTerms, type RunTerms } from "../core/run-terms.ts";
-import { toolSpec } from "../tools/input-schema.ts";
+import { createFindTools, toolsToFind, toolTerms } from "../tools/find-tools.ts";
 import { connectionProofs, createTools, unavailableIntegrations } from "../tools/registry.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -18,6 +18,8 @@ const OWN_SKILLS = join(import.meta.dirname, "../../skills");
 /** What a configuration gives runs to work with. */
 export interface Toolset extends Skills {
   tools: readonly Tool[];
+  /** Those that a model's requests do not describe: there would be too much to read. */
+  found: readonly Tool[];
   /** The integrations whose tools are not offered, and why. */
   unavailable: Awaited<ReturnType<typeof unavailableIntegrations>>;
   /** What shows that servers can be reached. */
@@ -36,23 +38,26 @@ export async function loadToolset(config: Config, ledger?: () => Ledger): Promis
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
   const variable = (name: string) => config.variables[name] ?? "";
   const parts = { skills, variable, ...(ledger && { ledger }) };
-  const tools = await createTools(values, parts);
+  const all = await createTools(values, parts);
+  const { id } = config.model;
+  const found = id === undefined ? [] : toolsToFind(all, contextWindowOf(id, config.model));
+  const tools = found.length === 0 ? all : [...all, createFindTools(found)];
   checkPolicyNames(config, tools);
   const unavailable = await unavailableIntegrations(values, parts);
   const proofs = await connectionProofs(values, parts);
-  return { skills, problems, tools, unavailable, proofs };
+  return { skills, problems, tools, found, unavailable, proofs };
 }
 
 /** What every model's run is made of; undefined where no model is configured. */
 export function runTerms(
   { model, budgets }: Config,
-  { tools, skills }: Toolset,
+  { tools, found, skills }: Toolset,
 ): RunTerms | undefined {
   if (model.id === undefined) return undefined;
   return hashTerms({
     model: model.id,
     system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalogText(skills)}`,
-    tools: tools.map(toolSpec),
+    ...toolTerms(tools, found),
     budget: {
       steps: budgets.stepsPerRun,
       tokens: budgets.tokensPerRun,

@@ -17,8 +17,10 @@ export interface RunTerms {
   /** The model unless a thread has chosen another. */
   model: string;
   system: string;
-  /** What may be called; anything else is refused, whatever the model writes. */
+  /** What every request describes. */
   tools: readonly ToolSpec[];
+  /** What may be called besides by its name, once it was found. Anything else is refused, whatever the model writes. */
+  foundTools?: readonly string[];
   budget: NonNullable<Entry<"run_started">["talk"]>["budget"];
   maxOutputTokens: number;
   /** Tokens that all runs of a day may use, in UTC. */
@@ -33,7 +35,9 @@ export interface RunTerms {
 
 /** The terms with the hash of their system prompt and tools. */
 export function hashTerms(terms: Omit<RunTerms, "prefix">): RunTerms {
-  const { system, tools } = terms;
-  const prefix = createHash("sha256").update(JSON.stringify({ system, tools })).digest("hex");
+  const { system, tools, foundTools } = terms;
+  const prefix = createHash("sha256")
+    .update(JSON.stringify({ system, tools, foundTools }))
+    .digest("hex");
   return { ...terms, prefix };
 }

@@ -6,3 +6,24 @@ export interface ToolSpec {
   /** JSON Schema of the arguments, draft 2020-12. */
   schema: JsonObject;
 }
+
+/** The name by which a model calls a tool that its requests do not describe: such a call is that tool's own in every way. */
+export const USE_TOOL = "use_tool";
+
+export const USE_TOOL_SPEC: ToolSpec = {
+  name: USE_TOOL,
+  description:
+    "Calls a tool that find_tools told you of. The call is that tool's own: the same rules, cards and results.",
+  schema: {
+    type: "object",
+    properties: {
+      tool: { type: "string", description: "The tool's name" },
+      arguments: {
+        type: "object",
+        description: "Its arguments, by the schema that find_tools gave",
+      },
+    },
+    required: ["tool", "arguments"],
+    additionalProperties: false,
+  },
+};

@@ -1,3 +1,4 @@
+import { USE_TOOL } from "../core/tool-spec.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Draft, Entry } from "../core/entry.ts";
 import type { RunTerms } from "../core/run-terms.ts";
@@ -149,8 +150,11 @@ export function whyNotLooked(
   if (call.problem !== undefined) return PROBLEMS[call.problem];
   if (modelRun.toolsOff !== undefined)
     return "No tools may be called any more in this run. Answer now.";
+  if (call.tool === USE_TOOL)
+    return `${USE_TOOL} takes the name of a tool as "tool" and its arguments, a JSON object, as "arguments".`;
   const names = terms?.tools.map(({ name }) => name) ?? [];
-  if (!names.includes(call.tool)) {
+  const found = terms?.foundTools ?? [];
+  if (!names.includes(call.tool) && !found.includes(call.tool)) {
     return `There is no tool ${call.tool} in this run. There are: ${names.join(", ") || "none"}.`;
   }
   if (!modelRun.denied.has(callKey(call.tool, call.args))) return undefined;

@@ -1,3 +1,4 @@
+import { USE_TOOL } from "../core/tool-spec.ts";
 import { callName } from "./entry-ids.ts";
 import canonicalize from "canonicalize";
 import { addUsage, NO_USAGE } from "../core/block.ts";
@@ -168,8 +169,17 @@ export function usesOf(entry: Entry<"assistant">, before: number): ToolUse[] {
             : args === undefined
               ? "malformed"
               : undefined;
-    return { call, id, tool: name, args: args ?? {}, problem };
+    return { call, id, ...meantCall(name, args ?? {}), problem };
   });
+}
+
+/** The tool that is called, where it is called by the one that calls others. */
+function meantCall(tool: string, args: JsonObject): { tool: string; args: JsonObject } {
+  if (tool !== USE_TOOL) return { tool, args };
+  const { tool: meant, arguments: given = {} } = args;
+  return typeof meant === "string" && isJsonObject(given)
+    ? { tool: meant, args: given }
+    : { tool, args };
 }
 
 /** Stands for the arguments of a call that were too long to be kept; no JSON. */

@@ -16,6 +16,7 @@ import { createEncoder } from "../../security/encoder.ts";
 import { createDispatcher } from "../../tools/dispatch.ts";
 import { createExec } from "../../tools/process.ts";
 import type { RunOptions } from "../../tools/run-call.ts";
+import { tokensOf } from "../../tools/find-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { loadToolset, type Toolset } from "../toolset.ts";
 import type { CommandInput } from "./command.ts";
@@ -40,7 +41,8 @@ const MODEL_TOKENS = 1_024;
  */
 export async function* examine({ config, envFile }: Input): AsyncIterable<Finding> {
   const platforms = await loadPlatforms(config, pino({ level: "silent" }));
-  const { tools, unavailable, proofs, skills, problems } = await loadToolset(config);
+  const toolset = await loadToolset(config);
+  const { tools, unavailable, proofs, skills, problems } = toolset;
   yield { state: "ok", subject: "node", text: process.version };
   yield envFile === undefined
     ? { state: "absent", subject: "environment", text: "no .env file was read" }
@@ -59,6 +61,7 @@ export async function* examine({ config, envFile }: Input): AsyncIterable<Findin
     const state = missing === undefined ? "ok" : "absent";
     yield { state, subject: tool.name, text: missing ?? tool.effect };
   }
+  yield { state: "ok", subject: "tools", text: sizeText(toolset) };
   yield* examineConnections(config, tools, proofs);
   for (const { name, why } of unavailable) yield { state: "absent", subject: name, text: why };
   const names = skills.map(({ name }) => name).join(", ");
@@ -66,6 +69,16 @@ export async function* examine({ config, envFile }: Input): AsyncIterable<Findin
   for (const { at, text, loaded } of problems) {
     yield { state: loaded ? "ok" : "absent", subject: "skill", text: `${at}: ${text}` };
   }
+}
+
+/** What describing the tools takes of a model's window. */
+function sizeText({ tools, found }: Toolset): string {
+  const described = tools.filter((tool) => !found.includes(tool));
+  const tokens = (some: readonly Tool[]) =>
+    some.reduce((sum, tool) => sum + tokensOf(tool), 0).toLocaleString("en-US");
+  const all = `${described.length} are described in each request, about ${tokens(described)} tokens`;
+  if (found.length === 0) return all;
+  return `${all}; ${found.length} more are found when needed, which saves about ${tokens(found)}`;
 }
 
 /** Makes the calls that prove each server; all of them at once, since one that is away takes its time. */

@@ -1,0 +1,108 @@
+import * as z from "zod";
+import { estimateTokens } from "../core/block.ts";
+import type { RunTerms } from "../core/run-terms.ts";
+import { USE_TOOL_SPEC } from "../core/tool-spec.ts";
+import { argumentNames, toolSpec } from "./input-schema.ts";
+import { defineTool, type Tool } from "./tool.ts";
+
+/** Of a model's window, which part tools may take before anything is said. */
+const SHARE_OF_WINDOW = 1 / 4;
+/** A server that brings more is searched: its schemas would bury the others'. */
+const MAX_OF_GROUP = 30;
+const MAX_FOUND = 6;
+
+/**
+ * Which tools requests do not describe, since their model has to find them: none where all descriptions fit. Else the first of
+ * each group are described, then the second of each, and so on. Tools of one system are a group: they begin with its name and `_`.
+ */
+export function toolsToFind(tools: readonly Tool[], contextWindow: number): readonly Tool[] {
+  const groups = Map.groupBy(tools, groupOf);
+  const own = (tool: Tool) => groups.get(groupOf(tool)) ?? [];
+  const small = tools.filter((tool) => own(tool).length <= MAX_OF_GROUP);
+  const rank = (tool: Tool) => own(tool).indexOf(tool);
+  const described = new Set<Tool>();
+  let left = contextWindow * SHARE_OF_WINDOW;
+  for (const tool of small.toSorted((a, b) => rank(a) - rank(b))) {
+    left -= tokensOf(tool);
+    if (left < 0) break;
+    described.add(tool);
+  }
+  return tools.filter((tool) => !described.has(tool));
+}
+
+/** What a run's terms say of these tools, of which its model has to find some. */
+export function toolTerms(
+  tools: readonly Tool[],
+  found: readonly Tool[],
+): Pick<RunTerms, "tools" | "foundTools"> {
+  const described = tools.filter((tool) => !found.includes(tool)).map(toolSpec);
+  if (found.length === 0) return { tools: described };
+  return { tools: [...described, USE_TOOL_SPEC], foundTools: found.map(({ name }) => name) };
+}
+
+/** Tokens of what a request says of a tool, estimated. */
+export function tokensOf(tool: Tool): number {
+  return estimateTokens(JSON.stringify(toolSpec(tool)));
+}
+
+function groupOf({ name }: Tool): string {
+  return name.split("_", 1)[0] ?? name;
+}
+
+const input = z.strictObject({
+  query: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe("What it should do or on which system, in a few words")
+    .meta({ examples: ["scale a deployment"] }),
+});
+
+/** Finds the tools that requests do not describe. */
+export function createFindTools(tools: readonly Tool[]): Tool<z.infer<typeof input>> {
+  const counts = [...Map.groupBy(tools, groupOf)].map(([group, own]) => `${group} (${own.length})`);
+  const lists = `There are tools for: ${counts.join(", ")}.`;
+  return defineTool({
+    name: "find_tools",
+    summary: "finds tools that are not described to the model",
+    description: `Finds more tools, with their arguments, by what they do. ${USE_TOOL_SPEC.name} calls them. ${lists}`,
+    input,
+    effect: "read",
+    ours: true,
+    timeoutMs: 5_000,
+    async run({ query }) {
+      const found = await search(tools, query);
+      if (found.length === 0) return { text: `No tool fits these words. ${lists}` };
+      return { text: found.map(describe).join("\n\n") };
+    },
+  });
+}
+
+async function search(tools: readonly Tool[], query: string): Promise<Tool[]> {
+  const { default: Index } = await import("minisearch");
+  const index = new Index({
+    idField: "id",
+    fields: ["name", "description", "arguments"],
+    searchOptions: { prefix: true, fuzzy: 0.2, boost: { name: 3 } },
+  });
+  const documents = tools.map((tool, id) => ({
+    id,
+    name: words(tool.name),
+    description: tool.description,
+    arguments: argumentNames(tool).join(" "),
+  }));
+  index.addAll(documents);
+  return index
+    .search(words(query))
+    .slice(0, MAX_FOUND)
+    .flatMap(({ id }) => tools[Number(id)] ?? []);
+}
+
+function words(name: string): string {
+  return name.replaceAll("_", " ");
+}
+
+function describe(tool: Tool): string {
+  const { name, description, schema } = toolSpec(tool);
+  return `${name} (${tool.effect}): ${description}\narguments: ${JSON.stringify(schema)}`;
+}
