@@ -38,6 +38,8 @@ export interface ChangeSource {
   endpoints: Readonly<Record<string, Endpoint>>;
   /** It throws when nothing at all can be seen. */
   changes(window: Window, ctx: ToolContext): Promise<Changes>;
+  /** When what the call's thread is about began, ms since 1970, and what says so; undefined: it does not know. */
+  brokeAt?(ctx: ToolContext): Promise<{ at: number; source: string } | undefined>;
 }
 
 /** `2026-11-23 01:30:05 UTC, 4 min before: github acme/shop: merged #12 "Faster" by ana` */

@@ -2,6 +2,7 @@ import type { JsonObject } from "../core/entry.ts";
 import type { SettingsPart } from "../core/settings.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import type { Skill } from "../skills/skill.ts";
+import type { ChangeSource } from "./change.ts";
 import type { Tool } from "./tool.ts";
 
 /** What the program lends to integrations. */
@@ -11,6 +12,8 @@ export interface ToolParts {
   ledger(): Ledger;
   /** What a variable holds that the settings name (`SettingsPart.variables`). */
   variable(name: string): string;
+  /** Of all integrations that are available; the registry fills it in. */
+  changeSources?(): Promise<readonly ChangeSource[]>;
 }
 
 /** A read that succeeds when a server can be reached with the rights that were given. */
@@ -35,6 +38,8 @@ export interface Integration<S = unknown> extends SettingsPart<S> {
    * does not wait for it. A tool keeps the settings that it needs.
    */
   tools(settings: S, parts: ToolParts): readonly Tool[] | Promise<readonly Tool[]>;
+  /** What it knows of changes, for `what_changed`. Asked for as `tools` is. */
+  changes?(settings: S, parts: ToolParts): ChangeSource | Promise<ChangeSource>;
   /** For each server that the settings name the least request that proves it: `doctor` makes them. */
   proofs?(settings: S, parts: ToolParts): readonly Proof[] | Promise<readonly Proof[]>;
 }

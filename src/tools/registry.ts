@@ -1,5 +1,6 @@
 import { BotError } from "../core/errors.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
+import { changes } from "./changes/integration.ts";
 import { github } from "./github/integration.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
@@ -13,6 +14,7 @@ import { rabbitmq } from "./rabbitmq/integration.ts";
 import { redis } from "./redis/integration.ts";
 import { skills } from "./skills/integration.ts";
 import { thread } from "./thread/integration.ts";
+import type { ChangeSource } from "./change.ts";
 import type { Tool } from "./tool.ts";
 
 /** Every integration, in the order that lists show their tools: one line for each folder. */
@@ -29,26 +31,46 @@ export const INTEGRATIONS: readonly Integration[] = [
   rabbitmq,
   redis,
   github,
+  changes,
 ];
 
 function noLedger(): never {
   throw new BotError("NOT_AVAILABLE", "There is no record of incidents here.");
 }
 
+interface Prepared {
+  name: string;
+  unavailable: string | undefined;
+  tools(): ReturnType<Integration["tools"]>;
+  proofs(): readonly Proof[] | Promise<readonly Proof[]>;
+  changes(): ChangeSource | Promise<ChangeSource> | undefined;
+}
+
 /** Each integration with what it is given. Parts that are left out are not needed to list the tools. */
-async function prepare(values: SettingValues, parts: Partial<ToolParts>) {
-  const lent = { skills: [], ledger: noLedger, variable: () => "", ...parts };
-  return Promise.all(
-    INTEGRATIONS.map(async (each) => {
+async function prepare(
+  values: SettingValues,
+  parts: Partial<ToolParts>,
+): Promise<readonly Prepared[]> {
+  let prepared: readonly Prepared[] = [];
+  const changeSources = async () => {
+    const available = prepared.filter((each) => each.unavailable === undefined);
+    const sources = await Promise.all(available.map(async (each) => each.changes()));
+    return sources.filter((each) => each !== undefined);
+  };
+  const lent = { skills: [], ledger: noLedger, variable: () => "", changeSources, ...parts };
+  prepared = await Promise.all(
+    INTEGRATIONS.map(async (each): Promise<Prepared> => {
       const settings = settingsOf(each, values);
       return {
         name: each.name,
         unavailable: await each.unavailable?.(settings, lent),
         tools: () => each.tools(settings, lent),
         proofs: () => each.proofs?.(settings, lent) ?? [],
+        changes: () => each.changes?.(settings, lent),
       };
     }),
   );
+  return prepared;
 }
 
 /** The tools of the integrations that are available. */

@@ -52,6 +52,11 @@ export const github = defineIntegration({
     const { createGithubTools } = await import("./tools.ts");
     return createGithubTools(settings, variable);
   },
+  async changes(settings, { variable }) {
+    const { forgeOf } = await import("./forge.ts");
+    const { changeSource } = await import("./changes.ts");
+    return changeSource(forgeOf(settings, variable));
+  },
   async proofs(settings, { variable }) {
     const { forgeOf } = await import("./forge.ts");
     return forgeOf(settings, variable).repositories.map(({ label }) => ({

@@ -2,6 +2,7 @@ import { isAbsolute, normalize } from "node:path";
 import * as z from "zod";
 import { fromYaml } from "../../core/settings.ts";
 import { defineIntegration } from "../integration.ts";
+import { changeSource } from "./changes.ts";
 import { diskUsage } from "./disk-usage.ts";
 import { killProcess } from "./kill-process.ts";
 import { createReadLog } from "./read-log.ts";
@@ -31,6 +32,7 @@ export const host = defineIntegration({
       "Absolute folders in which log files may be read. Never `/` as a whole, `/proc`, `/sys` or `/dev`.",
     ),
   }),
+  changes: () => changeSource(),
   tools: ({ roots }) => [
     diskUsage,
     createReadLog({ roots }),

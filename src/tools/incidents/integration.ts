@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { defineIntegration } from "../integration.ts";
+import { changeSource } from "./changes.ts";
 import { createIncidentGet } from "./incident-get.ts";
 import { createIncidentSearch } from "./incident-search.ts";
 import { createIncidentStats } from "./incident-stats.ts";
@@ -9,6 +10,7 @@ import { createIncidentOpen, createIncidentResolve, createIncidentUpdate } from 
 export const incidents = defineIntegration({
   name: "incidents",
   settings: z.object({}),
+  changes: (_, { ledger }) => changeSource(ledger),
   tools: (_, { ledger }) => [
     createIncidentOpen(ledger),
     createIncidentUpdate(ledger),

@@ -26,8 +26,8 @@ interface ListOptions {
   fields?: string | undefined;
   /** Objects to stop at. */
   max?: number;
-  /** What is kept of each, so that thousands fit into memory. */
-  keep?: (item: JsonObject) => JsonObject;
+  /** What is kept of each, so that thousands fit into memory. `managed`: the server's notes on who set its fields, and when. */
+  keep?: (item: JsonObject, managed: readonly JsonObject[]) => JsonObject;
 }
 
 interface Listed {
@@ -143,7 +143,10 @@ async function listPages(
         continue;
       }
       const body = bodyOf(page, asked);
-      for (const item of listAt(body, "items")) items.push(keep(cleaned(item, kind.kind)));
+      for (const item of listAt(body, "items")) {
+        const managed = listAt(item, "metadata", "managedFields");
+        items.push(keep(cleaned(item, kind.kind), managed));
+      }
       next = textAt(body, "metadata", "continue");
     } catch (error) {
       // The pages before it are too old to go on from; the server says where it can, a little less consistent.

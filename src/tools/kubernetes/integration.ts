@@ -48,6 +48,11 @@ export const kubernetes = defineIntegration({
     const { createClusterTools } = await import("./tools.ts");
     return createClusterTools({ ...clustersIn(given), users: given.users });
   },
+  async changes(given) {
+    const { clustersIn } = await import("./clusters.ts");
+    const { changeSource } = await import("./changes.ts");
+    return changeSource(clustersIn(given));
+  },
   async proofs(given) {
     const { clustersIn } = await import("./clusters.ts");
     const { clusters } = clustersIn(given);

@@ -82,7 +82,9 @@ export function createFakeApi(options: ApiOptions = {}) {
         uid: metadata.uid ?? randomUUID(),
         resourceVersion: String(version),
         creationTimestamp: metadata.creationTimestamp ?? "2026-11-23T01:00:00Z",
-        managedFields: [{ manager: "fake", operation: "Update", fieldsV1: { "f:data": {} } }],
+        managedFields: metadata["managedFields"] ?? [
+          { manager: "fake", operation: "Update", fieldsV1: { "f:data": {} } },
+        ],
       },
     };
     objects.set(keyOf(kind, namespace, metadata.name), stored);

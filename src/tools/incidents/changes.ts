@@ -1,0 +1,33 @@
+import type { Ledger } from "../../incidents/incident.ts";
+import type { ChangeSource } from "../change.ts";
+import { clip } from "../labels.ts";
+import { askedIn } from "./asked.ts";
+
+/** What people wrote down as found or done in incidents that whoever asks may see. */
+export function changeSource(ledger: () => Ledger): ChangeSource {
+  return {
+    name: "incidents",
+    endpoints: {},
+    async changes({ from, to }, ctx) {
+      const { saying } = await askedIn(ctx);
+      const all = await ledger().list({}, saying);
+      const changes = all.flatMap(({ id, services, history }) =>
+        history.flatMap(({ at, actor, change: { note }, outside }) => {
+          if (note === undefined || outside || at < from || at > to) return [];
+          const text = `noted: ${JSON.stringify(clip(note, 160, ctx.encoder))}`;
+          return [{ at, where: id, text, by: actor.name, about: services, isLive: false }];
+        }),
+      );
+      return { changes, gaps: [] };
+    },
+    async brokeAt(ctx) {
+      const { saying } = await askedIn(ctx);
+      if (saying.link === undefined) return undefined;
+      const all = await ledger().list({}, saying);
+      const [newest] = all
+        .filter(({ link }) => link === saying.link)
+        .toSorted((a, b) => b.startedAt - a.startedAt);
+      return newest && { at: newest.startedAt, source: `${newest.id} began` };
+    },
+  };
+}
