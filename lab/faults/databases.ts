@@ -133,6 +133,15 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     async mend(lab) {
       await lab.end("mysql-waiter");
       await lab.end("mysql-holder");
+      // The server looks after a session's client only when it next answers it.
+      const left =
+        "SELECT CONCAT('KILL ', ID, ';') FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()";
+      const kills = lab.output(mysql(lab, left)).split("\n").slice(1).join(" ").trim();
+      if (kills !== "") lab.output(mysql(lab, kills));
+    },
+    named: {
+      ask: "run mysql_diagnose",
+      says: /Session stock\/\d+: it holds locks that 1 session waits for[^]*Fix: mysql_end_session/,
     },
   },
   {

@@ -100,12 +100,17 @@ export const mariadb: Part = {
         "CREATE DATABASE stock; USE stock;",
         "CREATE TABLE items (id int PRIMARY KEY, name varchar(50), amount int) ENGINE=InnoDB;",
         "INSERT INTO items SELECT seq, CONCAT('item ', seq), seq % 100 FROM seq_1_to_20000;",
-        "CREATE USER watcher@'127.0.0.1'; GRANT SELECT, PROCESS, REPLICATION CLIENT ON *.* TO watcher@'127.0.0.1';",
+        "CREATE USER watcher@'127.0.0.1'; GRANT PROCESS, REPLICATION CLIENT, SLAVE MONITOR ON *.* TO watcher@'127.0.0.1';",
+        "GRANT SELECT ON performance_schema.* TO watcher@'127.0.0.1'; GRANT SELECT ON mysql.func TO watcher@'127.0.0.1';",
+        "GRANT SELECT ON stock.* TO watcher@'127.0.0.1';",
+        "CREATE USER admin@'127.0.0.1'; GRANT PROCESS, CONNECTION ADMIN ON *.* TO admin@'127.0.0.1';",
+        "GRANT SELECT ON performance_schema.* TO admin@'127.0.0.1';",
         "CREATE USER stock@'127.0.0.1'; GRANT ALL ON stock.* TO stock@'127.0.0.1';",
       ].join("\n");
       lab.output(["mariadb", `--socket=${socket}`, "-u", "root"], { input });
     }
     lab.state.variables["MYSQL_URL"] = `mysql://watcher@127.0.0.1:${port}/stock`;
+    lab.state.variables["MYSQL_ADMIN_URL"] = `mysql://admin@127.0.0.1:${port}`;
   },
 };
 

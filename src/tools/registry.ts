@@ -7,6 +7,7 @@ import { incidents } from "./incidents/integration.ts";
 import { alertmanager } from "./alertmanager/integration.ts";
 import type { Integration, Proof, ToolParts } from "./integration.ts";
 import { kubernetes } from "./kubernetes/integration.ts";
+import { mysql } from "./mysql/integration.ts";
 import { network } from "./network/integration.ts";
 import { postgres } from "./postgres/integration.ts";
 import { prometheus } from "./prometheus/integration.ts";
@@ -27,6 +28,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   prometheus,
   alertmanager,
   postgres,
+  mysql,
   kubernetes,
   rabbitmq,
   redis,

@@ -11,6 +11,7 @@ export function setup(): void {
     "prometheus-node-exporter": "prometheus-node-exporter",
     "victoria-metrics": "victoria-metrics",
     "rabbitmq-server": "rabbitmq-server",
+    "mariadb-server": "mariadbd",
     postgresql: "/usr/lib/postgresql/15/bin/postgres",
     ...(hasKubernetes && { "etcd-server": "etcd" }),
   });

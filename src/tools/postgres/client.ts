@@ -2,23 +2,10 @@ import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
-import { formatBytes } from "../../core/text.ts";
 import { secure } from "../../net/tls.ts";
+import { type Row } from "../database-rows.ts";
+import { type Database, guarded } from "../databases.ts";
 import type { ToolContext } from "../tool.ts";
-
-/** A database that tools ask. */
-export interface Database {
-  /** Its name among the tool's endpoints. */
-  endpoint: string;
-  /** The name that its certificate has to be for. */
-  host: string;
-  user: string;
-  password: string | undefined;
-  database: string;
-  tls: "off" | "unverified" | "verified";
-}
-
-export type Row = Readonly<Record<string, unknown>>;
 
 export interface Session {
   /** Rows of one statement; statements after it are refused by the protocol. */
@@ -30,8 +17,6 @@ export interface Session {
 /** How our sessions are told from those of others. */
 export const APPLICATION = "watchkeeper";
 const CONNECT_MS = 8_000;
-/** Of everything that a server sends in a session: one cell may hold a gigabyte. */
-const MAX_BYTES = 16 * 1024 * 1024;
 /** What a client sends to begin TLS (the protocol's `SSLRequest`). */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
@@ -55,7 +40,7 @@ export async function inSession<T>(
   const { socket } = await ctx.connect(target.endpoint);
   try {
     const channel = target.tls === "off" ? socket : await encrypted(socket, target, ctx.signal);
-    const client: Client = new PgClient(configOf(target, guarded(channel)));
+    const client: Client = new PgClient(configOf(target, guarded(channel, "PostgreSQL")));
     // A server that goes away while nothing is asked would end the process.
     client.on("error", () => {});
     await ended(client.connect());
@@ -95,29 +80,6 @@ async function encrypted(
   if (tls === "unverified" || distrust === undefined) return channel;
   const text = `This machine does not trust its certificate (${distrust}); for an authority of your own set NODE_EXTRA_CA_CERTS.`;
   throw new BotError("CONNECTION_FAILED", text);
-}
-
-/** Whatever a server sends ends no more than its connection: the client throws where bytes are not the protocol's. */
-function guarded(channel: Duplex): Duplex {
-  const emit = channel.emit.bind(channel);
-  let received = 0;
-  channel.emit = (event: string, ...given: unknown[]) => {
-    const [chunk] = given;
-    received += event === "data" && Buffer.isBuffer(chunk) ? chunk.length : 0;
-    if (received > MAX_BYTES) {
-      const text = `The answer is larger than ${formatBytes(MAX_BYTES)}: ask for less of it.`;
-      channel.destroy(event === "data" ? new BotError("INPUT_INVALID", text) : undefined);
-      return event === "data" || emit(event, ...given);
-    }
-    try {
-      return emit(event, ...given);
-    } catch (error) {
-      const text = "What the server sent is not PostgreSQL's protocol.";
-      channel.destroy(new BotError("CONNECTION_FAILED", text, { cause: error }));
-      return true;
-    }
-  };
-  return channel;
 }
 
 function configOf({ user, password, database }: Database, socket: Duplex): ClientConfig {

@@ -3,10 +3,11 @@ import { messageOf } from "../../core/errors.ts";
 import type { Finding, Gap } from "../../core/finding.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { counted, formatBytes } from "../../core/text.ts";
+import { countBy, number, oneStatement, rootsOf, type Row, text } from "../database-rows.ts";
+import { databaseFor, type DatabaseParts, nameOf } from "../databases.ts";
 import { instanceArgument } from "../instances.ts";
 import { defineTool } from "../tool.ts";
-import { codeOf, inSession, type Row, type Session } from "./client.ts";
-import { databaseFor, nameOf, number, oneStatement, type PostgresParts, text } from "./parts.ts";
+import { codeOf, inSession, type Session } from "./client.ts";
 
 /** Sessions with what they wait for. `blockers`: the sessions that hold what this one waits for. */
 const SESSIONS = `
@@ -49,7 +50,7 @@ const LAG_WARNING_S = 30;
 const AGE_WARNING = 1.5;
 const MAX_ROWS = 10;
 
-export function createDiagnose(parts: PostgresParts) {
+export function createDiagnose(parts: DatabaseParts) {
   return defineTool({
     name: "postgres_diagnose",
     summary: "finds what is wrong in PostgreSQL: locks, sessions, connections, replication",
@@ -138,15 +139,13 @@ function pids(value: unknown): number[] {
 /** The sessions at the roots of who waits for whom: ending one of them frees the others. */
 function blocking(sessions: readonly Row[]): Finding[] {
   const byPid = new Map(sessions.map((row) => [number(row["pid"]), row]));
-  const waiting = sessions.filter(({ blockers }) => pids(blockers).length > 0);
-  const roots = new Map<number, Row[]>();
-  for (const row of waiting) {
-    for (const root of rootsOf(row, byPid, new Set()))
-      roots.set(root, [...(roots.get(root) ?? []), row]);
-  }
-  const ranked = [...roots].toSorted(([, a], [, b]) => b.length - a.length);
-  return ranked.map(([pid, held]) => {
+  const blockers = new Map(
+    sessions.map((row) => [number(row["pid"]), pids(row["blockers"])] as const),
+  );
+  for (const [pid, of] of blockers) if (of.length === 0) blockers.delete(pid);
+  return rootsOf(blockers).map(([pid, waiting]) => {
     const root = byPid.get(pid) ?? { pid };
+    const held = waiting.map((each) => byPid.get(each)).filter((row) => row !== undefined);
     const longest = Math.max(...held.map(({ query_s: s }) => number(s)));
     const does =
       text(root["state"]) === "active"
@@ -161,19 +160,6 @@ function blocking(sessions: readonly Row[]): Finding[] {
       since: sinceOf(root),
     };
   });
-}
-
-function rootsOf(row: Row, byPid: ReadonlyMap<number, Row>, seen: Set<number>): Set<number> {
-  const found = new Set<number>();
-  for (const pid of pids(row["blockers"])) {
-    if (seen.has(pid)) continue;
-    seen.add(pid);
-    const blocker = byPid.get(pid);
-    const isWaiting = blocker !== undefined && pids(blocker["blockers"]).length > 0;
-    if (blocker === undefined || !isWaiting) found.add(pid);
-    else for (const root of rootsOf(blocker, byPid, seen)) found.add(root);
-  }
-  return found;
 }
 
 function sinceOf({ since }: Row): string | null {
@@ -204,13 +190,6 @@ function usedUp(
       since: null,
     },
   ];
-}
-
-function countBy(rows: readonly Row[], key: (row: Row) => string): string {
-  const counts = new Map<string, number>();
-  for (const row of rows) counts.set(key(row), (counts.get(key(row)) ?? 0) + 1);
-  const ranked = [...counts].toSorted(([, a], [, b]) => b - a);
-  return ranked.map(([name, count]) => `${count} ${name}`).join(", ");
 }
 
 /** A transaction that does nothing keeps its locks and what vacuum could take away. */

@@ -4,10 +4,11 @@ import type { Preview } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { counted } from "../../core/text.ts";
+import { number, oneStatement, type Row, text } from "../database-rows.ts";
+import { databaseFor, type DatabaseParts, nameOf } from "../databases.ts";
 import { instanceArgument } from "../instances.ts";
 import { defineTool, type ToolContext, type Verdict } from "../tool.ts";
-import { inSession, type Row } from "./client.ts";
-import { databaseFor, nameOf, number, oneStatement, type PostgresParts, text } from "./parts.ts";
+import { inSession } from "./client.ts";
 
 const SESSION = `
 SELECT pid, usename AS user, datname AS database, application_name AS app, client_addr::text AS client, state, query,
@@ -33,7 +34,7 @@ const WAYS = {
 const END_MS = 2_000;
 const LOOK_MS = 100;
 
-function inputFor(parts: PostgresParts) {
+function inputFor(parts: DatabaseParts) {
   return z.strictObject({
     pid: z.int().positive().describe("The session's process id, as postgres_diagnose shows it"),
     how: z
@@ -52,7 +53,7 @@ function inputFor(parts: PostgresParts) {
 
 type Input = z.infer<ReturnType<typeof inputFor>>;
 
-export function createEndSession(parts: PostgresParts) {
+export function createEndSession(parts: DatabaseParts) {
   return defineTool({
     name: "postgres_end_session",
     summary: "cancels a statement or ends a session in PostgreSQL",
@@ -91,7 +92,7 @@ export function createEndSession(parts: PostgresParts) {
 
 /** Undefined where it is gone, or another session has its number by now. */
 async function find(
-  parts: PostgresParts,
+  parts: DatabaseParts,
   { pid, started, ...which }: Input,
   ctx: ToolContext,
 ): Promise<Row | undefined> {
@@ -101,7 +102,7 @@ async function find(
   });
 }
 
-async function findOrThrow(parts: PostgresParts, asked: Input, ctx: ToolContext): Promise<Row> {
+async function findOrThrow(parts: DatabaseParts, asked: Input, ctx: ToolContext): Promise<Row> {
   const found = await find(parts, asked, ctx);
   if (found !== undefined) return found;
   const again = asked.started === undefined ? "" : ", or it is another's by now";
@@ -111,7 +112,7 @@ async function findOrThrow(parts: PostgresParts, asked: Input, ctx: ToolContext)
   );
 }
 
-function cardOf(parts: PostgresParts, asked: Input, row: Row): Preview {
+function cardOf(parts: DatabaseParts, asked: Input, row: Row): Preview {
   const from = [row["app"], row["client"]].map(text).filter((part) => part !== "");
   const opened = from.length === 0 ? "" : ` (${from.join(", ")})`;
   const since = formatElapsed(number(row["state_s"]) * 1_000);
@@ -129,7 +130,7 @@ function cardOf(parts: PostgresParts, asked: Input, row: Row): Preview {
 }
 
 /** The server ends it in its own time: it is looked for until it is gone. */
-async function readBack(parts: PostgresParts, asked: Input, ctx: ToolContext): Promise<Verdict> {
+async function readBack(parts: DatabaseParts, asked: Input, ctx: ToolContext): Promise<Verdict> {
   const deadline = Date.now() + END_MS;
   for (;;) {
     const row = await find(parts, asked, ctx);

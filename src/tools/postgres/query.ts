@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
+import { ANSWER_ROWS, tableText, text } from "../database-rows.ts";
+import { databaseFor, type DatabaseParts } from "../databases.ts";
 import { instanceArgument } from "../instances.ts";
 import { defineTool } from "../tool.ts";
 import { APPLICATION, inSession, type Session } from "./client.ts";
-import { databaseFor, oneStatement, type PostgresParts, text } from "./parts.ts";
 
 /**
  * Rights with which a statement could do more than read, whatever its transaction: run programs, use the server's files or other
@@ -19,10 +20,7 @@ SELECT EXISTS (SELECT FROM pg_roles WHERE pg_has_role(session_user, oid, 'member
   EXISTS (SELECT FROM pg_stat_activity WHERE application_name <> '${APPLICATION}' AND pg_has_role(session_user, usesysid, 'member'))
     AS shared`;
 
-const MAX_ROWS = 50;
-const MAX_CELL = 120;
-
-export function createQuery(parts: PostgresParts) {
+export function createQuery(parts: DatabaseParts) {
   return defineTool({
     name: "postgres_query",
     summary: "reads from PostgreSQL with SQL; the server refuses writes",
@@ -49,7 +47,8 @@ export function createQuery(parts: PostgresParts) {
         }
         // A cursor takes nothing but a query, and what is not fetched does not come.
         await session.rows(`DECLARE answer NO SCROLL CURSOR FOR ${sql}`);
-        return { text: shown(await session.table(`FETCH ${MAX_ROWS + 1} FROM answer`)) };
+        const { columns, rows } = await session.table(`FETCH ${ANSWER_ROWS} FROM answer`);
+        return { text: tableText(columns, rows) };
       });
     },
   });
@@ -71,15 +70,4 @@ async function refusePower({ rows }: Session): Promise<void> {
       "Others are logged in with the bot's role, or with one that it is a member of, so that a statement could end their sessions";
     throw new BotError("NOT_AVAILABLE", `${what}. ${OWN_ROLE}`);
   }
-}
-
-function shown({ columns, rows }: Awaited<ReturnType<Session["table"]>>): string {
-  if (rows.length === 0) return "No rows.";
-  const lines = rows.slice(0, MAX_ROWS).map((row) => row.map(cell).join(" | "));
-  const rest = rows.length > lines.length ? [`… more rows: only ${MAX_ROWS} are shown`] : [];
-  return [columns.map(cell).join(" | "), ...lines, ...rest].join("\n");
-}
-
-function cell(value: string | null): string {
-  return value === null ? "NULL" : oneStatement(value, MAX_CELL);
 }

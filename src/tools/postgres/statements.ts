@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { formatElapsed } from "../../core/instant.ts";
+import { number, oneStatement, type Row, text } from "../database-rows.ts";
+import { databaseFor, type DatabaseParts } from "../databases.ts";
 import { instanceArgument } from "../instances.ts";
 import { defineTool } from "../tool.ts";
-import { inSession, type Row } from "./client.ts";
-import { databaseFor, number, oneStatement, type PostgresParts, text } from "./parts.ts";
+import { inSession } from "./client.ts";
 
 const EXTENSION =
   "SELECT extversion AS version FROM pg_extension WHERE extname = 'pg_stat_statements'";
@@ -17,7 +18,7 @@ SELECT queryid::text AS id, calls::float8, total_exec_time AS total_ms, mean_exe
 FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
 ORDER BY ${ORDER[order]} DESC LIMIT 10`;
 
-export function createStatements(parts: PostgresParts) {
+export function createStatements(parts: DatabaseParts) {
   return defineTool({
     name: "postgres_statements",
     summary: "shows which statements cost PostgreSQL most",

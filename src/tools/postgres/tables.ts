@@ -2,10 +2,11 @@ import * as z from "zod";
 import type { Finding } from "../../core/finding.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { formatBytes } from "../../core/text.ts";
+import { number, type Row, text } from "../database-rows.ts";
+import { databaseFor, type DatabaseParts } from "../databases.ts";
 import { instanceArgument } from "../instances.ts";
 import { defineTool } from "../tool.ts";
-import { inSession, type Row } from "./client.ts";
-import { databaseFor, number, type PostgresParts, text } from "./parts.ts";
+import { inSession } from "./client.ts";
 
 const TABLES = `
 SELECT schemaname AS schema, relname AS name, pg_total_relation_size(relid)::float8 AS bytes, n_live_tup::float8 AS live,
@@ -30,7 +31,7 @@ const DEAD_LEAST = 10_000;
 const LARGE_ROWS = 50_000;
 const MANY_SCANS = 100;
 
-export function createTables(parts: PostgresParts) {
+export function createTables(parts: DatabaseParts) {
   return defineTool({
     name: "postgres_tables",
     summary: "shows PostgreSQL's largest tables, dead rows and missing or unused indexes",

@@ -1,13 +1,13 @@
+import type { DatabaseParts } from "../databases.ts";
 import type { Tool } from "../tool.ts";
 import { createDiagnose } from "./diagnose.ts";
 import { createEndSession } from "./end-session.ts";
 import { createQuery } from "./query.ts";
 import { createStatements } from "./statements.ts";
 import { createTables } from "./tables.ts";
-import type { PostgresParts } from "./parts.ts";
 
 /** Every tool of PostgreSQL. Sessions are ended on `admins` alone. */
-export function createTools(readers: PostgresParts, admins: PostgresParts): readonly Tool[] {
+export function createTools(readers: DatabaseParts, admins: DatabaseParts): readonly Tool[] {
   return [
     createDiagnose(readers),
     createStatements(readers),

@@ -3,7 +3,7 @@ import { connect, createServer } from "node:net";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../../src/config/config.ts";
 import { inSession } from "../../../src/tools/postgres/client.ts";
-import { oneStatement, text } from "../../../src/tools/postgres/parts.ts";
+import { oneStatement, text } from "../../../src/tools/database-rows.ts";
 import { idleContext } from "../../fakes/tool-context.ts";
 
 afterEach(() => void vi.unstubAllEnvs());

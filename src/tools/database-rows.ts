@@ -1,0 +1,77 @@
+/** What databases answer, as people and models read it. */
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Numbers come as text where JavaScript's are too small for them. */
+export function number(value: unknown): number {
+  return typeof value === "number" ? value : Number(value ?? 0);
+}
+
+/** On one line, though a name in the database may have several: they would read as lines of ours. */
+export function text(value: unknown): string {
+  return typeof value === "string"
+    ? value.replaceAll(/[\n\v\f\r\u0085\u2028\u2029]+/g, " ")
+    : value === null || value === undefined
+      ? ""
+      : JSON.stringify(value);
+}
+
+/** A statement as a row shows it. */
+export function oneStatement(value: unknown, most = 120): string {
+  const line = text(value).replaceAll(/\s+/g, " ").trim();
+  return line.length > most ? `${line.slice(0, most)}…` : line;
+}
+
+/** `12 idle of shop, 3 active of shop` */
+export function countBy(rows: readonly Row[], key: (row: Row) => string): string {
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(key(row), (counts.get(key(row)) ?? 0) + 1);
+  const ranked = [...counts].toSorted(([, a], [, b]) => b - a);
+  return ranked.map(([name, count]) => `${count} ${name}`).join(", ");
+}
+
+const MAX_ROWS = 50;
+const MAX_CELL = 120;
+
+/** An answer to somebody's own statement: its columns, and as many rows as anybody reads. */
+export function tableText(
+  columns: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): string {
+  if (rows.length === 0) return "No rows.";
+  const cell = (value: string | null) => (value === null ? "NULL" : oneStatement(value, MAX_CELL));
+  const lines = rows.slice(0, MAX_ROWS).map((row) => row.map(cell).join(" | "));
+  const rest = rows.length > lines.length ? [`… more rows: only ${MAX_ROWS} are shown`] : [];
+  return [columns.map(cell).join(" | "), ...lines, ...rest].join("\n");
+}
+
+/** How many rows an answer may need: one more than are shown says that there are more. */
+export const ANSWER_ROWS = MAX_ROWS + 1;
+
+/**
+ * The sessions at the roots of who waits for whom, with those who wait behind each, the most first: ending a root frees the others.
+ * `blockers`: whom a session waits for.
+ */
+export function rootsOf(blockers: ReadonlyMap<number, readonly number[]>): [number, number[]][] {
+  const roots = new Map<number, number[]>();
+  for (const waiting of blockers.keys()) {
+    for (const root of rootsBehind(waiting, blockers, new Set()))
+      roots.set(root, [...(roots.get(root) ?? []), waiting]);
+  }
+  return [...roots].toSorted(([, a], [, b]) => b.length - a.length);
+}
+
+function rootsBehind(
+  waiting: number,
+  blockers: ReadonlyMap<number, readonly number[]>,
+  seen: Set<number>,
+): Set<number> {
+  const found = new Set<number>();
+  for (const blocker of blockers.get(waiting) ?? []) {
+    if (seen.has(blocker)) continue;
+    seen.add(blocker);
+    if (!blockers.has(blocker)) found.add(blocker);
+    else for (const root of rootsBehind(blocker, blockers, seen)) found.add(root);
+  }
+  return found;
+}
