@@ -95,6 +95,10 @@ export interface ActionCard {
   expiresAt: number;
   /** Who or what ended it and how, once it has ended. */
   ending: string | undefined;
+  /** The action that it takes back. */
+  undoes?: string | undefined;
+  /** Of what is done and can be taken back: whether that is offered, who asked for it, or which action or call did it. */
+  undo?: { state: "offered" } | { state: "asked" | "undone" | "unknown"; by: string } | undefined;
 }
 
 export interface CallResult {
@@ -109,6 +113,8 @@ export interface CallResult {
   gaps: readonly Gap[];
   images?: readonly ResultImage[];
   ms: number | undefined;
+  /** The action by whose name it can be taken back. */
+  undo?: string;
 }
 
 /** A model's requests and their tokens, and for how long it and its tools worked; people's time is not in it. */
@@ -291,6 +297,13 @@ export interface ThreadSummary {
   unsettled: boolean;
   /** Another process may be working on it right now. */
   leased: boolean;
+  gaps: ThreadGaps;
+}
+
+/** How many of a thread's calls could not see everything, and which permissions and settings would help, the most first. */
+export interface ThreadGaps {
+  calls: number;
+  helps: { help: string; calls: number }[];
 }
 
 /** One line of a thread as it is printed when opened again. */

@@ -36,6 +36,7 @@ export interface Telling {
 interface TranscriptRun {
   talks: boolean;
   answers: readonly string[];
+  undoes: string | undefined;
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
 }
 
@@ -150,10 +151,11 @@ type Told = {
 
 const TOLD: Told = {
   message: (transcript, entry) => enqueue(transcript, entry, said(entry)),
-  run_started(transcript, { run, talk, answers, calls }) {
+  run_started(transcript, { run, talk, answers, calls, undoes }) {
     transcript.runs.set(run, {
       talks: talk !== undefined,
       answers,
+      undoes,
       calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
     });
     if (talk?.brief === true) shorten(transcript, answers);
@@ -307,7 +309,8 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   }
   for (const { tool, args, result } of run.calls.values()) {
     if (result === undefined) continue;
-    const head = `A person ran ${tool} ${JSON.stringify(args)} directly: ${result.outcome}.`;
+    const did = run.undoes === undefined ? "ran" : `had ${run.undoes} undone by`;
+    const head = `A person ${did} ${tool} ${JSON.stringify(args)} directly: ${result.outcome}.`;
     enqueue(transcript, entry, [outputNote(head, result.text)]);
   }
 }

@@ -37,7 +37,7 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
     case "tools":
       return say(toolsText(tools));
     case "cost":
-      return say(costText(thread.counts));
+      return say(costText(thread));
     case "approvals":
       return say(approvalsText(thread));
     case "model":
@@ -96,12 +96,13 @@ function modelText(
 }
 
 function approvalsText({ live, unknown }: Thread): string {
-  const open = [...live].filter(isOpen).map(({ proposal }) => {
+  const open = [...live].filter(isOpen).map(({ proposal, undoes }) => {
     const until = formatUtc(proposal.expiresAt);
     const host = proposal.host === undefined ? "" : ` on ${proposal.host}`;
     const ref =
       proposal.revision === 1 ? proposal.action : `${proposal.action}.${proposal.revision}`;
-    return `${ref}: ${proposal.tool}${host} (${proposal.effect}), expires ${until}. \`approve ${ref}\` or \`deny ${ref} because …\``;
+    const back = undoes === undefined ? "" : `, undo of ${undoes}`;
+    return `${ref}: ${proposal.tool}${host} (${proposal.effect}${back}), expires ${until}. \`approve ${ref}\` or \`deny ${ref} because …\``;
   });
   const unsettled = [...unknown.values()].filter((call) => call.settled === undefined);
   const lost = unsettled.map((call) => {

@@ -54,6 +54,7 @@ export function readText(text: string): Reading {
     case "edit":
     case "cancel":
     case "answer":
+    case "undo":
       return readClick(word, rest, typed);
     default:
       return typed ? readUnknown(word, rest) : MESSAGE;
@@ -199,7 +200,7 @@ function valueProblem(name: string, value: string): string | undefined {
 }
 
 /**
- * `approve`, `deny`, `settle`, `edit` or `cancel` with an action such as `a1`, or `a1.2` for its second revision. `approve`
+ * `approve`, `deny`, `settle`, `edit`, `cancel` or `undo` with an action such as `a1`, or `a1.2` for its second revision. `approve`
  * takes nothing else. `deny` takes any text as its reason, because a deny by mistake does no harm. `answer` names the call
  * that asked.
  */
@@ -219,13 +220,14 @@ const SETTLED_REF = /^(a\d{1,9}|r\d{1,9}\.t\d{1,9})(?:\.([1-9]\d{0,5}))?(?=\s|$)
 /** A question has the id of the call that asked it. */
 const CALL_REF = /^(r\d{1,9}\.t\d{1,9})(?=\s|$)/i;
 
-type ClickWord = "approve" | "deny" | "settle" | "edit" | "cancel" | "answer";
+type ClickWord = "approve" | "deny" | "settle" | "edit" | "cancel" | "answer" | "undo";
 
 const REFS: Record<ClickWord, RegExp> = {
   approve: ACTION_REF,
   deny: ACTION_REF,
   edit: ACTION_REF,
   cancel: ACTION_REF,
+  undo: ACTION_REF,
   settle: SETTLED_REF,
   answer: CALL_REF,
 };
@@ -246,6 +248,7 @@ const CHOICES: Record<ClickWord, (rest: string) => Choice | undefined> = {
     if (/^for everyone[.!]?$/i.test(rest)) return { kind: "cancel", sure: true };
     return rest === "" ? { kind: "cancel" } : undefined;
   },
+  undo: (rest) => (rest === "" ? { kind: "undo" } : undefined),
   answer: (rest) => (rest === "" ? undefined : { kind: "answer", text: rest }),
   edit: (rest) => {
     const args = tryJson(rest);

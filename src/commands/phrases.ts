@@ -18,6 +18,7 @@ export const USAGE = {
   settle: ["settle a1 happened", "settle a1 not-happened because <reason>"],
   edit: ['edit a1 {"name": "value"}'],
   cancel: ["cancel a1", "cancel a1 for everyone"],
+  undo: ["undo a1"],
   answer: ["answer r1.t2 <text>"],
   incidents: ["incidents", "incidents last week", "incidents search <words>"],
   incident: [
@@ -78,9 +79,18 @@ export const ONLY_READS = "what only reads runs at once";
 export const AFTER_TOOLS =
   "Run one with `run <tool> name=value …`; if something is missing, I'll say what. watchkeeper.yaml can change who has to approve.";
 
-export function costText({ usage: tokens, ...counts }: Thread["counts"]): string {
+export function costText({ counts: { usage: tokens, ...counts }, helps }: Thread): string {
   const { runs, calls, actions, toolMs } = counts;
   const { input, cacheRead, cacheWrite, output } = tokens;
   const parts = `input ${input}, read from cache ${cacheRead}, written to cache ${cacheWrite}, output ${output}`;
-  return `This thread: ${counted(runs, "run")}, ${counted(calls, "tool call")} in ${(toolMs / 1_000).toFixed(1)} s, ${counted(actions, "proposed action")}. ${counted(totalTokens(tokens), "token")} (${parts}).`;
+  return `This thread: ${counted(runs, "run")}, ${counted(calls, "tool call")} in ${(toolMs / 1_000).toFixed(1)} s, ${counted(actions, "proposed action")}. ${counted(totalTokens(tokens), "token")} (${parts}).${gapsText(counts.blind, helps)}`;
+}
+
+/** How many calls could not see everything, and what would help, the most first. */
+function gapsText(blind: number, helps: Thread["helps"]): string {
+  if (blind === 0) return "";
+  const most = [...helps].toSorted(([, a], [, b]) => b - a);
+  const lines = most.map(([help, calls]) => `- ${help} (${counted(calls, "call")})`);
+  const head = `${counted(blind, "call")} couldn't see everything. What would help:`;
+  return `\n${[head, ...lines].join("\n")}`;
 }

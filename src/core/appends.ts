@@ -37,6 +37,8 @@ export const appends = {
     calls: z.array(
       z.strictObject({ call: z.string(), tool: z.string(), args: z.record(z.string(), json) }),
     ),
+    /** The action that its one call takes back. */
+    undoes: z.string().optional(),
     /** The run is a model's: which one's, and what it may use up. Its calls come with its `assistant` entries. */
     talk: z
       .strictObject({

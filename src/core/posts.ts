@@ -17,8 +17,8 @@ export const command = z.discriminatedUnion("name", [
 ]);
 
 /**
- * What a person says to a card. `settle` is their word on an unknown outcome; `cancel` takes an action back, by who asked
- * for it; `answer` answers a question of the model's, which its call names.
+ * What a person says to a card. `settle` is their word on an unknown outcome; `cancel` withdraws an action, by who asked
+ * for it; `answer` answers a question of the model's, which its call names; `undo` asks for what is done to be taken back.
  */
 export const choice = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("approve") }),
@@ -32,6 +32,7 @@ export const choice = z.discriminatedUnion("kind", [
   /** `sure`: whoever did not ask was told that it ends for everyone, and said so again. */
   z.strictObject({ kind: z.literal("cancel"), sure: z.boolean().optional() }),
   z.strictObject({ kind: z.literal("answer"), text: z.string() }),
+  z.strictObject({ kind: z.literal("undo") }),
 ]);
 
 /** A file that could not be read: its size where the platform told it, and why, in words for people. */

@@ -4,7 +4,7 @@ import type { Approvers } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { signed } from "../core/people.ts";
 import { exactText } from "../security/sanitize.ts";
-import { type Action, isApproved } from "../thread/action.ts";
+import { type Action, isApproved, isUndoable } from "../thread/action.ts";
 
 /** The one encoder that every outgoing text passes: no control characters, no secrets. */
 export type Encode = (text: string) => string;
@@ -35,7 +35,18 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     })),
     expiresAt: proposal.expiresAt,
     ending: endingOf(action, encode),
+    undoes: action.undoes,
+    undo: undoOf(action, encode),
   };
+}
+
+function undoOf(action: Action, encode: Encode): ActionCard["undo"] {
+  if (isUndoable(action)) return { state: "offered" };
+  if (action.undoing === undefined) return undefined;
+  const { by, call } = action.undoing;
+  if (call.finished === undefined) return { state: "asked", by: encode(by.name) };
+  const state = call.finished.outcome === "ok" ? "undone" : "unknown";
+  return { state, by: call.action?.action ?? call.call };
 }
 
 function phaseOf(action: Action): ActionPhase {

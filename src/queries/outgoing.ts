@@ -3,7 +3,7 @@ import { plainNotice } from "../adapters/render/phrases.ts";
 import type { Entry } from "../core/entry.ts";
 import { keptFindings, keptGaps } from "../core/finding.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import { isOpen } from "../thread/action.ts";
+import { isOpen, isUndoable } from "../thread/action.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
   argsOf,
@@ -77,6 +77,7 @@ function resultOf(call: Call, encode: Encode): CallResult[] {
   if (call.finished === undefined) return [];
   const { outcome, text, artifacts = [], files = [], findings = [], gaps = [], ms } = call.finished;
   const args = argsOf(call);
+  const { action } = call;
   const images = files.map((file) => ({ ...file, alt: file.alt && encode(file.alt) }));
   const ended = {
     outcome,
@@ -86,6 +87,7 @@ function resultOf(call: Call, encode: Encode): CallResult[] {
     findings: keptFindings(findings, encode),
     gaps: keptGaps(gaps, encode),
     ms,
+    ...(action !== undefined && isUndoable(action) && { undo: action.action }),
   };
   return [{ call: call.call, tool: call.tool, args, ...ended }];
 }

@@ -1,7 +1,8 @@
-import type { ActionCard, Queries, ThreadSummary } from "../adapters/adapter.ts";
+import type { ActionCard, Queries, ThreadGaps, ThreadSummary } from "../adapters/adapter.ts";
 import { isOpen } from "../thread/action.ts";
 import { pastAction } from "../thread/fold.ts";
 import type { Journal, JournalSummary } from "../journal/journal.ts";
+import type { Thread } from "../thread/state.ts";
 import type { Tool } from "../tools/tool.ts";
 import { checkEditOf, editFormFor, type WhyNot } from "./edits.ts";
 import { decide } from "../thread/decide.ts";
@@ -22,14 +23,14 @@ export function createQueries(
     async threads(transport) {
       const found: ThreadSummary[] = [];
       for await (const summary of journal.list({ prefix: `${transport}:` })) {
-        found.push(summaryOf(summary, await threads.read(summary.key)));
+        found.push(summaryOf(summary, await threads.read(summary.key), encode));
       }
       return found;
     },
 
     async thread(key) {
       for await (const summary of journal.list({ prefix: key })) {
-        if (summary.key === key) return summaryOf(summary, await threads.read(key));
+        if (summary.key === key) return summaryOf(summary, await threads.read(key), encode);
       }
       return undefined;
     },
@@ -74,6 +75,7 @@ export function createQueries(
 function summaryOf(
   { key, lastAt, leased, now }: JournalSummary,
   { thread, title }: KnownThread,
+  encode: Encode,
 ): ThreadSummary {
   const idle = { busy: new Set<string>(), draining: false, showAfterMs: undefined };
   const step = decide(thread, { now, ...idle });
@@ -86,5 +88,11 @@ function summaryOf(
     open: step.do !== "wait" && thread.newer === undefined,
     unsettled: [...thread.unknown.values()].some((call) => call.settled === undefined),
     leased,
+    gaps: gapsOf(thread, encode),
   };
+}
+
+function gapsOf({ counts, helps }: Thread, encode: Encode): ThreadGaps {
+  const most = [...helps].map(([help, calls]) => ({ help: encode(help), calls }));
+  return { calls: counts.blind, helps: most.toSorted((a, b) => b.calls - a.calls) };
 }

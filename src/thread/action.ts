@@ -1,5 +1,6 @@
-import type { Entry, JsonObject } from "../core/entry.ts";
+import type { Actor, Entry, JsonObject } from "../core/entry.ts";
 import { countPeople, signed } from "../core/people.ts";
+import type { ReverseCall } from "../core/tool-call.ts";
 
 /**
  * A gated call's life, folded: proposed in revisions, voted on, then started or closed. Approval does not close an action,
@@ -31,6 +32,12 @@ export class Action {
   started = false;
   finished: Pick<Entry<"tool_finished">, "outcome" | "ms"> | undefined;
   settled: Entry<"settled"> | undefined;
+  /** The action that it takes back. */
+  readonly undoes: string | undefined;
+  /** The call that takes it back exactly, once it is done. */
+  reverse: ReverseCall | undefined;
+  /** The newest wish to take it back. */
+  undoing: Undoing | undefined;
   /** The entry that proposed it first, and when that was, ms since 1970. */
   readonly proposedAt: number;
   readonly openedAt: number;
@@ -39,17 +46,33 @@ export class Action {
   /** Per view: the card's message and the entry up to which it is shown. */
   readonly shown = new Map<string, { ref: string; seq: number }>();
 
-  constructor(proposal: Entry<"action_proposed">, askers: Iterable<string>) {
+  constructor(
+    proposal: Entry<"action_proposed">,
+    askers: Iterable<string>,
+    undoes: string | undefined,
+  ) {
     const { action, run, call, seq, at } = proposal;
     this.action = action;
     this.run = run;
     this.call = call;
     this.proposal = proposal;
     this.askers = new Set(askers);
+    this.undoes = undoes;
     this.proposedAt = seq;
     this.openedAt = at;
     this.touched = seq;
   }
+}
+
+/** A call that somebody asked for to take an action back, as it stands. */
+interface Undoing {
+  by: Actor;
+  call: Readonly<{
+    call: string;
+    action: Action | undefined;
+    finished: Pick<Entry<"tool_finished">, "outcome"> | undefined;
+    settled: Pick<Entry<"settled">, "happened"> | undefined;
+  }>;
 }
 
 export type ClosedOutcome = Entry<"action_closed">["outcome"];
@@ -62,6 +85,18 @@ export function isOpen(action: Action): boolean {
 /** Nothing more will happen to it by itself; a person may still settle an unknown outcome. */
 export function isOver(action: Action): boolean {
   return action.finished !== undefined || action.closed?.recorded === true;
+}
+
+/**
+ * It can be asked to be taken back. Once that is asked for, only if it came to nothing: the world is looked at again then, so
+ * that nothing is taken back twice.
+ */
+export function isUndoable({ reverse, undoing }: Action): boolean {
+  if (reverse === undefined) return false;
+  if (undoing === undefined) return true;
+  const { finished, settled } = undoing.call;
+  if (finished?.outcome === "unknown") return settled?.happened === false;
+  return finished !== undefined && finished.outcome !== "ok";
 }
 
 /** Enough different people have approved the newest revision, and nothing has closed it. */

@@ -1,4 +1,4 @@
-import type { Action } from "./action.ts";
+import { type Action, isUndoable } from "./action.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import { signed } from "../core/people.ts";
 import {
@@ -10,6 +10,7 @@ import {
 } from "./drafts-calls.ts";
 import { privateNotice } from "./drafts-notices.ts";
 import { entryId } from "./entry-ids.ts";
+import { undoingDraft } from "./drafts-runs.ts";
 import { namesNoMachine } from "./machines.ts";
 import * as phrases from "./phrases.ts";
 import type { Call, Thread } from "./state.ts";
@@ -45,12 +46,15 @@ const ANYONE = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] }
 /** The right that a reply needs: an answer permits nothing. */
 export const RIGHT_TO_ANSWER: Right = { verb: "answer", what: phrases.THIS_QUESTION, rule: ANYONE };
 
-/** The right that the click needs. Only the newest approval is held against who asked: they may think better of it. */
+/**
+ * The right that the click needs. Only the newest approval is held against who asked: they may think better of it. Undefined:
+ * policy says who may, as of any call.
+ */
 export function rightFor(
   { choice, action: ref }: Entry<"click">,
   action: Action | undefined,
   thread: Thread,
-): Right {
+): Right | undefined {
   if (choice.kind === "answer") return RIGHT_TO_ANSWER;
   if (choice.kind === "settle") {
     // Settling says what happened in the world; it permits nothing, so who asked for the action may do it.
@@ -68,6 +72,8 @@ export function rightFor(
       return { verb: "edit", what: ref, rule: open };
     case "cancel":
       return { verb: "withdraw", what: ref, rule };
+    case "undo":
+      return undefined;
   }
 }
 
@@ -89,6 +95,7 @@ export function clickDrafts(
   const action = thread.actions.get(click.action) ?? facts.action;
   if (action === undefined)
     return [privateNotice(click, phrases.clickAnswers.noAction(click.action))];
+  if (choice.kind === "undo") return undoDrafts(action, click, author, thread);
   const late = lateWord(action, click);
   if (late !== undefined) return [privateNotice(click, late)];
   if (choice.kind === "approve" && namesNoMachine(action, around.isBound)) {
@@ -115,7 +122,8 @@ export function clickDrafts(
 function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<AppendKind>[] {
   const { choice } = click;
   const action = around.thread.actions.get(click.action);
-  const late = action && lateWord(action, click);
+  const isUndo = choice.kind === "undo";
+  const late = action && !isUndo ? lateWord(action, click) : undefined;
   if (late !== undefined) return [privateNotice(click, late)];
   if (action !== undefined && choice.kind === "deny") {
     return [voteDraft(click, phrases.notLookedUp(LIMIT_MINUTES), around)];
@@ -167,12 +175,34 @@ function hasApproved(
  * entries the same number and revision may be another action's. A deny counts all the same.
  */
 function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click">): boolean {
-  if (choice.kind !== "approve") return false;
+  if (choice.kind !== "approve" && choice.kind !== "undo") return false;
   return digest === undefined ? via === "button" : !proposal.digest.startsWith(digest);
 }
 
 function otherCardNotice({ action }: Action, click: Entry<"click">): Draft<"notice"> {
-  return { ...privateNotice(click, phrases.clickAnswers.otherCard(action)), redraws: action };
+  const button = click.choice.kind === "undo" ? "Undo" : "Approve";
+  return {
+    ...privateNotice(click, phrases.clickAnswers.otherCard(action, button)),
+    redraws: action,
+  };
+}
+
+/** Begins a run of the one call that takes the action back: from there on it is a call like any other. */
+function undoDrafts(
+  action: Action,
+  click: Entry<"click">,
+  author: Author | undefined,
+  thread: Thread,
+): Draft<AppendKind>[] | undefined {
+  if (isOtherCard(action, click)) return [otherCardNotice(action, click)];
+  const { reverse } = action;
+  if (click.seq < thread.stoppedAt)
+    return [privateNotice(click, phrases.clickAnswers.stoppedUndo(action.action))];
+  if (reverse === undefined || !isUndoable(action))
+    return [privateNotice(click, phrases.whyNoUndo(action))];
+  if (author === undefined) return undefined;
+  if (!author.eligible) return [privateNotice(click, author.why)];
+  return [undoingDraft(action.action, reverse, click, thread)];
 }
 
 /** Why a click changes nothing any more, or undefined. A cancel means every revision. */

@@ -1,6 +1,7 @@
 import type { Draft, Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { RunTerms } from "../core/run-terms.ts";
+import type { ReverseCall } from "../core/tool-call.ts";
 import { callName, entryId, runName } from "./entry-ids.ts";
 import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
@@ -19,14 +20,8 @@ export function beginDrafts(
   parts: RunParts,
 ): (Draft<"run_started"> | RunEnded)[] {
   const { entry, stopped } = pending;
-  const run = runName(thread.counts.runs + 1);
-  const start = (more: Partial<Draft<"run_started">> = {}): Draft<"run_started"> => ({
-    id: entryId.runStarted(run),
-    kind: "run_started",
-    run,
-    answers: [entry.id],
-    principals: [entry.actor.account],
-    calls: [],
+  const start = (more: Partial<Draft<"run_started">> = {}) => ({
+    ...startedDraft(entry, thread),
     ...more,
   });
   const answer = (status: RunEnded["status"], text: string) => {
@@ -55,7 +50,41 @@ export function beginDrafts(
   }
   const direct = parts.direct(entry.command, thread);
   if (direct.kind === "text") return answer(direct.failed ? "failed" : "completed", direct.text);
-  return [start({ calls: [{ call: callName(run, 1), tool: direct.tool, args: direct.args }] })];
+  return [callingDraft(entry, direct, thread)];
+}
+
+/** A run of one call, which takes the action back. */
+export function undoingDraft(
+  undoes: string,
+  reverse: ReverseCall,
+  click: Entry<"click">,
+  thread: Thread,
+): Draft<"run_started"> {
+  return { ...callingDraft(click, reverse, thread), undoes };
+}
+
+type Begun = Entry<"message"> | Entry<"command"> | Entry<"click">;
+
+/** The next run, which answers what somebody said. */
+function startedDraft({ id, actor }: Begun, { counts }: Thread): Draft<"run_started"> {
+  const run = runName(counts.runs + 1);
+  return {
+    id: entryId.runStarted(run),
+    kind: "run_started",
+    run,
+    answers: [id],
+    principals: [actor.account],
+    calls: [],
+  };
+}
+
+function callingDraft(
+  begun: Begun,
+  { tool, args }: ReverseCall,
+  thread: Thread,
+): Draft<"run_started"> {
+  const started = startedDraft(begun, thread);
+  return { ...started, calls: [{ call: callName(started.run, 1), tool, args }] };
 }
 
 /** Past half of the window, or where something in the thread made the last run fail. */

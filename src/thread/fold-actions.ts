@@ -23,7 +23,7 @@ export function applyProposal(thread: Thread, entry: Entry<"action_proposed">): 
 
 function open(thread: Thread, proposal: Entry<"action_proposed">): Action {
   const run = thread.runs.get(proposal.run);
-  const action = new Action(proposal, run?.principals ?? []);
+  const action = new Action(proposal, run?.principals ?? [], run?.started.undoes);
   thread.actions.set(action.action, action);
   thread.live.add(action);
   thread.counts.actions += 1;

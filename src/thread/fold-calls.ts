@@ -2,7 +2,7 @@ import { estimateTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { numberOfCall, runOfCall } from "./entry-ids.ts";
 import { touch } from "./fold-actions.ts";
-import { forget, forgetOldest, MAX_EVIDENCE, MAX_PAST } from "./fold-memory.ts";
+import { forget, forgetOldest, MAX_EVIDENCE, MAX_HELPS, MAX_PAST } from "./fold-memory.ts";
 import { applyVoice, joinRun } from "./fold-messages.ts";
 import { answererOf, closeQuestion } from "./fold-messages.ts";
 import { applyAssistant, applyResult, ModelRun } from "./model-run.ts";
@@ -15,7 +15,7 @@ function addCall(
   run: Run,
   { call, tool, args, problem }: Pick<Call, "call" | "tool" | "args" | "problem">,
   askedAt: number,
-): void {
+): Call {
   const added: Call = {
     run: run.started.run,
     call,
@@ -29,6 +29,7 @@ function addCall(
     warned: false,
     waits: false,
     action: undefined,
+    undoes: undefined,
     started: undefined,
     finished: undefined,
     word: undefined,
@@ -36,6 +37,7 @@ function addCall(
   };
   run.calls.set(call, added);
   run.open.set(call, added);
+  return added;
 }
 
 /** Also a call whose run is over, as long as its outcome is unknown. */
@@ -63,16 +65,27 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
   call.finished = entry;
   thread.counts.toolMs += ms;
   run?.open.delete(call.call);
+  noteGaps(thread, entry);
   endQuestion(thread, run, call, entry);
   if (run?.modelRun !== undefined) tellModel(thread, run.modelRun, call, entry);
   if (outcome === "unknown") {
     thread.unknown.set(call.call, call);
     if (call.word !== undefined) tellWord(thread, call, call.word);
   }
-  const { action } = call;
+  const { action, undoes } = call;
+  if (undoes !== undefined) touch(thread, undoes, entry);
   if (action === undefined) return;
   action.finished = { outcome, ms: entry.ms };
+  action.reverse = entry.undo;
   touch(thread, action, entry);
+}
+
+function noteGaps({ counts, helps }: Thread, { gaps = [] }: Entry<"tool_finished">): void {
+  if (gaps.length > 0) counts.blind += 1;
+  for (const help of new Set(gaps.map((gap) => gap.help))) {
+    const count = helps.get(help) ?? 0;
+    if (count > 0 || helps.size < MAX_HELPS) helps.set(help, count + 1);
+  }
 }
 
 /** A call that was a question has its answer, or waits for none any more. */
@@ -128,7 +141,8 @@ export function applySettled(thread: Thread, entry: Entry<"settled">): void {
   forget(thread, entry.click);
   call.settled = entry;
   forgetOldest(thread, thread.unknown, MAX_PAST, (each) => each.settled !== undefined);
-  const { action } = call;
+  const { action, undoes } = call;
+  if (undoes !== undefined) touch(thread, undoes, entry);
   if (action !== undefined) {
     action.settled = entry;
     touch(thread, action, entry);
@@ -169,6 +183,9 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
     if (command?.name === "model") chooses = command.model;
     thread.pending.delete(id);
+    const click = thread.clicks.get(id);
+    if (click !== undefined) authors.push(click.actor);
+    forget(thread, id);
   }
   const run: Run = {
     started,
@@ -186,11 +203,22 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     stoppedBy,
     ended: undefined,
   };
-  for (const asked of started.calls) addCall(run, { ...asked, problem: undefined }, started.at);
+  for (const asked of started.calls) {
+    const call = addCall(run, { ...asked, problem: undefined }, started.at);
+    applyUndoing(thread, run, call);
+  }
   thread.runs.set(started.run, run);
   thread.going.add(run);
   thread.counts.runs += 1;
   if (started.talk?.brief === true) thread.tooMuch = false;
+}
+
+function applyUndoing(thread: Thread, { started, authors: [by] }: Run, call: Call): void {
+  const undone = thread.actions.get(started.undoes ?? "");
+  if (undone === undefined || by === undefined) return;
+  call.undoes = undone;
+  undone.undoing = { by, call };
+  touch(thread, undone, started);
 }
 
 /** A turn that came after the run's end, because both were on their way, changes nothing any more. */

@@ -99,6 +99,7 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
 
 function stop(thread: Thread, entry: Entry<"stop">): void {
   const { id } = entry;
+  thread.stoppedAt = entry.seq;
   const runs = [...thread.going];
   const written = runs
     .flatMap((run) => [...run.open.values()])

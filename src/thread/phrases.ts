@@ -259,10 +259,12 @@ export const clickAnswers = {
     `I could not look you up for ${minutes} minutes, so your click on ${action} did not count. Please click again.`,
   replyNotLookedUp: (minutes: number) =>
     `I could not look you up for ${minutes} minutes, so this did not count as the answer. Please write it again.`,
-  otherCard: (action: string) =>
-    `You pressed Approve on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`,
+  otherCard: (action: string, button: "Approve" | "Undo") =>
+    `You pressed ${button} on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`,
   nameless: (action: string) =>
     `${action} was asked for by an older version, which named no machine, so your Approve did not count. I'm asking again with the machine's name: decide there.`,
+  stoppedUndo: (action: string) =>
+    `Everything was stopped after you asked for the undo of ${action}, so it didn't begin.`,
   edited: (action: string, revision: number) =>
     `${action} was edited after you opened it. Check revision ${revision} and decide again.`,
   notEdited: (action: string, why = CANNOT_BE_EDITED) =>
@@ -304,6 +306,29 @@ export function decidedBefore(action: Action, click: Entry<"click">): string | u
     return `${by} already ${outcome === "cancelled" ? "withdrew" : outcome} ${id}.`;
   }
   return click.at < proposal.expiresAt ? undefined : expired;
+}
+
+/** Why what is done cannot be asked to be taken back, or not once more. */
+export function whyNoUndo({ action, finished, undoing }: Action): string {
+  if (finished === undefined) return `${action} isn't done, so there is nothing to undo.`;
+  if (undoing !== undefined) return undoneBefore(action, undoing);
+  if (finished.outcome === "ok") return `${action} can't be undone from here.`;
+  return finished.outcome === "unknown"
+    ? `Nobody knows what ${action} did, so it can't be undone from here.`
+    : `${action} ${ENDED[finished.outcome]}, so there is nothing to undo.`;
+}
+
+/** Who asked for it, and where that stands. */
+function undoneBefore(action: string, { by, call }: NonNullable<Action["undoing"]>): string {
+  const ref = call.action?.action ?? call.call;
+  const { finished } = call;
+  if (finished === undefined) {
+    const where = call.action === undefined ? "is on its way" : `is ${ref}: decide on its card`;
+    return `${by.name} already asked for the undo of ${action}. It ${where}.`;
+  }
+  return finished.outcome === "ok"
+    ? `${action} was already undone by ${ref}, which ${by.name} asked for.`
+    : `${by.name} already asked for the undo of ${action}, and nobody knows what ${ref} did.`;
 }
 
 /** `askers`: who did ask for it, as they are called. */

@@ -20,6 +20,8 @@ export interface Call {
   warned: boolean;
   waits: boolean;
   action: Action | undefined;
+  /** What it takes back: an action that is done. Undefined also where that was forgotten. */
+  undoes: Action | undefined;
   started: Entry<"tool_started"> | undefined;
   finished: Entry<"tool_finished"> | undefined;
   /** What a worker that had lost its lease said of the outcome. */
@@ -129,6 +131,8 @@ export class Thread {
   readonly views = [MAIN_VIEW];
   /** The last entry by which something new stood at the end of the thread: what a person wrote, or a message of ours. */
   newest = 0;
+  /** The newest Stop. */
+  stoppedAt = 0;
   /** Its work crashed twice, and nobody has written since. */
   parked = false;
   readonly pending = new Map<string, PendingPost>();
@@ -164,8 +168,18 @@ export class Thread {
   requestTokens = 0;
   /** The newest run failed because of what the thread has in it: the next one is told it in brief. */
   tooMuch = false;
-  /** `uses`: calls that models asked for, whether they ran or not. */
-  readonly counts = { runs: 0, actions: 0, uses: 0, calls: 0, toolMs: 0, usage: NO_USAGE };
+  /** `uses`: calls that models asked for, whether they ran or not. `blind`: those that could not see everything. */
+  readonly counts = {
+    runs: 0,
+    actions: 0,
+    uses: 0,
+    calls: 0,
+    blind: 0,
+    toolMs: 0,
+    usage: NO_USAGE,
+  };
+  /** What would help calls to see what they could not, and how many of them each. */
+  readonly helps = new Map<string, number>();
   readonly keepsAll: boolean;
 
   /** `keepsAll`: forgets nothing of what is over. */

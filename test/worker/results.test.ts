@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createQueries } from "../../src/queries/queries.ts";
 import { readArtifact } from "../../src/tools/thread/read-artifact.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 
@@ -71,4 +72,35 @@ test("an image is in the journal with its result, and a cut text can be read on"
       text: `Lines 2000 to 2001 of the 4000 of ${whole?.id}; fromLine=2002 goes on.\nline 2000\nline 2001`,
     },
   ]);
+});
+
+test("a thread counts the calls that could not see everything, by what would help", async () => {
+  const gap = (help: string) => ({ what: "pods", why: "forbidden", help });
+  const look = fakeTool({
+    name: "look",
+    run: async ({ name }) => ({
+      text: "some",
+      gaps: name === "all" ? [] : [gap("Grant list on pods."), gap(`Set ${name}.`)],
+    }),
+  });
+  const stage = await createStage({ tools: [look] });
+  const calls = ["LOKI_URL", "all", "LOKI_URL", "A_B"];
+  for (const name of calls) await stage.say(`run look name=${name}`);
+  await stage.settle();
+  await stage.say("cost");
+  await stage.settle();
+  expect(stage.chat.answers().at(-1)?.text?.split("\n").slice(1)).toEqual([
+    "- Grant list on pods. (3 calls)",
+    "- Set LOKI_URL. (2 calls)",
+    "- Set A_B. (1 call)",
+  ]);
+  const queries = createQueries(stage.journal, [], (text) => text);
+  expect((await queries.thread(KEY))?.gaps).toEqual({
+    calls: 3,
+    helps: [
+      { help: "Grant list on pods.", calls: 3 },
+      { help: "Set LOKI_URL.", calls: 2 },
+      { help: "Set A_B.", calls: 1 },
+    ],
+  });
 });

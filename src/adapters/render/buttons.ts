@@ -46,11 +46,11 @@ function clickOf(action: string, revision: number, choice: Choice): CardClick {
   return { kind: "click", action, revision, choice };
 }
 
-/** `wk:approve:a1:2:<start of the digest>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:stop`. */
+/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:stop`. */
 const ID = /^wk:([a-z-]+)(?::([\w.-]+))?(?::([^]+))?$/;
 const REVISION = /^[1-9]\d{0,8}$/;
 /** Up to 0.3 a button said nothing of the digest. */
-const APPROVED = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
+const EXACT = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
 
 /** What a pressed button means; undefined for an unknown id, such as another version's. */
 export function readButtonAction(id: string): ButtonAction | undefined {
@@ -63,16 +63,18 @@ export function readButtonAction(id: string): ButtonAction | undefined {
       ? undefined
       : clickOf(ref, NO_REVISION, { kind: "answer", text: rest });
   }
-  if (verb === "approve") return approvalOf(ref, rest ?? "");
+  if (verb === "approve") return exactOf(ref, rest ?? "", { kind: "approve" });
+  if (verb === "undo") return exactOf(ref, rest ?? "", { kind: "undo" });
   if (Object.hasOwn(SIMPLE, verb)) return rest === undefined ? SIMPLE[verb]?.(ref) : undefined;
   if (!Object.hasOwn(REVISED, verb) || !REVISION.test(rest ?? "")) return undefined;
   return REVISED[verb]?.(ref, Number(rest));
 }
 
-function approvalOf(action: string, rest: string): ButtonAction | undefined {
-  const [, revision, digest] = APPROVED.exec(rest) ?? [];
+/** It means the very action that its card showed. */
+function exactOf(action: string, rest: string, choice: Choice): ButtonAction | undefined {
+  const [, revision, digest] = EXACT.exec(rest) ?? [];
   if (revision === undefined) return undefined;
-  const click = clickOf(action, Number(revision), { kind: "approve" });
+  const click = clickOf(action, Number(revision), choice);
   return digest === undefined ? click : { ...click, digest };
 }
 
@@ -95,18 +97,31 @@ export function approveButton(
   return { id, label, style: "primary" };
 }
 
-export function cardButtons({ action, revision, digest }: ActionCard): Button[] {
+export function cardButtons({ action, revision, digest, undoes }: ActionCard): Button[] {
   const which = `${action}:${revision}`;
   return [
     approveButton({ action, revision, digest }, "Approve"),
     { id: `wk:deny:${which}`, label: "Deny", style: "danger" },
     { id: `wk:because:${which}`, label: "Deny because…", style: "plain" },
-    { id: `wk:edit:${which}`, label: "Edit…", style: "plain" },
+    // What takes another action back does so exactly.
+    ...(undoes === undefined
+      ? [{ id: `wk:edit:${which}`, label: "Edit…", style: "plain" } as const]
+      : []),
     detailsButton(action),
   ];
 }
 
-export function detailsButton(action: string): Button {
+/** Below a card that is settled. */
+export function settledButtons({ action, revision, digest, undo }: ActionCard): Button[] {
+  const id = `wk:undo:${action}:${revision}:${digestStart(digest)}`;
+  const isOffered = undo?.state === "offered";
+  return [
+    ...(isOffered ? [{ id, label: "Undo", style: "plain" } as const] : []),
+    detailsButton(action),
+  ];
+}
+
+function detailsButton(action: string): Button {
   return { id: `wk:details:${action}`, label: "Details", style: "plain" };
 }
 

@@ -2,7 +2,7 @@ import { formatUtc } from "../../core/instant.ts";
 import { inCodeBlock } from "../../core/edit.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { ActionCard } from "../adapter.ts";
-import { cardButtons, detailsButton } from "./buttons.ts";
+import { cardButtons, settledButtons } from "./buttons.ts";
 import { clip, summaryOf, weightOf } from "./clip.ts";
 import {
   byApprovers,
@@ -12,6 +12,7 @@ import {
   REASON,
   SHORTENED,
   standingOf,
+  undoWords,
   voteLines,
 } from "./phrases.ts";
 import {
@@ -58,7 +59,7 @@ export function renderCard(card: ActionCard, { isUncut = false } = {}): Rendered
     const summary = `${card.action} ${card.tool}${onHost(card.host)}: ${markedStanding(card)}`;
     return {
       blocks: [heading(title), exact, { kind: "text", inlines: inert(outcome) }],
-      buttons: [detailsButton(card.action)],
+      buttons: settledButtons(card),
       summary: summaryOf(summary),
     };
   }
@@ -232,5 +233,5 @@ function markedStanding(card: ActionCard): string {
   const by = byApprovers(card);
   const wasRun = phase === "done" || phase === "failed" || phase === "unknown";
   const approved = wasRun && by !== "" ? ` · approved${by}` : "";
-  return `${mark === undefined ? "" : `${mark} `}${standingOf(card)}${approved}`;
+  return `${mark === undefined ? "" : `${mark} `}${standingOf(card)}${approved}${undoWords(card)}`;
 }

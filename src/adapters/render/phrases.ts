@@ -158,6 +158,21 @@ export function standingOf(card: ActionCard): string {
   }
 }
 
+/** ` · undone by a5`, or nothing. */
+export function undoWords({ undo }: ActionCard): string {
+  switch (undo?.state) {
+    case "asked":
+      return ` · undo asked for by ${undo.by}`;
+    case "undone":
+      return ` · undone by ${undo.by}`;
+    case "unknown":
+      return ` · undo ${undo.by}: outcome unknown`;
+    case "offered":
+    case undefined:
+      return "";
+  }
+}
+
 /** True once a person has said what became of an unknown outcome; the card then stays `unknown` and ends so. */
 export function isSettled({ phase, ending }: ActionCard): boolean {
   return phase === "unknown" && ending?.startsWith("settled ") === true;

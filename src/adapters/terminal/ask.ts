@@ -27,7 +27,7 @@ export interface AskOptions {
   out: Writable;
   /** Takes progress, notices, cards, and the evidence of a model's answer. */
   err: Output;
-  /** One JSON object on `out` instead of text: thread, status, text, findings, gaps, results, approvals, questions, notices. */
+  /** One JSON object on `out` instead of text: thread, status, text, findings, gaps, threadGaps, results, approvals, questions, notices. */
   json: boolean;
   /** On `err`; the answer is never coloured. */
   color: boolean;
@@ -173,7 +173,8 @@ async function report(
     const questions = answer === undefined ? asked : [];
     const findings = results.flatMap((result) => result.findings);
     const gaps = results.flatMap((result) => result.gaps);
-    const found = { status, text, findings, gaps, results, spent };
+    const threadGaps = (await options.queries.thread(key))?.gaps;
+    const found = { status, text, findings, gaps, threadGaps, results, spent };
     await write(out, JSON.stringify({ thread: key, ...found, approvals, questions, notices }));
   } else if (answer !== undefined) {
     await printAnswer(options, answer);

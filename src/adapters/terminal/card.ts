@@ -1,6 +1,6 @@
 import type { ActionCard } from "../adapter.ts";
 import { renderCard, renderDetails } from "../render/card.ts";
-import { isSettled, standingOf } from "../render/phrases.ts";
+import { isSettled, standingOf, undoWords } from "../render/phrases.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { terminalLines } from "./encode.ts";
 import type { Look, Paint, Style } from "./style.ts";
@@ -67,5 +67,7 @@ const STYLES: Readonly<Partial<Record<ActionCard["phase"], Style>>> = {
 
 function standing(card: ActionCard, paint: Paint): string {
   const style = isSettled(card) ? undefined : STYLES[card.phase];
-  return style === undefined ? standingOf(card) : paint(style, standingOf(card));
+  const offer = card.undo?.state === "offered" ? ` · undo ${card.action} takes it back` : "";
+  const stands = style === undefined ? standingOf(card) : paint(style, standingOf(card));
+  return `${stands}${undoWords(card)}${offer}`;
 }

@@ -89,6 +89,7 @@ function replyTo({ id }: Button): string {
     case "deny":
     case "edit":
     case "answer":
+    case "undo":
       return "";
   }
 }

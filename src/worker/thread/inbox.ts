@@ -140,6 +140,7 @@ function hideIn(choice: Choice, hide: Encoder["hide"]): Choice {
     Object.fromEntries(Object.entries(object).map(([name, value]) => [name, within(value)]));
   if (choice.kind === "edit") return { kind: "edit", args: withinObject(choice.args) };
   if (choice.kind === "answer") return { kind: "answer", text: hide(choice.text) };
-  if (choice.kind === "approve" || choice.kind === "cancel") return choice;
-  return choice.reason === undefined ? choice : { ...choice, reason: hide(choice.reason) };
+  return "reason" in choice && choice.reason !== undefined
+    ? { ...choice, reason: hide(choice.reason) }
+    : choice;
 }

@@ -21,6 +21,7 @@ import { conclude, draftsFrom } from "./conclude.ts";
 import { putOff } from "../background.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
 import { peopleOf } from "./permission/look-up.ts";
+import { permit } from "./permission/permission.ts";
 import { proposeEdit } from "./propose.ts";
 
 /** Learns who clicked, answered or agreed, and whether they may. Cut short by a shutdown it is done by the next start. */
@@ -56,10 +57,12 @@ async function learnClick(
   const action = isPast ? await recall(ctx, click.action) : ctx.thread.actions.get(click.action);
   // Most that comes too late needs nobody looked up.
   if (draftsFrom(ctx, { ...step, facts: { action } }) !== undefined) return { action };
-  const author = await mayDo(ctx, click.actor.account, rightFor(click, action, ctx.thread), {
-    action,
-    signal,
-  });
+  const { account } = click.actor;
+  const right = rightFor(click, action, ctx.thread);
+  const author =
+    right === undefined
+      ? await mayUndo(ctx, account, action, signal)
+      : await mayDo(ctx, account, right, { action, signal });
   if (choice.kind !== "edit" || action === undefined) return { action, author };
   const call = ctx.thread.runs.get(action.run)?.calls.get(action.call);
   const edited =
@@ -90,6 +93,20 @@ async function mayDo(
   const isApproval = right.verb === "approve" && action !== undefined;
   const why = isApproval ? refusalToApprove(action, account, found) : refusalOf(right, found);
   return { eligible: false, why };
+}
+
+/** Whoever may ask for the call that takes it back; what more it needs is asked on its card. @throws as `mayDo` */
+async function mayUndo(
+  ctx: ThreadContext,
+  account: string,
+  action: Action | undefined,
+  signal: AbortSignal,
+): Promise<Author> {
+  const { tool, args } = action?.reverse ?? { tool: "", args: {} };
+  const decision = await permit(ctx, { run: "", call: "", tool, args, editor: account }, signal);
+  return decision.kind === "deny"
+    ? { eligible: false, why: decision.why }
+    : { eligible: true, basis: "" };
 }
 
 export const judgeReply: Learn<"reply"> = async (ctx, step, signal) => {

@@ -45,8 +45,15 @@ export async function propose(
   } catch (error) {
     const mayAnswer = isLookUpFailure(error) && !isForGood(error);
     if (mayAnswer && ctx.now() < call.askedAt + LOOK_UP_LIMIT_MS) throw error;
-    return blocked(ctx.parts.encoder.encode(messageOf(error)));
+    const undone = undoneBy(ctx, call);
+    const head = undone === undefined ? "" : `${undone} was not undone. `;
+    return blocked(ctx.parts.encoder.encode(head + messageOf(error)));
   }
+}
+
+/** The action that the call takes back. */
+function undoneBy({ thread }: ThreadContext, { run }: Call): string | undefined {
+  return thread.runs.get(run)?.started.undoes;
 }
 
 function blocked(text: string): Proposal {
@@ -58,7 +65,10 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   const { encode } = encoder;
   const asIs = await mayRun(ctx, call, { args: call.args }, signal);
   if (asIs.kind === "deny") return blocked(asIs.why);
-  const prepared = await dispatcher.prepare(call.tool, call.args, signal);
+  const undone = undoneBy(ctx, call);
+  // A tool said how to take back what it did; nobody wrote that.
+  const by = undone === undefined ? "person" : "bot";
+  const prepared = await dispatcher.prepare(call.tool, call.args, signal, by);
   const { args, tool } = prepared;
   // Denied before in other words, such as with a default written out.
   const decision = await mayRun(ctx, call, { args }, signal);
@@ -76,7 +86,8 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     const spent = await countInHour(ctx, call, tool);
     return spent === undefined ? { kind: "allow", prepared: namedCall(prepared) } : blocked(spent);
   }
-  const preview = because(await dispatcher.preview(prepared, signal), decision, encode);
+  const shown = undoing(await dispatcher.preview(prepared, signal), undone, call);
+  const preview = because(shown, decision, encode);
   const requesters = voicesIn(ctx, call.run);
   const there = peopleOf(ctx, signal);
   const rule = await votingRuleOf(ctx, there, decision, requesters);
@@ -100,6 +111,13 @@ function namedCall({ tool, effect, args, host, digest }: Prepared): PreparedCall
 
 const HELD_QUESTION =
   "A rule holds up questions to people here, so this one was not put to them. Say in the answer what you need to know.";
+
+/** A preview that begins with what is taken back. */
+function undoing(preview: Preview, undone: string | undefined, { undoes }: Call): Preview {
+  if (undone === undefined) return preview;
+  const tool = undoes === undefined ? "" : ` (${undoes.proposal.tool})`;
+  return { ...preview, lines: [{ label: "Undo of", value: undone + tool }, ...preview.lines] };
+}
 
 /** A preview that begins with why people are asked, where the rules alone would not. */
 function because(preview: Preview, { why }: Ask, encode: (text: string) => string): Preview {
@@ -154,7 +172,8 @@ export async function proposeEdit(
 ): Promise<Card | string> {
   const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
-  const { proposal: previous, editors } = action;
+  const { proposal: previous, editors, undoes } = action;
+  if (undoes !== undefined) return exactly(undoes);
   const editor = edit.click.actor.account;
   try {
     const prepared = await dispatcher.prepare(call.tool, editedArgs(previous, edit.args), signal);
@@ -178,6 +197,10 @@ export async function proposeEdit(
     if (isLookUpFailure(error)) throw error;
     return encode(messageOf(error));
   }
+}
+
+function exactly(undone: string): string {
+  return `it takes ${undone} back exactly. Deny it, and ask for what you want instead.`;
 }
 
 /** Accounts are barred, not people: whose they are is asked at each vote. */

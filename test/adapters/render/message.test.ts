@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Outgoing } from "../../../src/adapters/adapter.ts";
+import type { ActionCard, Outgoing } from "../../../src/adapters/adapter.ts";
 import {
   type Block,
   type RenderedMessage,
@@ -325,6 +325,45 @@ describe("what a thread is doing", () => {
   });
 });
 
+describe("taking back", () => {
+  const done = (undo: ActionCard["undo"]) =>
+    renderCard(killCard({ phase: "done", ending: "done in 340 ms", undo }));
+
+  test("is offered below the card of what is done, by a button that means that very action", () => {
+    const card = done({ state: "offered" });
+    expect(pressesOf(card)).toEqual([
+      [
+        "Undo",
+        {
+          kind: "click",
+          action: "a1",
+          revision: 1,
+          choice: { kind: "undo" },
+          digest: killCard().digest.slice(0, 12),
+        },
+      ],
+      ["Details", { kind: "details", action: "a1" }],
+    ]);
+    expect(linesOf(card.blocks).at(-1)).toBe("text: ✓ done in 340 ms");
+  });
+
+  test.each<[ActionCard["undo"], string]>([
+    [undefined, ""],
+    [{ state: "asked", by: "ana" }, " · undo asked for by ana"],
+    [{ state: "undone", by: "a5" }, " · undone by a5"],
+    [{ state: "unknown", by: "a5" }, " · undo a5: outcome unknown"],
+  ])("that stands as %j is told there, and not offered once more", (undo, words) => {
+    const card = done(undo);
+    expect(linesOf(card.blocks).at(-1)).toBe(`text: ✓ done in 340 ms${words}`);
+    expect(card.buttons.map(({ label }) => label)).toEqual(["Details"]);
+  });
+
+  test("is a card that cannot be edited", () => {
+    const labels = renderCard(killCard({ undoes: "a7" })).buttons.map(({ label }) => label);
+    expect(labels).toEqual(["Approve", "Deny", "Deny because…", "Details"]);
+  });
+});
+
 describe("what is pressed and sent", () => {
   test("an Approve of 0.3 is still read, without a digest: it will be told to look again", () => {
     expect(readButtonAction("wk:approve:a1:2")).toEqual({
@@ -344,6 +383,8 @@ describe("what is pressed and sent", () => {
     "wk:approve::1",
     "wk:approve:a1:1:",
     "wk:approve:a1:1:abab",
+    "wk:undo:a1",
+    "wk:undo:a1:1:abab",
     "wk:approve:a1:1:ABABABABABAB",
     "wk:deny:a1:1:abababababab",
     "wk:details:a1:1",

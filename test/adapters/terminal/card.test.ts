@@ -125,6 +125,14 @@ describe("where an action stands", () => {
     [{ phase: "running", votes: [root] }, "a1 approved by root · running"],
     [{ phase: "done", ending: "done in 1.2 s" }, "a1 done in 1.2 s"],
     [{ phase: "done", ending: "in 1.2 s" }, "a1 done in 1.2 s"],
+    [
+      { phase: "done", ending: "in 1.2 s", undo: { state: "offered" } },
+      "a1 done in 1.2 s · undo a1 takes it back",
+    ],
+    [
+      { phase: "done", ending: "in 1.2 s", undo: { state: "undone", by: "a2" } },
+      "a1 done in 1.2 s · undone by a2",
+    ],
     [{ phase: "failed", ending: "exit code 1" }, "a1 failed: exit code 1"],
     [{ phase: "denied", ending: "denied by root: wrong host" }, "a1 denied by root: wrong host"],
     [

@@ -95,7 +95,8 @@ export function noticeOf(text: string, changes: Partial<Notice> = {}): Notice {
 export function summary(changes: Partial<ThreadSummary> = {}): ThreadSummary {
   const thread = { key: HERE, lastAt: NIGHT - 65_000, title: "run http_check", openActions: [] };
   const idle = { questions: [], open: false, unsettled: false, leased: false };
-  return { ...thread, ...idle, ...changes };
+  const gaps = { calls: 0, helps: [] };
+  return { ...thread, ...idle, gaps, ...changes };
 }
 
 interface World {
