@@ -90,6 +90,7 @@ test("a thread counts the calls that could not see everything, by what would hel
   await stage.say("cost");
   await stage.settle();
   expect(stage.chat.answers().at(-1)?.text?.split("\n").slice(1)).toEqual([
+    "3 calls couldn't see everything. What would help:",
     "- Grant list on pods. (3 calls)",
     "- Set LOKI_URL. (2 calls)",
     "- Set A_B. (1 call)",
