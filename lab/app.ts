@@ -76,10 +76,36 @@ async function answer(response: http.ServerResponse): Promise<void> {
   response.writeHead(status).end(text);
 }
 
+/** What an operator may look at and set: the shipped packs are written for it. */
+const settings: Record<string, unknown> = { workers: 4, checkout: "on" };
+
+async function orders(state: string | null): Promise<string> {
+  const { rows } = await pool.query(
+    "SELECT state, count(*)::int AS count, min(id)::text AS oldest FROM orders WHERE $1::text IS NULL OR state = $1 GROUP BY state ORDER BY oldest",
+    [state],
+  );
+  return JSON.stringify({ orders: rows });
+}
+
+async function admin(url: URL, request: http.IncomingMessage, response: http.ServerResponse) {
+  try {
+    if (url.pathname === "/admin/orders") {
+      response.end(await orders(url.searchParams.get("state")));
+      return;
+    }
+    const body = (await request.toArray()).join("");
+    if (request.method === "PUT") Object.assign(settings, JSON.parse(body));
+    response.end(JSON.stringify(settings));
+  } catch (error) {
+    response.writeHead(500).end(error instanceof Error ? error.message : String(error));
+  }
+}
+
 http
   .createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://shop");
     if (url.pathname === "/metrics") response.end(metrics());
+    else if (url.pathname.startsWith("/admin/")) void admin(url, request, response);
     else if (url.pathname === "/healthz") response.end("ok");
     else if (url.pathname === "/fault" && request.method === "POST") {
       setFault(url.searchParams);

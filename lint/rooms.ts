@@ -29,6 +29,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "tools/incidents": ["core", "security", "incidents", "tools", "tools/integration.ts"],
   "tools/mysql": ["core", "net", "tools", "tools/integration.ts"],
   "tools/network": ["core", "security", "net", "tools", "tools/integration.ts"],
+  "tools/packs": ["core", "security", "tools", "tools/integration.ts", "tools/host"],
   "tools/postgres": ["core", "net", "tools", "tools/integration.ts"],
   "tools/prometheus": ["core", "security", "charts", "tools", "tools/integration.ts"],
   "tools/redis": ["core", "security", "net", "tools", "tools/integration.ts"],

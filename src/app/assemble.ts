@@ -1,8 +1,6 @@
 import type { Logger } from "pino";
 import type { Adapter, Inbox, Queries, Tenants } from "../adapters/adapter.ts";
 import { createPersonOf } from "../core/people.ts";
-import { answerCommand } from "../commands/answers.ts";
-import { readText } from "../commands/grammar.ts";
 import type { Config } from "../config/config.ts";
 import { settingsOf } from "../core/settings.ts";
 import { createEncoder } from "../security/encoder.ts";
@@ -12,15 +10,12 @@ import { startBeating } from "../journal/heartbeat.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import { redis } from "../journal/redis/store.ts";
 import { chosenStore } from "../journal/stores.ts";
-import { loadModel, modelProblem } from "../models/load.ts";
+import { loadModel } from "../models/load.ts";
 import type { Model } from "../models/model.ts";
-import { answerWithoutModel } from "./no-model.ts";
-import { describeInput } from "../tools/input-schema.ts";
 import { createNetwork } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec } from "../tools/process.ts";
 import { network } from "../tools/network/integration.ts";
-import type { RunParts } from "../thread/surroundings.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { BullmqOptions } from "../wakeups/bullmq.ts";
 import { createInProcessWakeups } from "../wakeups/in-process.ts";
@@ -32,7 +27,8 @@ import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
 import { createTenants } from "./tenants.ts";
-import { loadToolset, runTerms, type Toolset } from "./toolset.ts";
+import { createToolbox } from "./toolbox.ts";
+import { loadToolset, type Toolset } from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
 import { createWorker } from "../worker/worker.ts";
 
@@ -79,22 +75,11 @@ function createModels(config: Config): (id: string) => Promise<Model> {
   };
 }
 
-/** How what people say is answered: commands, plain language without a model, a model's runs. */
-function runParts(config: Config, toolset: Toolset): RunParts {
-  const { tools } = toolset;
-  const terms = runTerms(config, toolset);
-  const commands = { tools, terms, modelProblem: (id: string) => modelProblem(id, config.model) };
-  return {
-    direct: (command, thread) => answerCommand(command, thread, commands),
-    plain: (text) => answerWithoutModel(text, tools, describeInput),
-    terms,
-  };
-}
-
-function logWarnings(log: Logger, { warnings }: Config, { problems }: Toolset): void {
+function logWarnings(log: Logger, { warnings }: Config, { problems, live }: Toolset): void {
   for (const warning of warnings) log.warn(warning);
   for (const { at, text, loaded } of problems)
     log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
+  for (const text of live.flatMap((each) => each.problems)) log.warn(`pack ${text}`);
 }
 
 function logTrouble(log: Logger, error: unknown, key: JournalKey | undefined): void {
@@ -115,11 +100,12 @@ export async function assemble(
 ): Promise<Bot> {
   const { allow } = settingsOf(network, config.values);
   const toolset = await loadToolset(config, () => ledger);
-  const { tools } = toolset;
   logWarnings(log, config, toolset);
   const journal = await chosenStore(config.values).open({ warn: (text) => log.warn(text) });
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
+  const toolbox = createToolbox(config, toolset, { log, encoder });
+  const { tools, run, read } = toolbox;
   const ledger = createLedger(journal, encode);
   const adapters = new Map<string, Adapter>();
   /** By the first part of the keys of their journals. */
@@ -143,7 +129,7 @@ export async function assemble(
     policy: config.approvals,
     network: allow,
     access: config.access,
-    run: runParts(config, toolset),
+    run,
     encoder,
     model: createModels(config),
     log,
@@ -155,7 +141,7 @@ export async function assemble(
     adapterOf: (transport) => adapters.get(transport),
   };
   const worker = createWorker(threads, (key) => handlers.get(transportOf(key)));
-  const inbox = createInbox({ journal, read: readText, encoder, wake: (key) => wakeups.wake(key) });
+  const inbox = createInbox({ journal, read, encoder, wake: (key) => wakeups.wake(key) });
   const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;
 
@@ -180,6 +166,7 @@ export async function assemble(
         handlers.set(adapter.transport, createThreadHandler(threads, adapter));
       }
       started.push(wakeups.start((key) => worker.work(key)));
+      started.push(toolbox.start());
       started.push(startBeating(journal, config.host, log));
       started.push(startWatchdog({ log, atWork: () => worker.atWork(), afterMs: START_MS }));
     },

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { SYSTEM_PROMPT } from "../agent/prompt.ts";
 import { checkPolicyNames, type Config } from "../config/config.ts";
+import { messageOf } from "../core/errors.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import { contextWindowOf } from "../models/load.ts";
 import { settingsOf } from "../core/settings.ts";
@@ -9,7 +10,13 @@ import { catalogText } from "../skills/catalog.ts";
 import { loadSkills, type Skills } from "../skills/load.ts";
 import { hashTerms, type RunTerms } from "../core/run-terms.ts";
 import { createFindTools, toolsToFind, toolTerms } from "../tools/find-tools.ts";
-import { connectionProofs, createTools, unavailableIntegrations } from "../tools/registry.ts";
+import type { LiveTools } from "../tools/integration.ts";
+import {
+  connectionProofs,
+  createTools,
+  openLiveTools,
+  unavailableIntegrations,
+} from "../tools/registry.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 
@@ -20,6 +27,10 @@ export interface Toolset extends Skills {
   tools: readonly Tool[];
   /** Those that a model's requests do not describe: there would be too much to read. */
   found: readonly Tool[];
+  /** Those of them that are part of the program. */
+  fixed: readonly Tool[];
+  /** Where people write the others. */
+  live: readonly LiveTools[];
   /** The integrations whose tools are not offered, and why. */
   unavailable: Awaited<ReturnType<typeof unavailableIntegrations>>;
   /** What shows that servers can be reached. */
@@ -37,15 +48,62 @@ export async function loadToolset(config: Config, ledger?: () => Ledger): Promis
   const { folders } = settingsOf(skillIntegration, values);
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
   const variable = (name: string) => config.variables[name] ?? "";
-  const parts = { skills, variable, ...(ledger && { ledger }) };
-  const all = await createTools(values, parts);
-  const { id } = config.model;
-  const found = id === undefined ? [] : toolsToFind(all, contextWindowOf(id, config.model));
-  const tools = found.length === 0 ? all : [...all, createFindTools(found)];
+  const anyVariable = (name: string) => config.variable(name);
+  const parts = { skills, variable, anyVariable, ...(ledger && { ledger }) };
+  const fixed = await createTools(values, parts);
+  const live = await openLiveTools(values, parts);
+  await refresh(fixed, live);
+  const { tools, found } = listTools(config, fixed, live);
   checkPolicyNames(config, tools);
   const unavailable = await unavailableIntegrations(values, parts);
   const proofs = await connectionProofs(values, parts);
-  return { skills, problems, tools, found, unavailable, proofs };
+  return { skills, problems, tools, found, fixed, live, unavailable, proofs };
+}
+
+function listTools(
+  { model }: Config,
+  fixed: readonly Tool[],
+  live: readonly LiveTools[],
+): Pick<Toolset, "tools" | "found"> {
+  const all = [...fixed, ...live.flatMap((each) => each.tools)];
+  const found = model.id === undefined ? [] : toolsToFind(all, contextWindowOf(model.id, model));
+  return { tools: found.length === 0 ? all : [...all, createFindTools(found)], found };
+}
+
+/** True: some of the tools are others now. */
+async function refresh(fixed: readonly Tool[], live: readonly LiveTools[]): Promise<boolean> {
+  let isOther = false;
+  let others = fixed;
+  for (const each of live) {
+    isOther = (await each.refresh(others)) || isOther;
+    others = [...others, ...each.tools];
+  }
+  return isOther;
+}
+
+/**
+ * The toolset with what people changed since; undefined: nothing. Tools that the rules no longer fit stay what they were: a rule
+ * that is about an argument which is gone would silently cover nothing. `warn` is told.
+ */
+export async function reloadToolset(
+  config: Config,
+  last: Toolset,
+  warn: (text: string) => void,
+): Promise<Toolset | undefined> {
+  const { fixed, live } = last;
+  const said = new Set(live.flatMap(({ problems }) => problems));
+  const isOther = await refresh(fixed, live);
+  for (const text of live.flatMap(({ problems }) => problems)) if (!said.has(text)) warn(text);
+  if (!isOther) return undefined;
+  const { tools, found } = listTools(config, fixed, live);
+  try {
+    checkPolicyNames(config, tools);
+    return { ...last, tools, found };
+  } catch (error) {
+    warn(`Packs were changed, and the rules do not fit them any more: ${messageOf(error)}`);
+    const names = new Set(tools.map(({ name }) => name));
+    return { ...last, tools: last.tools.filter(({ name }) => names.has(name)) };
+  }
 }
 
 /** What every model's run is made of; undefined where no model is configured. */

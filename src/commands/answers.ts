@@ -72,9 +72,11 @@ function groupOf({ own, effect }: Tool): keyof typeof TOOL_GROUPS {
   return own === true ? "own" : effect;
 }
 
-function toolLine({ name, summary, description, effectOf }: Tool): string {
+function toolLine({ name, summary, description, effectOf, say = [] }: Tool): string {
   const does = summary ?? description;
-  return `  ${name} – ${does}${effectOf === undefined ? "" : `; ${ONLY_READS}`}`;
+  const sentences = say.map((phrase) => `\`${phrase.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, "<$1>")}\``);
+  const said = sentences.length === 0 ? "" : `; or say ${sentences.join(", ")}`;
+  return `  ${name} – ${does}${effectOf === undefined ? "" : `; ${ONLY_READS}`}${said}`;
 }
 
 /** The model of this thread's next runs; a choice that could not work is refused and changes nothing. */

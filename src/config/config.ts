@@ -53,6 +53,8 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
   readonly warnings: readonly string[];
   /** What the variables hold that settings name (`SettingsPart.variables`). */
   readonly variables: Readonly<Record<string, string>>;
+  /** What any variable holds that is no setting of ours: those are for what they are for. */
+  variable(name: string): string | undefined;
   /** Values from the environment that no output may contain, with the variable each is from. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[];
 }
@@ -94,7 +96,7 @@ export async function loadConfig(
   const { port, noColor, ...own } = settingsOf(processPart, values);
   const policy = settingsOf(policyPart, values);
   const served = PLATFORMS.filter((platform) => platform.serves(settingsOf(platform, values)));
-  return freeze({
+  const config = {
     dataDir: resolve(cwd, settingsOf(sqlite, values).dataDir),
     wakeups: settingsOf(wakeupsPart, values).engine ?? chosenStore(values).wakeups,
     ...own,
@@ -112,11 +114,15 @@ export async function loadConfig(
       .filter(([name]) => isSet(env[name]))
       .map(([name, what]) => `${name} is set, but this version does not serve ${what}.`),
     variables: Object.fromEntries(held.map((name) => [name, (env[name] ?? "").trim()])),
+    variable: (name: string) => (sourceOf(name) === undefined ? env[name]?.trim() : undefined),
     secrets: secretsIn(
       env,
       new Set([...held, ...SETTINGS.flatMap(({ name, secret }) => (secret ? name : []))]),
     ),
-  });
+  };
+  // No data: two configurations with the same settings are the same.
+  Object.defineProperty(config, "variable", { enumerable: false });
+  return freeze(config);
 }
 
 /** The variables that settings name as holding secrets. */

@@ -1,6 +1,7 @@
 import type { Command, JsonObject } from "../core/entry.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { Machines } from "./machines.ts";
+import type { ModelRun } from "./model-run.ts";
 import type { Thread } from "./state.ts";
 
 /** What one command comes to: a tool call, or a text to answer at once. */
@@ -13,7 +14,18 @@ export interface RunParts {
   direct(command: Command, thread: Thread): DirectAnswer;
   /** The answer to plain language where no model is configured: it says so, and what can be done instead. */
   plain(text: string): string;
-  terms: RunTerms | undefined;
+  /** What a new run begins with. */
+  readonly terms: RunTerms | undefined;
+  /** What a run with this prefix began with, where tools were changed since; without it only the newest terms are known. */
+  termsOf?(prefix: string): RunTerms | undefined;
+}
+
+/** The terms of a model's run: those it began with, as long as this process knows them. */
+export function termsIn(
+  parts: RunParts,
+  modelRun: Pick<ModelRun, "terms"> | undefined,
+): RunTerms | undefined {
+  return (modelRun && parts.termsOf?.(modelRun.terms.prefix)) ?? parts.terms;
 }
 
 /** What entries are made from besides what was learned: the thread, the clock, the configuration, this process. */

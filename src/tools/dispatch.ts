@@ -21,6 +21,7 @@ import type { Asker, Tool, Verdict } from "./tool.ts";
 const WHOLE_MACHINE = "this machine";
 
 export interface DispatchParts extends CallParts {
+  /** Looked at anew for each call. */
   tools: readonly Tool[];
   /**
    * The clock that broken tools are left alone by, in ms, never running backwards. Default: since the process began.
@@ -37,9 +38,8 @@ export type Dispatcher = ReturnType<typeof createDispatcher>;
 export function createDispatcher(parts: DispatchParts) {
   const { tools, host } = parts;
   checkEndpoints(tools, parts.encoder);
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const breaker = createBreaker(parts.now);
-  const find = (name: string): Tool | undefined => byName.get(name);
+  const find = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
   const findKnown = (name: string): Tool => {
     const tool = find(name);
     if (tool === undefined) throw unknownTool(name, tools);

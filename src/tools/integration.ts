@@ -14,6 +14,19 @@ export interface ToolParts {
   variable(name: string): string;
   /** Of all integrations that are available; the registry fills it in. */
   changeSources?(): Promise<readonly ChangeSource[]>;
+  /** What any variable holds that is no setting of the program's own. */
+  anyVariable?(name: string): string | undefined;
+}
+
+/** Tools that people change while the program runs. A tool that was changed is another object. */
+export interface LiveTools {
+  readonly tools: readonly Tool[];
+  /** What is wrong with what was written, and what holds instead. */
+  readonly problems: readonly string[];
+  /** What the tools are given and no text may show. */
+  readonly secrets: readonly { name: string; value: string }[];
+  /** Looks again, beside these other tools. True: `tools` are others now. */
+  refresh(others: readonly Tool[]): Promise<boolean>;
 }
 
 /** A read that succeeds when a server can be reached with the rights that were given. */
@@ -40,6 +53,8 @@ export interface Integration<S = unknown> extends SettingsPart<S> {
   tools(settings: S, parts: ToolParts): readonly Tool[] | Promise<readonly Tool[]>;
   /** What it knows of changes, for `what_changed`. Asked for as `tools` is. */
   changes?(settings: S, parts: ToolParts): ChangeSource | Promise<ChangeSource>;
+  /** Where people write its tools themselves: looked at between runs. */
+  live?(settings: S, parts: ToolParts): LiveTools | Promise<LiveTools>;
   /** For each server that the settings name the least request that proves it: `doctor` makes them. */
   proofs?(settings: S, parts: ToolParts): readonly Proof[] | Promise<readonly Proof[]>;
 }

@@ -45,7 +45,13 @@ export function effectOf(tool: Tool | undefined, args: JsonObject): Effect {
 
 function digestOf(tool: Tool, args: JsonObject): string {
   const { schemaHash } = inputForm(tool);
-  const canonical = canonicalize({ tool: tool.name, args, schema: schemaHash });
+  const { name, version } = tool;
+  const canonical = canonicalize({
+    tool: name,
+    args,
+    schema: schemaHash,
+    ...(version !== undefined && { version }),
+  });
   return hash("sha256", canonical ?? "", "hex");
 }
 

@@ -83,7 +83,7 @@ export function createExec(options: {
     const home = await mkdtemp(join(options.tmpDir ?? tmpdir(), "watchkeeper-"));
     try {
       if (signal.aborted) throw stopped(program, signal.reason, 0);
-      const env = { PATH: path, LANG: "C.UTF-8", HOME: home, ...options.env };
+      const env = { PATH: path, LANG: "C.UTF-8", HOME: home, ...options.env, ...call.env };
       const setting = { env, cwd: call.cwd ?? home, maxBytes, signal, encoder };
       return await supervise([program, ...args], setting);
     } finally {

@@ -5,10 +5,11 @@ import { github } from "./github/integration.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
 import { alertmanager } from "./alertmanager/integration.ts";
-import type { Integration, Proof, ToolParts } from "./integration.ts";
+import type { Integration, LiveTools, Proof, ToolParts } from "./integration.ts";
 import { kubernetes } from "./kubernetes/integration.ts";
 import { mysql } from "./mysql/integration.ts";
 import { network } from "./network/integration.ts";
+import { packs } from "./packs/integration.ts";
 import { postgres } from "./postgres/integration.ts";
 import { prometheus } from "./prometheus/integration.ts";
 import { rabbitmq } from "./rabbitmq/integration.ts";
@@ -34,6 +35,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   redis,
   github,
   changes,
+  packs,
 ];
 
 function noLedger(): never {
@@ -44,6 +46,7 @@ interface Prepared {
   name: string;
   unavailable: string | undefined;
   tools(): ReturnType<Integration["tools"]>;
+  live(): LiveTools | Promise<LiveTools> | undefined;
   proofs(): readonly Proof[] | Promise<readonly Proof[]>;
   changes(): ChangeSource | Promise<ChangeSource> | undefined;
 }
@@ -67,6 +70,7 @@ async function prepare(
         name: each.name,
         unavailable: await each.unavailable?.(settings, lent),
         tools: () => each.tools(settings, lent),
+        live: () => each.live?.(settings, lent),
         proofs: () => each.proofs?.(settings, lent) ?? [],
         changes: () => each.changes?.(settings, lent),
       };
@@ -82,6 +86,16 @@ export async function createTools(
 ): Promise<readonly Tool[]> {
   const available = (await prepare(values, parts)).filter((each) => each.unavailable === undefined);
   return (await Promise.all(available.map(async ({ tools }) => tools()))).flat();
+}
+
+/** Where people write tools themselves. */
+export async function openLiveTools(
+  values: SettingValues,
+  parts: Partial<ToolParts>,
+): Promise<readonly LiveTools[]> {
+  const available = (await prepare(values, parts)).filter((each) => each.unavailable === undefined);
+  const opened = await Promise.all(available.map(async ({ live }) => live()));
+  return opened.filter((each) => each !== undefined);
 }
 
 /** The other integrations, and why their tools are not offered. */

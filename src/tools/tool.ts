@@ -27,6 +27,8 @@ export interface ExecOptions {
   cwd?: string;
   /** Ends the run with TIMEOUT. Without it only the call's own end does. */
   timeoutMs?: number;
+  /** Variables besides PATH, LANG and HOME. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** Who a call is made for, and from where. */
@@ -182,6 +184,10 @@ export interface Tool<I = unknown> {
   readonly kinds?: Readonly<Record<string, ArgumentKind>>;
   /** The servers that the configuration names for it. Not for models: their addresses are no argument. */
   readonly endpoints?: Readonly<Record<string, Endpoint>>;
+  /** A hash of what it does, where people change that: a call that was shown when it was another is asked about again. */
+  readonly version?: string;
+  /** Sentences that call it, such as `restart {{service}}` (`say.ts`). */
+  readonly say?: readonly string[];
   /** How often it may be called; no limit of its own without. Hours are UTC's. */
   readonly limits?: { readonly perRun: number; readonly perPersonHour: number };
   /**
@@ -232,6 +238,11 @@ export interface Tool<I = unknown> {
    * 1970.
    */
   verify?(input: I, ctx: ToolContext, startedAt: number): Promise<Verdict>;
+  /** Looks a while after it was done whether what it was for has come about; people are told in its thread. */
+  readonly verifyLater?: {
+    readonly afterMs: number;
+    check(input: I, ctx: ToolContext): Promise<Verdict>;
+  };
   run(input: I, ctx: ToolContext): Promise<ToolOutput>;
 }
 

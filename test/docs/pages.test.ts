@@ -24,6 +24,7 @@ const PAGES = [
   "docs/benchmarks.md",
   "docs/model.md",
   "docs/skills.md",
+  "docs/packs.md",
   "docs/incidents.md",
   "docs/slack.md",
   "docs/discord.md",

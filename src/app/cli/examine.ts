@@ -42,7 +42,7 @@ const MODEL_TOKENS = 1_024;
 export async function* examine({ config, envFile }: Input): AsyncIterable<Finding> {
   const platforms = await loadPlatforms(config, pino({ level: "silent" }));
   const toolset = await loadToolset(config);
-  const { tools, unavailable, proofs, skills, problems } = toolset;
+  const { tools, live, unavailable, proofs, skills, problems } = toolset;
   yield { state: "ok", subject: "node", text: process.version };
   yield envFile === undefined
     ? { state: "absent", subject: "environment", text: "no .env file was read" }
@@ -69,6 +69,8 @@ export async function* examine({ config, envFile }: Input): AsyncIterable<Findin
   for (const { at, text, loaded } of problems) {
     yield { state: loaded ? "ok" : "absent", subject: "skill", text: `${at}: ${text}` };
   }
+  for (const text of live.flatMap((each) => each.problems))
+    yield { state: "broken", subject: "pack", text };
 }
 
 /** What describing the tools takes of a model's window. */

@@ -1,3 +1,4 @@
+import { termsIn } from "../../thread/surroundings.ts";
 import { limitTurn } from "../../agent/turn-limits.ts";
 import { requestOf } from "../../agent/request.ts";
 import type { StepOf } from "../../thread/decide.ts";
@@ -63,7 +64,7 @@ async function learnTurn(
   const { parts } = ctx;
   const name = run.started.run;
   const step = modelRun.steps + 1;
-  const { terms } = parts.run;
+  const terms = termsIn(parts.run, modelRun);
   if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
   const model = await parts.model(modelRun.terms.model);

@@ -1,3 +1,4 @@
+import { termsIn } from "../../../thread/surroundings.ts";
 import { decideAccess } from "../../../approvals/access.ts";
 import { decidePolicy, type Decision } from "../../../approvals/policy.ts";
 import type { ThreadContext, Wanted } from "../parts.ts";
@@ -77,7 +78,8 @@ export async function mayRun(
 ): Promise<Decision> {
   const run = ctx.thread.runs.get(call.run);
   const isNew = call.started === undefined;
-  const refusal = isNew && run && whyNotLooked({ ...call, args }, run, ctx.parts.run.terms);
+  const terms = termsIn(ctx.parts.run, run?.modelRun);
+  const refusal = isNew && run && whyNotLooked({ ...call, args }, run, terms);
   if (typeof refusal === "string") return { kind: "deny", why: refusal };
   return permit(ctx, { ...call, args, effect }, signal);
 }

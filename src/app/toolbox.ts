@@ -1,0 +1,86 @@
+import { LRUCache } from "lru-cache";
+import type { Logger } from "pino";
+import { answerCommand } from "../commands/answers.ts";
+import { readTyped } from "../commands/typed.ts";
+import type { Config } from "../config/config.ts";
+import type { RunTerms } from "../core/run-terms.ts";
+import type { Stoppable } from "../journal/journal.ts";
+import { modelProblem } from "../models/load.ts";
+import type { Encoder } from "../security/encoder.ts";
+import type { RunParts } from "../thread/surroundings.ts";
+import { describeInput } from "../tools/input-schema.ts";
+import { answerWithoutModel } from "./no-model.ts";
+import { reloadToolset, runTerms, type Toolset } from "./toolset.ts";
+
+/** As often as tools can be changed during one run. */
+const MAX_EARLIER = 20;
+
+/** How soon a change is noticed. */
+const RELOAD_MS = 2_000;
+
+/** The tools as they are now, which people may change while the program runs, and how what people say is answered by them. */
+export function createToolbox(
+  config: Config,
+  first: Toolset,
+  { log, encoder }: { log: Logger; encoder: Encoder },
+) {
+  let toolset = first;
+  let terms = runTerms(config, first);
+  /** One list for everybody who looks something up in it. */
+  const tools = [...first.tools];
+  /** By their prefixes: a run that is under way goes on as it began. */
+  const earlier = new LRUCache<string, RunTerms>({ max: MAX_EARLIER });
+  learnSecrets();
+
+  function learnSecrets(): void {
+    for (const secret of toolset.live.flatMap(({ secrets }) => secrets)) encoder.learn(secret);
+  }
+
+  async function reload(): Promise<void> {
+    const next = await reloadToolset(config, toolset, (text) => log.warn(`pack ${text}`));
+    if (next === undefined) return;
+    toolset = next;
+    learnSecrets();
+    tools.splice(0, tools.length, ...next.tools);
+    if (terms !== undefined) earlier.set(terms.prefix, terms);
+    terms = runTerms(config, next);
+    log.info("changed tool packs were loaded");
+  }
+
+  const run: RunParts = {
+    direct: (command, thread) =>
+      answerCommand(command, thread, {
+        tools,
+        terms,
+        modelProblem: (id) => modelProblem(id, config.model),
+      }),
+    plain: (text) => answerWithoutModel(text, tools, describeInput),
+    get terms() {
+      return terms;
+    },
+    termsOf: (prefix) => earlier.get(prefix),
+  };
+
+  return {
+    tools,
+    run,
+    /** What a typed text is, to these tools. */
+    read: (text: string) => readTyped(text, tools),
+    reload,
+    /** Looks every few seconds whether something was changed. */
+    start(): Stoppable {
+      const ended = new AbortController();
+      const next = () => {
+        if (ended.signal.aborted || toolset.live.length === 0) return;
+        const timer = setTimeout(() => {
+          reload()
+            .catch((error: unknown) => log.error({ err: error }, "packs could not be looked at"))
+            .finally(next);
+        }, RELOAD_MS);
+        timer.unref();
+      };
+      next();
+      return { stop: async () => ended.abort() };
+    },
+  };
+}
