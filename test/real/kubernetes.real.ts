@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { createClusterTools } from "../../src/tools/kubernetes/tools.ts";
 import { readKubeconfig } from "../../src/tools/kubernetes/kubeconfig.ts";
+import { answerCommand } from "../../src/commands/answers.ts";
 import { askAll } from "../fakes/kubernetes/record.ts";
+import { createStage } from "../fakes/stage.ts";
 import { call, cardText, dispatcherOf, takeBack } from "../tools/kubernetes/calls.ts";
 import { type KubernetesLab, startLab } from "./kubernetes/lab.ts";
 
@@ -188,6 +190,59 @@ describe("an incident", () => {
     const gone = await run("delete_pod", { pod: name, namespace: "shop" });
     expect(gone.preview?.blastRadius).toContain("1 of 2 ready pods of ReplicaSet");
     expect(gone.text).toContain("Verified");
+    await settled(2);
+  });
+
+  test("is taken back by Undo on its card, once, and not when the world has moved on", async () => {
+    const { run, dispatcher } = admin();
+    const stage = await createStage();
+    stage.parts.dispatcher = dispatcher;
+    const tools = createClusterTools(readKubeconfig(lab.kubeconfig));
+    stage.parts.run.direct = (asked, thread) =>
+      answerCommand(asked, thread, { tools, terms: undefined, modelProblem: () => undefined });
+    const cardOf = (action: string) => stage.chat.cards().find((each) => each.action === action);
+    const decide = async (action: string, kind: "approve" | "undo") => {
+      await stage.click(action, { kind }, "test:bob");
+      await stage.settle();
+    };
+    const doAndUndo = async (command: string, [did, back]: [string, string]) => {
+      await stage.say(command);
+      await stage.settle();
+      await decide(did, "approve");
+      expect(cardOf(did)).toMatchObject({ phase: "done", undo: { state: "offered" } });
+      await stage.click(did, { kind: "undo" }, "test:ana");
+      await stage.settle();
+      expect(cardOf(back)?.preview.lines).toContainEqual({
+        label: "Tried",
+        value: "the API server takes it (dry run)",
+      });
+      await decide(back, "approve");
+      expect(cardOf(did)?.undo).toEqual({ state: "undone", by: back });
+    };
+    const described = async () =>
+      (await run("get", { kind: "deploy", name: "web", namespace: "shop", yaml: true })).text;
+
+    await doAndUndo("run kubernetes_scale workload=web namespace=shop replicas=3", ["a1", "a2"]);
+    expect(await described()).toContain("replicas: 2");
+    const image = "registry.example.com/web:1.9";
+    const before = /image: (\S+)/.exec(await described())?.[1];
+    await doAndUndo(`run kubernetes_set_image workload=web namespace=shop image=${image}`, [
+      "a3",
+      "a4",
+    ]);
+    expect(await described()).toContain(`image: ${before}`);
+    await settled(2);
+
+    // Somebody else changes it after it was done.
+    await stage.say("run kubernetes_scale workload=web namespace=shop replicas=3");
+    await stage.settle();
+    await decide("a5", "approve");
+    await run("scale", { ...WEB, replicas: 4 });
+    await decide("a5", "undo");
+    expect(stage.chat.answers().at(-1)?.results).toMatchObject([
+      { outcome: "blocked", text: expect.stringMatching(/^a5 was not undone\. .*replicas: 3 → 4/) },
+    ]);
+    await run("scale", { ...WEB, replicas: 2 });
     await settled(2);
   });
 
