@@ -195,6 +195,8 @@ const TOLD: Told = {
   delivered: undefined,
   incident: undefined,
   tenant: undefined,
+  tool_form: undefined,
+  sealed: undefined,
 };
 
 function enqueue({ queue }: Transcript, { seq, id }: Entry, content: Kept[]): void {

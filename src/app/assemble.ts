@@ -14,8 +14,9 @@ import { loadModel } from "../models/load.ts";
 import type { Model } from "../models/model.ts";
 import { createNetwork } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
-import { createExec } from "../tools/process.ts";
+import { createExec, createLaunch } from "../tools/process.ts";
 import { network } from "../tools/network/integration.ts";
+import type { ToolParts } from "../tools/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { BullmqOptions } from "../wakeups/bullmq.ts";
 import { createInProcessWakeups } from "../wakeups/in-process.ts";
@@ -26,6 +27,7 @@ import { createThreadHandler } from "../worker/thread/thread-handler.ts";
 import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
+import { createToolForms } from "../team/tool-forms.ts";
 import { createTenants } from "./tenants.ts";
 import { createToolbox } from "./toolbox.ts";
 import { loadToolset, type Toolset } from "./toolset.ts";
@@ -75,8 +77,8 @@ function createModels(config: Config): (id: string) => Promise<Model> {
   };
 }
 
-function logWarnings(log: Logger, { warnings }: Config, { problems, live }: Toolset): void {
-  for (const warning of warnings) log.warn(warning);
+function logWarnings(log: Logger, config: Config, { problems, warnings, live }: Toolset): void {
+  for (const warning of [...config.warnings, ...warnings]) log.warn(warning);
   for (const { at, text, loaded } of problems)
     log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
   for (const text of live.flatMap((each) => each.problems)) log.warn(`pack ${text}`);
@@ -86,6 +88,21 @@ function logTrouble(log: Logger, error: unknown, key: JournalKey | undefined): v
   if (key !== undefined)
     log.error({ err: error, key }, "work on a thread failed; it is tried again");
   else log.error({ err: error }, "wake-ups have trouble; what is due is looked for every second");
+}
+
+/** The store is not left open when the tools cannot be made. */
+async function loadTools(
+  config: Config,
+  journal: Journal,
+  lent: Pick<ToolParts, "ledger" | "network" | "stopped">,
+): Promise<Toolset> {
+  try {
+    const forms = () => createToolForms(journal);
+    return await loadToolset(config, { ...lent, forms, launch: createLaunch() });
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
 }
 
 /**
@@ -99,14 +116,17 @@ export async function assemble(
   { local }: { local: boolean },
 ): Promise<Bot> {
   const { allow } = settingsOf(network, config.values);
-  const toolset = await loadToolset(config, () => ledger);
-  logWarnings(log, config, toolset);
   const journal = await chosenStore(config.values).open({ warn: (text) => log.warn(text) });
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
+  const ledger = createLedger(journal, encode);
+  const outgoing = createNetwork({ allow, local });
+  const ending = new AbortController();
+  const lent = { ledger: () => ledger, network: () => outgoing, stopped: ending.signal };
+  const toolset = await loadTools(config, journal, lent);
+  logWarnings(log, config, toolset);
   const toolbox = createToolbox(config, toolset, { log, encoder });
   const { tools, run, read } = toolbox;
-  const ledger = createLedger(journal, encode);
   const adapters = new Map<string, Adapter>();
   /** By the first part of the keys of their journals. */
   const handlers = new Map<string, KeyHandler>();
@@ -120,7 +140,7 @@ export async function assemble(
     tools,
     host: config.host,
     exec: createExec({ encoder }),
-    network: createNetwork({ allow, local }),
+    network: outgoing,
     encoder,
   });
   const threads: ThreadParts = {
@@ -150,6 +170,7 @@ export async function assemble(
     // Until now they could still show what was owed; what they took meanwhile is in the journal.
     await Promise.allSettled([...adapters.values()].map(async (adapter) => adapter.stop?.()));
     for (const each of started) await each.stop();
+    ending.abort();
     await journal.close();
   }
 

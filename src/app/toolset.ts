@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { SYSTEM_PROMPT } from "../agent/prompt.ts";
 import { checkPolicyNames, type Config } from "../config/config.ts";
 import { messageOf } from "../core/errors.ts";
-import type { Ledger } from "../incidents/incident.ts";
 import { contextWindowOf } from "../models/load.ts";
 import { settingsOf } from "../core/settings.ts";
 import { createEncoder } from "../security/encoder.ts";
@@ -10,7 +9,7 @@ import { catalogText } from "../skills/catalog.ts";
 import { loadSkills, type Skills } from "../skills/load.ts";
 import { hashTerms, type RunTerms } from "../core/run-terms.ts";
 import { createFindTools, toolsToFind, toolTerms } from "../tools/find-tools.ts";
-import type { LiveTools } from "../tools/integration.ts";
+import type { LiveTools, ToolParts } from "../tools/integration.ts";
 import {
   connectionProofs,
   createTools,
@@ -33,23 +32,30 @@ export interface Toolset extends Skills {
   live: readonly LiveTools[];
   /** The integrations whose tools are not offered, and why. */
   unavailable: Awaited<ReturnType<typeof unavailableIntegrations>>;
+  /** What is not offered as it should be, a sentence each. */
+  warnings: readonly string[];
   /** What shows that servers can be reached. */
   proofs: Awaited<ReturnType<typeof connectionProofs>>;
 }
 
 /**
- * Loads the skills, a configured folder's before the program's own of the same name, and makes the tools. `ledger` is asked
- * when a tool needs it; left out where none is run.
+ * Loads the skills, a configured folder's before the program's own of the same name, and makes the tools. `lent` is what they use
+ * of the program; left out where none is run.
  * @throws BotError CONFIG_INVALID when policy names a tool or an argument that does not exist
  */
-export async function loadToolset(config: Config, ledger?: () => Ledger): Promise<Toolset> {
+export async function loadToolset(
+  config: Config,
+  lent: Partial<Omit<ToolParts, "skills" | "variable" | "warn">> = {},
+): Promise<Toolset> {
   const { secrets, values } = config;
   const { encode } = createEncoder(secrets);
   const { folders } = settingsOf(skillIntegration, values);
   const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
   const variable = (name: string) => config.variables[name] ?? "";
   const anyVariable = (name: string) => config.variable(name);
-  const parts = { skills, variable, anyVariable, ...(ledger && { ledger }) };
+  const warnings: string[] = [];
+  const warn = (text: string) => void warnings.push(encode(text));
+  const parts = { ...lent, skills, variable, anyVariable, warn };
   const fixed = await createTools(values, parts);
   const live = await openLiveTools(values, parts);
   await refresh(fixed, live);
@@ -57,7 +63,7 @@ export async function loadToolset(config: Config, ledger?: () => Ledger): Promis
   checkPolicyNames(config, tools);
   const unavailable = await unavailableIntegrations(values, parts);
   const proofs = await connectionProofs(values, parts);
-  return { skills, problems, tools, found, fixed, live, unavailable, proofs };
+  return { skills, problems, tools, found, fixed, live, unavailable, proofs, warnings };
 }
 
 function listTools(

@@ -63,6 +63,8 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "stop":
     case "timer":
     case "tenant":
+    case "tool_form":
+    case "sealed":
     case "incident":
     case "run_started":
     case "assistant":

@@ -44,6 +44,8 @@ export function readText(text: string): Reading {
       return readModel(rest, typed);
     case "run":
       return readRun(rest, typed);
+    case "mcp":
+      return readMcp(rest, typed);
     case "incidents":
       return readIncidents(rest, typed);
     case "incident":
@@ -161,6 +163,13 @@ function readOpening(text: string): Reading {
   const title = (quoted === undefined ? text.slice(0, end) : unquote(quoted)).trim();
   if (title === "") return proseOr(true, "incident", "incident open");
   return callOf("incident_open", { title }, text.slice(end), "incident", "incident open");
+}
+
+/** `mcp accept <server> <tool>`; the tool as its server calls it. */
+function readMcp(rest: string, typed: boolean): Reading {
+  const [, server, tool] = /^accept\s+(\S+)\s+(\S+)$/i.exec(rest) ?? [];
+  if (server === undefined || tool === undefined) return proseOr(typed, "mcp");
+  return toolCall("mcp_accept", { server, tool });
 }
 
 function toolCall(tool: string, args: Record<string, string>): Reading {

@@ -27,6 +27,7 @@ export const USAGE = {
     "incident update <id> note='…'",
     "incident resolve <id> [cause='…']",
   ],
+  mcp: ["mcp accept <server> <tool>"],
   model: ["model", `model ${MODEL_EXAMPLE}`],
 } as const;
 

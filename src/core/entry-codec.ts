@@ -30,6 +30,8 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   timer: { version: 1 },
   signal: { version: 1 },
   tenant: { version: 1 },
+  tool_form: { version: 1 },
+  sealed: { version: 1 },
   incident: { version: 2 },
   run_started: { version: 3 },
   assistant: { version: 2 },

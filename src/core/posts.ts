@@ -72,6 +72,26 @@ export const posts = {
   signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),
   /** In `team:<platform>`: what is served there from the first start on, such as `discord:1122`; the first one counts. */
   tenant: z.strictObject({ tenant: z.string() }),
+  /** In `team:mcp`: from now on the tool of an MCP server is used in this form and no other; the newest one counts. */
+  tool_form: z.strictObject({
+    /** Who accepted it; without it the program did, when it first saw a tool that the configuration names. */
+    by: actor.optional(),
+    server: z.string(),
+    /** As the server calls it. */
+    tool: z.string(),
+    /** SHA-256, hexadecimal, over the canonical form (RFC 8785) of `form`. */
+    hash: z.string(),
+    /** The tool as the server listed it. */
+    form: z.record(z.string(), json),
+  }),
+  /** In `team:mcp`: what only the program may read, such as an OAuth token, encrypted; the newest one of a name counts. */
+  sealed: z.strictObject({
+    name: z.string(),
+    /** Base64 of nonce, ciphertext and tag; empty: there is none any more. */
+    box: z.string(),
+    /** How the hash of the key begins that it was sealed with. */
+    key: z.string(),
+  }),
   /** What was said of an incident, in its own journal; the first one opens it. Times are ms since 1970. */
   incident: z.strictObject({
     actor,

@@ -83,6 +83,8 @@ const APPLIED: Applied = {
   // In journals that are no threads.
   incident: undefined,
   tenant: undefined,
+  tool_form: undefined,
+  sealed: undefined,
 };
 
 /** Who posts it: a person, or a clock, another worker or the program itself. */
@@ -95,6 +97,8 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
   timer: false,
   signal: false,
   tenant: false,
+  tool_form: false,
+  sealed: false,
 };
 
 function stop(thread: Thread, entry: Entry<"stop">): void {

@@ -3,6 +3,9 @@ import type { SettingsPart } from "../core/settings.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ChangeSource } from "./change.ts";
+import type { Network } from "../net/dial.ts";
+import type { ToolForms } from "../team/tool-forms.ts";
+import type { Launch } from "./process.ts";
 import type { Tool } from "./tool.ts";
 
 /** What the program lends to integrations. */
@@ -16,6 +19,16 @@ export interface ToolParts {
   changeSources?(): Promise<readonly ChangeSource[]>;
   /** What any variable holds that is no setting of the program's own. */
   anyVariable?(name: string): string | undefined;
+  /** The forms that tools of other servers may be used in. */
+  forms(): ToolForms;
+  /** Starts a program that outlives a call. */
+  readonly launch: Launch;
+  /** For connections that outlive a call. */
+  network(): Network;
+  /** Aborted when the program stops: what outlived a call ends then. */
+  readonly stopped: AbortSignal;
+  /** Tells operators of tools that are not offered, or not as they should be. */
+  warn(text: string): void;
 }
 
 /** Tools that people change while the program runs. A tool that was changed is another object. */

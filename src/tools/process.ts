@@ -93,21 +93,98 @@ export function createExec(options: {
   };
 }
 
+/** A program that runs on between calls and is spoken with. */
+export interface Companion {
+  input: Writable;
+  output: Readable;
+  /** The end of what it said on stderr, raw. */
+  lastWords(): string;
+  /** Resolves when it has ended, with how. */
+  readonly exited: Promise<Pick<ExecResult, "exitCode" | "signal">>;
+  /** Ends its input, then it, then everything it started. */
+  stop(): Promise<void>;
+}
+
+/** `ToolParts.launch`. */
+export type Launch = (
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+) => Promise<Companion>;
+
+/** From the end of its input to the polite signal. */
+const CLOSE_MS = 500;
+const MAX_LAST_WORDS = 2_000;
+
+/**
+ * Makes the function that starts programs which outlive a call, by the rules of `createExec`: without a shell, in an environment
+ * made from scratch; everything that one started ends with it, also when this process is killed. Throws as `createExec`'s.
+ */
+export function createLaunch(): Launch {
+  return async ([name = "", ...args], added) => {
+    const path = added["PATH"] ?? DEFAULT_PATH;
+    const program = await resolveExecutable(name, path);
+    const home = await mkdtemp(join(tmpdir(), "watchkeeper-"));
+    const removeHome = () => rm(home, { recursive: true, force: true }).catch(() => {});
+    const env = { PATH: path, LANG: "C.UTF-8", HOME: home, ...added };
+    try {
+      const place = { env, cwd: home, input: "pipe" } as const;
+      const { child, pid, heard, exited, release } = await startWatched(
+        [program, ...args],
+        place,
+        streamsOf,
+      );
+      const stop = async () => {
+        heard.input.end();
+        await atMost(CLOSE_MS, exited, () => signalGroup(pid, "SIGTERM"));
+        await atMost(TERM_MS, exited, nothing);
+        await release();
+        for (const stream of child.stdio) stream?.destroy();
+        child.unref();
+        await removeHome();
+      };
+      return { ...heard, exited, stop };
+    } catch (error) {
+      await removeHome();
+      throw error;
+    }
+  };
+}
+
+function streamsOf({ stdin, stdout, stderr }: ChildProcess) {
+  const input = quiet(stdin);
+  if (input === undefined || stdout === null)
+    throw new BotError("NOT_AVAILABLE", "The program has no pipes.");
+  let said = "";
+  stderr?.setEncoding("utf8").on("data", (text: string) => {
+    said = (said + text).slice(-MAX_LAST_WORDS);
+  });
+  for (const stream of [stdout, stderr]) stream?.on("error", () => {});
+  return { input, output: stdout, lastWords: () => said };
+}
+
 /** What is late is left to itself. */
 const nothing = (): void => {};
 
-interface Setting {
+interface Place {
   env: NodeJS.ProcessEnv;
   cwd: string;
+  input?: "ignore" | "pipe";
+}
+
+interface Setting extends Place {
   maxBytes: number;
   signal: AbortSignal;
   encoder: Encoder;
 }
 
 async function supervise(argv: readonly string[], setting: Setting): Promise<ExecResult> {
-  const { signal, encoder } = setting;
+  const { signal, encoder, maxBytes } = setting;
   const startedAt = performance.now();
-  const { child, pid, out, err, exited, release } = await startWatched(argv, setting);
+  const { child, pid, heard, exited, release } = await startWatched(argv, setting, (begun) => ({
+    out: capture(begun.stdout, maxBytes, encoder),
+    err: capture(begun.stderr, maxBytes, encoder),
+  }));
+  const { out, err } = heard;
   const exit = await untilAborted(exited, signal).catch(() => undefined);
   if (exit === undefined) {
     signalGroup(pid, "SIGTERM");
@@ -134,9 +211,16 @@ async function supervise(argv: readonly string[], setting: Setting): Promise<Exe
   };
 }
 
-/** The program, running, and `release`, which ends everything of it that is left. */
-async function startWatched(argv: readonly string[], { cwd, env, maxBytes, encoder }: Setting) {
-  const child = start(argv, cwd, env);
+/**
+ * The program, running, and `release`, which ends everything of it that is left. `listen` takes its streams before it starts: what
+ * nobody listens for when a program exits is lost.
+ */
+async function startWatched<T>(
+  argv: readonly string[],
+  { cwd, env, input = "ignore" }: Place,
+  listen: (child: ChildProcess) => T,
+) {
+  const child = start(argv, { cwd, env, input });
   const watcher = spawn("/bin/sh", ["-c", WATCH], {
     cwd: "/",
     env: { PATH: DEFAULT_PATH },
@@ -145,9 +229,7 @@ async function startWatched(argv: readonly string[], { cwd, env, maxBytes, encod
   });
   const gate = quiet(child.stdio[3]);
   const leash = quiet(watcher.stdin);
-  // Listened for before it starts: what nobody listens for when a program exits is lost.
-  const out = capture(child.stdout, maxBytes, encoder);
-  const err = capture(child.stderr, maxBytes, encoder);
+  const heard = listen(child);
   const [exited, swept] = [outcome(child), outcome(watcher)];
   const pid = child.pid ?? Number.NaN;
   try {
@@ -168,16 +250,16 @@ async function startWatched(argv: readonly string[], { cwd, env, maxBytes, encod
     watcher.unref();
     gate?.destroy();
   };
-  return { child, pid, out, err, exited, release };
+  return { child, pid, heard, exited, release };
 }
 
-function start(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv): ChildProcess {
+function start(argv: readonly string[], { cwd, env, input = "ignore" }: Place): ChildProcess {
   try {
     return spawn("/bin/sh", ["-c", GATE, "sh", ...argv], {
       cwd,
       env,
       detached: true,
-      stdio: ["ignore", "pipe", "pipe", "pipe"],
+      stdio: [input, "pipe", "pipe", "pipe"],
     });
   } catch (error) {
     const tried = `${argv[0]} cannot be given these arguments: they are too long or hold a NUL byte.`;

@@ -8,6 +8,7 @@ import { alertmanager } from "./alertmanager/integration.ts";
 import type { Integration, LiveTools, Proof, ToolParts } from "./integration.ts";
 import { kubernetes } from "./kubernetes/integration.ts";
 import { mysql } from "./mysql/integration.ts";
+import { mcp } from "./mcp/integration.ts";
 import { network } from "./network/integration.ts";
 import { packs } from "./packs/integration.ts";
 import { postgres } from "./postgres/integration.ts";
@@ -36,11 +37,24 @@ export const INTEGRATIONS: readonly Integration[] = [
   github,
   changes,
   packs,
+  mcp,
 ];
 
-function noLedger(): never {
-  throw new BotError("NOT_AVAILABLE", "There is no record of incidents here.");
+function notLent(): never {
+  throw new BotError("NOT_AVAILABLE", "The tools are only listed here.");
 }
+
+/** What is there where tools are only listed. */
+export const NOTHING_LENT: ToolParts = {
+  skills: [],
+  ledger: notLent,
+  variable: () => "",
+  forms: notLent,
+  launch: notLent,
+  network: notLent,
+  stopped: new AbortController().signal,
+  warn: () => {},
+};
 
 interface Prepared {
   name: string;
@@ -62,7 +76,7 @@ async function prepare(
     const sources = await Promise.all(available.map(async (each) => each.changes()));
     return sources.filter((each) => each !== undefined);
   };
-  const lent = { skills: [], ledger: noLedger, variable: () => "", changeSources, ...parts };
+  const lent = { ...NOTHING_LENT, changeSources, ...parts };
   prepared = await Promise.all(
     INTEGRATIONS.map(async (each): Promise<Prepared> => {
       const settings = settingsOf(each, values);
@@ -79,13 +93,19 @@ async function prepare(
   return prepared;
 }
 
-/** The tools of the integrations that are available. */
+/** The tools of the integrations that are available. @throws BotError CONFIG_INVALID when two have the same name */
 export async function createTools(
   values: SettingValues = {},
   parts: Partial<ToolParts> = {},
 ): Promise<readonly Tool[]> {
   const available = (await prepare(values, parts)).filter((each) => each.unavailable === undefined);
-  return (await Promise.all(available.map(async ({ tools }) => tools()))).flat();
+  const tools = (await Promise.all(available.map(async ({ tools: of }) => of()))).flat();
+  const names = new Set<string>();
+  for (const { name } of tools) {
+    if (names.has(name)) throw new BotError("CONFIG_INVALID", `Two tools are called ${name}.`);
+    names.add(name);
+  }
+  return tools;
 }
 
 /** Where people write tools themselves. */

@@ -83,6 +83,8 @@ test("posts, facts and decisions are told apart", () => {
     "signal",
     "incident",
     "tenant",
+    "tool_form",
+    "sealed",
   ]);
   const finished = { id: "f", kind: "tool_finished", run: "r1", call: "r1.t1", text: "" } as const;
   expect(isFact({ ...finished, outcome: "ok" })).toBe(true);

@@ -127,6 +127,7 @@ describe("what the pages say", () => {
         "incident update inc-20261122-q7ow note='db is back'",
         "incident resolve inc-20261122-q7ow cause='a full disk'",
       ],
+      mcp: ["mcp accept github list_issues"],
       model: ["model", "model anthropic/claude-sonnet-5-5"],
     };
     expect(Object.keys(filled)).toEqual(Object.keys(USAGE));

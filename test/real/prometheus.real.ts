@@ -8,6 +8,7 @@ import { servePrometheus } from "../fakes/prometheus.ts";
 import { prepare, run } from "../tools/calling.ts";
 import { listenHttp } from "../tools/network/servers.ts";
 import { type Metrics, startMetrics } from "./metrics.ts";
+import { NOTHING_LENT } from "../../src/tools/registry.ts";
 
 let metrics: Metrics;
 beforeAll(async () => {
@@ -15,14 +16,15 @@ beforeAll(async () => {
 });
 afterAll(() => metrics.close());
 
-const parts = { skills: [], ledger: () => ({}) as never, variable: () => "" };
-
 async function metricTools(url: string): Promise<readonly Tool[]> {
-  return prometheus.tools(prometheus.settings.parse({ url }), parts);
+  return prometheus.tools(prometheus.settings.parse({ url }), NOTHING_LENT);
 }
 
 async function alertTools(): Promise<readonly Tool[]> {
-  return alertmanager.tools(alertmanager.settings.parse({ url: metrics.alertmanager }), parts);
+  return alertmanager.tools(
+    alertmanager.settings.parse({ url: metrics.alertmanager }),
+    NOTHING_LENT,
+  );
 }
 
 describe.each(["prometheus", "victoria"] as const)("%s", (which) => {

@@ -82,11 +82,14 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   tool_started: true,
   tool_finished: true,
   settled: true,
+  // Who accepted which form of a tool.
+  tool_form: true,
   // The record of an incident repeats what calls of its threads did.
   incident: false,
   // Bookkeeping and words.
   timer: false,
   tenant: false,
+  sealed: false,
   assistant: false,
   gate: false,
   view_added: false,

@@ -11,15 +11,16 @@ import { chosenStore } from "../../journal/stores.ts";
 import { loadModel } from "../../models/load.ts";
 import { loadPlatforms, TRANSPORTS } from "../platforms.ts";
 import { keptTenant } from "../tenants.ts";
-import { createNetwork } from "../../net/dial.ts";
+import { createNetwork, type Network } from "../../net/dial.ts";
 import { createEncoder } from "../../security/encoder.ts";
 import { createDispatcher } from "../../tools/dispatch.ts";
-import { createExec } from "../../tools/process.ts";
+import { createExec, createLaunch } from "../../tools/process.ts";
 import type { RunOptions } from "../../tools/run-call.ts";
 import { tokensOf } from "../../tools/find-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { loadToolset, type Toolset } from "../toolset.ts";
 import type { CommandInput } from "./command.ts";
+import { storedForms } from "./stored-forms.ts";
 
 type Input = Pick<CommandInput, "config" | "envFile">;
 
@@ -31,7 +32,8 @@ export interface Finding {
 }
 
 const MODEL_MS = 30_000;
-const PROOF_MS = 15_000;
+/** A server of tools may be a program that is downloaded first. */
+const PROOF_MS = 30_000;
 /** Enough for a word, also of a model that thinks first. */
 const MODEL_TOKENS = 1_024;
 
@@ -41,8 +43,32 @@ const MODEL_TOKENS = 1_024;
  */
 export async function* examine({ config, envFile }: Input): AsyncIterable<Finding> {
   const platforms = await loadPlatforms(config, pino({ level: "silent" }));
-  const toolset = await loadToolset(config);
-  const { tools, live, unavailable, proofs, skills, problems } = toolset;
+  const network = createNetwork({ allow: [], local: false });
+  const ending = new AbortController();
+  const toolset = await loadToolset(config, {
+    forms: () => storedForms(config),
+    launch: createLaunch(),
+    network: () => network,
+    stopped: ending.signal,
+  });
+  try {
+    yield* examineAll({ config, envFile }, { platforms, toolset, network });
+  } finally {
+    ending.abort();
+  }
+}
+
+interface Examined {
+  platforms: Awaited<ReturnType<typeof loadPlatforms>>;
+  toolset: Toolset;
+  network: Network;
+}
+
+async function* examineAll(
+  { config, envFile }: Input,
+  { platforms, toolset, network }: Examined,
+): AsyncIterable<Finding> {
+  const { tools, live, unavailable, proofs, skills, problems, warnings } = toolset;
   yield { state: "ok", subject: "node", text: process.version };
   yield envFile === undefined
     ? { state: "absent", subject: "environment", text: "no .env file was read" }
@@ -62,7 +88,8 @@ export async function* examine({ config, envFile }: Input): AsyncIterable<Findin
     yield { state, subject: tool.name, text: missing ?? tool.effect };
   }
   yield { state: "ok", subject: "tools", text: sizeText(toolset) };
-  yield* examineConnections(config, tools, proofs);
+  yield* examineConnections(config, { tools, proofs, network });
+  for (const text of warnings) yield { state: "absent", subject: "tools", text };
   for (const { name, why } of unavailable) yield { state: "absent", subject: name, text: why };
   const names = skills.map(({ name }) => name).join(", ");
   if (names !== "") yield { state: "ok", subject: "skills", text: names };
@@ -86,11 +113,9 @@ function sizeText({ tools, found }: Toolset): string {
 /** Makes the calls that prove each server; all of them at once, since one that is away takes its time. */
 async function* examineConnections(
   { secrets, host }: Config,
-  tools: readonly Tool[],
-  proofs: Toolset["proofs"],
+  { tools, proofs, network }: Pick<Toolset, "tools" | "proofs"> & { network: Network },
 ): AsyncIterable<Finding> {
   const encoder = createEncoder(secrets);
-  const network = createNetwork({ allow: [], local: false });
   const dispatcher = createDispatcher({
     tools,
     host,

@@ -15,7 +15,9 @@ export const replay: CliCommand = {
     const step = readStep(textOption(input, "step"));
     const { replayLines } = await import("./replay-lines.ts");
     const { loadToolset, runTerms } = await import("../toolset.ts");
-    const terms = runTerms(config, await loadToolset(config));
+    const { storedForms } = await import("./stored-forms.ts");
+    const toolset = await loadToolset(config, { forms: () => storedForms(config) });
+    const terms = runTerms(config, toolset);
     if (terms === undefined) {
       throw new BotError("USAGE", "replay needs MODEL to be set as it was; no request is made.");
     }

@@ -12,6 +12,7 @@ import {
 } from "../../fakes/alertmanager.ts";
 import { type Calling, prepare, run } from "../calling.ts";
 import { listenHttp, listenRaw } from "../network/servers.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 
 const TOKEN = "Zt9-qLw27_KfPz4RbNcTy83HmVdSa6EjUoGi1Qls";
 const ID = "4f0e7f53-321b-44c5-a409-6ab5957d5feb";
@@ -47,11 +48,7 @@ function silence(changes: Partial<FakeSilence> = {}): FakeSilence {
 
 async function toolsAt(url: string, token?: string): Promise<readonly Tool[]> {
   const settings = alertmanager.settings.parse({ url, token });
-  return alertmanager.tools(settings, {
-    skills: [],
-    ledger: () => ({}) as never,
-    variable: () => "",
-  });
+  return alertmanager.tools(settings, NOTHING_LENT);
 }
 
 async function tools(token?: string): Promise<readonly Tool[]> {

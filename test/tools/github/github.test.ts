@@ -21,6 +21,7 @@ import {
   user,
   workflowRun,
 } from "./world.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 
 describe("what changed", () => {
   test("is told from the moment on, the last before it first, and what is broken is a finding", async () => {
@@ -315,8 +316,7 @@ test("several accounts are told apart by their repositories; each is asked with 
   };
   const settings = github.settings.parse({ named });
   const lent = {
-    skills: [],
-    ledger: () => ({}) as never,
+    ...NOTHING_LENT,
     variable: (name: string) => (name === "WORK_TOKEN" ? TOKEN : "other"),
   };
   expect(github.variables?.(settings)).toEqual(["WORK_TOKEN", "HOME_TOKEN"]);

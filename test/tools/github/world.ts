@@ -6,6 +6,7 @@ import type { Tool } from "../../../src/tools/tool.ts";
 import { type FakeGithub, type Item, serveGithub } from "../../fakes/github.ts";
 import { type Calling, prepare, run } from "../calling.ts";
 import { listenHttp } from "../network/servers.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 
 /** A repository with something of everything, anew for each test. */
 
@@ -120,7 +121,7 @@ export async function toolsAt(url: string, more: object = {}): Promise<readonly 
     logHosts: "127.0.0.1",
     ...more,
   });
-  return github.tools(settings, { skills: [], ledger: () => ({}) as never, variable: () => "" });
+  return github.tools(settings, { ...NOTHING_LENT, variable: () => "" });
 }
 
 export async function tools(more?: object): Promise<readonly Tool[]> {

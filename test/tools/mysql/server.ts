@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../../src/core/entry.ts";
 import { mysql as integration } from "../../../src/tools/mysql/integration.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 
 /** A MySQL 8 that answers what its manual says. MySQL itself is not to be had here; the tools run against a real MariaDB in test/real. */
 
@@ -22,14 +23,7 @@ export async function listening(server: net.Server): Promise<number> {
 export async function toolsFor(port: number, query = ""): Promise<readonly Tool[]> {
   const url = `mysql://watch:s3cret-of-the-bot@127.0.0.1:${port}/shop${query}`;
   const settings = { url, admin: url, named: {} };
-  const parts = {
-    skills: [],
-    ledger: () => {
-      throw new Error("none");
-    },
-    variable: () => "",
-  };
-  return integration.tools(settings, parts);
+  return integration.tools(settings, NOTHING_LENT);
 }
 
 export type Answer = readonly JsonObject[] | { errno: number; message: string };

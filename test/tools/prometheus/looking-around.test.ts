@@ -5,6 +5,7 @@ import { prometheus } from "../../../src/tools/prometheus/integration.ts";
 import { type FakePrometheus, servePrometheus } from "../../fakes/prometheus.ts";
 import { type Calling, run } from "../calling.ts";
 import { listenHttp } from "../network/servers.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
 
@@ -18,11 +19,7 @@ beforeEach(() => {
 async function ask(name: string, args: JsonObject, calling?: Calling) {
   const port = await listenHttp(servePrometheus(fake, asked));
   const settings = prometheus.settings.parse({ url: `http://127.0.0.1:${port}` });
-  const tools = await prometheus.tools(settings, {
-    skills: [],
-    ledger: () => ({}) as never,
-    variable: () => "",
-  });
+  const tools = await prometheus.tools(settings, NOTHING_LENT);
   return run(tools, `prometheus_${name}`, args, { at: NOW, ...calling });
 }
 

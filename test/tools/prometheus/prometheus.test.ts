@@ -6,6 +6,7 @@ import type { Tool } from "../../../src/tools/tool.ts";
 import { type FakePrometheus, servePrometheus } from "../../fakes/prometheus.ts";
 import { type Calling, run } from "../calling.ts";
 import { listenHttp, listenRaw } from "../network/servers.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
 const TOKEN = "Zt9-qLw27_KfPz4RbNcTy83HmVdSa6EjUoGi1Qls";
@@ -19,11 +20,7 @@ beforeEach(() => {
 
 async function toolsAt(url: string, token?: string): Promise<readonly Tool[]> {
   const settings = prometheus.settings.parse({ url, token });
-  return prometheus.tools(settings, {
-    skills: [],
-    ledger: () => ({}) as never,
-    variable: () => "",
-  });
+  return prometheus.tools(settings, NOTHING_LENT);
 }
 
 async function ask(name: string, args: JsonObject, calling?: Calling & { token?: string }) {

@@ -1,0 +1,330 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createBackoff } from "../../../src/core/backoff.ts";
+import type { JsonObject } from "../../../src/core/entry.ts";
+import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
+import { createNetwork } from "../../../src/net/dial.ts";
+import { createEncoder } from "../../../src/security/encoder.ts";
+import { createToolForms, TEAM_MCP } from "../../../src/team/tool-forms.ts";
+import { createDispatcher } from "../../../src/tools/dispatch.ts";
+import { createMcpTools } from "../../../src/tools/mcp/create.ts";
+import { serverSettings } from "../../../src/tools/mcp/settings.ts";
+import { createLaunch } from "../../../src/tools/process.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
+import { ASKER } from "../../fakes/asker.ts";
+import { noWorld } from "../../fakes/tool-context.ts";
+
+const PLAYED = join(import.meta.dirname, "server.mjs");
+const ALL = [
+  "say",
+  "wipe",
+  "die",
+  "flood",
+  "huge",
+  "hang",
+  "ask",
+  "junk",
+  "fail",
+  "secret",
+  "image",
+];
+const ODD = [
+  "env",
+  "drift",
+  "loop",
+  "doubling",
+  "long",
+  "list",
+  "host",
+  "@everyone \u001b[2J",
+  "gone",
+];
+
+interface Options {
+  servers?: Record<string, object>;
+  journal?: Awaited<ReturnType<typeof openSqliteJournal>>;
+}
+
+const newJournal = () => openSqliteJournal({ path: ":memory:" });
+
+/** A process of the program, as far as tools go. */
+async function start({ servers, journal: given }: Options = {}) {
+  const journal = given ?? (await newJournal());
+  const stopped = new AbortController();
+  const warnings: string[] = [];
+  const tools: Record<string, string> = Object.fromEntries(
+    [...ALL, ...ODD].map((name) => [name, "read"]),
+  );
+  const played = {
+    command: [process.execPath, PLAYED],
+    tools: { ...tools, wipe: "write" },
+    timeoutSeconds: 5,
+  };
+  const named = Object.entries(servers ?? { played }).map(([name, each]) => [
+    name,
+    serverSettings.parse(each),
+  ]);
+  const made = await createMcpTools(
+    Object.fromEntries(named),
+    {
+      ...NOTHING_LENT,
+      forms: () => createToolForms(journal),
+      launch: createLaunch(),
+      network: () => createNetwork({ allow: [], local: false }),
+      stopped: stopped.signal,
+      warn: (text) => warnings.push(text),
+      variable: (name) => `value-of-${name}`,
+    },
+    { seeMs: 1_000, waits: () => createBackoff(20, 20) },
+  );
+  const dispatcher = createDispatcher({
+    ...noWorld,
+    tools: made,
+    host: "here",
+    encoder: createEncoder([{ name: "TOKEN", value: "value-of-TOKEN" }]),
+  });
+  const images: Uint8Array[] = [];
+  const run = async (tool: string, asked: JsonObject = {}, ms = 5_000) => {
+    const signal = AbortSignal.timeout(ms);
+    const { args } = await dispatcher.prepare(tool, asked, signal);
+    return dispatcher.run(tool, args, {
+      signal,
+      startedAt: Date.now(),
+      asker: ASKER,
+      artifact: async () => new Uint8Array(),
+      keep: async (bytes) => (images.push(bytes), { id: `${images.length}`, bytes: bytes.length }),
+    });
+  };
+  const stop = () => stopped.abort();
+  return { journal, warnings, tools: made, dispatcher, run, images, stop };
+}
+
+/** A process of its own for one test. */
+async function started(options: Options = {}) {
+  const process = await start(options);
+  onTestFinished(async () => {
+    process.stop();
+    if (options.journal === undefined) await process.journal.close();
+  });
+  return process;
+}
+
+async function ownJournal() {
+  const journal = await newJournal();
+  onTestFinished(() => journal.close());
+  return journal;
+}
+
+/** One program for what leaves it whole. */
+let shared: Awaited<ReturnType<typeof start>>;
+beforeAll(async () => {
+  shared = await start();
+});
+afterAll(async () => {
+  shared.stop();
+  await shared.journal.close();
+});
+
+describe("a server that is a program", () => {
+  test("its tools are those that the configuration names, by names and schemas of ours", async () => {
+    const { tools, warnings, run } = shared;
+    const names = tools.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "played_say",
+        "played_wipe",
+        "played_loop",
+        "played_everyone_2_j",
+        "mcp_status",
+        "mcp_accept",
+      ]),
+    );
+    expect(tools.find(({ name }) => name === "played_say")?.description).toBe(
+      "[played] Says it. <!channel> @everyone",
+    );
+    expect(await run("played_say", { words: "aaa" })).toMatchObject({
+      outcome: "ok",
+      text: "here · aaa",
+    });
+    await expect(run("played_say", { words: "a".repeat(60) + "!" })).rejects.toThrow("pattern");
+    await expect(run("played_say", { times: "many", word: 1 })).rejects.toThrow(
+      /did you mean words[^]*times/,
+    );
+    expect(warnings.join("\n")).toMatch(
+      /doubling cannot be offered: its schema has more than 3000 parts/,
+    );
+    expect(warnings.join("\n")).toMatch(/long cannot be offered: its schema has more than/);
+    expect(warnings.join("\n")).toMatch(/list cannot be offered: its schema is not an object's/);
+    expect(warnings.join("\n")).toMatch(/host cannot be offered/);
+    expect(warnings.join("\n")).toMatch(/it has no tool gone/);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ["gets nothing of our environment", "env", /^here · HOME LANG PATH PWD$/],
+    [
+      "is told that there is no model, nobody to ask and no folder",
+      "ask",
+      /^here · -32601 -32601 -32601$/,
+    ],
+    ["may say that it failed", "fail", /no such thing/],
+    [
+      "hands out secrets' shapes, which are taken out",
+      "secret",
+      /^(?![^]*(?:c3VwZXItc2VjcmV0LTE|ghp_0123))[^]*\[secret:/,
+    ],
+  ])("%s", async (_, tool, said) => {
+    const { run } = shared;
+    expect((await run(`played_${tool}`)).text).toMatch(said);
+  });
+
+  test("its images are kept, its structure is told, what is neither is named", async () => {
+    const { run, images } = shared;
+    expect((await run("played_image")).text).toBe(
+      'here · [audio/wav left out: only text and images are shown]\n{\n "level": 7\n}',
+    );
+    expect(images).toHaveLength(1);
+  });
+
+  test("status tells what it costs, what its hints say otherwise, and what is off", async () => {
+    const { run } = shared;
+    const { text } = await run("mcp_status");
+    expect(text).toMatch(/^played: played 1.0.0 answers; \d+ of 19 tools on, about \d+ tokens/);
+    expect(text).toContain("wipe: the server says read, the configuration write");
+  });
+
+  test("a change is shown with the server, its own word for it, and that there is no preview", async () => {
+    const { dispatcher } = shared;
+    const signal = AbortSignal.timeout(5_000);
+    const prepared = await dispatcher.prepare("played_wipe", {}, signal);
+    expect(prepared).toMatchObject({ effect: "write", host: "here" });
+    const { lines } = await dispatcher.preview(prepared, signal);
+    expect(lines.map(({ label, value }) => `${label}: ${value}`)).toEqual([
+      expect.stringMatching(/^MCP server: played: the program .*server.mjs$/),
+      "Its tool: wipe",
+      "It calls that: read (its own word, not checked)",
+      "Preview: none: the server offers none",
+    ]);
+  });
+
+  test.each<[string, string, string, RegExp]>([
+    [
+      "dies in a call",
+      "die",
+      "error",
+      /ended before the answer\. played: it ended \(exit code 3\)/,
+    ],
+    ["floods", "flood", "error", /more than 8 MiB in one message/],
+    ["answers with too much", "huge", "error", /more than 8 MiB in one message/],
+    ["answers no result", "junk", "error", /longer than 2 s/],
+  ])(
+    "that %s costs this call, and the next one works",
+    async (_, tool, outcome, said) => {
+      const { run } = await started({
+        servers: {
+          played: {
+            command: [process.execPath, PLAYED],
+            tools: { [tool]: "read", say: "read" },
+            timeoutSeconds: 2,
+          },
+        },
+      });
+      const ended = await run(`played_${tool}`, {}, 20_000);
+      expect(ended).toMatchObject({ outcome, text: expect.stringMatching(said) });
+      await expect
+        .poll(async () => (await run("played_say", { words: "a" })).outcome, { timeout: 8_000 })
+        .toBe("ok");
+    },
+    20_000,
+  );
+
+  test("a change whose server dies may have happened", async () => {
+    const { run } = await started({
+      servers: { played: { command: [process.execPath, PLAYED], tools: { die: "write" } } },
+    });
+    expect(await run("played_die")).toMatchObject({ outcome: "unknown" });
+  });
+
+  test("that never answers holds up nobody longer than was granted", async () => {
+    const command = [process.execPath, PLAYED, "mute"];
+    const { warnings, tools } = await started({
+      servers: { mute: { command, tools: { say: "read" } } },
+    });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^mcp mute: say cannot be offered. It took longer than 1 s/),
+    ]);
+    expect(tools.map(({ name }) => name)).toEqual(["mcp_status", "mcp_accept"]);
+    const { run } = await started({
+      servers: {
+        played: {
+          command: [process.execPath, PLAYED],
+          tools: { hang: "write" },
+          timeoutSeconds: 1,
+        },
+      },
+    });
+    expect(await run("played_hang")).toMatchObject({
+      outcome: "unknown",
+      text: expect.stringContaining("longer than 1 s"),
+    });
+  });
+});
+
+describe("a tool that its server changed", () => {
+  test("stops until somebody accepts what the card shows; every process then uses that form", async () => {
+    const journal = await ownJournal();
+    const one = await started({ journal });
+    expect(await one.run("played_wipe")).toMatchObject({ outcome: "ok" });
+    await one.run("played_drift");
+    await expect(one.run("played_wipe")).rejects.toThrow(
+      "changed its tool wipe since it was accepted",
+    );
+
+    const signal = AbortSignal.timeout(5_000);
+    const asked = await one.dispatcher.prepare(
+      "mcp_accept",
+      { server: "played", tool: "wipe" },
+      signal,
+    );
+    const { lines } = await one.dispatcher.preview(asked, signal);
+    expect(lines).toContainEqual({
+      label: "Other",
+      value: 'description: "Wipes a little." → "Wipes everything."',
+    });
+    expect(await one.run("mcp_accept", { server: "played", tool: "wipe" })).toMatchObject({
+      outcome: "ok",
+    });
+    expect(await one.run("played_wipe")).toMatchObject({ outcome: "ok" });
+    await expect(one.run("mcp_accept", { server: "played", tool: "wipe" })).rejects.toThrow(
+      "nothing is to do",
+    );
+
+    const entries = await journal.read(TEAM_MCP);
+    expect(
+      entries.filter((entry) => entry.kind === "tool_form" && entry.tool === "wipe"),
+    ).toMatchObject([{ seq: 2 }, { by: { account: ASKER.account } }]);
+    // Another process, whose server still has the old form: what counts is what was accepted.
+    const other = await started({ journal });
+    expect(other.tools.find(({ name }) => name === "played_wipe")?.description).toBe(
+      "[played] Wipes everything.",
+    );
+    await expect(other.run("played_wipe")).rejects.toThrow("changed its tool wipe");
+  });
+
+  test("of two who accept different forms at the same moment one is told to look again", async () => {
+    const forms = createToolForms(await ownJournal());
+    const form = (description: string) => ({
+      server: "s",
+      tool: "t",
+      by: undefined,
+      form: { description },
+    });
+    await forms.accept(form("a"), undefined);
+    const hash = (await forms.read())[0]?.hash;
+    const both = await Promise.allSettled([
+      forms.accept(form("b"), hash),
+      forms.accept(form("c"), hash),
+    ]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(await forms.read()).toHaveLength(1);
+  });
+});
