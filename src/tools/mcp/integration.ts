@@ -15,7 +15,7 @@ export const mcp = defineIntegration({
           serverSettings,
         )
         .default({}),
-      "MCP servers: `<name>: { command | url, token, env, environment, tools, check, timeoutSeconds }`; `tools` turns each one on by its effect.",
+      "MCP servers: `<name>: { command, url, token, env, environment, tools, check, timeoutSeconds }`; `tools` turns each one on by its effect.",
     ),
   }),
   variables: ({ servers }) =>

@@ -42,13 +42,14 @@ const ODD = [
 
 interface Options {
   servers?: Record<string, object>;
+  seeMs?: number;
   journal?: Awaited<ReturnType<typeof openSqliteJournal>>;
 }
 
 const newJournal = () => openSqliteJournal({ path: ":memory:" });
 
 /** A process of the program, as far as tools go. */
-async function start({ servers, journal: given }: Options = {}) {
+async function start({ servers, journal: given, seeMs = 15_000 }: Options = {}) {
   const journal = given ?? (await newJournal());
   const stopped = new AbortController();
   const warnings: string[] = [];
@@ -75,7 +76,7 @@ async function start({ servers, journal: given }: Options = {}) {
       warn: (text) => warnings.push(text),
       variable: (name) => `value-of-${name}`,
     },
-    { seeMs: 1_000, waits: () => createBackoff(20, 20) },
+    { seeMs, waits: () => createBackoff(20, 20) },
   );
   const dispatcher = createDispatcher({
     ...noWorld,
@@ -247,10 +248,11 @@ describe("a server that is a program", () => {
   test("that never answers holds up nobody longer than was granted", async () => {
     const command = [process.execPath, PLAYED, "mute"];
     const { warnings, tools } = await started({
+      seeMs: 300,
       servers: { mute: { command, tools: { say: "read" } } },
     });
     expect(warnings).toEqual([
-      expect.stringMatching(/^mcp mute: say cannot be offered. It took longer than 1 s/),
+      expect.stringMatching(/^mcp mute: say cannot be offered. It took longer than 0.3 s/),
     ]);
     expect(tools.map(({ name }) => name)).toEqual(["mcp_status", "mcp_accept"]);
     const { run } = await started({
