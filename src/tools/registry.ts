@@ -11,6 +11,7 @@ import { mysql } from "./mysql/integration.ts";
 import { mcp } from "./mcp/integration.ts";
 import { network } from "./network/integration.ts";
 import { packs } from "./packs/integration.ts";
+import { pagerduty } from "./pagerduty/integration.ts";
 import { postgres } from "./postgres/integration.ts";
 import { prometheus } from "./prometheus/integration.ts";
 import { rabbitmq } from "./rabbitmq/integration.ts";
@@ -35,6 +36,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   rabbitmq,
   redis,
   github,
+  pagerduty,
   changes,
   packs,
   mcp,

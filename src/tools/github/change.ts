@@ -7,7 +7,7 @@ import { orRefused } from "../refusal.ts";
 import type { Rest } from "../rest.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 import { type Forge, loginOf, repositoryArgument, shaOf } from "./forge.ts";
-import { agoText, quoted } from "./history.ts";
+import { agoText, quoted } from "../answer-words.ts";
 
 type Item = Record<string, unknown>;
 

@@ -5,6 +5,7 @@ import { inQuotes } from "../../core/text.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
 import { isRecord, textOf } from "../decode.ts";
 import type { Endpoint } from "../http.ts";
+import type { Service } from "../pinned-write.ts";
 import { Refusal } from "../refusal.ts";
 import { createRest, type Rest } from "../rest.ts";
 import type { ToolContext } from "../tool.ts";
@@ -148,6 +149,21 @@ export function repositoryArgument({ repositories }: Pick<Forge, "repositories">
     .max(200)
     .optional()
     .describe(repositories.length === 1 ? `Not needed: ${some}` : `Such as ${some}`);
+}
+
+/** What the writes are made by. */
+export function serviceOf(forge: Forge): Service<Repository> {
+  return {
+    name: "github",
+    endpoints: forge.endpoints,
+    fields: { repository: repositoryArgument(forge) },
+    place: ({ repository }) => forge.find(repository),
+    rest: forge.rest,
+    pinned: ({ label }) => ({
+      args: { repository: label },
+      lines: [{ label: "Repository", value: label }],
+    }),
+  };
 }
 
 export const shaOf = (value: unknown): string => textOf(value).slice(0, 7);

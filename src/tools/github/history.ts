@@ -1,10 +1,10 @@
 import type { Finding, Gap } from "../../core/finding.ts";
-import { formatElapsed } from "../../core/instant.ts";
 import { counted } from "../../core/text.ts";
 import type { Change, Window } from "../change.ts";
 import { isRecord, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { readOr, type Rest } from "../rest.ts";
+import { iso, quoted, time } from "../answer-words.ts";
 import type { ToolContext } from "../tool.ts";
 import { loginOf, type Repository, shaOf } from "./forge.ts";
 
@@ -16,7 +16,6 @@ const MAX = 300;
 const PAGE = 100;
 /** Deployments whose statuses are asked for: each costs a request. */
 const MAX_DEPLOYMENTS = 15;
-const MAX_TITLE = 100;
 /** A run of these changes what runs; other runs that went well are only counted. */
 const DEPLOYING = /deploy|release|publish|roll|promot|ship/i;
 
@@ -232,24 +231,4 @@ function runsOf(
       ? []
       : [`${counted(others.length, "other run")} went well: ${names.join(", ")}`];
   return { changes, notes: notes.map((note) => `${place.where}: ${note}`) };
-}
-
-export function quoted(value: unknown, encoder: ToolContext["encoder"]): string {
-  return JSON.stringify(clip(textOf(value), MAX_TITLE, encoder));
-}
-
-/** ms since 1970; 0: it says none. */
-export function time(value: unknown): number {
-  return Date.parse(textOf(value)) || 0;
-}
-
-export function iso(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
-export function agoText(value: unknown, now: number): string {
-  const at = time(value);
-  return at === 0
-    ? "never"
-    : `${iso(at).replace("T", " ").replace("Z", "")} UTC (${formatElapsed(Math.max(0, Math.floor((now - at) / 1_000) * 1_000))} ago)`;
 }

@@ -5,9 +5,9 @@ import { clip } from "../labels.ts";
 import type { Rest } from "../rest.ts";
 import type { Tool } from "../tool.ts";
 import { noSuch } from "./change.ts";
-import { type Forge, loginOf, type Repository, shaOf } from "./forge.ts";
-import { agoText, iso, quoted, time } from "./history.ts";
-import { CLOCK_MS, defineWrite, gone, refused } from "./writes.ts";
+import { type Forge, loginOf, type Repository, serviceOf, shaOf } from "./forge.ts";
+import { agoText, iso, quoted, time } from "../answer-words.ts";
+import { CLOCK_MS, defineWrite, gone, refused } from "../pinned-write.ts";
 
 type Item = Record<string, unknown>;
 
@@ -52,7 +52,7 @@ async function revertOf(
 }
 
 export function createRevert(forge: Forge): Tool {
-  return defineWrite(forge, {
+  return defineWrite(serviceOf(forge), {
     name: "github_revert",
     summary: "opens the pull request that takes a merged one back",
     description:
@@ -138,7 +138,7 @@ export function createIssue(forge: Forge): Tool {
         time(issue["created_at"]) >= since,
     );
   };
-  return defineWrite(forge, {
+  return defineWrite(serviceOf(forge), {
     name: "github_open_issue",
     summary: "opens an issue",
     description: "Opens an issue in a repository, with the text that the card shows.",
@@ -193,7 +193,7 @@ export function createIssue(forge: Forge): Tool {
 }
 
 export function createSetState(forge: Forge): Tool {
-  return defineWrite(forge, {
+  return defineWrite(serviceOf(forge), {
     name: "github_set_state",
     summary: "closes an issue or a pull request, or opens it again",
     description: "Closes an issue or a pull request without merging it, or opens it again.",

@@ -10,7 +10,7 @@ import { readOr, type Rest } from "../rest.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { type Forge, loginOf, type Repository, repositoryArgument, shaOf } from "./forge.ts";
 import { noSuch } from "./change.ts";
-import { agoText, quoted } from "./history.ts";
+import { agoText, quoted } from "../answer-words.ts";
 
 type Item = Record<string, unknown>;
 

@@ -2,10 +2,10 @@ import * as z from "zod";
 import { textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import type { Tool } from "../tool.ts";
-import { type Forge, shaOf } from "./forge.ts";
-import { agoText, quoted } from "./history.ts";
+import { type Forge, type Repository, serviceOf, shaOf } from "./forge.ts";
+import { agoText, quoted } from "../answer-words.ts";
 import { runField, runIn, runText } from "./job-log.ts";
-import { type Before, defineWrite, gone, refused, type Step } from "./writes.ts";
+import { type Before, defineWrite, gone, refused, type Step } from "../pinned-write.ts";
 
 type Item = Record<string, unknown>;
 
@@ -14,7 +14,7 @@ const before = (run: Item): Before => ({
   attempt: Number(run["run_attempt"]) || 1,
 });
 
-function lines({ item, ctx, now }: Step) {
+function lines({ item, ctx, now }: Step<Repository>) {
   const { encoder } = ctx;
   return [
     {
@@ -34,7 +34,7 @@ function lines({ item, ctx, now }: Step) {
 }
 
 export function createRerun(forge: Forge): Tool {
-  return defineWrite(forge, {
+  return defineWrite(serviceOf(forge), {
     name: "github_rerun",
     summary: "runs a workflow run again, or only its failed jobs",
     description:
@@ -86,7 +86,7 @@ const cancelling = (repository: string, run: number, was: Before) => ({
 });
 
 export function createCancelRun(forge: Forge): Tool {
-  return defineWrite(forge, {
+  return defineWrite(serviceOf(forge), {
     name: "github_cancel_run",
     summary: "cancels a workflow run that is going on",
     description: "Cancels a workflow run that is queued or in progress.",

@@ -1,12 +1,12 @@
 import * as z from "zod";
-import type { Preview } from "../../core/entry.ts";
-import { BotError } from "../../core/errors.ts";
-import { defineTool, type Tool, type ToolContext, type ToolOutput, type Verdict } from "../tool.ts";
-import { orRefused } from "../refusal.ts";
-import type { Rest } from "../rest.ts";
-import { type Forge, type Repository, repositoryArgument } from "./forge.ts";
+import type { Preview } from "../core/entry.ts";
+import { BotError } from "../core/errors.ts";
+import { defineTool, type Tool, type ToolContext, type ToolOutput, type Verdict } from "./tool.ts";
+import { orRefused } from "./refusal.ts";
+import type { Rest } from "./rest.ts";
+import type { Endpoint } from "./http.ts";
 
-/** What the writes share: the thing as it was when the call was pinned, without which nothing is done to it. */
+/** Writes to things of a service: each to the thing as it was when the call was pinned, or not at all. */
 
 /** What is compared before the call is made: a SHA, an attempt, a state. */
 const beforeField = z
@@ -17,9 +17,23 @@ export type Before = Record<string, string | number>;
 
 type Item = Record<string, unknown>;
 
+/** A service whose things are changed. `P`: what a call finds them by, such as a repository. */
+export interface Service<P> {
+  /** Its folder's name. */
+  name: string;
+  endpoints: Readonly<Record<string, Endpoint>>;
+  /** The argument that says where. */
+  fields: z.ZodRawShape;
+  /** @throws BotError INPUT_INVALID */
+  place(given: { repository?: string | undefined; instance?: string | undefined }): P;
+  rest(place: P, ctx: ToolContext): Rest;
+  /** That argument, written out, and as a card shows it. */
+  pinned(place: P): { args: object; lines: Preview["lines"] };
+}
+
 /** Everything that a step of a write has at hand. */
-export interface Step {
-  at: Repository;
+export interface Step<P> {
+  at: P;
   rest: Rest;
   ctx: ToolContext;
   /** What the call is about, as it is now. */
@@ -30,55 +44,56 @@ export interface Step {
 
 type Given<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>> & {
   repository?: string | undefined;
+  instance?: string | undefined;
   before?: Before | undefined;
 };
 
-interface Write<S extends z.ZodRawShape, I = Given<S>> {
+interface Write<P, S extends z.ZodRawShape, I = Given<S>> {
   name: string;
   summary: string;
   description: string;
   shape: S;
-  resource(input: I, at: Repository): string;
+  resource(input: I, at: P): string;
   /** What it is done to. @throws BotError INPUT_INVALID */
-  find(input: I, at: Repository, rest: Rest): Promise<Item>;
+  find(input: I, at: P, rest: Rest): Promise<Item>;
   /** What must be the same when it is done. */
   before(item: Item): Before;
   /** Why it may not be done to this. @throws BotError PRECHECK_FAILED */
-  check(input: I, step: Step): Promise<void> | void;
-  preview(input: I, step: Step): Promise<Preview> | Preview;
-  run(input: I, step: Step): Promise<ToolOutput>;
+  check(input: I, step: Step<P>): Promise<void> | void;
+  preview(input: I, step: Step<P>): Promise<Preview> | Preview;
+  run(input: I, step: Step<P>): Promise<ToolOutput>;
   /** `item` undefined: it is not there any more. */
   verify(
     input: I,
-    step: Omit<Step, "item"> & { item: Item | undefined; startedAt: number },
+    step: Omit<Step<P>, "item"> & { item: Item | undefined; startedAt: number },
   ): Promise<Verdict>;
 }
 
 /** Clocks differ. */
 export const CLOCK_MS = 60_000;
 
-/** A write to one thing of a repository: shown as it is, done only while it is so, read back. */
-export function defineWrite<S extends z.ZodRawShape>(
-  forge: Forge,
-  write: Write<S>,
+/** A write to one thing: shown as it is, done only while it is so, read back. */
+export function defineWrite<P, S extends z.ZodRawShape>(
+  service: Service<P>,
+  write: Write<P, S>,
 ): Tool<Given<S>> {
   type I = Given<S>;
   const { name, summary, description } = write;
   const input: z.ZodType = z.strictObject({
-    repository: repositoryArgument(forge),
+    ...service.fields,
     ...write.shape,
     before: beforeField,
   });
 
-  async function begin(given: I, ctx: ToolContext): Promise<Step> {
-    const at = forge.find(given.repository);
-    const rest = forge.rest(at, ctx);
+  async function begin(given: I, ctx: ToolContext): Promise<Step<P>> {
+    const at = service.place(given);
+    const rest = service.rest(at, ctx);
     const item = await write.find(given, at, rest);
     return { at, rest, ctx, item, now: ctx.asker?.startedAt ?? Date.now() };
   }
 
   /** @throws BotError PRECHECK_FAILED */
-  async function checked(given: I, ctx: ToolContext): Promise<Step> {
+  async function checked(given: I, ctx: ToolContext): Promise<Step<P>> {
     const step = await begin(given, ctx);
     const now = write.before(step.item);
     for (const [key, was] of Object.entries(given.before ?? {})) {
@@ -97,13 +112,13 @@ export function defineWrite<S extends z.ZodRawShape>(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler does not see through a spread of a generic
     input: input as z.ZodType<I>,
     effect: "write",
-    endpoints: forge.endpoints,
+    endpoints: service.endpoints,
     timeoutMs: 40_000,
-    resource: (given) => `github ${write.resource(given, forge.find(given.repository))}`,
+    resource: (given) => `${service.name} ${write.resource(given, service.place(given))}`,
     async pin(given, ctx) {
       if (given.before !== undefined) return given;
       const { item, at } = await begin(given, ctx);
-      return { ...given, repository: at.label, before: write.before(item) };
+      return Object.assign({}, given, service.pinned(at).args, { before: write.before(item) });
     },
     async precheck(given, ctx) {
       await checked(given, ctx);
@@ -111,12 +126,12 @@ export function defineWrite<S extends z.ZodRawShape>(
     async preview(given, ctx) {
       const step = await begin(given, ctx);
       const shown = await write.preview(given, step);
-      return { ...shown, lines: [{ label: "Repository", value: step.at.label }, ...shown.lines] };
+      return { ...shown, lines: [...service.pinned(step.at).lines, ...shown.lines] };
     },
     run: (given, ctx) => orRefused(async () => write.run(given, await checked(given, ctx))),
     async verify(given, ctx, startedAt) {
-      const at = forge.find(given.repository);
-      const rest = forge.rest(at, ctx);
+      const at = service.place(given);
+      const rest = service.rest(at, ctx);
       const item = await write.find(given, at, rest).catch(absent);
       return write.verify(given, { at, rest, ctx, item, startedAt, now: Date.now() });
     },

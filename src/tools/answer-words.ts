@@ -1,0 +1,29 @@
+import type { Encoder } from "../security/encoder.ts";
+import { textOf } from "./decode.ts";
+import { clip } from "./labels.ts";
+import { formatMoment } from "./moment.ts";
+
+/** How fields of services' answers are written in results. */
+
+const MAX_TITLE = 100;
+
+/** Words of others, in quotes, on one line. */
+export function quoted(value: unknown, encoder: Encoder, maxLength = MAX_TITLE): string {
+  return JSON.stringify(clip(textOf(value), maxLength, encoder));
+}
+
+/** ms since 1970; 0: it says none. */
+export function time(value: unknown): number {
+  return Date.parse(textOf(value)) || 0;
+}
+
+/** `2026-11-23T01:30:05Z` */
+export function iso(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** `2026-11-23 01:30:05 UTC (4 min ago)` */
+export function agoText(value: unknown, now: number): string {
+  const at = time(value);
+  return at === 0 ? "at an unknown time" : formatMoment(at, now);
+}

@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { accountSettings, tokensIn, withoutAccounts } from "../accounts.ts";
+import { proofsOf } from "../instances.ts";
+import { defineIntegration } from "../integration.ts";
+
+export const SERVICE = {
+  name: "pagerduty",
+  title: "PagerDuty's API; in the EU `https://api.eu.pagerduty.com`",
+  prefix: "PAGERDUTY",
+  home: "https://api.pagerduty.com",
+  token: "A REST API key for PagerDuty. See [PagerDuty](integrations/pagerduty.md).",
+  fields: {
+    from: z
+      .email("expected the mail address of a PagerDuty user")
+      .optional()
+      .describe(
+        "The mail address of the PagerDuty user in whose name incidents are changed. Without it they are only read.",
+      ),
+  },
+};
+
+/** Who is on call, and the incidents that they are called for. */
+export const pagerduty = defineIntegration({
+  name: "pagerduty",
+  settings: accountSettings(SERVICE),
+  variables: (settings) => tokensIn(settings),
+  unavailable: (settings) => withoutAccounts(SERVICE, settings),
+  async tools(settings, { variable }) {
+    const { createPagerdutyTools } = await import("./tools.ts");
+    return createPagerdutyTools(settings, variable);
+  },
+  async proofs(settings, { variable }) {
+    const { pagersOf } = await import("./pagers.ts");
+    return proofsOf("pagerduty", pagersOf(settings, variable).endpoints, {
+      tool: "pagerduty_oncall",
+      args: {},
+    });
+  },
+});

@@ -1,0 +1,269 @@
+import * as z from "zod";
+import { BotError } from "../../core/errors.ts";
+import { nearest } from "../../core/nearest.ts";
+import { inQuotes } from "../../core/text.ts";
+import { agoText, quoted, time } from "../answer-words.ts";
+import { isRecord, recordsOf, textOf } from "../decode.ts";
+import { clip } from "../labels.ts";
+import { CLOCK_MS, defineWrite, gone, refused, type Step } from "../pinned-write.ts";
+import type { Rest } from "../rest.ts";
+import type { Tool } from "../tool.ts";
+import { assigneesOf, incidentIn, listOf, type Pagers, summaryOf } from "./pagers.ts";
+import { incidentField, incidentText } from "./reads.ts";
+
+type Item = Record<string, unknown>;
+
+function lines({ item, ctx, now }: Step<string>) {
+  const { encoder } = ctx;
+  return [
+    { label: "Incident", value: `${textOf(item["id"])} ${quoted(item["title"], encoder)}` },
+    { label: "Service", value: clip(summaryOf(item["service"]), 100, encoder) },
+    {
+      label: "State",
+      value: `${textOf(item["status"])}, ${textOf(item["urgency"])} urgency, opened ${agoText(item["created_at"], now)}`,
+    },
+    { label: "Assigned to", value: clip(assigneesOf(item).join(", ") || "nobody", 200, encoder) },
+  ];
+}
+
+const DONE = { acknowledge: "acknowledged", resolve: "resolved", escalate: "escalated" } as const;
+
+const CONSEQUENCES = {
+  acknowledge: "PagerDuty stops paging people for it until the acknowledgment times out.",
+  resolve: "It ends, and so do its alerts: nobody is paged for it any more.",
+  escalate: "Whoever is on call at that level is paged.",
+} as const;
+
+async function escalatedSince(rest: Rest, id: string, since: number): Promise<Item | undefined> {
+  const { items } = await listOf(rest, `incidents/${id}/log_entries`, { is_overview: "true" }, 100);
+  return items.find(
+    ({ type, created_at: at }) => type === "escalate_log_entry" && time(at) >= since,
+  );
+}
+
+export function createUpdate(pagers: Pagers): Tool {
+  return defineWrite(pagers.service, {
+    name: "pagerduty_update",
+    summary: "acknowledges, resolves or escalates an incident of PagerDuty",
+    description:
+      "Acknowledges or resolves an incident of PagerDuty, or escalates it to a level of its policy.",
+    shape: {
+      incident: incidentField,
+      do: z.enum(["acknowledge", "resolve", "escalate"]),
+      level: z
+        .int()
+        .min(1)
+        .max(20)
+        .optional()
+        .describe("Of the escalation policy; only with escalate"),
+    },
+    resource: ({ incident }) => `incident ${incident}`,
+    find: ({ incident }, _, rest) => incidentIn(rest, incident),
+    before: ({ status }) => ({ status: textOf(status) }),
+    check({ do: what, level }, { item, at }) {
+      mustWrite(pagers, at);
+      if ((what === "escalate") !== (level !== undefined))
+        throw new BotError("INPUT_INVALID", "level: needed with escalate, and with nothing else.");
+      if (item["status"] === "resolved") throw refused("The incident is resolved already.");
+      if (item["status"] === DONE[what]) throw refused(`The incident is ${DONE[what]} already.`);
+    },
+    preview: ({ do: what, level }, step) => ({
+      lines: [
+        ...lines(step),
+        {
+          label: "Change",
+          value: level === undefined ? DONE[what] : `escalated to level ${level}`,
+        },
+      ],
+      blastRadius: CONSEQUENCES[what],
+      undo: "Can't be undone: PagerDuty has no way back.",
+    }),
+    async run({ incident, do: what, level }, { rest, item, ctx }) {
+      const change = level === undefined ? { status: DONE[what] } : { escalation_level: level };
+      await rest.write("PUT", `incidents/${incident}`, {
+        incident: { type: "incident_reference", ...change },
+      });
+      const to = level === undefined ? "" : ` to level ${level}`;
+      return { text: `${incidentText(item, ctx)} is ${DONE[what]}${to}.` };
+    },
+    async verify({ incident, do: what }, { item, rest, startedAt }) {
+      if (item === undefined) return gone;
+      const status = textOf(item["status"]);
+      if (what === "escalate") {
+        const entry = await escalatedSince(rest, incident, startedAt - CLOCK_MS);
+        const evidence =
+          entry === undefined
+            ? "its log tells of no escalation since."
+            : "its log tells of the escalation.";
+        return { verdict: entry === undefined ? "unknown" : "done", evidence };
+      }
+      const isDone = status === DONE[what] || status === "resolved";
+      return { verdict: isDone ? "done" : "not done", evidence: `the incident is ${status}.` };
+    },
+  });
+}
+
+export function createNote(pagers: Pagers): Tool {
+  return defineWrite(pagers.service, {
+    name: "pagerduty_note",
+    summary: "adds a note to an incident of PagerDuty",
+    description: "Adds a note to an incident of PagerDuty, with the words that the card shows.",
+    shape: { incident: incidentField, note: z.string().regex(/\S/, "is empty").max(4_000) },
+    resource: ({ incident }) => `incident ${incident}`,
+    find: ({ incident }, _, rest) => incidentIn(rest, incident),
+    before: ({ id }) => ({ id: textOf(id) }),
+    check: (_, { at }) => mustWrite(pagers, at),
+    preview: ({ note }, step) => ({
+      lines: [...lines(step), { label: "Note", value: note }],
+      blastRadius: "Whoever sees the incident can read it; its subscribers are told.",
+      undo: "Can't be undone: PagerDuty keeps notes.",
+    }),
+    async run({ incident, note }, { rest, item, ctx }) {
+      await rest.write("POST", `incidents/${incident}/notes`, { note: { content: note } });
+      return { text: `Noted in ${incidentText(item, ctx)}.` };
+    },
+    async verify({ incident, note }, { rest, startedAt }) {
+      const body = await rest.get(`incidents/${incident}/notes`);
+      const notes = recordsOf(isRecord(body) ? body["notes"] : undefined);
+      const isThere = notes.some(
+        ({ content, created_at: at }) => content === note && time(at) >= startedAt - CLOCK_MS,
+      );
+      return isThere
+        ? { verdict: "done", evidence: "the incident has the note." }
+        : { verdict: "unknown", evidence: "the incident has no such note since." };
+    },
+  });
+}
+
+/** By its name or id. @throws BotError INPUT_INVALID when there is no such one */
+async function serviceIn(name: string, rest: Rest): Promise<Item> {
+  const { items } = await listOf(rest, "services", {}, 500);
+  const words = name.toLowerCase();
+  const found = items.filter(
+    ({ id, name: own }) => id === name || textOf(own).toLowerCase() === words,
+  );
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const names = items.map((each) => textOf(each["name"]));
+  const near = nearest(name, names);
+  const hint =
+    near.length > 0
+      ? `Did you mean ${near.join(", ")}?`
+      : `There are ${names.slice(0, 20).join(", ")}.`;
+  throw new BotError(
+    "INPUT_INVALID",
+    `service: ${inQuotes(name)} is not a service of PagerDuty. ${hint}`,
+  );
+}
+
+/** The newest of this title that is open there. */
+async function openIn(
+  { title, service }: { title: string; service: string },
+  rest: Rest,
+  since: number,
+) {
+  const { id } = await serviceIn(service, rest);
+  const { items } = await listOf(
+    rest,
+    "incidents",
+    {
+      "statuses[]": ["triggered", "acknowledged"],
+      "service_ids[]": [textOf(id)],
+      date_range: "all",
+      sort_by: "created_at:desc",
+    },
+    100,
+  );
+  return items.find((each) => each["title"] === title && time(each["created_at"]) >= since);
+}
+
+const resolving = (incident: string, instance: object) => ({
+  tool: "pagerduty_update",
+  args: { incident, do: "resolve", before: { status: "triggered" }, ...instance },
+});
+
+export function createOpen(pagers: Pagers): Tool {
+  return defineWrite(pagers.service, {
+    name: "pagerduty_open",
+    summary: "opens an incident in PagerDuty, which pages whoever is on call",
+    description:
+      "Opens an incident on a service of PagerDuty, which pages whoever is on call for it.",
+    shape: {
+      service: z.string().min(1).max(200).describe("Its name or id"),
+      title: z.string().regex(/\S/, "is empty").max(250),
+      details: z.string().max(4_000).default(""),
+      urgency: z.enum(["high", "low"]).default("high"),
+    },
+    resource: ({ service, title }) => `service ${service} ${title}`,
+    find: ({ service }, _, rest) => serviceIn(service, rest),
+    before: ({ id, status }) => ({ id: textOf(id), status: textOf(status) }),
+    async check(input, { at, rest, item }) {
+      mustWrite(pagers, at);
+      if (item["status"] === "disabled")
+        throw refused("The service is disabled: nobody would be paged.");
+      const same = await openIn(input, rest, 0);
+      if (same !== undefined)
+        throw refused(`${textOf(same["id"])} with this title is open already.`);
+    },
+    async preview({ title, details, urgency }, { item, rest, ctx }) {
+      const policy = isRecord(item["escalation_policy"]) ? item["escalation_policy"] : {};
+      const { items } = await listOf(
+        rest,
+        "oncalls",
+        { "escalation_policy_ids[]": [textOf(policy["id"])], earliest: "true" },
+        100,
+      );
+      const first = items.filter((each) => each["escalation_level"] === 1);
+      const people = [...new Set(first.map((each) => summaryOf(each["user"])))].join(", ");
+      return {
+        lines: [
+          { label: "Service", value: clip(textOf(item["name"]), 100, ctx.encoder) },
+          { label: "Title", value: title },
+          { label: "Details", value: details === "" ? "(none)" : details },
+          { label: "Urgency", value: urgency },
+        ],
+        blastRadius: clip(
+          `Pages ${people || "nobody now"} (${summaryOf(policy) || "no policy"}), and then whoever is next.`,
+          400,
+          ctx.encoder,
+        ),
+        undo: "Can be undone: the incident is resolved. Who was paged was paged.",
+      };
+    },
+    async run({ title, details, urgency }, { at, rest, item }) {
+      const body = await rest.write("POST", "incidents", {
+        incident: {
+          type: "incident",
+          title,
+          urgency,
+          service: { id: textOf(item["id"]), type: "service_reference" },
+          ...(details !== "" && { body: { type: "incident_body", details } }),
+        },
+      });
+      const made = isRecord(body) && isRecord(body["incident"]) ? body["incident"] : {};
+      const id = textOf(made["id"]);
+      if (id === "")
+        throw new BotError("ABORTED", "PagerDuty did not say which incident it opened.");
+      return { text: `Opened ${id}.`, undo: resolving(id, pagers.service.pinned(at).args) };
+    },
+    async verify(input, { at, rest, startedAt }) {
+      const made = await openIn(input, rest, startedAt - CLOCK_MS);
+      if (made === undefined)
+        return { verdict: "unknown", evidence: "no incident with this title is open there since." };
+      const id = textOf(made["id"]);
+      return {
+        verdict: "done",
+        evidence: `${id} is ${textOf(made["status"])}.`,
+        undo: resolving(id, pagers.service.pinned(at).args),
+      };
+    },
+  });
+}
+
+/** @throws BotError PRECHECK_FAILED */
+function mustWrite({ canWrite }: Pagers, account: string): void {
+  if (canWrite(account)) return;
+  throw refused(
+    "PagerDuty wants to know in whose name: set PAGERDUTY_FROM to a user's mail address.",
+  );
+}
