@@ -16,6 +16,7 @@ import { postgres } from "./postgres/integration.ts";
 import { prometheus } from "./prometheus/integration.ts";
 import { rabbitmq } from "./rabbitmq/integration.ts";
 import { redis } from "./redis/integration.ts";
+import { sentry } from "./sentry/integration.ts";
 import { skills } from "./skills/integration.ts";
 import { thread } from "./thread/integration.ts";
 import type { ChangeSource } from "./change.ts";
@@ -37,6 +38,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   redis,
   github,
   pagerduty,
+  sentry,
   changes,
   packs,
   mcp,
