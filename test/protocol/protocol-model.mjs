@@ -1,5 +1,5 @@
 /**
- * Checks the protocol (and two small models beside it: side runs, parking), then plants each known mistake and sees it caught.
+ * Checks the protocol (and three small models beside it: side runs, parking, undo), then plants each known mistake and sees it caught.
  * `node protocol-model.mjs [--traces] [--deep] [--keys]`, see README.md.
  */
 import { emptyJournal } from "./journal.mjs";
@@ -9,6 +9,7 @@ import { brokenState, unsettled, witnessesOf } from "./properties.mjs";
 import { explore } from "./explore.mjs";
 import { createSideRun } from "./side-run.mjs";
 import { createParking } from "./parking.mjs";
+import { createUndo } from "./undo.mjs";
 
 /** The protocol as it is to be built. A control turns one of these the wrong way. */
 export const RULES = {
@@ -504,6 +505,11 @@ const SIDE_CONTROLS = [
   ["dispatch waits for the side run", { sideHolds: true }, "D6", { hangs: true }],
   ["the first run is shown half an exchange", { wholeExchanges: false }, "D4", {}],
 ];
+const UNDOS = [
+  ["undo: two presses, two workers, a crash", {}],
+  ["undo: two presses, and the world moves on", { crashes: 0, moves: true }],
+];
+
 const PARKING_CONTROLS = [
   ["a lost lease counts", { countLostLeases: true }, "K1", {}],
   ["everyone in the process counts", { everyoneGuilty: true }, "K1", {}],
@@ -526,6 +532,14 @@ const PARKING_CONTROLS = [
   ["the whole thread rests", { restsStep: false }, "K4", {}],
 ];
 
+const UNDO_CONTROLS = [
+  ["every press begins one", { onceByFold: false }, "U1", {}],
+  ["an unknown one can be asked for again", { unknownFrees: true }, "U1", {}],
+  ["a denied one counts for ever", { freesWhenOff: false }, "U3", {}],
+  ["a worker without the token begins one", { appendChecksToken: false }, "U", {}],
+  ["nobody looks at the world", { looks: false }, "U4", { presses: 1, moves: true }],
+];
+
 function main(options) {
   const began = performance.now();
   let failures = 0;
@@ -543,6 +557,7 @@ function main(options) {
     [createModel, [...SCENARIOS, ...(options.has("--deep") ? DEEP : [])], CONTROLS],
     [createSideRun, SIDE_RUNS, SIDE_CONTROLS],
     [createParking, PARKINGS, PARKING_CONTROLS],
+    [createUndo, UNDOS, UNDO_CONTROLS],
   ];
 
   console.log("The protocol (must hold)");
