@@ -48,6 +48,20 @@ test("a click is kept as that person's, in the thread it was made in, before it 
   ]);
 });
 
+test("Undo on a card that is done is kept as that person's click, and goes with the card's next state", async () => {
+  const done = { phase: "done", ending: "done in 3 ms" } as const;
+  const key = bot.key(thread);
+  await bot.view(thread).updateCard(card, cardOf(key, { ...done, undo: { state: "offered" } }));
+  expect(await press("Undo")).toMatchObject({ kind: "acked", how: "deferUpdate" });
+  expect(await clicks()).toMatchObject([
+    { action: "a1", revision: 1, choice: { kind: "undo" }, digest: "abababababab" },
+  ]);
+  const undone = { state: "undone", by: "a2" } as const;
+  await bot.view(thread).updateCard(card, cardOf(key, { ...done, undo: undone }));
+  expect(bot.shown(thread)[0]).toContain("done in 3 ms · undone by a2");
+  await expect(press("Undo")).rejects.toThrow("No button");
+});
+
 test("a click that could not be kept is not acknowledged as taken: its person alone is told to press again", async () => {
   bot.breakStore(1);
   expect(await press("Approve")).toMatchObject({ kind: "acked", how: "reply" });

@@ -125,6 +125,20 @@ test("an action that the thread no longer knows is said to be unknown", async ()
   expect(bot.slack.views(bot.bob)).toEqual([]);
 });
 
+test("Undo on a card that is done is kept as that person's click, and goes with the card's next state", async () => {
+  const done = { phase: "done", ending: "done in 3 ms" } as const;
+  await view.updateCard(card, cardOf(key, { ...done, undo: { state: "offered" } }));
+  await press("Undo");
+  expect(await kept()).toMatchObject([
+    { action: "a1", revision: 1, choice: { kind: "undo" }, digest: "abababababab" },
+  ]);
+  const undone = { state: "undone", by: "a2" } as const;
+  await view.updateCard(card, cardOf(key, { ...done, undo: undone }));
+  const shown = bot.slack.messages(bot.ops, root).find(({ ts }) => ts === card);
+  expect(shown && bot.slack.textOf(shown)).toContain("done in 3 ms · undone by a2");
+  expect(shown && bot.slack.buttonsOf(shown).map(({ label }) => label)).toEqual(["Details"]);
+});
+
 test("the run's Stop button stops, and so does Slack's own", async () => {
   const begun = (await view.openProgress?.({ id: "begun:r1", isRetry: false }, [])) ?? "";
   await press("Stop", begun);
