@@ -59,6 +59,10 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     async break(lab) {
       startContainer(lab, "cart", "echo 'FATAL: DATABASE_URL is not set'; exit 3");
     },
+    named: {
+      ask: "run docker_diagnose",
+      says: /Container cart: it ended with code 3: FATAL: DATABASE_URL is not set/,
+    },
     async mend(lab) {
       startContainer(lab, "cart", "echo cart listens; exec sleep 100000");
     },

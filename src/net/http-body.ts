@@ -12,6 +12,8 @@ const SMALL_BYTES = 16 * 1024;
 
 export interface Body {
   receivedBytes: number;
+  /** Decompressed. */
+  bytes: Uint8Array;
   /** Decoded; empty when the body is binary. */
   text: string;
   isBinary: boolean;
@@ -37,6 +39,7 @@ export async function decodeBody(
   const text = decodeText(plain.bytes, headers["content-type"] ?? "");
   return {
     receivedBytes: bytes.length,
+    bytes: plain.bytes,
     text: text ?? "",
     isBinary: text === undefined,
     isCapped: !isWhole && bytes.length >= maxBytes,

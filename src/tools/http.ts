@@ -60,6 +60,8 @@ export interface HttpResponse {
   headers: IncomingHttpHeaders;
   /** The decoded body; empty when it is not text. Not redacted, but for what a cut could part. */
   text: string;
+  /** The same for what is no text. Nothing is taken out of them: who shows text of them encodes it. */
+  bytes: Uint8Array;
   /** False when the body was longer than `maxBytes`. */
   isWhole: boolean;
   /** Why its redirect was not followed. */
@@ -112,7 +114,7 @@ export async function requestHttp(parts: HttpParts, call: HttpCall): Promise<Htt
   const text = isWhole
     ? body.text
     : await encoder.aside.encodeCut(body.text, { before: false, behind: true });
-  return { url: last.url.href, status, headers, text, isWhole, stuck };
+  return { url: last.url.href, status, headers, text, bytes: body.bytes, isWhole, stuck };
 }
 
 interface Target {

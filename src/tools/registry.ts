@@ -1,6 +1,7 @@
 import { BotError } from "../core/errors.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { changes } from "./changes/integration.ts";
+import { docker } from "./docker/integration.ts";
 import { github } from "./github/integration.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
@@ -34,6 +35,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   postgres,
   mysql,
   kubernetes,
+  docker,
   rabbitmq,
   redis,
   github,

@@ -12,6 +12,9 @@ export function setup(): void {
     "victoria-metrics": "victoria-metrics",
     "rabbitmq-server": "rabbitmq-server",
     "mariadb-server": "mariadbd",
+    podman: "podman",
+    runc: "runc",
+    "busybox-static": "busybox",
     postgresql: "/usr/lib/postgresql/15/bin/postgres",
     ...(hasKubernetes && { "etcd-server": "etcd" }),
   });

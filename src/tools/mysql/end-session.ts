@@ -43,11 +43,13 @@ function inputFor(parts: DatabaseParts) {
     session: z
       .string()
       .optional()
-      .describe("Filled in by the bot: whose session it is and from where, so that it is this one"),
+      .meta({ internal: true })
+      .describe("Whose session it is and from where, so that it is this one"),
     serverStarted: z
       .int()
       .optional()
-      .describe("Filled in by the bot: when the server started, in seconds since 1970"),
+      .meta({ internal: true })
+      .describe("When the server started, in seconds since 1970"),
     ...instanceArgument(parts.endpoints),
   });
 }
