@@ -6,7 +6,7 @@
 /** Where something was found: the first and the first-after UTF-16 unit. */
 export type Range = readonly [start: number, end: number];
 
-export interface Finding {
+export interface HeldSpan {
   start: number;
   end: number;
   name: string;

@@ -1,5 +1,5 @@
 import { type View, viewsOf } from "./redaction-dumps.ts";
-import { base64Cores, type Finding, type HeldSecret } from "./redaction-encodings.ts";
+import { base64Cores, type HeldSpan, type HeldSecret } from "./redaction-encodings.ts";
 
 /**
  * Finds known values in what programs make of them at a second glance: encoded twice, in base32, spelled in another
@@ -22,7 +22,7 @@ interface Core {
 }
 
 /** Lists where the values occur in a text, transformed in any of these ways. */
-export function createTransformFinder(values: readonly HeldSecret[]): (text: string) => Finding[] {
+export function createTransformFinder(values: readonly HeldSecret[]): (text: string) => HeldSpan[] {
   const all = values.flatMap(coresOf);
   const isOfBytes = ({ form }: Core): boolean => form === "bytes";
   const cores = [...all.filter((core) => !isOfBytes(core)), ...all.filter(isOfBytes)];

@@ -2,7 +2,7 @@ import { cleanText } from "./sanitize.ts";
 import { looksRandom } from "./redaction-assignments.ts";
 import {
   createValueFinder,
-  type Finding,
+  type HeldSpan,
   type HeldSecret,
   literal,
 } from "./redaction-encodings.ts";
@@ -32,7 +32,7 @@ export function createRedactor(held: readonly HeldSecret[]) {
   const names = [...values, ...SECRET_RULES].map(({ name }) => literal(name)).concat(UNCHECKED);
   const placeholder = new RegExp(String.raw`\[secret:(?:${[...new Set(names)].join("|")})\]`, "g");
 
-  function findings(text: string): Finding[] {
+  function findings(text: string): HeldSpan[] {
     try {
       const found = [...finders, ...rulesFor(text)].flatMap(({ name, find }) =>
         find(text).map(([start, end]) => ({ start, end, name })),
@@ -106,7 +106,7 @@ function linesOf(value: string): string[] {
 }
 
 /** Without what begins or lies inside a placeholder of an earlier pass; none ends inside one. */
-function outside(findings: Finding[], text: string, placeholder: RegExp): Finding[] {
+function outside(findings: HeldSpan[], text: string, placeholder: RegExp): HeldSpan[] {
   /** For each place in a placeholder, where that ends. */
   const until = new Uint32Array(text.length + 1);
   for (const match of text.matchAll(placeholder)) {
@@ -122,7 +122,7 @@ function outside(findings: Finding[], text: string, placeholder: RegExp): Findin
 }
 
 /** In order; what overlaps becomes one, named after what was found first (held before rules), as do parts of one value. */
-function merge(findings: Finding[]): Finding[] {
+function merge(findings: HeldSpan[]): HeldSpan[] {
   const ranked = findings.map((finding, rank) => ({ ...finding, rank }));
   const merged: typeof ranked = [];
   for (const next of ranked.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
@@ -145,7 +145,7 @@ interface Part {
 }
 
 /** With a placeholder for each finding. A place within a finding moves to that end of it with which more is in between. */
-function replace({ text, from, to }: Part, findings: Finding[]): Part {
+function replace({ text, from, to }: Part, findings: HeldSpan[]): Part {
   const result = { text: "", from, to };
   let at = 0;
   for (const { start, end, name } of findings) {

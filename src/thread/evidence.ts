@@ -39,7 +39,7 @@ const MAX_DECISION_WORDS = 60;
  * Tools that look at nothing outside: what they return shows nothing about the systems. By name, since old journals say no
  * more of a call; `Tool.ours` is about something else: what other threads wrote into incidents is not this program's word.
  */
-const HOUSEKEEPING = /^(?:incident_\w+|ask_user|activate_skill|read_skill_file)$/;
+const HOUSEKEEPING = /^(?:incident_\w+|ask_user|activate_skill|read_skill_file|find_tools)$/;
 
 /**
  * Holds an answer against the journal: each reference names a call that was made, in this run or an earlier one, a claim

@@ -25,7 +25,7 @@ import { storedForms } from "./stored-forms.ts";
 type Input = Pick<CommandInput, "config" | "envFile">;
 
 /** One thing that was looked at. `absent`: not here, and only what needs it will not work. */
-export interface Finding {
+export interface CheckedPart {
   state: "ok" | "absent" | "broken";
   subject: string;
   text: string;
@@ -41,7 +41,7 @@ const MODEL_TOKENS = 1_024;
  * Looks at everything a start depends on, and goes on after what is broken.
  * @throws what a start throws for a configuration that it refuses
  */
-export async function* examine({ config, envFile }: Input): AsyncIterable<Finding> {
+export async function* examine({ config, envFile }: Input): AsyncIterable<CheckedPart> {
   const platforms = await loadPlatforms(config, pino({ level: "silent" }));
   const network = createNetwork({ allow: [], local: false });
   const ending = new AbortController();
@@ -67,7 +67,7 @@ interface Examined {
 async function* examineAll(
   { config, envFile }: Input,
   { platforms, toolset, network }: Examined,
-): AsyncIterable<Finding> {
+): AsyncIterable<CheckedPart> {
   const { tools, live, unavailable, proofs, skills, problems, warnings } = toolset;
   yield { state: "ok", subject: "node", text: process.version };
   yield envFile === undefined
@@ -114,7 +114,7 @@ function sizeText({ tools, found }: Toolset): string {
 async function* examineConnections(
   { secrets, host }: Config,
   { tools, proofs, network }: Pick<Toolset, "tools" | "proofs"> & { network: Network },
-): AsyncIterable<Finding> {
+): AsyncIterable<CheckedPart> {
   const encoder = createEncoder(secrets);
   const dispatcher = createDispatcher({
     tools,
@@ -125,7 +125,7 @@ async function* examineConnections(
   });
   const signal = AbortSignal.timeout(PROOF_MS);
   yield* await Promise.all(
-    proofs.map(async ({ subject, tool, args }): Promise<Finding> => {
+    proofs.map(async ({ subject, tool, args }): Promise<CheckedPart> => {
       try {
         const { args: whole } = await dispatcher.prepare(tool, args, signal);
         const { outcome, text } = await dispatcher.run(tool, whole, {
@@ -160,7 +160,7 @@ const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
 };
 
 /** Asks it for a word: the key, the name and the way there are right if it comes. */
-async function examineModel(settings: Config["model"]): Promise<Finding> {
+async function examineModel(settings: Config["model"]): Promise<CheckedPart> {
   const subject = "model";
   if (settings.id === undefined) {
     return { state: "absent", subject, text: "none configured: direct commands only" };
@@ -189,7 +189,7 @@ async function examineModel(settings: Config["model"]): Promise<Finding> {
 async function* examinePlatforms(
   platforms: readonly ChatAdapter[],
   kept: ReadonlyMap<string, string>,
-): AsyncIterable<Finding> {
+): AsyncIterable<CheckedPart> {
   if (platforms.length === 0) {
     const names = PLATFORMS.map(({ title }) => title).join(", ");
     const text = `none configured (${names}): npm start opens a conversation in the terminal`;
@@ -212,7 +212,7 @@ async function* examineStore(
   { values }: Config,
   platforms: readonly ChatAdapter[],
   kept: Map<string, string>,
-): AsyncIterable<Finding> {
+): AsyncIterable<CheckedPart> {
   const subject = "store";
   const weaknesses: string[] = [];
   try {

@@ -28,7 +28,7 @@ export interface Prometheus {
   /** The answer's `data`. @throws Refusal, BotError as `ToolContext.http` */
   get(path: string, params?: Params): Promise<unknown>;
   /** An instant query. @throws as `get`; TooMuch */
-  instant(query: string, at: number): Promise<Answer>;
+  instant(query: string, at: number): Promise<QueryData>;
   range(query: string, range: Range): Promise<Series[]>;
 }
 
@@ -40,7 +40,7 @@ interface Range {
 }
 
 /** What a query came to: series, or the text that it is. */
-export type Answer = Series[] | string;
+export type QueryData = Series[] | string;
 
 /** The answer is larger than what is read of one. */
 export class TooMuch extends Error {}
@@ -124,7 +124,7 @@ function refusal({ who, instance, status, body, text, stuck }: Answered): Refusa
 }
 
 /** @throws Refusal for an answer in another form */
-function answerOf(data: unknown): Answer {
+function answerOf(data: unknown): QueryData {
   const { resultType, result } = isRecord(data) ? data : {};
   if (resultType === "string" && Array.isArray(result)) return String(result[1]);
   if (resultType === "scalar") return [seriesOf({}, [result])];
@@ -156,7 +156,7 @@ function numberOf(text: string): number {
 }
 
 /** The value of the only series, as of a count; 0 without one. */
-export function onlyValue(answer: Answer): number {
+export function onlyValue(answer: QueryData): number {
   return typeof answer === "string" ? 0 : (answer[0]?.values[0] ?? 0);
 }
 
