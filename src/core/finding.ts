@@ -65,7 +65,8 @@ export function keptGaps(missed: readonly Gap[], safe: (text: string) => string)
 
 function cleaner(safe: (text: string) => string) {
   return (text: string) => {
-    const line = safe(text).replaceAll(/\s+/g, " ").trim();
+    // A reason without its message leaves its colon.
+    const line = safe(text).replaceAll(/\s+/g, " ").replace(/:? *$/, "").trim();
     return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;
   };
 }

@@ -285,7 +285,9 @@ function nodeLines(nodes: readonly JsonObject[]): string[] {
     const words = bad.map((condition) => {
       const type = textAt(condition, "type");
       const name = type === "Ready" ? "NotReady" : type;
-      return `${name} since ${moment(textAt(condition, "lastTransitionTime"))}: ${cell(textAt(condition, "message"))}`;
+      const message = cell(textAt(condition, "message"));
+      const since = `${name} since ${moment(textAt(condition, "lastTransitionTime"))}`;
+      return message === "" ? since : `${since}: ${message}`;
     });
     if (objectAt(node, "spec")["unschedulable"] === true)
       words.push("cordoned: new pods go elsewhere");
