@@ -35,6 +35,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "tools/postgres": ["core", "net", "tools", "tools/integration.ts"],
   "tools/prometheus": ["core", "security", "charts", "tools", "tools/integration.ts"],
   "tools/redis": ["core", "security", "net", "tools", "tools/integration.ts"],
+  "tools/ssh": ["core", "tools", "tools/host", "tools/integration.ts"],
   "tools/skills": ["core", "skills", "tools", "tools/integration.ts"],
   "tools/registry.ts": ["core", "tools", "tools/integration.ts", "tools/*"],
   adapters: ["core"],

@@ -33,7 +33,7 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     name: "disk-full",
     about: "a file system of 16 MB is full",
     parts: [],
-    named: { ask: "run disk_usage", says: /disk.*99 %|9\d %.*disk/ },
+    named: { ask: "run host_overview", says: /Filesystem \S*disk: 99 % of its space is used/ },
     async break(lab) {
       const folder = lab.place("disk");
       lab.output(["mount", "-t", "tmpfs", "-o", "size=16m", "lab-disk", folder]);
@@ -47,6 +47,10 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     name: "cpu-hog",
     about: "a process uses a whole core for nothing",
     parts: [],
+    named: {
+      ask: "run host_overview",
+      says: /Process \S*sh\S* (?:\(\S+\) )?\d+.*: it uses [\d.]+ of/,
+    },
     async break(lab) {
       lab.run("cpu-hog", ["nice", "-n", "19", "sh", "-c", "while :; do :; done"]);
     },

@@ -19,6 +19,7 @@ import { rabbitmq } from "./rabbitmq/integration.ts";
 import { redis } from "./redis/integration.ts";
 import { sentry } from "./sentry/integration.ts";
 import { skills } from "./skills/integration.ts";
+import { ssh } from "./ssh/integration.ts";
 import { thread } from "./thread/integration.ts";
 import type { ChangeSource } from "./change.ts";
 import type { Tool } from "./tool.ts";
@@ -27,6 +28,7 @@ import type { Tool } from "./tool.ts";
 export const INTEGRATIONS: readonly Integration[] = [
   network,
   host,
+  ssh,
   thread,
   incidents,
   skills,

@@ -55,6 +55,8 @@ const CASES = (pid: number): Case[] => [
     { followRedirects: false },
   ],
   ["tcp_check", { host: "127.0.0.1", port: 1 }, ["port", "2"], { port: 2 }],
+  ["host_processes", { name: "nginx" }, ["limit", "5"], { limit: 5 }],
+  ["what_changed", { service: "web" }, ["since", "2h"], { since: "2h" }],
   ["disk_usage", { path: "/" }, ["path", "/tmp"], { path: "/tmp" }],
   ["read_log", { path: "/var/log/a.log" }, ["lines", "7"], { lines: 7 }],
   ["service_status", { name: "nginx" }, ["name", "redis"], { name: "redis" }],
@@ -67,8 +69,8 @@ const CASES = (pid: number): Case[] => [
   ["incident_stats", { period: "today" }, ["period", "yesterday"], { period: "yesterday" }],
 ];
 
-/** Questions never get a card, and tools for skills are there only with skills. */
-const NEVER_GATED = new Set(["ask_user"]);
+/** Questions never get a card, others have no argument but the machine; tools for skills are there only with skills. */
+const NEVER_EDITED = new Set(["ask_user", "host_overview", "host_ports"]);
 
 /** What only this tool's card says: an action's id may also stand in a digest. */
 function markOf(tool: string): string {
@@ -139,7 +141,7 @@ export function editFormContract(name: string, open: () => Promise<EditingPlatfo
       await start();
       const cases = CASES(victim.pid ?? 0);
       expect(cases.map(([tool]) => tool).toSorted()).toEqual(
-        tools.flatMap((tool) => (NEVER_GATED.has(tool.name) ? [] : [tool.name])).toSorted(),
+        tools.flatMap((tool) => (NEVER_EDITED.has(tool.name) ? [] : [tool.name])).toSorted(),
       );
       let key: JournalKey | undefined;
       for (const [index, [tool, args, [field, text], becomes]] of cases.entries()) {

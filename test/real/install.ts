@@ -5,6 +5,8 @@ export function setup(): void {
   const hasKubernetes = process.env["LAB_KUBERNETES"] !== undefined;
   install({
     "nginx-light": "nginx",
+    "openssh-client": "ssh",
+    "openssh-server": "sshd",
     "redis-server": "redis-server",
     prometheus: "prometheus",
     "prometheus-alertmanager": "prometheus-alertmanager",

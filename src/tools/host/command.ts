@@ -92,7 +92,7 @@ export async function programOf(
 }
 
 /** A secret may begin in one stream and end in the other: each is encoded with the other on both sides of it. */
-async function withoutSplit(result: ExecResult, encoder: Encoder): Promise<ExecResult> {
+export async function withoutSplit(result: ExecResult, encoder: Encoder): Promise<ExecResult> {
   const [stdout, stderr] = [cleanText(result.stdout), cleanText(result.stderr)];
   if (stdout === "" || stderr === "") return result;
   const between = (text: string, other: string): Promise<string> => {

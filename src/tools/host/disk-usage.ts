@@ -55,12 +55,7 @@ export const diskUsage = defineTool({
       askDf(["-P", "-i", ...target], ctx, types),
     ]);
     const complaint = space.stderr.trim();
-    const inodesByMount = new Map(parseDf(inodes.stdout).map((row) => [row.mount, row.percent]));
-    const all = parseDf(space.stdout).map((row) => ({
-      ...row,
-      type: types.get(row.mount) ?? "",
-      inodePercent: inodesByMount.get(row.mount),
-    }));
+    const all = filesystemsIn({ space: space.stdout, inodes: inodes.stdout, types });
     const shown = path === undefined ? all.filter((row) => isShown(row)) : all;
     if (shown.length === 0) return { text: complaint || "df listed no filesystem.", failed: true };
     const left = all.length - shown.length;
@@ -86,9 +81,23 @@ interface Row {
   mount: string;
 }
 
-interface Filesystem extends Row {
+export interface Filesystem extends Row {
   type: string;
   inodePercent: number | undefined;
+}
+
+/** The filesystems by what `df -P -k` and `df -P -i` say, and each mount point's type. */
+export function filesystemsIn(said: {
+  space: string;
+  inodes: string;
+  types: ReadonlyMap<string, string>;
+}): Filesystem[] {
+  const inodesByMount = new Map(parseDf(said.inodes).map((row) => [row.mount, row.percent]));
+  return parseDf(said.space).map((row) => ({
+    ...row,
+    type: said.types.get(row.mount) ?? "",
+    inodePercent: inodesByMount.get(row.mount),
+  }));
 }
 
 async function askDf(args: string[], ctx: ToolContext, types: Map<string, string>) {
@@ -125,7 +134,11 @@ function parseDf(text: string): Row[] {
 
 /** Filesystem types by mount point, where the system tells them without touching the filesystems (Linux). */
 async function readMountTypes(): Promise<Map<string, string>> {
-  const mounts = (await tryRead("/proc/self/mounts")) ?? "";
+  return mountTypes((await tryRead("/proc/self/mounts")) ?? "");
+}
+
+/** Types by mount point, as /proc/mounts has them. */
+export function mountTypes(mounts: string): Map<string, string> {
   return new Map(
     mounts.split("\n").flatMap((line): [string, string][] => {
       const [, mount, type] = line.split(" ");
@@ -141,7 +154,8 @@ function unescapeOctal(text: string): string {
   );
 }
 
-function isShown(row: Filesystem): boolean {
+/** False for what no file of anybody's fills. */
+export function isShown(row: Filesystem): boolean {
   if (row.total === 0 || PSEUDO_TYPES.has(row.type)) return false;
   // A container's layers repeat the numbers of the disk below them.
   if (row.type === "overlay" && row.mount !== "/") return false;
@@ -149,7 +163,7 @@ function isShown(row: Filesystem): boolean {
 }
 
 /** The fuller of space and inodes, in percent: either stops a write. */
-function fullness(row: Filesystem): number {
+export function fullness(row: Filesystem): number {
   return Math.max(row.percent ?? 0, row.inodePercent ?? 0);
 }
 
@@ -167,10 +181,10 @@ function render(rows: Filesystem[]): string[] {
     full.length === 0
       ? `No filesystem is ${FULL_PERCENT} % full.`
       : `${some} at ${FULL_PERCENT} % or more: ${full.join(", ")}`;
-  return [conclusion, ...sorted.map((row) => describe(row))];
+  return [conclusion, ...sorted.map((row) => filesystemText(row))];
 }
 
-function describe(row: Filesystem): string {
+export function filesystemText(row: Filesystem): string {
   const size = (kib: number) => formatBytes(kib * 1024);
   const parts = [
     ...(row.percent === undefined ? [] : [`${row.percent} % used`]),

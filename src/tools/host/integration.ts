@@ -8,6 +8,7 @@ import { killProcess } from "./kill-process.ts";
 import { createReadLog } from "./read-log.ts";
 import { createRestartService } from "./restart-service.ts";
 import { createRunCommand } from "./run-command.ts";
+import { hostSurvey } from "./survey/survey-tools.ts";
 import { createServiceStatus } from "./service-status.ts";
 
 /** Reading these gives away memory, environments and devices of this machine, whoever is asked first. */
@@ -34,6 +35,7 @@ export const host = defineIntegration({
   }),
   changes: () => changeSource(),
   tools: ({ roots }) => [
+    ...hostSurvey,
     diskUsage,
     createReadLog({ roots }),
     createServiceStatus(),

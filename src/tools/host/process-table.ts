@@ -9,6 +9,8 @@ export interface ProcessEntry {
   /** One letter; "Z" and "X" have ended. */
   state: string;
   parent: number;
+  /** Fields 14 and 15: clock ticks that it has run, in programs and in the kernel. */
+  usedTicks: number;
   /**
    * Field 22: clock ticks from boot to its start. With `bootId` it tells a process from a later one of the same
    * number.
@@ -28,16 +30,22 @@ export const START_TIME_ERROR_MS = 21;
 /** The process with this number, or undefined when there is none. */
 export async function readProcess(pid: number): Promise<ProcessEntry | undefined> {
   const line = await tryRead(`/proc/${pid}/stat`);
+  return line === undefined ? undefined : statusIn(line);
+}
+
+/** What is in a process' /proc/<pid>/stat; undefined for any other text. */
+export function statusIn(line: string): ProcessEntry | undefined {
   // The name is in parentheses and may hold parentheses and spaces itself.
-  const open = line?.indexOf("(") ?? -1;
-  const close = line?.lastIndexOf(")") ?? -1;
-  if (line === undefined || open < 0 || close < 0) return undefined;
+  const open = line.indexOf("(");
+  const close = line.lastIndexOf(")");
+  if (open < 0 || close < open) return undefined;
   const fields = line.slice(close + 2).split(" ");
   return {
-    pid,
+    pid: Number(line.slice(0, open)),
     name: line.slice(open + 1, close),
     state: fields[0] ?? "",
     parent: Number(fields[1]),
+    usedTicks: Number(fields[11]) + Number(fields[12]),
     startTicks: Number(fields[19]),
   };
 }

@@ -18,7 +18,8 @@ const argument = z
   .string()
   .max(10_000)
   .regex(/^[^\0]*$/, "must not hold a NUL byte");
-const input = z.strictObject({
+/** The arguments of a tool that runs a program. */
+export const commandArguments = {
   argv: z
     .array(argument)
     .min(1)
@@ -31,6 +32,9 @@ const input = z.strictObject({
       examples: [["uptime"]],
     }),
   timeoutSeconds: z.int().min(1).max(600).default(60).describe("Stop it after this many seconds"),
+};
+const input = z.strictObject({
+  ...commandArguments,
   host: hostArgument,
   pinned: pinnedField,
 });
