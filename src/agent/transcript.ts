@@ -178,7 +178,12 @@ const TOLD: Told = {
     enqueue(transcript, entry, [outputNote(head, entry.text)]);
   },
   run_ended: end,
-  notice(transcript, { instead }) {
+  notice(transcript, entry) {
+    const { instead, verifies } = entry;
+    if (verifies !== undefined) {
+      const head = `Looked at again, ${refOf(transcript, verifies.call)}: ${verifies.verdict}.`;
+      enqueue(transcript, entry, [outputNote(head, entry.text)]);
+    }
     // Its author was answered by the program; to the model it says nothing.
     if (instead !== undefined)
       transcript.queue = transcript.queue.filter(({ id }) => id !== instead);

@@ -148,6 +148,8 @@ export const appends = {
     gaps: gaps.optional(),
     /** The call that takes it back exactly. */
     undo: z.strictObject({ tool: z.string(), args: z.record(z.string(), json) }).optional(),
+    /** So long afterwards it is looked at again whether what it was for has come about. */
+    verifyAfterMs: count.optional(),
     /** The click or message that answered the question which this call was. */
     answers: z.string().optional(),
     ms: count.optional(),
@@ -194,6 +196,10 @@ export const appends = {
     warns: z.string().optional(),
     /** The call that waits for another machine, which was not heard of for a while. */
     waitsFor: z.string().optional(),
+    /** What was seen when the call was looked at again. */
+    verifies: z
+      .strictObject({ call: z.string(), verdict: z.enum(["done", "not done", "unknown"]) })
+      .optional(),
     /** The message that this word answers in place of the model, which is not told of it. */
     instead: z.string().optional(),
   }),

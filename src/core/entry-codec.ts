@@ -27,7 +27,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   command: { version: 2 },
   click: { version: 4 },
   stop: { version: 1 },
-  timer: { version: 1 },
+  timer: { version: 2 },
   signal: { version: 1 },
   tenant: { version: 1 },
   tool_form: { version: 1 },
@@ -43,7 +43,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   tool_finished: { version: 3 },
   settled: { version: 1 },
   view_added: { version: 1 },
-  notice: { version: 3 },
+  notice: { version: 4 },
   delivered: { version: 1 },
   run_ended: { version: 2 },
 };

@@ -66,8 +66,8 @@ export const posts = {
     digest: z.string().min(12).optional(),
   }),
   stop: z.strictObject({ actor }),
-  /** Says that an action's expiry has passed; `action` names it. */
-  timer: z.strictObject({ action: z.string() }),
+  /** Says that a time has come: the expiry of an action, or that a call is to be looked at again (`verifyAfterMs`). */
+  timer: z.strictObject({ action: z.string().optional(), call: z.string().optional() }),
   /** A fenced worker's word on how a call of its own really ended. */
   signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),
   /** In `team:<platform>`: what is served there from the first start on, such as `discord:1122`; the first one counts. */

@@ -32,5 +32,7 @@ export interface ToolResult {
   gaps: Gap[];
   /** Only of what is done. */
   undo?: ReverseCall | undefined;
+  /** When it is looked at again, from its end. Only of what is done. */
+  verifyAfterMs?: number | undefined;
   ms: number;
 }

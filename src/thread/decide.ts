@@ -19,6 +19,7 @@ import {
 } from "./machines.ts";
 import {
   type Call,
+  type LaterCheck,
   type OutboxItem,
   type LiveNotice,
   type PendingPost,
@@ -58,6 +59,9 @@ export type Step =
   | { do: "write"; draft: Extract<NextTurn, { do: "write" }>["draft"] }
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
+  /** A call is to be looked at again: the time has come, and then it is. */
+  | { do: "ring"; check: LaterCheck }
+  | { do: "verify"; key: string; check: LaterCheck }
   | { do: "hosts"; key: string }
   | { do: "abandon"; call: Call; host: string; absence: Absence }
   | { do: "await"; call: Call; host: string }
@@ -69,7 +73,7 @@ export type StepOf<D extends Step["do"]> = Extract<Step, { do: D }>;
 export type LearningStep = Extract<Step, { key: string }>;
 
 /** A step that writes entries, all of which follow from the thread. */
-export type KnownStep = Exclude<Step, LearningStep | { do: "expire" | "wait" }>;
+export type KnownStep = Exclude<Step, LearningStep | { do: "expire" | "ring" | "wait" }>;
 
 export interface Situation extends Scenery {
   /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
@@ -103,10 +107,13 @@ export function decide(thread: Thread, situation: Situation): Step {
     deliverStep(thread, scene) ??
     showStep(thread, scene) ??
     expiryStep(thread, scene) ??
+    ringStep(thread, scene) ??
     (scene.draining ? undefined : clickStep(thread, scene)) ??
     endingStep(thread, scene) ??
     (scene.draining ? undefined : hostStep(scene)) ??
-    (isResting(thread, scene) ? undefined : workStep(thread, scene)) ?? {
+    (isResting(thread, scene)
+      ? undefined
+      : (verifyStep(thread, scene) ?? workStep(thread, scene))) ?? {
       do: "wait",
       until: nextTime(thread, scene),
       ...leftTo(scene),
@@ -225,6 +232,20 @@ function expiryStep({ live }: Thread, { now }: Situation): Step | undefined {
   return undefined;
 }
 
+function ringStep({ checks }: Thread, { now }: Situation): Step | undefined {
+  for (const check of checks.values())
+    if (!check.isDue && now >= check.dueAt) return { do: "ring", check };
+  return undefined;
+}
+
+function verifyStep({ checks }: Thread, { busy, left }: Scene): Step | undefined {
+  for (const check of checks.values()) {
+    const key = workKey.verify(check.of.call);
+    if (check.isDue && !busy.has(key) && !left.has(check)) return { do: "verify", key, check };
+  }
+  return undefined;
+}
+
 /**
  * Clicks are judged in the order they were posted, one at a time. One that is put off is passed over: a deny further down
  * must not wait for it.
@@ -310,6 +331,7 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
   const open = [...thread.live].filter(isOpen);
   const times = [
     ...open.map((action) => action.proposal.expiresAt),
+    ...[...thread.checks.values()].flatMap(({ isDue, dueAt }) => (isDue ? [] : [dueAt])),
     ...waitingIn(thread).map(({ of, warnAt, expiresAt }) => (of.warned ? expiresAt : warnAt)),
     ...unshown(thread, situation).map(({ at }) => at),
     ...timesOf(situation.items, situation),

@@ -131,7 +131,7 @@ export function finishedDraft(
 
 export function finishedDrafts(
   call: Call,
-  { outcome, text, ms, artifacts, files, findings, gaps, undo }: ToolResult,
+  { outcome, text, ms, artifacts, files, findings, gaps, undo, verifyAfterMs }: ToolResult,
 ): Draft<AppendKind>[] {
   const finished = {
     ...finishedDraft(call, outcome, text),
@@ -140,6 +140,7 @@ export function finishedDrafts(
     ...(files.length > 0 && { files }),
     ...(findings.length > 0 && { findings }),
     ...(gaps.length > 0 && { gaps }),
+    ...(verifyAfterMs !== undefined && { verifyAfterMs }),
     ...(undo !== undefined && { undo }),
   };
   return outcome === "unknown" ? [finished, unknownNotice(call, text)] : [finished];

@@ -4,7 +4,7 @@ import { HOST_GONE_MS } from "../core/host-beat.ts";
 import type { StepOf } from "./decide.ts";
 import { noticeId } from "./entry-ids.ts";
 import * as phrases from "./phrases.ts";
-import { type Call, refOf, type Untold } from "./state.ts";
+import { type Call, type LaterCheck, refOf, type Untold } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Waiting } from "./waiting.ts";
 
@@ -57,6 +57,22 @@ export function lookingNotice({ call, tool }: Call): Notice {
 export function unknownNotice(call: Call, text: string): Notice {
   const settles = refOf(call);
   return notice(noticeId.unknown(call.call), phrases.unknownOutcome(call, text), { settles });
+}
+
+/** What was seen when a call was looked at again. */
+export function verifiedNotice(
+  { of, afterMs }: LaterCheck,
+  { verdict, evidence }: Seen,
+  { encode }: Surroundings,
+): Notice {
+  const text = encode(phrases.verifiedLater(of, { afterMs, verdict, evidence }));
+  return notice(noticeId.verified(of.call), text, { verifies: { call: of.call, verdict } });
+}
+
+/** What a look came to. */
+export interface Seen {
+  verdict: "done" | "not done" | "unknown";
+  evidence: string;
 }
 
 export function awaitingNotice(

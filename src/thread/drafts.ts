@@ -19,7 +19,9 @@ import {
   awaitingNotice,
   type Hint,
   hintDrafts,
+  type Seen,
   untoldNotice,
+  verifiedNotice,
   warningNotice,
 } from "./drafts-notices.ts";
 import type { KnownStep, StepOf, Undelivered } from "./decide.ts";
@@ -38,6 +40,7 @@ interface Facts {
   dispatch: Rechecked;
   think: ModelFacts;
   recover: Recovery;
+  verify: Seen;
   deliver: Shown;
   show: Shown;
 }
@@ -83,6 +86,8 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       call.finished === undefined ? finishedDrafts(call, facts) : undefined,
     recover: ({ call, facts }) =>
       call.finished === undefined ? recoveryDrafts(call, facts) : undefined,
+    verify: ({ check, facts }, around) =>
+      around.thread.checks.has(check.of.call) ? [verifiedNotice(check, facts, around)] : undefined,
     cancel: ({ call }) => [cancelledDraft(call)],
     abandon: abandonedDrafts,
     await: (step, around) => [awaitingNotice(step, around)],

@@ -49,6 +49,8 @@ export const entryId = {
   vote: (click: string) => `vote:${click}`,
   closed: (action: string) => `closed:${action}`,
   expiry: (action: string) => `expiry:${action}`,
+  /** The time has come to look at a call again. */
+  lookAgain: (call: string) => `verify:${call}`,
   started: (call: string) => `started:${call}`,
   finished: (call: string) => `finished:${call}`,
   settled: (call: string) => `settled:${call}`,
@@ -63,6 +65,7 @@ export const noticeId = {
   told: (due: string) => `told:${due}`,
   /** Answers a click or a message, to its author alone. */
   word: (post: string) => `word:${post}`,
+  verified: (call: string) => `verified:${call}`,
   asks: (call: string) => `asks:${call}`,
   unknown: (call: string) => `unknown:${call}`,
   looking: (call: string) => `looking:${call}`,

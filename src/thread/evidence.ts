@@ -57,7 +57,7 @@ export function checkAnswer(text: string, run: Run, { evidence }: ModelRun): Che
   const isSure = grade !== undefined && grade !== "INCONCLUSIVE";
   const isDecision = DECIDED.test(head) && hasUndone(run);
   const unfounded = isSure && backing.length === 0 && !isDecision;
-  const isFailed = backing.every((shown) => shown === "failed" || shown === "unknown");
+  const isFailed = backing.every((shown) => shown !== "ok" && shown !== "changed");
   const failedOnly = isSure && backing.length > 0 && isFailed && WORKS.test(head);
   const ungraded = grade === undefined && needsGrade(text, run, cited.length > 0);
   const isActless = acts(run).length === 0;
@@ -131,12 +131,16 @@ function isTrueAct(
 ): boolean {
   if (!ACTED.test(text.replaceAll("**", ""))) return true;
   const numbers = numbersIn(text);
-  if (numbers.some((number) => evidence.get(number) === "changed")) return true;
+  if (numbers.some((number) => hasChanged(evidence.get(number)))) return true;
   const done = acts(run);
   const failed = done.filter(({ finished }) => finished?.outcome !== "ok");
   const citesFailed = failed.some(({ call }) => numbers.includes(numberOfCall(call)));
   if (citesFailed) return false;
-  return failed.length < done.length || (numbers.length === 0 && backing.includes("changed"));
+  return failed.length < done.length || (numbers.length === 0 && backing.some(hasChanged));
+}
+
+function hasChanged(effect: string | undefined): boolean {
+  return effect === "changed" || effect === "unmet";
 }
 
 /** Findings do; greetings, questions back and words about what people decided do not. */

@@ -72,6 +72,12 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
     thread.unknown.set(call.call, call);
     if (call.word !== undefined) tellWord(thread, call, call.word);
   }
+  const { verifyAfterMs: afterMs } = entry;
+  if (outcome === "ok" && afterMs !== undefined) {
+    const isCited = run?.modelRun !== undefined;
+    const check = { of: call, afterMs, dueAt: entry.at + afterMs, isCited, isDue: false };
+    thread.checks.set(call.call, check);
+  }
   const { action, undoes } = call;
   if (undoes !== undefined) touch(thread, undoes, entry);
   if (action === undefined) return;

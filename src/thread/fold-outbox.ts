@@ -1,5 +1,5 @@
 import type { Entry } from "../core/entry.ts";
-import { entryId, readCardState } from "./entry-ids.ts";
+import { entryId, numberOfCall, readCardState } from "./entry-ids.ts";
 import { showCard, touch } from "./fold-actions.ts";
 import { findCall } from "./fold-calls.ts";
 import { forget } from "./fold-memory.ts";
@@ -15,6 +15,7 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
   }
   if (entry.instead !== undefined) thread.assents.delete(entry.instead);
   if (entry.warns !== undefined) markWarned(thread, entry.warns);
+  if (entry.verifies !== undefined) applyVerdict(thread, entry.verifies);
   const waiting = entry.waitsFor === undefined ? undefined : findCall(thread, entry.waitsFor);
   if (waiting !== undefined) waiting.waits = true;
   keepLive(thread, entry);
@@ -31,6 +32,18 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
   });
   const redrawn = thread.actions.get(entry.redraws ?? "");
   if (redrawn !== undefined) touch(thread, redrawn, entry);
+}
+
+/** What was changed and did not come to what it was for shows no success, whoever cites it. */
+function applyVerdict(
+  thread: Thread,
+  { call, verdict }: NonNullable<Entry<"notice">["verifies"]>,
+): void {
+  const isCited = thread.checks.get(call)?.isCited === true;
+  thread.checks.delete(call);
+  const number = numberOfCall(call);
+  if (verdict === "not done" && isCited && thread.evidence.get(number) === "changed")
+    thread.evidence.set(number, "unmet");
 }
 
 /** The people were told that an action or a question is about to expire. */

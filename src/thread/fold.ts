@@ -53,7 +53,7 @@ const APPLIED: Applied = {
     thread.clicks.set(entry.id, entry);
   },
   stop,
-  timer: closeExpired,
+  timer: timeHasCome,
   signal: applyLateWord,
   run_started: applyRunStarted,
   run_ended: applyRunEnded,
@@ -122,8 +122,10 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
   for (const action of thread.live) closeOpen(thread, action, entry);
 }
 
-function closeExpired(thread: Thread, entry: Entry<"timer">): void {
-  const action = thread.actions.get(entry.action);
+function timeHasCome(thread: Thread, entry: Entry<"timer">): void {
+  const check = thread.checks.get(entry.call ?? "");
+  if (check !== undefined) check.isDue = true;
+  const action = thread.actions.get(entry.action ?? "");
   if (action !== undefined) closeOpen(thread, action, entry);
 }
 

@@ -23,6 +23,7 @@ const WAITS: Readonly<
   parks: undefined,
   redraws: undefined,
   waitsFor: undefined,
+  verifies: undefined,
   instead: undefined,
 };
 

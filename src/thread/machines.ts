@@ -2,7 +2,7 @@ import { workKey } from "./work-keys.ts";
 import { type Action, editedArgs, isApproved, isOpen } from "./action.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
 import { HOST_GONE_MS, type HostBeat } from "../core/host-beat.ts";
-import type { Call, Run, Thread } from "./state.ts";
+import type { Call, LaterCheck, Run, Thread } from "./state.ts";
 
 export interface Machines {
   readonly here: string;
@@ -28,8 +28,8 @@ export interface Scenery {
 /** Something of a thread that only a process of another machine may do. */
 export interface Elsewhere {
   readonly host: string;
-  /** A call, or a click that edits one. */
-  readonly of: Call | Entry<"click">;
+  /** A call, a click that edits one, or one that is to be looked at again. */
+  readonly of: Call | Entry<"click"> | LaterCheck;
   /** That machine could do it now. */
   readonly isDue: boolean;
   /** When it is no longer left to that machine, ms since 1970. */
@@ -64,7 +64,12 @@ export function elsewhereIn(thread: Thread, scenery: Scenery): Elsewhere[] {
     if (host === undefined || host === machines.here) return [];
     return { host, of: click, isDue: true, until: click.at + MAX_LEFT_MS };
   });
-  return [...calls, ...edits];
+  const checks = [...thread.checks.values()].flatMap((of): Elsewhere[] => {
+    const { host } = of.of.started ?? {};
+    if (host === undefined || host === machines.here) return [];
+    return [{ host, of, isDue: of.isDue, until: of.dueAt + MAX_LEFT_MS }];
+  });
+  return [...calls, ...edits, ...checks];
 }
 
 function callElsewhere(

@@ -1,5 +1,6 @@
 import type { Entry, Outcome } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
+import { formatElapsed } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
 import type { Action } from "./action.ts";
 import { citationOf } from "./entry-ids.ts";
@@ -231,6 +232,18 @@ export function unknownOutcome(call: Call, text: string): string {
   const { tool, started } = call;
   const where = started?.host === undefined ? tool : `${tool} on ${started.host}`;
   return `UNKNOWN outcome of ${ref} (${where}). ${text} Did it happen? Check, then type: settle ${ref} happened, or: settle ${ref} not-happened`;
+}
+
+/** What was seen of a call that is done, a while later. */
+export function verifiedLater(
+  call: Call,
+  { afterMs, verdict, evidence }: { afterMs: number; verdict: string; evidence: string },
+): string {
+  const about = `${refOf(call)} (${call.tool})`;
+  const after = formatElapsed(afterMs);
+  if (verdict === "done") return `${about}: verified after ${after}: ${evidence}`;
+  if (verdict === "not done") return `⚠ ${about}: not as expected after ${after}: ${evidence}`;
+  return `⚠ ${about}: could not be verified after ${after}: ${evidence}`;
 }
 
 /** What somebody has to press who agreed in words. `what`: what a yes would be to. */

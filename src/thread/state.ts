@@ -44,6 +44,18 @@ export function isUnsettled({ unknown }: Pick<Thread, "unknown">, ref: string): 
   return [...unknown.values()].some((call) => call.settled === undefined && refOf(call) === ref);
 }
 
+/** A call that is done and has yet to be looked at again. */
+export interface LaterCheck {
+  readonly of: Call;
+  /** How long after its end, and when that is: ms, and since 1970. */
+  readonly afterMs: number;
+  readonly dueAt: number;
+  /** A model made the call, and may cite it. */
+  readonly isCited: boolean;
+  /** The time has come, and the journal says so. */
+  isDue: boolean;
+}
+
 export interface Run {
   readonly started: Entry<"run_started">;
   readonly calls: Map<string, Call>;
@@ -155,6 +167,8 @@ export class Thread {
   readonly actions = new Map<string, Action>();
   /** The actions that are not over, or whose end some view has yet to show. */
   readonly live = new Set<Action>();
+  /** By call. */
+  readonly checks = new Map<string, LaterCheck>();
   readonly outbox = new Map<string, OutboxItem>();
   /** Calls that ended unknown; of the settled ones the newest, since a late word on them may still come. */
   readonly unknown = new Map<string, Call>();

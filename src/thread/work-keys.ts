@@ -1,6 +1,8 @@
 /** Names of a thread's work in progress or put off, so that nothing is begun twice. */
 export const workKey = {
   call: (call: string) => `call:${call}`,
+  /** A call that is over is looked at again. */
+  verify: (call: string) => `verify:${call}`,
   model: (run: string) => `think:${run}`,
   view: (view: string) => `view:${view}`,
   /** A view refused to show progress: no reason to keep an answer back. */

@@ -14,7 +14,15 @@ import {
   whyElsewhere,
   whyStale,
 } from "./prepare-call.ts";
-import { blockedCall, runCall, type RunOptions, verify } from "./run-call.ts";
+import {
+  blockedCall,
+  type LaterLook,
+  runCall,
+  type RunOptions,
+  verify,
+  verifyLater,
+  whyUnseen,
+} from "./run-call.ts";
 import type { Asker, Tool, Verdict } from "./tool.ts";
 
 /** What a tool that does not say what it changes may change. */
@@ -130,6 +138,10 @@ export function createDispatcher(parts: DispatchParts) {
       return runCall(parts, breaker, tool, args, options);
     },
 
+    /** What can be seen a while after a call that is done (`Tool.verifyLater`), unless its tool is another by now. Never throws. */
+    verifyLater: (name: string, args: JsonObject, look: LaterLook) =>
+      verifyLater(parts, find(name), args, look),
+
     /** After a crash: what can be seen of a call that was started. `asker` as it was then. Never throws. */
     async verify(
       name: string,
@@ -139,8 +151,7 @@ export function createDispatcher(parts: DispatchParts) {
       asker?: Asker,
     ): Promise<Verdict> {
       const tool = find(name);
-      const evidence =
-        tool === undefined ? `there is no tool ${name} any more` : whyElsewhere(parts, tool, args);
+      const evidence = whyUnseen(parts, tool, args);
       if (tool === undefined || evidence !== undefined)
         return { verdict: "unknown", evidence: evidence ?? "" };
       return verify(parts, tool, args, { startedAt, signal, asker });

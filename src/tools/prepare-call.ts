@@ -55,6 +55,12 @@ function digestOf(tool: Tool, args: JsonObject): string {
   return hash("sha256", canonical ?? "", "hex");
 }
 
+/** Why a call of it with these arguments is not the one that has this digest, or undefined. */
+export function whyOther(tool: Tool, args: JsonObject, digest: string): string | undefined {
+  if (digestOf(tool, args) === digest) return undefined;
+  return "the tool or its arguments changed since it was shown";
+}
+
 /** Why a call with these arguments is not this process's to take up, or undefined. */
 export function whyElsewhere(
   { host }: CallParts,
@@ -100,8 +106,8 @@ export async function whyStale(
 ): Promise<string | undefined> {
   const elsewhere = whyElsewhere(parts, tool, args);
   if (elsewhere !== undefined) return elsewhere;
-  if (digestOf(tool, args) !== digest)
-    return "the tool or its arguments changed since it was shown";
+  const other = whyOther(tool, args, digest);
+  if (other !== undefined) return other;
   await check(tool, args, "bot");
   await look(parts, [tool, args], signal, async (ctx) => tool.precheck?.(args, ctx));
   return undefined;

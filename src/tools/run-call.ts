@@ -7,7 +7,7 @@ import type { ReverseCall, ToolResult } from "../core/tool-call.ts";
 import { orUnchecked } from "../security/encoder.ts";
 import type { Breaker } from "./breaker.ts";
 import { keepImages } from "./images.ts";
-import { type CallParts, effectOf } from "./prepare-call.ts";
+import { type CallParts, effectOf, whyElsewhere, whyOther } from "./prepare-call.ts";
 import { retryConnection } from "./retry.ts";
 import { keptReverse } from "./reverse.ts";
 import { createContext } from "./tool-context.ts";
@@ -65,7 +65,18 @@ export async function runCall(
   const text = capText(encoded, MAX_RESULT_BYTES);
   const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
   const { undo } = reverse;
-  return { outcome: ended.outcome, text, artifacts, files, findings, gaps, undo, ms };
+  const verifyAfterMs = ended.outcome === "ok" ? tool.verifyLater?.afterMs : undefined;
+  return {
+    outcome: ended.outcome,
+    text,
+    artifacts,
+    files,
+    findings,
+    gaps,
+    undo,
+    verifyAfterMs,
+    ms,
+  };
 }
 
 /** The end of a call that was never begun. */
@@ -134,6 +145,45 @@ export async function verify(
     return { verdict: "unknown", evidence: `the check failed: ${encode(messageOf(error))}` };
   }
 }
+
+/** A call that is done, a while later. */
+export interface LaterLook extends Pick<RunOptions, "startedAt" | "signal" | "asker"> {
+  /** As it was started. */
+  digest: string;
+}
+
+/** Why this process can see nothing of a call that was made, or undefined. */
+export function whyUnseen(
+  parts: CallParts,
+  tool: Tool | undefined,
+  args: JsonObject,
+): string | undefined {
+  return tool === undefined ? "there is no such tool any more" : whyElsewhere(parts, tool, args);
+}
+
+/** Never throws. */
+export async function verifyLater(
+  parts: CallParts,
+  tool: Tool | undefined,
+  args: JsonObject,
+  { digest, startedAt, signal, asker }: LaterLook,
+): Promise<Pick<Verdict, "verdict" | "evidence">> {
+  const why = whyUnseen(parts, tool, args) ?? (tool && whyOther(tool, args, digest));
+  if (tool === undefined || why !== undefined) return { verdict: "unknown", evidence: why ?? "" };
+  const { encode } = parts.encoder;
+  try {
+    const { verdict, evidence } = (await within(LATER_MS, signal, async (inner) => {
+      const about = { signal: inner, args, asker: startedBy(asker, startedAt) };
+      return tool.verifyLater?.check(args, createContext(parts, tool, about));
+    })) ?? { verdict: "unknown", evidence: "not possible with this tool" };
+    return { verdict, evidence: encode(evidence) };
+  } catch (error) {
+    return { verdict: "unknown", evidence: `the check failed: ${encode(messageOf(error))}` };
+  }
+}
+
+/** For looking again, when nobody waits for it. */
+const LATER_MS = 15_000;
 
 function startedBy(asker: Asker | undefined, startedAt: number): Asking | undefined {
   return asker && { ...asker, startedAt };

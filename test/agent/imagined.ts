@@ -106,9 +106,15 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
     const { action } = step.action;
     write(world, { id: entryId.expiry(action), kind: "timer", action });
   } else if (step.do === "think") think(world, step, tape);
-  // Other machines and progress messages are imagined nowhere.
-  else if (step.do !== "hosts" && step.do !== "show") conclude(world, learn(world, step, tape));
+  // Other machines, progress messages and later looks are imagined nowhere.
+  else if (!isUnimagined(step)) conclude(world, learn(world, step, tape));
   if (step.do === "dispatch" || step.do === "prepare") runIfStarted(world, step.call, tape);
+}
+
+type Unimagined = Extract<Step, { do: "hosts" | "show" | "ring" | "verify" }>;
+
+function isUnimagined(step: Step): step is Unimagined {
+  return ["hosts", "show", "ring", "verify"].includes(step.do);
 }
 
 /** Writes what follows from what was learned. */
@@ -138,7 +144,7 @@ const parts = {
 /** What a worker learns: whatever the tape says. */
 function learn(
   { thread, clock }: Imagined,
-  step: Exclude<Step, { do: "wait" | "hosts" | "expire" | "show" | "think" }>,
+  step: Exclude<Step, Unimagined | { do: "wait" | "expire" | "think" }>,
   tape: Tape,
 ): Learned {
   if (!("key" in step)) return step;

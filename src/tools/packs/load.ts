@@ -119,7 +119,8 @@ export function mistakesBeside(pack: Pack, others: readonly Tool[]): string[] {
     return tool && argumentNames(tool);
   };
   const mistakes = pack.tools.flatMap(({ tool: { name }, source, at }) => {
-    const undo = undoProblem(source, argumentsOf);
+    const target = pack.tools.find((each) => each.tool.name === source.undo?.tool)?.source;
+    const undo = undoProblem(source, argumentsOf, target);
     return [
       ...(others.some((each) => each.name === name)
         ? [`${at([])}: tools.${name}: there is a tool of this name already; choose another`]

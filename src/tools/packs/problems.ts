@@ -49,9 +49,10 @@ export function* toolProblems(tool: PackTool): Iterable<Problem> {
     yield* expression(["capture", "values", name], text, names);
   if (typeof preview?.pick === "string")
     yield* expression(["preview", "pick"], preview.pick, known);
-  for (const [name, value] of Object.entries(undo?.args ?? {}))
-    if (typeof value === "string")
-      yield* problem(["undo", "args", name], templateProblem(value, known));
+  for (const part of ["args", "expects"] as const)
+    for (const [name, value] of Object.entries(undo?.[part] ?? {}))
+      if (typeof value === "string")
+        yield* problem(["undo", part, name], templateProblem(value, known));
 
   if (effect !== "read") return;
   for (const part of ["precheck", "capture", "preview", "verify", "undo"] as const)
@@ -134,14 +135,22 @@ function* under(path: readonly PropertyKey[], found: Iterable<Problem>): Iterabl
   for (const [inner, text] of found) yield [[...path, ...inner], text];
 }
 
-/** Of one pack beside the others: the tools that `undo` names, with arguments that they have. */
+/** Of one pack beside the others: what `undo` names is there, and refuses once the world is another. */
 export function undoProblem(
   { undo }: PackTool,
   argumentsOf: (tool: string) => readonly string[] | undefined,
+  target: PackTool | undefined,
 ): string | undefined {
   if (undo === undefined) return undefined;
   const names = argumentsOf(undo.tool);
   if (names === undefined) return `there is no tool ${undo.tool}`;
   const strange = Object.keys(undo.args).find((name) => !names.includes(name));
-  return strange === undefined ? undefined : `${undo.tool} takes no ${strange}`;
+  if (strange !== undefined) return `${undo.tool} takes no ${strange}`;
+  const captured = Object.keys(target?.capture?.values ?? {}).toSorted();
+  const expected = Object.keys(undo.expects).toSorted();
+  if (target !== undefined && captured.join() !== expected.join())
+    return `expects takes what ${undo.tool} captures, as it is after this call: ${captured.join(", ") || "nothing"}`;
+  if (target !== undefined && captured.length === 0 && target.precheck === undefined)
+    return `nothing refuses ${undo.tool} once the world is another; give it a capture or a precheck`;
+  return undefined;
 }

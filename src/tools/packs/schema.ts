@@ -120,7 +120,13 @@ const tool = z.strictObject({
     })
     .optional(),
   verify: z.strictObject({ ...work, condition: expression, after: duration.optional() }).optional(),
-  undo: z.strictObject({ tool: name, args: z.record(name, z.json()).default({}) }).optional(),
+  undo: z
+    .strictObject({
+      tool: name,
+      args: z.record(name, z.json()).default({}),
+      expects: z.record(name, z.json()).default({}),
+    })
+    .optional(),
 });
 
 export const packSchema = z.strictObject({ tools: z.record(name, tool) });

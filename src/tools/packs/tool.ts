@@ -3,7 +3,9 @@ import canonicalize from "canonicalize";
 import * as z from "zod";
 import type { JsonObject, Preview } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
+import type { ReverseCall } from "../../core/tool-call.ts";
 import { formatElapsed } from "../../core/instant.ts";
+import { isJsonObject } from "../../core/json.ts";
 import { tryDuration } from "../../core/past.ts";
 import { blastOf, checkedFiles, commandLines, pinnedField } from "../host/command.ts";
 import { hostArgument } from "../host/host-argument.ts";
@@ -85,7 +87,17 @@ function inputFor({ args, capture, run }: PackTool, isBound: boolean): z.ZodType
 function outputOf(pack: PackTool, answer: Answer, values: Values): ToolOutput {
   const { failure, text } = answer;
   if (failure !== undefined) return { text: `${failure}\n${text}`.trimEnd(), failed: true };
-  return { text: shownAnswer(answer, pack.pick, values) || "Done." };
+  const undo = reverseOf(pack, values);
+  return { text: shownAnswer(answer, pack.pick, values) || "Done.", ...(undo && { undo }) };
+}
+
+/** The call that takes it back, as long as there is what this one leaves. */
+function reverseOf({ undo }: PackTool, values: Values): ReverseCall | undefined {
+  if (undo === undefined) return undefined;
+  const [args, captured] = [undo.args, undo.expects].map((each) => fillJson(each, values));
+  if (!isJsonObject(args) || !isJsonObject(captured)) return undefined;
+  const isExpected = Object.keys(captured).length > 0;
+  return { tool: undo.tool, args: { ...args, ...(isExpected && { captured }) } };
 }
 
 /** What is there before the call, for the way back. @throws Refusal */
@@ -112,7 +124,8 @@ async function pin(
   ctx: ToolContext,
 ): Promise<JsonObject> {
   const { capture, run } = pack;
-  const captured = capture && (await captureNow(pack, ask, input, ctx));
+  // A call that takes another back says itself what has to be there.
+  const captured = capture && (input["captured"] ?? (await captureNow(pack, ask, input, ctx)));
   const whole = { ...input, ...(captured && { captured }) };
   if (run === undefined) return whole;
   const { pinned } = await pinCommand(fillArgv(run.argv, valuesOf(whole), dashedIn(pack)));

@@ -2,7 +2,7 @@ import { isOpen } from "../../thread/action.ts";
 import { entryId } from "../../thread/entry-ids.ts";
 import type { LearningStep, Step, StepOf } from "../../thread/decide.ts";
 import { type BotError, messageOf } from "../../core/errors.ts";
-import type { JsonObject } from "../../core/entry.ts";
+import type { Draft, JsonObject } from "../../core/entry.ts";
 import { conclude, concludeUnchanged, draftsFrom } from "./conclude.ts";
 import { acquireResource, putOff, runInBackground } from "../background.ts";
 import { append, catchUp, retryUntilStored } from "../store.ts";
@@ -15,15 +15,25 @@ import { whyNotRun } from "./permission/permission.ts";
 import { callModel } from "./model-call.ts";
 import { propose } from "./propose.ts";
 import { show, showRun } from "./show.ts";
-import { recover, runTool } from "./tool-call.ts";
+import { recover, runTool, verifyLater } from "./tool-call.ts";
 
 /** Who waits longer than this for a card is told why. */
 const NOTABLE_LOOK_UP_MS = 30_000;
 
-async function expire(ctx: ThreadContext, { action: { action } }: StepOf<"expire">): Promise<void> {
-  const timer = { id: entryId.expiry(action), kind: "timer", action } as const;
+/** Says in the journal that a time has come. */
+async function ring(ctx: ThreadContext, step: StepOf<"expire" | "ring">): Promise<void> {
+  const timer = { kind: "timer", ...timerOf(step) } as const;
   await retryUntilStored(ctx, () => ctx.journal.post(ctx.key, timer));
   await catchUp(ctx);
+}
+
+function timerOf(step: StepOf<"expire" | "ring">): Pick<Draft<"timer">, "id" | "action" | "call"> {
+  if (step.do === "expire") {
+    const { action } = step.action;
+    return { id: entryId.expiry(action), action };
+  }
+  const { call } = step.check.of;
+  return { id: entryId.lookAgain(call), call };
 }
 
 async function lookForHosts(ctx: ThreadContext): Promise<Conclusion> {
@@ -124,6 +134,7 @@ const LEARNED: {
   readonly [D in LearningStep["do"]]: { learn: Learn<D>; kept: boolean };
 } = {
   recover: { learn: recover, kept: true },
+  verify: { learn: verifyLater, kept: false },
   deliver: { learn: show, kept: true },
   show: { learn: showRun, kept: true },
   judge: { learn: judgeClick, kept: false },
@@ -138,7 +149,7 @@ const LEARNED: {
 /** Takes one step: writes what follows from it, or begins to learn what that depends on. */
 export async function execute(ctx: ThreadContext, step: Exclude<Step, Wait>): Promise<void> {
   if ("key" in step) return beginToLearn(ctx, step);
-  if (step.do === "expire") return expire(ctx, step);
+  if (step.do === "expire" || step.do === "ring") return ring(ctx, step);
   // Where something came meanwhile it is decided again.
   const drafts = draftsFrom(ctx, step);
   if (drafts !== undefined) await append(ctx, drafts);

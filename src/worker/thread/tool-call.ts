@@ -103,6 +103,21 @@ export const recover: Learn<"recover"> = async (ctx, step, signal) => {
   return () => conclude(ctx, { ...step, facts: { kind: "verified", ...verified } });
 };
 
+/** Looks again at a call that is done. Cut by a shutdown, the next worker looks. */
+export const verifyLater: Learn<"verify"> = async (ctx, step, signal) => {
+  const call = step.check.of;
+  const { dispatcher } = ctx.parts;
+  const facts = await dispatcher.verifyLater(call.tool, argsOf(call), {
+    digest: call.started?.digest ?? "",
+    startedAt: call.started?.at ?? 0,
+    asker: askerOf(ctx, call),
+    signal,
+  });
+  return async () => {
+    if (!signal.aborted) await conclude(ctx, { ...step, facts });
+  };
+};
+
 /** A call that was started cannot be put on a card. */
 const NEEDS_APPROVAL =
   "It was cut off, and it needs approval by now, so it was not run again. Ask for it again to have it approved.";

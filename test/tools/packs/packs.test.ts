@@ -215,7 +215,7 @@ describe("a change", () => {
     capture: { http: { get: ${origin}/settings }, values: { count: workers } }
     preview: { text: "{{captured.count}} → {{count}}", blastRadius: Orders wait. }
     verify: { http: { get: ${origin}/settings }, condition: "workers == {{count}}"${after} }
-    undo: { tool: workers, args: { count: "{{captured.count}}" } }
+    undo: { tool: workers, args: { count: "{{captured.count}}" }, expects: { count: "{{count}}" } }
 `;
 
   async function shop(after?: string) {
@@ -241,14 +241,25 @@ describe("a change", () => {
       blastRadius: "Orders wait.",
       undo: 'Can be undone: workers {"count":4}',
     });
-    const { outcome, text } = await call("workers", { count: 8 });
-    expect([outcome, text]).toEqual([
+    const { outcome, text, undo } = await call("workers", { count: 8 });
+    expect([outcome, undo, text]).toEqual([
       "ok",
+      { tool: "workers", args: { count: 4, captured: { count: 8 } } },
       "workers: 8\nVerified: workers == 8 is true (workers: 8)",
     ]);
     expect(server.asked.find(({ method }) => method === "PUT")?.headers.authorization).toBe(
       `Bearer ${SECRET}`,
     );
+  });
+
+  test("is taken back, unless the world is not as it was left", async () => {
+    const { dispatcher, signal, call } = await shop();
+    const { undo = { tool: "", args: {} } } = await call("workers", { count: 8 });
+    const takeBack = () => dispatcher.prepare(undo.tool, undo.args, signal, "bot");
+    settings.workers = 9;
+    await expect(takeBack()).rejects.toThrow('It was {"count":8}');
+    settings.workers = 8;
+    expect((await takeBack()).args).toEqual(undo.args);
   });
 
   test("is refused once the world or the pack is another than on its card", async () => {

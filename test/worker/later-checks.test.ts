@@ -1,0 +1,99 @@
+import { expect, onTestFinished, test } from "vitest";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import type { Verdict } from "../../src/tools/tool.ts";
+import { createChat } from "../fakes/chat.ts";
+import { createStage, fakeTool, KEY, type StageOptions, workerOf } from "../fakes/stage.ts";
+
+const AFTER_MS = 30_000;
+
+/** A thread in which `act` ran, which is to be looked at again half a minute later; `looks` counts that. */
+async function acted(
+  verdict: Verdict | Error = { verdict: "done", evidence: "3 of 3 are ready." },
+  options: StageOptions = {},
+) {
+  const clock = { now: 1_000_000 };
+  const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
+  onTestFinished(() => journal.close());
+  const looks: string[] = [];
+  const check = async ({ name }: { name: string }) => {
+    looks.push(name);
+    if (verdict instanceof Error) throw verdict;
+    return verdict;
+  };
+  const act = fakeTool({
+    name: "act",
+    effect: "write",
+    verifyLater: { afterMs: AFTER_MS, check },
+  });
+  const approvals = { rules: [{ match: { tool: "act" }, decide: "allow" as const }] };
+  const given = { tools: [act], approvals, journal, ...options };
+  const stage = await createStage(given);
+  await stage.say("run act name=web");
+  await stage.settle();
+  expect(stage.chat.answers()).toMatchObject([{ results: [{ outcome: "ok" }] }]);
+  return { ...stage, act, given, clock, looks };
+}
+
+test.each([
+  [
+    { verdict: "done", evidence: "3 of 3 are ready." } as const,
+    "r1.t1 (act): verified after 30 s: 3 of 3 are ready.",
+  ],
+  [
+    { verdict: "not done", evidence: "1 of 3 is ready." } as const,
+    "⚠ r1.t1 (act): not as expected after 30 s: 1 of 3 is ready.",
+  ],
+  [
+    new Error("no route"),
+    "⚠ r1.t1 (act): could not be verified after 30 s: the check failed: no route",
+  ],
+])(
+  "a call is looked at again when its time has come, and the thread is told: %j",
+  async (verdict, text) => {
+    const { journal, clock, looks, settle, chat, kinds } = await acted(verdict);
+    for await (const { dueAt } of journal.list({ prefix: KEY }))
+      expect(dueAt).toBe(clock.now + AFTER_MS);
+    clock.now += AFTER_MS - 10_000;
+    await settle();
+    expect([looks, chat.notices()]).toEqual([[], []]);
+    clock.now += 10_000;
+    await settle();
+    await settle();
+    expect(looks).toEqual(["web"]);
+    expect(chat.notices()).toMatchObject([{ text }]);
+    expect((await kinds()).filter((kind) => kind === "timer" || kind === "notice")).toEqual([
+      "timer",
+      "notice",
+    ]);
+  },
+);
+
+test("two workers and one that died on the way tell it once", async () => {
+  const { journal, clock, given, parts, chat, looks, kinds } = await acted();
+  clock.now += AFTER_MS;
+  // The one that died had said that the time has come, and holds the lease until it runs out.
+  await journal.post(KEY, { id: "verify:r1.t1", kind: "timer", call: "r1.t1" });
+  await journal.lease(KEY, 2_000);
+  const workers = [workerOf(parts, chat.adapter), (await createStage({ ...given, chat })).worker];
+  await Promise.all(workers.map((worker) => worker.work(KEY)));
+  expect(looks).toEqual([]);
+  clock.now += 2_000;
+  await Promise.all(workers.map((worker) => worker.work(KEY)));
+  await Promise.all(workers.map((worker) => worker.work(KEY)));
+  expect(looks).toEqual(["web"]);
+  expect(chat.notices()).toHaveLength(1);
+  expect((await kinds()).filter((kind) => kind === "timer")).toHaveLength(1);
+});
+
+test("what the tool was is looked at, or nothing: another tool says nothing of it", async () => {
+  const { clock, given, act, chat, looks } = await acted();
+  clock.now += AFTER_MS;
+  const changed = { ...act, version: "another" };
+  const later = await createStage({ ...given, tools: [changed], chat: createChat() });
+  await later.settle();
+  expect(looks).toEqual([]);
+  expect(later.chat.notices()).toMatchObject([
+    { text: expect.stringContaining("the tool or its arguments changed") },
+  ]);
+  expect(chat.notices()).toEqual([]);
+});
