@@ -201,7 +201,6 @@ const TOLD: Told = {
   incident: undefined,
   tenant: undefined,
   tool_form: undefined,
-  sealed: undefined,
 };
 
 function enqueue({ queue }: Transcript, { seq, id }: Entry, content: Kept[]): void {

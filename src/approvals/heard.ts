@@ -64,7 +64,6 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "timer":
     case "tenant":
     case "tool_form":
-    case "sealed":
     case "incident":
     case "run_started":
     case "assistant":

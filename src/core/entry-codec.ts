@@ -31,7 +31,6 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   signal: { version: 1 },
   tenant: { version: 1 },
   tool_form: { version: 1 },
-  sealed: { version: 1 },
   incident: { version: 2 },
   run_started: { version: 3 },
   assistant: { version: 2 },

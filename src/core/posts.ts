@@ -84,14 +84,6 @@ export const posts = {
     /** The tool as the server listed it. */
     form: z.record(z.string(), json),
   }),
-  /** In `team:mcp`: what only the program may read, such as an OAuth token, encrypted; the newest one of a name counts. */
-  sealed: z.strictObject({
-    name: z.string(),
-    /** Base64 of nonce, ciphertext and tag; empty: there is none any more. */
-    box: z.string(),
-    /** How the hash of the key begins that it was sealed with. */
-    key: z.string(),
-  }),
   /** What was said of an incident, in its own journal; the first one opens it. Times are ms since 1970. */
   incident: z.strictObject({
     actor,

@@ -84,7 +84,6 @@ const APPLIED: Applied = {
   incident: undefined,
   tenant: undefined,
   tool_form: undefined,
-  sealed: undefined,
 };
 
 /** Who posts it: a person, or a clock, another worker or the program itself. */
@@ -98,7 +97,6 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
   signal: false,
   tenant: false,
   tool_form: false,
-  sealed: false,
 };
 
 function stop(thread: Thread, entry: Entry<"stop">): void {

@@ -89,7 +89,6 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   // Bookkeeping and words.
   timer: false,
   tenant: false,
-  sealed: false,
   assistant: false,
   gate: false,
   view_added: false,

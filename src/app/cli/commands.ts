@@ -5,13 +5,24 @@ import { ask } from "./ask.ts";
 import { audit } from "./audit.ts";
 import type { CliCommand, CommandInput } from "./command.ts";
 import { doctor } from "./doctor.ts";
+import { mcp } from "./mcp.ts";
 import { packs } from "./packs.ts";
 import { replay } from "./replay.ts";
 import { start } from "./start.ts";
 import { trace } from "./trace.ts";
 
 /** Every command, in the order of the usage. A new one is its file and one line here. */
-const COMMANDS: readonly CliCommand[] = [start, ask, doctor, trace, replay, artifact, audit, packs];
+const COMMANDS: readonly CliCommand[] = [
+  start,
+  ask,
+  doctor,
+  trace,
+  replay,
+  artifact,
+  audit,
+  packs,
+  mcp,
+];
 
 const FORM_WIDTH = 40;
 

@@ -225,7 +225,7 @@ describe("a server that is a program", () => {
           played: {
             command: [process.execPath, PLAYED],
             tools: { [tool]: "read", say: "read" },
-            timeoutSeconds: 2,
+            timeoutSeconds: tool === "junk" ? 2 : 15,
           },
         },
       });
