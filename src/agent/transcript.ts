@@ -315,8 +315,12 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   }
   for (const { tool, args, result } of run.calls.values()) {
     if (result === undefined) continue;
-    const did = run.undoes === undefined ? "ran" : `had ${run.undoes} undone by`;
-    const head = `A person ${did} ${tool} ${JSON.stringify(args)} directly: ${result.outcome}.`;
+    // What takes an action back has values that a system held: they are no words of a person's or of the program's.
+    const did =
+      run.undoes === undefined
+        ? `ran ${tool} ${JSON.stringify(args)} directly`
+        : `asked to undo ${run.undoes}, by ${tool}`;
+    const head = `A person ${did}: ${result.outcome}.`;
     enqueue(transcript, entry, [outputNote(head, result.text)]);
   }
 }

@@ -106,6 +106,8 @@ describe("one question", () => {
 
   test("--json is one object with status, text, results, open approvals and notices", async () => {
     const answered = ask(true);
+    const gaps = { calls: 2, helps: [{ help: "Grant list on pods.", calls: 2 }] };
+    answered.threads.push(summary({ gaps }));
     await answered.view().postPrivately("terminal:root", "Look again.");
     await answered.view().post(answerOf("r1", "200 OK"));
     expect(await answered.asked.finished).toBe(0);
@@ -115,6 +117,7 @@ describe("one question", () => {
       text: null,
       findings: [],
       gaps: [],
+      threadGaps: gaps,
       results: [
         {
           call: "r1.t1",

@@ -173,13 +173,23 @@ describe("cards", () => {
     await view.updateCard("", killCard({ phase: "approved", votes }));
     await view.updateCard("", killCard({ phase: "running", votes }));
     await view.updateCard("", killCard({ phase: "running", votes }));
-    await view.updateCard("", killCard({ phase: "done", votes, ending: "done in 1.2 s" }));
+    const done = { phase: "done", votes, ending: "done in 1.2 s" } as const;
+    await view.updateCard("", killCard({ ...done, undo: { state: "offered" } }));
+    // Its own card says that it is asked for.
+    await view.updateCard("", killCard({ ...done, undo: { state: "asked", by: "root" } }));
+    await view.updateCard("", killCard({ ...done, undo: { state: "undone", by: "a2" } }));
     expect(
       person
         .see()
         .split("\n")
         .slice(start - 1),
-    ).toEqual(["a1 approved by root", "a1 running", "a1 done in 1.2 s", "›"]);
+    ).toEqual([
+      "a1 approved by root",
+      "a1 running",
+      "a1 done in 1.2 s · undo a1 takes it back",
+      "a1 done in 1.2 s · undone by a2",
+      "›",
+    ]);
     person.type("y\r");
     await until(() => person.see().includes("Nothing here waits for that"));
     expect(person.texts()).toEqual([]);
