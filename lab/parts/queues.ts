@@ -31,6 +31,9 @@ export const rabbitmq: Part = {
       ERL_EPMD_ADDRESS: "127.0.0.1",
       HOME: folder,
     };
+    // RabbitMQ would start it as a daemon, which nobody ends.
+    const names = ["epmd", "-port", String(epmd), "-address", "127.0.0.1"];
+    if (!lab.isRunning("epmd")) lab.run("epmd", names, { user: "rabbitmq" });
     if (!lab.isRunning("rabbitmq"))
       lab.run("rabbitmq", ["/usr/lib/rabbitmq/bin/rabbitmq-server"], { user: "rabbitmq", env });
     await lab.until("RabbitMQ", async () => (await askRabbit(lab, "GET", "overview")).ok);
