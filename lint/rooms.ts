@@ -26,6 +26,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   tools: ["core", "security", "net", "approvals"],
   "tools/integration.ts": ["core", "net", "skills", "incidents", "team", "tools"],
   "tools/*": ["core", "security", "tools", "tools/integration.ts"],
+  "tools/logs": ["core", "security", "tools", "tools/integration.ts"],
+  "tools/host": ["core", "security", "tools", "tools/integration.ts", "tools/logs"],
   "tools/changes": ["core", "security", "tools", "tools/host", "tools/integration.ts"],
   "tools/incidents": ["core", "security", "incidents", "tools", "tools/integration.ts"],
   "tools/mysql": ["core", "net", "tools", "tools/integration.ts"],

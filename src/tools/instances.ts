@@ -28,25 +28,32 @@ export const instanceName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,30}$/, "expected a short name such as prod");
 
-const serverSettings = z
-  .strictObject({
-    url: baseUrl.describe("Its address."),
-    token: variable.optional().describe("The variable that holds its bearer token."),
-    user: z.string().min(1).optional().describe("The user, where it takes a password."),
-    password: variable.optional().describe("The variable that holds that user's password."),
-    ca: pemFile.optional().describe("A PEM file with the authority that signed its certificate."),
-    insecure: z
-      .boolean()
-      .optional()
-      .describe(
-        "`true`: its certificate is not checked. Whoever stands in between reads and changes everything.",
-      ),
-  })
-  .refine(({ user, password }) => (user === undefined) === (password === undefined), {
-    message: "expected user and password together",
-  });
+/** Such as `shop`, or several as `shop|web`. */
+export const tenantName = z
+  .string()
+  .regex(/^[\w!.*'()|:-]{1,150}$/, "expected a tenant's name such as shop");
 
-type Instance = z.infer<typeof serverSettings>;
+const serverSettings = (tenants: boolean) =>
+  z
+    .strictObject({
+      url: baseUrl.describe("Its address."),
+      token: variable.optional().describe("The variable that holds its bearer token."),
+      user: z.string().min(1).optional().describe("The user, where it takes a password."),
+      password: variable.optional().describe("The variable that holds that user's password."),
+      ca: pemFile.optional().describe("A PEM file with the authority that signed its certificate."),
+      insecure: z
+        .boolean()
+        .optional()
+        .describe(
+          "`true`: its certificate is not checked. Whoever stands in between reads and changes everything.",
+        ),
+      tenant: tenants ? tenantName.optional().describe("Its tenant.") : z.never().optional(),
+    })
+    .refine(({ user, password }) => (user === undefined) === (password === undefined), {
+      message: "expected user and password together",
+    });
+
+type Instance = z.infer<ReturnType<typeof serverSettings>>;
 
 /** The name that the one server has which variables name. */
 export const ONLY = "default";
@@ -59,6 +66,10 @@ interface System {
   prefix: string;
   /** How a token is sent; default: as a bearer. */
   credential?(token: string): Credential;
+  /** What its token is; default: a bearer token. */
+  token?: string;
+  /** A server has several tenants, and each request names one. */
+  tenants?: boolean;
 }
 
 /**
@@ -69,12 +80,14 @@ export function instanceSettings({
   name,
   title,
   prefix,
-}: Pick<System, "name" | "title" | "prefix">) {
+  token = "A bearer token",
+  tenants = false,
+}: Pick<System, "name" | "title" | "prefix" | "token" | "tenants">) {
   return {
     url: fromEnv(`${prefix}_URL`, baseUrl.optional(), `The address of ${title}.`, {
       unset: "its tools are not offered",
     }),
-    token: fromEnv(`${prefix}_TOKEN`, apiKey.optional(), `A bearer token for ${title}.`),
+    token: fromEnv(`${prefix}_TOKEN`, apiKey.optional(), `${token} for ${title}.`),
     user: fromEnv(
       `${prefix}_USER`,
       z.string().min(1).optional(),
@@ -83,8 +96,8 @@ export function instanceSettings({
     password: fromEnv(`${prefix}_PASSWORD`, apiKey.optional(), "That user's password."),
     named: fromYaml(
       `integrations.${name}`,
-      z.record(instanceName, serverSettings).default({}),
-      `Several of them: \`<name>: { url, token, user, password, ca, insecure }\`; \`token\` and \`password\` are names of variables.`,
+      z.record(instanceName, serverSettings(tenants)).default({}),
+      `Several of them: \`<name>: { url, token, user, password, ca, insecure${tenants ? ", tenant" : ""} }\`; \`token\` and \`password\` are names of variables.`,
     ),
   };
 }

@@ -8,6 +8,7 @@ import { incidents } from "./incidents/integration.ts";
 import { alertmanager } from "./alertmanager/integration.ts";
 import type { Integration, LiveTools, Proof, ToolParts } from "./integration.ts";
 import { kubernetes } from "./kubernetes/integration.ts";
+import { logs } from "./logs/integration.ts";
 import { mysql } from "./mysql/integration.ts";
 import { mcp } from "./mcp/integration.ts";
 import { network } from "./network/integration.ts";
@@ -34,6 +35,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   skills,
   prometheus,
   alertmanager,
+  logs,
   postgres,
   mysql,
   kubernetes,

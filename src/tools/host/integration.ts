@@ -9,6 +9,7 @@ import { createReadLog } from "./read-log.ts";
 import { createRestartService } from "./restart-service.ts";
 import { createRunCommand } from "./run-command.ts";
 import { hostSurvey } from "./survey/survey-tools.ts";
+import { createSearchHostLogs } from "./search-host-logs.ts";
 import { createServiceStatus } from "./service-status.ts";
 
 /** Reading these gives away memory, environments and devices of this machine, whoever is asked first. */
@@ -38,6 +39,7 @@ export const host = defineIntegration({
     ...hostSurvey,
     diskUsage,
     createReadLog({ roots }),
+    createSearchHostLogs({ roots }),
     createServiceStatus(),
     createRestartService(),
     createRunCommand(),

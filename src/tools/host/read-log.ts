@@ -80,7 +80,7 @@ export function createReadLog({ roots }: { roots: readonly string[] }): Tool<Inp
   });
 }
 
-async function binaryFormat({ handle }: Opened): Promise<string | undefined> {
+export async function binaryFormat({ handle }: Opened): Promise<string | undefined> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(8), 0, 8, 0);
   const start = buffer.toString("hex", 0, bytesRead);
   return MAGIC.find(([, hex]) => start.startsWith(hex))?.[0];

@@ -6,7 +6,7 @@ import { type Clusters, defineRead, objectName, someNamespace } from "./cluster-
 import { eventLine, eventTime, foldEvents } from "./event-lines.ts";
 import { firstLines } from "./format.ts";
 import { builtIn } from "./kinds.ts";
-import { sinceArgument, sinceMs } from "./since.ts";
+import { sinceArgument, sinceMs } from "../since.ts";
 
 const EVENTS = builtIn("events");
 const MAX_EVENTS = 5_000;

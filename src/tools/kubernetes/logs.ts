@@ -14,7 +14,7 @@ import { refOf } from "./kinds.ts";
 import { listAt, nameOf, namespaceOf, objectAt, textAt } from "./objects.ts";
 import { containerStatuses, podState } from "./pods.ts";
 import { gapFrom, isRefusal } from "./refusal.ts";
-import { sinceArgument, sinceMs } from "./since.ts";
+import { sinceArgument, sinceMs } from "../since.ts";
 import { findWorkload, PODS, podsOf, refText, workloadArgument } from "./workloads.ts";
 
 const MAX_PODS = 10;

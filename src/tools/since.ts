@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { readMoment } from "../../core/instant.ts";
-import type { ToolContext } from "../tool.ts";
+import { readMoment } from "../core/instant.ts";
+import type { ToolContext } from "./tool.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1_000,
