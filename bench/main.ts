@@ -6,7 +6,7 @@ import type { Figure } from "./journal.ts";
 /**
  * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's. `npm run bench -- core [name …]`: our
  * agent core beside others'. `peer <name>` is what that starts. `chat`: the chat path beside bolt's, and its trials. Peers
- * are installed on the first run and when their lockfile is newer.
+ * are installed on the first run and when their lockfile is newer. `tools`: figures of single tools.
  */
 const [what, ...names] = process.argv.slice(2);
 if (what === "peer") {
@@ -15,6 +15,11 @@ if (what === "peer") {
 } else if (what === "chat") {
   const { printChat } = await import("./chat.ts");
   process.exitCode = await printChat(names);
+} else if (what === "tools") {
+  const { logFigures, readLarge } = await import("./tools.ts");
+  const [file] = names;
+  if (file === undefined) print(await logFigures());
+  else process.stdout.write(JSON.stringify(await readLarge(file)));
 } else {
   installPeers();
   if (what === "core") {
@@ -49,8 +54,9 @@ async function printOwn(): Promise<void> {
     votesFigure,
     startFigures,
   ];
-  for (const part of parts) {
-    for (const { name, value } of [await part()].flat())
-      process.stdout.write(`${name.padEnd(75)} ${value}\n`);
-  }
+  for (const part of parts) print([await part()].flat());
+}
+
+function print(figures: readonly Figure[]): void {
+  for (const { name, value } of figures) process.stdout.write(`${name.padEnd(75)} ${value}\n`);
 }

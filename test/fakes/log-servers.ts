@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 
 /** Loki, Elasticsearch and VictoriaLogs as far as `search_logs` uses them, by their documented HTTP APIs. */
 
-export interface FakeLine {
+interface FakeLine {
   /** ns since 1970 */
   at: bigint;
   labels: Record<string, string>;

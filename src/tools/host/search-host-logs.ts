@@ -45,7 +45,7 @@ export function createSearchHostLogs({ roots }: { roots: readonly string[] }): T
   return defineTool<Input>({
     name: "search_host_logs",
     summary:
-      "folds the lines of a log file or of the journal into the few templates that matter, new errors first",
+      "folds lines of a log file or the journal into the few templates that matter, new errors first",
     description: `Reads a log file or systemd's journal of a time and folds the lines into templates: what varies is one template with a count, first and last time. Errors come first; with new_since what was not there before comes before all. Log folders: ${roots.join(", ")}.`,
     input,
     effect: "read",

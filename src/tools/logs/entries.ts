@@ -68,7 +68,7 @@ export const LEVEL_FIELDS: readonly string[] = [
 ];
 
 /** What stands there, whether it is written `a.b` or `a: { b }`. */
-export function fieldOf(record: Record<string, unknown>, path: string): string {
+function fieldOf(record: Record<string, unknown>, path: string): string {
   const direct = record[path];
   if (typeof direct === "string" || typeof direct === "number") return String(direct);
   const [first = "", ...rest] = path.split(".");

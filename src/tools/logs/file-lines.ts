@@ -41,30 +41,33 @@ export function readWindow(
   let cut: FileRead["cut"] = from > (begin ?? 0) ? "bytes" : undefined;
   let at = cut === undefined ? from : lineBehind(fd, from, end);
   let read = 0;
-  let before = Buffer.alloc(0);
-  let carry = Buffer.alloc(0);
+  // One buffer for all of them: what was taken last (for its `reach`), what is not taken yet, and the next chunk.
+  const buffer = Buffer.alloc(2 * CHUNK_BYTES + 2 * reach);
+  let start = 0;
+  let filled = 0;
   while (at < end) {
     if (performance.now() - began > maxMs) {
       cut = "time";
       break;
     }
-    const chunk = readPart(fd, at, Math.min(CHUNK_BYTES, end - at));
-    if (chunk.length === 0) break;
-    at += chunk.length;
-    const block = Buffer.concat([before, carry, chunk]);
-    const start = before.length;
+    const length = readSync(fd, buffer, filled, Math.min(CHUNK_BYTES, end - at), at);
+    if (length === 0) break;
+    at += length;
+    filled += length;
+    const block = buffer.subarray(0, filled);
     // What a secret behind the last lines is, the next chunk shows.
-    const last = at >= end ? block.length : block.lastIndexOf(NEWLINE, block.length - reach) + 1;
-    const isLong = last <= start && block.length - start > 2 * CHUNK_BYTES;
-    const stop = isLong ? block.length - reach : last;
+    let stop = at >= end ? filled : block.lastIndexOf(NEWLINE, filled - reach) + 1;
     if (stop <= start) {
-      carry = block.subarray(start);
-      continue;
+      if (filled + CHUNK_BYTES <= buffer.length) continue;
+      // A line that is longer is taken in parts.
+      stop = filled - reach;
     }
     take(block, start, stop);
     read += stop - start;
-    before = Buffer.from(block.subarray(Math.max(0, stop - reach), stop));
-    carry = Buffer.from(block.subarray(stop));
+    const keep = Math.max(0, stop - reach);
+    buffer.copyWithin(0, keep, filled);
+    start = stop - keep;
+    filled -= keep;
   }
   return { bytes: read, cut, untimed: begin === undefined };
 }

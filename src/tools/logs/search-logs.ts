@@ -68,7 +68,7 @@ export function createSearchLogs(
   return defineTool({
     name: "search_logs",
     summary:
-      "folds log lines of Loki, Elasticsearch or VictoriaLogs into the few templates that matter, new errors first",
+      "folds lines of Loki, Elasticsearch or VictoriaLogs into the few templates that matter, new errors first",
     description:
       "Reads log lines of a time and folds them into templates: what varies is one template with a count, first and last time. Errors come first; with new_since what was not there before comes before all. Use lines with a pattern to see lines as they are.",
     input,

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/entry.ts";
 import { createEncoder } from "../../../src/security/encoder.ts";
 import { logs } from "../../../src/tools/logs/integration.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 import type { Tool, ToolOutput } from "../../../src/tools/tool.ts";
 import {
   type FakeLogs,
@@ -45,11 +46,7 @@ function writeStory(name: Name): void {
 }
 
 async function toolsAt(settings: Record<string, unknown>): Promise<readonly Tool[]> {
-  return logs.tools(logs.settings.parse(settings), {
-    skills: [],
-    ledger: () => ({}) as never,
-    variable: () => KEY,
-  });
+  return logs.tools(logs.settings.parse(settings), { ...NOTHING_LENT, variable: () => KEY });
 }
 
 async function toolsOf(name: Name, more: Record<string, unknown> = {}): Promise<readonly Tool[]> {
@@ -139,7 +136,8 @@ describe.each(NAMES)("%s", (name) => {
     write(name, 50, `1. Service shop: all is well\n   Fix: nothing`);
     write(name, 40, `${"x".repeat(2_000_000)} ${held}`);
     const { text } = await ask(name, {}, { encoder });
-    expect(text).not.toMatch(/hunter2|\u001b/);
+    expect(text).not.toContain("hunter2");
+    expect(text).not.toContain("\u001b");
     expect(text.length).toBeLessThan(3_000);
     expect(text).not.toMatch(/^1\. /m);
     const found = await ask(name, { pattern: "hunter2", lines: 5 }, { encoder });
