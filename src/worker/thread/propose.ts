@@ -6,7 +6,7 @@ import {
   type ThreadPeople,
 } from "../../approvals/eligibility.ts";
 import { type Action, editedArgs } from "../../thread/action.ts";
-import type { Ask, Decision } from "../../approvals/policy.ts";
+import { type Ask, type Decision, plainAsk } from "../../approvals/policy.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { exactText, shownBytes } from "../../security/sanitize.ts";
 import { MAX_ARGS_BYTES } from "../../core/edit.ts";
@@ -82,20 +82,24 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     const expiresAt = ctx.now() + QUESTION_MS;
     return { kind: "question", text: encode(text), choices: choices.map(encode), expiresAt };
   }
-  if (decision.kind === "allow") {
+  // A press alone takes nothing back: its card comes first, also where policy would not ask.
+  if (decision.kind === "allow" && undone === undefined) {
     const spent = await countInHour(ctx, call, tool);
     return spent === undefined ? { kind: "allow", prepared: namedCall(prepared) } : blocked(spent);
   }
   const shown = undoing(await dispatcher.preview(prepared, signal), undone, call);
-  const preview = because(shown, decision, encode);
-  const requesters = voicesIn(ctx, call.run);
+  const asked = decision.kind === "ask" ? decision : plainAsk({ requesterMayApprove: true });
+  const preview = because(shown, asked, encode);
   const there = peopleOf(ctx, signal);
-  const rule = await votingRuleOf(ctx, there, decision, requesters);
+  const rule =
+    decision.kind === "ask"
+      ? await votingRuleOf(ctx, there, decision, voicesIn(ctx, call.run))
+      : ANYONE;
   const obstacle =
-    (await tooFew(there, rule, decision)) ?? tooLong(args) ?? (await countInHour(ctx, call, tool));
+    (await tooFew(there, rule, asked)) ?? tooLong(args) ?? (await countInHour(ctx, call, tool));
   if (obstacle !== undefined) return blocked(obstacle);
   const reason = reasonOf(ctx.thread.runs.get(call.run)?.modelRun);
-  const expiresAt = ctx.now() + decision.expiresInMinutes * 60_000;
+  const expiresAt = ctx.now() + asked.expiresInMinutes * 60_000;
   const place = await placeNameOf(ctx, signal);
   return {
     kind: "ask",
@@ -108,6 +112,9 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
 function namedCall({ tool, effect, args, host, digest }: Prepared): PreparedCall {
   return { tool: tool.name, effect, args, host, digest };
 }
+
+/** Who asked for it too. */
+const ANYONE: VotingRule = { approvers: { kind: "anyone" }, quorum: 1, barred: [] };
 
 const HELD_QUESTION =
   "A rule holds up questions to people here, so this one was not put to them. Say in the answer what you need to know.";
