@@ -36,6 +36,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "tools/packs": ["core", "security", "tools", "tools/integration.ts", "tools/host"],
   "tools/postgres": ["core", "net", "tools", "tools/integration.ts"],
   "tools/prometheus": ["core", "security", "charts", "tools", "tools/integration.ts"],
+  "tools/grafana": ["core", "security", "tools", "tools/prometheus", "tools/integration.ts"],
   "tools/redis": ["core", "security", "net", "tools", "tools/integration.ts"],
   "tools/ssh": ["core", "tools", "tools/host", "tools/integration.ts"],
   "tools/skills": ["core", "skills", "tools", "tools/integration.ts"],

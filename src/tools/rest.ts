@@ -113,7 +113,7 @@ function createWrites(ctx: ToolContext, terms: RestTerms) {
   return {
     /** The answer's body, if it has one. Only what was refused surely did not happen. @throws as `read` */
     async write(
-      method: "POST" | "PUT" | "PATCH",
+      method: "POST" | "PUT" | "PATCH" | "DELETE",
       path: string,
       json: JsonObject = {},
       more: Readonly<Record<string, string>> = {},
@@ -122,7 +122,8 @@ function createWrites(ctx: ToolContext, terms: RestTerms) {
         endpoint,
         url: path,
         method,
-        json,
+        ...(method !== "DELETE" && { json }),
+        maxBytes: MAX_BYTES,
         timeoutMs: TIMEOUT_MS,
         headers: { ...headers, ...more },
       });
