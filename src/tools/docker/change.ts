@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { BotError } from "../../core/errors.ts";
+import { BotError, isBotError } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
 import type { ReverseCall } from "../../core/tool-call.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
@@ -114,17 +114,24 @@ export function createChange(endpoints: Endpoints, action: Action): Tool<Input> 
       orRefused(async () => {
         const { engine, one } = await find(given, ctx);
         await engine.act(one.id, action);
-        const undo = await reverseOf(engine, given, one, action);
-        return { text: `${one.name} was ${NOW[action]}.`, ...(undo !== undefined && { undo }) };
+        return { text: `${one.name} was ${NOW[action]}.` };
       }),
     async verify(given, ctx) {
       const engine = await openEngine(endpoints, given, ctx);
-      const one = containerOf(await engine.inspect(given.before?.id ?? given.container));
+      const id = given.before?.id ?? given.container;
+      const seen = await engine.inspect(id).catch(absent);
+      if (seen === undefined) {
+        // It may be one that the engine removes when it ends.
+        const verdict = action === "stop" ? "done" : "unknown";
+        return { verdict, evidence: `${given.container} is not there any more` };
+      }
+      const one = containerOf(seen);
       const isNew = one.startedAt !== given.before?.startedAt;
       const done = action === "stop" ? !one.isRunning : one.isRunning && isNew;
-      // One that ended at once was started all the same.
-      const verdict = done ? "done" : "not done";
-      return { verdict, evidence: `${one.name}: ${stateText(one)}` };
+      const evidence = `${one.name}: ${stateText(one)}`;
+      if (!done) return { verdict: "not done", evidence };
+      const undo = reverseOf(given, one, action);
+      return { verdict: "done", evidence, ...(undo !== undefined && { undo }) };
     },
   });
 }
@@ -134,26 +141,27 @@ function refused(text: string): BotError {
 }
 
 function asPrecheck(error: unknown): never {
-  if (error instanceof BotError && error.code === "INPUT_INVALID") throw refused(error.message);
+  if (isBotError(error, "INPUT_INVALID")) throw refused(error.message);
   throw error;
+}
+
+function absent(error: unknown): undefined {
+  if (!isBotError(error, "INPUT_INVALID")) throw error;
 }
 
 function removesItself({ raw }: Container): boolean {
   return partOf(raw, "HostConfig")["AutoRemove"] === true;
 }
 
-/** The reverse is of the run that this call leaves behind. */
-async function reverseOf(
-  engine: Engine,
+/** Of the very run that the call leaves behind, as the read-back sees it. */
+function reverseOf(
   { container, instance }: Input,
   one: Container,
   action: Action,
-): Promise<ReverseCall | undefined> {
+): ReverseCall | undefined {
   const tool = ACTIONS[action].reverse;
   if (tool === undefined || removesItself(one)) return undefined;
-  const now = containerOf(await engine.inspect(one.id));
-  if (now.isRunning !== (action === "start")) return undefined;
-  const before = { id: one.id, startedAt: now.startedAt };
+  const before = { id: one.id, startedAt: one.startedAt };
   return { tool, args: { container, before, ...(instance !== undefined && { instance }) } };
 }
 

@@ -60,7 +60,7 @@ export async function seeContainers(engine: Engine): Promise<{ seen: Container[]
   return { seen: seen.filter((raw) => raw !== undefined).map(containerOf), gaps };
 }
 
-export function createList(endpoints: Endpoints) {
+function createList(endpoints: Endpoints) {
   return defineTool({
     name: "docker_containers",
     summary: "lists containers of Docker or podman, those in trouble first",
@@ -89,7 +89,7 @@ export function listText({ words }: Engine, seen: readonly Container[]): string 
   return [head, ...rows].join("\n");
 }
 
-export function createInspect(endpoints: Endpoints) {
+function createInspect(endpoints: Endpoints) {
   return defineTool({
     name: "docker_inspect",
     summary: "shows one container: state, image, limits, mounts, names of its variables, health",
@@ -153,7 +153,7 @@ function inspectText(one: Container): string {
 const SEARCHED_LINES = 10_000;
 const MAX_LINE = 400;
 
-export function createLogs(endpoints: Endpoints) {
+function createLogs(endpoints: Endpoints) {
   return defineTool({
     name: "docker_logs",
     summary: "shows a container's log lines, searched, the same lines folded",
@@ -311,7 +311,7 @@ function cpuPercent(before: Raw, now: Raw): number {
 
 const MAX_EVENTS = 60;
 
-export function createEvents(endpoints: Endpoints) {
+function createEvents(endpoints: Endpoints) {
   return defineTool({
     name: "docker_events",
     summary: "shows what happened to containers, images and networks in a time",

@@ -135,11 +135,11 @@ function unseenHolder(hidden: readonly Row[], { kind }: Server): Gap {
   };
 }
 
-export function sessionObject({ id, db }: Row): Finding["object"] {
+function sessionObject({ id, db }: Row): Finding["object"] {
   return { kind: "Session", namespace: text(db), name: text(id) };
 }
 
-export function who({ user, client }: Row): string {
+function who({ user, client }: Row): string {
   const from = text(client).replace(/:\d+$/, "");
   return from === "" ? text(user) : `${text(user)} from ${from}`;
 }
@@ -151,7 +151,7 @@ export function doing(row: Row): string {
   return row["began"] === null ? `idle for ${since}` : `idle in a transaction for ${since}`;
 }
 
-export function sinceOf({ began }: Row): string | null {
+function sinceOf({ began }: Row): string | null {
   return began === null || began === undefined || number(began) === 0
     ? null
     : `${new Date(number(began) * 1_000).toISOString().slice(0, 19)}Z`;

@@ -295,10 +295,10 @@ describe("changing", () => {
       blastRadius:
         "1 running container on its network or in its project: api. 1 published port will not answer any more.",
     });
-    const { undo, text } = await tool.run(args, ctx);
-    expect(text).toBe("web was stopped.");
+    expect(await tool.run(args, ctx)).toEqual({ text: "web was stopped." });
     expect(asked).toContain(`POST /v1.47/containers/${containers[0]?.Id}/stop?t=10`);
-    expect(await tool.verify?.(args, ctx, Date.now())).toMatchObject({ verdict: "done" });
+    const { verdict, undo } = (await tool.verify?.(args, ctx, Date.now())) ?? {};
+    expect(verdict).toBe("done");
     expect(undo).toMatchObject({
       tool: "docker_start",
       args: { container: "web", before: { id: containers[0]?.Id } },
@@ -360,13 +360,18 @@ describe("changing", () => {
   });
 
   test("a container that is removed when it ends is not promised back", async () => {
-    const { tool, ctx, args } = await pinned("docker_stop", {
-      containers: [container("web", {}, { HostConfig: { AutoRemove: true } })],
-    });
+    const containers = [container("web", {}, { HostConfig: { AutoRemove: true } })];
+    const { tool, ctx, args } = await pinned("docker_stop", { containers });
     expect(await tool.preview?.(args, ctx)).toMatchObject({
       undo: expect.stringContaining("removes this container"),
     });
-    expect(await tool.run(args, ctx)).not.toHaveProperty("undo");
+    await tool.run(args, ctx);
+    expect(await tool.verify?.(args, ctx, Date.now())).not.toHaveProperty("undo");
+    containers.pop();
+    expect(await tool.verify?.(args, ctx, Date.now())).toEqual({
+      verdict: "done",
+      evidence: "web is not there any more",
+    });
   });
 });
 
