@@ -1,0 +1,75 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { expect, onTestFinished, test } from "vitest";
+import { createToolbox } from "../../src/app/toolbox.ts";
+import { loadToolset } from "../../src/app/toolset.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { createEncoder } from "../../src/security/encoder.ts";
+
+const pack = (more = "") => `tools:
+  shop_list:
+    description: Lists${more}.
+    effect: read
+    args: { what: [orders, carts] }
+    say: ["list the {{what}}"]
+    run: [echo, "{{what}}"]
+`;
+
+async function opened(yaml = "") {
+  const folder = await mkdtemp(join(tmpdir(), "toolbox-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await chmod(folder, 0o755);
+  const write = (text: string) => writeFile(join(folder, "shop.yaml"), text, { mode: 0o644 });
+  await write(pack());
+  if (yaml !== "") await writeFile(join(folder, "watchkeeper.conf"), yaml);
+  const env = {
+    PACKS_DIR: folder,
+    MODEL: "anthropic/claude-test",
+    ANTHROPIC_API_KEY: "sk-ant-test-0123456789",
+    ...(yaml !== "" && { WATCHKEEPER_CONFIG: join(folder, "watchkeeper.conf") }),
+  };
+  const config = await loadConfig(env, { cwd: folder });
+  const said: string[] = [];
+  const log = pino({ level: "info" }, { write: (line: string) => void said.push(line) });
+  const toolset = await loadToolset(config);
+  const toolbox = createToolbox(config, toolset, { log, encoder: createEncoder([]) });
+  return { write, toolbox, said, names: () => toolbox.tools.map(({ name }) => name) };
+}
+
+test("a pack that is saved changes what is offered, and not to a run that is under way", async () => {
+  const { write, toolbox, names, said } = await opened();
+  const { terms: began = { prefix: "" } } = toolbox.run;
+  expect(toolbox.read("list the carts")).toMatchObject({ command: { tool: "shop_list" } });
+  await toolbox.reload();
+  expect(toolbox.run.terms).toBe(began);
+  await write(pack(" everything"));
+  await toolbox.reload();
+  expect(toolbox.run.terms?.prefix).not.toBe(began.prefix);
+  expect(toolbox.run.termsOf?.(began.prefix)).toBe(began);
+  await write("tools: {}");
+  await toolbox.reload();
+  expect(names()).not.toContain("shop_list");
+  expect(toolbox.read("list the carts")).toEqual({ kind: "message" });
+  await write("tools: 1");
+  await toolbox.reload();
+  expect(said.at(-1)).toContain("what it was before stays in use");
+});
+
+test("a pack that its rules do not fit any more stays what it was", async () => {
+  const rules = `approvals:
+  rules:
+    - match: { tool: shop_list, args: { what: carts } }
+      decide: deny
+`;
+  const { write, toolbox, names, said } = await opened(rules);
+  const [before] = toolbox.tools.filter(({ name }) => name === "shop_list");
+  await write(pack().replaceAll("what", "which"));
+  await toolbox.reload();
+  expect(toolbox.tools.find(({ name }) => name === "shop_list")).toBe(before);
+  expect(said.join("")).toContain("the rules do not fit them any more");
+  await write("tools: {}");
+  await toolbox.reload();
+  expect(names()).not.toContain("shop_list");
+});
