@@ -80,6 +80,8 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
   }
   const { action, undoes } = call;
   if (undoes !== undefined) touch(thread, undoes, entry);
+  // What was taken back is not looked at any more.
+  if (undoes !== undefined && outcome === "ok") thread.checks.delete(undoes.call);
   if (action === undefined) return;
   action.finished = { outcome, ms: entry.ms };
   action.reverse = entry.undo;

@@ -97,3 +97,27 @@ test("what the tool was is looked at, or nothing: another tool says nothing of i
   ]);
   expect(chat.notices()).toEqual([]);
 });
+
+test("what was taken back is not looked at again", async () => {
+  const back = fakeTool({ name: "back", effect: "write" });
+  const check = async () => ({ verdict: "not done" as const, evidence: "gone" });
+  const act = fakeTool({
+    name: "act",
+    effect: "write",
+    verifyLater: { afterMs: AFTER_MS, check },
+    run: async () => ({ text: "did", undo: { tool: "back", args: { name: "web" } } }),
+  });
+  const approvals = { singleOperator: true };
+  const { say, settle, click, thread } = await createStage({ tools: [act, back], approvals });
+  await say("run act name=web");
+  await settle();
+  await click("a1", { kind: "approve" });
+  await settle();
+  expect((await thread()).checks.size).toBe(1);
+  await click("a1", { kind: "undo" });
+  await settle();
+  await click("a2", { kind: "approve" });
+  await settle();
+  expect(back.runs).toEqual(["web"]);
+  expect((await thread()).checks.size).toBe(0);
+});

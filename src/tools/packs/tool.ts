@@ -123,11 +123,12 @@ async function pin(
   input: JsonObject,
   ctx: ToolContext,
 ): Promise<JsonObject> {
-  const { capture, run } = pack;
+  const { capture, run, effect } = pack;
   // A call that takes another back says itself what has to be there.
   const captured = capture && (input["captured"] ?? (await captureNow(pack, ask, input, ctx)));
   const whole = { ...input, ...(captured && { captured }) };
-  if (run === undefined) return whole;
+  // What only reads is run as it stands.
+  if (run === undefined || effect === "read") return whole;
   const { pinned } = await pinCommand(fillArgv(run.argv, valuesOf(whole), dashedIn(pack)));
   return { ...whole, pinned: pinned.map(({ path, sha256 }) => ({ path, sha256 })) };
 }
