@@ -17,6 +17,8 @@ export interface FakeLogs {
   tenant?: string;
   /** Lines of one answer; Loki refuses to give more, Elasticsearch too. */
   maxLines: number;
+  /** Of Elasticsearch's. */
+  failedShards?: number;
   /** Each request, as it came. */
   requests: string[];
 }
@@ -223,7 +225,9 @@ function elasticsearchHits(fake: FakeLogs, asked: Search, response: ServerRespon
       sort: [Number(at / 1_000_000n)],
     }));
   return send(response, 200, {
+    took: 3,
     timed_out: false,
+    _shards: { total: 5, successful: 5, skipped: 0, failed: fake.failedShards ?? 0 },
     hits: { hits },
     ...(asked.aggs && {
       aggregations: { services: { buckets: services.map((key) => ({ key, doc_count: 1 })) } },

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import type { Gap } from "../../core/finding.ts";
+import { isoUtc } from "../../core/instant.ts";
 import { unknownName } from "../../core/suggest.ts";
 import { formatBytes, oneLine } from "../../core/text.ts";
 import { logFields, type Times, timesOf } from "../logs/fields.ts";
@@ -125,7 +126,10 @@ async function readFile(
       from: real,
       since,
       bytes: read.bytes,
-      news: news === undefined || read.untimed ? undefined : { since: news, before: "its lines" },
+      news:
+        news === undefined || read.untimed
+          ? undefined
+          : { since: news, before: `its lines before ${isoUtc(news, "second")}Z` },
       gaps: fileGaps(real, read, { maxBytes, since }),
     };
   } finally {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../core/entry.ts";
+import type { Gap } from "../../core/finding.ts";
 import { isRecord, recordsOf, textOf } from "../decode.ts";
 import { Refusal } from "../refusal.ts";
 import type { ToolContext } from "../tool.ts";
@@ -59,8 +60,8 @@ export async function openElasticsearch(
   return {
     asked: [index, query ?? "", service ?? ""].filter((each) => each !== "").join(" · "),
     seesLines: query !== undefined && query.trim() !== "*",
-    page: (from, to, most) =>
-      askPage(most, (size) =>
+    async page(from, to, most) {
+      const page = await askPage(most, (size) =>
         askServer(
           ctx,
           server,
@@ -73,7 +74,25 @@ export async function openElasticsearch(
             query: { bool: { filter: [within(String(from), String(to)), ...filters] } },
           }),
         ),
-      ),
+      );
+      return { ...page, gap: partOf(page.text, server.title) };
+    },
+  };
+}
+
+/** What stands before the hits; the whole has megabytes. */
+const HEAD = 500;
+
+/** An answer may hold what some shards found, and is no error then. */
+function partOf(text: string, title: string): Gap | undefined {
+  const head = text.slice(0, HEAD);
+  const [, failed = "0"] = /"failed":\s*(\d+)/.exec(head) ?? [];
+  if (failed === "0" && !/"timed_out":\s*true/.test(head)) return undefined;
+  const why = failed === "0" ? "the search took too long" : `${failed} shards failed`;
+  return {
+    what: "some of the lines",
+    why: `${title} says that ${why}`,
+    help: "Name an index or a shorter time, and look at the cluster's health.",
   };
 }
 

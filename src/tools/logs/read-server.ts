@@ -82,7 +82,7 @@ export async function readServer(
         ? undefined
         : {
             since: news,
-            before: `the ${counted(before.lines, "line")} from ${isoUtc(before.from, "second")}Z`,
+            before: `the ${counted(before.lines, "line")} from ${isoUtc(before.from, "second")}Z to ${isoUtc(news, "second")}Z`,
           },
     gaps,
   };
@@ -110,7 +110,8 @@ async function readSpan(
   let lines = 0;
   let begin = true;
   while (lines < limits.most && to > from && !limits.isOver()) {
-    const { text, most } = await source.page(from, to, limits.page);
+    const { text, most, gap } = await source.page(from, to, limits.page);
+    if (gap !== undefined && !gaps.some(({ why }) => why === gap.why)) gaps.push(gap);
     total.bytes += Buffer.byteLength(text);
     const page = await thread.page({ system, text, begin });
     begin = false;

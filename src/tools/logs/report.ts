@@ -12,7 +12,7 @@ import type { Outcome } from "./reading.ts";
 export interface News {
   /** From when on, ms since 1970. */
   since: number;
-  /** What it was compared with, such as `the 40 lines from …`. */
+  /** What it was compared with, such as `the 40 lines from … to …`. */
   before: string;
 }
 
@@ -95,9 +95,7 @@ function head(
     `${from}, ${window}: ${counted(lines, "line")}${match} (${formatBytes(bytes)} read), ${made}.`,
     ...(continued > 0 ? [`${counted(continued, "line")} of traces are folded into theirs.`] : []),
     ...(others > 0 ? [`${counted(others, "line")} of still other shapes are not shown.`] : []),
-    ...(news === undefined || isRaw
-      ? []
-      : [`NEW: not among ${news.before} before ${stamp(news.since)}.`]),
+    ...(news === undefined || isRaw ? [] : [`NEW: not among ${news.before}.`]),
   ];
   return facts.join(" ");
 }
@@ -145,7 +143,7 @@ function findingOf(
     object: { kind: "Service", namespace: "", name: service || from },
     cause: clip(text.replaceAll(/[‹›]/g, ""), 400, encoder),
     severity: isNow ? severity : "warning",
-    evidence: `×${count}${ago}${until}; not among ${news?.before ?? "the lines"} before`,
+    evidence: `×${count}${ago}${until}; not among ${news?.before ?? "the lines before"}.`,
     since: first === undefined ? null : new Date(first).toISOString(),
   };
 }

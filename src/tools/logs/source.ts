@@ -1,4 +1,5 @@
 import { BotError } from "../../core/errors.ts";
+import type { Gap } from "../../core/finding.ts";
 import { nearest } from "../../core/nearest.ts";
 import { oneLine } from "../../core/text.ts";
 import { isRecord, textOf, tryParse } from "../decode.ts";
@@ -28,14 +29,23 @@ export interface Asked {
   until: number;
 }
 
+export interface LogPage {
+  /** The server's answer. */
+  text: string;
+  /** How many lines it was asked for. */
+  most: number;
+  /** What it says that it left out. */
+  gap?: Gap | undefined;
+}
+
 /** Lines of a server that a call asks for, the newest first. */
 export interface LogSource {
   /** As the server was asked, for people. */
   asked: string;
   /** The query sees what lines say, not only which stream they are of. */
   seesLines: boolean;
-  /** The newest lines of a time, in the server's unit, `to` not included: its answer, and how many it was asked for. */
-  page(from: bigint, to: bigint, most: number): Promise<{ text: string; most: number }>;
+  /** The newest lines of a time, in the server's unit, `to` not included. */
+  page(from: bigint, to: bigint, most: number): Promise<LogPage>;
 }
 
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
@@ -64,7 +74,7 @@ export async function askServer(
 export async function askPage(
   most: number,
   ask: (most: number) => Promise<HttpResponse>,
-): Promise<{ text: string; most: number }> {
+): Promise<LogPage> {
   for (let lines = most; ; lines = Math.max(LEAST_LINES, Math.floor(lines / 4))) {
     const { text, isWhole } = await ask(lines);
     if (isWhole) return { text, most: lines };

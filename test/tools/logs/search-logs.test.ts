@@ -81,7 +81,7 @@ describe.each(NAMES)("%s", (name) => {
         cause: "ERROR payment 0 failed: connection refused to 10.0.0.0:5432",
         severity: "error",
         evidence: expect.stringMatching(
-          /^×12, first 10 min ago, last 2026-11-23 04:59:10 UTC \(50 s ago\); not among the \d+ lines from 2026-11-23T03:45:00Z before$/,
+          /^×12, first 10 min ago, last 2026-11-23 04:59:10 UTC \(50 s ago\); not among the \d+ lines from 2026-11-23T03:45:00Z to 2026-11-23T04:45:00Z\.$/,
         ),
         since: "2026-11-23T04:50:00.000Z",
       },
@@ -173,6 +173,9 @@ test("Elasticsearch gets the key as it takes keys, and a forbidden index is said
   const tools = await toolsOf("elasticsearch", { elasticsearchToken: KEY });
   const { failed } = await run(tools, "search_logs", {}, { at: NOW });
   expect(failed).toBeUndefined();
+  fake.failedShards = 2;
+  const part = await run(tools, "search_logs", {}, { at: NOW });
+  expect(part.gaps?.map(({ why }) => why)).toEqual(["Elasticsearch says that 2 shards failed"]);
   const { text, gaps } = await run(tools, "search_logs", { index: "secret" }, { at: NOW });
   expect(text).toBe("Elasticsearch answered 403: security_exception: no permissions for [secret]");
   expect(gaps).toHaveLength(1);
