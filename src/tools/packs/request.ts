@@ -8,7 +8,7 @@ import { fillJson, fillWith, holesIn, plain, templateProblem, type Values } from
 
 /** An HTTP request as a pack writes it, and the same with a call's values. */
 
-export const METHODS = ["get", "head", "post", "put", "patch", "delete"] as const;
+const METHODS = ["get", "head", "post", "put", "patch", "delete"] as const;
 
 /** What a connection or its framing decides, and what carries credentials. */
 const CLOSED_HEADERS =
@@ -45,7 +45,7 @@ export function baseProblem(request: Request, variable: (name: string) => string
   return `the variable ${base} holds no http or https address, or is not set, or is one of the program's own`;
 }
 
-export function methodOf(request: Request): { method: (typeof METHODS)[number]; url: string } {
+function methodOf(request: Request): { method: (typeof METHODS)[number]; url: string } {
   const method = METHODS.find((each) => request[each] !== undefined) ?? "get";
   return { method, url: request[method] ?? "" };
 }

@@ -24,7 +24,7 @@ const duration = z
   .string()
   .refine((written) => tryDuration(written) !== undefined, "expected a time such as 30s or 5m");
 
-export const ARGUMENT_TYPES = [
+const ARGUMENT_TYPES = [
   "string",
   "integer",
   "number",

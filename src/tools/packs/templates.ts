@@ -14,7 +14,7 @@ export function holesIn(text: string): string[] {
 }
 
 /** The name of the only hole that the text is; undefined: there is more to it. */
-export function loneHole(text: string): string | undefined {
+function loneHole(text: string): string | undefined {
   const [first] = holesIn(text);
   return text.replace(HOLE, "") === "" && holesIn(text).length === 1 ? first : undefined;
 }

@@ -12,8 +12,7 @@ import { fillArgv, type Values } from "./templates.ts";
 
 /** What a pack's tool and its looks ask servers and programs. */
 
-export const PARTS = ["precheck", "capture", "preview", "verify"] as const;
-export type Part = (typeof PARTS)[number] | "main";
+type Part = "main" | "precheck" | "capture" | "preview" | "verify";
 
 const MAX_BYTES = 256 * 1024;
 
