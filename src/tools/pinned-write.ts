@@ -17,6 +17,13 @@ export type Before = Record<string, string | number>;
 
 type Item = Record<string, unknown>;
 
+/** The arguments that say where, of which a service has one. */
+interface Places {
+  repository?: string | undefined;
+  project?: string | undefined;
+  instance?: string | undefined;
+}
+
 /** A service whose things are changed. `P`: what a call finds them by, such as a repository. */
 export interface Service<P> {
   /** Its folder's name. */
@@ -25,7 +32,7 @@ export interface Service<P> {
   /** The argument that says where. */
   fields: z.ZodRawShape;
   /** @throws BotError INPUT_INVALID */
-  place(given: { repository?: string | undefined; instance?: string | undefined }): P;
+  place(given: Places): P;
   rest(place: P, ctx: ToolContext): Rest;
   /** That argument, written out, and as a card shows it. */
   pinned(place: P): { args: object; lines: Preview["lines"] };
@@ -42,11 +49,8 @@ export interface Step<P> {
   now: number;
 }
 
-type Given<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>> & {
-  repository?: string | undefined;
-  instance?: string | undefined;
-  before?: Before | undefined;
-};
+type Given<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>> &
+  Places & { before?: Before | undefined };
 
 interface Write<P, S extends z.ZodRawShape, I = Given<S>> {
   name: string;

@@ -3,6 +3,7 @@ import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { changes } from "./changes/integration.ts";
 import { docker } from "./docker/integration.ts";
 import { github } from "./github/integration.ts";
+import { gitlab } from "./gitlab/integration.ts";
 import { grafana } from "./grafana/integration.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
@@ -44,6 +45,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   rabbitmq,
   redis,
   github,
+  gitlab,
   pagerduty,
   sentry,
   grafana,

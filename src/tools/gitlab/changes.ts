@@ -1,0 +1,224 @@
+import * as z from "zod";
+import { BotError } from "../../core/errors.ts";
+import type { Finding, Gap } from "../../core/finding.ts";
+import { formatUtc } from "../../core/instant.ts";
+import { readPast } from "../../core/past.ts";
+import { counted } from "../../core/text.ts";
+import { iso, quoted, time } from "../answer-words.ts";
+import {
+  aroundMoment,
+  type Change,
+  changeLine,
+  type ChangeSource,
+  type Window,
+} from "../change.ts";
+import { isRecord, textOf } from "../decode.ts";
+import { clip } from "../labels.ts";
+import { orRefused } from "../refusal.ts";
+import { readOr } from "../rest.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
+import { type Project, type Projects, userOf } from "./projects.ts";
+
+type Item = Record<string, unknown>;
+
+const MAX = 200;
+const MAX_ROWS = 40;
+const MAX_PROJECTS = 8;
+const HOUR_MS = 3_600_000;
+
+interface Seen {
+  changes: Change[];
+  gaps: Gap[];
+  findings: Finding[];
+  isBlind: boolean;
+}
+
+async function historyOf(
+  projects: Projects,
+  project: Project,
+  window: Window,
+  ctx: ToolContext,
+): Promise<Seen> {
+  const { name, path } = project;
+  const rest = projects.rest(project, ctx);
+  const { from, to } = window;
+  const list = (what: string, at: string, params: Record<string, string>, newest?: string) =>
+    readOr(ctx, `${what} of ${name}`, () =>
+      rest.pages(
+        `${path}/${at}`,
+        { ...params, per_page: 100 },
+        {
+          max: MAX,
+          isEnough: (page) => newest !== undefined && time(page.at(-1)?.[newest]) < from,
+        },
+      ),
+    );
+  const [merges, deployments, releases, pipelines] = await Promise.all([
+    list("merge requests", "merge_requests", {
+      state: "merged",
+      updated_after: iso(from),
+      order_by: "updated_at",
+      sort: "desc",
+    }),
+    list("deployments", "deployments", {
+      updated_after: iso(from),
+      order_by: "updated_at",
+      sort: "desc",
+    }),
+    list("releases", "releases", { order_by: "released_at", sort: "desc" }, "released_at"),
+    list("pipelines", "pipelines", {
+      updated_after: iso(from),
+      updated_before: iso(to),
+      order_by: "updated_at",
+      sort: "desc",
+    }),
+  ]);
+  const all = { merges, deployments, releases, pipelines };
+  const gaps = Object.values(all).flatMap((each) => ("gap" in each ? [each.gap] : []));
+  const [refused] = gaps;
+  if (refused !== undefined && gaps.length === Object.keys(all).length)
+    return { changes: [], gaps: [{ ...refused, what: name }], findings: [], isBlind: true };
+  const cut = Object.entries(all).flatMap(([what, each]) =>
+    "value" in each && !each.value.isWhole
+      ? [
+          {
+            what: `older ${what} of ${name}`,
+            why: `there are more than ${MAX}`,
+            help: "Ask for a shorter time.",
+          },
+        ]
+      : [],
+  );
+  const itemsOf = (each: typeof merges) => ("value" in each ? each.value.items : []);
+  const place = { where: `gitlab ${name}`, about: [name.split("/").at(-1) ?? name] };
+  const changes = [
+    ...itemsOf(merges).map((item) => ({ ...place, ...mergeOf(item, ctx) })),
+    ...itemsOf(deployments).map((item) => ({ ...place, ...deploymentOf(item, ctx) })),
+    ...itemsOf(releases).map((item) => ({ ...place, ...releaseOf(item, ctx) })),
+    ...itemsOf(pipelines)
+      .filter(({ status }) => status === "failed")
+      .map((item) => ({ ...place, ...pipelineOf(item, ctx) })),
+  ].filter(({ at }) => at >= from && at <= to);
+  return {
+    changes,
+    gaps: [...gaps, ...cut],
+    findings: brokenOf(itemsOf(deployments), name),
+    isBlind: false,
+  };
+}
+
+type Told = Omit<Change, "where" | "about">;
+const short = (sha: unknown) => textOf(sha).slice(0, 8);
+
+function mergeOf(item: Item, { encoder }: ToolContext): Told {
+  const sha = short(item["merge_commit_sha"]) || short(item["squash_commit_sha"]);
+  const text = `merged !${Number(item["iid"])} ${quoted(item["title"], encoder)} into ${clip(textOf(item["target_branch"]), 60, encoder)}${sha === "" ? "" : ` (${sha})`}`;
+  return { at: time(item["merged_at"]), text, by: userOf(item["author"]), isLive: false };
+}
+
+function deploymentOf(item: Item, { encoder }: ToolContext): Told {
+  const text = `deployed ${short(item["sha"])} (${clip(textOf(item["ref"]), 60, encoder)}) to ${clip(environmentOf(item), 60, encoder)}: ${clip(textOf(item["status"]), 30, encoder)}`;
+  return { at: time(item["updated_at"]), text, by: userOf(item["user"]), isLive: true };
+}
+
+function releaseOf(item: Item, { encoder }: ToolContext): Told {
+  const text = `release ${clip(textOf(item["tag_name"]), 60, encoder)} ${quoted(item["name"], encoder)}`;
+  return { at: time(item["released_at"]), text, by: userOf(item["author"]), isLive: true };
+}
+
+function pipelineOf(item: Item, { encoder }: ToolContext): Told {
+  const text = `pipeline ${Number(item["id"])} on ${clip(textOf(item["ref"]), 60, encoder)} (${short(item["sha"])}): failed`;
+  return { at: time(item["updated_at"]), text, isLive: false };
+}
+
+function environmentOf({ environment }: Item): string {
+  return isRecord(environment) ? textOf(environment["name"]) : "";
+}
+
+/** Environments whose newest deployment failed. They come newest first. */
+function brokenOf(deployments: readonly Item[], project: string): Finding[] {
+  const newest = [...Map.groupBy(deployments, environmentOf)].flatMap(([environment, [first]]) =>
+    first === undefined ? [] : [{ environment, first }],
+  );
+  return newest
+    .filter(({ first }) => first["status"] === "failed")
+    .map(({ environment, first }) => ({
+      object: { kind: "Deployment", namespace: project, name: environment },
+      cause: "deployment failed",
+      severity: "error" as const,
+      evidence: `${short(first["sha"])} (${textOf(first["ref"])}), the newest deployment there, has failed.`,
+      since: textOf(first["updated_at"]) || null,
+    }));
+}
+
+async function lookAt(
+  projects: Projects,
+  written: string | undefined,
+  window: Window,
+  ctx: ToolContext,
+): Promise<Seen> {
+  const all = written === undefined ? projects.all : [projects.find(written)];
+  const seen = await Promise.all(
+    all.slice(0, MAX_PROJECTS).map((each) => historyOf(projects, each, window, ctx)),
+  );
+  const left = all.slice(MAX_PROJECTS).map(({ name }) => name);
+  const skipped = {
+    what: left.join(", "),
+    why: `one call looks at ${MAX_PROJECTS} projects`,
+    help: "Name one.",
+  };
+  return {
+    changes: seen.flatMap(({ changes }) => changes),
+    findings: seen.flatMap(({ findings }) => findings),
+    gaps: [...seen.flatMap(({ gaps }) => gaps), ...(left.length === 0 ? [] : [skipped])],
+    isBlind: seen.every(({ isBlind }) => isBlind),
+  };
+}
+
+export function createChanges(projects: Projects) {
+  return defineTool({
+    name: "gitlab_changes",
+    summary: "shows what was merged, released and deployed around a time, and failed pipelines",
+    description:
+      "What changed in projects of GitLab around a time, the last change before it first: deployments with their status, releases, merge requests, failed pipelines. Without a project: all that are configured.",
+    input: z.strictObject({
+      project: projects.argument,
+      since: z.string().min(1).max(40).default("24h").describe("How far back: 2h, 1d or a time"),
+      at: z
+        .string()
+        .min(1)
+        .max(40)
+        .default("now")
+        .describe("The time it broke; an hour after it is shown too"),
+    }),
+    effect: "read",
+    endpoints: projects.endpoints,
+    timeoutMs: 60_000,
+    run: ({ project, since, at }, ctx) =>
+      orRefused(async () => {
+        const zone = (await ctx.asker?.timezone()) ?? "UTC";
+        const now = ctx.asker?.startedAt ?? Date.now();
+        const moment = await readPast(at, { zone, now });
+        const from = await readPast(since, { zone, now: moment });
+        if (from >= moment)
+          throw new BotError("INPUT_INVALID", "since: expected a time before at.");
+        const window = { from, to: Math.min(now, moment + HOUR_MS) };
+        const { changes, gaps, findings, isBlind } = await lookAt(projects, project, window, ctx);
+        if (isBlind) return { text: gaps[0]?.why ?? "Nothing could be seen.", gaps, failed: true };
+        const ranked = aroundMoment(changes, moment);
+        const rows = ranked.slice(0, MAX_ROWS).map((change) => changeLine(change, moment));
+        const more = ranked.length > MAX_ROWS ? [`and ${ranked.length - MAX_ROWS} more`] : [];
+        const head = `${counted(changes.length, "change")} from ${formatUtc(from)} to ${formatUtc(window.to)}, told from ${formatUtc(moment, "second")}:`;
+        return { text: [head, ...rows, ...more].join("\n"), findings, gaps };
+      }),
+  });
+}
+
+/** What `what_changed` asks. */
+export function changeSource(projects: Projects): ChangeSource {
+  return {
+    name: "gitlab",
+    endpoints: projects.endpoints,
+    changes: (window, ctx) => lookAt(projects, undefined, window, ctx),
+  };
+}

@@ -1,0 +1,54 @@
+import * as z from "zod";
+import { accountSettings, listOf, tokensIn, withoutAccounts } from "../accounts.ts";
+import { defineIntegration } from "../integration.ts";
+
+const project = z
+  .string()
+  .regex(/^[\w.-]+(?:\/[\w.-]+)+$/, "expected a project such as acme/shop")
+  .refine((name) => !/(?:^|\/)\.{1,2}(?:\/|$)/.test(name), "expected a project such as acme/shop");
+
+export const SERVICE = {
+  name: "gitlab",
+  title: "GitLab, if it is your own",
+  prefix: "GITLAB",
+  home: "https://gitlab.com",
+  token: "A token for GitLab. See [GitLab](integrations/gitlab.md).",
+  fields: {
+    projects: listOf(
+      project,
+      "The projects that tools may look at, with commas between: `acme/shop, acme/web`. No others are.",
+    ),
+  },
+};
+
+/** Projects on GitLab: what was merged, released and deployed, and why a job failed. */
+export const gitlab = defineIntegration({
+  name: "gitlab",
+  settings: accountSettings(SERVICE),
+  variables: (settings) => tokensIn(settings),
+  unavailable: (settings) => {
+    const missing = withoutAccounts(SERVICE, settings);
+    if (missing !== undefined) return missing;
+    const all = [settings, ...Object.values(settings.named)];
+    return all.some(({ projects }) => projects.length > 0)
+      ? undefined
+      : "GITLAB_PROJECTS is not set: no project may be looked at";
+  },
+  async tools(settings, { variable }) {
+    const { createGitlabTools } = await import("./tools.ts");
+    return createGitlabTools(settings, variable);
+  },
+  async changes(settings, { variable }) {
+    const { changeSource } = await import("./changes.ts");
+    const { projectsOf } = await import("./projects.ts");
+    return changeSource(projectsOf(settings, variable));
+  },
+  async proofs(settings, { variable }) {
+    const { projectsOf } = await import("./projects.ts");
+    return projectsOf(settings, variable).all.map(({ name }) => ({
+      subject: `gitlab ${name}`,
+      tool: "gitlab_changes",
+      args: { project: name, since: "1h" },
+    }));
+  },
+});

@@ -1,0 +1,18 @@
+import type { Tool } from "../tool.ts";
+import { createChanges } from "./changes.ts";
+import { createCancel, createJobLog, createRetry } from "./jobs.ts";
+import { type GitlabSettings, projectsOf } from "./projects.ts";
+
+/** Every tool of GitLab, for these accounts. */
+export function createGitlabTools(
+  settings: GitlabSettings,
+  variable: (name: string) => string,
+): readonly Tool[] {
+  const projects = projectsOf(settings, variable);
+  return [
+    createChanges(projects),
+    createJobLog(projects),
+    createRetry(projects),
+    createCancel(projects),
+  ];
+}

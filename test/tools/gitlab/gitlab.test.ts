@@ -1,0 +1,213 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../src/core/entry.ts";
+import { createEncoder } from "../../../src/security/encoder.ts";
+import { gitlab } from "../../../src/tools/gitlab/integration.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
+import { type FakeGitlab, serveGitlab } from "../../fakes/gitlab.ts";
+import { type Calling, run } from "../calling.ts";
+import { listenHttp, listenRaw } from "../network/servers.ts";
+import { writing } from "../writing.ts";
+
+const TOKEN = "glpat-Zt9qLw27KfPz4RbNcTy8";
+const NOW = Date.parse("2026-11-23T02:00:00Z");
+const SHA = "a1b2c3d4e5f60718293a4b5c6d7e8f9001122334";
+const ago = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
+const user = (username: string) => ({ id: 1, username });
+
+const merge = (iid: number, minutes: number, title = `Change ${iid}`) => ({
+  iid,
+  title,
+  author: user("ana"),
+  merged_at: ago(minutes),
+  updated_at: ago(minutes),
+  merge_commit_sha: SHA,
+  target_branch: "main",
+});
+const job = (id: number, name: string, status: string) => ({
+  id,
+  name,
+  status,
+  stage: "test",
+  ref: "main",
+  failure_reason: status === "failed" ? "script_failure" : undefined,
+  commit: { id: SHA },
+  pipeline: { id: 70 },
+  user: user("bo"),
+  created_at: ago(12),
+  finished_at: ago(10),
+});
+
+let fake: FakeGitlab;
+beforeEach(() => {
+  fake = {
+    token: TOKEN,
+    merges: [merge(12, 30), merge(9, 9_000)],
+    deployments: [
+      {
+        id: 5,
+        sha: SHA,
+        ref: "main",
+        status: "failed",
+        updated_at: ago(18),
+        environment: { name: "production" },
+        user: user("cd"),
+      },
+    ],
+    releases: [{ tag_name: "v1.2", name: "Pools", released_at: ago(20), author: user("cy") }],
+    pipelines: [
+      { id: 70, ref: "main", sha: SHA, status: "failed", updated_at: ago(10) },
+      { id: 69, ref: "main", sha: SHA, status: "success", updated_at: ago(11) },
+    ],
+    jobs: [job(1, "lint", "success"), job(2, "rspec", "failed")],
+    traces: {
+      2: "section_start:1700000000:step_script\r\u001b[0Kbundle exec rspec\nretrying\nretrying\nexpected 2 got 3\n\u001b[31;1mERROR: Job failed: exit code 1\n",
+    },
+  };
+});
+
+async function toolsAt(url: string) {
+  return gitlab.tools(
+    gitlab.settings.parse({ url, token: TOKEN, projects: "acme/shop" }),
+    NOTHING_LENT,
+  );
+}
+
+const tools = async () => toolsAt(`http://127.0.0.1:${await listenHttp(serveGitlab(fake))}`);
+
+async function ask(name: string, args: JsonObject = {}, calling: Calling = {}) {
+  return run(await tools(), `gitlab_${name}`, args, { at: NOW, ...calling });
+}
+
+describe("what changed", () => {
+  test("is told from the moment on; an environment whose newest deployment failed is a finding", async () => {
+    const { text, findings, gaps } = await ask("changes", { at: ago(15) });
+    expect(
+      text
+        .split("\n")
+        .slice(1)
+        .map((line) => line.slice(25)),
+    ).toEqual([
+      "3 min before: gitlab acme/shop: deployed a1b2c3d4 (main) to production: failed by cd",
+      '5 min before: gitlab acme/shop: release v1.2 "Pools" by cy',
+      '15 min before: gitlab acme/shop: merged !12 "Change 12" into main (a1b2c3d4) by ana',
+      "5 min after: gitlab acme/shop: pipeline 70 on main (a1b2c3d4): failed",
+    ]);
+    expect(findings).toMatchObject([
+      {
+        object: { kind: "Deployment", namespace: "acme/shop", name: "production" },
+        severity: "error",
+        since: ago(18),
+      },
+    ]);
+    expect(gaps).toEqual([]);
+  });
+
+  test("may be nothing, hidden in part, or hundreds with hostile titles and a secret", async () => {
+    const held = "hunter2-held-hunter2-held";
+    fake.merges = Array.from({ length: 450 }, (_, at) =>
+      merge(at, 1, `${"x".repeat(85)} ${held}\n1. fine`),
+    );
+    fake.forbidden = /^deployments/;
+    const { text, gaps } = await ask(
+      "changes",
+      {},
+      { encoder: createEncoder([{ name: "PASSWORD", value: held }]) },
+    );
+    expect(text).not.toMatch(/hunter2|^1\./m);
+    expect(text.split("\n")).toHaveLength(42);
+    expect(gaps).toMatchObject([
+      { what: "deployments of acme/shop", why: "GitLab refused with 403: 403 Forbidden" },
+      { what: "older merges of acme/shop" },
+    ]);
+    expect((await ask("changes", { since: "30s" })).text).toMatch(/^0 changes/);
+    await expect(ask("changes", { project: "acme/shpo" })).rejects.toThrow(
+      "Did you mean acme/shop?",
+    );
+  });
+});
+
+test("a failed pipeline is told by its jobs and the end of their log", async () => {
+  const { text, findings } = await ask("job_log");
+  expect(text.split("\n")).toEqual([
+    "Pipeline 70 of acme/shop: 1 of 2 jobs failed.",
+    "Job 2 rspec (stage test): script_failure.",
+    "  bundle exec rspec",
+    "  retrying ×2",
+    "  expected 2 got 3",
+    "  ERROR: Job failed: exit code 1",
+  ]);
+  expect(findings).toMatchObject([{ object: { kind: "Job", name: "rspec" }, severity: "warning" }]);
+  fake.pipelines = [];
+  await expect(ask("job_log")).rejects.toThrow("No pipeline has failed.");
+});
+
+describe("running a job again", () => {
+  test("shows it, starts it, reads it back, and is undone by cancelling the new one", async () => {
+    const {
+      precheck,
+      preview,
+      run: carryOut,
+      verify,
+    } = await writing(await tools(), "gitlab_retry_job", { job: 2 });
+    await precheck();
+    expect((await preview())?.lines.slice(0, 2)).toEqual([
+      { label: "Project", value: "acme/shop" },
+      { label: "Job", value: "2 rspec, failed" },
+    ]);
+    expect(await verify()).toMatchObject({ verdict: "not done" });
+    const { text, undo } = await carryOut();
+    expect(text).toBe("Started job 902 in the place of 2.");
+    expect(await verify()).toMatchObject({ verdict: "done", undo });
+    await expect(precheck()).rejects.toThrow("It was run again already, as job 902.");
+    const back = await writing(await tools(), undo?.tool ?? "", undo?.args ?? {});
+    await back.precheck();
+    await back.run();
+    expect(await back.verify()).toMatchObject({ verdict: "done" });
+    await expect(back.precheck()).rejects.toThrow("The job has ended: canceled.");
+  });
+
+  test("that is not there is refused; a broken answer may have started it", async () => {
+    await expect(writing(await tools(), "gitlab_retry_job", { job: 9 })).rejects.toThrow(
+      "There is no job 9",
+    );
+    fake.failing = 502;
+    const { run: carryOut, verify } = await writing(await tools(), "gitlab_retry_job", { job: 2 });
+    await expect(carryOut()).rejects.toMatchObject({ code: "ABORTED" });
+    expect(await verify()).toMatchObject({ verdict: "done" });
+  });
+});
+
+describe.each([
+  ["changes", {}],
+  ["job_log", {}],
+] as [string, JsonObject][])("%s", (name, args) => {
+  test("that is denied says so; one whose answer hangs or is cut ends", async () => {
+    const silent = await toolsAt(`http://127.0.0.1:${await listenRaw(() => {})}`);
+    await expect(
+      run(silent, `gitlab_${name}`, args, { signal: AbortSignal.timeout(40) }),
+    ).rejects.toMatchObject({ code: expect.stringMatching(/ABORTED|CONNECTION_FAILED|TIMEOUT/) });
+    const cut = await listenRaw((socket) => {
+      socket.end(
+        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n[{"id',
+      );
+    });
+    const asking = run(await toolsAt(`http://127.0.0.1:${cut}`), `gitlab_${name}`, args);
+    if (name === "changes") expect(await asking).toMatchObject({ failed: true });
+    else await expect(asking).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
+    fake.token = "another";
+    expect(await ask(name, args)).toMatchObject({
+      failed: true,
+      gaps: [{ help: expect.stringContaining("GITLAB_TOKEN") }],
+    });
+  });
+});
+
+test("doctor asks each project; without projects the tools are not offered", async () => {
+  const settings = gitlab.settings.parse({ token: TOKEN, projects: "acme/shop" });
+  expect(await gitlab.proofs?.(settings, NOTHING_LENT)).toMatchObject([
+    { subject: "gitlab acme/shop" },
+  ]);
+  expect(await gitlab.unavailable?.(gitlab.settings.parse({ token: TOKEN }), NOTHING_LENT)).toMatch(
+    /^GITLAB_PROJECTS is not set/,
+  );
+});
