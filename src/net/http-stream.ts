@@ -95,6 +95,7 @@ function answerOf(response: IncomingMessage, channel: Duplex, maxBytes: number):
 function bodyOf(response: IncomingMessage, channel: Duplex, maxBytes: number) {
   const chunks: AsyncIterator<Buffer> = response[Symbol.asyncIterator]();
   let total = 0;
+  let isUnwanted = false;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -106,9 +107,12 @@ function bodyOf(response: IncomingMessage, channel: Duplex, maxBytes: number) {
         if (done === true) channel.destroy();
       } catch (error) {
         channel.destroy();
-        controller.error(error);
+        if (!isUnwanted) controller.error(error);
       }
     },
-    cancel: () => void channel.destroy(),
+    cancel() {
+      isUnwanted = true;
+      channel.destroy();
+    },
   });
 }

@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type Backoff, createBackoff } from "../../core/backoff.ts";
-import { BotError, isBotError, messageOf } from "../../core/errors.ts";
+import { BotError, codeOf, isBotError, messageOf } from "../../core/errors.ts";
 import { untilAborted, within } from "../../core/time-limit.ts";
 
 /** A connection to a server, made when it is first needed. */
@@ -10,6 +10,9 @@ import { untilAborted, within } from "../../core/time-limit.ts";
 const CONNECT_MS = 30_000;
 /** A connection that nobody used for so long is given back. */
 const IDLE_MS = 5 * 60_000;
+
+/** What servers answer to a session that they ended. */
+const SESSION_GONE = "404";
 
 /** Something that carries messages, and `ended`, which is told why it ended by itself. */
 export type OpenTransport = (
@@ -52,10 +55,13 @@ export function createConnection(options: ConnectionOptions) {
       const text = `${messageOf(failed.error)} It is left alone for ${Math.ceil(waitMs / 1000)} s.`;
       throw new BotError("CONNECTION_FAILED", text, { cause: failed.error });
     }
+    const isNew = current === undefined;
     const mine = (current ??= connect(options));
     try {
       const live = await untilAborted(mine, signal);
       if (live.ended === undefined) return live;
+      // One that ends as soon as it is made would be made for ever.
+      if (isNew) throw live.ended;
       if (current === mine) current = undefined;
       return await take(signal);
     } catch (error) {
@@ -65,7 +71,9 @@ export function createConnection(options: ConnectionOptions) {
         fail(error);
       }
       if (error instanceof BotError && error.code === "NOT_AVAILABLE") throw error;
-      const text = `The MCP server ${name} could not be reached: ${messageOf(error)}.`;
+      const code = codeOf(error);
+      const status = code === undefined ? "" : ` (${code})`;
+      const text = `The MCP server ${name} could not be reached${status}: ${messageOf(error)}`;
       throw new BotError("CONNECTION_FAILED", text, { cause: error });
     }
   }
@@ -94,19 +102,21 @@ export function createConnection(options: ConnectionOptions) {
     const live = await take(signal);
     openCalls += 1;
     clearTimeout(idle);
+    let isGone = false;
     try {
       const answer = await work(live);
       waits.reset();
       failed = undefined;
       return answer;
     } catch (error) {
+      isGone = codeOf(error) === SESSION_GONE;
       // A server that dies at every call is not started again at once.
       if (live.ended !== undefined) fail(live.ended);
       throw error;
     } finally {
       openCalls -= 1;
       // What hangs is ended, also at the other end.
-      if (openCalls === 0 && isBotError(signal.reason, "TIMEOUT")) void drop();
+      if (openCalls === 0 && (isGone || isBotError(signal.reason, "TIMEOUT"))) void drop();
       else rest();
     }
   }

@@ -91,6 +91,7 @@ function portOf({ port, protocol }: URL): number {
 /** The same stream, whose errors are told also when nobody waits for them. */
 function reporting(body: ReadableStream<Uint8Array>, broken: (error: unknown) => Promise<void>) {
   const reader = body.getReader();
+  let isUnwanted = false;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -98,10 +99,14 @@ function reporting(body: ReadableStream<Uint8Array>, broken: (error: unknown) =>
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (error) {
+        if (isUnwanted) return;
         controller.error(error);
         if (!isBotError(error, "ABORTED")) await broken(error);
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    async cancel(reason) {
+      isUnwanted = true;
+      await reader.cancel(reason);
+    },
   });
 }

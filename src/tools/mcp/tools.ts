@@ -132,6 +132,9 @@ function whatItMeans(error: unknown, server: string, effect: Effect): ToolOutput
     const { code = 500 } = error;
     if (code === 401 || code === 403)
       throw because("NOT_AVAILABLE", `it does not take the credentials (${code})`);
+    // Nothing was done: a read may ask once more, in a session of its own.
+    if (code === 404 && effect === "read")
+      throw because("CONNECTION_FAILED", "it ended the session");
     if (code >= 400 && code < 500)
       throw because("NOT_AVAILABLE", `it refused the request (${code})`);
     throw because(cut, `it answered ${code}`);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createBackoff } from "../../../src/core/backoff.ts";
@@ -13,6 +14,7 @@ import { createLaunch } from "../../../src/tools/process.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 import { ASKER } from "../../fakes/asker.ts";
 import { noWorld } from "../../fakes/tool-context.ts";
+import { serveWeb } from "./web-server.ts";
 
 const PLAYED = join(import.meta.dirname, "server.mjs");
 const ALL = [
@@ -268,6 +270,82 @@ describe("a server that is a program", () => {
       outcome: "unknown",
       text: expect.stringContaining("longer than 1 s"),
     });
+  });
+});
+
+async function served(answers?: Parameters<typeof serveWeb>[0]) {
+  const { methods: asked, url } = await serveWeb(answers);
+  const use = (effect: string, more: object = {}) =>
+    started({
+      servers: { web: { url, token: "TOKEN", tools: { go: effect }, timeoutSeconds: 1, ...more } },
+    });
+  return { asked, use };
+}
+
+describe("a server over HTTP", () => {
+  test("is asked over our own connections, once for all calls", async () => {
+    const { asked, use } = await served();
+    const { run, dispatcher } = await use("read");
+    expect(await run("web_go")).toMatchObject({ outcome: "ok", text: "went" });
+    expect(await run("web_go")).toMatchObject({ outcome: "ok", text: "went" });
+    expect(asked.filter((method) => method === "initialize")).toHaveLength(1);
+    expect(dispatcher.isHostBound("web_go")).toBe(false);
+    expect((await run("mcp_status")).text).toMatch(/^web: web 2 answers; 1 of 1 tool on/);
+  });
+
+  test("that is not at home, or an address that nobody may reach, offers nothing and says why", async () => {
+    const tools = { go: "read" };
+    const { warnings } = await started({
+      servers: { a: { url: "http://169.254.169.254/mcp", tools } },
+    });
+    expect(warnings).toEqual([expect.stringContaining("cloud metadata")]);
+    const { use } = await served();
+    const { warnings: refused } = await use("read", { token: "OTHER" });
+    expect(refused).toEqual([expect.stringContaining("401")]);
+  });
+
+  test("whose session ended gets a new one", async () => {
+    let ended = 1;
+    const { asked, use } = await served({
+      "tools/call": (response, id) => {
+        if (ended-- > 0) response.writeHead(404).end();
+        else
+          response
+            .writeHead(200, { "content-type": "application/json" })
+            .end(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [] } }));
+      },
+    });
+    const { run } = await use("read");
+    expect(await run("web_go")).toMatchObject({ outcome: "ok" });
+    expect(asked.filter((method) => method === "initialize")).toHaveLength(2);
+  });
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    [
+      "breaks off",
+      (response) =>
+        void response
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .write("data: {", () => response.destroy()),
+    ],
+    ["answers 500", (response) => void response.writeHead(500).end()],
+    ["never answers", () => {}],
+    [
+      "goes on for ever",
+      (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const more = () =>
+          void (
+            response.destroyed ||
+            response.write(`: ${"x".repeat(1024 * 1024)}\n\n`, () => setImmediate(more))
+          );
+        more();
+      },
+    ],
+  ])("that %s leaves open whether a change happened, and fails a read", async (_, answer) => {
+    const { use } = await served({ "tools/call": answer });
+    expect(await (await use("write")).run("web_go")).toMatchObject({ outcome: "unknown" });
+    expect(await (await use("read")).run("web_go")).toMatchObject({ outcome: "error" });
   });
 });
 
