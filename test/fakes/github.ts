@@ -5,7 +5,7 @@ import { type Answer, type Asked, pageOf, route, serveRest } from "./rest.ts";
 
 export type Item = Record<string, unknown>;
 
-export interface FakeRepository {
+interface FakeRepository {
   private?: boolean;
   has_issues?: boolean;
   commits?: Item[];

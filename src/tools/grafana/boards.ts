@@ -39,7 +39,7 @@ export interface Query {
   datasource: { type: string; uid: string };
 }
 
-export interface Panel {
+interface Panel {
   id: number;
   title: string;
   type: string;
