@@ -26,12 +26,14 @@ import { ssh } from "./ssh/integration.ts";
 import { thread } from "./thread/integration.ts";
 import type { ChangeSource } from "./change.ts";
 import type { Tool } from "./tool.ts";
+import { web } from "./web/integration.ts";
 
 /** Every integration, in the order that lists show their tools: one line for each folder. */
 export const INTEGRATIONS: readonly Integration[] = [
   network,
   host,
   ssh,
+  web,
   thread,
   incidents,
   skills,

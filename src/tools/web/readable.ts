@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { BotError } from "../../core/errors.ts";
+
+const LIMIT_MS = 10_000;
+
+/**
+ * What people read of a page: its main part, without menus, pictures and the addresses of links.
+ * @throws BotError TIMEOUT for a page that takes longer than 10 s; what the signal's abort makes of it
+ */
+export async function readableText(
+  html: string,
+  signal: AbortSignal,
+  limitMs = LIMIT_MS,
+): Promise<string> {
+  const worker = new Worker(new URL("./readable-worker.ts", import.meta.url), {
+    workerData: html,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  const givenUp = AbortSignal.timeout(limitMs);
+  try {
+    const [text]: string[] = await once(worker, "message", {
+      signal: AbortSignal.any([signal, givenUp]),
+    });
+    return (text ?? "").replaceAll(/\n{3,}/g, "\n\n").trim();
+  } catch (error) {
+    if (!givenUp.aborted || signal.aborted) throw error;
+    throw new BotError("TIMEOUT", "The page takes too long to read.", { cause: error });
+  } finally {
+    await worker.terminate();
+  }
+}
+
+/** A page's title, on one line. */
+export function titleOf(html: string): string | undefined {
+  const [, title] = /<title[^>]{0,200}>([^<]{1,300})/i.exec(html.slice(0, 20_000)) ?? [];
+  return title?.replaceAll(/\s+/g, " ").trim();
+}
