@@ -59,6 +59,7 @@ const CASES = (pid: number): Case[] => [
   ["what_changed", { service: "web" }, ["since", "2h"], { since: "2h" }],
   ["disk_usage", { path: "/" }, ["path", "/tmp"], { path: "/tmp" }],
   ["read_log", { path: "/var/log/a.log" }, ["lines", "7"], { lines: 7 }],
+  ["search_host_logs", { unit: "nginx" }, ["pattern", "x y"], { pattern: "x y" }],
   ["service_status", { name: "nginx" }, ["name", "redis"], { name: "redis" }],
   ["read_artifact", { id: "abc" }, ["grep", "x y"], { grep: "x y" }],
   ["incident_open", { title: "web is down" }, ["severity", "sev2"], { severity: "sev2" }],

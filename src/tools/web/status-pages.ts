@@ -85,10 +85,12 @@ async function readPage(page: string, ctx: ToolContext): Promise<Summary | { gap
     const { status, text } = await ctx.http({ endpoint: page, url: "api/v2/summary.json" });
     if (status !== 200) return gap(`it answered ${status}`);
     const read = summary.safeParse(JSON.parse(text));
-    return read.success ? read.data : gap("its answer is no Statuspage summary");
+    return read.success ? read.data : gap("its answer is not that of a Statuspage");
   } catch (error) {
     if (ctx.signal.aborted) throw error;
-    return gap(error instanceof SyntaxError ? "its answer is no JSON" : messageOf(error));
+    return gap(
+      error instanceof SyntaxError ? "it answered something other than JSON" : messageOf(error),
+    );
   }
 }
 

@@ -45,10 +45,10 @@ export function createWebFetch(sites: readonly string[]): Tool<z.infer<typeof in
       });
       const about = `${page.url} (${page.status})`;
       if (page.stuck !== undefined) return { text: `${about}: ${page.stuck}`, failed: true };
-      const type = String(page.headers["content-type"] ?? "").toLowerCase();
+      const type = (page.headers["content-type"] ?? "").toLowerCase();
       if (page.text === "" && page.bytes.length > 0) {
         const size = formatBytes(page.bytes.length);
-        return { text: `${about} is no text (${type || "no type"}, ${size}).`, failed: true };
+        return { text: `${about} is not text: ${type || "no type"}, ${size}.`, failed: true };
       }
       const isHtml = type.includes("html");
       const title = isHtml ? titleOf(page.text) : undefined;

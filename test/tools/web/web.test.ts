@@ -51,7 +51,7 @@ describe("a page", () => {
       "a picture",
       "/a.png",
       [200, { "content-type": "image/png" }, Buffer.from([137, 80, 0, 255])],
-      /is no text \(image\/png, 4 bytes\)/,
+      /is not text: image\/png, 4 bytes/,
       true,
     ],
     ["nothing", "/empty", [200, HTML, ""], /The page is empty\./, false],
@@ -157,8 +157,8 @@ describe("a status page", () => {
   });
 
   test.each<[what: string, answer: Answer, why: string]>([
-    ["that is none", [200, HTML, "<html>"], "its answer is no JSON"],
-    ["of another form", [200, {}, '{"page":{}}'], "its answer is no Statuspage summary"],
+    ["that is none", [200, HTML, "<html>"], "it answered something other than JSON"],
+    ["of another form", [200, {}, '{"page":{}}'], "its answer is not that of a Statuspage"],
     ["that is away", [503, {}, ""], "it answered 503"],
   ])("%s is a gap, and the others are told", async (_, answer, why) => {
     const broken = await site({ "/api/v2/summary.json": answer });
