@@ -33,6 +33,17 @@ export const gaps = z.array(gap);
 export type Finding = z.infer<typeof finding>;
 export type Gap = z.infer<typeof gap>;
 
+/** What is broken comes first. */
+export const SEVERITY_RANK: Readonly<Record<Finding["severity"], number>> = {
+  error: 0,
+  warning: 1,
+  info: 2,
+};
+
+export function bySeverity(a: Pick<Finding, "severity">, b: Pick<Finding, "severity">): number {
+  return SEVERITY_RANK[a.severity] - SEVERITY_RANK[b.severity];
+}
+
 /** Kept of one call; a tool ranks them, so those that are left out matter least. */
 const MAX_FINDINGS = 30;
 const MAX_GAPS = 20;

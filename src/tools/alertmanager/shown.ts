@@ -1,3 +1,4 @@
+import { SEVERITY_RANK } from "../../core/finding.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { clip, type Labels, labelText, severityOf, sharedLabels } from "../labels.ts";
@@ -8,7 +9,6 @@ import { matcherText } from "./matchers.ts";
 /** Alerts and silences as lines of a result or a card. */
 
 const MAX_INSTANCES = 3;
-const WEIGHTS = { error: 0, warning: 1, info: 2 };
 
 export interface Group {
   name: string;
@@ -18,7 +18,7 @@ export interface Group {
 /** Alerts of one name together: the worst first, then the most. */
 export function groupsOf(alerts: readonly Alert[]): Group[] {
   const weightOf = (group: Group) =>
-    Math.min(...group.alerts.map(({ labels }) => WEIGHTS[severityOf(labels)]));
+    Math.min(...group.alerts.map(({ labels }) => SEVERITY_RANK[severityOf(labels)]));
   return [...Map.groupBy(alerts, ({ labels }) => labels["alertname"] ?? "(no name)")]
     .map(([name, same]) => ({ name, alerts: same }))
     .toSorted((a, b) => weightOf(a) - weightOf(b) || b.alerts.length - a.alerts.length);

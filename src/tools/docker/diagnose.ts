@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Finding, Gap } from "../../core/finding.ts";
+import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
 import { formatBytes, oneLine } from "../../core/text.ts";
 import { textOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
@@ -52,9 +52,10 @@ export function createDiagnose(endpoints: Endpoints) {
             return findingOf(one, said, seen);
           }),
         );
-        const rank = { error: 0, warning: 1, info: 2 };
-        const ranked = found.toSorted((a, b) => rank[a.severity] - rank[b.severity]);
-        const findings = [...ranked, ...seen.flatMap((one) => imageGone(one, ids))];
+        const findings = [
+          ...found.toSorted(bySeverity),
+          ...seen.flatMap((one) => imageGone(one, ids)),
+        ];
         return { text: listText(engine, seen), findings, gaps };
       }),
   });

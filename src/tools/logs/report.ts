@@ -1,4 +1,4 @@
-import type { Finding, Gap } from "../../core/finding.ts";
+import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
 import { formatElapsed, isoUtc } from "../../core/instant.ts";
 import { counted, formatBytes } from "../../core/text.ts";
 import type { Encoder } from "../../security/encoder.ts";
@@ -30,7 +30,6 @@ export interface Report {
   now: number;
 }
 
-const WEIGHTS = { error: 0, warning: 1, info: 2 };
 const MAX_FINDINGS = 5;
 /** What is broken now said so a moment ago. */
 const NOW_MS = 10 * 60_000;
@@ -48,7 +47,7 @@ export function report(
   const sorted = outcome.templates.toSorted(
     (a, b) =>
       Number(isNew(b)) - Number(isNew(a)) ||
-      WEIGHTS[a.severity] - WEIGHTS[b.severity] ||
+      bySeverity(a, b) ||
       b.count - a.count ||
       (a.text < b.text ? -1 : 1),
   );

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Finding, Gap } from "../../core/finding.ts";
+import { type Finding, type Gap, SEVERITY_RANK } from "../../core/finding.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { counted } from "../../core/text.ts";
@@ -102,6 +102,10 @@ function rulesOf(data: unknown): Rule[] {
   );
 }
 
+function rankOf({ labels }: Rule): number {
+  return SEVERITY_RANK[severityOf(labels)];
+}
+
 function overview(rules: readonly Rule[], now: number, ctx: ToolContext) {
   const inState = (state: Alert["state"]) =>
     rules
@@ -109,7 +113,7 @@ function overview(rules: readonly Rule[], now: number, ctx: ToolContext) {
         const alerts = rule.alerts.filter((alert) => alert.state === state);
         return alerts.length === 0 ? [] : [{ rule, alerts }];
       })
-      .toSorted((a, b) => WEIGHTS[severityOf(a.rule.labels)] - WEIGHTS[severityOf(b.rule.labels)]);
+      .toSorted((a, b) => rankOf(a.rule) - rankOf(b.rule));
   const [firing, pending] = [inState("firing"), inState("pending")];
   const failing = rules.filter(({ health }) => health === "err");
   const alerting = rules.filter(({ isAlerting }) => isAlerting).length;
@@ -142,8 +146,6 @@ const NO_RULES: Gap = {
   why: "this server evaluates none",
   help: "Where vmalert or a ruler evaluates them, start VictoriaMetrics with -vmalert.proxyURL, or name the ruler's address.",
 };
-
-const WEIGHTS = { error: 0, warning: 1, info: 2 };
 
 /** One for each rule: what fires a hundred times has one cause more likely than a hundred. */
 function findingOf(rule: Rule, alerts: readonly Alert[], { encoder }: ToolContext): Finding {

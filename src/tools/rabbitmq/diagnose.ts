@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Finding, Gap } from "../../core/finding.ts";
+import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
 import { isoUtc } from "../../core/instant.ts";
 import { counted, formatBytes, oneLine } from "../../core/text.ts";
 import type { Endpoint } from "../http.ts";
@@ -56,23 +56,17 @@ export function createDiagnose(endpoints: Readonly<Record<string, Endpoint>>) {
       };
       return {
         text: rows(overview, seen.queues),
-        findings: rank([
+        // Within a severity in the order in which one thing brings about another.
+        findings: [
           ...seen.nodes.flatMap(nodeFindings),
           ...seen.worst.flatMap(stateFindings),
           ...seen.queues.flatMap(queueFindings),
           ...connectionFindings(seen.connections),
-        ]),
+        ].toSorted(bySeverity),
         gaps: [...gaps, ...statisticsGap(overview)],
       };
     },
   });
-}
-
-const SEVERITIES = ["error", "warning", "info"];
-
-/** What is broken first; within that, in the order in which one thing brings about another. */
-function rank(found: readonly Finding[]): Finding[] {
-  return found.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
 }
 
 function statisticsGap({ disable_stats: isOff }: Overview): Gap[] {

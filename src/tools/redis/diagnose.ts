@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { BotError, messageOf } from "../../core/errors.ts";
-import type { Finding, Gap } from "../../core/finding.ts";
+import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { counted, formatBytes } from "../../core/text.ts";
 import type { Endpoint } from "../http.ts";
@@ -93,14 +93,13 @@ async function look(session: Session, { name }: Target) {
     ...slowFindings(slow, now),
     ...(sample === undefined ? [] : largeKeys(sample, info)),
   ];
-  const order = ["error", "warning", "info"];
   return {
     text: [
       ...(info.size === 0 ? [] : [overview(info)]),
       ...(sample === undefined ? [] : keyRows(sample)),
       ...slowRows(slow, now),
     ].join("\n"),
-    findings: findings.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity)),
+    findings: findings.toSorted(bySeverity),
     gaps,
   };
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { messageOf } from "../../core/errors.ts";
-import type { Finding, Gap } from "../../core/finding.ts";
+import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
 import { oneLine } from "../../core/text.ts";
 import type { Endpoint } from "../http.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
@@ -65,7 +65,7 @@ export function createStatusPages(pages: readonly string[]) {
       );
       return {
         text: lines.join("\n"),
-        findings: findings.toSorted((a, b) => rank(a) - rank(b)),
+        findings: findings.toSorted(bySeverity),
         gaps,
         failed: lines.length === 0,
       };
@@ -131,10 +131,4 @@ function findingsOf({ page, components, incidents }: Summary): Finding[] {
 function isoOf(time: string | null | undefined): string | null {
   const ms = Date.parse(time ?? "");
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
-}
-
-const RANK: Readonly<Record<Finding["severity"], number>> = { error: 0, warning: 1, info: 2 };
-
-function rank({ severity }: Finding): number {
-  return RANK[severity];
 }

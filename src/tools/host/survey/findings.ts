@@ -1,4 +1,4 @@
-import type { Finding, Gap } from "../../../core/finding.ts";
+import { bySeverity, type Finding, type Gap } from "../../../core/finding.ts";
 import { formatElapsed } from "../../../core/instant.ts";
 import { counted, formatBytes } from "../../../core/text.ts";
 import { filesystemText, fullness, isShown } from "../disk-usage.ts";
@@ -21,14 +21,12 @@ const RECENT_S = 3_600;
 
 type Found = Omit<Finding, "object" | "since"> & { object?: [kind: string, name: string] };
 
-const RANK: Readonly<Record<Finding["severity"], number>> = { error: 0, warning: 1, info: 2 };
-
 /** What is wrong with a machine now, what stops work before what may. */
 export function findingsOf(survey: Survey): Finding[] {
   const looks = [disks, memory, processors, waits, units, limits, oddities];
   return looks
     .flatMap((look) => [...look(survey)])
-    .toSorted((a, b) => RANK[a.severity] - RANK[b.severity])
+    .toSorted(bySeverity)
     .map(({ object: [kind, name] = ["Host", survey.name], ...rest }) => {
       return { object: { kind, namespace: survey.name, name }, since: null, ...rest };
     });

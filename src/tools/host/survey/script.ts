@@ -40,8 +40,7 @@ const PARTS: readonly [name: string, command: string][] = [
   ["times2", "cat /proc/[0-9]*/stat"],
 ];
 
-export type PartName = string;
-export type Answers = ReadonlyMap<PartName, string>;
+export type Answers = ReadonlyMap<string, string>;
 
 /** Two samples of some thousand processes are a megabyte. */
 export const SURVEY_LIMITS = { maxBytes: 8 * 1024 * 1024, timeoutMs: 25_000 };

@@ -32,7 +32,7 @@ export interface Survey {
   missing: ReadonlySet<string>;
 }
 
-export interface Disk {
+interface Disk {
   name: string;
   /** Share of the time in which it had work, from 0 to 1. */
   busy: number;
@@ -55,7 +55,7 @@ export interface SurveyedProcess {
   cores: number;
 }
 
-export interface Socket {
+interface Socket {
   protocol: string;
   address: string;
   process: string;

@@ -1,7 +1,6 @@
+import { bySeverity } from "../../../core/finding.ts";
 import { keyOf } from "./cluster.ts";
 import type { Found } from "./found.ts";
-
-const SEVERITY = { error: 0, warning: 1, info: 2 } as const;
 
 /** A finding with what explains it. */
 export interface Ranked {
@@ -54,7 +53,7 @@ export function rank(all: readonly Found[]): Ranked[] {
     .filter(({ one, because: root }) => one.isGeneral !== true || root === undefined)
     .toSorted(
       (a, b) =>
-        SEVERITY[a.found.severity] - SEVERITY[b.found.severity] ||
+        bySeverity(a.found, b.found) ||
         Number(a.because !== undefined) - Number(b.because !== undefined) ||
         compare(a.found, b.found),
     )
@@ -81,7 +80,7 @@ function explains(cause: Found, consequence: Found): boolean {
 
 function compare(a: Found, b: Found): number {
   return (
-    SEVERITY[a.severity] - SEVERITY[b.severity] ||
+    bySeverity(a, b) ||
     b.weight - a.weight ||
     (a.since ?? "~").localeCompare(b.since ?? "~") ||
     a.object.name.localeCompare(b.object.name)
