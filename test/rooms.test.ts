@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOMS, whyNotImported, whyNoWayOut } from "../lint/rooms.ts";
@@ -68,4 +68,14 @@ test.each([
   ["worker/worker.ts", "node:path"],
 ])("%s may use %s", (from, module) => {
   expect(whyNoWayOut(from, module)).toBeUndefined();
+});
+
+test("what test files share registers no hooks when it is loaded: it is loaded once for all files of a process", () => {
+  const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" });
+  const shared = files.filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+  const hooked = shared.filter((file) =>
+    /^(?:before|after)(?:Each|All)\(/m.test(readFileSync(join(import.meta.dirname, file), "utf8")),
+  );
+  // These are loaded for each file.
+  expect(hooked.toSorted()).toEqual(["leaks.ts", "silent.ts"]);
 });

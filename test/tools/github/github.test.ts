@@ -20,8 +20,11 @@ import {
   toolsAt,
   user,
   workflowRun,
+  freshWorld,
 } from "./world.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
+
+freshWorld();
 
 describe("what changed", () => {
   test("is told from the moment on, the last before it first, and what is broken is a finding", async () => {

@@ -62,56 +62,59 @@ export function workflowRun(id: number, minutes: number, changes: Item = {}): It
   };
 }
 
-beforeEach(() => {
-  asked = [];
-  fake = {
-    token: TOKEN,
-    logs: "http://127.0.0.1:1",
-    writes: [],
-    repositories: {
-      "acme/shop": {
-        commits: [
-          commit("ffff111122223333444455556666777788889999", 90, "Tune pool\n\nlonger"),
-          commit(SHA, 30, "Change 12 (#12)"),
-        ],
-        pulls: [pull(12, 30), pull(9, 3_000, { merge_commit_sha: "0" })],
-        releases: [
-          {
-            tag_name: "v1.2",
-            name: "Pools",
-            draft: false,
-            prerelease: false,
-            author: user("cy"),
-            published_at: ago(20),
-            created_at: ago(25),
+/** For the test files that share this: a hook of their own, since they may run in one process. */
+export function freshWorld(): void {
+  beforeEach(() => {
+    asked = [];
+    fake = {
+      token: TOKEN,
+      logs: "http://127.0.0.1:1",
+      writes: [],
+      repositories: {
+        "acme/shop": {
+          commits: [
+            commit("ffff111122223333444455556666777788889999", 90, "Tune pool\n\nlonger"),
+            commit(SHA, 30, "Change 12 (#12)"),
+          ],
+          pulls: [pull(12, 30), pull(9, 3_000, { merge_commit_sha: "0" })],
+          releases: [
+            {
+              tag_name: "v1.2",
+              name: "Pools",
+              draft: false,
+              prerelease: false,
+              author: user("cy"),
+              published_at: ago(20),
+              created_at: ago(25),
+            },
+          ],
+          deployments: [
+            {
+              id: 7,
+              sha: SHA,
+              ref: "main",
+              environment: "production",
+              creator: user("cd-bot"),
+              created_at: ago(19),
+            },
+          ],
+          statuses: {
+            7: [
+              { state: "inactive", created_at: ago(1), description: "" },
+              { state: "failure", created_at: ago(18), description: "health check timed out" },
+            ],
           },
-        ],
-        deployments: [
-          {
-            id: 7,
-            sha: SHA,
-            ref: "main",
-            environment: "production",
-            creator: user("cd-bot"),
-            created_at: ago(19),
-          },
-        ],
-        statuses: {
-          7: [
-            { state: "inactive", created_at: ago(1), description: "" },
-            { state: "failure", created_at: ago(18), description: "health check timed out" },
+          runs: [
+            workflowRun(103, 10, { conclusion: "failure" }),
+            workflowRun(102, 40, { conclusion: "failure" }),
+            workflowRun(101, 50),
+            workflowRun(100, 55),
           ],
         },
-        runs: [
-          workflowRun(103, 10, { conclusion: "failure" }),
-          workflowRun(102, 40, { conclusion: "failure" }),
-          workflowRun(101, 50),
-          workflowRun(100, 55),
-        ],
       },
-    },
-  };
-});
+    };
+  });
+}
 
 export async function toolsAt(url: string, more: object = {}): Promise<readonly Tool[]> {
   const settings = github.settings.parse({

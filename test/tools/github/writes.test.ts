@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/entry.ts";
-import { fake, pull, SHA, write } from "./world.ts";
+import { fake, pull, SHA, write, freshWorld } from "./world.ts";
+
+freshWorld();
 
 describe("running a workflow again", () => {
   test("shows what is run, runs its failed jobs, reads the attempt back, and is undone by cancelling", async () => {

@@ -16,11 +16,14 @@ import { SECRET } from "../http-parts.ts";
 /** A folder of packs for each test, and calls of the tools in it. */
 
 export let folder = "";
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "packs-"));
-  await chmod(folder, 0o755);
-});
-afterEach(() => rm(folder, { recursive: true }));
+/** For the test files that share this: hooks of their own, since they may run in one process. */
+export function freshFolder(): void {
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "packs-"));
+    await chmod(folder, 0o755);
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+}
 
 const VARIABLES: Readonly<Record<string, string>> = { SHOP_TOKEN: SECRET };
 export const variable = (name: string) => VARIABLES[name];

@@ -4,7 +4,9 @@ import { describe, expect, test } from "vitest";
 import { openPacks } from "../../../src/tools/packs/folder.ts";
 import { ambiguities, readSaid } from "../../../src/tools/say.ts";
 import { listening, SECRET } from "../http-parts.ts";
-import { folder, open, use, variable, write } from "./folder.ts";
+import { folder, open, use, variable, write, freshFolder } from "./folder.ts";
+
+freshFolder();
 
 const tool = (lines: string) => `tools:
   shop_queue:
