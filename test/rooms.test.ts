@@ -72,7 +72,7 @@ test.each([
 
 test("what test files share registers no hooks when it is loaded: it is loaded once for all files of a process", () => {
   const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" });
-  const shared = files.filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+  const shared = files.filter((file) => /(?<!\.test|\.real)\.ts$/.test(file));
   const hooked = shared.filter((file) =>
     /^(?:before|after)(?:Each|All)\(/m.test(readFileSync(join(import.meta.dirname, file), "utf8")),
   );
