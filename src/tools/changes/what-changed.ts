@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { Gap } from "../../core/finding.ts";
-import { formatUtc } from "../../core/instant.ts";
+import { formatUtc, type Here } from "../../core/instant.ts";
 import { nearest } from "../../core/nearest.ts";
 import { readPast } from "../../core/past.ts";
 import { counted, inQuotes } from "../../core/text.ts";
@@ -15,6 +15,7 @@ import {
 } from "../change.ts";
 import { hostArgument } from "../host/host-argument.ts";
 import { clip } from "../labels.ts";
+import { hereOf, sinceArgument } from "../since.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 
 const MAX_ROWS = 30;
@@ -26,8 +27,6 @@ const HOUR_MS = 3_600_000;
 const CLOCK_MS = 60_000;
 /** A change counts half as much each time that this has gone by until it broke. */
 const HALF_MS = 30 * 60_000;
-
-const timeField = z.string().min(1).max(40);
 
 export function createWhatChanged(sources: readonly ChangeSource[], limitMs = SOURCE_MS) {
   const endpoints = Object.fromEntries(
@@ -41,9 +40,9 @@ export function createWhatChanged(sources: readonly ChangeSource[], limitMs = SO
     summary: "shows what changed before something broke: rollouts, deploys, packages, restarts",
     description: `What changed, over everything that is configured (${known}): the most suspect first, then all by time, before and after it broke. The first call when something that worked stopped working.`,
     input: z.strictObject({
-      since: timeField.default("6h").describe("How long before it broke: 2h, 1d, or a time"),
+      since: sinceArgument.default("6h").describe("How long before it broke: 2h, 1d, or a time"),
       service: z.string().min(1).max(100).optional().describe("Whose changes count most"),
-      broke_at: timeField
+      broke_at: sinceArgument
         .optional()
         .describe("When it broke; left out: when the thread's newest incident began, else now"),
       host: hostArgument,
@@ -53,10 +52,10 @@ export function createWhatChanged(sources: readonly ChangeSource[], limitMs = SO
     endpoints,
     timeoutMs: 60_000,
     async run({ since, service, broke_at: written }, ctx) {
-      const now = ctx.asker?.startedAt ?? Date.now();
-      const zone = (await ctx.asker?.timezone()) ?? "UTC";
-      const broke = await breakOf(written, sources, ctx, { zone, now });
-      const from = await readPast(since, { zone, now: broke.at });
+      const here = await hereOf(ctx);
+      const { now } = here;
+      const broke = await breakOf(written, sources, ctx, here);
+      const from = await readPast(since, { ...here, now: broke.at });
       if (from >= broke.at)
         throw new BotError("INPUT_INVALID", "since: expected a time before it broke.");
       const window = { from, to: broke.isKnown ? Math.min(now, broke.at + HOUR_MS) : now };
@@ -82,7 +81,7 @@ async function breakOf(
   written: string | undefined,
   sources: readonly ChangeSource[],
   ctx: ToolContext,
-  here: { zone: string; now: number },
+  here: Here,
 ): Promise<Broke> {
   if (written !== undefined)
     return { at: await readPast(written, here), isKnown: true, source: "" };

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import type { Gap } from "../../core/finding.ts";
 import { formatUtc } from "../../core/instant.ts";
-import { readPast } from "../../core/past.ts";
 import { counted, formatBytes, oneLine } from "../../core/text.ts";
 import { recordsOf, textOf, textsOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { searchLines } from "../line-search.ts";
 import { orRefused } from "../refusal.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { sinceArgument, sinceMs } from "../since.ts";
+import { defineTool, type Tool } from "../tool.ts";
 import {
   byTrouble,
   composeOf,
@@ -161,7 +161,7 @@ function createLogs(endpoints: Endpoints) {
       "The newest log lines of one container of Docker or podman, in order of time; same lines are folded (×N). pattern searches up to 10 000 lines.",
     input: z.strictObject({
       container: containerArgument,
-      since: z.string().min(1).max(40).optional().describe("15m, 2h, or a time"),
+      since: sinceArgument.optional(),
       pattern: z.string().min(1).max(500).optional().describe("RE2, case does not count"),
       lines: z.int().min(1).max(1_000).default(100),
       ...instanceArgument(endpoints),
@@ -173,7 +173,7 @@ function createLogs(endpoints: Endpoints) {
       orRefused(async () => {
         const engine = await openEngine(endpoints, input, ctx);
         const raw = await engine.inspect(input.container);
-        const since = input.since === undefined ? undefined : await pastOf(input.since, ctx);
+        const since = input.since === undefined ? undefined : await sinceMs(input.since, ctx);
         const tail = input.pattern === undefined ? input.lines : SEARCHED_LINES;
         const log = await engine.log(raw, { tail, since, timestamps: true });
         const lines = log.split("\n").filter((line) => line !== "");
@@ -187,11 +187,6 @@ function createLogs(endpoints: Endpoints) {
         return { text: [head, ...shown].join("\n") };
       }),
   });
-}
-
-async function pastOf(text: string, ctx: ToolContext): Promise<number> {
-  const zone = (await ctx.asker?.timezone()) ?? "UTC";
-  return readPast(text, { zone, now: ctx.asker?.startedAt ?? Date.now() });
 }
 
 async function matching(
@@ -318,7 +313,7 @@ function createEvents(endpoints: Endpoints) {
     description:
       "Shows what happened in a Docker Engine or podman within a time: starts, ends with their codes, kills, out of memory, health changes, pulls. The engine keeps only the newest events.",
     input: z.strictObject({
-      since: z.string().min(1).max(40).default("1h").describe("15m, 2h, or a time"),
+      since: sinceArgument.default("1h"),
       container: containerArgument.optional(),
       ...instanceArgument(endpoints),
     }),
@@ -328,7 +323,7 @@ function createEvents(endpoints: Endpoints) {
     run: (input, ctx) =>
       orRefused(async () => {
         const engine = await openEngine(endpoints, input, ctx);
-        const since = await pastOf(input.since, ctx);
+        const since = await sinceMs(input.since, ctx);
         // Without an end the engine would go on telling; podman tells nothing where the end is over already.
         const until = Math.ceil(Date.now() / 1_000) + 1;
         const window = { since: Math.floor(since / 1_000), until };

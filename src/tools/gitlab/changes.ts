@@ -1,17 +1,8 @@
 import * as z from "zod";
-import { BotError } from "../../core/errors.ts";
-import type { Finding, Gap } from "../../core/finding.ts";
-import { formatUtc } from "../../core/instant.ts";
-import { readPast } from "../../core/past.ts";
-import { counted } from "../../core/text.ts";
+import type { Finding } from "../../core/finding.ts";
 import { iso, quoted, time } from "../answer-words.ts";
-import {
-  aroundMoment,
-  type Change,
-  changeLine,
-  type ChangeSource,
-  type Window,
-} from "../change.ts";
+import type { Change, ChangeSource, Window } from "../change.ts";
+import { aroundFields, changesAround, lookAtEach, type Seen } from "../changes-around.ts";
 import { isRecord, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
@@ -22,16 +13,6 @@ import { type Project, type Projects, userOf } from "./projects.ts";
 type Item = Record<string, unknown>;
 
 const MAX = 200;
-const MAX_ROWS = 40;
-const MAX_PROJECTS = 8;
-const HOUR_MS = 3_600_000;
-
-interface Seen {
-  changes: Change[];
-  gaps: Gap[];
-  findings: Finding[];
-  isBlind: boolean;
-}
 
 async function historyOf(
   projects: Projects,
@@ -151,28 +132,15 @@ function brokenOf(deployments: readonly Item[], project: string): Finding[] {
     }));
 }
 
-async function lookAt(
+function lookAt(
   projects: Projects,
   written: string | undefined,
   window: Window,
   ctx: ToolContext,
 ): Promise<Seen> {
   const all = written === undefined ? projects.all : [projects.find(written)];
-  const seen = await Promise.all(
-    all.slice(0, MAX_PROJECTS).map((each) => historyOf(projects, each, window, ctx)),
-  );
-  const left = all.slice(MAX_PROJECTS).map(({ name }) => name);
-  const skipped = {
-    what: left.join(", "),
-    why: `one call looks at ${MAX_PROJECTS} projects`,
-    help: "Name one.",
-  };
-  return {
-    changes: seen.flatMap(({ changes }) => changes),
-    findings: seen.flatMap(({ findings }) => findings),
-    gaps: [...seen.flatMap(({ gaps }) => gaps), ...(left.length === 0 ? [] : [skipped])],
-    isBlind: seen.every(({ isBlind }) => isBlind),
-  };
+  const words = { kind: "projects", nameOf: ({ name }: Project) => name };
+  return lookAtEach(all, words, (each) => historyOf(projects, each, window, ctx));
 }
 
 export function createChanges(projects: Projects) {
@@ -181,36 +149,14 @@ export function createChanges(projects: Projects) {
     summary: "shows what was merged, released and deployed around a time, and failed pipelines",
     description:
       "What changed in projects of GitLab around a time, the last change before it first: deployments with their status, releases, merge requests, failed pipelines. Without a project: all that are configured.",
-    input: z.strictObject({
-      project: projects.argument,
-      since: z.string().min(1).max(40).default("24h").describe("How far back: 2h, 1d or a time"),
-      at: z
-        .string()
-        .min(1)
-        .max(40)
-        .default("now")
-        .describe("The time it broke; an hour after it is shown too"),
-    }),
+    input: z.strictObject({ project: projects.argument, ...aroundFields }),
     effect: "read",
     endpoints: projects.endpoints,
     timeoutMs: 60_000,
-    run: ({ project, since, at }, ctx) =>
-      orRefused(async () => {
-        const zone = (await ctx.asker?.timezone()) ?? "UTC";
-        const now = ctx.asker?.startedAt ?? Date.now();
-        const moment = await readPast(at, { zone, now });
-        const from = await readPast(since, { zone, now: moment });
-        if (from >= moment)
-          throw new BotError("INPUT_INVALID", "since: expected a time before at.");
-        const window = { from, to: Math.min(now, moment + HOUR_MS) };
-        const { changes, gaps, findings, isBlind } = await lookAt(projects, project, window, ctx);
-        if (isBlind) return { text: gaps[0]?.why ?? "Nothing could be seen.", gaps, failed: true };
-        const ranked = aroundMoment(changes, moment);
-        const rows = ranked.slice(0, MAX_ROWS).map((change) => changeLine(change, moment));
-        const more = ranked.length > MAX_ROWS ? [`and ${ranked.length - MAX_ROWS} more`] : [];
-        const head = `${counted(changes.length, "change")} from ${formatUtc(from)} to ${formatUtc(window.to)}, told from ${formatUtc(moment, "second")}:`;
-        return { text: [head, ...rows, ...more].join("\n"), findings, gaps };
-      }),
+    run: ({ project, ...times }, ctx) =>
+      orRefused(() =>
+        changesAround(times, ctx, (window) => lookAt(projects, project, window, ctx)),
+      ),
   });
 }
 

@@ -11,6 +11,7 @@ import { formatMoment } from "../moment.ts";
 import { CLOCK_MS, defineWrite, gone } from "../pinned-write.ts";
 import { orRefused } from "../refusal.ts";
 import type { Rest } from "../rest.ts";
+import { hereOf, sinceArgument } from "../since.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { boardIn, type Instances, serviceOf } from "./boards.ts";
 import { boardField } from "./reads.ts";
@@ -48,7 +49,7 @@ export function createAnnotations(endpoints: Instances) {
     description:
       "Annotations since a time, newest first: deploys and other events that people and pipelines marked.",
     input: z.strictObject({
-      since: z.string().min(1).max(40).default("24h"),
+      since: sinceArgument.default("24h"),
       dashboard: boardField.optional(),
       tags: z.array(z.string().min(1).max(100)).max(10).default([]),
       ...instanceArgument(endpoints),
@@ -58,8 +59,9 @@ export function createAnnotations(endpoints: Instances) {
     timeoutMs: 40_000,
     run: ({ since, dashboard, tags, ...input }, ctx) =>
       orRefused(async () => {
-        const now = ctx.asker?.startedAt ?? Date.now();
-        const from = await readPast(since, { zone: (await ctx.asker?.timezone()) ?? "UTC", now });
+        const here = await hereOf(ctx);
+        const { now } = here;
+        const from = await readPast(since, here);
         const rest = service.rest(service.place(input), ctx);
         const found = await annotationsIn(rest, { from, to: now, tags, dashboardUID: dashboard });
         const rows = found.slice(0, MAX_ROWS).map((item) => {

@@ -10,6 +10,7 @@ import { stepFor } from "../prometheus/numbers.ts";
 import { ranked, rangeRows, sharedText, spanText } from "../prometheus/rows.ts";
 import { orRefused, Refusal } from "../refusal.ts";
 import type { Rest } from "../rest.ts";
+import { hereOf, sinceArgument } from "../since.ts";
 import { defineTool } from "../tool.ts";
 import { type Board, boardIn, filled, type Instances, type Query, serviceOf } from "./boards.ts";
 import { boardField } from "./reads.ts";
@@ -27,8 +28,8 @@ export function createPanel(endpoints: Instances) {
     input: z.strictObject({
       dashboard: boardField,
       panel: z.int().min(1).describe("The panel's id, from grafana_panels"),
-      since: z.string().min(1).max(40).default("1h"),
-      at: z.string().min(1).max(40).default("now").describe("The end"),
+      since: sinceArgument.default("1h"),
+      at: sinceArgument.default("now").describe("The end"),
       variables: z.record(z.string().regex(/^\w{1,50}$/), z.string().max(200)).default({}),
       ...instanceArgument(endpoints),
     }),
@@ -37,10 +38,9 @@ export function createPanel(endpoints: Instances) {
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>
       orRefused(async () => {
-        const zone = (await ctx.asker?.timezone()) ?? "UTC";
-        const now = ctx.asker?.startedAt ?? Date.now();
-        const end = await readPast(input.at, { zone, now });
-        const start = await readPast(input.since, { zone, now: end });
+        const here = await hereOf(ctx);
+        const end = await readPast(input.at, here);
+        const start = await readPast(input.since, { ...here, now: end });
         if (start >= end) throw new BotError("INPUT_INVALID", "since: expected a time before at.");
         const rest = service.rest(service.place(input), ctx);
         const board = await boardIn(rest, input.dashboard);
@@ -65,7 +65,7 @@ export function createPanel(endpoints: Instances) {
           sharedLabels(told.map((each) => each.series.labels)),
           ctx.encoder,
         );
-        const rows = rangeRows(told, now, ctx.encoder);
+        const rows = rangeRows(told, here.now, ctx.encoder);
         return {
           text: [
             `${head}: ${told.length} series ${spanText(start, end)}${shared}`,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
-import { sinceArgument, sinceMs } from "../since.ts";
+import { readPast } from "../../core/past.ts";
+import { hereOf, sinceArgument } from "../since.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** The arguments of both tools that search logs. */
@@ -39,8 +40,9 @@ export async function timesOf(
   ctx: ToolContext,
   now: number,
 ): Promise<Times> {
+  const here = { ...(await hereOf(ctx)), now };
   const read = async (text: string | undefined) =>
-    text === undefined ? undefined : sinceMs(text, ctx, now);
+    text === undefined ? undefined : readPast(text, here);
   const until = (await read(given.until)) ?? now;
   const news = await read(given.new_since);
   const usual = news === undefined ? until - HOUR_MS : news - Math.max(HOUR_MS, until - news);

@@ -9,6 +9,7 @@ import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import { readOr } from "../rest.ts";
+import { hereOf, sinceArgument } from "../since.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { assigneesOf, incidentIn, listOf, nowIn, type Pagers, summaryOf } from "./pagers.ts";
 
@@ -112,12 +113,7 @@ export function createIncidents({ endpoints, service }: Pagers) {
       "PagerDuty's incidents: those that are open, as findings; with since also those that were resolved. By service or title words.",
     input: z.strictObject({
       words: z.string().min(1).max(100).optional().describe("Of the title or the service"),
-      since: z
-        .string()
-        .min(1)
-        .max(40)
-        .optional()
-        .describe("Also resolved ones from then on: 2h, 1d or a time"),
+      since: sinceArgument.optional().describe("Also resolved ones from then on: 2h, 1d or a time"),
       ...instanceArgument(endpoints),
     }),
     effect: "read",
@@ -126,8 +122,8 @@ export function createIncidents({ endpoints, service }: Pagers) {
     run: (input, ctx) =>
       orRefused(async () => {
         const rest = service.rest(service.place(input), ctx);
-        const now = nowIn(ctx);
-        const zone = (await ctx.asker?.timezone()) ?? "UTC";
+        const here = await hereOf(ctx);
+        const { now } = here;
         const since = input.since ?? "";
         const order = { sort_by: "created_at:desc" };
         const [open, past] = await Promise.all([
@@ -144,7 +140,7 @@ export function createIncidents({ endpoints, service }: Pagers) {
                 "incidents",
                 {
                   "statuses[]": ["resolved"],
-                  since: iso(await readPast(since, { zone, now })),
+                  since: iso(await readPast(since, here)),
                   until: iso(now),
                   ...order,
                 },

@@ -6,8 +6,9 @@ import { counted } from "../../core/text.ts";
 import { formatMoment } from "../moment.ts";
 import { isRecord, recordsOf, textOf } from "../decode.ts";
 import { orRefused } from "../refusal.ts";
+import { hereOf } from "../since.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
-import { createPrometheus, hereOf, TOOL_TIMEOUT_MS } from "./api.ts";
+import { createPrometheus, TOOL_TIMEOUT_MS } from "./api.ts";
 import { type Instances } from "./fields.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import {

@@ -1,6 +1,5 @@
 import { isRecord, tryParse } from "../decode.ts";
 import { type Labels, labelsOf } from "../labels.ts";
-import type { Here } from "../../core/instant.ts";
 import { oneLine } from "../../core/text.ts";
 import { ONLY } from "../instances.ts";
 import { Refusal } from "../refusal.ts";
@@ -87,11 +86,6 @@ export function createPrometheus(ctx: ToolContext, instance: string): Prometheus
       return typeof answer === "string" ? [] : answer;
     },
   };
-}
-
-/** When and where the call is made. */
-export async function hereOf({ asker }: ToolContext): Promise<Here> {
-  return { zone: (await asker?.timezone()) ?? "UTC", now: asker?.startedAt ?? Date.now() };
 }
 
 interface Answered {

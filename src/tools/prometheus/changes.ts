@@ -6,10 +6,10 @@ import { inQuotes } from "../../core/text.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { formatMoment } from "../moment.ts";
 import { orRefused, Refusal } from "../refusal.ts";
+import { hereOf } from "../since.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 import {
   createPrometheus,
-  hereOf,
   onlyValue,
   type Prometheus,
   type Series,

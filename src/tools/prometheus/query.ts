@@ -4,10 +4,10 @@ import { readPast } from "../../core/past.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { formatMoment } from "../moment.ts";
 import { orRefused } from "../refusal.ts";
+import { hereOf } from "../since.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 import {
   createPrometheus,
-  hereOf,
   onlyValue,
   type Prometheus,
   type Series,

@@ -2,10 +2,10 @@ import * as z from "zod";
 import { isRecord, textsOf } from "../decode.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { orRefused } from "../refusal.ts";
+import { hereOf } from "../since.ts";
 import { defineTool, type ToolOutput } from "../tool.ts";
 import {
   createPrometheus,
-  hereOf,
   onlyValue,
   promQuote,
   type Prometheus,

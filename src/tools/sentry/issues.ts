@@ -10,6 +10,7 @@ import { instanceArgument, instanceOf } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import { createRest, type Rest } from "../rest.ts";
+import { hereOf, sinceArgument } from "../since.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { SERVICE } from "./integration.ts";
 
@@ -62,7 +63,7 @@ export function createIssues({ endpoints, open }: Trackers) {
     description:
       "Unresolved issues of Sentry that were seen since a time: those that are new in it first, then by how often. query: Sentry's own search, such as project:shop environment:prod.",
     input: z.strictObject({
-      since: z.string().min(1).max(40).default("24h").describe("2h, 1d or a time"),
+      since: sinceArgument.default("24h"),
       query: z.string().min(1).max(300).optional(),
       ...instanceArgument(endpoints),
     }),
@@ -71,11 +72,9 @@ export function createIssues({ endpoints, open }: Trackers) {
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>
       orRefused(async () => {
-        const now = ctx.asker?.startedAt ?? Date.now();
-        const from = await readPast(input.since, {
-          zone: (await ctx.asker?.timezone()) ?? "UTC",
-          now,
-        });
+        const here = await hereOf(ctx);
+        const { now } = here;
+        const from = await readPast(input.since, here);
         const minutes = Math.ceil((now - from) / MINUTE_MS);
         if (minutes < 1) throw new BotError("INPUT_INVALID", "since: expected a time before now.");
         const { rest, org } = open(input, ctx);
