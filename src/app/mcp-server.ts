@@ -30,6 +30,9 @@ import type { Bot } from "./assemble.ts";
 /** What an agent may call besides the tools: a call that waited for people has its result later. */
 const LATER = "call_result";
 
+/** Threads of agents' calls; an agent sees nothing of the others. */
+const THREADS = "terminal:mcp-";
+
 const laterInput = z.strictObject({
   thread: z.string(),
 });
@@ -60,7 +63,7 @@ export function createGuests({ account, name }: Actor) {
       text: string,
       signal: AbortSignal,
     ): Promise<{ thread: JournalKey; said: unknown }> {
-      const key: JournalKey = `terminal:${randomUUID()}`;
+      const key: JournalKey = `${THREADS}${randomUUID()}`;
       const heard: string[] = [];
       const view = createAsk({
         key,
@@ -119,7 +122,8 @@ export function createMcpServer(bot: Bot, guests: Guests): Server {
         ErrorCode.InvalidParams,
         `There is no tool ${name}, or its arguments are no JSON.`,
       );
-    const { thread, said } = await guests.ask(bot, commandLine(name, args.data), signal);
+    // With a slash it is a command or a mistake, never prose that a model would take for the operator's.
+    const { thread, said } = await guests.ask(bot, `/${commandLine(name, args.data)}`, signal);
     return resultOf(thread, said);
   });
   server.setRequestHandler(ListResourcesRequestSchema, () => ({
@@ -154,18 +158,18 @@ const RESOURCES: Readonly<Record<string, Readable>> = {
   },
   "watchkeeper://approvals": {
     name: "approvals",
-    description: "What waits for people in the terminal's threads.",
+    description: "What waits for people of the calls of agents.",
     read: async ({ queries }) =>
-      (await queries.openActions("terminal")).map(
-        ({ key, action, tool, args, effect, expiresAt }) => ({
+      (await queries.openActions("terminal"))
+        .filter(({ key }) => key.startsWith(THREADS))
+        .map(({ key, action, tool, args, effect, expiresAt }) => ({
           thread: key,
           action,
           tool,
           args,
           effect,
           expiresAt: new Date(expiresAt).toISOString(),
-        }),
-      ),
+        })),
   },
 };
 
@@ -227,7 +231,7 @@ function waitingText(thread: JournalKey, actions: readonly string[]): string {
 async function resultLater(queries: Queries, given: unknown): Promise<CallToolResult> {
   const { success, data } = laterInput.safeParse(given);
   const key = success ? tryJournalKey(data.thread) : undefined;
-  if (key === undefined || !key.startsWith("terminal:"))
+  if (key === undefined || !key.startsWith(THREADS))
     throw new McpError(ErrorCode.InvalidParams, `${LATER} takes the thread of a call that waited.`);
   const open = (await queries.thread(key))?.openActions ?? [];
   if (open.length > 0) return resultWaiting(key, open);

@@ -5,6 +5,8 @@ import { USE_TOOL_SPEC } from "../core/tool-spec.ts";
 import { argumentNames, toolSpec } from "./input-schema.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
+export const FIND_TOOLS = "find_tools";
+
 /** Of a model's window, which part tools may take before anything is said. */
 const SHARE_OF_WINDOW = 1 / 4;
 /** A server that brings more is searched: its schemas would bury the others'. */
@@ -63,7 +65,7 @@ export function createFindTools(tools: readonly Tool[]): Tool<z.infer<typeof inp
   const counts = [...Map.groupBy(tools, groupOf)].map(([group, own]) => `${group} (${own.length})`);
   const lists = `There are tools for: ${counts.join(", ")}.`;
   return defineTool({
-    name: "find_tools",
+    name: FIND_TOOLS,
     summary: "finds tools that are not described to the model",
     description: `Finds more tools, with their arguments, by what they do. ${USE_TOOL_SPEC.name} calls them. ${lists}`,
     input,

@@ -1,7 +1,9 @@
 import { BotError } from "../core/errors.ts";
+import { USE_TOOL } from "../core/tool-spec.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { changes } from "./changes/integration.ts";
 import { docker } from "./docker/integration.ts";
+import { FIND_TOOLS } from "./find-tools.ts";
 import { github } from "./github/integration.ts";
 import { gitlab } from "./gitlab/integration.ts";
 import { grafana } from "./grafana/integration.ts";
@@ -116,7 +118,7 @@ export async function createTools(
 ): Promise<readonly Tool[]> {
   const available = (await prepare(values, parts)).filter((each) => each.unavailable === undefined);
   const tools = (await Promise.all(available.map(async ({ tools: of }) => of()))).flat();
-  const names = new Set<string>();
+  const names = new Set<string>([USE_TOOL, FIND_TOOLS]);
   for (const { name } of tools) {
     if (names.has(name)) throw new BotError("CONFIG_INVALID", `Two tools are called ${name}.`);
     names.add(name);

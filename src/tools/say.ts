@@ -12,7 +12,7 @@ type Part = { word: string } | { argument: string };
 
 /** Begin commands of the program's own, or words that people say to it. */
 const TAKEN = new Set(
-  "run stop help tools cost approvals approve deny settle edit cancel answer incidents incident model yes no ok".split(
+  "run stop help tools cost approvals approve deny settle edit cancel undo answer mcp incidents incident model yes no ok".split(
     " ",
   ),
 );

@@ -130,6 +130,21 @@ export function createConnection(options: ConnectionOptions) {
   };
 }
 
+/** A server may ask for what it is not offered so often after each request of ours; one that goes on only keeps us busy. */
+const MAX_REPLIES = 100;
+
+function limitReplies(transport: Transport, over: (why: BotError) => void): Transport {
+  const send = transport.send.bind(transport);
+  let replies = 0;
+  transport.send = async (message, options) => {
+    replies = "method" in message ? 0 : replies + 1;
+    if (replies <= MAX_REPLIES) return send(message, options);
+    over(new BotError("CONNECTION_FAILED", `it asked for more than ${MAX_REPLIES} things unasked`));
+    await transport.close();
+  };
+  return transport;
+}
+
 async function connect({ name, open, stopped }: ConnectionOptions): Promise<Live> {
   const [{ Client }, { noValidator }] = await Promise.all([
     import("@modelcontextprotocol/sdk/client/index.js"),
@@ -145,7 +160,7 @@ async function connect({ name, open, stopped }: ConnectionOptions): Promise<Live
     live.ended ??= why;
   };
   return within(CONNECT_MS, stopped, async (signal) => {
-    const transport = await open(signal, over);
+    const transport = limitReplies(await open(signal, over), over);
     try {
       await untilAborted(client.connect(transport, { signal, timeout: CONNECT_MS }), signal);
     } catch (error) {

@@ -16,20 +16,16 @@ const MAX_BYTES = 32 * 1024;
 const MAX_NODES = 3_000;
 const MAX_LEVELS = 24;
 
-/** What names a schema or says how it is used here: in a tree of its own it only disturbs. `internal` is our own word. */
-const LEFT_OUT = new Set([
-  "$schema",
-  "$id",
-  "$anchor",
-  "$dynamicAnchor",
-  "$dynamicRef",
-  "$comment",
-  "$defs",
-  "definitions",
-  "internal",
-  "env",
-  "yaml",
-]);
+/**
+ * What names a schema or says how it is used here: in a tree of its own it only disturbs, and `$async` would have ajv answer with a
+ * promise. `internal` is our own word. `uniqueItems` takes time by the square of the items.
+ */
+const LEFT_OUT = new Set(["definitions", "internal", "env", "yaml", "uniqueItems"]);
+
+function isLeftOut(key: string): boolean {
+  return key.startsWith("$") || LEFT_OUT.has(key);
+}
+
 /** In these, keys are names of arguments and values are schemas. */
 const BY_NAME = new Set(["properties", "patternProperties", "dependentSchemas"]);
 /** In these, nothing is a schema. */
@@ -58,7 +54,7 @@ function plainSchema(written: JsonObject): JsonObject {
       const beside = plain(rest, open, level + 1);
       return isJsonObject(meant) && isJsonObject(beside) ? { ...meant, ...beside } : meant;
     }
-    const kept = Object.entries(rest).filter(([key]) => !LEFT_OUT.has(key));
+    const kept = Object.entries(rest).filter(([key]) => !isLeftOut(key));
     return Object.fromEntries(
       kept.map(([key, inner]) => {
         if (VALUES.has(key)) return [key, inner];

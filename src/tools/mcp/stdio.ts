@@ -64,7 +64,8 @@ export function createStdioTransport(
     },
     async send(message: JSONRPCMessage) {
       if (isOver) throw new BotError("CONNECTION_FAILED", "the program has ended");
-      messages = 0;
+      // Answers to what it asks are no reason for it to go on.
+      if ("method" in message) messages = 0;
       await new Promise<void>((resolve, reject) => {
         program.input.write(serializeMessage(message), (error) => {
           if (error) reject(new BotError("ABORTED", messageOf(error), { cause: error }));

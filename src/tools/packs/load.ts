@@ -2,7 +2,9 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../core/errors.ts";
 import { pathText } from "../../core/zod-issues.ts";
+import { USE_TOOL } from "../../core/tool-spec.ts";
 import { readTextFile, readYaml } from "../../core/yaml-file.ts";
+import { FIND_TOOLS } from "../find-tools.ts";
 import { argumentNames } from "../input-schema.ts";
 import { ambiguities } from "../say.ts";
 import type { Tool } from "../tool.ts";
@@ -15,6 +17,9 @@ import { requestsIn, variablesIn } from "./work.ts";
 /** Packs from folders: read, checked for themselves, then beside each other and the program's own tools. */
 
 const MAX_FILES = 100;
+
+/** Models find and call others by them. */
+const RESERVED: ReadonlySet<string> = new Set([USE_TOOL, FIND_TOOLS]);
 
 export interface Pack {
   /** As people know it, such as `packs/shop.yaml`. */
@@ -52,14 +57,23 @@ export async function listPacks(
         problems.push(`${folder}: has more than ${MAX_FILES} packs; the others are not read`);
       for (const name of packs.slice(0, MAX_FILES)) {
         const path = join(folder, name);
-        const { mtimeMs, size, ino, mode: bits } = await stat(path);
-        files.push({ name: path, path, stamp: `${mtimeMs} ${size} ${ino} ${bits}` });
+        files.push({ name: path, path, stamp: await stampOf(path) });
       }
     } catch (error) {
       problems.push(`${folder}: it cannot be read (${codeOf(error) ?? "no code"})`);
     }
   }
   return files;
+}
+
+/** What cannot be looked at is told when it is read, and hides no other pack. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { mtimeMs, size, ino, mode } = await stat(path);
+    return `${mtimeMs} ${size} ${ino} ${mode}`;
+  } catch (error) {
+    return codeOf(error) ?? "no code";
+  }
 }
 
 /** The pack in a file, or undefined with every mistake in it. */
@@ -122,7 +136,7 @@ export function mistakesBeside(pack: Pack, others: readonly Tool[]): string[] {
     const target = pack.tools.find((each) => each.tool.name === source.undo?.tool)?.source;
     const undo = undoProblem(source, argumentsOf, target);
     return [
-      ...(others.some((each) => each.name === name)
+      ...(RESERVED.has(name) || others.some((each) => each.name === name)
         ? [`${at([])}: tools.${name}: there is a tool of this name already; choose another`]
         : []),
       ...(undo === undefined ? [] : [`${at(["undo"])}: tools.${name}.undo: ${undo}`]),

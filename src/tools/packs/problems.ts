@@ -106,6 +106,22 @@ function* workProblems(
   }
   for (const [at, item] of rest.entries())
     yield* problem(["run", at + 1], templateProblem(item, known));
+  const script = scriptIn([program, ...rest]);
+  if (script !== undefined && holesIn(script.text).length > 0)
+    yield [
+      ["run", script.at],
+      'would read the value as a part of the program; hand it over as an item of its own, such as [sh, -c, \'ls -- "$1"\', sh, "{{name}}"]',
+    ];
+}
+
+const INTERPRETER = /(?:^|\/)(?:(?:ba|da|z|k|a)?sh|busybox|python[\d.]*|perl|ruby|node|php)$/;
+
+/** The text that an interpreter takes for a program: what follows its `-c` or `-e`. */
+function scriptIn(argv: readonly string[]): { text: string; at: number } | undefined {
+  const from = argv.findIndex((item) => INTERPRETER.test(item));
+  const option = argv.findIndex((item, at) => at > from && /^-[a-z]*[ce]$/i.test(item));
+  const text = from === -1 || option === -1 ? undefined : argv[option + 1];
+  return text === undefined ? undefined : { text, at: option + 1 };
 }
 
 /** Texts with holes, for people and locks. */

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import * as z from "zod";
 import type { JsonObject, Preview } from "../../core/entry.ts";
-import { BotError } from "../../core/errors.ts";
+import { BotError, messageOf } from "../../core/errors.ts";
 import type { ReverseCall } from "../../core/tool-call.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { isJsonObject } from "../../core/json.ts";
@@ -88,7 +88,17 @@ function outputOf(pack: PackTool, answer: Answer, values: Values): ToolOutput {
   const { failure, text } = answer;
   if (failure !== undefined) return { text: `${failure}\n${text}`.trimEnd(), failed: true };
   const undo = reverseOf(pack, values);
-  return { text: shownAnswer(answer, pack.pick, values) || "Done.", ...(undo && { undo }) };
+  return { text: pickedOf(pack, answer, values) || "Done.", ...(undo && { undo }) };
+}
+
+/** What is done stays done when its answer has another form than was thought. */
+function pickedOf({ pick, effect }: PackTool, answer: Answer, values: Values): string {
+  try {
+    return shownAnswer(answer, pick, values);
+  } catch (error) {
+    if (effect === "read") throw error;
+    return `Done. Its answer has another form than its pack expects: ${messageOf(error)}`;
+  }
 }
 
 /** The call that takes it back, as long as there is what this one leaves. */

@@ -122,7 +122,8 @@ async function askServer(
   }
   const isFine = status >= 200 && status < 300;
   const where = stuck === undefined ? "" : ` (${stuck})`;
-  const cut = isWhole ? undefined : `an answer of more than ${MAX_BYTES / 1024} KiB`;
+  // What was changed stays changed, however much is said about it.
+  const cut = isWhole || acts ? undefined : `an answer of more than ${MAX_BYTES / 1024} KiB`;
   return answerOf(text, isFine ? cut : `HTTP ${status}${where}`, ctx.encoder);
 }
 

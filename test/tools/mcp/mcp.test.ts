@@ -35,6 +35,7 @@ const ODD = [
   "drift",
   "loop",
   "doubling",
+  "promise",
   "long",
   "list",
   "host",
@@ -153,6 +154,7 @@ describe("a server that is a program", () => {
     await expect(run("played_say", { times: "many", word: 1 })).rejects.toThrow(
       /did you mean words[^]*times/,
     );
+    await expect(run("played_promise", { n: "many" })).rejects.toThrow("n");
     expect(warnings.join("\n")).toMatch(
       /doubling cannot be offered: its schema has more than 3000 parts/,
     );
@@ -191,7 +193,7 @@ describe("a server that is a program", () => {
   test("status tells what it costs, what its hints say otherwise, and what is off", async () => {
     const { run } = shared;
     const { text } = await run("mcp_status");
-    expect(text).toMatch(/^played: played 1.0.0 answers; \d+ of 19 tools on, about \d+ tokens/);
+    expect(text).toMatch(/^played: played 1.0.0 answers; \d+ of 21 tools on, about \d+ tokens/);
     expect(text).toContain("wipe: the server says read, the configuration write");
   });
 
@@ -218,6 +220,7 @@ describe("a server that is a program", () => {
     ],
     ["floods", "flood", "error", /more than 8 MiB in one message/],
     ["answers with too much", "huge", "error", /more than 8 MiB in one message/],
+    ["asks back for ever", "nag", "error", /asked for more than 100 things/],
     ["answers no result", "junk", "error", /longer than 2 s/],
   ])(
     "that %s costs this call, and the next one works",

@@ -1,4 +1,4 @@
-import { chmod, readFile, rm } from "node:fs/promises";
+import { chmod, readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openPacks } from "../../../src/tools/packs/folder.ts";
@@ -53,6 +53,15 @@ describe("mistakes name file, line, column and what to write", () => {
       3,
       "NOT_SET is not set",
     ],
+    [
+      tool("args: { q: string }\nrun: [env, sh, -ec, 'ls {{q}}']"),
+      6,
+      25,
+      "as a part of the program",
+    ],
+    [tool("run: [ls]").replace("shop_queue", "use_tool"), 2, 3, "a tool of this name already"],
+    [tool("run: [ls]\nsay: [undo everything]"), 6, 11, "begins a command of the program's own"],
+    [tool("run: [ls]\nsay: [mcp everything]"), 6, 11, "begins a command of the program's own"],
     [tool("http: { base: NOT_SET, get: / }"), 2, 3, "NOT_SET holds no http"],
     [
       tool("http: { get: https://x.example/ }\npick: depth < 100"),
@@ -279,6 +288,22 @@ describe("a change", () => {
     );
   });
 
+  test("what is done stays done, however much is answered and in whatever form", async () => {
+    for (const answer of [`"${"x".repeat(300_000)}"`, '{"a":1}']) {
+      const server = await listening((_, response) => response.end(answer));
+      const { call } = await use(
+        tool(`http: { post: "${server.origin}/" }\npick: "length(a)"`).replace(
+          "effect: read",
+          "effect: write",
+        ),
+      );
+      expect(await call("shop_queue", {})).toMatchObject({
+        outcome: "ok",
+        text: expect.stringContaining("Done."),
+      });
+    }
+  });
+
   test("a proxy that lost its server leaves it unknown, an answer that says no does not", async () => {
     for (const [status, outcome] of [
       [502, "unknown"],
@@ -358,6 +383,13 @@ describe("phrases", () => {
     await packs.refresh([]);
     expect(packs.problems).toEqual([]);
   });
+});
+
+test("a file that cannot be read hides no other", async () => {
+  await symlink("/nowhere", join(folder, "a.yaml"));
+  const packs = await open(tool("run: [ls]"));
+  expect(packs.tools).toHaveLength(1);
+  expect(packs.problems).toEqual([expect.stringContaining("a.yaml: there is no such file")]);
 });
 
 test("a folder is read again: what broke stays what it was, what is gone is gone", async () => {
