@@ -1,7 +1,12 @@
 import { defineConfig } from "vitest/config";
 
-/** Rooms whose tests leave no connection behind: their files share a process, which saves loading the same modules for each. */
-const QUIET = [
+const testsOf = (...rooms: string[]) => rooms.map((room) => `test/${room}/**/*.test.ts`);
+
+/**
+ * Rooms whose tests leave nothing behind in their process: their files share some, which saves loading the same modules for each.
+ * Those that connect to servers of their own stay apart from those that count every connection of the process.
+ */
+const QUIET = testsOf(
   "agent",
   "approvals",
   "commands",
@@ -12,7 +17,8 @@ const QUIET = [
   "skills",
   "thread",
   "tools",
-].map((room) => `test/${room}/**/*.test.ts`);
+);
+const BUSY = testsOf("charts", "docs", "models", "net", "protocol", "trials", "wakeups", "worker");
 
 export default defineConfig({
   test: {
@@ -25,8 +31,12 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 45_000, interval: 10 } },
     projects: [
-      { extends: true, test: { name: "alone", include: ["test/**/*.test.ts"], exclude: QUIET } },
-      { extends: true, test: { name: "together", include: QUIET, isolate: false } },
+      {
+        extends: true,
+        test: { name: "alone", include: testsOf("**"), exclude: [...QUIET, ...BUSY] },
+      },
+      { extends: true, test: { name: "quiet", include: QUIET, isolate: false } },
+      { extends: true, test: { name: "busy", include: BUSY, isolate: false } },
     ],
   },
 });
