@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shortened } from "./text.ts";
 
 /** What tools find, as data: cards, checks, incidents and scripts use it without reading the text. */
 
@@ -78,7 +79,7 @@ function cleaner(safe: (text: string) => string) {
   return (text: string) => {
     // A reason without its message leaves its colon.
     const line = safe(text).replaceAll(/\s+/g, " ").replace(/:? *$/, "").trim();
-    return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;
+    return shortened(line, MAX_TEXT);
   };
 }
 

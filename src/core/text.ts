@@ -36,9 +36,25 @@ export function headOf(text: string, maxLength: number): string {
   return head.slice(0, maxLength - word);
 }
 
+/** The first `maxLength` characters, and `…` where there are more. */
+export function shortened(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
+}
+
+/** The same line several times in a row once, as `line (×3)`. */
+export function folded(lines: readonly string[]): string[] {
+  const rows: { line: string; count: number }[] = [];
+  for (const line of lines) {
+    const last = rows.at(-1);
+    if (last?.line === line) last.count += 1;
+    else rows.push({ line, count: 1 });
+  }
+  return rows.map(({ line, count }) => (count === 1 ? line : `${line} (×${count})`));
+}
+
 /** What somebody wrote, in quotes and cut at 40 characters: for a message about it. */
 export function inQuotes(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+  return JSON.stringify(shortened(text, 40));
 }
 
 /** `1 incident`, `3 incidents` */
@@ -54,6 +70,11 @@ export function formatBytes(bytes: number): string {
 }
 
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** `40 %` of the whole; `–` of nothing. */
+export function percent(part: number, whole = 1): string {
+  return whole === 0 ? "–" : `${Math.round((part / whole) * 100)} %`;
+}
 
 /** Without line breaks, and no more than one space at a time. */
 export function oneLine(text: string): string {

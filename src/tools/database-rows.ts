@@ -1,3 +1,5 @@
+import { oneLine, shortened } from "../core/text.ts";
+
 /** What databases answer, as people and models read it. */
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -18,8 +20,7 @@ export function text(value: unknown): string {
 
 /** A statement as a row shows it. */
 export function oneStatement(value: unknown, most = 120): string {
-  const line = text(value).replaceAll(/\s+/g, " ").trim();
-  return line.length > most ? `${line.slice(0, most)}…` : line;
+  return shortened(oneLine(text(value)), most);
 }
 
 /** `12 idle of shop, 3 active of shop` */

@@ -1,11 +1,14 @@
 /** Reading answers of systems by hand, where a schema would hold up the event loop or say too much about what is not used. */
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
+/** An object of an answer. */
+export type Item = Record<string, unknown>;
+
+export function isRecord(value: unknown): value is Item {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The objects of a list; what is none is left out. */
-export function recordsOf(value: unknown): Record<string, unknown>[] {
+export function recordsOf(value: unknown): Item[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 

@@ -1,3 +1,4 @@
+import { folded, shortened } from "../core/text.ts";
 import type { Encoder } from "../security/encoder.ts";
 import { cleanText } from "../security/sanitize.ts";
 
@@ -6,7 +7,7 @@ import { cleanText } from "../security/sanitize.ts";
 export interface LogTail {
   /** The lines that say that they are errors, each once, the last ones. */
   errors: string[];
-  /** What stood before and around the last of them; without any the end. The same line in a row once, with ×N. */
+  /** What stood before and around the last of them; without any the end. The same line in a row once, with (×N). */
   lines: string[];
 }
 
@@ -44,22 +45,11 @@ export async function tailOf(log: string, encoder: Encoder): Promise<LogTail> {
   const errors = telling.length > 0 ? telling : like.map((line) => line.replace(MARKED_ERROR, ""));
   const kept = errors.filter((line) => !EMPTY_WORDS.test(line));
   return {
-    errors: [...new Set(kept.length > 0 ? kept : said)].slice(-MAX_ERRORS).map(shorten),
-    lines: folded(lines.slice(start, stop)).map(shorten),
+    errors: [...new Set(kept.length > 0 ? kept : said)].slice(-MAX_ERRORS).map(short),
+    lines: folded(lines.slice(start, stop).map(short)),
   };
 }
 
-/** The same line in a row once. */
-function folded(lines: readonly string[]): string[] {
-  const rows: { line: string; count: number }[] = [];
-  for (const line of lines) {
-    const last = rows.at(-1);
-    if (last?.line === line) last.count += 1;
-    else rows.push({ line, count: 1 });
-  }
-  return rows.map(({ line, count }) => (count === 1 ? line : `${line} ×${count}`));
-}
-
-function shorten(line: string): string {
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()}…` : line;
+function short(line: string): string {
+  return shortened(line, MAX_LINE);
 }

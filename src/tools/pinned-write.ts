@@ -1,9 +1,11 @@
+import type { Item } from "./decode.ts";
 import * as z from "zod";
 import type { Preview } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput, type Verdict } from "./tool.ts";
 import { orRefused } from "./refusal.ts";
 import type { Rest } from "./rest.ts";
+import { nowOf } from "./since.ts";
 import type { Endpoint } from "./http.ts";
 
 /** Writes to things of a service: each to the thing as it was when the call was pinned, or not at all. */
@@ -14,8 +16,6 @@ const beforeField = z
   .optional()
   .meta({ internal: true });
 export type Before = Record<string, string | number>;
-
-type Item = Record<string, unknown>;
 
 /** The arguments that say where, of which a service has one. */
 interface Places {
@@ -93,7 +93,7 @@ export function defineWrite<P, S extends z.ZodRawShape>(
     const at = service.place(given);
     const rest = service.rest(at, ctx);
     const item = await write.find(given, at, rest);
-    return { at, rest, ctx, item, now: ctx.asker?.startedAt ?? Date.now() };
+    return { at, rest, ctx, item, now: nowOf(ctx) };
   }
 
   /** @throws BotError PRECHECK_FAILED */

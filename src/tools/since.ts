@@ -9,9 +9,14 @@ export const sinceArgument = z
   .max(40)
   .describe("15m, 2h, 1d or a time such as 14:05 or 2026-11-23T01:30Z");
 
+/** When the call was started, or now, ms since 1970. */
+export function nowOf({ asker }: ToolContext): number {
+  return asker?.startedAt ?? Date.now();
+}
+
 /** When and where the call is made. */
-export async function hereOf({ asker }: ToolContext): Promise<Here> {
-  return { zone: (await asker?.timezone()) ?? "UTC", now: asker?.startedAt ?? Date.now() };
+export async function hereOf(ctx: ToolContext): Promise<Here> {
+  return { zone: (await ctx.asker?.timezone()) ?? "UTC", now: nowOf(ctx) };
 }
 
 /** From when on, ms since 1970. @throws BotError INPUT_INVALID for what is no time */

@@ -4,6 +4,7 @@ import { nearest } from "../../core/nearest.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { clip, severityOf } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
+import { nowOf } from "../since.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 import {
   type Alert,
@@ -47,9 +48,10 @@ export function createAlerts(instances: Instances) {
 function report(
   alerts: readonly Alert[],
   silences: readonly Silence[],
-  { asker, encoder }: ToolContext,
+  ctx: ToolContext,
 ): ToolOutput {
-  const now = asker?.startedAt ?? Date.now();
+  const { encoder } = ctx;
+  const now = nowOf(ctx);
   const silenced = alerts.filter(({ silencedBy }) => silencedBy.length > 0);
   const inhibited = alerts.filter(
     ({ silencedBy, inhibitedBy }) => silencedBy.length === 0 && inhibitedBy.length > 0,

@@ -3,6 +3,7 @@ import type { Encoder } from "../../security/encoder.ts";
 import { clip } from "../labels.ts";
 import { formatMoment } from "../moment.ts";
 import { orRefused } from "../refusal.ts";
+import { nowOf } from "../since.ts";
 import { defineTool } from "../tool.ts";
 import { createAlertmanager, type Silence, TOOL_TIMEOUT_MS } from "./api.ts";
 import { type Instances } from "./fields.ts";
@@ -24,7 +25,7 @@ export function createSilences(instances: Instances) {
     timeoutMs: TOOL_TIMEOUT_MS,
     run: ({ instance }, ctx) =>
       orRefused(async () => {
-        const now = ctx.asker?.startedAt ?? Date.now();
+        const now = nowOf(ctx);
         const server = createAlertmanager(ctx, instanceOf({ instance }, instances));
         const [silences, alerts] = await Promise.all([server.silences(), server.alerts([])]);
         const hidden = (id: string) =>

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
-import { formatBytes, oneLine } from "../../core/text.ts";
+import { formatBytes, oneLine, shortened } from "../../core/text.ts";
 import { textOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { orRefused } from "../refusal.ts";
@@ -100,7 +100,7 @@ async function lastWords(engine: Engine, one: Container, gaps: Gap[]): Promise<s
     .map(oneLine)
     .filter((line) => line !== "");
   const telling = lines.findLast((line) => LIKE_ERROR.test(line)) ?? lines.at(-1) ?? "";
-  return telling.length > MAX_LINE ? `${telling.slice(0, MAX_LINE).toWellFormed()}…` : telling;
+  return shortened(telling, MAX_LINE);
 }
 
 interface Cause {

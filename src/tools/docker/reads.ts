@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Gap } from "../../core/finding.ts";
 import { formatUtc } from "../../core/instant.ts";
-import { counted, formatBytes, oneLine } from "../../core/text.ts";
+import { counted, formatBytes, oneLine, percent, shortened } from "../../core/text.ts";
 import { recordsOf, textOf, textsOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { searchLines } from "../line-search.ts";
@@ -217,8 +217,7 @@ function folded(lines: readonly string[]): string[] {
     rows.set(text, { count: (known?.count ?? 0) + 1, first: known?.first ?? time, last: time });
   }
   return [...rows].map(([text, { count, first, last }]) => {
-    const short = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE).toWellFormed()}…` : text;
-    return `${last} ${short}${count > 1 ? ` (×${count} since ${first})` : ""}`.trim();
+    return `${last} ${shortened(text, MAX_LINE)}${count > 1 ? ` (×${count} since ${first})` : ""}`.trim();
   });
 }
 
@@ -288,8 +287,7 @@ async function useOf(engine: Engine, id: string, readingMs: number) {
     partOf(memory, "stats")["inactive_file"] ?? partOf(memory, "stats")["cache"] ?? 0,
   );
   const used = Math.max(0, Number(memory["usage"] ?? 0) - cache);
-  const share =
-    limit > 0 ? ` (${Math.round((100 * used) / limit)} % of ${formatBytes(limit)})` : "";
+  const share = limit > 0 ? ` (${percent(used, limit)} of ${formatBytes(limit)})` : "";
   const processes = Number(partOf(now, "pids_stats")["current"] ?? 0);
   const throttled = Number(partOf(now, "cpu_stats", "throttling_data")["throttled_periods"] ?? 0);
   const words = `CPU ${cpu.toFixed(1)} %, memory ${formatBytes(used)}${share}, ${processes} processes${throttled > 0 ? `, CPU throttled in ${throttled} periods` : ""}`;

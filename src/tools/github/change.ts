@@ -1,15 +1,14 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { counted, oneLine } from "../../core/text.ts";
-import { isRecord, recordsOf, textOf } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import type { Rest } from "../rest.ts";
+import { nowOf } from "../since.ts";
 import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 import { type Forge, loginOf, repositoryArgument, shaOf } from "./forge.ts";
 import { agoText, quoted } from "../answer-words.ts";
-
-type Item = Record<string, unknown>;
 
 const MAX_FILES = 25;
 const MAX_MESSAGE = 800;
@@ -54,7 +53,7 @@ async function pullText(
     rest.pages(`${path}/pulls/${number}/files`, { per_page: 100 }, { max: 300 }),
     rest.pages(`${path}/pulls/${number}/reviews`, { per_page: 100 }, { max: 100 }),
   ]);
-  const now = ctx.asker?.startedAt ?? Date.now();
+  const now = nowOf(ctx);
   const approvers = reviews.items
     .filter(({ state }) => state === "APPROVED")
     .map(({ user }) => loginOf(user) ?? "somebody");
@@ -87,7 +86,7 @@ async function commitText(
   const commit = await rest.find(`${path}/commits/${sha}`);
   if (commit === undefined) throw noSuch(`commit ${sha}`);
   const pulls = recordsOf(await rest.get(`${path}/commits/${sha}/pulls`));
-  const now = ctx.asker?.startedAt ?? Date.now();
+  const now = nowOf(ctx);
   const inner = isRecord(commit["commit"]) ? commit["commit"] : {};
   const committer = isRecord(inner["committer"]) ? inner["committer"] : {};
   const author = isRecord(inner["author"]) ? textOf(inner["author"]["name"]) : "";

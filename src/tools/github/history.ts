@@ -1,7 +1,7 @@
 import type { Finding, Gap } from "../../core/finding.ts";
 import { counted } from "../../core/text.ts";
 import type { Change, Window } from "../change.ts";
-import { isRecord, textOf } from "../decode.ts";
+import { isRecord, type Item, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { readOr, type Rest } from "../rest.ts";
 import { iso, quoted, time } from "../answer-words.ts";
@@ -9,8 +9,6 @@ import type { ToolContext } from "../tool.ts";
 import { loginOf, type Repository, shaOf } from "./forge.ts";
 
 /** What happened in a repository in a time: commits, merges, releases, deployments and workflow runs. */
-
-type Item = Record<string, unknown>;
 
 const MAX = 300;
 const PAGE = 100;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
-import { isRecord, textOf } from "../decode.ts";
+import { isRecord, type Item, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import type { Rest } from "../rest.ts";
 import type { Tool } from "../tool.ts";
@@ -8,8 +8,6 @@ import { noSuch } from "./change.ts";
 import { type Forge, loginOf, type Repository, serviceOf, shaOf } from "./forge.ts";
 import { agoText, iso, quoted, time } from "../answer-words.ts";
 import { CLOCK_MS, defineWrite, gone, refused } from "../pinned-write.ts";
-
-type Item = Record<string, unknown>;
 
 const numberField = z.int().min(1);
 

@@ -2,17 +2,16 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import type { Finding, Gap } from "../../core/finding.ts";
 import { counted, formatBytes } from "../../core/text.ts";
-import { recordsOf, textOf } from "../decode.ts";
+import { type Item, recordsOf, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { tailOf } from "../log-tail.ts";
 import { orRefused } from "../refusal.ts";
 import { readOr, type Rest } from "../rest.ts";
+import { nowOf } from "../since.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { type Forge, loginOf, type Repository, repositoryArgument, shaOf } from "./forge.ts";
 import { noSuch } from "./change.ts";
 import { agoText, quoted } from "../answer-words.ts";
-
-type Item = Record<string, unknown>;
 
 const MAX_LOG = 16 * 1024 * 1024;
 /** Jobs whose logs are fetched: those of a matrix fail alike. */
@@ -87,12 +86,12 @@ export async function runIn(rest: Rest, { path }: Repository, run?: number): Pro
 
 /** `run 123 of CI on main (abc1234), attempt 2, "Faster" by ana: failure, 2026-11-23 01:30:05 UTC (4 min ago)` */
 export function runText(run: Item, ctx: ToolContext): string {
-  const { encoder, asker } = ctx;
+  const { encoder } = ctx;
   const outcome = textOf(run["conclusion"]) || textOf(run["status"]);
   const attempt = Number(run["run_attempt"]) > 1 ? `, attempt ${String(run["run_attempt"])}` : "";
   const what = `run ${String(run["id"])} of ${clip(textOf(run["name"]), 60, encoder)} on ${clip(textOf(run["head_branch"]), 60, encoder)} (${shaOf(run["head_sha"])})${attempt}`;
   const who = `${quoted(run["display_title"], encoder)} by ${loginOf(run["actor"]) ?? "somebody"}`;
-  const when = agoText(run["updated_at"], asker?.startedAt ?? Date.now());
+  const when = agoText(run["updated_at"], nowOf(ctx));
   return `${what}, ${who}: ${outcome}, ${when}`;
 }
 

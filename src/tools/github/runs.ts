@@ -1,13 +1,11 @@
 import * as z from "zod";
-import { textOf } from "../decode.ts";
+import { type Item, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import type { Tool } from "../tool.ts";
 import { type Forge, type Repository, serviceOf, shaOf } from "./forge.ts";
 import { agoText, quoted } from "../answer-words.ts";
 import { runField, runIn, runText } from "./job-log.ts";
 import { type Before, defineWrite, gone, refused, type Step } from "../pinned-write.ts";
-
-type Item = Record<string, unknown>;
 
 const before = (run: Item): Before => ({
   sha: textOf(run["head_sha"]),

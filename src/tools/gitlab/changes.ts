@@ -3,14 +3,12 @@ import type { Finding } from "../../core/finding.ts";
 import { iso, quoted, time } from "../answer-words.ts";
 import type { Change, ChangeSource, Window } from "../change.ts";
 import { aroundFields, changesAround, lookAtEach, type Seen } from "../changes-around.ts";
-import { isRecord, textOf } from "../decode.ts";
+import { isRecord, type Item, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import { readOr } from "../rest.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { type Project, type Projects, userOf } from "./projects.ts";
-
-type Item = Record<string, unknown>;
 
 const MAX = 200;
 

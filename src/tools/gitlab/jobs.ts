@@ -2,7 +2,7 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
 import { agoText, time } from "../answer-words.ts";
-import { isRecord, textOf } from "../decode.ts";
+import { isRecord, type Item, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { tailOf } from "../log-tail.ts";
 import { CLOCK_MS, defineWrite, gone, refused, type Service } from "../pinned-write.ts";
@@ -10,8 +10,6 @@ import { orRefused } from "../refusal.ts";
 import { readOr, type Rest } from "../rest.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { type Project, type Projects, userOf } from "./projects.ts";
-
-type Item = Record<string, unknown>;
 
 const MAX_TRACE = 16 * 1024 * 1024;
 const MAX_JOBS = 2;

@@ -4,7 +4,7 @@ import { readPast } from "../../core/past.ts";
 import { counted } from "../../core/text.ts";
 import { quoted } from "../answer-words.ts";
 import type { ChangeSource } from "../change.ts";
-import { isRecord, recordsOf, textOf, textsOf } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf, textsOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { formatMoment } from "../moment.ts";
@@ -15,8 +15,6 @@ import { hereOf, sinceArgument } from "../since.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { boardIn, type Instances, serviceOf } from "./boards.ts";
 import { boardField } from "./reads.ts";
-
-type Item = Record<string, unknown>;
 
 const MAX_ROWS = 30;
 const MAX = 100;

@@ -1,5 +1,5 @@
 import { BotError } from "../../core/errors.ts";
-import { isRecord, recordsOf, textOf, textsOf } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf, textsOf } from "../decode.ts";
 import type { Endpoint } from "../http.ts";
 import { instanceArgument, instanceOf, ONLY } from "../instances.ts";
 import type { Service } from "../pinned-write.ts";
@@ -7,7 +7,6 @@ import { createRest, type Rest } from "../rest.ts";
 
 /** Grafana's HTTP API: https://grafana.com/docs/grafana/latest/developers/http_api/ */
 
-type Item = Record<string, unknown>;
 export type Instances = Readonly<Record<string, Endpoint>>;
 
 export function serviceOf(endpoints: Instances): Service<string> {

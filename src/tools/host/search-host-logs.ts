@@ -10,6 +10,7 @@ import { readServer } from "../logs/read-server.ts";
 import { type Report, report } from "../logs/report.ts";
 import { createThread } from "../logs/thread.ts";
 import { Refusal, orRefused } from "../refusal.ts";
+import { nowOf } from "../since.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { hostArgument } from "./host-argument.ts";
 import { openInside, realInside, namesOf } from "./log-folder.ts";
@@ -66,7 +67,7 @@ export function createSearchHostLogs({ roots }: { roots: readonly string[] }): T
     },
     run: (given, ctx) =>
       orRefused(async () => {
-        const now = ctx.asker?.startedAt ?? Date.now();
+        const now = nowOf(ctx);
         const times = await timesOf(given, ctx, now);
         const { pattern, lines } = given;
         const thread = createThread({ pattern, lines, withoutSecrets: false, now }, ctx);

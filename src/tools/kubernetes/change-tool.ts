@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Effect, JsonObject, Preview } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
 import type { ReverseCall } from "../../core/tool-call.ts";
+import { nowOf } from "../since.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput, type Verdict } from "../tool.ts";
 import type { Api, Place, Write } from "./client.ts";
 import { apiFor, changedBy, type Clusters, endpointsOf, inputOf } from "./cluster-tool.ts";
@@ -89,7 +90,7 @@ export function defineChange<S extends z.ZodRawShape>(
   async function begin(given: I, ctx: ToolContext, actAs?: string): Promise<Step<I>> {
     const api = apiFor(clusters, given, ctx, actAs);
     const workload = await change.find(given, api);
-    return { input: given, workload, api, now: ctx.asker?.startedAt ?? Date.now() };
+    return { input: given, workload, api, now: nowOf(ctx) };
   }
 
   async function checkSame(step: Step<I>): Promise<void> {

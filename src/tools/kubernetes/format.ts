@@ -1,5 +1,6 @@
 import { showDuration } from "../../core/instant.ts";
-import { oneLine } from "../../core/text.ts";
+import { alignedRows } from "../columns.ts";
+import { oneLine, shortened } from "../../core/text.ts";
 
 /** How rows of Kubernetes' tools are written. */
 
@@ -7,22 +8,11 @@ const MAX_CELL = 200;
 
 /** Text of the cluster in a row: on one line, cut. */
 export function cell(text: string, maxLength = MAX_CELL): string {
-  const line = oneLine(text);
-  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
+  return shortened(oneLine(text), maxLength);
 }
 
-/** Columns as wide as their widest cell. */
 export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [head, ...rows].map((row) => row.map((text) => cell(text)));
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return cells
-    .map((row) =>
-      row
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return alignedRows([head, ...rows].map((row) => row.map((text) => cell(text)))).join("\n");
 }
 
 /** `2026-11-23 01:30:05 (4 min ago)` in UTC; what is no time as it is. */
@@ -46,10 +36,6 @@ export function ago(iso: string, now = Date.now()): string {
 /** `0.25`, `1.5`: cores. */
 export function cores(value: number): string {
   return value < 0.1 ? `${Math.round(value * 1_000)}m` : String(Number(value.toFixed(2)));
-}
-
-export function percent(part: number, whole: number): string {
-  return whole === 0 ? "–" : `${Math.round((part / whole) * 100)} %`;
 }
 
 /** The first `limit` lines, and how many more there are. */

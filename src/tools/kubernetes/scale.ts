@@ -1,9 +1,8 @@
 import * as z from "zod";
-import { counted } from "../../core/text.ts";
+import { counted, percent } from "../../core/text.ts";
 import type { Tool } from "../tool.ts";
 import { defineChange, refused } from "./change-tool.ts";
 import { type Clusters, namespaceArgument } from "./cluster-tool.ts";
-import { percent } from "./format.ts";
 import { builtIn, type Kind } from "./kinds.ts";
 import { nameOf, namespaceOf, numberAt, objectAt } from "./objects.ts";
 import { autoscalerOf, whereOf } from "./surroundings.ts";

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../core/entry.ts";
-import { counted } from "../../core/text.ts";
+import { counted, percent } from "../../core/text.ts";
 import type { Api } from "./client.ts";
-import { percent } from "./format.ts";
 import { builtIn } from "./kinds.ts";
 import {
   controllerOf,

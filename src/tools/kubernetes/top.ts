@@ -1,11 +1,11 @@
 import * as z from "zod";
 import type { JsonObject } from "../../core/entry.ts";
 import type { Gap } from "../../core/finding.ts";
-import { formatBytes } from "../../core/text.ts";
+import { formatBytes, percent } from "../../core/text.ts";
 import type { Tool } from "../tool.ts";
 import type { Api } from "./client.ts";
 import { type Clusters, defineRead, someNamespace } from "./cluster-tool.ts";
-import { cores, moment, percent, tableText } from "./format.ts";
+import { cores, moment, tableText } from "./format.ts";
 import { builtIn, type Kind } from "./kinds.ts";
 import { at, listAt, nameOf, namespaceOf, objectAt, quantity, textAt, textsAt } from "./objects.ts";
 import { podState } from "./pods.ts";

@@ -1,5 +1,6 @@
 import { ANY, createDrain, seen, type Shape } from "./drain.ts";
 import { lineText, type Severity, severityOfLine } from "./line-text.ts";
+import { shortened } from "../../core/text.ts";
 import { MAX_SCANNED, Scanner } from "./scan.ts";
 
 /** Lines one after the other, as bytes, and how they are to be read. */
@@ -258,12 +259,10 @@ function templateOf(shape: Shape, scanner: Scanner): Template {
     const varies = token.varies || (isSame && words[index] === ANY);
     if (!varies || token.to <= begin) continue;
     const value = bytes.toString("utf8", begin, token.to);
-    const short = value.length > MAX_VALUE ? `${value.slice(0, 16).toWellFormed()}…` : value;
+    const short = value.length > MAX_VALUE ? shortened(value, 16) : value;
     text += `${bytes.toString("utf8", at, begin)}‹${short}›`;
     at = token.to;
   }
   text += bytes.toString("utf8", at);
-  const shown = text.trim();
-  const cut = shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN).toWellFormed()}…` : shown;
-  return { service, severity, text: cut, count, first, last };
+  return { service, severity, text: shortened(text.trim(), MAX_SHOWN), count, first, last };
 }

@@ -3,6 +3,7 @@ import type { Gap } from "../../core/finding.ts";
 import { BotError } from "../../core/errors.ts";
 import type { Endpoint } from "../http.ts";
 import { orRefused } from "../refusal.ts";
+import { nowOf } from "../since.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from "../tool.ts";
 import { openElasticsearch } from "./elasticsearch.ts";
 import { logFields, timesOf } from "./fields.ts";
@@ -103,7 +104,7 @@ async function search(
   given: Given,
   ctx: ToolContext,
 ): Promise<ToolOutput> {
-  const now = ctx.asker?.startedAt ?? Date.now();
+  const now = nowOf(ctx);
   const times = await timesOf(given, ctx, now);
   const { query, index, service, pattern, lines, limit } = given;
   const { since, until } = times;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { percent } from "../../core/text.ts";
 import { messageOf } from "../../core/errors.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { number, oneStatement, type Row, text } from "../database-rows.ts";
@@ -75,7 +76,7 @@ async function whyUnseen({ rows }: Session): Promise<{ why: string; help: string
 
 function line(row: Row): string {
   const of = (name: string) => number(row[name]);
-  const time = `${Math.round(100 * of("share"))} % of all time, ${formatElapsed(of("total_ms"))} in ${text(row["calls"])} calls`;
+  const time = `${percent(of("share"))} of all time, ${formatElapsed(of("total_ms"))} in ${text(row["calls"])} calls`;
   const one = `${formatElapsed(of("mean_ms"))} each, at most ${formatElapsed(of("max_ms"))}`;
   const more = [
     `${text(row["examined"])} rows read, ${text(row["sent"])} sent`,

@@ -1,10 +1,10 @@
 import { compile, TreeInterpreter } from "@jmespath-community/jmespath";
 import { RE2JS } from "re2js";
-import stringWidth from "string-width";
+import { alignedRows } from "../columns.ts";
 import type { Json } from "../../core/entry.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { isJson, isJsonObject } from "../../core/json.ts";
-import { counted, oneLine } from "../../core/text.ts";
+import { counted, folded, oneLine, shortened } from "../../core/text.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { tryParse } from "../decode.ts";
 import type { Picked } from "./schema.ts";
@@ -114,36 +114,15 @@ function rowsOf(value: Json): string {
 function table(rows: readonly Readonly<Record<string, Json>>[]): string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const columns = names.slice(0, MAX_COLUMNS);
-  const cells = [
-    columns,
-    ...rows.map((row) => columns.map((name) => cell(row[name] ?? "", MAX_CELL))),
-  ];
-  const widths = columns.map((_, at) =>
-    Math.max(...cells.map((row) => stringWidth(row[at] ?? ""))),
-  );
-  const lines = cells.map((row) =>
-    row
-      .map((each, at) => each + " ".repeat((widths[at] ?? 0) - stringWidth(each)))
-      .join("  ")
-      .trimEnd(),
-  );
+  const cells = rows.map((row) => columns.map((name) => cell(row[name] ?? "", MAX_CELL)));
+  const lines = alignedRows([columns, ...cells]);
   const left = names.length - columns.length;
   return left > 0
     ? [...lines, `… and ${counted(left, "more column")}: ${names.slice(MAX_COLUMNS).join(", ")}`]
     : lines;
 }
 
-function folded(lines: readonly string[]): string[] {
-  const counts: { line: string; times: number }[] = [];
-  for (const line of lines) {
-    const last = counts.at(-1);
-    if (last?.line === line) last.times += 1;
-    else counts.push({ line, times: 1 });
-  }
-  return counts.map(({ line, times }) => (times === 1 ? line : `${line} (×${times})`));
-}
-
 function cell(value: Json, max: number): string {
   const text = oneLine(typeof value === "string" ? value : JSON.stringify(value));
-  return text.length > max ? `${text.slice(0, max - 1).toWellFormed()}…` : text;
+  return shortened(text, max);
 }

@@ -11,6 +11,7 @@ import { blastOf, checkedFiles, commandLines, pinnedField } from "../host/comman
 import { hostArgument } from "../host/host-argument.ts";
 import { pinCommand } from "../host/pinned-files.ts";
 import { Refusal } from "../refusal.ts";
+import { shortened } from "../../core/text.ts";
 import type { Tool, ToolContext, ToolOutput, Verdict } from "../tool.ts";
 import { type Answer, evaluate, isTrue, shownAnswer } from "./answer.ts";
 import { fieldFor, kindsOf } from "./arguments.ts";
@@ -237,8 +238,7 @@ async function checkLater(
   if (answer.failure !== undefined) return { verdict: "unknown", evidence: `${answer.failure}.` };
   const holds = isTrue(evaluate(condition, answer.data, values));
   const shown = shownAnswer(answer, undefined, values).replaceAll("\n", "; ");
-  const seen =
-    shown.length > MAX_EVIDENCE ? `${shown.slice(0, MAX_EVIDENCE).toWellFormed()}…` : shown;
+  const seen = shortened(shown, MAX_EVIDENCE);
   const said = fillForPeople(condition, values);
   const evidence = `${said} is ${holds ? "true" : "not true"} (${seen})`;
   return { verdict: holds ? "done" : "not done", evidence };

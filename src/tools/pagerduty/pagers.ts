@@ -1,15 +1,12 @@
 import { BotError } from "../../core/errors.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
-import { isRecord, recordsOf, textOf } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import type { Service } from "../pinned-write.ts";
 import { createRest, type Params, type Rest } from "../rest.ts";
-import type { ToolContext } from "../tool.ts";
 import { SERVICE } from "./integration.ts";
 
 /** Accounts of PagerDuty, by its REST API version 2: https://developer.pagerduty.com/api-reference */
-
-type Item = Record<string, unknown>;
 
 type Own = Readonly<{ from?: string | undefined }>;
 export type PagerdutySettings = AccountSettings<Own>;
@@ -92,5 +89,3 @@ export function summaryOf(value: unknown): string {
 export function assigneesOf(incident: Item): string[] {
   return recordsOf(incident["assignments"]).map(({ assignee }) => summaryOf(assignee));
 }
-
-export const nowIn = ({ asker }: ToolContext): number => asker?.startedAt ?? Date.now();

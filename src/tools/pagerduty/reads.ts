@@ -4,16 +4,14 @@ import { nearest } from "../../core/nearest.ts";
 import { readPast } from "../../core/past.ts";
 import { counted, inQuotes } from "../../core/text.ts";
 import { agoText, iso, quoted, time } from "../answer-words.ts";
-import { isRecord, recordsOf, textOf } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import { readOr } from "../rest.ts";
-import { hereOf, sinceArgument } from "../since.ts";
+import { hereOf, nowOf, sinceArgument } from "../since.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
-import { assigneesOf, incidentIn, listOf, nowIn, type Pagers, summaryOf } from "./pagers.ts";
-
-type Item = Record<string, unknown>;
+import { assigneesOf, incidentIn, listOf, type Pagers, summaryOf } from "./pagers.ts";
 
 const TIMEOUT_MS = 40_000;
 const MAX_ROWS = 30;
@@ -222,7 +220,7 @@ export function createIncident({ endpoints, service }: Pagers) {
           })),
           readOr(ctx, "its alerts", () => listOf(rest, `incidents/${id}/alerts`, {}, 100)),
         ]);
-        const now = nowIn(ctx);
+        const now = nowOf(ctx);
         const of = (read: typeof log | typeof notes) => ("value" in read ? read.value.items : []);
         const who = assigneesOf(item).join(", ") || "nobody";
         const rows = (title: string, lines: readonly string[]) =>

@@ -3,15 +3,13 @@ import { BotError } from "../../core/errors.ts";
 import { nearest } from "../../core/nearest.ts";
 import { inQuotes } from "../../core/text.ts";
 import { agoText, quoted, time } from "../answer-words.ts";
-import { isRecord, recordsOf, textOf } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { CLOCK_MS, defineWrite, gone, refused, type Step } from "../pinned-write.ts";
 import type { Rest } from "../rest.ts";
 import type { Tool } from "../tool.ts";
 import { assigneesOf, incidentIn, listOf, type Pagers, summaryOf } from "./pagers.ts";
 import { incidentField, incidentText } from "./reads.ts";
-
-type Item = Record<string, unknown>;
 
 function lines({ item, ctx, now }: Step<string>) {
   const { encoder } = ctx;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { percent } from "../../core/text.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { number, oneStatement, type Row, text } from "../database-rows.ts";
 import { databaseFor, type DatabaseParts } from "../databases.ts";
@@ -60,8 +61,8 @@ export function createStatements(parts: DatabaseParts) {
 function line(row: Row): string {
   const read = number(row["blocks_read"]);
   const all = read + number(row["blocks_hit"]);
-  const cached = all === 0 ? "" : `, ${Math.round((100 * (all - read)) / all)} % cached`;
-  const time = `${Math.round(100 * number(row["share"]))} % of all time, ${formatElapsed(number(row["total_ms"]))} in ${text(row["calls"])} calls`;
+  const cached = all === 0 ? "" : `, ${percent(all - read, all)} cached`;
+  const time = `${percent(number(row["share"]))} of all time, ${formatElapsed(number(row["total_ms"]))} in ${text(row["calls"])} calls`;
   const one = `${formatElapsed(number(row["mean_ms"]))} each, at most ${formatElapsed(number(row["max_ms"]))}, ${text(row["rows"])} rows${cached}`;
   return `${time} (${one})\n   ${oneStatement(row["query"], 200)}`;
 }

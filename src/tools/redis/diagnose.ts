@@ -2,7 +2,7 @@ import * as z from "zod";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
 import { formatElapsed } from "../../core/instant.ts";
-import { counted, formatBytes } from "../../core/text.ts";
+import { counted, formatBytes, percent } from "../../core/text.ts";
 import type { Endpoint } from "../http.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import { defineTool } from "../tool.ts";
@@ -140,7 +140,7 @@ function largeKeys({ largest }: Sample, info: Info): Finding[] {
   const large = largest.filter(({ bytes }) => bytes > LARGE_BYTES && bytes > LARGE_SHARE * used);
   return large.map(({ key, bytes }) => ({
     object: { kind: "Key", namespace: "", name: shownKey(key) },
-    cause: `it holds ${Math.round((100 * bytes) / used)} % of the memory`,
+    cause: `it holds ${percent(bytes, used)} of the memory`,
     severity: "info" as const,
     evidence: `${formatBytes(bytes)} of ${formatBytes(used)}.`,
     since: null,

@@ -1,4 +1,4 @@
-import { formatBytes, oneLine } from "../../core/text.ts";
+import { formatBytes, oneLine, percent, shortened } from "../../core/text.ts";
 import type { Session } from "./client.ts";
 import { RedisError } from "./resp.ts";
 
@@ -78,13 +78,12 @@ function formOf(key: string): string {
 }
 
 export function shownKey(key: string): string {
-  const line = oneLine(key);
-  return line.length > 60 ? `${line.slice(0, 60)}…` : line;
+  return shortened(oneLine(key), 60);
 }
 
 /** `session:cache:* holds 98 % of the memory of 70 keys` */
 export function mostOf({ groups, bytes, keys }: Sample): string {
   const [most] = groups;
   if (most === undefined || bytes === 0) return "";
-  return `${most.form} holds ${Math.round((100 * most.bytes) / bytes)} % (${formatBytes(most.bytes)}) of ${keys} sampled keys`;
+  return `${most.form} holds ${percent(most.bytes, bytes)} (${formatBytes(most.bytes)}) of ${keys} sampled keys`;
 }

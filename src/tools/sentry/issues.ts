@@ -5,18 +5,17 @@ import { readPast } from "../../core/past.ts";
 import { counted } from "../../core/text.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
 import { agoText, time } from "../answer-words.ts";
-import { isRecord, recordsOf, textOf } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import { createRest, type Rest } from "../rest.ts";
-import { hereOf, sinceArgument } from "../since.ts";
+import { hereOf, nowOf, sinceArgument } from "../since.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 import { SERVICE } from "./integration.ts";
 
 /** Issues and their newest event, by Sentry's API: https://docs.sentry.io/api/ */
 
-type Item = Record<string, unknown>;
 type Own = Readonly<{ org?: string | undefined }>;
 type Trackers = ReturnType<typeof trackersOf>;
 
@@ -145,7 +144,7 @@ export function createIssue({ endpoints, open }: Trackers) {
     run: (input, ctx) =>
       orRefused(async () => {
         const { rest, org } = open(input, ctx);
-        const now = ctx.asker?.startedAt ?? Date.now();
+        const now = nowOf(ctx);
         const group = await groupIn(rest, org, input.issue);
         const event = await rest.find(
           `${org}/issues/${encodeURIComponent(textOf(group["id"]))}/events/latest/`,

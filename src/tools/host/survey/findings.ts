@@ -1,6 +1,6 @@
 import { bySeverity, type Finding, type Gap } from "../../../core/finding.ts";
 import { formatElapsed } from "../../../core/instant.ts";
-import { counted, formatBytes } from "../../../core/text.ts";
+import { counted, formatBytes, percent } from "../../../core/text.ts";
 import { filesystemText, fullness, isShown } from "../disk-usage.ts";
 import type { Survey, SurveyedProcess } from "./survey.ts";
 
@@ -214,10 +214,6 @@ export function tops(
     .filter((each) => by(each) > 0)
     .toSorted((a, b) => by(b) - by(a))
     .slice(0, count);
-}
-
-export function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }
 
 export function swapText({ swap, swapFree }: Survey["memory"]): string {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { formatElapsed, showDuration } from "../../../core/instant.ts";
-import { counted, formatBytes } from "../../../core/text.ts";
+import { counted, formatBytes, percent } from "../../../core/text.ts";
 import type { Gap } from "../../../core/finding.ts";
 import {
   defineTool,
@@ -11,7 +11,7 @@ import {
 } from "../../tool.ts";
 import { filesystemText, fullness, isShown } from "../disk-usage.ts";
 import { hostArgument } from "../host-argument.ts";
-import { findingsOf, gapsOf, named, percent, swapText, tops } from "./findings.ts";
+import { findingsOf, gapsOf, named, swapText, tops } from "./findings.ts";
 import { createQuestions, SURVEY_LIMITS } from "./script.ts";
 import { type Survey, surveyOf } from "./survey.ts";
 

@@ -1,3 +1,4 @@
+import { percent } from "../../../core/text.ts";
 import { containersOf, isReady, nameOf, type WorkloadView } from "./cluster.ts";
 import { found, type Analyzer, type Found } from "./found.ts";
 import { quantity, showQuantity } from "./quantity.ts";
@@ -51,7 +52,7 @@ function saturated(
           resource === "cpu"
             ? `CPU throttling: container ${first.name} uses ${amount} cpu`
             : `memory nearly used up: container ${first.name} uses ${amount} memory (OOMKilled is next)`,
-        evidence: `${own.length} of ${workload.pods.length} pods, ${Math.round(first.share * 100)} % in ${nameOf(first.pod)}.`,
+        evidence: `${own.length} of ${workload.pods.length} pods, ${percent(first.share)} in ${nameOf(first.pod)}.`,
         fix:
           resource === "cpu"
             ? "Raise the CPU limit, or add replicas."
@@ -82,7 +83,7 @@ function saturatedNode(
         object: { kind: "Node", namespace: "", name },
         cause: `${resource} saturated: ${showQuantity(resource, used)} of ${showQuantity(resource, limit)} in use`,
         severity: "warning" as const,
-        evidence: `${Math.round((used / limit) * 100)} %; ${here.length} workloads of the namespace run on it.`,
+        evidence: `${percent(used, limit)}; ${here.length} workloads of the namespace run on it.`,
         since: null,
         weight: 43,
         breaks: here.map(({ key }) => key),
