@@ -232,7 +232,7 @@ describe("a failed job", () => {
       'run 103 of CI on main (a1b2c3d), "Faster" by ana: failure, T (10 min ago); 1 of 2 jobs failed.',
       'Job test (24): failure, step "npm test".',
       "  Run npm test",
-      "  retrying ×2",
+      "  retrying (×2)",
       "  ##[error]expected 2 to be 3",
       "  ##[error]Process completed with exit code 1.",
       "  Post job cleanup.",

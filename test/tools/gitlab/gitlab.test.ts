@@ -132,7 +132,7 @@ test("a failed pipeline is told by its jobs and the end of their log", async () 
     "Pipeline 70 of acme/shop: 1 of 2 jobs failed.",
     "Job 2 rspec (stage test): script_failure.",
     "  bundle exec rspec",
-    "  retrying ×2",
+    "  retrying (×2)",
     "  expected 2 got 3",
     "  ERROR: Job failed: exit code 1",
   ]);
