@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import * as z from "zod";
 import { estimateTokens } from "../../core/block.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
@@ -109,7 +108,7 @@ export function createAccept(servers: readonly McpServer[], forms: Forms): Tool 
 
 const MAX_LINES = 30;
 
-/** What of a form is other, a line for each place. */
+/** What of a form is other, a line for each place; nothing of it is left out. */
 function differences(before: JsonObject, after: JsonObject): string[] {
   const [was, is] = [flat(before), flat(after)];
   const places = [...new Set([...was.keys(), ...is.keys()])];
@@ -122,7 +121,7 @@ function differences(before: JsonObject, after: JsonObject): string[] {
   if (more <= 0) return lines;
   return [
     ...lines.slice(0, MAX_LINES),
-    `and ${counted(more, "more place")}; all of it: ${hash("sha256", lines.join(), "hex")}`,
+    `and ${counted(more, "more place")}: ${lines.slice(MAX_LINES).join("; ")}`,
   ];
 }
 

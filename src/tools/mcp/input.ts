@@ -15,6 +15,8 @@ const MAX_BYTES = 32 * 1024;
 /** With references written out. As many steps a check of one value takes at most. */
 const MAX_NODES = 3_000;
 const MAX_LEVELS = 24;
+/** Each value is checked by each part of the schema at worst: about half a second. */
+const MAX_STEPS = 1_000_000;
 
 /**
  * What names a schema or says how it is used here: in a tree of its own it only disturbs, and `$async` would have ajv answer with a
@@ -119,6 +121,11 @@ export function inputOf(written: JsonObject): z.ZodType<JsonObject> {
     .meta(schema);
 }
 
+function countParts(value: Json): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, each) => sum + countParts(each), 1);
+}
+
 interface Mistake {
   path: string[];
   message: string;
@@ -131,6 +138,7 @@ function checkOf(schema: JsonObject): (value: JsonObject) => Mistake[] {
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
+    ownProperties: true,
     validateFormats: false,
     addUsedSchema: false,
     logger: false,
@@ -138,7 +146,12 @@ function checkOf(schema: JsonObject): (value: JsonObject) => Mistake[] {
   });
   try {
     const validate = ajv.compile(schema);
-    return (value) => (validate(value) ? [] : mistakesIn(validate.errors ?? []));
+    const parts = countParts(schema);
+    return (value) => {
+      if (parts * countParts(value) > MAX_STEPS)
+        return [{ path: [], message: "have too many parts to be checked; give fewer" }];
+      return validate(value) ? [] : mistakesIn(validate.errors ?? []);
+    };
   } catch (error) {
     throw new BotError("INPUT_INVALID", "its schema is not one of JSON Schema", { cause: error });
   }

@@ -36,6 +36,7 @@ const ODD = [
   "loop",
   "doubling",
   "promise",
+  "heavy",
   "long",
   "list",
   "host",
@@ -154,6 +155,8 @@ describe("a server that is a program", () => {
     await expect(run("played_say", { times: "many", word: 1 })).rejects.toThrow(
       /did you mean words[^]*times/,
     );
+    const many = Array.from({ length: 5_000 }, (_, at) => at);
+    await expect(run("played_heavy", { a: many })).rejects.toThrow("too many parts");
     await expect(run("played_promise", { n: "many" })).rejects.toThrow("n");
     expect(warnings.join("\n")).toMatch(
       /doubling cannot be offered: its schema has more than 3000 parts/,
@@ -193,7 +196,7 @@ describe("a server that is a program", () => {
   test("status tells what it costs, what its hints say otherwise, and what is off", async () => {
     const { run } = shared;
     const { text } = await run("mcp_status");
-    expect(text).toMatch(/^played: played 1.0.0 answers; \d+ of 21 tools on, about \d+ tokens/);
+    expect(text).toMatch(/^played: played 1.0.0 answers; \d+ of 22 tools on, about \d+ tokens/);
     expect(text).toContain("wipe: the server says read, the configuration write");
   });
 
@@ -373,6 +376,8 @@ describe("a tool that its server changed", () => {
       label: "Other",
       value: 'description: "Wipes a little." → "Wipes everything."',
     });
+    // However much a server changes, the last of it is shown too.
+    expect(lines.at(-1)?.value).toContain("inputSchema.properties.a39.const: (nothing) → 39");
     expect(await one.run("mcp_accept", { server: "played", tool: "wipe" })).toMatchObject({
       outcome: "ok",
     });
