@@ -39,7 +39,7 @@ export interface Service<P> {
 }
 
 /** Everything that a step of a write has at hand. */
-export interface Step<P> {
+export interface WriteContext<P> {
   at: P;
   rest: Rest;
   ctx: ToolContext;
@@ -63,13 +63,13 @@ interface Write<P, S extends z.ZodRawShape, I = Given<S>> {
   /** What must be the same when it is done. */
   before(item: Item): Before;
   /** Why it may not be done to this. @throws BotError PRECHECK_FAILED */
-  check(input: I, step: Step<P>): Promise<void> | void;
-  preview(input: I, step: Step<P>): Promise<Preview> | Preview;
-  run(input: I, step: Step<P>): Promise<ToolOutput>;
+  check(input: I, step: WriteContext<P>): Promise<void> | void;
+  preview(input: I, step: WriteContext<P>): Promise<Preview> | Preview;
+  run(input: I, step: WriteContext<P>): Promise<ToolOutput>;
   /** `item` undefined: it is not there any more. */
   verify(
     input: I,
-    step: Omit<Step<P>, "item"> & { item: Item | undefined; startedAt: number },
+    step: Omit<WriteContext<P>, "item"> & { item: Item | undefined; startedAt: number },
   ): Promise<Verdict>;
 }
 
@@ -89,7 +89,7 @@ export function defineWrite<P, S extends z.ZodRawShape>(
     before: beforeField,
   });
 
-  async function begin(given: I, ctx: ToolContext): Promise<Step<P>> {
+  async function begin(given: I, ctx: ToolContext): Promise<WriteContext<P>> {
     const at = service.place(given);
     const rest = service.rest(at, ctx);
     const item = await write.find(given, at, rest);
@@ -97,7 +97,7 @@ export function defineWrite<P, S extends z.ZodRawShape>(
   }
 
   /** @throws BotError PRECHECK_FAILED */
-  async function checked(given: I, ctx: ToolContext): Promise<Step<P>> {
+  async function checked(given: I, ctx: ToolContext): Promise<WriteContext<P>> {
     const step = await begin(given, ctx);
     const now = write.before(step.item);
     for (const [key, was] of Object.entries(given.before ?? {})) {

@@ -5,14 +5,14 @@ import type { Tool } from "../tool.ts";
 import { type Forge, type Repository, serviceOf, shaOf } from "./forge.ts";
 import { agoText, quoted } from "../answer-words.ts";
 import { runField, runIn, runText } from "./job-log.ts";
-import { type Before, defineWrite, gone, refused, type Step } from "../pinned-write.ts";
+import { type Before, defineWrite, gone, refused, type WriteContext } from "../pinned-write.ts";
 
 const before = (run: Item): Before => ({
   sha: textOf(run["head_sha"]),
   attempt: Number(run["run_attempt"]) || 1,
 });
 
-function lines({ item, ctx, now }: Step<Repository>) {
+function lines({ item, ctx, now }: WriteContext<Repository>) {
   const { encoder } = ctx;
   return [
     {

@@ -31,7 +31,7 @@ export interface Request {
 }
 
 /** Everything that a step of a change has at hand. */
-export interface Step<I> {
+export interface ChangeContext<I> {
   input: I;
   workload: Workload;
   api: Api;
@@ -39,7 +39,7 @@ export interface Step<I> {
   now: number;
 }
 
-export interface Change<S extends z.ZodRawShape, I = ChangeInput<S>> {
+export interface ClusterChange<S extends z.ZodRawShape, I = ChangeInput<S>> {
   name: string;
   summary: string;
   description: string;
@@ -50,22 +50,25 @@ export interface Change<S extends z.ZodRawShape, I = ChangeInput<S>> {
   /** The object that it changes. @throws BotError INPUT_INVALID */
   find(input: I, api: Api): Promise<Workload>;
   /** The arguments with what was left out filled in. */
-  settle?(step: Step<I>): Promise<Partial<I>>;
+  settle?(step: ChangeContext<I>): Promise<Partial<I>>;
   /** What the change replaces. While it is no longer so, the call is refused. */
-  values(step: Step<I>): Promise<JsonObject>;
+  values(step: ChangeContext<I>): Promise<JsonObject>;
   /** Why it may not be. @throws BotError PRECHECK_FAILED */
-  check?(step: Step<I>): Promise<void>;
+  check?(step: ChangeContext<I>): Promise<void>;
   /** What is sent, and as a dry run before. */
-  request(step: Step<I>): Promise<Request>;
+  request(step: ChangeContext<I>): Promise<Request>;
   /** What else would be touched. */
-  blast(step: Step<I>): Promise<string>;
+  blast(step: ChangeContext<I>): Promise<string>;
   /** Lines of the card besides the differences. */
-  lines?(step: Step<I>): Promise<{ label: string; value: string }[]>;
+  lines?(step: ChangeContext<I>): Promise<{ label: string; value: string }[]>;
   /** Sends something else than the one request. */
-  carryOut?(step: Step<I>, ctx: ToolContext): Promise<ToolOutput>;
+  carryOut?(step: ChangeContext<I>, ctx: ToolContext): Promise<ToolOutput>;
   /** What a read-back saw; `workload` undefined: it is not there any more. */
   verify(
-    step: Omit<Step<I>, "workload"> & { workload: Workload | undefined; startedAt: number },
+    step: Omit<ChangeContext<I>, "workload"> & {
+      workload: Workload | undefined;
+      startedAt: number;
+    },
   ): Promise<Verdict>;
   /** How it can be taken back, in a sentence. */
   undoText(input: I): string;
@@ -81,19 +84,19 @@ const CHANGE_MS = 30_000;
 /** A tool that changes one object: shown by the server's own dry run, done to the very object that was shown, read back. */
 export function defineChange<S extends z.ZodRawShape>(
   clusters: Clusters,
-  change: Change<S>,
+  change: ClusterChange<S>,
 ): Tool<ChangeInput<S>> {
   type I = ChangeInput<S>;
   const { name, summary, description, effect, timeoutMs = CHANGE_MS, effectOf } = change;
   const input = inputOf(clusters, { ...change.shape, before: pinned });
 
-  async function begin(given: I, ctx: ToolContext, actAs?: string): Promise<Step<I>> {
+  async function begin(given: I, ctx: ToolContext, actAs?: string): Promise<ChangeContext<I>> {
     const api = apiFor(clusters, given, ctx, actAs);
     const workload = await change.find(given, api);
     return { input: given, workload, api, now: nowOf(ctx) };
   }
 
-  async function checkSame(step: Step<I>): Promise<void> {
+  async function checkSame(step: ChangeContext<I>): Promise<void> {
     const { input: given, workload } = step;
     const what = `${refText(workload)}${namespaceOf(workload.object) === "" ? "" : ` in ${namespaceOf(workload.object)}`}`;
     if (given.before !== undefined) {
@@ -193,7 +196,7 @@ function jsonOf(value: object): JsonObject {
 
 /** The call that takes it back. It is refused when the object is no longer as this call leaves it. */
 function reverseOf<S extends z.ZodRawShape>(
-  { name, undo }: Change<S>,
+  { name, undo }: ClusterChange<S>,
   given: ChangeInput<S>,
 ): ReverseCall | undefined {
   const { before } = given;
@@ -225,8 +228,8 @@ async function tried<T>({ users = {} }: Clusters, work: () => Promise<T>): Promi
 
 async function previewOf<S extends z.ZodRawShape>(
   clusters: Clusters,
-  change: Change<S>,
-  step: Step<ChangeInput<S>>,
+  change: ClusterChange<S>,
+  step: ChangeContext<ChangeInput<S>>,
 ): Promise<Preview> {
   const { workload, api } = step;
   const [blastRadius, extra = [], changes] = await Promise.all([

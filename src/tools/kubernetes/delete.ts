@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/entry.ts";
 import { counted } from "../../core/text.ts";
 import type { Tool } from "../tool.ts";
-import { defineChange, refused, type Step } from "./change-tool.ts";
+import { defineChange, refused, type ChangeContext } from "./change-tool.ts";
 import { type Clusters, locate, namespaceArgument, objectName } from "./cluster-tool.ts";
 import { kindArgument } from "./get.ts";
 import { builtIn, type Kind } from "./kinds.ts";
@@ -99,7 +99,7 @@ function finalizersText(object: JsonObject): string {
 async function blastOf({
   workload,
   api,
-}: Pick<Step<unknown>, "workload" | "api">): Promise<string> {
+}: Pick<ChangeContext<unknown>, "workload" | "api">): Promise<string> {
   const { kind, object } = workload;
   if (kind.kind === "Namespace") {
     const namespace = nameOf(object);

@@ -5,7 +5,7 @@ import { BotError } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
 import type { Tool, ToolOutput } from "../tool.ts";
 import type { Api, Place } from "./client.ts";
-import { defineChange, refused, type Step } from "./change-tool.ts";
+import { defineChange, refused, type ChangeContext } from "./change-tool.ts";
 import { type Clusters, locate, objectName } from "./cluster-tool.ts";
 import { isCordoned, NODES } from "./cordon.ts";
 import { cell, firstLines } from "./format.ts";
@@ -84,7 +84,7 @@ export function createDrain(clusters: Clusters): Tool {
   });
 }
 
-async function checkHeld({ input, workload, api }: Step<Given>): Promise<void> {
+async function checkHeld({ input, workload, api }: ChangeContext<Given>): Promise<void> {
   const { evicted, kept } = await podsOn(api, input.node);
   const held = evicted.flatMap((pod) => whyHeld(pod, input));
   if (held.length > 0)
@@ -96,7 +96,7 @@ async function checkHeld({ input, workload, api }: Step<Given>): Promise<void> {
   );
 }
 
-async function blastOf({ input, api }: Step<Given>): Promise<string> {
+async function blastOf({ input, api }: ChangeContext<Given>): Promise<string> {
   const { evicted } = await podsOn(api, input.node);
   if (evicted.length === 0) return "No pod goes.";
   const [share, budgets] = await Promise.all([shareText(api, evicted), budgetsText(api, evicted)]);
@@ -136,7 +136,7 @@ interface Given {
   force: boolean;
 }
 
-async function drain(step: Step<Given>): Promise<ToolOutput> {
+async function drain(step: ChangeContext<Given>): Promise<ToolOutput> {
   const { api, input, workload } = step;
   const body = { metadata: { uid: uidOf(workload.object) }, spec: { unschedulable: true } };
   await api.write({ kind: NODES, name: input.node }, { method: "PATCH", type: "merge", body });

@@ -2,14 +2,14 @@ import type { Json, JsonObject } from "../../core/entry.ts";
 
 /** Reading what the API server sent, which may be anything: a place that is not there, or is of another type, reads as empty. */
 
-type Step = string | number;
+type PathPart = string | number;
 
 /** True for an object, not a list; what JSON.parse made is not walked through. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function at(value: Json | undefined, ...path: readonly Step[]): Json | undefined {
+export function at(value: Json | undefined, ...path: readonly PathPart[]): Json | undefined {
   let found = value;
   for (const step of path) {
     if (typeof step === "number") found = Array.isArray(found) ? found[step] : undefined;
@@ -18,36 +18,39 @@ export function at(value: Json | undefined, ...path: readonly Step[]): Json | un
   return found;
 }
 
-export function textAt(value: Json | undefined, ...path: readonly Step[]): string {
+export function textAt(value: Json | undefined, ...path: readonly PathPart[]): string {
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";
 }
 
 /** 0 for none. */
-export function numberAt(value: Json | undefined, ...path: readonly Step[]): number {
+export function numberAt(value: Json | undefined, ...path: readonly PathPart[]): number {
   const found = at(value, ...path);
   return typeof found === "number" ? found : 0;
 }
 
-export function objectAt(value: Json | undefined, ...path: readonly Step[]): JsonObject {
+export function objectAt(value: Json | undefined, ...path: readonly PathPart[]): JsonObject {
   const found = at(value, ...path);
   return isObject(found) ? found : {};
 }
 
 /** The objects in a list. */
-export function listAt(value: Json | undefined, ...path: readonly Step[]): JsonObject[] {
+export function listAt(value: Json | undefined, ...path: readonly PathPart[]): JsonObject[] {
   const found = at(value, ...path);
   return Array.isArray(found) ? found.filter(isObject) : [];
 }
 
 /** The texts in a list. */
-export function textsAt(value: Json | undefined, ...path: readonly Step[]): string[] {
+export function textsAt(value: Json | undefined, ...path: readonly PathPart[]): string[] {
   const found = at(value, ...path);
   return Array.isArray(found) ? found.filter((item) => typeof item === "string") : [];
 }
 
 /** Labels, annotations: the texts in an object. */
-export function mapAt(value: Json | undefined, ...path: readonly Step[]): Record<string, string> {
+export function mapAt(
+  value: Json | undefined,
+  ...path: readonly PathPart[]
+): Record<string, string> {
   const entries = Object.entries(objectAt(value, ...path));
   return Object.fromEntries(
     entries.flatMap(([key, text]) => (typeof text === "string" ? [[key, text]] : [])),

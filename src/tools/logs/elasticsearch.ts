@@ -5,7 +5,7 @@ import { Refusal } from "../refusal.ts";
 import type { ToolContext } from "../tool.ts";
 import { LEVEL_FIELDS, MESSAGE_FIELDS, SERVICE_FIELDS } from "./entries.ts";
 import {
-  type Asked,
+  type LogQuery,
   askJson,
   askPage,
   askServer,
@@ -22,7 +22,7 @@ const MAX_VALUES = 500;
 export async function openElasticsearch(
   ctx: ToolContext,
   server: LogServer,
-  { query, service, index = "*", since, until }: Asked,
+  { query, service, index = "*", since, until }: LogQuery,
 ): Promise<LogSource> {
   const place = index.split(",").map(encodeURIComponent).join(",");
   const missing = "ignore_unavailable=true&allow_no_indices=true";

@@ -3,7 +3,7 @@ import { Refusal } from "../refusal.ts";
 import type { ToolContext } from "../tool.ts";
 import { SERVICE_FIELDS, UNITS } from "./entries.ts";
 import {
-  type Asked,
+  type LogQuery,
   askJson,
   askPage,
   askServer,
@@ -21,7 +21,7 @@ const TOO_MANY = /max_entries_limit\D*\d+\s*>\s*(\d+)/i;
 export async function openLoki(
   ctx: ToolContext,
   server: LogServer,
-  { query, service, since, until }: Asked,
+  { query, service, since, until }: LogQuery,
 ): Promise<LogSource> {
   const time = `start=${BigInt(since) * UNITS.loki}&end=${BigInt(until) * UNITS.loki}`;
   const listed = async (path: string) =>

@@ -10,12 +10,12 @@ import { logFields, timesOf } from "./fields.ts";
 import { openLoki } from "./loki.ts";
 import { readServer } from "./read-server.ts";
 import { report } from "./report.ts";
-import type { Asked, LogServer, LogSource } from "./source.ts";
+import type { LogQuery, LogServer, LogSource } from "./source.ts";
 import { createThread } from "./thread.ts";
 import { openVictoriaLogs } from "./victorialogs.ts";
 
 const OPENERS: Readonly<
-  Record<string, (ctx: ToolContext, server: LogServer, asked: Asked) => Promise<LogSource>>
+  Record<string, (ctx: ToolContext, server: LogServer, asked: LogQuery) => Promise<LogSource>>
 > = {
   loki: openLoki,
   elasticsearch: openElasticsearch,

@@ -19,7 +19,7 @@ export interface LogServer {
   tenant: string | undefined;
 }
 
-export interface Asked {
+export interface LogQuery {
   query: string | undefined;
   service: string | undefined;
   /** Elasticsearch's. */

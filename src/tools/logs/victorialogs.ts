@@ -2,7 +2,7 @@ import { recordsOf, textOf } from "../decode.ts";
 import type { ToolContext } from "../tool.ts";
 import { SERVICE_FIELDS, UNITS } from "./entries.ts";
 import {
-  type Asked,
+  type LogQuery,
   askJson,
   askPage,
   askServer,
@@ -18,7 +18,7 @@ const MAX_VALUES = 1_000;
 export async function openVictoriaLogs(
   ctx: ToolContext,
   server: LogServer,
-  { query = "*", service, since, until }: Asked,
+  { query = "*", service, since, until }: LogQuery,
 ): Promise<LogSource> {
   const time = `start=${BigInt(since) * UNITS.victorialogs}&end=${BigInt(until) * UNITS.victorialogs}`;
   const listed = async (what: string) => {

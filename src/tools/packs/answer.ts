@@ -11,7 +11,7 @@ import type { Picked } from "./schema.ts";
 import { fillExpression, holesIn, templateProblem, type Values } from "./templates.ts";
 
 /** What a request or a program answered, and what a pack takes of it. */
-export interface Answer {
+export interface PackAnswer {
   /** Why it is no answer to what was asked, such as `HTTP 503`. */
   failure: string | undefined;
   /** Its JSON, without secrets; of other text an object with `text` and `lines`. */
@@ -29,7 +29,7 @@ export async function answerOf(
   raw: string,
   failure: string | undefined,
   encoder: Encoder,
-): Promise<Answer> {
+): Promise<PackAnswer> {
   const text = await encoder.aside.encode(raw);
   const parsed = tryParse(text);
   const lines = text.split("\n").map((line) => line.trimEnd());
@@ -80,7 +80,7 @@ export function isTrue(value: Json): boolean {
 
 /** What people and models read of it. */
 export function shownAnswer(
-  { data, text }: Answer,
+  { data, text }: PackAnswer,
   pick: Picked | undefined,
   values: Values,
 ): string {

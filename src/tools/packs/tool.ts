@@ -13,7 +13,7 @@ import { pinCommand } from "../host/pinned-files.ts";
 import { Refusal } from "../refusal.ts";
 import { shortened } from "../../core/text.ts";
 import type { Tool, ToolContext, ToolOutput, Verdict } from "../tool.ts";
-import { type Answer, evaluate, isTrue, shownAnswer } from "./answer.ts";
+import { type PackAnswer, evaluate, isTrue, shownAnswer } from "./answer.ts";
 import { fieldFor, kindsOf } from "./arguments.ts";
 import { hasWork } from "./problems.ts";
 import { requestFor } from "./request.ts";
@@ -85,7 +85,7 @@ function inputFor({ args, capture, run }: PackTool, isBound: boolean): z.ZodType
   return input as z.ZodType<JsonObject>;
 }
 
-function outputOf(pack: PackTool, answer: Answer, values: Values): ToolOutput {
+function outputOf(pack: PackTool, answer: PackAnswer, values: Values): ToolOutput {
   const { failure, text } = answer;
   if (failure !== undefined) return { text: `${failure}\n${text}`.trimEnd(), failed: true };
   const undo = reverseOf(pack, values);
@@ -93,7 +93,7 @@ function outputOf(pack: PackTool, answer: Answer, values: Values): ToolOutput {
 }
 
 /** What is done stays done when its answer has another form than was thought. */
-function pickedOf({ pick, effect }: PackTool, answer: Answer, values: Values): string {
+function pickedOf({ pick, effect }: PackTool, answer: PackAnswer, values: Values): string {
   try {
     return shownAnswer(answer, pick, values);
   } catch (error) {

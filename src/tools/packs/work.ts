@@ -5,7 +5,7 @@ import { checkedFiles, pinnedField, runPinned } from "../host/command.ts";
 import type { Endpoint } from "../http.ts";
 import { Refusal } from "../refusal.ts";
 import type { ToolContext } from "../tool.ts";
-import { type Answer, answerOf } from "./answer.ts";
+import { type PackAnswer, answerOf } from "./answer.ts";
 import { endpointFor, requestFor, resolveBase, variablesOf } from "./request.ts";
 import type { PackTool, Request, Work } from "./schema.ts";
 import { fillArgv, type Values } from "./templates.ts";
@@ -89,7 +89,7 @@ export function pinnedIn(input: JsonObject) {
 export function createAsk(pack: PackTool, variable: (name: string) => string) {
   const parts = partsOf(pack);
   const dashed = dashedIn(pack);
-  return async (part: Part, input: JsonObject, ctx: ToolContext): Promise<Answer> => {
+  return async (part: Part, input: JsonObject, ctx: ToolContext): Promise<PackAnswer> => {
     const { http, run } = parts[part] ?? {};
     const values = valuesOf(input);
     const isMain = part === "main";
@@ -103,7 +103,7 @@ export function createAsk(pack: PackTool, variable: (name: string) => string) {
 }
 
 /** The answer. @throws Refusal where there is none */
-export function orRefuse(part: Part, answer: Answer): Answer {
+export function orRefuse(part: Part, answer: PackAnswer): PackAnswer {
   if (answer.failure === undefined) return answer;
   throw new Refusal(`The pack's ${part} got ${answer.failure}.`);
 }
@@ -113,7 +113,7 @@ async function askServer(
   request: ReturnType<typeof requestFor>,
   ctx: ToolContext,
   acts: boolean,
-): Promise<Answer> {
+): Promise<PackAnswer> {
   const call = { endpoint, maxBytes: MAX_BYTES, ...request };
   const { status, text, stuck, isWhole } = await ctx.http(call);
   if (acts && LOST.has(status)) {
@@ -131,7 +131,7 @@ async function askProgram(
   argv: readonly string[],
   { env, pinned }: { env: Readonly<Record<string, string>>; pinned: ReturnType<typeof pinnedIn> },
   ctx: ToolContext,
-): Promise<Answer> {
+): Promise<PackAnswer> {
   const files = await checkedFiles(argv, pinned);
   const limits = { maxBytes: MAX_BYTES, env };
   const { exitCode, signal, stdout, stderr } = await runPinned(argv, files, ctx, limits);

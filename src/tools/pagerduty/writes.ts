@@ -5,13 +5,13 @@ import { inQuotes } from "../../core/text.ts";
 import { agoText, quoted, time } from "../answer-words.ts";
 import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
-import { CLOCK_MS, defineWrite, gone, refused, type Step } from "../pinned-write.ts";
+import { CLOCK_MS, defineWrite, gone, refused, type WriteContext } from "../pinned-write.ts";
 import type { Rest } from "../rest.ts";
 import type { Tool } from "../tool.ts";
 import { assigneesOf, incidentIn, listOf, type Pagers, summaryOf } from "./pagers.ts";
 import { incidentField, incidentText } from "./reads.ts";
 
-function lines({ item, ctx, now }: Step<string>) {
+function lines({ item, ctx, now }: WriteContext<string>) {
   const { encoder } = ctx;
   return [
     { label: "Incident", value: `${textOf(item["id"])} ${quoted(item["title"], encoder)}` },
