@@ -46,6 +46,7 @@ async function stop(lab: Lab): Promise<void> {
 async function tryAll(lab: Lab, names: readonly string[]): Promise<void> {
   const wanted = FAULTS.filter(({ name }) => names.length === 0 || names.includes(name));
   let [named, tried] = [0, 0];
+  const ratios: number[] = [];
   for (const fault of wanted) {
     const trial = await tryFault(lab, fault);
     if (trial === undefined) {
@@ -53,12 +54,23 @@ async function tryAll(lab: Lab, names: readonly string[]): Promise<void> {
       continue;
     }
     tried += 1;
-    if (trial.isNamed) named += 1;
-    const { isNamed, seconds, bytes, answer } = trial;
-    console.log(`${isNamed ? "✓" : "✗"} ${fault.name}: ${seconds} s, ${bytes} bytes`);
+    if (trial.isNamed) {
+      named += 1;
+      ratios.push(trial.rawBytes / trial.bytes);
+    }
+    const { isNamed, seconds, bytes, rawBytes, answer } = trial;
+    console.log(
+      `${isNamed ? "✓" : "✗"} ${fault.name}: ${seconds} s, ${bytes} bytes; raw commands ${rawBytes} (${(rawBytes / bytes).toFixed(1)}×)`,
+    );
     if (!isNamed || names.length > 0) console.log(answer);
   }
-  console.log(`${named} of ${tried} named, ${wanted.length} tried`);
+  console.log(
+    `${named} of ${tried} named, ${wanted.length} tried; median ${median(ratios).toFixed(1)}× fewer bytes than raw commands print`,
+  );
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }
 
 async function change(lab: Lab, way: "break" | "mend", name: string | undefined): Promise<void> {

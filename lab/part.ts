@@ -21,6 +21,13 @@ export interface Fault {
   readonly parts: readonly string[];
   break(lab: Lab): Promise<void>;
   mend(lab: Lab): Promise<void>;
-  /** The shortest way to its cause: a command of the bot's, and what its answer has to name. Undefined: no tool names it yet. */
-  readonly named?: { readonly ask: string; readonly says: RegExp };
+  /**
+   * The shortest way to its cause: a command of the bot's, and what its answer has to name. `raw`: what a person would have
+   * typed in a shell to see as much. Undefined: no tool names it yet.
+   */
+  readonly named?: {
+    readonly ask: string;
+    readonly says: RegExp;
+    readonly raw: readonly string[];
+  };
 }

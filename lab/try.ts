@@ -16,13 +16,15 @@ interface Trial {
   /** Until the answer named the cause, and the answer's size. */
   seconds: number;
   bytes: number;
+  /** What the commands print that a person would have typed. */
+  rawBytes: number;
   answer: string;
 }
 
 /** @throws Error when the fault cannot be made or mended */
 export async function tryFault(lab: Lab, fault: Fault): Promise<Trial | undefined> {
   if (fault.named === undefined) return undefined;
-  const { ask, says } = fault.named;
+  const { ask, says, raw } = fault.named;
   await fault.break(lab);
   const began = Date.now();
   try {
@@ -31,7 +33,14 @@ export async function tryFault(lab: Lab, fault: Fault): Promise<Trial | undefine
       const seconds = Math.round((Date.now() - began) / 1_000);
       const isNamed = says.test(answer);
       if (isNamed || Date.now() - began > NOTICED_MS)
-        return { fault: fault.name, isNamed, seconds, bytes: Buffer.byteLength(answer), answer };
+        return {
+          fault: fault.name,
+          isNamed,
+          seconds,
+          bytes: Buffer.byteLength(answer),
+          rawBytes: measure(lab, raw),
+          answer,
+        };
       await sleep(AGAIN_MS);
     }
   } finally {
@@ -47,6 +56,18 @@ function askBot(lab: Lab, text: string): string {
     env: { ...process.env, ...lab.state.variables, DATA_DIR: lab.place("bot") },
   });
   return stdout;
+}
+
+/** Bytes that these commands print in a shell of the lab's folder. */
+function measure(lab: Lab, commands: readonly string[]): number {
+  const printed = commands.map((command) => {
+    const { stdout, stderr } = spawnSync("sh", ["-c", command], {
+      cwd: lab.folder,
+      env: { ...process.env, ...lab.state.variables },
+    });
+    return stdout.length + stderr.length;
+  });
+  return printed.reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** `$SHOP_URL` and the like stand for the lab's addresses. */

@@ -63,7 +63,14 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     {
       name: "lock-storm",
       about: "an idle transaction holds a row of orders, and six sessions wait for it",
-      named: { ask: "run postgres_diagnose", says: /it holds locks that 6 sessions wait for/ },
+      named: {
+        raw: [
+          "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_activity'",
+          "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_locks'",
+        ],
+        ask: "run postgres_diagnose",
+        says: /it holds locks that 6 sessions wait for/,
+      },
     },
     [
       "BEGIN; UPDATE orders SET total = 0 WHERE id = 1",
@@ -74,7 +81,14 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     {
       name: "slow-query",
       about: "a query without an index reads all orders, over and over",
-      named: { ask: "run postgres_diagnose", says: /a statement runs for/ },
+      named: {
+        raw: [
+          "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_activity'",
+          "psql $POSTGRES_ADMIN_URL -xc 'SELECT * FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT 10'",
+        ],
+        ask: "run postgres_diagnose",
+        says: /a statement runs for/,
+      },
     },
     [
       "DO $$ BEGIN FOR i IN 1..100000 LOOP PERFORM count(*) FROM orders a JOIN orders b ON a.total = b.total WHERE a.customer = 7; END LOOP; END $$",
@@ -84,7 +98,14 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     {
       name: "connections-used-up",
       about: "idle sessions take every connection that PostgreSQL has",
-      named: { ask: "run postgres_diagnose", says: /connection slots are reserved/ },
+      named: {
+        raw: [
+          "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_activity'",
+          "psql $POSTGRES_ADMIN_URL -xc 'SHOW max_connections'",
+        ],
+        ask: "run postgres_diagnose",
+        says: /connection slots are reserved|too many clients already/,
+      },
     },
     Array.from({ length: 29 }, () => "SELECT 1"),
   ),
@@ -92,7 +113,16 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     name: "replication-slot",
     about: "a replication slot without a reader keeps write-ahead log for ever",
     parts: ["postgres"],
-    named: { ask: "run postgres_diagnose", says: /ReplicationSlot gone_replica.*no reader/ },
+    named: {
+      raw: [
+        "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_replication_slots'",
+        "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_replication'",
+        "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_wal'",
+        "df -h",
+      ],
+      ask: "run postgres_diagnose",
+      says: /ReplicationSlot gone_replica.*no reader/,
+    },
     async break(lab) {
       holdSessions(lab, "replication-slot", [
         "SELECT pg_create_physical_replication_slot('gone_replica', true)",
@@ -140,6 +170,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       if (kills !== "") lab.output(mysql(lab, kills));
     },
     named: {
+      raw: [
+        "mariadb --socket=mariadb/mariadb.sock -u root -e 'SHOW FULL PROCESSLIST'",
+        "mariadb --socket=mariadb/mariadb.sock -u root -e 'SHOW ENGINE INNODB STATUS\\G'",
+      ],
       ask: "run mysql_diagnose",
       says: /Session stock\/\d+: it holds locks that 1 session waits for[^]*Fix: mysql_end_session/,
     },
@@ -156,7 +190,14 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     async mend(lab) {
       redis(lab, "flushall");
     },
-    named: { ask: "run redis_diagnose", says: /its memory is used up: it refuses writes/ },
+    named: {
+      raw: [
+        "redis-cli -u $REDIS_TARGET_URL info",
+        "redis-cli -u $REDIS_TARGET_URL config get 'maxmemory*'",
+      ],
+      ask: "run redis_diagnose",
+      says: /its memory is used up: it refuses writes/,
+    },
   },
   {
     name: "redis-slow",
@@ -172,6 +213,11 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       redis(lab, "slowlog", "reset");
     },
     named: {
+      raw: [
+        "redis-cli -u $REDIS_TARGET_URL info",
+        "redis-cli -u $REDIS_TARGET_URL slowlog get 10",
+        "redis-cli -u $REDIS_TARGET_URL client list",
+      ],
       ask: "run redis_diagnose",
       says: /Command EVAL.*: it held Redis up[^]*redis.call\('keys'/,
     },
@@ -195,13 +241,24 @@ export const DATABASE_FAULTS: readonly Fault[] = [
         );
     },
     mend: async (lab) => void (await askRabbit(lab, "DELETE", "queues/%2F/orders/contents")),
-    named: { ask: "run rabbitmq_diagnose", says: /Queue orders: it has no consumers/ },
+    named: {
+      raw: [
+        "curl -su $RABBITMQ_USER:$RABBITMQ_PASSWORD $RABBITMQ_URL/api/queues",
+        "curl -su $RABBITMQ_USER:$RABBITMQ_PASSWORD $RABBITMQ_URL/api/nodes",
+      ],
+      ask: "run rabbitmq_diagnose",
+      says: /Queue orders: it has no consumers/,
+    },
   },
   {
     name: "database-gone",
     about: "PostgreSQL is down, and the shop answers 503",
     parts: ["postgres", "shop"],
-    named: { ask: "run postgres_diagnose", says: /connection refused/ },
+    named: {
+      raw: ["curl -sv $SHOP_URL", "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_activity'"],
+      ask: "run postgres_diagnose",
+      says: /connection refused/,
+    },
     async break(lab) {
       visit(lab);
       await lab.end("postgres");

@@ -46,6 +46,12 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     about: "the service cart selects pods that are called otherwise",
     parts: ["kubernetes"],
     named: {
+      raw: [
+        "kubectl -n shop get pods,services,endpoints --show-labels",
+        "kubectl -n shop get events",
+        "kubectl -n shop describe service cart",
+        "kubectl -n shop describe pods -l app=cart",
+      ],
       ask: "run kubernetes_diagnose namespace=shop",
       says: /selector app=carts matches no pods/,
     },
@@ -60,7 +66,17 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "quota",
     about: "a quota of pods keeps web from growing",
     parts: ["kubernetes"],
-    named: { ask: "run kubernetes_diagnose namespace=shop", says: /exceeded quota: pods/ },
+    named: {
+      raw: [
+        "kubectl -n shop get pods,deployments,replicasets",
+        "kubectl -n shop get events",
+        "kubectl -n shop describe deployment web",
+        "kubectl -n shop describe replicasets -l app=web",
+        "kubectl -n shop describe quota",
+      ],
+      ask: "run kubernetes_diagnose namespace=shop",
+      says: /exceeded quota: pods/,
+    },
     async break(lab) {
       const quota = {
         apiVersion: "v1",
@@ -80,7 +96,16 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "crash-loop",
     about: "web crashes at its start",
     parts: ["kubernetes"],
-    named: { ask: "run kubernetes_diagnose namespace=shop", says: /CrashLoopBackOff: exit code 1/ },
+    named: {
+      raw: [
+        "kubectl -n shop get pods",
+        "kubectl -n shop get events",
+        "kubectl -n shop describe pods -l app=web",
+        "kubectl -n shop logs --previous -l app=web --tail=100",
+      ],
+      ask: "run kubernetes_diagnose namespace=shop",
+      says: /CrashLoopBackOff: exit code 1/,
+    },
     break: (lab) =>
       report(lab, "web", {
         restartCount: 7,
@@ -106,6 +131,12 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     about: "a tag of db's image does not exist",
     parts: ["kubernetes"],
     named: {
+      raw: [
+        "kubectl -n shop get pods",
+        "kubectl -n shop get events",
+        "kubectl -n shop describe pods -l app=db",
+        "kubectl -n shop describe deployment db",
+      ],
       ask: "run kubernetes_diagnose namespace=shop",
       says: /registry\.example\.com\/db:1\.4\.3-missing/,
     },
@@ -119,7 +150,16 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "node-down",
     about: "the node does not answer",
     parts: ["kubernetes"],
-    named: { ask: "run kubernetes_diagnose namespace=shop", says: /node-1.*NotReady/i },
+    named: {
+      raw: [
+        "kubectl -n shop get pods -o wide",
+        "kubectl -n shop get events",
+        "kubectl get nodes",
+        "kubectl describe node node-1",
+      ],
+      ask: "run kubernetes_diagnose namespace=shop",
+      says: /node-1.*NotReady/i,
+    },
     async break(lab) {
       setNodeReady(lab, "node-1", "False");
     },
@@ -131,7 +171,11 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     name: "cluster-gone",
     about: "the Kubernetes API does not answer",
     parts: ["kubernetes"],
-    named: { ask: "run kubernetes_diagnose namespace=shop", says: /connection refused/ },
+    named: {
+      raw: ["kubectl -n shop get pods"],
+      ask: "run kubernetes_diagnose namespace=shop",
+      says: /connection refused/,
+    },
     break: (lab) => lab.end("kubernetes"),
     mend: (lab) => kubernetes.start(lab),
   },

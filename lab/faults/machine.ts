@@ -33,7 +33,11 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     name: "disk-full",
     about: "a file system of 16 MB is full",
     parts: [],
-    named: { ask: "run host_overview", says: /Filesystem \S*disk: 99 % of its space is used/ },
+    named: {
+      raw: ["df -h", "df -i", "du -xah disk"],
+      ask: "run host_overview",
+      says: /Filesystem \S*disk: (?:99|100) % of its space is used/,
+    },
     async break(lab) {
       const folder = lab.place("disk");
       lab.output(["mount", "-t", "tmpfs", "-o", "size=16m", "lab-disk", folder]);
@@ -48,6 +52,7 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     about: "a process uses a whole core for nothing",
     parts: [],
     named: {
+      raw: ["uptime", "top -bn1", "ps aux --sort=-pcpu"],
       ask: "run host_overview",
       says: /Process \S*sh\S* (?:\(\S+\) )?\d+.*: it uses [\d.]+ of/,
     },
@@ -64,6 +69,11 @@ export const MACHINE_FAULTS: readonly Fault[] = [
       startContainer(lab, "cart", "echo 'FATAL: DATABASE_URL is not set'; exit 3");
     },
     named: {
+      raw: [
+        "podman --remote --url $DOCKER_HOST ps --all",
+        "podman --remote --url $DOCKER_HOST inspect cart",
+        "podman --remote --url $DOCKER_HOST logs cart",
+      ],
       ask: "run docker_diagnose",
       says: /Container cart: it ended with code 3: FATAL: DATABASE_URL is not set/,
     },
@@ -76,6 +86,7 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     about: "the node exporter is gone, so Prometheus knows nothing of the machine",
     parts: ["metrics"],
     named: {
+      raw: ["curl -s $PROMETHEUS_URL/api/v1/targets"],
       ask: "run prometheus_targets",
       says: /Target 127\.0\.0\.1:\d+: .*refused\s+1 target down: node/,
     },
@@ -89,6 +100,7 @@ export const MACHINE_FAULTS: readonly Fault[] = [
     about: "a silence hides every critical alert until tomorrow",
     parts: ["metrics"],
     named: {
+      raw: ["curl -s $ALERTMANAGER_URL/api/v2/silences", "curl -s $ALERTMANAGER_URL/api/v2/alerts"],
       ask: "run alertmanager_silences",
       says: /\{severity="critical"\} until .* by lab: during the move/,
     },

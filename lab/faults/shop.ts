@@ -45,7 +45,7 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "upstream-down",
     about: "the app behind nginx is gone: 502 for everybody",
     parts: ["postgres", "shop"],
-    named: { ask: "run http_check url=$SHOP_URL", says: /502/ },
+    named: { raw: ["curl -sv $SHOP_URL"], ask: "run http_check url=$SHOP_URL", says: /502/ },
     break: (lab) => lab.end("app"),
     mend: (lab) => shop.start(lab),
   },
@@ -53,7 +53,11 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "latency",
     about: "the app takes three seconds for each request",
     parts: ["postgres", "shop"],
-    named: { ask: "run prometheus_alerts", says: /ShopSlow/ },
+    named: {
+      raw: ["curl -s $PROMETHEUS_URL/api/v1/alerts", "curl -s $PROMETHEUS_URL/api/v1/rules"],
+      ask: "run prometheus_alerts",
+      says: /ShopSlow/,
+    },
     break: (lab) => tellApp(lab, "latencyMs=3000"),
     mend: (lab) => tellApp(lab, "latencyMs=0"),
   },
@@ -61,7 +65,11 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "bad-deploy",
     about: "version v2 of the app fails four requests in five",
     parts: ["postgres", "shop"],
-    named: { ask: "run prometheus_alerts", says: /ShopErrors/ },
+    named: {
+      raw: ["curl -s $PROMETHEUS_URL/api/v1/alerts", "curl -s $PROMETHEUS_URL/api/v1/rules"],
+      ask: "run prometheus_alerts",
+      says: /ShopErrors/,
+    },
     async break(lab) {
       await deploy(lab, "v2");
       await tellApp(lab, "errors=0.8");
@@ -74,7 +82,11 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "memory-hog",
     about: "the app holds 400 MB",
     parts: ["postgres", "shop"],
-    named: { ask: "run prometheus_alerts", says: /ShopMemory/ },
+    named: {
+      raw: ["curl -s $PROMETHEUS_URL/api/v1/alerts", "curl -s $PROMETHEUS_URL/api/v1/rules"],
+      ask: "run prometheus_alerts",
+      says: /ShopMemory/,
+    },
     break: (lab) => tellApp(lab, "memoryMb=400"),
     mend: (lab) => tellApp(lab, "memoryMb=0"),
   },
@@ -82,7 +94,11 @@ export const SHOP_FAULTS: readonly Fault[] = [
     name: "expired-certificate",
     about: "nginx's certificate has ended",
     parts: ["postgres", "shop"],
-    named: { ask: "run http_check url=$SHOP_TLS_URL", says: /expired/i },
+    named: {
+      raw: ["curl -svk $SHOP_TLS_URL", "echo | openssl s_client -connect ${SHOP_TLS_URL#https://}"],
+      ask: "run http_check url=$SHOP_TLS_URL",
+      says: /expired/i,
+    },
     async break(lab) {
       makeCertificate(join(lab.folder, "nginx"), 0, lab.output);
       reloadNginx(lab);

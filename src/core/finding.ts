@@ -83,19 +83,25 @@ function cleaner(safe: (text: string) => string) {
   };
 }
 
-/** `Service shop/web` */
+/** `Service shop/web`, `Filesystem web-1:/var` */
 function objectText({ kind, namespace, name }: Finding["object"]): string {
-  return `${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`;
+  const separator = name.startsWith("/") ? ":" : "/";
+  return `${kind} ${namespace === "" ? "" : `${namespace}${separator}`}${name}`;
 }
 
-/** A result with what was found as a numbered list before it and what could not be seen behind it. */
+/**
+ * A result with what was found as a numbered list before it and what could not be seen behind it.
+ * `showTime` shows a time (ms since 1970) as people read it.
+ */
 export function withFindings(
   text: string,
   { findings: found, gaps: missed }: { findings: readonly Finding[]; gaps: readonly Gap[] },
+  showTime: (instant: number) => string,
 ): string {
   const list = found.map(({ object, cause, severity, evidence, fix, since }, index) => {
     const level = severity === "error" ? "" : ` (${severity})`;
-    const begun = since === null ? "" : ` Since ${since}.`;
+    const began = Date.parse(since ?? "");
+    const begun = Number.isNaN(began) ? "" : `\n   Since ${showTime(began)}`;
     const mend = fix === undefined ? "" : `\n   Fix: ${fix}`;
     return `${index + 1}. ${objectText(object)}${level}: ${cause}\n   ${evidence}${begun}${mend}`;
   });

@@ -62,6 +62,15 @@ export function rootsOf(blockers: ReadonlyMap<number, readonly number[]>): [numb
   return [...roots].toSorted(([, a], [, b]) => b.length - a.length);
 }
 
+const MAX_BLOCKERS = 2;
+
+/** `, blocked by 17, 18 and 4 more`, or nothing: those who wait in line all block the last one. */
+export function blockedBy(blockers: readonly number[]): string {
+  if (blockers.length === 0) return "";
+  const more = blockers.length - MAX_BLOCKERS;
+  return `, blocked by ${blockers.slice(0, MAX_BLOCKERS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
 function rootsBehind(
   waiting: number,
   blockers: ReadonlyMap<number, readonly number[]>,

@@ -2,7 +2,7 @@ import type { Finding, Gap } from "../../core/finding.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { messageOf } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
-import { number, oneStatement, rootsOf, type Row, text } from "../database-rows.ts";
+import { blockedBy, number, oneStatement, rootsOf, type Row, text } from "../database-rows.ts";
 import type { Server, Session } from "./client.ts";
 
 /** What both servers tell of their sessions, of transactions, and of who waits for whom. */
@@ -262,9 +262,8 @@ const MAX_ROWS = 10;
 export function sessionRows({ rows, blockers }: Sessions): string[] {
   const busy = rows.filter((row) => text(row["command"]) !== "Sleep" || row["began"] !== null);
   const lines = busy.slice(0, MAX_ROWS).map((row) => {
-    const of = blockers.get(number(row["id"])) ?? [];
+    const by = blockedBy(blockers.get(number(row["id"])) ?? []);
     const state = text(row["state"]) === "" ? "" : `, ${text(row["state"])}`;
-    const by = of.length === 0 ? "" : `, waits for ${of.join(", ")}`;
     return `${text(row["id"])} ${who(row)} ${doing(row)}${state}${by}: ${statementOf(row, 80)}`;
   });
   const more = busy.length - lines.length;

@@ -3,7 +3,15 @@ import { messageOf } from "../../core/errors.ts";
 import type { Finding, Gap } from "../../core/finding.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { counted, formatBytes } from "../../core/text.ts";
-import { countBy, number, oneStatement, rootsOf, type Row, text } from "../database-rows.ts";
+import {
+  blockedBy,
+  countBy,
+  number,
+  oneStatement,
+  rootsOf,
+  type Row,
+  text,
+} from "../database-rows.ts";
 import { databaseFor, type DatabaseParts, nameOf } from "../databases.ts";
 import { instanceArgument } from "../instances.ts";
 import { defineTool } from "../tool.ts";
@@ -280,9 +288,11 @@ function overview({ version, standby, used, most }: Row, sessions: readonly Row[
   const first = `${text(version).split(" ").slice(0, 2).join(" ")}, ${role}, ${text(used)} of ${text(most)} connections${states === "" ? "" : `: ${states}`}`;
   const busy = sessions.filter(({ state }) => text(state) !== "idle" && text(state) !== "");
   const rows = busy.slice(0, MAX_ROWS).map((row) => {
-    const wait = text(row["wait"]) === "" ? "" : `, waits for ${text(row["wait"])}`;
-    const blockers = pids(row["blockers"]);
-    const by = blockers.length === 0 ? "" : ` of ${blockers.join(", ")}`;
+    // Whom a lock is waited for says more, and an idle session waits for its client by being idle.
+    const wait = ["", "Lock", "Client"].includes(text(row["wait"]))
+      ? ""
+      : `, waits for ${text(row["wait"])}`;
+    const by = blockedBy(pids(row["blockers"]));
     return `${text(row["pid"])} ${who(row)} ${text(row["state"])} ${formatElapsed(number(row["query_s"]) * 1_000)}${wait}${by}: ${oneStatement(row["query"], 80)}`;
   });
   const more = busy.length - rows.length;

@@ -154,13 +154,13 @@ function findingOf(rule: Rule, alerts: readonly Alert[], { encoder }: ToolContex
   const all = alerts.map(({ labels }) => labels);
   const shared = all.length === 1 ? (all[0] ?? {}) : sharedLabels(all);
   const { summary, message, description } = first?.annotations ?? {};
-  const value = first === undefined ? "" : ` is ${formatValue(Number(first.value))}`;
+  const value = first === undefined ? "" : `value ${formatValue(Number(first.value))}, rule `;
   const since = alerts.map(({ activeAt }) => activeAt).toSorted()[0] ?? "";
   return {
     object: { kind: "Alert", namespace: shared["namespace"] ?? "", name: rule.name },
     cause: summary ?? message ?? description ?? rule.query,
     severity: severityOf(shared),
-    evidence: `${clip(rule.query, 200, encoder)}${value}; ${whereText(alerts, encoder)}`,
+    evidence: `${value}${clip(rule.query, 200, encoder)}; ${whereText(alerts, encoder)}`,
     since: since === "" ? null : since,
   };
 }

@@ -179,7 +179,7 @@ describe("alerts and rules", () => {
         cause: "p99 above 1 s",
         severity: "error",
         evidence:
-          "latency > 1 is 1.5; ×4 (all: severity=critical namespace=shop): pod=a; pod=b; pod=c; and 1 more",
+          "value 1.5, rule latency > 1; ×4 (all: severity=critical namespace=shop): pod=a; pod=b; pod=c; and 1 more",
         since: "2026-11-23T11:50:00Z",
       },
     ]);

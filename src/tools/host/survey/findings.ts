@@ -28,7 +28,8 @@ export function findingsOf(survey: Survey): Finding[] {
     .flatMap((look) => [...look(survey)])
     .toSorted(bySeverity)
     .map(({ object: [kind, name] = ["Host", survey.name], ...rest }) => {
-      return { object: { kind, namespace: survey.name, name }, since: null, ...rest };
+      const namespace = kind === "Host" ? "" : survey.name;
+      return { object: { kind, namespace, name }, since: null, ...rest };
     });
 }
 
@@ -85,7 +86,7 @@ function* memory({ memory: has, memoryKills, processes, pressure }: Survey): Ite
 function* processors({ cpu, cores, load, processes, pressure }: Survey): Iterable<Found> {
   if (cpu === undefined) return;
   const loads = `Load ${load.join(", ")} on ${counted(cores, "core")}.`;
-  const busiest = tops(processes, (each) => each.cores);
+  const busiest = tops(processes, coresOf);
   const [top] = busiest;
   const isBusy = cpu.busy >= BUSY;
   const isOne = top !== undefined && top.cores >= (isBusy ? cores / 2 : BUSY);
@@ -203,6 +204,11 @@ export function gapsOf({ missing, cpu, memory: { total } }: Survey): Gap[] {
       ? [gap("processes", "there is no ps", "Install procps there.")]
       : []),
   ];
+}
+
+/** What is shown as 0.0 is nothing. */
+export function coresOf({ cores }: SurveyedProcess): number {
+  return cores < 0.05 ? 0 : cores;
 }
 
 export function tops(

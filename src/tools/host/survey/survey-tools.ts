@@ -11,7 +11,7 @@ import {
 } from "../../tool.ts";
 import { filesystemText, fullness, isShown } from "../disk-usage.ts";
 import { hostArgument } from "../host-argument.ts";
-import { findingsOf, gapsOf, named, swapText, tops } from "./findings.ts";
+import { coresOf, findingsOf, gapsOf, named, swapText, tops } from "./findings.ts";
 import { createQuestions, SURVEY_LIMITS } from "./script.ts";
 import { type Survey, surveyOf } from "./survey.ts";
 
@@ -91,11 +91,7 @@ function overviewText(survey: Survey): string {
     `${name}: ${system}, up ${formatElapsed(upSeconds * 1_000)}`,
     `Processors: ${counted(cores, "core")}, ${cpu === undefined ? "unknown" : `${percent(cpu.busy)} busy, ${percent(cpu.waiting)} waiting for disks`}; load ${load.join(", ")}`,
     `Memory: ${formatBytes(memory.available)} of ${formatBytes(memory.total)} is available, ${swapText(memory)}`,
-    users(
-      "Cores used",
-      (each) => each.cores,
-      (value) => value.toFixed(1),
-    ),
+    users("Cores used", coresOf, (value) => value.toFixed(1)),
     users("Memory used", (each) => each.resident, formatBytes),
     ...(waits.length === 0
       ? []
