@@ -73,7 +73,7 @@ function groupOf({ own, effect }: Tool): keyof typeof TOOL_GROUPS {
 }
 
 function toolLine({ name, summary, description, effectOf, say = [] }: Tool): string {
-  const does = summary ?? description;
+  const does = (summary ?? description).replace(/\.$/, "");
   const sentences = say.map((phrase) => `\`${phrase.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, "<$1>")}\``);
   const said = sentences.length === 0 ? "" : `; or say ${sentences.join(", ")}`;
   return `  ${name} – ${does}${effectOf === undefined ? "" : `; ${ONLY_READS}`}${said}`;

@@ -25,3 +25,11 @@ export function unknownName(name: string, known: readonly string[]): string {
     ? "unknown; nothing goes here"
     : `unknown; known are ${known.join(", ")}`;
 }
+
+/** `There is no container mailr. Did you mean mailer?` */
+export function noSuch(kind: string, name: string, known: readonly string[]): string {
+  const meant = suggest(name, known);
+  if (meant !== undefined) return `There is no ${kind} ${name}. Did you mean ${meant}?`;
+  const others = known.length === 0 ? "Nor is there any other." : `There are ${known.join(", ")}.`;
+  return `There is no ${kind} ${name}. ${others}`;
+}

@@ -1,6 +1,7 @@
 import canonicalize from "canonicalize";
 import type { ActionCard, ActionPhase } from "../adapters/adapter.ts";
 import type { Approvers } from "../core/entry.ts";
+import { formatElapsed } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { signed } from "../core/people.ts";
 import { exactText } from "../security/sanitize.ts";
@@ -74,7 +75,7 @@ function endingOf(action: Action, encode: Encode): string | undefined {
   if (finished === undefined) return undefined;
   return finished.outcome === "unknown"
     ? "outcome unknown"
-    : `${phaseOf(action)} in ${finished.ms ?? 0} ms`;
+    : `${phaseOf(action)} in ${formatElapsed(finished.ms ?? 0)}`;
 }
 
 function listedIn({ proposal: { approvers } }: Action): string[] {

@@ -59,7 +59,9 @@ export async function runCall(
   const gaps = keptGaps(ended.gaps ?? [], encode);
   const reverse = keptReverse(ended.outcome === "ok" ? ended.undo : undefined, parts.encoder);
   const noted = reverse.why === undefined ? ended.text : `${ended.text}\n${reverse.why}`;
-  const told = withFindings(noted, { findings, gaps }, formatMoment);
+  const isWell = tool.diagnoses === true && ended.outcome === "ok" && findings.length === 0;
+  const well = `Found nothing wrong${gaps.length > 0 ? " in what could be seen" : ""}: ${noted}`;
+  const told = withFindings(isWell ? well : noted, { findings, gaps }, formatMoment);
   const separator = findings.length > 0 ? ":\n" : " · ";
   const said = tool.hostBound === true ? `${parts.host}${separator}${told}` : told;
   const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);

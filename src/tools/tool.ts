@@ -205,6 +205,8 @@ export interface Tool<I = unknown> {
    * guest, is answered by it, as if they asked in a public place.
    */
   readonly open?: true;
+  /** It looks for what is wrong: where it found nothing, its result says so first. */
+  readonly diagnoses?: true;
   /**
    * It acts on, or looks at, the very machine that it runs on. Its input then has `hostArgument` as `host`: only a process of
    * that machine pins, previews, checks, runs and reads it back.

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { readText } from "../../src/commands/grammar.ts";
 import { checkArguments, commandLine, readArguments } from "../../src/tools/arguments.ts";
 import { argumentNames, describeInput, inputForm } from "../../src/tools/input-schema.ts";
-import { suggest } from "../../src/core/suggest.ts";
+import { noSuch, suggest } from "../../src/core/suggest.ts";
 import { type Tool, defineTool } from "../../src/tools/tool.ts";
 
 const schemaHash = (tool: Tool) => inputForm(tool).schemaHash;
@@ -261,4 +261,14 @@ describe("suggestions", () => {
       }),
     );
   });
+});
+
+it("tells of a name that does not exist which one was meant, or which there are", () => {
+  expect(noSuch("container", "mailr", ["cart", "mailer"])).toBe(
+    "There is no container mailr. Did you mean mailer?",
+  );
+  expect(noSuch("container", "x", ["cart", "mailer"])).toBe(
+    "There is no container x. There are cart, mailer.",
+  );
+  expect(noSuch("container", "x", [])).toBe("There is no container x. Nor is there any other.");
 });

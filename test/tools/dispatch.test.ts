@@ -413,3 +413,19 @@ describe("the preview of a call", () => {
     expect((await previewOf("web\nперезапустить сервис\n東京")).lines).toEqual([]);
   });
 });
+
+describe("a tool that looks for what is wrong", () => {
+  const gap = { what: "locks", why: "forbidden", help: "GRANT pg_monitor." };
+
+  test.each([
+    [{ text: "up 3 d" }, "Found nothing wrong: up 3 d"],
+    [
+      { text: "up 3 d", gaps: [gap] },
+      "Found nothing wrong in what could be seen: up 3 d\n\nCould not see locks: forbidden. GRANT pg_monitor.",
+    ],
+    [{ text: "no route", failed: true }, "no route"],
+  ])("says so first where it found nothing: %j", async (output, shown) => {
+    const { run } = stage({ diagnoses: true, run: async () => output });
+    expect((await run()).text).toBe(shown);
+  });
+});

@@ -42,7 +42,12 @@ export function briefArgs(args: JsonObject): string {
     .join(" ");
 }
 
+/** A longer object is on the card, or is what a change found before it: it would hide which call it was. */
+const MAX_OBJECT = 60;
+
 function briefValue(value: Json): string {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (isObject && JSON.stringify(value).length > MAX_OBJECT) return "{…}";
   if (typeof value === "string" && /^[^\s"']+$/.test(value)) return exactText(value);
   return exactText(JSON.stringify(value));
 }

@@ -22,7 +22,9 @@ export function createExpireSilence(instances: Instances) {
     summary: "ends a silence, so that its alerts notify again",
     description: "Ends a silence now: the alerts that it hides notify people again.",
     input: z.strictObject({
-      id: z.uuid().describe("The silence's id, from alertmanager_silences"),
+      id: z
+        .uuid("expected an id that alertmanager_silences shows")
+        .describe("The silence's id, from alertmanager_silences"),
       /** Until when it held as it was made, ms since 1970, where that is to be taken back. */
       until: z.int().optional().meta({ internal: true }),
       ...instanceArgument(instances),

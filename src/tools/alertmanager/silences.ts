@@ -39,7 +39,10 @@ export function createSilences(instances: Instances) {
         const count = (state: string) => standing.filter((each) => each.state === state).length;
         const rows = standing
           .slice(0, MAX_ROWS)
-          .map((each) => `- ${silenceText(each, now, ctx.encoder)}; hides ${hidden(each.id)} now`);
+          .map(
+            (each) =>
+              `- ${silenceText(each, now, ctx.encoder)}; hides ${hidden(each.id) || "nothing"} now`,
+          );
         const more = standing.length > MAX_ROWS ? [`and ${standing.length - MAX_ROWS} more`] : [];
         const past = ended.slice(0, 5).map((each) => {
           const matchers = clip(matchersText(each), 200, ctx.encoder);

@@ -37,6 +37,7 @@ export function createDiagnose(endpoints: Endpoints) {
     description:
       "Finds what is wrong with the containers of a Docker Engine or podman now, with the reason: ended with a code and the last words of the log, out of memory, restarting again and again, unhealthy with its probe's answer, not startable (port taken, program missing, disk full), image gone. Use it first when a service in a container is down.",
     input: z.strictObject({ ...instanceArgument(endpoints) }),
+    diagnoses: true,
     effect: "read",
     endpoints,
     timeoutMs: 45_000,

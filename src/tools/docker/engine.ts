@@ -1,5 +1,5 @@
 import { BotError, messageOf } from "../../core/errors.ts";
-import { unknownName } from "../../core/suggest.ts";
+import { noSuch } from "../../core/suggest.ts";
 import { oneLine } from "../../core/text.ts";
 import { isRecord, recordsOf, textOf, tryParse } from "../decode.ts";
 import type { Endpoint, HttpResponse } from "../http.ts";
@@ -66,7 +66,7 @@ export async function openEngine(
       if (response.status === 200 && isRecord(body)) return body;
       if (response.status !== 404) throw refusal(response);
       const names = (await list("containers/json", { all: "true" })).map(nameOf);
-      throw new BotError("INPUT_INVALID", `container ${name}: ${unknownName(name, names)}.`);
+      throw new BotError("INPUT_INVALID", noSuch("container", name, names));
     },
     /** The last lines that it wrote, oldest first, encoded: fewer where they would not fit. */
     async log(

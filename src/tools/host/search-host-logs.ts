@@ -3,7 +3,7 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import type { Gap } from "../../core/finding.ts";
 import { isoUtc } from "../../core/instant.ts";
-import { unknownName } from "../../core/suggest.ts";
+import { noSuch } from "../../core/suggest.ts";
 import { formatBytes, oneLine } from "../../core/text.ts";
 import { logFields, type Times, timesOf } from "../logs/fields.ts";
 import { readServer } from "../logs/read-server.ts";
@@ -230,10 +230,7 @@ async function unitNamed(
   const units = stdout.split("\n").filter((each) => each !== "");
   const found = [unit, `${unit}.service`].find((each) => units.includes(each));
   if (found !== undefined) return found;
-  throw new BotError(
-    "INPUT_INVALID",
-    `unit ${unit}: ${unknownName(`${unit}.service`, units.slice(0, 50))}.`,
-  );
+  throw new BotError("INPUT_INVALID", noSuch("unit", `${unit}.service`, units.slice(0, 50)));
 }
 
 /** As journalctl takes an instant. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { JsonObject } from "../../core/entry.ts";
 import type { Gap } from "../../core/finding.ts";
 import { BotError } from "../../core/errors.ts";
-import { unknownName } from "../../core/suggest.ts";
+import { noSuch } from "../../core/suggest.ts";
 import { counted } from "../../core/text.ts";
 import type { HttpResponse } from "../http.ts";
 import { searchLines } from "../line-search.ts";
@@ -117,7 +117,7 @@ function hasRun(name: string, pod: JsonObject, statuses: ReadonlyMap<string, Jso
 
 function noContainer(pods: readonly JsonObject[], container: string): BotError {
   const names = [...new Set(pods.flatMap(containerNames))];
-  return new BotError("INPUT_INVALID", `container ${container}: ${unknownName(container, names)}.`);
+  return new BotError("INPUT_INVALID", noSuch("container", container, names));
 }
 
 interface Line {

@@ -162,7 +162,7 @@ export function statusText(workload: Workload): string {
   const where = `${namespaceOf(object)}/${refText(workload)}`;
   if (objectAt(object, "spec")["paused"] === true) return `${where} is paused: ${counts}.`;
   if (numberAt(status, "observedGeneration") < numberAt(object, "metadata", "generation"))
-    return `${where}: its controller has not seen the newest change yet; ${counts}.`;
+    return `${where}: its controller has not seen the newest change yet.`;
   const progress = conditionOf(object, "Progressing");
   const failure = conditionOf(object, "ReplicaFailure");
   const isStuck = textAt(progress, "status") === "False";

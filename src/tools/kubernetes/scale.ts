@@ -54,13 +54,13 @@ export function createScale(clusters: Clusters): Tool {
           : `${counted(wanted - input.replicas, "pod")} of ${wanted} (${percent(wanted - input.replicas, wanted)} of its capacity) end.`;
       const none =
         input.replicas === 0 ? ` Nothing is left to answer for ${refText(workload)}.` : "";
-      return `${by} ${ready} are ready now.${none}${autoscaler}`;
+      return `${by} ${ready} ${ready === 1 ? "is" : "are"} ready now.${none}${autoscaler}`;
     },
     async verify({ input, workload }) {
       if (workload === undefined)
         return { verdict: "unknown", evidence: `${input.workload} is not there any more.` };
       const has = numberAt(workload.object, "spec", "replicas");
-      const evidence = `${whereOf(workload)} wants ${counted(has, "replica")}, ${readyPods(workload)} are ready.`;
+      const evidence = `${whereOf(workload)} wants ${counted(has, "replica")}, ${readyPods(workload)} ready.`;
       return { verdict: has === input.replicas ? "done" : "not done", evidence };
     },
     undoText: ({ before }) =>

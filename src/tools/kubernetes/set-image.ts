@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { unknownName } from "../../core/suggest.ts";
+import { noSuch } from "../../core/suggest.ts";
 import type { Tool } from "../tool.ts";
 import { defineChange, refused } from "./change-tool.ts";
 import { type Clusters, namespaceArgument } from "./cluster-tool.ts";
@@ -46,8 +46,7 @@ export function createSetImage(clusters: Clusters): Tool {
         throw refused(
           `${refText(workload)} has several containers: ${names.join(", ")}. Name one.`,
         );
-      if (!names.includes(container))
-        throw refused(`container ${container}: ${unknownName(container, names)}.`);
+      if (!names.includes(container)) throw refused(noSuch("container", container, names));
       return { workload: refText(workload), container };
     },
     values: async ({ input, workload }) => ({ image: imageOf(workload, input.container) }),

@@ -53,11 +53,12 @@ export function replacing(workload: Workload): string {
   const { kind, object } = workload;
   const [wanted, ready] = [wantedPods(workload), readyPods(workload)];
   const pods = `${counted(wanted, "pod")} of ${refText(workload)} (${ready} ready)`;
+  const are = wanted === 1 ? "is" : "are";
   if (kind.kind === "StatefulSet" || kind.kind === "DaemonSet") {
     const type = textAt(object, "spec", "updateStrategy", "type");
     if (type === "OnDelete")
-      return `${pods} are replaced only as somebody deletes them (OnDelete).`;
-    return `${pods} are replaced one after the other; each is away for a while.`;
+      return `${pods} ${are} replaced only as somebody deletes them (OnDelete).`;
+    return `${pods} ${are} replaced one after the other; each is away for a while.`;
   }
   if (textAt(object, "spec", "strategy", "type") === "Recreate")
     return `All ${pods} end before new ones begin: it is away meanwhile.`;
@@ -66,7 +67,7 @@ export function replacing(workload: Workload): string {
     const value = rolling[key];
     return typeof value === "string" || typeof value === "number" ? String(value) : "25%";
   };
-  return `${pods} are replaced step by step: at most ${share("maxUnavailable")} away and ${share("maxSurge")} more at a time.`;
+  return `${pods} ${are} replaced step by step: at most ${share("maxUnavailable")} away and ${share("maxSurge")} more at a time.`;
 }
 
 /** What of each workload's capacity these pods are, and whose budget would not bear it. */

@@ -3,7 +3,7 @@ import { estimateTokens } from "../../core/block.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { Gap } from "../../core/finding.ts";
-import { unknownName } from "../../core/suggest.ts";
+import { noSuch } from "../../core/suggest.ts";
 import { counted } from "../../core/text.ts";
 import { cleanText, exactText } from "../../security/sanitize.ts";
 import { formHash } from "../../team/tool-forms.ts";
@@ -39,11 +39,11 @@ export function createAccept(servers: readonly McpServer[], forms: Forms): Tool 
     const server = servers.find((each) => each.name === name);
     if (server === undefined) {
       const known = servers.map((each) => each.name);
-      throw new BotError("INPUT_INVALID", `server ${name}: ${unknownName(name, known)}`);
+      throw new BotError("INPUT_INVALID", noSuch("server", name, known));
     }
     if (server.settings.tools[tool] === undefined) {
       const known = Object.keys(server.settings.tools);
-      throw new BotError("INPUT_INVALID", `tool ${tool}: ${unknownName(tool, known)}`);
+      throw new BotError("INPUT_INVALID", noSuch("tool", tool, known));
     }
     return { server, tool };
   }

@@ -60,6 +60,7 @@ export function createDiagnose(parts: DatabaseParts) {
     description:
       "Finds what is wrong with a MySQL or MariaDB server now: who blocks whom (rows and table definitions), idle and long transactions, used up connections, stopped or late replication, read-only servers, deadlocks, full disks where the server tells. Use it first when a database is slow or refuses work.",
     input: z.strictObject({ ...instanceArgument(parts.endpoints) }),
+    diagnoses: true,
     effect: "read",
     endpoints: parts.endpoints,
     timeoutMs: 30_000,

@@ -65,6 +65,7 @@ export function createDiagnose(parts: DatabaseParts) {
     description:
       "Finds what is wrong with a PostgreSQL server now: who blocks whom, idle and long transactions, used up connections, replication slots and lag, transaction ids that run out. Use it first when a database is slow or refuses work.",
     input: z.strictObject({ ...instanceArgument(parts.endpoints) }),
+    diagnoses: true,
     effect: "read",
     endpoints: parts.endpoints,
     timeoutMs: 30_000,
@@ -293,7 +294,7 @@ function overview({ version, standby, used, most }: Row, sessions: readonly Row[
       ? ""
       : `, waits for ${text(row["wait"])}`;
     const by = blockedBy(pids(row["blockers"]));
-    return `${text(row["pid"])} ${who(row)} ${text(row["state"])} ${formatElapsed(number(row["query_s"]) * 1_000)}${wait}${by}: ${oneStatement(row["query"], 80)}`;
+    return `${text(row["pid"])} ${who(row)} ${text(row["state"])} ${formatElapsed(Math.max(0, number(row["query_s"]) * 1_000))}${wait}${by}: ${oneStatement(row["query"], 80)}`;
   });
   const more = busy.length - rows.length;
   return [first, ...rows, ...(more > 0 ? [`… ${counted(more, "more session")}`] : [])].join("\n");

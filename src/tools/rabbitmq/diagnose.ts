@@ -33,6 +33,7 @@ export function createDiagnose(endpoints: Readonly<Record<string, Endpoint>>) {
     description:
       "Finds what is wrong with RabbitMQ now: queues that nobody reads or that grow, unacknowledged messages, memory and disk alarms, nodes that are down or parted, blocked connections; lists the fullest queues. Use it first when messages are late or publishers hang.",
     input: z.strictObject({ ...instanceArgument(endpoints) }),
+    diagnoses: true,
     effect: "read",
     endpoints,
     timeoutMs: 30_000,

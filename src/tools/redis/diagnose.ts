@@ -33,6 +33,7 @@ export function createDiagnose(
     description:
       "Finds what is wrong with a Redis server now: memory against its limit, evictions and refused writes, slow commands, connections, replication and persistence that failed, large keys by a sample. Use it first when Redis is slow or refuses writes.",
     input: z.strictObject({ ...instanceArgument(endpoints) }),
+    diagnoses: true,
     effect: "read",
     endpoints,
     timeoutMs: 30_000,

@@ -144,7 +144,7 @@ describe("reading", () => {
     const { tools } = await engine({ containers: [container("checkout")] });
     await expect(run(tools, "docker_logs", { container: "chekout" })).rejects.toMatchObject({
       code: "INPUT_INVALID",
-      message: expect.stringContaining("did you mean checkout?"),
+      message: expect.stringContaining("Did you mean checkout?"),
     });
   });
 

@@ -16,7 +16,7 @@ describe("scaling", () => {
     expect(cardText(preview)).toContain("3 pods more: 250 % of what it has.");
     expect(cardText(preview)).toContain("Scales back to 2.");
     expect(text).toBe(
-      "deployment/web: spec.replicas: 2 → 5\nVerified: shop/deployment/web wants 5 replicas, 0 are ready.",
+      "deployment/web: spec.replicas: 2 → 5\nVerified: shop/deployment/web wants 5 replicas, 0 ready.",
     );
     expect(prepared.args).toMatchObject({
       workload: "deployment/web",
@@ -176,7 +176,7 @@ describe("setting an image", () => {
   test("of a container that is not there, or to what no image is called, is refused", async () => {
     const { run } = await cluster();
     await expect(run("set_image", { ...WEB, container: "ap", image: "x:1" })).rejects.toThrow(
-      /did you mean app/,
+      /Did you mean app/,
     );
     await expect(run("set_image", { ...WEB, image: "-x y" })).rejects.toThrow(/expected an image/);
   });

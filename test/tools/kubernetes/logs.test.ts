@@ -66,7 +66,7 @@ describe("logs", () => {
       run("logs", { workload: "carr", namespace: "shop" }),
     ]);
     expect(texts.map(({ text }) => text)).toEqual([
-      "container ap: unknown; did you mean app?.",
+      "There is no container ap. Did you mean app?",
       "There is no workload carr in namespace shop. Did you mean deployment/cart?",
     ]);
   });

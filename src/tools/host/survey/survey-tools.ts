@@ -36,6 +36,7 @@ export function createSurveyTools(place: Place): Tool[] {
   const common = { effect: "read", hostBound: true, timeoutMs: 30_000 } as const;
   const overview = defineTool({
     ...common,
+    diagnoses: true,
     name: `${place.prefix}_overview`,
     summary: "finds what is wrong with a machine: processors, memory, disks, units, limits",
     description: `Finds what is wrong with ${place.title} now: processors, memory, disks and their waits, failed units, read-only disks, limits, kills for want of memory; then its load and who uses it. Use it first when a machine is slow or a service on it fails.`,

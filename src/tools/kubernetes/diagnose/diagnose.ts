@@ -1,5 +1,5 @@
 import { messageOf } from "../../../core/errors.ts";
-import { unknownName } from "../../../core/suggest.ts";
+import { noSuch } from "../../../core/suggest.ts";
 import type { Finding, Gap } from "../../../core/finding.ts";
 import { admission } from "./admission.ts";
 import { isReady, keyOf, type Cluster, type WorkloadView } from "./cluster.ts";
@@ -73,7 +73,7 @@ export async function diagnose(
   const wanted = workloadNamed(scene, workload);
   if (wanted === undefined) {
     const known = [...new Set(scene.workloads.map(({ name }) => name))].slice(0, 30);
-    return { findings: [], gaps, text: `Workload ${workload}: ${unknownName(workload, known)}` };
+    return { findings: [], gaps, text: noSuch("workload", workload, known) };
   }
   const own = concerning(scene, ranked, wanted);
   return { findings: told(own), gaps, text: rows(scene, [wanted]) };

@@ -270,6 +270,6 @@ describe("one workload", () => {
   it("that does not exist gets the nearest name", async () => {
     const { findings, text } = await look(incident, "wbe");
     expect(findings).toEqual([]);
-    expect(text).toContain("did you mean web?");
+    expect(text).toContain("Did you mean web?");
   });
 });
