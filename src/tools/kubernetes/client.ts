@@ -6,7 +6,7 @@ import type { ToolContext } from "../tool.ts";
 import type { Instance } from "./instance.ts";
 import { findKind, type Kind, nearKind } from "./kinds.ts";
 import { isObject, listAt, numberAt, textAt, textsAt } from "./objects.ts";
-import { type ApiRequest, gapFrom, isRefusal, Refusal } from "./refusal.ts";
+import { gapFrom, isRefusal, Refusal, type Wanted } from "./refusal.ts";
 import { cleaned } from "./secrecy.ts";
 
 /** Where something is: all objects of a kind, those of a namespace, or one. */
@@ -73,7 +73,7 @@ function createTransport(instance: Instance, ctx: ToolContext, actAs: string | u
 
   async function send(
     path: string,
-    asked: ApiRequest,
+    asked: Wanted,
     request: Request = {},
     isAgain = false,
   ): Promise<HttpResponse> {
@@ -338,10 +338,7 @@ function kindOfResource(resource: JsonObject, group: string, version: string): K
 
 const VERBS = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" } as const;
 
-function askedOf(
-  verb: string,
-  { kind, namespace = "", name = "", subresource }: Place,
-): ApiRequest {
+function askedOf(verb: string, { kind, namespace = "", name = "", subresource }: Place): Wanted {
   const resource = `${kind.plural}${kind.group === "" ? "" : `.${kind.group}`}`;
   return {
     verb,
@@ -377,7 +374,7 @@ function parsed(text: string): JsonObject | undefined {
   }
 }
 
-function bodyOf(answer: HttpResponse, { verb, resource }: ApiRequest): JsonObject {
+function bodyOf(answer: HttpResponse, { verb, resource }: Wanted): JsonObject {
   const body = answer.isWhole ? parsed(answer.text) : undefined;
   if (body !== undefined) return body;
   const what = answer.isWhole
@@ -390,7 +387,7 @@ function bodyOf(answer: HttpResponse, { verb, resource }: ApiRequest): JsonObjec
 }
 
 /** @throws BotError for a server that is in trouble, so that a read is tried again and a write counts as not known */
-function refusalOf(answer: HttpResponse, asked: ApiRequest, isWrite: boolean): Error {
+function refusalOf(answer: HttpResponse, asked: Wanted, isWrite: boolean): Error {
   const body = parsed(answer.text);
   const refusal = new Refusal(answer.status, body, answer.text, asked);
   const isQuota = answer.status === 429 && isWrite;

@@ -4,7 +4,7 @@ import { BotError } from "../../core/errors.ts";
 import { objectAt, textAt } from "./objects.ts";
 
 /** What was asked of the API server, for telling which permission is missing. */
-export interface ApiRequest {
+export interface Wanted {
   verb: string;
   /** `pods`, `deployments.apps`, `pods/log` */
   resource: string;
@@ -17,13 +17,13 @@ export class Refusal extends Error {
   readonly status: number;
   /** Kubernetes' own word, such as `Forbidden`, `NotFound`, `Expired`; empty where the server had none. */
   readonly reason: string;
-  readonly asked: ApiRequest;
+  readonly asked: Wanted;
   /** The API server knows no such kind, rather than no such object. */
   readonly isUnknownKind: boolean;
   /** With an expired list: where it may go on, a little less consistent. */
   readonly next: string;
 
-  constructor(status: number, answer: JsonObject | undefined, text: string, asked: ApiRequest) {
+  constructor(status: number, answer: JsonObject | undefined, text: string, asked: Wanted) {
     super(textAt(answer, "message") || text.slice(0, 300).trim() || `status ${status}`);
     this.name = "Refusal";
     this.status = status;
@@ -40,7 +40,7 @@ export function isRefusal(error: unknown, ...statuses: number[]): error is Refus
   return error instanceof Refusal && (statuses.length === 0 || statuses.includes(error.status));
 }
 
-function placeOf({ resource, namespace, name }: ApiRequest): string {
+function placeOf({ resource, namespace, name }: Wanted): string {
   const where = namespace === "" ? "in all namespaces" : `in namespace ${namespace}`;
   return `${resource}${name === "" ? "" : ` ${name}`} ${where}`;
 }
@@ -65,7 +65,7 @@ export function gapOf(refusal: Refusal): Gap {
 }
 
 /** The gap that anything thrown leaves; what ends the call is thrown on. */
-export function gapFrom(error: unknown, asked: ApiRequest): Gap {
+export function gapFrom(error: unknown, asked: Wanted): Gap {
   if (isRefusal(error)) return gapOf(error);
   if (error instanceof BotError && error.code !== "ABORTED") {
     return {
