@@ -310,6 +310,22 @@ describe("a server over HTTP", () => {
     expect(refused).toEqual([expect.stringContaining("401")]);
   });
 
+  test("that asks back for ever is not answered for ever", async () => {
+    const { asked, use } = await served({
+      "tools/call": (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        for (let id = 0; id < 2_000; id += 1)
+          response.write(`data: {"jsonrpc":"2.0","id":"p${id}","method":"ping"}\n\n`);
+      },
+    });
+    const { run } = await use("read", { timeoutSeconds: 5 });
+    expect(await run("web_go")).toMatchObject({
+      outcome: "error",
+      text: expect.stringContaining("more than 100 things"),
+    });
+    expect(asked.length).toBeLessThan(130);
+  });
+
   test("whose session ended gets a new one", async () => {
     let ended = 1;
     const { asked, use } = await served({
