@@ -17,31 +17,10 @@ import { noWorld } from "../../fakes/tool-context.ts";
 import { serveWeb } from "./web-server.ts";
 
 const PLAYED = join(import.meta.dirname, "server.mjs");
-const ALL = [
-  "say",
-  "wipe",
-  "die",
-  "flood",
-  "huge",
-  "hang",
-  "ask",
-  "junk",
-  "fail",
-  "secret",
-  "image",
-];
+const ALL = "say wipe die flood huge hang ask junk fail secret image".split(" ");
 const ODD = [
-  "env",
-  "drift",
-  "loop",
-  "doubling",
-  "promise",
-  "heavy",
-  "long",
-  "list",
-  "host",
+  ..."env drift loop doubling promise heavy long list host gone".split(" "),
   "@everyone \u001b[2J",
-  "gone",
 ];
 
 interface Options {
@@ -319,10 +298,7 @@ describe("a server over HTTP", () => {
       },
     });
     const { run } = await use("read", { timeoutSeconds: 5 });
-    expect(await run("web_go")).toMatchObject({
-      outcome: "error",
-      text: expect.stringContaining("more than 100 things"),
-    });
+    expect((await run("web_go")).text).toContain("more than 100 things");
     expect(asked.length).toBeLessThan(130);
   });
 
