@@ -254,7 +254,7 @@ case "$*" in *--field*) echo nginx.service ;; *) cat ${programs}/out ;; esac`,
       "--no-pager --quiet --output=json --all --reverse --lines=5000 --since=@1795406400.000000 --until=@1795409999.999999 --unit=nginx.service",
     );
     await expect(search({ unit: "ngixn" }, { programs })).rejects.toThrow(
-      "did you mean nginx.service?",
+      "Did you mean nginx.service?",
     );
   });
 
