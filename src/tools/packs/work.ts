@@ -16,8 +16,8 @@ type Part = "main" | "precheck" | "capture" | "preview" | "verify";
 
 const MAX_BYTES = 256 * 1024;
 
-/** An answer of a proxy that lost its server: what it was asked for may have been done. */
-const LOST = new Set([502, 504]);
+/** From here on the server, or a proxy before it, failed: what it was asked for may have been done all the same. */
+const SERVER_FAILED = 500;
 
 export function partsOf(pack: PackTool): Readonly<Partial<Record<Part, Work>>> {
   const { http, run, precheck, capture, preview, verify } = pack;
@@ -116,7 +116,7 @@ async function askServer(
 ): Promise<PackAnswer> {
   const call = { endpoint, maxBytes: MAX_BYTES, ...request };
   const { status, text, stuck, isWhole } = await ctx.http(call);
-  if (acts && LOST.has(status)) {
+  if (acts && status >= SERVER_FAILED) {
     const lost = `${request.method} was answered with HTTP ${status}, by a proxy that lost its server.`;
     throw new BotError("ABORTED", lost);
   }

@@ -304,8 +304,9 @@ describe("a change", () => {
     }
   });
 
-  test("a proxy that lost its server leaves it unknown, an answer that says no does not", async () => {
+  test("a server that failed leaves it unknown, an answer that says no does not", async () => {
     for (const [status, outcome] of [
+      [500, "unknown"],
       [502, "unknown"],
       [409, "error"],
     ] as const) {
