@@ -117,7 +117,7 @@ async function askServer(
   const call = { endpoint, maxBytes: MAX_BYTES, ...request };
   const { status, text, stuck, isWhole } = await ctx.http(call);
   if (acts && status >= SERVER_FAILED) {
-    const lost = `${request.method} was answered with HTTP ${status}, by a proxy that lost its server.`;
+    const lost = `${request.method} was answered with HTTP ${status}.`;
     throw new BotError("ABORTED", lost);
   }
   const isFine = status >= 200 && status < 300;
