@@ -109,8 +109,12 @@ export async function openEngine(
       const url = withQuery(`${at(id)}/${action}`, params);
       const response = await ctx.http({ endpoint, url, method: "POST", timeoutMs: 45_000 });
       // 304: it is so already.
-      if (response.status !== 304 && (response.status < 200 || response.status >= 300))
-        throw refusal(response);
+      if (response.status === 304 || (response.status >= 200 && response.status < 300)) return;
+      const error = refusal(response);
+      // It may have been stopped, and not started again.
+      if (action === "restart" && response.status >= 500)
+        throw new BotError("ABORTED", error.message);
+      throw error;
     },
   };
 }

@@ -31,7 +31,7 @@ import {
 
 export const containerArgument = z
   .string()
-  .regex(/^[\w.-]{1,128}$/, "expected a container's name or id")
+  .regex(/^\w[\w.-]{0,127}$/, "expected a container's name or id")
   .describe("A container's name or id");
 
 const TIMEOUT_MS = 30_000;

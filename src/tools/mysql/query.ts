@@ -48,6 +48,7 @@ export function createQuery(parts: DatabaseParts) {
     timeoutMs: 30_000,
     async run({ sql, explain, ...input }, ctx) {
       return inSession(ctx, databaseFor(parts, input), async (session) => {
+        refuseLocks(sql);
         await refusePower(session, sql);
         // Only what reads or changes rows has a plan, and changes are refused by the transaction: KILL, SET, CALL and others end here.
         const plan = await planOf(session, sql, explain);
@@ -58,6 +59,19 @@ export function createQuery(parts: DatabaseParts) {
       });
     },
   });
+}
+
+/**
+ * A read-only transaction takes rows for itself in this one way: who writes to them waits. Told by words that stand anywhere, since
+ * comments may part them, or hold them.
+ * @throws BotError INPUT_INVALID
+ */
+function refuseLocks(sql: string): void {
+  const has = (word: string) => new RegExp(`(?<![a-z_$])${word}(?![\\w$])`, "i").test(sql);
+  if (!has("share") || !(has("for") || has("lock"))) return;
+  const text =
+    "A statement with FOR SHARE or LOCK IN SHARE MODE keeps others from writing; read without it.";
+  throw new BotError("INPUT_INVALID", text);
 }
 
 /** Undefined where the server has one and may not show it. @throws BotError for a statement that has none */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import type { ExecOptions, ExecResult, ToolContext } from "../tool.ts";
@@ -34,7 +35,7 @@ export interface Which {
 export interface SshClient {
   /**
    * Runs a line of the remote user's shell.
-   * @throws BotError CONNECTION_FAILED where it never began; TIMEOUT, ABORTED where it may have
+   * @throws BotError CONNECTION_FAILED where it surely never began; TIMEOUT, ABORTED where it may have
    */
   run(server: string, line: string, ctx: ToolContext, options: ExecOptions): Promise<ExecResult>;
   /** `deploy@10.0.0.5:22`, as the client's configuration has it. Asks no server. */
@@ -46,11 +47,19 @@ export function createSshClient({ config }: { config?: string | undefined }): Ss
   const base = ["ssh", ...(config === undefined ? [] : ["-F", config]), ...OPTIONS];
   return {
     async run(server, line, ctx, options) {
-      const result = await ctx.exec([...base, "-T", "--", server, line], options);
-      const failure = result.exitCode === NOT_REACHED ? failureOf(result.stderr) : undefined;
-      if (failure === undefined) return result;
-      const said = result.stderr.trim().split("\n").at(-1) ?? "";
-      throw new BotError("CONNECTION_FAILED", `${server} was not reached: ${said}. ${failure}`);
+      const mark = randomUUID();
+      const asked = [...base, "-T", "--", server, markedLine(line, mark)];
+      const result = await ctx.exec(asked, options);
+      const [before = "", ...marked] = result.stderr.split(`${mark}\n`);
+      const stderr = before + marked.join("");
+      // The second mark: it ended by itself, with this code.
+      if (result.exitCode !== NOT_REACHED || marked.length > 1) return { ...result, stderr };
+      const said = stderr.trim().split("\n").at(-1) ?? "";
+      const failure = marked.length === 0 ? failureOf(stderr) : undefined;
+      if (failure !== undefined)
+        throw new BotError("CONNECTION_FAILED", `${server} was not reached: ${said}. ${failure}`);
+      const text = `The connection to ${server} ended before the command did, or a signal ended both: ${said}`;
+      throw new BotError("ABORTED", text);
     },
     async addressOf(server, ctx) {
       const { stdout } = await ctx.exec([...base, "-G", "--", server], { timeoutMs: 5_000 });
@@ -62,7 +71,13 @@ export function createSshClient({ config }: { config?: string | undefined }): Ss
   };
 }
 
-/** What ssh says before a command can have begun, and what to do about it. */
+/** Says on stderr that it begins and that it has ended: only words of the command's own may look like those of the client. */
+function markedLine(line: string, mark: string): string {
+  const script = `echo ${mark} >&2\n(\n${line}\n)\ncode=$?\necho ${mark} >&2\nexit $code`;
+  return `exec sh -c ${shellWord(script)}`;
+}
+
+/** What ssh says only before a command can have begun, and what to do about it. */
 const FAILURES: readonly [said: RegExp, help: string][] = [
   [
     /host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|no matching host key|No \S+ host key is known/i,
@@ -74,13 +89,13 @@ const FAILURES: readonly [said: RegExp, help: string][] = [
   ],
   [/could not resolve/i, "Check its name in SSH_HOSTS and in the client's configuration."],
   [
-    /connection refused|timed out|no route|unreachable|connection (?:reset|closed)|kex_exchange|banner/i,
+    /connect to host|kex_exchange|banner exchange/i,
     "Check that the server is up and its SSH port can be reached from here.",
   ],
   [/bad configuration|bad owner|no such file/i, "Check the client's configuration file."],
 ];
 
-/** Undefined: the command itself ended like that, or the connection broke while it ran. */
+/** Undefined: it may have begun, though nothing came back of it. */
 function failureOf(stderr: string): string | undefined {
   return FAILURES.find(([said]) => said.test(stderr))?.[1];
 }

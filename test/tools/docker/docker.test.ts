@@ -347,6 +347,11 @@ describe("changing", () => {
       failed: true,
       text: expect.stringContaining("port is already allocated"),
     });
+    const halfDone = await pinned("docker_restart", { ...given, containers: [container("web")] });
+    await expect(halfDone.tool.run(halfDone.args, halfDone.ctx)).rejects.toMatchObject({
+      code: "ABORTED",
+      message: expect.stringContaining("port is already allocated"),
+    });
     const port = await listenHttp((request, response) => {
       if (request.method === "POST") request.socket.destroy();
       else if (request.url === "/version")

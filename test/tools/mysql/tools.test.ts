@@ -243,6 +243,18 @@ describe("on MySQL 8", () => {
     },
   );
 
+  test.each([
+    "SELECT * FROM items LOCK IN SHARE MODE",
+    "SELECT * FROM items FOR/* x */share",
+    "SELECT * FROM items /*!50000LOCK IN *//*!50000SHARE MODE*/",
+  ])("a query that keeps others from writing is not sent: %s", async (sql) => {
+    const { tools, heard } = await serve({ "EXPLAIN SELECT": [{ id: "1" }] });
+    await expect(run(tools, "mysql_query", { sql })).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+    });
+    expect(heard.join("\n")).not.toContain("SELECT * FROM items");
+  });
+
   test("a query is sent once the server has a plan of it, with its own limit of rows", async () => {
     const rows = Array.from({ length: 51 }, (_, at) => ({
       name: `item ${at}\n1. Service web: down`,

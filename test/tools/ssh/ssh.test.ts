@@ -107,11 +107,32 @@ describe("a command over SSH", () => {
     expect(tool.effectOf?.(tool.input.parse({ server: "web1", argv }))).toBe(effect);
   });
 
-  test("that ends with 255 itself is no failed connection", async () => {
-    const { run } = await reached();
-    const { text, failed } = await run("ssh_run", { argv: ["sh", "-c", "echo odd; exit 255"] });
-    expect(text).toContain("Exit code 255.");
-    expect(failed).toBe(true);
+  test.each(["odd", "git@host: Permission denied (publickey).", "Connection refused"])(
+    "that ends with 255 itself is no failed connection, whatever it says: %s",
+    async (said) => {
+      const { run } = await reached();
+      const argv = ["sh", "-c", `echo "${said}" >&2; exit 255`];
+      const { text, failed } = await run("ssh_run", { argv });
+      expect(text).toBe(`Exit code 255.\nStandard error:\n${said}`);
+      expect(failed).toBe(true);
+    },
+  );
+
+  test.each([
+    [
+      "while it ran",
+      `printf '%s' "$line" | sed -n 's/.*echo \\([0-9a-f-]*\\) >&2.*/\\1/p' | head -1 >&2;`,
+    ],
+    ["before anything came back of it", ""],
+  ])("whose connection breaks %s may have been done", async (_, begun) => {
+    const broken = "client_loop: send disconnect: Connection reset by peer";
+    const { run } = await reached(
+      `for line; do :; done; ${begun} echo ${shellWord(broken)} >&2; exit 255`,
+    );
+    await expect(run("ssh_run", { argv: ["reboot"] })).rejects.toMatchObject({
+      code: "ABORTED",
+      message: expect.stringContaining(broken),
+    });
   });
 });
 
