@@ -1,4 +1,5 @@
 import { oneLine, shortened } from "../core/text.ts";
+import type { Encoder } from "../security/encoder.ts";
 
 /** What databases answer, as people and models read it. */
 
@@ -18,6 +19,23 @@ export function text(value: unknown): string {
       : JSON.stringify(value);
 }
 
+/** What is shorter is never cut. */
+const LONG = 60;
+
+/** Rows whose long texts have no secrets any more: results and cards show only the begin of them. */
+export async function withoutSecrets(rows: readonly Row[], encoder: Encoder): Promise<Row[]> {
+  const all = rows.map(async (row) => {
+    const cells = await eachWithoutSecrets(Object.values(row), encoder);
+    return Object.fromEntries(Object.keys(row).map((name, at) => [name, cells[at]]));
+  });
+  return Promise.all(all);
+}
+
+async function eachWithoutSecrets<C>(cells: readonly C[], { aside }: Encoder) {
+  const isLong = (cell: unknown): cell is string => typeof cell === "string" && cell.length > LONG;
+  return Promise.all(cells.map((cell) => (isLong(cell) ? aside.encode(cell) : cell)));
+}
+
 /** A statement as a row shows it. */
 export function oneStatement(value: unknown, most = 120): string {
   return shortened(oneLine(text(value)), most);
@@ -35,13 +53,15 @@ const MAX_ROWS = 50;
 const MAX_CELL = 120;
 
 /** An answer to somebody's own statement: its columns, and as many rows as anybody reads. */
-export function tableText(
+export async function tableText(
   columns: readonly string[],
   rows: readonly (readonly (string | null)[])[],
-): string {
+  encoder: Encoder,
+): Promise<string> {
   if (rows.length === 0) return "No rows.";
   const cell = (value: string | null) => (value === null ? "NULL" : oneStatement(value, MAX_CELL));
-  const lines = rows.slice(0, MAX_ROWS).map((row) => row.map(cell).join(" | "));
+  const shown = rows.slice(0, MAX_ROWS).map((row) => eachWithoutSecrets(row, encoder));
+  const lines = (await Promise.all(shown)).map((row) => row.map(cell).join(" | "));
   const rest = rows.length > lines.length ? [`… more rows: only ${MAX_ROWS} are shown`] : [];
   return [columns.map(cell).join(" | "), ...lines, ...rest].join("\n");
 }

@@ -2,10 +2,11 @@ import type { JsonObject } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import type { Gap } from "../core/finding.ts";
 import { formatElapsed, formatUtc } from "../core/instant.ts";
-import { oneLine } from "../core/text.ts";
 import { isRecord, recordsOf, textOf, tryParse } from "./decode.ts";
+import { clip } from "./labels.ts";
 import type { HttpResponse } from "./http.ts";
 import { Refusal } from "./refusal.ts";
+import type { Encoder } from "../security/encoder.ts";
 import type { ToolContext } from "./tool.ts";
 
 /** A service's JSON API: what it refuses is a refusal, what may have happened is told apart from what did not. */
@@ -26,14 +27,19 @@ interface RestTerms {
 const MAX_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;
 const MAX_SAID = 300;
+/** A limit that lasts longer is told as this long. */
+const MAX_WAIT_MS = 365 * 24 * 3_600_000;
 
 export type Rest = ReturnType<typeof createRest>;
 
-export function createRest(ctx: ToolContext, terms: RestTerms) {
+export function createRest(ctx: ToolContext, about: RestTerms) {
+  const terms = { ...about, encoder: ctx.encoder };
   return { ...createReads(ctx, terms), ...createWrites(ctx, terms) };
 }
 
-function createReads(ctx: ToolContext, terms: RestTerms) {
+type Terms = RestTerms & { encoder: Encoder };
+
+function createReads(ctx: ToolContext, terms: Terms) {
   const { who, endpoint, headers } = terms;
   const ask = (url: string, limits = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }) =>
     ctx.http({ endpoint, url, ...limits, ...(headers && { headers }) });
@@ -46,10 +52,14 @@ function createReads(ctx: ToolContext, terms: RestTerms) {
     if (status !== 200) throw refusalOf(terms, url, response);
     const body = isWhole ? tryParse(text) : undefined;
     if (body !== undefined) return { body, response };
+    throw misread(isWhole);
+  }
+
+  function misread(isWhole: boolean): Refusal {
     const why = isWhole
       ? "in a form that it does not have"
       : "with more than is read of one answer; ask for less";
-    throw new Refusal(`${who} answered ${why}.`);
+    return new Refusal(`${who} answered ${why}.`);
   }
 
   return {
@@ -66,7 +76,8 @@ function createReads(ctx: ToolContext, terms: RestTerms) {
         throw new BotError("CONNECTION_FAILED", answered(terms, response));
       if (response.status !== 200) throw refusalOf(terms, path, response);
       const body = tryParse(response.text);
-      return isRecord(body) ? body : undefined;
+      if (isRecord(body)) return body;
+      throw misread(response.isWhole);
     },
 
     /**
@@ -88,7 +99,7 @@ function createReads(ctx: ToolContext, terms: RestTerms) {
       while (next !== undefined) {
         const { body, response } = await read(next);
         const page = recordsOf(key !== undefined && isRecord(body) ? body[key] : body);
-        items.push(...page);
+        for (const item of page) items.push(item);
         next = nextPage(response);
         if (page.length === 0 || isEnough(page)) break;
         if (items.length >= max && next !== undefined)
@@ -108,7 +119,7 @@ function createReads(ctx: ToolContext, terms: RestTerms) {
   };
 }
 
-function createWrites(ctx: ToolContext, terms: RestTerms) {
+function createWrites(ctx: ToolContext, terms: Terms) {
   const { endpoint, headers } = terms;
   return {
     /** The answer's body, if it has one. Only what was refused surely did not happen. @throws as `read` */
@@ -135,8 +146,8 @@ function createWrites(ctx: ToolContext, terms: RestTerms) {
   };
 }
 
-function answered({ who }: RestTerms, response: HttpResponse): string {
-  return `${[`${who} answered ${response.status}`, said(response)].filter(Boolean).join(": ")}.`;
+function answered({ who, encoder }: Terms, response: HttpResponse): string {
+  return `${[`${who} answered ${response.status}`, said(response, encoder)].filter(Boolean).join(": ")}.`;
 }
 
 /** What the reads give; what one of them is refused is a gap, and the others are told. */
@@ -174,7 +185,7 @@ function nextPage({ headers: { link } }: HttpResponse): string | undefined {
   return undefined;
 }
 
-function refusalOf({ who, help }: RestTerms, path: string, response: HttpResponse): Refusal {
+function refusalOf({ who, help, encoder }: Terms, path: string, response: HttpResponse): Refusal {
   const { status } = response;
   const place = path.replace(/[?#].*$/s, "");
   const again = limitOf(response, Date.now());
@@ -182,14 +193,14 @@ function refusalOf({ who, help }: RestTerms, path: string, response: HttpRespons
     const why = `${who} takes no more requests until ${again}`;
     return new Refusal(`${why}.`, { what: place, why, help: "Ask again then, or for less." });
   }
-  const words = said(response);
+  const words = said(response, encoder);
   const why = `${who} refused with ${status}${words === "" ? "" : `: ${words}`}`;
   if (status !== 401 && status !== 403 && status !== 404) return new Refusal(`${why}.`);
   return new Refusal(`${why}.`, { what: place, why, help: help(status, place) });
 }
 
 /** Of one GitHub error, one of PagerDuty's, GitLab's and Sentry's. */
-function said({ text, stuck }: HttpResponse): string {
+function said({ text, stuck }: HttpResponse, encoder: Encoder): string {
   const body = tryParse(text);
   const inner = isRecord(body) && isRecord(body["error"]) ? body["error"] : body;
   const { message, error, errors, detail } = isRecord(inner) ? inner : {};
@@ -203,9 +214,7 @@ function said({ text, stuck }: HttpResponse): string {
     : text.trimStart().startsWith("<")
       ? ""
       : text;
-  return oneLine(words || (stuck ?? ""))
-    .slice(0, MAX_SAID)
-    .replace(/\.$/, "");
+  return clip(words || (stuck ?? ""), MAX_SAID, encoder).replace(/\.$/, "");
 }
 
 /** When it takes requests again, if it says that there were too many. */
@@ -226,6 +235,6 @@ function limitOf({ status, headers }: HttpResponse, now: number): string | undef
       : reset > 1e9
         ? reset * 1_000
         : now + reset * 1_000;
-  const left = Math.max(1_000, Math.ceil((at - now) / 1_000) * 1_000);
-  return `${formatUtc(at, "second")} (in ${formatElapsed(left)})`;
+  const left = Math.min(MAX_WAIT_MS, Math.max(1_000, Math.ceil((at - now) / 1_000) * 1_000));
+  return `${formatUtc(now + left, "second")} (in ${formatElapsed(left)})`;
 }

@@ -2,7 +2,9 @@ import * as z from "zod";
 import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
 import { formatBytes, oneLine, shortened } from "../../core/text.ts";
 import { textOf } from "../decode.ts";
+import type { Encoder } from "../../security/encoder.ts";
 import { instanceArgument } from "../instances.ts";
+import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import { defineTool } from "../tool.ts";
 import {
@@ -21,6 +23,7 @@ import { listText, seeContainers } from "./reads.ts";
 const MAX_LOGS = 8;
 const LOG_LINES = 40;
 const MAX_LINE = 300;
+const MAX_CAUSE = 400;
 /** What ended long ago is over. */
 const LONG_AGO_MS = 24 * 3_600_000;
 /** A container that started so often, and last so lately, is not well though it runs now. */
@@ -50,7 +53,7 @@ export function createDiagnose(endpoints: Endpoints) {
         const found = await Promise.all(
           sick.map(async (one, at) => {
             const said = at < MAX_LOGS ? await lastWords(engine, one, gaps) : "";
-            return findingOf(one, said, seen);
+            return findingOf(one, said, seen, ctx.encoder);
           }),
         );
         const findings = [
@@ -111,11 +114,18 @@ interface Cause {
   fix?: string;
 }
 
-function findingOf(one: Container, said: string, seen: readonly Container[]): Finding {
+function findingOf(
+  one: Container,
+  said: string,
+  seen: readonly Container[],
+  encoder: Encoder,
+): Finding {
   const since = one.isRunning ? one.startedAt : one.finishedAt;
+  const { cause, ...found } = causeOf(one, said, seen);
   return {
     object: { kind: "Container", namespace: "", name: one.name },
-    ...causeOf(one, said, seen),
+    cause: clip(cause, MAX_CAUSE, encoder),
+    ...found,
     since: since === "" ? null : `${since.slice(0, 19)}Z`,
   };
 }
@@ -157,7 +167,7 @@ function notStarted(
   severity: Finding["severity"],
   seen: readonly Container[],
 ): Cause {
-  const cause = one.error.slice(0, MAX_LINE);
+  const cause = one.error;
   if (/no space left on device/i.test(cause))
     return {
       cause,
@@ -179,8 +189,7 @@ function notStarted(
 function unhealthy(one: Container): Cause {
   const probe = lastProbe(one);
   const streak = Number(partOf(one.raw, "State", "Health")["FailingStreak"] ?? 0);
-  const words =
-    probe === undefined || probe.output === "" ? "" : `: ${probe.output.slice(0, MAX_LINE)}`;
+  const words = probe === undefined || probe.output === "" ? "" : `: ${probe.output}`;
   const ended = probe === undefined ? "" : `, the last with code ${probe.exitCode}`;
   return {
     cause: `it is unhealthy${words}`,

@@ -4,6 +4,7 @@ import { oneLine } from "../../core/text.ts";
 import { isRecord, recordsOf, textOf, tryParse } from "../decode.ts";
 import type { Endpoint, HttpResponse } from "../http.ts";
 import { instanceOf } from "../instances.ts";
+import { clip } from "../labels.ts";
 import { Refusal } from "../refusal.ts";
 import { type Params, withQuery } from "../rest.ts";
 import type { ToolContext } from "../tool.ts";
@@ -34,7 +35,7 @@ export async function openEngine(
   async function request(url: string, maxBytes = MAX_BYTES): Promise<HttpResponse> {
     const response = await ctx.http({ endpoint, url, maxBytes });
     if (response.status >= 200 && response.status < 300) return response;
-    throw refusal(response);
+    throw refusal(response, ctx);
   }
 
   async function ask(path: string, params: Params = {}): Promise<Raw> {
@@ -64,7 +65,7 @@ export async function openEngine(
       const response = await ctx.http({ endpoint, url: `${at(name)}/json`, maxBytes: MAX_BYTES });
       const body = tryParse(response.text);
       if (response.status === 200 && isRecord(body)) return body;
-      if (response.status !== 404) throw refusal(response);
+      if (response.status !== 404) throw refusal(response, ctx);
       const names = (await list("containers/json", { all: "true" })).map(nameOf);
       throw new BotError("INPUT_INVALID", noSuch("container", name, names));
     },
@@ -110,7 +111,7 @@ export async function openEngine(
       const response = await ctx.http({ endpoint, url, method: "POST", timeoutMs: 45_000 });
       // 304: it is so already.
       if (response.status === 304 || (response.status >= 200 && response.status < 300)) return;
-      const error = refusal(response);
+      const error = refusal(response, ctx);
       // It may have been stopped, and not started again.
       if (action === "restart" && response.status >= 500)
         throw new BotError("ABORTED", error.message);
@@ -151,9 +152,9 @@ export function nameOf(container: Raw): string {
   return oneLine(textOf(first)).replace(/^\//, "") || textOf(container["Id"]).slice(0, 12);
 }
 
-function refusal({ status, text }: HttpResponse): Error {
+function refusal({ status, text }: HttpResponse, { encoder }: ToolContext): Error {
   const body = tryParse(text);
-  const words = oneLine(textOf(isRecord(body) ? body["message"] : "")).slice(0, 300);
+  const words = clip(textOf(isRecord(body) ? body["message"] : ""), 300, encoder);
   return new Refusal(`The engine refused with ${status}${words === "" ? "" : `: ${words}`}.`);
 }
 

@@ -3,7 +3,9 @@ import type { Gap } from "../../core/finding.ts";
 import { formatUtc } from "../../core/instant.ts";
 import { counted, formatBytes, oneLine, percent, shortened } from "../../core/text.ts";
 import { recordsOf, textOf, textsOf } from "../decode.ts";
+import type { Encoder } from "../../security/encoder.ts";
 import { instanceArgument } from "../instances.ts";
+import { clip } from "../labels.ts";
 import { searchLines } from "../line-search.ts";
 import { orRefused } from "../refusal.ts";
 import { sinceArgument, sinceMs } from "../since.ts";
@@ -103,12 +105,12 @@ function createInspect(endpoints: Endpoints) {
       orRefused(async () => {
         const engine = await openEngine(endpoints, input, ctx);
         const one = containerOf(await engine.inspect(input.container));
-        return { text: inspectText(one) };
+        return { text: inspectText(one, ctx.encoder) };
       }),
   });
 }
 
-function inspectText(one: Container): string {
+function inspectText(one: Container, encoder: Encoder): string {
   const { raw } = one;
   const [config, host] = [partOf(raw, "Config"), partOf(raw, "HostConfig")];
   const policy = partOf(host, "RestartPolicy");
@@ -128,7 +130,7 @@ function inspectText(one: Container): string {
     ],
     ["id", one.id.slice(0, 12)],
     ["image", `${one.image} (${textOf(raw["Image"]).replace("sha256:", "").slice(0, 12)})`],
-    ["command", [textOf(raw["Path"]), ...textsOf(raw["Args"])].join(" ").slice(0, 300)],
+    ["command", clip([textOf(raw["Path"]), ...textsOf(raw["Args"])].join(" "), 300, encoder)],
     ["restart", `${textOf(policy["Name"]) || "no"}, ${one.restarts} so far`],
     [
       "limits",
@@ -142,7 +144,7 @@ function inspectText(one: Container): string {
     ["compose", project === "" ? "" : `${project}, service ${service}`],
     ...probes.map((probe): [string, string] => [
       "health",
-      `${textOf(probe["Start"]).slice(0, 19)} exit ${Number(probe["ExitCode"] ?? 0)}: ${textOf(probe["Output"]).slice(0, 200)}`,
+      `${textOf(probe["Start"]).slice(0, 19)} exit ${Number(probe["ExitCode"] ?? 0)}: ${clip(textOf(probe["Output"]), 200, encoder)}`,
     ]),
   ];
   const shown = rows.filter(([, value]) => value !== "");

@@ -5,6 +5,7 @@ import { inQuotes } from "../../core/text.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
 import { isRecord, textOf } from "../decode.ts";
 import type { Endpoint } from "../http.ts";
+import { clip } from "../labels.ts";
 import type { Service } from "../pinned-write.ts";
 import { Refusal } from "../refusal.ts";
 import { createRest, type Rest } from "../rest.ts";
@@ -101,9 +102,9 @@ export function forgeOf(settings: GithubSettings, variable: (name: string) => st
       const { data, errors } = isRecord(body) ? body : {};
       const problem = Array.isArray(errors) && isRecord(errors[0]) ? errors[0] : undefined;
       if (problem === undefined) return isRecord(data) ? data : {};
-      throw new Refusal(`GitHub refused: ${textOf(problem["message"]).slice(0, 300)}`, {
+      throw new Refusal(`GitHub refused: ${clip(textOf(problem["message"]), 300, ctx.encoder)}`, {
         what: "the change",
-        why: `GitHub refused: ${textOf(problem["type"]) || "an error"}`,
+        why: `GitHub refused: ${clip(textOf(problem["type"]), 100, ctx.encoder) || "an error"}`,
         help: helpFor(403, "graphql", name),
       });
     },

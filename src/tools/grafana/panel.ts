@@ -11,7 +11,7 @@ import { ranked, rangeRows, sharedText, spanText } from "../prometheus/rows.ts";
 import { orRefused, Refusal } from "../refusal.ts";
 import type { Rest } from "../rest.ts";
 import { hereOf, sinceArgument } from "../since.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
 import { type Board, boardIn, filled, type Instances, type Query, serviceOf } from "./boards.ts";
 import { boardField } from "./reads.ts";
 
@@ -44,7 +44,7 @@ export function createPanel(endpoints: Instances) {
         if (start >= end) throw new BotError("INPUT_INVALID", "since: expected a time before at.");
         const rest = service.rest(service.place(input), ctx);
         const board = await boardIn(rest, input.dashboard);
-        const { title, queries } = panelIn(board, input.panel);
+        const { title, queries } = panelIn(board, input.panel, ctx);
         const given = Object.fromEntries(
           Object.entries(input.variables).map(([name, value]) => [name, [value]]),
         );
@@ -79,12 +79,12 @@ export function createPanel(endpoints: Instances) {
   });
 }
 
-function panelIn({ panels }: Board, id: number) {
+function panelIn({ panels }: Board, id: number, ctx: ToolContext) {
   const panel = panels.find((each) => each.id === id);
   if (panel === undefined) {
     const known = panels
       .slice(0, 20)
-      .map((each) => `${each.id} ${JSON.stringify(each.title.slice(0, 40))}`);
+      .map((each) => `${each.id} ${JSON.stringify(clip(each.title, 40, ctx.encoder))}`);
     throw new BotError("INPUT_INVALID", `panel: there is no ${id}; there are ${known.join(", ")}.`);
   }
   if (panel.queries.length === 0)

@@ -10,10 +10,12 @@ import {
   fieldOfService,
   type LogServer,
   type LogSource,
+  stagesOf,
 } from "./source.ts";
 
 /** Grafana Loki's HTTP API: https://grafana.com/docs/loki/latest/reference/loki-http-api/ */
 
+const REWRITES = /\b(?:line_format|label_format|regexp|pattern)\b/i;
 const SELECTOR = /^\s*\{((?:[^"`{}]|"(?:[^"\\]|\\.)*"|`[^`]*`)*)\}/;
 /** Loki's own limit, when nobody set another, is 5 000. */
 const TOO_MANY = /max_entries_limit\D*\d+\s*>\s*(\d+)/i;
@@ -74,6 +76,11 @@ function queryOf(
   if (head === undefined)
     throw new Refusal(
       'query: write LogQL that begins with a selector, such as {app="shop"} |= "x".',
+    );
+  const [rewrite] = REWRITES.exec(stagesOf(query.slice(head.length))) ?? [];
+  if (rewrite !== undefined)
+    throw new Refusal(
+      `query: ${rewrite} makes other lines of lines; only filters and parsers are sent.`,
     );
   if (matcher === undefined) return query.trim();
   const all = inner.trim() === "" ? matcher : `${inner.trim().replace(/,$/, "")}, ${matcher}`;

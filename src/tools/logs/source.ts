@@ -1,10 +1,11 @@
 import { BotError } from "../../core/errors.ts";
 import type { Gap } from "../../core/finding.ts";
 import { nearest } from "../../core/nearest.ts";
-import { oneLine } from "../../core/text.ts";
 import { isRecord, textOf, tryParse } from "../decode.ts";
 import type { HttpCall, HttpResponse } from "../http.ts";
+import { clip } from "../labels.ts";
 import { Refusal } from "../refusal.ts";
+import type { Encoder } from "../../security/encoder.ts";
 import type { ToolContext } from "../tool.ts";
 import type { System } from "./entries.ts";
 
@@ -66,8 +67,16 @@ export async function askServer(
     maxBytes: MAX_PAGE_BYTES,
     timeoutMs: TIMEOUT_MS,
   });
-  if (answer.status !== 200) throw refusalOf(answer, server);
+  if (answer.status !== 200) throw refusalOf(answer, server, ctx.encoder);
   return answer;
+}
+
+/**
+ * A query as the server reads it, without its texts and comments. What makes other lines of lines is refused: it would give a secret
+ * in pieces, which nobody knows as one.
+ */
+export function stagesOf(query: string): string {
+  return query.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|#[^\n]*/gs, " ");
 }
 
 /** One that is too long is asked for again, with fewer lines. */
@@ -94,9 +103,13 @@ export async function askJson(
   return body;
 }
 
-function refusalOf({ status, text, stuck }: HttpResponse, server: LogServer): Refusal {
+function refusalOf(
+  { status, text, stuck }: HttpResponse,
+  server: LogServer,
+  encoder: Encoder,
+): Refusal {
   const { title, prefix, name } = server;
-  const words = oneLine(saidBy(tryParse(text)) || text).slice(0, 400) || stuck || "nothing more";
+  const words = clip(saidBy(tryParse(text)) || text, 400, encoder) || stuck || "nothing more";
   const why = `${title} answered ${status}: ${words}`;
   if (status !== 401 && status !== 403) return new Refusal(why);
   const help =

@@ -1,4 +1,5 @@
 import { recordsOf, textOf } from "../decode.ts";
+import { Refusal } from "../refusal.ts";
 import type { ToolContext } from "../tool.ts";
 import { SERVICE_FIELDS, UNITS } from "./entries.ts";
 import {
@@ -9,17 +10,23 @@ import {
   fieldOfService,
   type LogServer,
   type LogSource,
+  stagesOf,
 } from "./source.ts";
 
 /** VictoriaLogs' HTTP API: https://docs.victoriametrics.com/victorialogs/querying/ */
 
 const MAX_VALUES = 1_000;
+const OTHER_PIPE =
+  /\|(?!\s*(?:filter|where|sort|limit|head|offset|skip|unpack_json|unpack_logfmt)\b)\s*\w*/i;
 
 export async function openVictoriaLogs(
   ctx: ToolContext,
   server: LogServer,
   { query = "*", service, since, until }: LogQuery,
 ): Promise<LogSource> {
+  const [pipe] = OTHER_PIPE.exec(stagesOf(query)) ?? [];
+  if (pipe !== undefined)
+    throw new Refusal(`query: "${pipe}" makes other lines of lines; only filters are sent.`);
   const time = `start=${BigInt(since) * UNITS.victorialogs}&end=${BigInt(until) * UNITS.victorialogs}`;
   const listed = async (what: string) => {
     const url = `select/logsql/${what}query=*&${time}`;

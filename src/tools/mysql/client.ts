@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Connection, ConnectionOptions, FieldPacket } from "mysql2";
 import { BotError, codeOf, type ErrorCode, messageOf } from "../../core/errors.ts";
 import { secure } from "../../net/tls.ts";
-import { type Row } from "../database-rows.ts";
+import { type Row, withoutSecrets } from "../database-rows.ts";
 import { type Database, guarded } from "../databases.ts";
 import type { ToolContext } from "../tool.ts";
 
@@ -50,9 +50,10 @@ export async function inSession<T>(
     const table: Session["table"] = (sql) => ask(connection, sql);
     const rows: Session["rows"] = async (sql) => {
       const found = await table(sql);
-      return found.rows.map((row) =>
+      const named = found.rows.map((row) =>
         Object.fromEntries(row.map((value, at) => [found.columns[at] ?? "", value])),
       );
+      return withoutSecrets(named, ctx.encoder);
     };
     const [version] = await rows("SELECT VERSION() AS version, @@version_comment AS comment");
     const server = serverOf(String(version?.["version"]), String(version?.["comment"]));

@@ -52,10 +52,11 @@ export function createQuery(parts: DatabaseParts) {
         await refusePower(session, sql);
         // Only what reads or changes rows has a plan, and changes are refused by the transaction: KILL, SET, CALL and others end here.
         const plan = await planOf(session, sql, explain);
-        if (plan !== undefined && explain) return { text: tableText(plan.columns, plan.rows) };
+        if (plan !== undefined && explain)
+          return { text: await tableText(plan.columns, plan.rows, ctx.encoder) };
         await session.rows(`SET SESSION sql_select_limit = ${ANSWER_ROWS}`);
         const { columns, rows } = await session.table(sql);
-        return { text: tableText(columns, rows) };
+        return { text: await tableText(columns, rows, ctx.encoder) };
       });
     },
   });

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
 import { secure } from "../../net/tls.ts";
-import { type Row } from "../database-rows.ts";
+import { type Row, withoutSecrets } from "../database-rows.ts";
 import { type Database, guarded } from "../databases.ts";
 import type { ToolContext } from "../tool.ts";
 
@@ -47,7 +47,7 @@ export async function inSession<T>(
     const rows: Session["rows"] = async (text, values = []) => {
       const asked = { text, values: [...values], queryMode: "extended" as const };
       const { rows: found } = await ended(client.query<Record<string, unknown>>(asked));
-      return found;
+      return withoutSecrets(found, ctx.encoder);
     };
     const table: Session["table"] = async (text) => {
       const types = { getTypeParser: () => String };

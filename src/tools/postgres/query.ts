@@ -48,7 +48,7 @@ export function createQuery(parts: DatabaseParts) {
         // A cursor takes nothing but a query, and what is not fetched does not come.
         await session.rows(`DECLARE answer NO SCROLL CURSOR FOR ${sql}`);
         const { columns, rows } = await session.table(`FETCH ${ANSWER_ROWS} FROM answer`);
-        return { text: tableText(columns, rows) };
+        return { text: await tableText(columns, rows, ctx.encoder) };
       });
     },
   });

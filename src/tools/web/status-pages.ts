@@ -2,7 +2,9 @@ import * as z from "zod";
 import { messageOf } from "../../core/errors.ts";
 import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
 import { oneLine } from "../../core/text.ts";
+import type { Encoder } from "../../security/encoder.ts";
 import type { Endpoint } from "../http.ts";
+import { clip } from "../labels.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
 
 /** What Atlassian's Statuspage and those that speak as it does answer at /api/v2/summary.json. */
@@ -58,7 +60,7 @@ export function createStatusPages(pages: readonly string[]) {
     timeoutMs: 30_000,
     async run(_, ctx) {
       const read = await Promise.all(pages.map((page) => readPage(page, ctx)));
-      const findings = read.flatMap((each) => ("gap" in each ? [] : findingsOf(each)));
+      const findings = read.flatMap((each) => ("gap" in each ? [] : findingsOf(each, ctx.encoder)));
       const gaps = read.flatMap((each) => ("gap" in each ? [each.gap] : []));
       const lines = read.flatMap((each) =>
         "gap" in each ? [] : [`${oneLine(each.page.name)}: ${oneLine(each.status.description)}`],
@@ -94,13 +96,13 @@ async function readPage(page: string, ctx: ToolContext): Promise<Summary | { gap
   }
 }
 
-function findingsOf({ page, components, incidents }: Summary): Finding[] {
+function findingsOf({ page, components, incidents }: Summary, encoder: Encoder): Finding[] {
   const ill = components.filter(({ status, group }) => group !== true && status !== "operational");
   const covered = new Set(ill.map(({ id }) => id));
   const object = (kind: string, name: string) => ({ kind, namespace: page.name, name });
   const about = (incident: Summary["incidents"][number]) => {
     const [newest] = incident.incident_updates ?? [];
-    const words = newest === undefined ? "" : ` ${oneLine(newest.body).slice(0, MAX_UPDATE)}`;
+    const words = newest === undefined ? "" : ` ${clip(newest.body, MAX_UPDATE, encoder)}`;
     return `${incident.name} (${incident.status}).${words} ${incident.shortlink ?? ""}`;
   };
   return [

@@ -140,6 +140,25 @@ describe("reading", () => {
     expect(text).not.toContain("hunter2");
   });
 
+  test("a held secret does not show by its begin, where a long text is cut", async () => {
+    const held = "s3cret-of-the-shop-".repeat(3);
+    const encoder = createEncoder([{ name: "SHOP", value: held }]);
+    const one = container("web", {
+      Health: {
+        Status: "unhealthy",
+        Log: [{ ExitCode: 1, Output: `${"x".repeat(180)} ${held} ${"y".repeat(180)} ${held}` }],
+      },
+    });
+    one.Args = [`${"a".repeat(270)} --token ${held}`] as never[];
+    const { tools } = await engine({ containers: [one] });
+    const shown = [
+      await run(tools, "docker_inspect", { container: "web" }, { encoder }),
+      await run(tools, "docker_diagnose", {}, { encoder }),
+    ];
+    expect(JSON.stringify(shown)).toMatch(/yyy|xxx/);
+    expect(JSON.stringify(shown)).not.toContain("s3cret");
+  });
+
   test("a name that is not there is answered with what is meant", async () => {
     const { tools } = await engine({ containers: [container("checkout")] });
     await expect(run(tools, "docker_logs", { container: "chekout" })).rejects.toMatchObject({

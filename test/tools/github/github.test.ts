@@ -86,6 +86,11 @@ describe("what changed", () => {
       /^GitHub takes no more requests until .* UTC \(in 1[12] min/,
       /^Ask again then/,
     ],
+    [
+      () => void (fake.limited = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1e300" }),
+      / UTC \(in /,
+      /^Ask again then/,
+    ],
     [() => void (fake.limited = { "retry-after": "30" }), /\(in (?:30|29) s\)$/, /^Ask again then/],
   ])("is a failure when nothing at all may be seen (%#)", async (spoil, why, help) => {
     spoil();
@@ -94,6 +99,27 @@ describe("what changed", () => {
     expect(text).toMatch(why);
     expect(gaps).toMatchObject([{ what: "acme/shop", help: expect.stringMatching(help) }]);
     expect(gaps).toHaveLength(1);
+  });
+
+  test("is not told as something that is not there when it is too long to be read", async () => {
+    const port = await listenHttp((_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ number: 12, body: "x".repeat(5 * 1024 * 1024) }));
+    });
+    const { text, failed } = await run(await toolsAt(`http://127.0.0.1:${port}`), "github_change", {
+      change: "#12",
+    });
+    expect(failed).toBe(true);
+    expect(text).toBe("GitHub answered with more than is read of one answer; ask for less.");
+  });
+
+  test("may be a page of more items than a call can be given", async () => {
+    const port = await listenHttp((_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(`[${"{},".repeat(400_000)}{}]`);
+    });
+    const { text } = await run(await toolsAt(`http://127.0.0.1:${port}`), "github_changes", {});
+    expect(text.length).toBeLessThan(3_000);
   });
 
   test("may be hundreds over several pages, with hostile titles and a secret; what is left out is said", async () => {

@@ -167,6 +167,22 @@ test("Loki is told the tenant, asked for as many lines as it gives, and for line
   );
 });
 
+test.each([
+  ["loki", '{app="x"} | line_format "{{ substr 0 4 __line__ }}"'],
+  ["loki", '{app="x"} # `\n | line_format `{{ substr 0 4 __line__ }}`'],
+  ["loki", '{app="x"} |# "\nregexp "token=(?P<service_name>....)"'],
+  ["victorialogs", "* | extract 'token=<_msg>x' from _msg"],
+  ["victorialogs", '"|" |\treplace_regexp ("(.{4}).*", "$1") at _msg'],
+] as const)(
+  "%s is not asked for pieces of lines, which no secret is known by: %s",
+  async (name, query) => {
+    writeStory(name);
+    const { text, failed } = await run(await toolsOf(name), "search_logs", { query }, { at: NOW });
+    expect(failed).toBe(true);
+    expect(text).toContain("makes other lines of lines");
+  },
+);
+
 test("Elasticsearch gets the key as it takes keys, and a forbidden index is said", async () => {
   writeStory("elasticsearch");
   fake.authorization = `ApiKey ${KEY}`;

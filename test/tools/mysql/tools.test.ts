@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/entry.ts";
 import { createTools as registered } from "../../../src/tools/registry.ts";
+import { createEncoder } from "../../../src/security/encoder.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { prepare, run } from "../calling.ts";
 import { type Answer, NOW, serve } from "./server.ts";
@@ -242,6 +243,23 @@ describe("on MySQL 8", () => {
       expect(heard.join("\n")).not.toContain("SYS_EXEC");
     },
   );
+
+  test("a held secret does not show by its begin, where a cell or a statement is cut", async () => {
+    const held = "s3cret-of-the-shop-".repeat(3);
+    const encoder = createEncoder([{ name: "SHOP", value: held }]);
+    const long = `${"x".repeat(70)} ${held} ${"x".repeat(70)}`;
+    const { tools } = await serve({
+      "EXPLAIN SELECT": [{ id: "1" }],
+      "SELECT name FROM items": [{ name: `${"y".repeat(30)} ${long}` }],
+      "information_schema.PROCESSLIST": [session(10, { command: "Query", s: "90", query: long })],
+    });
+    const shown = [
+      await run(tools, "mysql_query", { sql: "SELECT name FROM items" }, { encoder }),
+      await run(tools, "mysql_diagnose", {}, { encoder }),
+    ];
+    expect(JSON.stringify(shown[1])).toContain("xxx");
+    expect(JSON.stringify(shown)).not.toContain("s3cret");
+  });
 
   test.each([
     "SELECT * FROM items LOCK IN SHARE MODE",
