@@ -52,14 +52,7 @@ function createReads(ctx: ToolContext, terms: Terms) {
     if (status !== 200) throw refusalOf(terms, url, response);
     const body = isWhole ? tryParse(text) : undefined;
     if (body !== undefined) return { body, response };
-    throw misread(isWhole);
-  }
-
-  function misread(isWhole: boolean): Refusal {
-    const why = isWhole
-      ? "in a form that it does not have"
-      : "with more than is read of one answer; ask for less";
-    return new Refusal(`${who} answered ${why}.`);
+    throw misread(who, isWhole);
   }
 
   return {
@@ -77,7 +70,7 @@ function createReads(ctx: ToolContext, terms: Terms) {
       if (response.status !== 200) throw refusalOf(terms, path, response);
       const body = tryParse(response.text);
       if (isRecord(body)) return body;
-      throw misread(response.isWhole);
+      throw misread(who, response.isWhole);
     },
 
     /**
@@ -117,6 +110,13 @@ function createReads(ctx: ToolContext, terms: Terms) {
       throw refusalOf(terms, path, response);
     },
   };
+}
+
+function misread(who: string, isWhole: boolean): Refusal {
+  const why = isWhole
+    ? "in a form that it does not have"
+    : "with more than is read of one answer; ask for less";
+  return new Refusal(`${who} answered ${why}.`);
 }
 
 function createWrites(ctx: ToolContext, terms: Terms) {

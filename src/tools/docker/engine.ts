@@ -109,13 +109,7 @@ export async function openEngine(
       const params: Params = action === "start" ? {} : { t: GRACE_S };
       const url = withQuery(`${at(id)}/${action}`, params);
       const response = await ctx.http({ endpoint, url, method: "POST", timeoutMs: 45_000 });
-      // 304: it is so already.
-      if (response.status === 304 || (response.status >= 200 && response.status < 300)) return;
-      const error = refusal(response, ctx);
-      // It may have been stopped, and not started again.
-      if (action === "restart" && response.status >= 500)
-        throw new BotError("ABORTED", error.message);
-      throw error;
+      if (!isDone(response)) throw failureOf(action, response, ctx);
     },
   };
 }
@@ -156,6 +150,18 @@ function refusal({ status, text }: HttpResponse, { encoder }: ToolContext): Erro
   const body = tryParse(text);
   const words = clip(textOf(isRecord(body) ? body["message"] : ""), 300, encoder);
   return new Refusal(`The engine refused with ${status}${words === "" ? "" : `: ${words}`}.`);
+}
+
+/** 304: it is so already. */
+function isDone({ status }: HttpResponse): boolean {
+  return status === 304 || (status >= 200 && status < 300);
+}
+
+/** A restart that failed may have stopped it, and not started it again. */
+function failureOf(action: string, response: HttpResponse, ctx: ToolContext): Error {
+  const error = refusal(response, ctx);
+  const isHalfDone = action === "restart" && response.status >= 500;
+  return isHalfDone ? new BotError("ABORTED", error.message) : error;
 }
 
 const HEADER_BYTES = 8;

@@ -70,9 +70,9 @@ export function createQuery(parts: DatabaseParts) {
 function refuseLocks(sql: string): void {
   const has = (word: string) => new RegExp(`(?<![a-z_$])${word}(?![\\w$])`, "i").test(sql);
   if (!has("share") || !(has("for") || has("lock"))) return;
-  const text =
+  const why =
     "A statement with FOR SHARE or LOCK IN SHARE MODE keeps others from writing; read without it.";
-  throw new BotError("INPUT_INVALID", text);
+  throw new BotError("INPUT_INVALID", why);
 }
 
 /** Undefined where the server has one and may not show it. @throws BotError for a statement that has none */

@@ -9,6 +9,12 @@ const text = convert(String(workerData), {
   wordwrap: false,
   baseElements: { selectors: ["main", "article", "[role=main]", "body"], returnDomByDefault: true },
   limits: { maxBaseElements: 1, maxDepth: MAX_DEPTH, maxChildNodes: MAX_SIBLINGS },
+  formatters: {
+    cell(element, walk, builder) {
+      if (element.prev !== null) builder.addInline(" | ");
+      walk(element.children, builder);
+    },
+  },
   selectors: [
     { selector: "a", options: { ignoreHref: true } },
     { selector: "img", format: "skip" },
@@ -16,7 +22,12 @@ const text = convert(String(workerData), {
     { selector: "footer", format: "skip" },
     { selector: "script", format: "skip" },
     { selector: "style", format: "skip" },
-    { selector: "table", format: "dataTable" },
+    // Columns of one width, or cells over several of them, would make gigabytes of a small page: this memory ends the program.
+    { selector: "table", format: "block" },
+    { selector: "tr", format: "block", options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    { selector: "td", format: "cell" },
+    { selector: "th", format: "cell" },
+    { selector: "blockquote", format: "block" },
     ...["h1", "h2", "h3", "h4"].map((selector) => ({ selector, options: { uppercase: false } })),
   ],
 });

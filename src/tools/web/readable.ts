@@ -26,11 +26,20 @@ export async function readableText(
     });
     return (text ?? "").replaceAll(/\n{3,}/g, "\n\n").trim();
   } catch (error) {
-    if (!givenUp.aborted || signal.aborted) throw error;
+    if (signal.aborted) throw error;
+    if (isMemory(error))
+      throw new BotError("NOT_AVAILABLE", "The page needs too much memory to read.", {
+        cause: error,
+      });
+    if (!givenUp.aborted) throw error;
     throw new BotError("TIMEOUT", "The page takes too long to read.", { cause: error });
   } finally {
     await worker.terminate();
   }
+}
+
+function isMemory(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
 }
 
 /** A page's title, on one line. */

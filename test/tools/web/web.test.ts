@@ -33,7 +33,7 @@ describe("a page", () => {
     const tools = [createWebFetch([`${base}/`])];
     const { text, failed } = await run(tools, "web_fetch", { url: `${base}/runbooks/db?v=2#top` });
     expect(text).toBe(
-      `Database &amp; more – ${base}/runbooks/db?v=2 (200)\n\nFailover\n\nRun promote on the replica.\n\nSTEP\none`,
+      `Database &amp; more – ${base}/runbooks/db?v=2 (200)\n\nFailover\n\nRun promote on the replica.\n\nStep\none`,
     );
     expect(failed).toBe(false);
   });
@@ -67,6 +67,17 @@ describe("a page", () => {
     const signal = new AbortController().signal;
     const endless = `${"<div>".repeat(100_000)}end`;
     await expect(readableText(endless, signal, 100)).rejects.toMatchObject({ code: "TIMEOUT" });
+  });
+
+  test.each([
+    ["cells over many rows", "<table><tr><td rowspan=100000000 colspan=10000>x</td></tr></table>"],
+    [
+      "one wide cell",
+      `<table><tr><td>${"x".repeat(500_000)}</td></tr>${"<tr><td>y</td></tr>".repeat(5_000)}</table>`,
+    ],
+  ])("with %s does not end the program", async (_, html) => {
+    const text = await readableText(html, new AbortController().signal);
+    expect(text.length).toBeLessThan(600_000);
   });
 
   test("is read on the sites that the configuration names, below their paths, and nowhere else", async () => {
