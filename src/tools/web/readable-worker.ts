@@ -11,7 +11,7 @@ const text = convert(String(workerData), {
   limits: { maxBaseElements: 1, maxDepth: MAX_DEPTH, maxChildNodes: MAX_SIBLINGS },
   formatters: {
     cell(element, walk, builder) {
-      if (element.prev !== null) builder.addInline(" | ");
+      if ("prev" in element && element.prev !== null) builder.addInline(" | ");
       walk(element.children, builder);
     },
   },
