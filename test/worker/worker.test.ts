@@ -53,7 +53,7 @@ test("help, tools, approvals and cost are answered from the thread and the tools
   const texts = stage.chat.answers().map((answer) => answer.text);
   expect(texts).toEqual([
     expect.stringContaining("incidents last week"),
-    expect.stringMatching(/^Need approval:\n {2}act – The fake act\.$/m),
+    expect.stringMatching(/^Need approval:\n {2}act – The fake act$/m),
     expect.stringMatching(/^a1: act \(write\), expires .*approve a1/),
     expect.stringMatching(/runs, 0 tool calls in 0\.0 s/),
   ]);
