@@ -92,11 +92,13 @@ function createReads(ctx: ToolContext, terms: Terms) {
       while (next !== undefined) {
         const { body, response } = await read(next);
         const page = recordsOf(key !== undefined && isRecord(body) ? body[key] : body);
-        for (const item of page) items.push(item);
+        // A page may hold more than was asked for, hundreds of thousands.
+        const taken = page.slice(0, max - items.length);
+        items.push(...taken);
+        if (taken.length < page.length) return { items, isWhole: false };
         next = nextPage(response);
         if (page.length === 0 || isEnough(page)) break;
-        if (items.length >= max && next !== undefined)
-          return { items: items.slice(0, max), isWhole: false };
+        if (items.length === max && next !== undefined) return { items, isWhole: false };
       }
       return { items, isWhole: true };
     },
