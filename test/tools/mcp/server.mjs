@@ -50,7 +50,12 @@ const tools = () => [
   tool("list", { type: "array" }),
   tool(
     "heavy",
-    object({ a: { type: "array", items: { anyOf: Array(300).fill({ type: "string" }) } } }),
+    object({
+      a: {
+        type: "array",
+        items: { anyOf: Array.from({ length: 300 }, () => ({ type: "string" })) },
+      },
+    }),
   ),
   tool("promise", { ...object({ n: { type: "integer" } }), $async: true }),
   tool("host", object({ host: { type: "string" } })),
