@@ -26,6 +26,12 @@ export interface DatabaseParts {
   endpoints: Readonly<Record<string, Endpoint>>;
 }
 
+/** The argument that ranks statements. */
+export const costField = z
+  .enum(["total", "mean", "calls"])
+  .default("total")
+  .describe("What to rank by: all time together, the time of one call, or the number of calls");
+
 /** What tells one kind of database from another in the settings. */
 export interface DatabaseSystem {
   /** As its yaml key and folder are called. */

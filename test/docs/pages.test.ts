@@ -91,6 +91,12 @@ describe("what the pages say", () => {
     expect(wordsOf(rows)).toEqual(wordsOf(named));
   });
 
+  test("the README leads to the page of each system", () => {
+    const linked = read("README.md").matchAll(/\]\(docs\/integrations\/([\w-]+\.md)\)/g);
+    const pages = readdirSync(join(ROOT, "docs/integrations"));
+    expect(new Set(Array.from(linked, ([, page]) => page))).toEqual(new Set(pages));
+  });
+
   test("the README's table of tools is the registry", async () => {
     const rows = [
       ...read("README.md").matchAll(/^\| `(\w+)` +\| (read|write|destructive) +\| (.*?) +\|$/gm),

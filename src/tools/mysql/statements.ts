@@ -3,7 +3,7 @@ import { percent } from "../../core/text.ts";
 import { messageOf } from "../../core/errors.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { number, oneStatement, type Row, text } from "../database-rows.ts";
-import { databaseFor, type DatabaseParts } from "../databases.ts";
+import { costField, databaseFor, type DatabaseParts } from "../databases.ts";
 import { instanceArgument } from "../instances.ts";
 import { defineTool } from "../tool.ts";
 import { inSession, type Session } from "./client.ts";
@@ -30,12 +30,7 @@ export function createStatements(parts: DatabaseParts) {
     description:
       "Shows the ten statements that cost a MySQL or MariaDB server most since its statistics began: time, calls, rows read for each row sent, tables on disk. Use it when a database is slow over a longer time.",
     input: z.strictObject({
-      by: z
-        .enum(["total", "mean", "calls"])
-        .default("total")
-        .describe(
-          "What to rank by: all time together, the time of one call, or the number of calls",
-        ),
+      by: costField,
       ...instanceArgument(parts.endpoints),
     }),
     effect: "read",

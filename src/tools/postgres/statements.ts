@@ -2,7 +2,7 @@ import * as z from "zod";
 import { percent } from "../../core/text.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { number, oneStatement, type Row, text } from "../database-rows.ts";
-import { databaseFor, type DatabaseParts } from "../databases.ts";
+import { costField, databaseFor, type DatabaseParts } from "../databases.ts";
 import { instanceArgument } from "../instances.ts";
 import { defineTool } from "../tool.ts";
 import { inSession } from "./client.ts";
@@ -26,12 +26,7 @@ export function createStatements(parts: DatabaseParts) {
     description:
       "Shows the ten statements that cost a PostgreSQL database most since its statistics began: time, calls, rows, blocks. Use it when a database is slow over a longer time.",
     input: z.strictObject({
-      by: z
-        .enum(["total", "mean", "calls"])
-        .default("total")
-        .describe(
-          "What to rank by: all time together, the time of one call, or the number of calls",
-        ),
+      by: costField,
       ...instanceArgument(parts.endpoints),
     }),
     effect: "read",
