@@ -1,9 +1,9 @@
 import type { Duplex } from "node:stream";
-import { promises as dns } from "node:dns";
 import { addAbortListener, once } from "node:events";
 import net from "node:net";
 import { BotError, codeOf } from "../core/errors.ts";
 import { untilAborted } from "../core/time-limit.ts";
+import { addressesHere } from "./dns.ts";
 import { formatAddress } from "./format.ts";
 import { createAddressCheck, decodeHost, type NetworkRules } from "./rules.ts";
 
@@ -50,7 +50,7 @@ interface Failure {
  * @throws BotError CONFIG_INVALID when `rules.allow` has mistakes
  */
 export function createNetwork(rules: NetworkRules, options: DialOptions = {}) {
-  const { lookup = lookupAll, lookupTimeoutMs = 5_000, connectTimeoutMs = 5_000 } = options;
+  const { lookup = addressesHere, lookupTimeoutMs = 5_000, connectTimeoutMs = 5_000 } = options;
   const checkFor = (allow: readonly string[]) => createAddressCheck({ ...rules, allow });
   const checkListed = checkFor(rules.allow);
 
@@ -107,11 +107,6 @@ export function createNetwork(rules: NetworkRules, options: DialOptions = {}) {
       }
     },
   };
-}
-
-async function lookupAll(name: string): Promise<string[]> {
-  const answers = await dns.lookup(name, { all: true });
-  return answers.map((answer) => answer.address);
 }
 
 /** @throws BotError ADDRESS_UNKNOWN, ABORTED */

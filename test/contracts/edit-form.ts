@@ -55,6 +55,7 @@ const CASES = (pid: number): Case[] => [
     { followRedirects: false },
   ],
   ["tcp_check", { host: "127.0.0.1", port: 1 }, ["port", "2"], { port: 2 }],
+  ["dns_lookup", { name: "localhost" }, ["type", "MX"], { type: "MX" }],
   ["host_processes", { name: "nginx" }, ["limit", "5"], { limit: 5 }],
   ["what_changed", { service: "web" }, ["since", "2h"], { since: "2h" }],
   ["disk_usage", { path: "/" }, ["path", "/tmp"], { path: "/tmp" }],

@@ -97,7 +97,7 @@ describe("an hour's calls", () => {
   });
 });
 
-test("tcp_check has limits", async () => {
-  const tool = (await createTools()).find(({ name }) => name === "tcp_check");
+test.each(["tcp_check", "dns_lookup"])("%s has limits", async (name) => {
+  const tool = (await createTools()).find((each) => each.name === name);
   expect(tool?.limits).toEqual({ perRun: 20, perPersonHour: 60 });
 });

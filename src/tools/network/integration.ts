@@ -3,6 +3,7 @@ import { fromYaml } from "../../core/settings.ts";
 import { isAllowEntry } from "../../net/rules.ts";
 import { defineIntegration } from "../integration.ts";
 import { httpCheck } from "./http-check.ts";
+import { createDnsLookup } from "./dns-lookup.ts";
 import { tcpCheck } from "./tcp-check.ts";
 
 const allowEntry = z
@@ -22,5 +23,5 @@ export const network = defineIntegration({
       "Addresses, networks (`10.20.0.0/16`), host names or `*.domain` that tools may connect to beyond public ones.",
     ),
   }),
-  tools: () => [httpCheck, tcpCheck],
+  tools: () => [httpCheck, tcpCheck, createDnsLookup()],
 });
