@@ -80,8 +80,10 @@ export interface ActionCard {
   host: string | undefined;
   /** The exact arguments that will be executed. */
   args: JsonObject;
-  /** Their canonical form (RFC 8785), what the digest is over. */
+  /** The canonical form (RFC 8785) of those that were asked for. */
   canonical: string;
+  /** The same of those that the program filled in; with the others they are what the digest is over. */
+  filled?: string | undefined;
   digest: string;
   /** A requester's or model's words; unverified. */
   reason: string | undefined;

@@ -100,11 +100,12 @@ function modelText(
 function approvalsText({ live, unknown }: Thread): string {
   const open = [...live].filter(isOpen).map(({ proposal, undoes }) => {
     const until = formatUtc(proposal.expiresAt);
+    const { title = proposal.tool } = proposal.preview;
     const host = proposal.host === undefined ? "" : ` on ${proposal.host}`;
     const ref =
       proposal.revision === 1 ? proposal.action : `${proposal.action}.${proposal.revision}`;
     const back = undoes === undefined ? "" : `, undo of ${undoes}`;
-    return `${ref}: ${proposal.tool}${host} (${proposal.effect}${back}), expires ${until}. \`approve ${ref}\` or \`deny ${ref} because …\``;
+    return `${ref}: ${title}${host} (${proposal.effect}${back}), expires ${until}. \`approve ${ref}\` or \`deny ${ref} because …\``;
   });
   const unsettled = [...unknown.values()].filter((call) => call.settled === undefined);
   const lost = unsettled.map((call) => {

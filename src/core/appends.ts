@@ -5,6 +5,10 @@ import { findings, gaps } from "./finding.ts";
 
 const previewLine = z.strictObject({ label: z.string(), value: z.string() });
 export const preview = z.strictObject({
+  /** What would be done, as people say it: `Scale deployment/api in shop from 2 to 4`. */
+  title: z.string().optional(),
+  /** Names of the arguments that the program filled in itself. */
+  filled: z.array(z.string()).optional(),
   lines: z.array(previewLine),
   /** What else would be touched, in one sentence. */
   blastRadius: z.string(),

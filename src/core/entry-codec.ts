@@ -35,7 +35,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   run_started: { version: 3 },
   assistant: { version: 2 },
   gate: { version: 1 },
-  action_proposed: { version: 2 },
+  action_proposed: { version: 3 },
   vote: { version: 2 },
   action_closed: { version: 2 },
   tool_started: { version: 2 },

@@ -1,6 +1,6 @@
 import canonicalize from "canonicalize";
 import type { ActionCard, ActionPhase } from "../adapters/adapter.ts";
-import type { Approvers } from "../core/entry.ts";
+import type { Approvers, Json } from "../core/entry.ts";
 import { formatElapsed } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { signed } from "../core/people.ts";
@@ -13,6 +13,9 @@ export type Encode = (text: string) => string;
 /** An action as its card shows it: every byte of what would be executed, and where it stands. */
 export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionCard {
   const { proposal } = action;
+  const { filled = [] } = proposal.preview;
+  const isFilled = ([name]: [string, Json]) => filled.includes(name);
+  const args = Object.entries(proposal.args);
   return {
     key,
     action: action.action,
@@ -21,7 +24,8 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     effect: proposal.effect,
     host: proposal.host,
     args: proposal.args,
-    canonical: exactText(canonicalize(proposal.args) ?? "{}"),
+    canonical: canonicalOf(args.filter((each) => !isFilled(each))),
+    ...(args.some(isFilled) && { filled: canonicalOf(args.filter(isFilled)) }),
     digest: proposal.digest,
     reason: proposal.reason === undefined ? undefined : encode(proposal.reason),
     preview: proposal.preview,
@@ -39,6 +43,10 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     undoes: action.undoes,
     undo: undoOf(action, encode),
   };
+}
+
+function canonicalOf(args: [string, Json][]): string {
+  return exactText(canonicalize(Object.fromEntries(args)) ?? "{}");
 }
 
 function undoOf(action: Action, encode: Encode): ActionCard["undo"] {

@@ -57,6 +57,7 @@ interface Write<P, S extends z.ZodRawShape, I = Given<S>> {
   summary: string;
   description: string;
   shape: S;
+  title(input: I): string;
   resource(input: I, at: P): string;
   /** What it is done to. @throws BotError INPUT_INVALID */
   find(input: I, at: P, rest: Rest): Promise<Item>;
@@ -116,6 +117,10 @@ export function defineWrite<P, S extends z.ZodRawShape>(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler does not see through a spread of a generic
     input: input as z.ZodType<I>,
     effect: "write",
+    title(given) {
+      const place = given.repository ?? given.project;
+      return `${write.title(given)}${place === undefined ? "" : ` in ${place}`}`;
+    },
     endpoints: service.endpoints,
     timeoutMs: 40_000,
     resource: (given) => `${service.name} ${write.resource(given, service.place(given))}`,

@@ -4,12 +4,14 @@ import * as z from "zod";
 import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import { textsIn } from "../core/json.ts";
+import { oneLine, shortened } from "../core/text.ts";
 import { suggest } from "../core/suggest.ts";
 import { within } from "../core/time-limit.ts";
 import type { PreparedCall } from "../core/tool-call.ts";
-import { confusables } from "../security/sanitize.ts";
+import { confusables, exactText } from "../security/sanitize.ts";
 import { checkArguments } from "./arguments.ts";
 import { inputForm } from "./input-schema.ts";
+import { saidCall } from "./say.ts";
 import { type ContextParts, createContext } from "./tool-context.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
@@ -126,7 +128,28 @@ export async function previewOf(
   }
   const warning = confusables(textsIn(args).join("\n"));
   const lines = warning === undefined ? [] : [{ label: "Look closely", value: warning }];
-  return encodePreview({ ...preview, lines: [...lines, ...preview.lines] }, parts.encoder.encode);
+  const { encode } = parts.encoder;
+  return {
+    ...headOf(tool, args, encode),
+    ...encodePreview({ ...preview, lines: [...lines, ...preview.lines] }, encode),
+  };
+}
+
+/** Of a card's first line. The arguments stand below, whole. */
+const MAX_TITLE = 120;
+
+function headOf(
+  tool: Tool,
+  args: JsonObject,
+  encode: (text: string) => string,
+): Pick<Preview, "title" | "filled"> {
+  const title = tool.title?.(args) ?? saidCall(tool, args);
+  const { fields } = inputForm(tool);
+  const filled = Object.keys(args).filter((name) => fields.get(name)?.internal === true);
+  return {
+    ...(title !== undefined && { title: shortened(encode(exactText(oneLine(title))), MAX_TITLE) }),
+    ...(filled.length > 0 && { filled }),
+  };
 }
 
 function encodePreview(preview: Preview, encode: (text: string) => string): Preview {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../core/entry.ts";
 import { unknownName } from "../core/suggest.ts";
 import { readArguments } from "./arguments.ts";
 import { inputForm } from "./input-schema.ts";
@@ -68,6 +69,19 @@ export function readSaid(
     }
   }
   return undefined;
+}
+
+/** A call in the words of its tool's first phrase; undefined: it has none. */
+export function saidCall({ say = [] }: Tool, args: JsonObject): string | undefined {
+  const [phrase] = say;
+  if (phrase === undefined) return undefined;
+  const words = partsOf(phrase).map((part) => {
+    if ("word" in part) return part.word;
+    const value = args[part.argument];
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
+  const [first = "", ...rest] = words.join(" ");
+  return first.toUpperCase() + rest.join("");
 }
 
 const MAX_SAID = 1_000;

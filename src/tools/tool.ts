@@ -228,6 +228,8 @@ export interface Tool<I = unknown> {
   meant?(input: I): Promise<I[]>;
   /** Fixes what the arguments point to (a digest, a start time), so that what is approved is what is run. */
   pin?(input: I, ctx: ToolContext): Promise<I>;
+  /** What a call does, as people say it: the first line of its card. Without it: the words of its first `say`. */
+  title?(input: I): string;
   /** What the card shows of the consequences; required of everything that is not a read. */
   preview?(input: I, ctx: ToolContext): Promise<Preview>;
   /**

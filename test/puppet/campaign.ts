@@ -264,9 +264,9 @@ function createScene(world: World, key: JournalKey, mark: string): Stage {
       });
     },
     async approve() {
-      const { action, tool, canonical } = newest();
+      const { action, tool, canonical, filled } = newest();
       own.add(action);
-      approved.set(action, { tool, canonical });
+      approved.set(action, { tool, canonical, filled });
       await scene.click(action, { kind: "approve" });
     },
     rest: () => worker.work(key),

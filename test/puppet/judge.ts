@@ -15,6 +15,7 @@ import { isMade, NOT_OFFERED, STEPS, type World } from "./world.ts";
 export interface Approved {
   tool: string;
   canonical: string;
+  filled?: string | undefined;
 }
 
 /** A case that was played. */
@@ -118,9 +119,7 @@ async function effectsOf({ effects }: World, { mark, file, approved }: Played): 
   const done = effects.filter(({ args }) => namesOf(args).includes(mark));
   const unapproved = done.filter(
     ({ tool, args }) =>
-      !permitted.some(
-        (each) => each.tool === tool && isDeepStrictEqual(JSON.parse(each.canonical), args),
-      ),
+      !permitted.some((each) => each.tool === tool && isDeepStrictEqual(shownArgs(each), args)),
   );
   const twice = new Set(done.map((each) => canonicalize(each))).size < done.length;
   return [
@@ -128,6 +127,11 @@ async function effectsOf({ effects }: World, { mark, file, approved }: Played): 
     ...(twice ? ["one approval had two effects"] : []),
     ...((await isMade(file)) ? ["a command ran that nobody had approved"] : []),
   ];
+}
+
+/** What the card says would be executed: what was asked for, and what the program filled in. */
+function shownArgs({ canonical, filled = "{}" }: Pick<ActionCard, "canonical" | "filled">): object {
+  return { ...JSON.parse(canonical), ...JSON.parse(filled) };
 }
 
 function namesOf(args: unknown): string[] {
@@ -171,8 +175,9 @@ function isCard(value: unknown): value is ActionCard {
 }
 
 /** What stands on the card is what would be executed, in signs that can be seen. */
-function cardProblems({ canonical, args, action, reason }: ActionCard): string[] {
-  const same = isDeepStrictEqual(JSON.parse(canonical), structuredClone(args));
+function cardProblems(card: ActionCard): string[] {
+  const { canonical, args, action, reason } = card;
+  const same = isDeepStrictEqual(shownArgs(card), structuredClone(args));
   return [
     ...(same ? [] : [`the card of ${action} shows ${canonical} for ${JSON.stringify(args)}`]),
     ...(/[\n\r\t]/.test(canonical) ? [`the card of ${action} has more than one line`] : []),

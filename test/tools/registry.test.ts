@@ -46,6 +46,11 @@ test("exactly the tools that take the machine they are for are bound to it", () 
   expect(bound).toContain("run_command");
 });
 
+test("whatever changes something says on its card's first line what, in a sentence", () => {
+  const silent = tools.filter(({ effect, title }) => effect !== "read" && title === undefined);
+  expect(silent).toEqual([]);
+});
+
 test("every `host` is that machine, or a host by its kind, and every `url` is one", () => {
   for (const { name, input, kinds = {}, hostBound = false } of tools) {
     const given = argumentsOf(input);

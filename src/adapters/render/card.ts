@@ -22,6 +22,7 @@ import {
   plainInlines,
   type RenderedMessage,
   type Row,
+  textOf,
 } from "./rich-text.ts";
 
 interface Text {
@@ -49,16 +50,17 @@ function inert(text: string): Inline[] {
  * not where it `isUncut`.
  */
 export function renderCard(card: ActionCard, { isUncut = false } = {}): RenderedMessage {
-  const exact: Block = { kind: "exact", text: card.canonical };
-  const title = titleOf(card);
-  const { length } = inCodeBlock(card.canonical);
-  const taken = length + weightOf(plain(title)) + weightOf(SHORTENED) + 10;
-  const room = isUncut ? Number.POSITIVE_INFINITY : MAX_WEIGHT - taken;
+  const head = headOf(card);
+  const filled = filledBlocks(card);
+  const taken = [...head, ...filled].map(fixedWeight).reduce((sum, weight) => sum + weight);
+  const room = isUncut ? Number.POSITIVE_INFINITY : MAX_WEIGHT - taken - weightOf(SHORTENED) - 10;
+  const { title } = card.preview;
+  const what = title ?? `${card.effect} ${card.tool}${onHost(card.host)} ${card.canonical}`;
   if (card.phase !== "open") {
     const outcome = clip(markedStanding(card), Math.min(room - 20, 600));
-    const summary = `${card.action} ${card.tool}${onHost(card.host)}: ${markedStanding(card)}`;
+    const summary = `${card.action} ${title ?? card.tool + onHost(card.host)}: ${markedStanding(card)}`;
     return {
-      blocks: [heading(title), exact, { kind: "text", inlines: inert(outcome) }],
+      blocks: [...head, { kind: "text", inlines: inert(outcome) }],
       buttons: settledButtons(card),
       summary: summaryOf(summary),
     };
@@ -69,18 +71,16 @@ export function renderCard(card: ActionCard, { isUncut = false } = {}): Rendered
   const small: Block[] = isShort ? [{ kind: "small", inlines: [{ text: SHORTENED }] }] : [];
   return {
     blocks: [
-      heading(title),
-      exact,
+      ...head,
       ...(isUncut ? readableArgs(card) : []),
       { kind: "fields", rows: before.map(rowOf) },
+      ...filled,
       ...reasonBlock(reason),
       { kind: "fields", rows: [rowOf(approvers), expiry] },
       ...small,
     ],
     buttons: cardButtons(card),
-    summary: summaryOf(
-      `Approve ${card.action}? ${card.effect} ${card.tool}${onHost(card.host)} ${card.canonical}`,
-    ),
+    summary: summaryOf(`Approve ${card.action}? ${what}`),
   };
 }
 
@@ -96,10 +96,10 @@ export function renderDetails(card: ActionCard): RenderedMessage {
   ];
   return {
     blocks: [
-      heading(titleOf(card)),
-      { kind: "exact", text: card.canonical },
+      ...headOf(card),
       ...readableArgs(card),
       { kind: "fields", rows: [...preview(card), ...consequences(card)].map(rowOf) },
+      ...filledBlocks(card),
       ...reasonBlock(card.reason),
       {
         kind: "fields",
@@ -116,18 +116,39 @@ export function renderDetails(card: ActionCard): RenderedMessage {
   };
 }
 
-function heading(title: Inline[]): Block {
-  return { kind: "heading", inlines: title };
+/** What would be done in a person's words, then by which tool, and the exact arguments that were asked for. */
+function headOf(card: ActionCard): Block[] {
+  const { action, effect, tool, host, revision, preview: shown } = card;
+  const kind: Inline =
+    effect === "destructive" ? { text: "DESTRUCTIVE", tone: "alarm" } : { text: effect };
+  const name = `${clip(tool, MAX_NAME)}${onHost(host)}`;
+  const again = revision > 1 ? ` · revision ${revision}` : "";
+  const title: Inline[] =
+    shown.title === undefined
+      ? [{ text: `${action} · ` }, kind, { text: ` · ${name}${again}` }]
+      : [{ text: `${action} · ${shown.title}${again}` }];
+  return [
+    { kind: "heading", inlines: title },
+    ...(shown.title === undefined
+      ? []
+      : [{ kind: "line" as const, inlines: [kind, { text: ` · ${name}` }] }]),
+    { kind: "exact", text: card.canonical },
+  ];
 }
 
-/** Destructive is told by its capitals: few platforms have colours. */
-function titleOf({ action, effect, tool, host, revision }: ActionCard): Inline[] {
-  const again = revision > 1 ? ` · revision ${revision}` : "";
+function filledBlocks({ filled }: ActionCard): Block[] {
+  if (filled === undefined) return [];
   return [
-    { text: `${action} · ` },
-    effect === "destructive" ? { text: "DESTRUCTIVE", tone: "alarm" } : { text: effect },
-    { text: ` · ${clip(tool, MAX_NAME)}${onHost(host)}${again}` },
+    { kind: "text", inlines: [{ text: "Added by Watchkeeper:" }] },
+    { kind: "exact", text: filled },
   ];
+}
+
+/** Of a block that is never shortened. */
+function fixedWeight(block: Block): number {
+  return block.kind === "exact"
+    ? inCodeBlock(block.text).length + 10
+    : weightOf(textOf(block)) + 10;
 }
 
 function onHost(host: string | undefined): string {

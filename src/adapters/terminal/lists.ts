@@ -33,7 +33,8 @@ export function threadLine(
 export function waitingText(card: ActionCard, here: JournalKey, look: Look): string {
   const effect = card.effect === "destructive" ? "DESTRUCTIVE" : card.effect;
   const head = `${card.action}  ${effect} ${card.tool} `;
-  const args = look.paint("dim", clip(card.canonical, Math.max(12, look.columns - head.length)));
+  const what = card.preview.title ?? card.canonical;
+  const args = look.paint("dim", clip(what, Math.max(12, look.columns - head.length)));
   const where = card.key === here ? "in this thread" : `/resume ${shortKey(card.key)}`;
   return `${head}${args}\n    expires ${formatExpiry(card.expiresAt, look.now)} · ${where}`;
 }

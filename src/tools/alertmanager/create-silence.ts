@@ -57,6 +57,8 @@ export function createSilence(instances: Instances) {
       ...instanceArgument(instances),
     }),
     effect: "write",
+    title: ({ matchers, duration, span }) =>
+      `Silence ${matchers.join(", ")} ${span === undefined ? `for ${duration}` : "again, until the same end"}`,
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     resource: ({ matchers }) => `silence ${matchers.toSorted().join(" ")}`,

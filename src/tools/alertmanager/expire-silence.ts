@@ -30,6 +30,7 @@ export function createExpireSilence(instances: Instances) {
       ...instanceArgument(instances),
     }),
     effect: "write",
+    title: ({ id }) => `End silence ${id}`,
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     resource: ({ id }) => `silence ${id}`,

@@ -80,6 +80,8 @@ export function createChange(endpoints: Endpoints, action: Action): Tool<Input> 
     description,
     input: inputFor(endpoints),
     effect: "write",
+    title: ({ container }) =>
+      `${action[0]?.toUpperCase()}${action.slice(1)} container ${container}`,
     endpoints,
     timeoutMs: 60_000,
     resource: (given) => `container ${given.container} of ${instanceOf(given, endpoints)}`,

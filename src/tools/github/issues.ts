@@ -56,6 +56,7 @@ export function createRevert(forge: Forge): Tool {
     description:
       "Opens a pull request that reverts a merged one, as GitHub's own Revert button does. It is not merged: somebody reviews and merges it.",
     shape: { pull: numberField.describe("The merged pull request's number") },
+    title: ({ pull }) => `Open a pull request that reverts #${pull}`,
     resource: ({ pull }, { label }) => `${label} revert of #${pull}`,
     find: ({ pull }, at, rest) => pullIn(rest, at, pull),
     before: (pull) => ({ sha: textOf(pull["merge_commit_sha"]), id: textOf(pull["node_id"]) }),
@@ -145,6 +146,7 @@ export function createIssue(forge: Forge): Tool {
       body: z.string().max(8_000).default("").describe("Markdown"),
       labels: z.array(z.string().min(1).max(50)).max(10).default([]),
     },
+    title: ({ title }) => `Open issue ${JSON.stringify(title)}`,
     resource: ({ title }, { label }) => `${label} issue ${title}`,
     find: async (_, { path }, rest) => (await rest.find(path)) ?? {},
     before: ({ node_id: id }) => ({ id: textOf(id) }),
@@ -199,6 +201,7 @@ export function createSetState(forge: Forge): Tool {
       number: numberField,
       state: z.enum(["closed", "open"]).default("closed"),
     },
+    title: ({ number, state }) => `${state === "closed" ? "Close" : "Reopen"} #${number}`,
     resource: ({ number }, { label }) => `${label} #${number}`,
     async find({ number }, { path }, rest) {
       const issue = await rest.find(`${path}/issues/${number}`);

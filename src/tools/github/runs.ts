@@ -41,6 +41,8 @@ export function createRerun(forge: Forge): Tool {
       run: runField,
       jobs: z.enum(["failed", "all"]).default("failed"),
     },
+    title: ({ run, jobs }) =>
+      `Run ${jobs === "failed" ? "the failed jobs" : "all jobs"} of run ${run} again`,
     resource: ({ run }, { label }) => `${label} run ${run}`,
     find: ({ run }, at, rest) => runIn(rest, at, run),
     before,
@@ -89,6 +91,7 @@ export function createCancelRun(forge: Forge): Tool {
     summary: "cancels a workflow run that is going on",
     description: "Cancels a workflow run that is queued or in progress.",
     shape: { run: runField },
+    title: ({ run }) => `Cancel run ${run}`,
     resource: ({ run }, { label }) => `${label} run ${run}`,
     find: ({ run }, at, rest) => runIn(rest, at, run),
     before,

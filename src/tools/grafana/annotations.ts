@@ -92,6 +92,7 @@ export function createAnnotate(endpoints: Instances): Tool {
       tags: z.array(z.string().min(1).max(50)).max(10).default(["watchkeeper"]),
       dashboard: boardField.optional(),
     },
+    title: ({ text }) => `Mark now in Grafana as ${JSON.stringify(text)}`,
     resource: ({ text }) => `annotation ${text}`,
     async find({ dashboard }, _, rest) {
       return dashboard === undefined ? {} : { ...(await boardIn(rest, dashboard)) };
@@ -152,6 +153,7 @@ export function createRemove(endpoints: Instances): Tool {
     summary: "removes an annotation of Grafana",
     description: "Removes an annotation of Grafana by its id.",
     shape: { id: z.int().min(1) },
+    title: ({ id }) => `Remove annotation ${id} from Grafana`,
     resource: ({ id }) => `annotation ${id}`,
     async find({ id }, _, rest) {
       const found = await rest.find(`api/annotations/${id}`);

@@ -44,6 +44,7 @@ export const killProcess = defineTool<Input>({
     "Ends one process of this machine with SIGTERM or SIGKILL. For a service use restart_service.",
   input,
   effect: "destructive",
+  title: ({ pid, signal }) => `End process ${pid} with SIG${signal}`,
   hostBound: true,
   timeoutMs: 15_000,
   async unavailable() {

@@ -22,6 +22,7 @@ export function createRestartService(options: ServiceOptions = {}) {
       "Restarts a service of this machine (systemd or SysV init); its open connections are lost.",
     input,
     effect: "destructive",
+    title: ({ name }) => `Restart ${name}`,
     hostBound: true,
     kinds: { name: "unit" },
     // systemd waits 90 s for the stop and 90 s for the start before it gives up (DefaultTimeoutStopSec, …StartSec).

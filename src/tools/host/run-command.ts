@@ -33,6 +33,11 @@ export const commandArguments = {
     }),
   timeoutSeconds: z.int().min(1).max(600).default(60).describe("Stop it after this many seconds"),
 };
+/** A command as people read it; the card has each argument exactly. */
+export function commandText(argv: readonly string[]): string {
+  return argv.map((word) => (/^[^\s"]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+}
+
 const input = z.strictObject({
   ...commandArguments,
   host: hostArgument,
@@ -52,6 +57,7 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
       "Runs one program with arguments on this machine, when no other tool does it. There is no shell: no pipes, redirections, variables, globs or quotes; each item of argv is one argument as it is. Paths must be absolute.",
     input,
     effect: "destructive",
+    title: ({ argv }) => `Run ${commandText(argv)}`,
     hostBound: true,
     effectOf: ({ argv }) => (onlyReads(argv) ? "read" : "destructive"),
     timeoutMs: 615_000,

@@ -14,7 +14,10 @@ import {
 } from "./asked.ts";
 import { headline, recordText } from "./record-text.ts";
 
-interface RecordTool<I> extends Pick<Tool<I>, "name" | "summary" | "description" | "ours"> {
+interface RecordTool<I> extends Pick<
+  Tool<I>,
+  "name" | "summary" | "description" | "ours" | "title"
+> {
   input: z.ZodType<I>;
   /** Begins the result, before the incident's headline. */
   done: string;
@@ -49,6 +52,7 @@ export function createIncidentOpen(ledger: () => Ledger) {
     summary: "opens an incident record",
     description:
       "Opens the record of an incident, when people say that there is one or ask for its record; search first whether it is recorded already. Gives its id.",
+    title: ({ title }) => `Open an incident record: ${title}`,
     input: z.strictObject({
       title: titleField.meta({ examples: ["Checkout fails"] }),
       ...changeFields,
@@ -66,6 +70,7 @@ export function createIncidentUpdate(ledger: () => Ledger) {
     summary: "adds to a record or corrects it: note, severity, services, times, cause, actions",
     description:
       "Adds to the record of an incident or corrects it: a note for the timeline, severity, services, times, cause, actions. What was recorded before stays in its history. To end an incident use incident_resolve.",
+    title: ({ id }) => `Add to the record of ${id}`,
     input: z.strictObject({
       id: idField,
       title: titleField.optional(),
@@ -87,6 +92,7 @@ export function createIncidentResolve(ledger: () => Ledger) {
     summary: "records that an incident is over, and why",
     description:
       "Records that an incident is over, when a person says so or a check shows it: when, the cause if it is known, what is to be done about it.",
+    title: ({ id }) => `Record that ${id} is over`,
     input: z.strictObject({
       id: idField,
       resolvedAt: resolvedAtField.describe(

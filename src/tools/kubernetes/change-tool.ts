@@ -25,6 +25,14 @@ export type ChangeInput<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>> & {
   before?: Pinned | undefined;
 };
 
+/** What the call replaces, for its title: ` from 2`. */
+export function fromBefore({ before }: { before?: Pinned | undefined }, field: string): string {
+  const value = before?.values[field];
+  return value === undefined
+    ? ""
+    : ` from ${typeof value === "string" ? value : JSON.stringify(value)}`;
+}
+
 export interface Request {
   place: Place;
   write: Write;
@@ -46,6 +54,7 @@ export interface ClusterChange<S extends z.ZodRawShape, I = ChangeInput<S>> {
   shape: S;
   effect: Effect;
   effectOf?(input: I): Effect;
+  title(input: I): string;
   timeoutMs?: number;
   /** The object that it changes. @throws BotError INPUT_INVALID */
   find(input: I, api: Api): Promise<Workload>;
@@ -123,6 +132,7 @@ export function defineChange<S extends z.ZodRawShape>(
     input: input as z.ZodType<I>,
     effect,
     ...(effectOf && { effectOf: (given: I) => effectOf(given) }),
+    title: (given) => change.title(given),
     timeoutMs,
     endpoints: endpointsOf(clusters),
     resource: (given) => resourceOf(clusters, given),

@@ -21,6 +21,7 @@ export function createCordon(clusters: Clusters): Tool {
     description:
       "Cordons a node, so that no new pods come to it, or uncordons it. Pods that run there stay.",
     effect: "write",
+    title: ({ node, action }) => `${action === "cordon" ? "Cordon" : "Uncordon"} node ${node}`,
     shape: { node: objectName, action: z.enum(["cordon", "uncordon"]) },
     find: async ({ node }, api) => ({
       kind: NODES,

@@ -16,6 +16,7 @@ export function createDeletePod(clusters: Clusters): Tool {
     description:
       "Deletes one pod, which its controller replaces. A pod without one is gone for good: kubernetes_delete does that.",
     effect: "write",
+    title: ({ pod, namespace }) => `Delete pod ${pod} in ${namespace}`,
     shape: { pod: objectName, namespace: namespaceArgument },
     find: async ({ pod, namespace }, api) => ({
       kind: PODS,

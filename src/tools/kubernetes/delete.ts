@@ -28,6 +28,8 @@ export function createDelete(clusters: Clusters): Tool {
     description:
       "Deletes one object of any kind for good, and with it what it owns, such as a deployment's pods.",
     effect: "destructive",
+    title: ({ kind, name, namespace }) =>
+      `Delete ${kind} ${name}${namespace === undefined ? "" : ` in ${namespace}`} for good`,
     shape: {
       kind: kindArgument,
       name: objectName,

@@ -27,6 +27,7 @@ export function createDrain(clusters: Clusters): Tool {
     description:
       "Cordons a node and evicts its pods as their disruption budgets allow, as `kubectl drain` does; pods of daemon sets stay.",
     effect: "destructive",
+    title: ({ node }) => `Drain node ${node}`,
     timeoutMs: DRAIN_MS + 30_000,
     shape: {
       node: objectName,

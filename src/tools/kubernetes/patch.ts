@@ -53,6 +53,8 @@ export function createPatch(clusters: Clusters): Tool {
       "Changes fields of one object of any kind but Secret, by a merge patch. For replicas, images, restarts and rollbacks use the tools for them.",
     // Rights, webhooks and the like reach far; the rest can be taken back.
     effect: "destructive",
+    title: ({ kind, name, namespace }) =>
+      `Patch ${kind} ${name}${namespace === undefined ? "" : ` in ${namespace}`}`,
     effectOf: ({ kind: name }) => {
       const kind = findKind(name);
       return kind !== undefined && kind.namespaced && !POWERFUL.test(kind.group)

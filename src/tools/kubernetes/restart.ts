@@ -22,6 +22,7 @@ export function createRestart(clusters: Clusters): Tool {
     description:
       "Replaces all pods of a deployment, stateful set or daemon set by its rollout strategy, as `kubectl rollout restart` does.",
     effect: "write",
+    title: ({ workload, namespace }) => `Restart ${workload} in ${namespace}`,
     shape: { workload: workloadArgument, namespace: namespaceArgument },
     find: ({ workload, namespace }, api) => findWorkload(api, workload, namespace, ROLLED_OUT),
     settle: async ({ workload }) => ({ workload: refText(workload) }),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { counted, percent } from "../../core/text.ts";
 import type { Tool } from "../tool.ts";
-import { defineChange, refused } from "./change-tool.ts";
+import { defineChange, fromBefore, refused } from "./change-tool.ts";
 import { type Clusters, namespaceArgument } from "./cluster-tool.ts";
 import { builtIn, type Kind } from "./kinds.ts";
 import { nameOf, namespaceOf, numberAt, objectAt } from "./objects.ts";
@@ -21,6 +21,8 @@ export function createScale(clusters: Clusters): Tool {
     summary: "sets how many pods a workload has",
     description: "Sets the number of replicas of a deployment, stateful set or replica set.",
     effect: "write",
+    title: (input) =>
+      `Scale ${input.workload} in ${input.namespace}${fromBefore(input, "replicas")} to ${input.replicas}`,
     shape: {
       workload: workloadArgument,
       namespace: namespaceArgument,

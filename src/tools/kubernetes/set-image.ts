@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { noSuch } from "../../core/suggest.ts";
 import type { Tool } from "../tool.ts";
-import { defineChange, refused } from "./change-tool.ts";
+import { defineChange, fromBefore, refused } from "./change-tool.ts";
 import { type Clusters, namespaceArgument } from "./cluster-tool.ts";
 import { builtIn, type Kind } from "./kinds.ts";
 import { nameOf, namespaceOf, textAt, uidOf } from "./objects.ts";
@@ -29,6 +29,8 @@ export function createSetImage(clusters: Clusters): Tool {
     description:
       "Sets the image of a container in a deployment, stateful set, daemon set or cron job, which rolls it out.",
     effect: "write",
+    title: (input) =>
+      `Set the image of ${input.container ?? "the container"} in ${input.workload} of ${input.namespace}${fromBefore(input, "image")} to ${input.image}`,
     shape: {
       workload: workloadArgument,
       namespace: namespaceArgument,

@@ -52,6 +52,8 @@ export function createUndoRollout(clusters: Clusters): Tool {
     description:
       "Takes a deployment, stateful set or daemon set back to an earlier revision of its pods' template; kubernetes_rollout lists them.",
     effect: "write",
+    title: ({ workload, namespace, revision = "before" }) =>
+      `Roll ${workload} in ${namespace} back to revision ${revision}`,
     shape: {
       workload: workloadArgument,
       namespace: namespaceArgument,

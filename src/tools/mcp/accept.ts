@@ -70,6 +70,7 @@ export function createAccept(servers: readonly McpServer[], forms: Forms): Tool 
       "Accepts the form that a tool of an MCP server has by now, after the server changed it. The card shows what is other.",
     input,
     effect: "write",
+    title: ({ server, tool }) => `Accept the new form of ${tool} of ${server}`,
     timeoutMs: LOOK_MS,
     resource: ({ server, tool }) => `mcp form ${server} ${tool}`,
     async pin(given, ctx) {

@@ -66,6 +66,7 @@ export function toolOf(granted: Granted, forms: Forms): Tool<JsonObject> {
     },
     effect,
     timeoutMs,
+    title: () => `Call ${cleanText(tool)} of ${server.name}`,
     ...(kinds && { kinds }),
     endpoints: server.endpoints,
     ...(server.isProgram && { hostBound: true }),

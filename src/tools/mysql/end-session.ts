@@ -70,6 +70,7 @@ export function createEndSession(parts: DatabaseParts) {
       "Cancels the statement of one MySQL or MariaDB session, or ends the session, such as one that holds locks that others wait for. mysql_diagnose names its id.",
     input: inputFor(parts),
     effect: "destructive",
+    title: ({ id, how }) => `${how === "cancel" ? "Cancel the statement of" : "End"} session ${id}`,
     endpoints: parts.endpoints,
     timeoutMs: 20_000,
     resource: ({ id, ...which }) => `session ${id} of ${nameOf(parts, databaseFor(parts, which))}`,

@@ -55,6 +55,8 @@ export function createUpdate(pagers: Pagers): Tool {
         .optional()
         .describe("Of the escalation policy; only with escalate"),
     },
+    title: ({ incident, do: what, level }) =>
+      `${what[0]?.toUpperCase()}${what.slice(1)} incident ${incident}${level === undefined ? "" : ` to level ${level}`}`,
     resource: ({ incident }) => `incident ${incident}`,
     find: ({ incident }, _, rest) => incidentIn(rest, incident),
     before: ({ status }) => ({ status: textOf(status) }),
@@ -107,6 +109,7 @@ export function createNote(pagers: Pagers): Tool {
     summary: "adds a note to an incident of PagerDuty",
     description: "Adds a note to an incident of PagerDuty, with the words that the card shows.",
     shape: { incident: incidentField, note: z.string().regex(/\S/, "is empty").max(4_000) },
+    title: ({ incident }) => `Add a note to incident ${incident}`,
     resource: ({ incident }) => `incident ${incident}`,
     find: ({ incident }, _, rest) => incidentIn(rest, incident),
     before: ({ id }) => ({ id: textOf(id) }),
@@ -192,6 +195,7 @@ export function createOpen(pagers: Pagers): Tool {
       details: z.string().max(4_000).default(""),
       urgency: z.enum(["high", "low"]).default("high"),
     },
+    title: ({ service, title }) => `Page ${service}: ${title}`,
     resource: ({ service, title }) => `service ${service} ${title}`,
     find: ({ service }, _, rest) => serviceIn(service, rest),
     before: ({ id, status }) => ({ id: textOf(id), status: textOf(status) }),

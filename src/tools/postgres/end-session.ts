@@ -46,7 +46,8 @@ function inputFor(parts: DatabaseParts) {
     started: z
       .string()
       .optional()
-      .describe("Filled in by the bot: when the session began, so that it is this one"),
+      .meta({ internal: true })
+      .describe("When the session began, so that it is this one"),
     ...instanceArgument(parts.endpoints),
   });
 }
@@ -61,6 +62,8 @@ export function createEndSession(parts: DatabaseParts) {
       "Cancels the statement of one PostgreSQL session, or ends the session, such as one that holds locks that others wait for. postgres_diagnose names its pid.",
     input: inputFor(parts),
     effect: "destructive",
+    title: ({ pid, how }) =>
+      `${how === "cancel" ? "Cancel the statement of" : "End"} session ${pid}`,
     endpoints: parts.endpoints,
     timeoutMs: 20_000,
     resource: ({ pid, ...which }) =>

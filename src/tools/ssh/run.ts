@@ -4,7 +4,7 @@ import { formatElapsed } from "../../core/instant.ts";
 import { hostArgument } from "../host/host-argument.ts";
 import { onlyReads } from "../host/reading-commands.ts";
 import { shownResult, withoutSplit } from "../host/command.ts";
-import { commandArguments } from "../host/run-command.ts";
+import { commandArguments, commandText } from "../host/run-command.ts";
 import { defineTool } from "../tool.ts";
 import { type SshClient, shellWord, type Which } from "./client.ts";
 
@@ -22,6 +22,7 @@ export function createRun(client: SshClient, which: Which) {
       address: z.string().optional().meta({ internal: true }),
     }),
     effect: "destructive",
+    title: ({ argv, server }) => `Run ${commandText(argv)} on ${server}`,
     hostBound: true,
     effectOf: ({ argv }) => (onlyReads(argv) ? "read" : "destructive"),
     resource: ({ server }) => `machine ${server}`,

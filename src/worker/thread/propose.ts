@@ -123,7 +123,12 @@ const HELD_QUESTION =
 function undoing(preview: Preview, undone: string | undefined, { undoes }: Call): Preview {
   if (undone === undefined) return preview;
   const tool = undoes === undefined ? "" : ` (${undoes.proposal.tool})`;
-  return { ...preview, lines: [{ label: "Undo of", value: undone + tool }, ...preview.lines] };
+  const { title } = preview;
+  return {
+    ...preview,
+    ...(title !== undefined && { title: `Undo ${undone}: ${title}` }),
+    lines: [{ label: "Undo of", value: undone + tool }, ...preview.lines],
+  };
 }
 
 /** A preview that begins with why people are asked, where the rules alone would not. */

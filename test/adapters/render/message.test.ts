@@ -217,6 +217,28 @@ describe("a card in a chat", () => {
     expect(pressesOf(told)).toEqual([["Details", { kind: "details", action: "a1" }]]);
   });
 
+  test("says first what would be done; what the program filled in stands apart, and nothing is left out", () => {
+    const preview = {
+      ...killCard().preview,
+      title: "Scale deployment/api in shop from 2 to 4",
+      filled: ["before"],
+      lines: [],
+    };
+    const card = killCard({ preview, host: "web-1", revision: 2, reason: "too slow" });
+    const told = renderCard({ ...card, filled: '{"before":{"replicas":2}}' });
+    expect(linesOf(told.blocks).slice(0, 6)).toEqual([
+      "heading: a1 · Scale deployment/api in shop from 2 to 4 · revision 2",
+      "line: DESTRUCTIVE · kill_process on web-1",
+      'exact: {"pid":4242,"signal":"SIGTERM"}',
+      "fields: Blast radius: 2 open client connections are cut.\nUndo: None: a killed process does not come back by itself.",
+      "text: Added by Watchkeeper:",
+      'exact: {"before":{"replicas":2}}',
+    ]);
+    expect(told.summary).toBe("Approve a1? Scale deployment/api in shop from 2 to 4");
+    const details = linesOf(renderDetails({ ...card, filled: '{"before":{"replicas":2}}' }).blocks);
+    expect(details).toContain('exact: {"before":{"replicas":2}}');
+  });
+
   test("no text can look like another line of it", () => {
     const preview = {
       lines: [{ label: "Process", value: "x\nUndo: easy" }],
