@@ -412,35 +412,6 @@ describe("the preview of a call", () => {
   test("warns of no ordinary text, on lines of their own and in another script either", async () => {
     expect((await previewOf("web\nперезапустить сервис\n東京")).lines).toEqual([]);
   });
-
-  test.each<[string, Changes, string | undefined]>([
-    ["web", { title: ({ name }) => `Restart ${name}` }, "Restart web"],
-    ["web", { say: ["restart {{name}}", "bounce {{name}}"] }, "Restart web"],
-    ["web", {}, undefined],
-    ["a\nb\u202ec", { title: ({ name }) => `Restart ${name}` }, "Restart a b\\u202ec"],
-    ["x".repeat(300), { title: ({ name }) => name }, `${"x".repeat(120)}…`],
-  ])("says in one line what %j would do", async (name, changes, title) => {
-    expect((await previewOf(name, changes)).title).toBe(title);
-  });
-
-  test("takes what is secret out of that line before it is cut", async () => {
-    const encoder = encoderOf((text) => text.replaceAll("hunter2", "[secret:x]"));
-    const { dispatcher, prepare } = stage({ title: () => `${"x".repeat(116)}hunter2` }, encoder);
-    const { title } = await dispatcher.preview(await prepare(), new AbortController().signal);
-    expect(title).toBe(`${"x".repeat(116)}[sec…`);
-  });
-
-  test("names the arguments that the program filled in itself", async () => {
-    const pinned = z.strictObject({
-      name: z.string(),
-      before: z.string().optional().meta({ internal: true }),
-    });
-    const { filled } = await previewOf("web", {
-      input: pinned,
-      pin: async (given) => Object.assign({}, given, { before: "up" }),
-    });
-    expect(filled).toEqual(["before"]);
-  });
 });
 
 describe("a tool that looks for what is wrong", () => {

@@ -4,7 +4,12 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { loadSkills } from "../../src/skills/load.ts";
 import { hostArgument } from "../../src/tools/host/host-argument.ts";
+import type { JsonObject } from "../../src/core/entry.ts";
+import { previewOf } from "../../src/tools/prepare-call.ts";
 import { createTools, INTEGRATIONS, unavailableIntegrations } from "../../src/tools/registry.ts";
+import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import { encoderOf } from "../fakes/encoder.ts";
+import { noWorld } from "../fakes/tool-context.ts";
 
 const { skills } = await loadSkills(
   [join(import.meta.dirname, "../../skills")],
@@ -49,6 +54,57 @@ test("exactly the tools that take the machine they are for are bound to it", () 
 test("whatever changes something says on its card's first line what, in a sentence", () => {
   const silent = tools.filter(({ effect, title }) => effect !== "read" && title === undefined);
   expect(silent).toEqual([]);
+});
+
+interface Named {
+  name: string;
+  before?: string | undefined;
+}
+
+/** A card's first line, and the names of what the program filled in. */
+async function headOf(
+  changes: Partial<Tool<Named>>,
+  args: JsonObject,
+  encode = (text: string) => text,
+) {
+  const tool = defineTool<Named>({
+    name: "act",
+    description: "For tests.",
+    input: z.strictObject({
+      name: z.string(),
+      before: z.string().optional().meta({ internal: true }),
+    }),
+    effect: "read",
+    timeoutMs: 1_000,
+    run: async () => ({ text: "" }),
+    ...changes,
+  });
+  const parts = { host: "here", ...noWorld, encoder: encoderOf(encode) };
+  const call = { tool, args, effect: tool.effect, host: undefined, digest: "" };
+  const { title, filled } = await previewOf(parts, call, new AbortController().signal);
+  return { title, filled };
+}
+
+test.each<[string, Partial<Tool<Named>>, string | undefined]>([
+  ["web", { title: ({ name }) => `Restart ${name}` }, "Restart web"],
+  ["web", { say: ["restart {{name}}", "bounce {{name}}"] }, "Restart web"],
+  ["web", {}, undefined],
+  ["a\nb\u202ec", { title: ({ name }) => `Restart ${name}` }, "Restart a b\\u202ec"],
+  ["x".repeat(300), { title: ({ name }) => name }, `${"x".repeat(120)}…`],
+])(
+  "a card's first line for %j is one line of the tool's, or of its first phrase",
+  async (name, changes, title) => {
+    expect((await headOf(changes, { name })).title).toBe(title);
+  },
+);
+
+test("a secret is taken out of that line before it is cut, and what the program filled in is named", async () => {
+  const title = () => `${"x".repeat(116)}hunter2`;
+  const encode = (text: string) => text.replaceAll("hunter2", "[secret:x]");
+  expect(await headOf({ title }, { name: "web", before: "up" }, encode)).toEqual({
+    title: `${"x".repeat(116)}[sec…`,
+    filled: ["before"],
+  });
 });
 
 test("every `host` is that machine, or a host by its kind, and every `url` is one", () => {

@@ -99,7 +99,7 @@ describe("alerts", () => {
       },
     ]);
     expect(text).toMatch(
-      /^2 firing, 1 silenced, 1 inhibited by other alerts\.\n- silenced until .* UTC \(in 1 h\) by ana \("new disk comes"\): DiskFull severity=warning instance=db-1\n- inhibited: NodeDown severity=info$/,
+      /^2 firing, 1 silenced, 1 inhibited by other alerts\.\n- silenced until .* UTC \(in (?:1 h|59 min)[^)]*\) by ana \("new disk comes"\): DiskFull severity=warning instance=db-1\n- inhibited: NodeDown severity=info$/,
     );
   });
 

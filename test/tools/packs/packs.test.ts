@@ -244,6 +244,7 @@ describe("a change", () => {
     const prepared = await dispatcher.prepare("workers", { count: 8 }, signal);
     expect(prepared.args).toEqual({ count: 8, captured: { count: 4 } });
     expect(await dispatcher.preview(prepared, signal)).toEqual({
+      filled: ["captured"],
       lines: [
         { label: "What it does", value: "4 → 8" },
         { label: "Request", value: `PUT ${server.origin}/settings` },
