@@ -68,7 +68,7 @@ export function createReadLog({ roots }: { roots: readonly string[] }): Tool<Inp
         if (format !== undefined) {
           const size = formatBytes(opened.bytes);
           return {
-            text: `${opened.path} (${size}) is ${format}, which this tool does not read.`,
+            text: `${opened.path} (${size}) is ${format}, which this tool does not read; search_host_logs reads gzip and zstd.`,
             failed: true,
           };
         }

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import * as z from "zod";
-import { BotError } from "../../core/errors.ts";
+import { BotError, messageOf } from "../../core/errors.ts";
 import type { Gap } from "../../core/finding.ts";
 import { isoUtc } from "../../core/instant.ts";
 import { noSuch } from "../../core/suggest.ts";
-import { formatBytes, oneLine } from "../../core/text.ts";
+import { counted, formatBytes, oneLine } from "../../core/text.ts";
 import { logFields, type Times, timesOf } from "../logs/fields.ts";
 import { readServer } from "../logs/read-server.ts";
 import { type Report, report } from "../logs/report.ts";
@@ -13,8 +13,9 @@ import { Refusal, orRefused } from "../refusal.ts";
 import { nowOf } from "../since.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { hostArgument } from "./host-argument.ts";
-import { openInside, realInside, namesOf } from "./log-folder.ts";
+import { namesOf, type Opened, openInside, realInside } from "./log-folder.ts";
 import { binaryFormat } from "./read-log.ts";
+import { type Rotated, rotatedOf } from "./rotated.ts";
 import { serviceName } from "./services.ts";
 
 const input = z.strictObject({
@@ -24,7 +25,7 @@ const input = z.strictObject({
     .max(4_096)
     .optional()
     .describe(
-      "A file in the log folders; relative paths are looked for there. Not given: systemd's journal",
+      "A file in the log folders, also .gz and .zst; relative paths are looked for there. What it was rotated to counts. Not given: systemd's journal",
     ),
   unit: serviceName.optional().describe("Only lines of this unit of the journal"),
   ...logFields,
@@ -38,6 +39,7 @@ const MAX_MATCHED_BYTES = 256 * 1024 ** 2;
 const MAX_MS = 40_000;
 const JOURNAL = { lines: 100_000, bytes: 128 * 1024 ** 2, ms: MAX_MS, page: 5_000 };
 const MAX_PAGE_BYTES = 16 * 1024 ** 2;
+const PACKED = ["gzip", "zstd"] as const;
 
 /**
  * The logs of the machine that runs the bot: a file below one of `roots`, or systemd's journal. A tool of its own beside
@@ -99,48 +101,148 @@ export function createSearchHostLogs({ roots }: { roots: readonly string[] }): T
 type Thread = ReturnType<typeof createThread>;
 type Read = Pick<Report, "from" | "since" | "bytes" | "news"> & { gaps: Gap[] };
 
+/** A file, after those that it was rotated to in that time. */
 async function readFile(
   { path, pattern, lines }: Input & { path: string },
-  { since, until, news }: Times,
+  times: Times,
   roots: readonly string[],
   { thread, ctx, now }: { thread: Thread; ctx: ToolContext; now: number },
 ): Promise<Read> {
-  const opened = await openInside(path, roots);
+  const { since, news } = times;
+  const isEach = pattern !== undefined || lines !== undefined;
+  const budget = {
+    bytes: isEach ? MAX_MATCHED_BYTES : MAX_BYTES,
+    until: performance.now() + MAX_MS,
+  };
+  const main = await openPermitted(path, path, roots, ctx);
   try {
-    const { kind, path: real, bytes, handle } = opened;
-    const refusal = real === path ? undefined : await ctx.permit({ path: real });
-    if (refusal !== undefined)
-      throw new BotError(
-        "PATH_REFUSED",
-        `${JSON.stringify(path)} leads to ${real}, which was not read. ${refusal}`,
-      );
+    const { kind, path: real } = main;
     if (kind === "folder") throw new Refusal(`${real} is a folder; read_log lists its files.`);
-    const format = await binaryFormat(opened);
-    if (format !== undefined)
-      throw new Refusal(`${real} is ${format}, which this tool does not read.`);
-    const isEach = pattern !== undefined || lines !== undefined;
-    const maxBytes = isEach ? MAX_MATCHED_BYTES : MAX_BYTES;
-    const service = basename(real);
-    const window = { fd: handle.fd, bytes, since, until, now, maxBytes, maxMs: MAX_MS };
-    const read = await thread.file({ service, window });
+    const name = basename(real);
+    const looking: Looking = { thread, times, now, name, budget, bytes: 0, gaps: [] };
+    const older = await rotatedOf(real, times);
+    const chosen = affordable(older, budget.bytes - main.bytes);
+    const files: string[] = [];
+    for (const [index, each] of chosen.entries())
+      if (
+        await readOlder(each.path, { path, roots, ctx, files: chosen.length - index + 1 }, looking)
+      )
+        files.push(basename(each.path));
+    const read = await readOpened(main, looking, 1);
+    const { gaps } = looking;
+    if (chosen.length < older.length)
+      gaps.push({
+        what: counted(older.length - chosen.length, "older file") + ` of ${real}`,
+        why: "they hold more than is read at once",
+        help: "Name a shorter time.",
+      });
     return {
-      from: real,
+      from: files.length === 0 ? real : `${files.join(", ")} and ${real}`,
       since,
-      bytes: read.bytes,
+      bytes: looking.bytes,
       news:
         news === undefined || read.untimed
           ? undefined
           : { since: news, before: `its lines before ${isoUtc(news, "second")}Z` },
-      gaps: fileGaps(real, read, { maxBytes, since }),
+      gaps,
     };
   } finally {
-    await opened.handle.close();
+    await main.handle.close();
   }
+}
+
+/** What the files of one log are read with. */
+interface Looking {
+  thread: Thread;
+  times: Times;
+  now: number;
+  /** What its lines are of, whichever file they stand in. */
+  name: string;
+  /** What is left of it. */
+  budget: { bytes: number; until: number };
+  /** Were read. */
+  bytes: number;
+  gaps: Gap[];
+}
+
+/** With this one so many `files` are still to be read, and have an equal share of the time. */
+async function readOpened(opened: Opened, looking: Looking, files: number) {
+  const { thread, times, now, name, budget, gaps } = looking;
+  const { path, handle, bytes } = opened;
+  const format = await binaryFormat(opened);
+  const packed = PACKED.find((each) => each === format);
+  if (format !== undefined && packed === undefined)
+    throw new Refusal(`${path} is ${format}, which this tool does not read.`);
+  const maxMs = (budget.until - performance.now()) / files;
+  const maxBytes = budget.bytes;
+  const window = { fd: handle.fd, bytes, ...times, now, maxBytes, maxMs, packed };
+  const read = await thread.file({ service: name, window });
+  gaps.push(...fileGaps(path, read, { maxBytes, since: times.since }));
+  budget.bytes = Math.max(0, maxBytes - read.bytes);
+  looking.bytes += read.bytes;
+  return read;
+}
+
+/** One that may not be read is a gap. */
+async function readOlder(
+  older: string,
+  {
+    path,
+    roots,
+    ctx,
+    files,
+  }: { path: string; roots: readonly string[]; ctx: ToolContext; files: number },
+  looking: Looking,
+): Promise<boolean> {
+  try {
+    const opened = await openPermitted(older, path, roots, ctx);
+    try {
+      await readOpened(opened, looking, files);
+    } finally {
+      await opened.handle.close();
+    }
+    return true;
+  } catch (error) {
+    if (ctx.signal.aborted || !(error instanceof BotError)) throw error;
+    const why = messageOf(error).replace(/\.$/, "");
+    looking.gaps.push({ what: `lines of ${older}`, why, help: "Let the bot's user read it." });
+    return false;
+  }
+}
+
+/** What it leads to has to be permitted unless the call names just that. */
+async function openPermitted(
+  path: string,
+  named: string,
+  roots: readonly string[],
+  ctx: ToolContext,
+): Promise<Opened> {
+  const opened = await openInside(path, roots);
+  const { path: real } = opened;
+  const refusal = real === named ? undefined : await ctx.permit({ path: real });
+  if (refusal === undefined) return opened;
+  await opened.handle.close();
+  const text = `${JSON.stringify(path)} leads to ${real}, which was not read. ${refusal}`;
+  throw new BotError("PATH_REFUSED", text);
+}
+
+/** Of a log, lines take so many times as much space when they are unpacked. */
+const PACKED_FACTOR = 10;
+const MAX_OLDER = 20;
+
+/** The newest that together are no longer than that. */
+function affordable(older: readonly Rotated[], bytes: number): readonly Rotated[] {
+  let left = bytes;
+  const first = older.findLastIndex(({ path, bytes: size }) => {
+    left -= /\.(?:gz|zst)$/.test(path) ? size * PACKED_FACTOR : size;
+    return left < 0;
+  });
+  return older.slice(first + 1).slice(-MAX_OLDER);
 }
 
 function fileGaps(
   path: string,
-  { cut, untimed }: Awaited<ReturnType<Thread["file"]>>,
+  { cut, untimed, broken }: Awaited<ReturnType<Thread["file"]>>,
   { maxBytes, since }: { maxBytes: number; since: number },
 ): Gap[] {
   const gaps: Gap[] = [];
@@ -155,6 +257,18 @@ function fileGaps(
       what: `the first lines of ${path} since ${new Date(since).toISOString()}`,
       why: `of a file the last ${formatBytes(maxBytes)} are read`,
       help: "Name a shorter time.",
+    });
+  if (cut === "packed")
+    gaps.push({
+      what: `the last lines of ${path}`,
+      why: `of a compressed file the first ${formatBytes(maxBytes)} of the time are read`,
+      help: "Name a shorter time.",
+    });
+  if (broken !== undefined)
+    gaps.push({
+      what: `the rest of ${path}`,
+      why: `it is cut or broken: ${broken}`,
+      help: "Look at it with gzip -t or zstd -t.",
     });
   if (cut === "time")
     gaps.push({

@@ -20,14 +20,14 @@ function begin(): ReturnType<typeof createReading> | string {
 
 const reading = begin();
 
-function answer(request: Request): Answer {
+async function answer(request: Request): Promise<Answer> {
   if (typeof reading === "string") return { problem: reading };
   switch (request.kind) {
     case "page":
       return { page: reading.page(request.system, request.text, request.begin) };
     case "file":
       return {
-        file: readWindow(request.window, encoder.reach, (bytes, from, to) =>
+        file: await readWindow(request.window, encoder.reach, (bytes, from, to) =>
           reading.block(bytes, from, to, request.service),
         ),
       };
@@ -36,4 +36,7 @@ function answer(request: Request): Answer {
   }
 }
 
-parentPort?.on("message", (request: Request) => parentPort?.postMessage(answer(request)));
+// What it throws ends the thread, and whoever asked is told.
+parentPort?.on("message", (request: Request) => {
+  void answer(request).then((given) => parentPort?.postMessage(given));
+});

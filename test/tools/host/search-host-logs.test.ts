@@ -1,9 +1,10 @@
-import { readFile, symlink, writeFile } from "node:fs/promises";
+import { open, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createEncoder } from "../../../src/security/encoder.ts";
 import { createSearchHostLogs } from "../../../src/tools/host/search-host-logs.ts";
+import { readWindow } from "../../../src/tools/logs/file-lines.ts";
 import { Miner } from "../../../src/tools/logs/miner.ts";
 import { timeOfLine } from "../../../src/tools/logs/time-of-line.ts";
 import type { ToolContext, ToolOutput } from "../../../src/tools/tool.ts";
@@ -19,10 +20,15 @@ beforeEach(async () => {
 
 async function search(
   args: Record<string, unknown>,
-  { programs, encoder }: { programs?: string; encoder?: ToolContext["encoder"] } = {},
+  {
+    programs,
+    encoder,
+    permit,
+  }: { programs?: string } & Partial<Pick<ToolContext, "encoder" | "permit">> = {},
 ): Promise<ToolOutput> {
   const tool = createSearchHostLogs({ roots: [root] });
-  const ctx = hostContext(programs, new AbortController().signal, encoder);
+  const host = hostContext(programs, new AbortController().signal, encoder);
+  const ctx = { ...host, ...(permit && { permit }) };
   const until = { until: new Date(NOW).toISOString() };
   return tool.run(tool.input.parse({ ...until, ...args }), ctx);
 }
@@ -214,12 +220,98 @@ describe("a file", () => {
     expect(gaps?.[0]?.why).toContain("no time that I can read");
   });
 
-  test("outside the folders, compressed or behind a link is refused", async () => {
-    await writeFile(join(root, "old.log"), gzipSync("lines"));
+  test("outside the folders, behind a link or packed in another way is refused", async () => {
+    await writeFile(join(root, "old.log"), Buffer.from("fd377a585a0000", "hex"));
     await symlink("/etc/passwd", join(root, "link.log"));
-    expect((await search({ path: "old.log" })).text).toContain("is gzip");
+    expect((await search({ path: "old.log" })).text).toContain("is xz");
     for (const path of ["/etc/passwd", "link.log", "../x"])
       await expect(search({ path })).rejects.toMatchObject({ code: "PATH_REFUSED" });
+  });
+});
+
+describe("a compressed file", () => {
+  const ticks = (hour: number, word = "tick") =>
+    Array.from(
+      { length: 60 },
+      (_, i) => `2026-11-23T0${hour}:${String(i).padStart(2, "0")}:00Z INFO ${word} ${i}\n`,
+    ).join("");
+  const pack = { gz: gzipSync, zst: zstdCompressSync };
+
+  async function rotated(name: string, content: string | Buffer, endedAt: string): Promise<void> {
+    await writeFile(join(root, name), content);
+    await utimes(join(root, name), new Date(endedAt), new Date(endedAt));
+  }
+
+  test.each(["gz", "zst"] as const)("%s is read from since to until", async (kind) => {
+    await writeFile(join(root, `old.${kind}`), pack[kind](ticks(2) + ticks(3) + ticks(4)));
+    const found = await rows({
+      path: `old.${kind}`,
+      since: "2026-11-23T03:30Z",
+      until: "2026-11-23T04:10Z",
+    });
+    expect(found).toEqual(["×40 11-23 03:30:00–04:09:00 INFO tick ‹30›"]);
+  });
+
+  test("counts to the log that it was rotated from, as far as it is of the time", async () => {
+    await rotated("app.log.3.gz", gzipSync(ticks(1, "old")), "2026-11-23T02:00Z");
+    await rotated("app.log.2.gz", gzipSync(ticks(2)), "2026-11-23T02:59:30Z");
+    await rotated("app.log.1", ticks(3), "2026-11-23T03:59:30Z");
+    await rotated("app.log.1.bak", ticks(3, "copy"), "2026-11-23T03:59:30Z");
+    await rotated("app-1.log", ticks(3, "other"), "2026-11-23T03:59:30Z");
+    await writeFile(join(root, "app.log"), ticks(4));
+    const { text } = await search({ path: "app.log", since: "2026-11-23T02:30Z" });
+    const [head, ...found] = text.split("\n");
+    expect(head).toContain(`app.log.2.gz, app.log.1 and ${join(root, "app.log")}, `);
+    expect(found).toEqual(["×150 11-23 02:30:00–04:59:00 INFO tick ‹30›"]);
+    expect((await search({ ...HOUR })).text).toMatch(/^\S+\/app\.log, .* 60 lines/);
+    const lines = await rows({ path: "app.log", since: "2026-11-23T03:58Z", lines: 62 });
+    expect([lines[0], lines.at(-1)]).toEqual([
+      "2026-11-23T03:58:00Z INFO tick 58",
+      "2026-11-23T04:59:00Z INFO tick 59",
+    ]);
+  });
+
+  test("that is cut, not to be read or not permitted is a gap, and the rest is told", async () => {
+    await rotated(
+      "app.log-20261122.gz",
+      gzipSync(ticks(2)).subarray(0, -40),
+      "2026-11-23T02:59:30Z",
+    );
+    await rotated("app.log-20261123", Buffer.from("fd377a585a0000", "hex"), "2026-11-23T03:30Z");
+    await writeFile(join(root, "app.log"), ticks(4));
+    const { text, gaps = [] } = await search({ path: "app.log", since: "2026-11-23T02:00Z" });
+    expect(text).toMatch(/×\d+ .*INFO tick/);
+    expect(gaps.map(({ what, why }) => `${what}: ${why}`.replaceAll(root, ""))).toEqual([
+      "the rest of /app.log-20261122.gz: it is cut or broken: unexpected end of file",
+      "lines of /app.log-20261123: /app.log-20261123 is xz, which this tool does not read",
+    ]);
+    const permit = async () => "A rule denies it.";
+    const denied = await search(
+      { path: join(root, "app.log"), since: "2026-11-23T02:00Z" },
+      { permit },
+    );
+    expect(denied.gaps?.map(({ why }) => why)).toEqual([
+      expect.stringContaining("was not read. A rule denies it"),
+      expect.stringContaining("was not read. A rule denies it"),
+    ]);
+    expect(denied.text).toContain("60 lines");
+  });
+
+  test.each(["gz", "zst"] as const)("%s that unpacks to very much is read so far", async (kind) => {
+    const path = join(root, `bomb.${kind}`);
+    await writeFile(path, pack[kind](Buffer.alloc(32 * 1024 ** 2, "0 \n")));
+    const file = await open(path);
+    const { size: bytes } = await file.stat();
+    expect(bytes).toBeLessThan(100_000);
+    const window = { fd: file.fd, bytes, since: 0, until: NOW, now: NOW, maxBytes: 1024 ** 2 };
+    const packed = kind === "gz" ? "gzip" : "zstd";
+    let longest = 0;
+    const read = await readWindow({ ...window, maxMs: 20_000, packed }, 100, (block) => {
+      longest = Math.max(longest, block.length);
+    });
+    await file.close();
+    expect(read).toMatchObject({ cut: "packed", untimed: true });
+    expect([read.bytes < 3 * 1024 ** 2, longest < 3 * 1024 ** 2]).toEqual([true, true]);
   });
 });
 
