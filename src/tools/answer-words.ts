@@ -12,9 +12,12 @@ export function quoted(value: unknown, encoder: Encoder, maxLength = MAX_TITLE):
   return JSON.stringify(clip(textOf(value), maxLength, encoder));
 }
 
-/** ms since 1970; 0: it says none. */
+const LAST_YEAR = Date.UTC(10_000, 0);
+
+/** ms since 1970, from a text or a number of them; 0: it says none that a calendar has. */
 export function time(value: unknown): number {
-  return Date.parse(textOf(value)) || 0;
+  const at = typeof value === "number" ? value : Date.parse(textOf(value));
+  return at > 0 && at < LAST_YEAR ? at : 0;
 }
 
 /** `2026-11-23T01:30:05Z` */

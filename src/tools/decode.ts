@@ -22,6 +22,18 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** A number that names something, as text; `0`: it is none. */
+export function idOf(value: unknown): string {
+  const text = typeof value === "number" ? String(value) : textOf(value);
+  return /^\d{1,20}$/.test(text) ? text : "0";
+}
+
+/** A word of the system's own, such as a state or a login; empty: it says none. */
+export function wordOf(value: unknown): string {
+  const text = textOf(value);
+  return text === "" || /^[\w.@[\]-]{1,100}$/.test(text) ? text : "?";
+}
+
 /** What the text says as JSON; undefined: it is no JSON. */
 export function tryParse(text: string): unknown {
   try {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import type { Gap } from "../core/finding.ts";
 import { formatElapsed, formatUtc } from "../core/instant.ts";
-import { isRecord, recordsOf, textOf, tryParse } from "./decode.ts";
+import { isRecord, recordsOf, tryParse } from "./decode.ts";
 import { clip } from "./labels.ts";
 import type { HttpResponse } from "./http.ts";
 import { Refusal } from "./refusal.ts";
@@ -27,6 +27,8 @@ interface RestTerms {
 const MAX_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;
 const MAX_SAID = 300;
+/** A server may name a next page for ever. */
+const MAX_PAGES = 20;
 /** A limit that lasts longer is told as this long. */
 const MAX_WAIT_MS = 365 * 24 * 3_600_000;
 
@@ -44,38 +46,52 @@ function createReads(ctx: ToolContext, terms: Terms) {
   const ask = (url: string, limits = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }) =>
     ctx.http({ endpoint, url, ...limits, ...(headers && { headers }) });
 
-  /** @throws Refusal, BotError CONNECTION_FAILED, TIMEOUT, ABORTED */
-  async function read(url: string): Promise<{ body: unknown; response: HttpResponse }> {
-    const response = await ask(url);
+  /** What it answered. @throws Refusal, BotError CONNECTION_FAILED */
+  function bodyOf(url: string, response: HttpResponse): unknown {
     const { status, text, isWhole } = response;
     if (status >= 500) throw new BotError("CONNECTION_FAILED", answered(terms, response));
     if (status !== 200) throw refusalOf(terms, url, response);
     const body = isWhole ? tryParse(text) : undefined;
-    if (body !== undefined) return { body, response };
-    throw misread(who, isWhole);
+    if (body !== undefined) return body;
+    throw misread(terms, response);
+  }
+
+  /** @throws Refusal, BotError CONNECTION_FAILED, TIMEOUT, ABORTED */
+  async function readPage(url: string, key: string | undefined) {
+    const response = await ask(url);
+    const body = bodyOf(url, response);
+    const list = key === undefined || !isRecord(body) ? body : body[key];
+    if (!Array.isArray(list)) throw misread(terms, response);
+    const found = recordsOf(list);
+    return { found, next: nextPage(url, found.length, body, response) };
   }
 
   return {
-    /** @throws as `read` */
-    async get(path: string, params: Params = {}): Promise<unknown> {
-      return (await read(withQuery(path, params))).body;
-    },
-
-    /** The object at the path; undefined: there is none. @throws as `read` */
-    async find(path: string): Promise<Record<string, unknown> | undefined> {
-      const response = await ask(path);
-      if (response.status === 404) return undefined;
-      if (response.status >= 500)
-        throw new BotError("CONNECTION_FAILED", answered(terms, response));
-      if (response.status !== 200) throw refusalOf(terms, path, response);
-      const body = tryParse(response.text);
-      if (isRecord(body)) return body;
-      throw misread(who, response.isWhole);
+    /** A list that comes whole, or one page of it; `key`: the field of the answer that holds it. @throws as `readPage` */
+    async list(
+      path: string,
+      params: Params = {},
+      key?: string,
+    ): Promise<Record<string, unknown>[]> {
+      return (await readPage(withQuery(path, params), key)).found;
     },
 
     /**
-     * A list, page by page as its Link header says, until `isEnough` of a page's items or `max` of all.
-     * @throws as `read`
+     * The object at the path; undefined: there is none. `key`: the field of the answer that holds it.
+     * @throws as `readPage`
+     */
+    async find(path: string, key?: string): Promise<Record<string, unknown> | undefined> {
+      const response = await ask(path);
+      if (response.status === 404) return undefined;
+      const body = bodyOf(path, response);
+      const found = key === undefined || !isRecord(body) ? body : body[key];
+      if (isRecord(found)) return found;
+      throw misread(terms, response);
+    },
+
+    /**
+     * A list, page by page, until `isEnough` of a page's items or `max` of all.
+     * @throws as `readPage`
      */
     async pages(
       path: string,
@@ -88,35 +104,39 @@ function createReads(ctx: ToolContext, terms: Terms) {
     ): Promise<{ items: Record<string, unknown>[]; isWhole: boolean }> {
       const { max, key, isEnough = () => false } = options;
       const items: Record<string, unknown>[] = [];
-      let next: string | undefined = withQuery(path, params);
-      while (next !== undefined) {
-        const { body, response } = await read(next);
-        const page = recordsOf(key !== undefined && isRecord(body) ? body[key] : body);
+      let url = withQuery(path, params);
+      for (let count = 1; ; count++) {
+        const { found, next } = await readPage(url, key);
         // A page may hold more than was asked for, hundreds of thousands.
-        const taken = page.slice(0, max - items.length);
+        const taken = found.slice(0, max - items.length);
         items.push(...taken);
-        if (taken.length < page.length) return { items, isWhole: false };
-        next = nextPage(response);
-        if (page.length === 0 || isEnough(page)) break;
-        if (items.length === max && next !== undefined) return { items, isWhole: false };
+        if (taken.length < found.length) return { items, isWhole: false };
+        if (next === undefined || found.length === 0 || isEnough(found))
+          return { items, isWhole: true };
+        if (items.length === max || count === MAX_PAGES || next === url)
+          return { items, isWhole: false };
+        url = next;
       }
-      return { items, isWhole: true };
     },
 
-    /** A text such as a log, from wherever it redirects to. @throws as `read` */
+    /** A text such as a log, from wherever it redirects to. @throws as `readPage` */
     async text(path: string, maxBytes: number): Promise<{ text: string; isWhole: boolean }> {
       const response = await ask(path, { maxBytes, timeoutMs: 2 * TIMEOUT_MS });
-      const { status, text, isWhole, stuck } = response;
-      if (status === 200) return { text, isWhole };
+      const { status, text, bytes, isWhole, stuck } = response;
+      // What keeps logs may call them anything; what is packed is no text.
+      if (status === 200 && bytes.includes(0)) throw new Refusal(`${who} answered with no text.`);
+      if (status === 200) return { text: text || new TextDecoder().decode(bytes), isWhole };
       if (stuck !== undefined) throw new Refusal(`${who} ${stuck.replace(/^it /, "")}`);
       throw refusalOf(terms, path, response);
     },
   };
 }
 
-function misread(who: string, isWhole: boolean): Refusal {
-  const why = isWhole
-    ? "in a form that it does not have"
+/** A status that says it is well, with something else than what was asked for. */
+function misread({ who, encoder }: Terms, response: HttpResponse): Refusal {
+  const words = response.isWhole ? said(response, encoder) : "";
+  const why = response.isWhole
+    ? `in a form that it does not have${words === "" ? "" : `: ${words}`}`
     : "with more than is read of one answer; ask for less";
   return new Refusal(`${who} answered ${why}.`);
 }
@@ -124,7 +144,7 @@ function misread(who: string, isWhole: boolean): Refusal {
 function createWrites(ctx: ToolContext, terms: Terms) {
   const { endpoint, headers } = terms;
   return {
-    /** The answer's body, if it has one. Only what was refused surely did not happen. @throws as `read` */
+    /** The answer's body, if it has one. Only what was refused surely did not happen. @throws as `readPage` */
     async write(
       method: "POST" | "PUT" | "PATCH" | "DELETE",
       path: string,
@@ -142,7 +162,7 @@ function createWrites(ctx: ToolContext, terms: Terms) {
       });
       const { status, text } = response;
       if (status >= 200 && status < 300) return tryParse(text);
-      if (status >= 400 && status < 500) throw refusalOf(terms, path, response);
+      if (status >= 300 && status < 500) throw refusalOf(terms, path, response);
       throw new BotError("ABORTED", answered(terms, response));
     },
   };
@@ -178,11 +198,27 @@ export function withQuery(path: string, params: Params): string {
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-/** The address of the next page, as RFC 8288 has it. Sentry names one always, and says whether there is something on it. */
-function nextPage({ headers: { link } }: HttpResponse): string | undefined {
+/**
+ * The address of the next page: as RFC 8288's Link header has it, or PagerDuty's `more`. Only its query is taken, since a server
+ * behind a proxy, or one with regions, names itself by another address. Sentry names a next page always, and says whether there is
+ * something on it.
+ */
+function nextPage(
+  url: string,
+  found: number,
+  body: unknown,
+  { headers: { link } }: HttpResponse,
+): string | undefined {
+  const [path = "", query = ""] = url.split("?");
+  if (isRecord(body) && body["more"] === true) {
+    const params = new URLSearchParams(query);
+    params.set("offset", String(Number(params.get("offset") ?? 0) + found));
+    return `${path}?${params.toString()}`;
+  }
   for (const part of String(link ?? "").split(/,\s*(?=<)/)) {
-    const [, url] = /^<([^>]+)>.*;\s*rel="next"/.exec(part) ?? [];
-    if (url !== undefined && !part.includes('results="false"')) return url;
+    const [, next] = /^<([^>]+)>.*;\s*rel="?next"?/.exec(part) ?? [];
+    if (next === undefined || part.includes('results="false"')) continue;
+    return `${path}${URL.parse(next, "http://localhost")?.search ?? ""}`;
   }
   return undefined;
 }
@@ -201,42 +237,57 @@ function refusalOf({ who, help, encoder }: Terms, path: string, response: HttpRe
   return new Refusal(`${why}.`, { what: place, why, help: help(status, place) });
 }
 
-/** Of one GitHub error, one of PagerDuty's, GitLab's and Sentry's. */
 function said({ text, stuck }: HttpResponse, encoder: Encoder): string {
   const body = tryParse(text);
-  const inner = isRecord(body) && isRecord(body["error"]) ? body["error"] : body;
-  const { message, error, errors, detail } = isRecord(inner) ? inner : {};
-  const first = [message, error, detail].find((each) => typeof each === "string" && each !== "");
-  const details = Array.isArray(errors)
-    ? errors.map((each: unknown) => (isRecord(each) ? textOf(each["message"]) : textOf(each)))
-    : [];
-  const nested = isRecord(message) || Array.isArray(message) ? JSON.stringify(message) : "";
-  const words = isRecord(body)
-    ? [textOf(first) || nested, ...details].filter(Boolean).join("; ")
-    : text.trimStart().startsWith("<")
-      ? ""
-      : text;
-  return clip(words || (stuck ?? ""), MAX_SAID, encoder).replace(/\.$/, "");
+  const isPage = text.trimStart().startsWith("<");
+  const words = body === undefined ? [isPage ? "" : text] : wordsOf(body);
+  const all = [...new Set(words)].join("; ");
+  return clip(all || (stuck ?? ""), MAX_SAID, encoder).replace(/\.$/, "");
 }
 
+/** Where services put the words of an error: GitHub, GitLab, PagerDuty, Sentry, and Grafana for each query. */
+const WORDS = ["message", "error", "error_description", "detail", "errors", "results"];
+const MAX_DEPTH = 5;
+const MAX_WORDS = 5;
+
+function wordsOf(value: unknown, depth = 0): string[] {
+  if (typeof value === "string") return value === "" ? [] : [value];
+  if (depth === MAX_DEPTH) return [];
+  const inner = (each: unknown) => wordsOf(each, depth + 1);
+  if (Array.isArray(value)) return value.slice(0, MAX_WORDS).flatMap(inner);
+  if (!isRecord(value)) return [];
+  const words = WORDS.flatMap((key) => inner(value[key]));
+  if (words.length > 0 || depth === 0) return words;
+  // What is wrong with a field, such as `{ "base": ["is taken"] }`.
+  const fields = Object.entries(value).slice(0, MAX_WORDS);
+  return fields.flatMap(([key, each]) => inner(each).map((word) => `${key}: ${word}`));
+}
+
+/** GitHub says so by its words alone at times. */
+const LIMITED = /\brate limit\b/i;
+
 /** When it takes requests again, if it says that there were too many. */
-function limitOf({ status, headers }: HttpResponse, now: number): string | undefined {
+function limitOf({ status, headers, text }: HttpResponse, now: number): string | undefined {
   const number = (name: string) => Number(headers[name] ?? Number.NaN);
-  const isUsedUp = number("x-ratelimit-remaining") === 0;
-  if (status !== 429 && !(status === 403 && (isUsedUp || !Number.isNaN(number("retry-after")))))
-    return undefined;
-  const seconds = number("retry-after");
+  const after = headers["retry-after"];
+  const left = number("x-ratelimit-remaining");
+  const isLimit = left === 0 || after !== undefined || LIMITED.test(text.slice(0, MAX_SAID));
+  if (status !== 429 && !(status === 403 && isLimit)) return undefined;
   const reset = ["x-ratelimit-reset", "ratelimit-reset", "x-sentry-rate-limit-reset"]
     .map(number)
     .find((each) => !Number.isNaN(each));
-  // Some give the time, others how long it is until then.
-  const at = !Number.isNaN(seconds)
-    ? now + seconds * 1_000
-    : reset === undefined
-      ? now + 60_000
+  const seconds = number("retry-after");
+  // Some give the time, others how long it is until then. One that has requests left counts something else.
+  const at = [
+    now + seconds * 1_000,
+    Date.parse(after ?? ""),
+    left > 0 || reset === undefined
+      ? Number.NaN
       : reset > 1e9
         ? reset * 1_000
-        : now + reset * 1_000;
-  const left = Math.min(MAX_WAIT_MS, Math.max(1_000, Math.ceil((at - now) / 1_000) * 1_000));
-  return `${formatUtc(now + left, "second")} (in ${formatElapsed(left)})`;
+        : now + reset * 1_000,
+  ].find((each) => !Number.isNaN(each));
+  const ms = (at ?? now + 60_000) - now;
+  const wait = Math.min(MAX_WAIT_MS, Math.max(1_000, Math.ceil(ms / 1_000) * 1_000));
+  return `${formatUtc(now + wait, "second")} (in ${formatElapsed(wait)})`;
 }

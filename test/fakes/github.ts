@@ -264,7 +264,10 @@ function guard(fake: FakeGithub, { headers, path, method, json }: Asked): Answer
   if (headers["x-github-api-version"] !== "2022-11-28")
     return error(400, '"" is not a supported API version.');
   if (fake.limited !== undefined)
-    return { ...error(403, "API rate limit exceeded for user ID 1."), headers: fake.limited };
+    return {
+      ...error(403, "You have exceeded a secondary rate limit. Please wait a few minutes."),
+      headers: fake.limited,
+    };
   if (fake.forbidden?.test(path) === true)
     return error(403, "Resource not accessible by personal access token");
   if (method !== "GET" && json === undefined) return error(400, "Problems parsing JSON");

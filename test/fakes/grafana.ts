@@ -115,5 +115,7 @@ function runQueries(fake: FakeGrafana, json: Item | undefined): Answer {
       frames: [],
     };
   }
-  return { status: 200, body: { results } };
+  const failed = Object.values(results).filter((each) => "error" in (each as Item)).length;
+  const whole = failed === Object.keys(results).length ? 400 : 207;
+  return { status: failed === 0 ? 200 : whole, body: { results } };
 }

@@ -92,16 +92,19 @@ function send(response: ServerResponse, { status, body, headers = {} }: Answer):
   response.end(body === undefined ? "" : isText ? body : JSON.stringify(body));
 }
 
-/** A page of a list with the Link header of RFC 8288, as GitHub and GitLab make it. */
+/**
+ * A page of a list with the Link header of RFC 8288, as GitHub and GitLab make it: by the address that they know themselves by,
+ * which need not be the one that they were asked at.
+ */
 export function pageOf(
-  { query, headers, path }: Asked,
+  { query, path }: Asked,
   items: readonly unknown[],
   { base = "/", key }: { base?: string; key?: string } = {},
 ): Answer {
   const size = Number(query.get("per_page") ?? "30");
   const page = Number(query.get("page") ?? "1");
   const shown = items.slice((page - 1) * size, page * size);
-  const next = new URL(`http://${headers.host}${base}${path}?${query.toString()}`);
+  const next = new URL(`https://forge.example.com${base}${path}?${query.toString()}`);
   next.searchParams.set("page", String(page + 1));
   const isLast = page * size >= items.length;
   return {

@@ -60,11 +60,12 @@ export function serveSentry(fake: FakeSentry): RequestListener {
             fake.issues,
           );
           const has = fake.issues.length > 100;
+          const self = `https://us.sentry.io/api/0/${asked.path}?${asked.query.toString()}`;
           return {
             status: 200,
             body,
             headers: {
-              link: `<http://${asked.headers.host}/api/0/x>; rel="previous"; results="false"; cursor="0:0:1", <http://${asked.headers.host}/api/0/x>; rel="next"; results="${String(has)}"; cursor="0:100:0"`,
+              link: `<${self}&cursor=0:0:1>; rel="previous"; results="false"; cursor="0:0:1", <${self}&cursor=0:100:0>; rel="next"; results="${String(has)}"; cursor="0:100:0"`,
             },
           };
         },

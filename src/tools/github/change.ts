@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
-import { counted, oneLine } from "../../core/text.ts";
-import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
+import { counted } from "../../core/text.ts";
+import { idOf, isRecord, type Item, recordsOf, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import type { Rest } from "../rest.ts";
@@ -62,7 +62,7 @@ async function pullText(
   const isMerged = textOf(pull["merged_at"]) !== "";
   const state = isMerged
     ? `merged ${agoText(pull["merged_at"], now)} by ${loginOf(pull["merged_by"]) ?? "somebody"} as ${shaOf(pull["merge_commit_sha"])}`
-    : `${textOf(pull["state"])}, opened ${agoText(pull["created_at"], now)}`;
+    : `${wordOf(pull["state"])}, opened ${agoText(pull["created_at"], now)}`;
   const approved =
     approvers.length === 0
       ? "approved by nobody"
@@ -85,7 +85,7 @@ async function commitText(
 ): Promise<ToolOutput> {
   const commit = await rest.find(`${path}/commits/${sha}`);
   if (commit === undefined) throw noSuch(`commit ${sha}`);
-  const pulls = recordsOf(await rest.get(`${path}/commits/${sha}/pulls`));
+  const pulls = await rest.list(`${path}/commits/${sha}/pulls`);
   const now = nowOf(ctx);
   const inner = isRecord(commit["commit"]) ? commit["commit"] : {};
   const committer = isRecord(inner["committer"]) ? inner["committer"] : {};
@@ -93,9 +93,7 @@ async function commitText(
   const who = loginOf(commit["author"]) ?? clip(author, 60, ctx.encoder);
   const [title = "", ...message] = textOf(inner["message"]).split("\n");
   const files = recordsOf(commit["files"]);
-  const of = pulls.map(
-    (pull) => `#${String(pull["number"])} ${quoted(pull["title"], ctx.encoder)}`,
-  );
+  const of = pulls.map((pull) => `#${idOf(pull["number"])} ${quoted(pull["title"], ctx.encoder)}`);
   return {
     text: [
       `${shaOf(commit["sha"])} ${quoted(title, ctx.encoder)} by ${who}, ${agoText(committer["date"], now)}.`,
@@ -118,10 +116,10 @@ function fileLines(files: readonly Item[], total: number, { encoder }: ToolConte
     .toSorted((a, b) => count(b, "changes") - count(a, "changes"))
     .slice(0, MAX_FILES)
     .map((file) => {
-      const status = textOf(file["status"]);
+      const status = wordOf(file["status"]);
       const renamed = textOf(file["previous_filename"]);
       const from = renamed === "" ? "" : ` from ${clip(renamed, 150, encoder)}`;
-      const how = status === "modified" ? "" : ` ${oneLine(status)}${from}`;
+      const how = status === "modified" ? "" : ` ${status}${from}`;
       const name = clip(textOf(file["filename"]), 150, encoder);
       return `- ${name} +${count(file, "additions")} -${count(file, "deletions")}${how}`;
     });

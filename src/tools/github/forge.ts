@@ -3,7 +3,7 @@ import { BotError } from "../../core/errors.ts";
 import { nearest } from "../../core/nearest.ts";
 import { inQuotes } from "../../core/text.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
-import { isRecord, textOf } from "../decode.ts";
+import { isRecord, textOf, wordOf } from "../decode.ts";
 import type { Endpoint } from "../http.ts";
 import { clip } from "../labels.ts";
 import type { Service } from "../pinned-write.ts";
@@ -167,9 +167,12 @@ export function serviceOf(forge: Forge): Service<Repository> {
   };
 }
 
-export const shaOf = (value: unknown): string => textOf(value).slice(0, 7);
+/** The first seven digits of a commit. */
+export function shaOf(value: unknown): string {
+  return wordOf(value).slice(0, 7);
+}
 
 /** A login, of whoever the field says. */
 export function loginOf(value: unknown): string | undefined {
-  return isRecord(value) ? textOf(value["login"]) || undefined : undefined;
+  return isRecord(value) ? wordOf(value["login"]) || undefined : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Finding, Gap } from "../../core/finding.ts";
 import { counted } from "../../core/text.ts";
 import type { Change, Window } from "../change.ts";
-import { isRecord, type Item, textOf } from "../decode.ts";
+import { idOf, isRecord, type Item, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { readOr, type Rest } from "../rest.ts";
 import { iso, quoted, time } from "../answer-words.ts";
@@ -105,12 +105,11 @@ async function deploymentsIn(rest: Rest, path: string, { from, to }: Window) {
   const some = recent.slice(0, MAX_DEPLOYMENTS);
   const withStatus = await Promise.all(
     some.map(async (deployment) => {
-      const id = encodeURIComponent(String(deployment["id"]));
-      const statuses = await rest.get(`${path}/deployments/${id}/statuses`, { per_page: 10 });
-      const all: unknown[] = Array.isArray(statuses) ? statuses : [];
-      const status = all
-        .filter(isRecord)
-        .find(({ state, created_at: at }) => state !== "inactive" && time(at) <= to);
+      const id = idOf(deployment["id"]);
+      const statuses = await rest.list(`${path}/deployments/${id}/statuses`, { per_page: 10 });
+      const status = statuses.find(
+        ({ state, created_at: at }) => state !== "inactive" && time(at) <= to,
+      );
       return { ...deployment, status };
     }),
   );
@@ -120,7 +119,7 @@ async function deploymentsIn(rest: Rest, path: string, { from, to }: Window) {
 function mergeOf(pull: Item, place: Place, { encoder }: ToolContext): Change {
   const base = isRecord(pull["base"]) ? textOf(pull["base"]["ref"]) : "";
   const title = quoted(pull["title"], encoder);
-  const text = `merged #${String(pull["number"])} ${title} into ${clip(base, 60, encoder)} (${shaOf(pull["merge_commit_sha"])})`;
+  const text = `merged #${idOf(pull["number"])} ${title} into ${clip(base, 60, encoder)} (${shaOf(pull["merge_commit_sha"])})`;
   return { ...place, at: time(pull["merged_at"]), text, by: loginOf(pull["user"]), isLive: false };
 }
 
@@ -163,7 +162,7 @@ function deploymentOf(deployment: Item, place: Place, { encoder }: ToolContext):
 function statusOf({ status }: Item): { state: string; at: number; why: string } {
   const { state, created_at: at, description } = isRecord(status) ? status : {};
   return {
-    state: textOf(state).replaceAll(/[^a-z_]/g, "") || "no status",
+    state: wordOf(state) || "no status",
     at: time(at),
     why: textOf(description),
   };
@@ -208,14 +207,14 @@ function runsOf(
   );
   const changes = [...groups.values()].map((same) => {
     const [newest = {}] = same.toSorted((a, b) => time(b["updated_at"]) - time(a["updated_at"]));
-    const outcome = textOf(newest["conclusion"]) || textOf(newest["status"]) || "unknown";
+    const outcome = wordOf(newest["conclusion"]) || wordOf(newest["status"]) || "unknown";
     const times = same.length > 1 ? ` ×${same.length}` : "";
     const name = clip(textOf(newest["name"]), 60, encoder);
     const branch = clip(textOf(newest["head_branch"]), 60, encoder);
     return {
       ...place,
       at: time(newest["updated_at"]),
-      text: `workflow ${name} on ${branch} (${shaOf(newest["head_sha"])}): ${outcome}${times}, run ${String(newest["id"])}`,
+      text: `workflow ${name} on ${branch} (${shaOf(newest["head_sha"])}): ${outcome}${times}, run ${idOf(newest["id"])}`,
       by: loginOf(newest["actor"]),
       isLive: outcome === "success",
     };

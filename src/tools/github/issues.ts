@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
-import { isRecord, type Item, textOf } from "../decode.ts";
+import { idOf, isRecord, type Item, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import type { Rest } from "../rest.ts";
 import type { Tool } from "../tool.ts";
@@ -64,9 +64,9 @@ export function createRevert(forge: Forge): Tool {
       if (textOf(item["merged_at"]) === "") throw refused(`#${pull} is not merged.`);
       const revert = await revertOf(rest, at, pull, time(item["merged_at"]));
       if (revert === undefined) return;
-      const state = textOf(revert["merged_at"]) === "" ? textOf(revert["state"]) : "merged";
+      const state = textOf(revert["merged_at"]) === "" ? wordOf(revert["state"]) : "merged";
       if (state !== "closed")
-        throw refused(`#${String(revert["number"])} reverts it already, and is ${state}.`);
+        throw refused(`#${idOf(revert["number"])} reverts it already, and is ${state}.`);
     },
     preview({ pull }, { item, ctx, now }) {
       const base = isRecord(item["base"]) ? textOf(item["base"]["ref"]) : "";
@@ -96,8 +96,8 @@ export function createRevert(forge: Forge): Tool {
       });
       const payload = isRecord(data["revertPullRequest"]) ? data["revertPullRequest"] : {};
       const made = isRecord(payload["revertPullRequest"]) ? payload["revertPullRequest"] : {};
-      const number = Number(made["number"]);
-      if (!Number.isInteger(number) || number < 1)
+      const number = Number(idOf(made["number"]));
+      if (number === 0)
         throw new BotError("ABORTED", "GitHub did not say which pull request it opened.");
       return {
         text: `Opened #${number}, which reverts #${pull}: ${clip(textOf(made["url"]), 200, ctx.encoder)}`,
@@ -111,8 +111,8 @@ export function createRevert(forge: Forge): Tool {
           verdict: "unknown",
           evidence: `no pull request that reverts #${pull} was opened since.`,
         };
-      const number = Number(made["number"]);
-      const evidence = `#${number} reverts #${pull} and is ${textOf(made["state"])}.`;
+      const number = Number(idOf(made["number"]));
+      const evidence = `#${number} reverts #${pull} and is ${wordOf(made["state"])}.`;
       return { verdict: "done", evidence, undo: closing(at.label, number) };
     },
   });
@@ -185,8 +185,8 @@ export function createIssue(forge: Forge): Tool {
       const made = await find(input, at, rest, startedAt - CLOCK_MS);
       if (made === undefined)
         return { verdict: "unknown", evidence: "no issue with this title was opened since." };
-      const number = Number(made["number"]);
-      const evidence = `#${number} is ${textOf(made["state"])}.`;
+      const number = Number(idOf(made["number"]));
+      const evidence = `#${number} is ${wordOf(made["state"])}.`;
       return { verdict: "done", evidence, undo: closing(at.label, number) };
     },
   });
@@ -222,10 +222,10 @@ export function createSetState(forge: Forge): Tool {
           value: `#${number} ${quoted(item["title"], ctx.encoder)} by ${loginOf(item["user"]) ?? "somebody"}`,
         },
         { label: "Opened", value: agoText(item["created_at"], now) },
-        { label: "State", value: `${textOf(item["state"])} → ${state}` },
+        { label: "State", value: `${wordOf(item["state"])} → ${state}` },
       ],
       blastRadius: "Whoever follows it is told.",
-      undo: `Can be undone: it is set back to ${textOf(item["state"])}.`,
+      undo: `Can be undone: it is set back to ${wordOf(item["state"])}.`,
     }),
     async run({ number, state }, { at, rest }) {
       await rest.write("PATCH", `${at.path}/issues/${number}`, { state });
@@ -233,7 +233,7 @@ export function createSetState(forge: Forge): Tool {
     },
     async verify({ number, state }, { item, at }) {
       if (item === undefined) return gone;
-      const evidence = `#${number} is ${textOf(item["state"])}.`;
+      const evidence = `#${number} is ${wordOf(item["state"])}.`;
       if (item["state"] !== state) return { verdict: "not done", evidence };
       return { verdict: "done", evidence, undo: setting(at.label, number, state) };
     },

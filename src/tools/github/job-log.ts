@@ -2,7 +2,7 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import type { Finding, Gap } from "../../core/finding.ts";
 import { counted, formatBytes } from "../../core/text.ts";
-import { type Item, recordsOf, textOf } from "../decode.ts";
+import { idOf, type Item, recordsOf, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { tailOf } from "../log-tail.ts";
 import { orRefused } from "../refusal.ts";
@@ -40,7 +40,7 @@ export function createJobLog(forge: Forge) {
         const rest = forge.rest(at, ctx);
         const found = await runIn(rest, at, run);
         const { items: jobs } = await rest.pages(
-          `${at.path}/actions/runs/${String(found["id"])}/jobs`,
+          `${at.path}/actions/runs/${idOf(found["id"])}/jobs`,
           { filter: "latest", per_page: 100 },
           { max: 300, key: "jobs" },
         );
@@ -87,9 +87,9 @@ export async function runIn(rest: Rest, { path }: Repository, run?: number): Pro
 /** `run 123 of CI on main (abc1234), attempt 2, "Faster" by ana: failure, 2026-11-23 01:30:05 UTC (4 min ago)` */
 export function runText(run: Item, ctx: ToolContext): string {
   const { encoder } = ctx;
-  const outcome = textOf(run["conclusion"]) || textOf(run["status"]);
-  const attempt = Number(run["run_attempt"]) > 1 ? `, attempt ${String(run["run_attempt"])}` : "";
-  const what = `run ${String(run["id"])} of ${clip(textOf(run["name"]), 60, encoder)} on ${clip(textOf(run["head_branch"]), 60, encoder)} (${shaOf(run["head_sha"])})${attempt}`;
+  const outcome = wordOf(run["conclusion"]) || wordOf(run["status"]);
+  const attempt = Number(run["run_attempt"]) > 1 ? `, attempt ${idOf(run["run_attempt"])}` : "";
+  const what = `run ${idOf(run["id"])} of ${clip(textOf(run["name"]), 60, encoder)} on ${clip(textOf(run["head_branch"]), 60, encoder)} (${shaOf(run["head_sha"])})${attempt}`;
   const who = `${quoted(run["display_title"], encoder)} by ${loginOf(run["actor"]) ?? "somebody"}`;
   const when = agoText(run["updated_at"], nowOf(ctx));
   return `${what}, ${who}: ${outcome}, ${when}`;
@@ -106,14 +106,14 @@ async function jobText(
     FAILED.includes(textOf(conclusion)),
   );
   const where = step === undefined ? "" : `, step ${quoted(step["name"], ctx.encoder)}`;
-  const head = `Job ${name}: ${textOf(job["conclusion"])}${where}.`;
+  const head = `Job ${name}: ${wordOf(job["conclusion"])}${where}.`;
   const read = await readOr(ctx, `the log of job ${name}`, () =>
-    rest.text(`${path}/actions/jobs/${encodeURIComponent(String(job["id"]))}/logs`, MAX_LOG),
+    rest.text(`${path}/actions/jobs/${idOf(job["id"])}/logs`, MAX_LOG),
   );
   const gap = "gap" in read ? read.gap : longLog(name, read.value.isWhole);
   const tail =
     "value" in read && read.value.isWhole ? await tailOf(read.value.text, ctx.encoder) : undefined;
-  const cause = tail?.errors.at(-1) ?? `${textOf(job["conclusion"])}${where}`;
+  const cause = tail?.errors.at(-1) ?? `${wordOf(job["conclusion"])}${where}`;
   const finding: Finding = {
     object: { kind: "Job", namespace: label, name },
     cause,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Item, textOf } from "../decode.ts";
+import { idOf, type Item, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import type { Tool } from "../tool.ts";
 import { type Forge, type Repository, serviceOf, shaOf } from "./forge.ts";
@@ -17,7 +17,7 @@ function lines({ item, ctx, now }: WriteContext<Repository>) {
   return [
     {
       label: "Run",
-      value: `${String(item["id"])}, ${textOf(item["conclusion"]) || textOf(item["status"])}`,
+      value: `${idOf(item["id"])}, ${wordOf(item["conclusion"]) || wordOf(item["status"])}`,
     },
     { label: "Workflow", value: clip(textOf(item["name"]), 100, encoder) },
     {
@@ -26,7 +26,7 @@ function lines({ item, ctx, now }: WriteContext<Repository>) {
     },
     {
       label: "Last",
-      value: `attempt ${String(item["run_attempt"])}, ${agoText(item["updated_at"], now)}`,
+      value: `attempt ${idOf(item["run_attempt"])}, ${agoText(item["updated_at"], now)}`,
     },
   ];
 }
@@ -47,7 +47,7 @@ export function createRerun(forge: Forge): Tool {
     find: ({ run }, at, rest) => runIn(rest, at, run),
     before,
     check({ jobs }, { item }) {
-      if (item["status"] !== "completed") throw refused(`The run is ${textOf(item["status"])}.`);
+      if (item["status"] !== "completed") throw refused(`The run is ${wordOf(item["status"])}.`);
       if (jobs === "failed" && item["conclusion"] === "success")
         throw refused("No job of the run failed.");
     },
@@ -72,7 +72,7 @@ export function createRerun(forge: Forge): Tool {
     async verify({ run, repository, before: was }, { item, at }) {
       if (item === undefined) return gone;
       const attempt = Number(item["run_attempt"]) || 1;
-      const evidence = `run ${run} is at attempt ${attempt}, ${textOf(item["status"])}.`;
+      const evidence = `run ${run} is at attempt ${attempt}, ${wordOf(item["status"])}.`;
       if (attempt <= Number(was?.["attempt"])) return { verdict: "not done", evidence };
       const undo = cancelling(repository ?? at.label, run, before(item));
       return { verdict: "done", evidence, undo };
@@ -97,7 +97,7 @@ export function createCancelRun(forge: Forge): Tool {
     before,
     check(_, { item }) {
       if (item["status"] === "completed")
-        throw refused(`The run has ended: ${textOf(item["conclusion"])}.`);
+        throw refused(`The run has ended: ${wordOf(item["conclusion"])}.`);
     },
     preview: (_, step) => ({
       lines: lines(step),
@@ -110,7 +110,7 @@ export function createCancelRun(forge: Forge): Tool {
     },
     async verify({ run }, { item }) {
       if (item === undefined) return gone;
-      const state = textOf(item["conclusion"]) || textOf(item["status"]);
+      const state = wordOf(item["conclusion"]) || wordOf(item["status"]);
       const evidence = `run ${run} is ${state}.`;
       if (item["conclusion"] === "cancelled") return { verdict: "done", evidence };
       // Its jobs get time to end.

@@ -3,7 +3,7 @@ import type { Finding } from "../../core/finding.ts";
 import { iso, quoted, time } from "../answer-words.ts";
 import type { Change, ChangeSource, Window } from "../change.ts";
 import { aroundFields, changesAround, lookAtEach, type Seen } from "../changes-around.ts";
-import { isRecord, type Item, textOf } from "../decode.ts";
+import { idOf, isRecord, type Item, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import { readOr } from "../rest.ts";
@@ -87,11 +87,11 @@ async function historyOf(
 }
 
 type Told = Omit<Change, "where" | "about">;
-const short = (sha: unknown) => textOf(sha).slice(0, 8);
+const short = (sha: unknown) => wordOf(sha).slice(0, 8);
 
 function mergeOf(item: Item, { encoder }: ToolContext): Told {
   const sha = short(item["merge_commit_sha"]) || short(item["squash_commit_sha"]);
-  const text = `merged !${Number(item["iid"])} ${quoted(item["title"], encoder)} into ${clip(textOf(item["target_branch"]), 60, encoder)}${sha === "" ? "" : ` (${sha})`}`;
+  const text = `merged !${idOf(item["iid"])} ${quoted(item["title"], encoder)} into ${clip(textOf(item["target_branch"]), 60, encoder)}${sha === "" ? "" : ` (${sha})`}`;
   return { at: time(item["merged_at"]), text, by: userOf(item["author"]), isLive: false };
 }
 
@@ -106,7 +106,7 @@ function releaseOf(item: Item, { encoder }: ToolContext): Told {
 }
 
 function pipelineOf(item: Item, { encoder }: ToolContext): Told {
-  const text = `pipeline ${Number(item["id"])} on ${clip(textOf(item["ref"]), 60, encoder)} (${short(item["sha"])}): failed`;
+  const text = `pipeline ${idOf(item["id"])} on ${clip(textOf(item["ref"]), 60, encoder)} (${short(item["sha"])}): failed`;
   return { at: time(item["updated_at"]), text, isLive: false };
 }
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
 import { agoText, time } from "../answer-words.ts";
-import { isRecord, type Item, textOf } from "../decode.ts";
+import { idOf, isRecord, type Item, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { tailOf } from "../log-tail.ts";
 import { CLOCK_MS, defineWrite, gone, refused, type Service } from "../pinned-write.ts";
@@ -71,20 +71,20 @@ async function newestFailed(rest: Rest, { path }: Project): Promise<number> {
     { status: "failed", per_page: 1 },
     { max: 1 },
   );
-  const id = Number(items[0]?.["id"]);
-  if (Number.isInteger(id)) return id;
+  const id = Number(idOf(items[0]?.["id"]));
+  if (id > 0) return id;
   throw new BotError("INPUT_INVALID", "No pipeline has failed.");
 }
 
 async function jobText(rest: Rest, { name: project, path }: Project, job: Item, ctx: ToolContext) {
   const name = clip(textOf(job["name"]), 80, ctx.encoder);
   const read = await readOr(ctx, `the log of job ${name}`, () =>
-    rest.text(`${path}/jobs/${Number(job["id"])}/trace`, MAX_TRACE),
+    rest.text(`${path}/jobs/${idOf(job["id"])}/trace`, MAX_TRACE),
   );
   const tail =
     "value" in read && read.value.isWhole ? await tailOf(read.value.text, ctx.encoder) : undefined;
   const reason = clip(textOf(job["failure_reason"]), 60, ctx.encoder) || "failed";
-  const head = `Job ${Number(job["id"])} ${name} (stage ${clip(textOf(job["stage"]), 60, ctx.encoder)}): ${reason}.`;
+  const head = `Job ${idOf(job["id"])} ${name} (stage ${clip(textOf(job["stage"]), 60, ctx.encoder)}): ${reason}.`;
   const long = {
     what: `the log of job ${name}`,
     why: "it is longer than 16 MiB",
@@ -125,7 +125,7 @@ async function jobIn(rest: Rest, { path }: Project, job: number): Promise<Item> 
 
 /** The job that took its place in its pipeline, where it was retried. */
 async function successorOf(rest: Rest, project: Project, job: Item): Promise<Item | undefined> {
-  const pipeline = isRecord(job["pipeline"]) ? Number(job["pipeline"]["id"]) : Number.NaN;
+  const pipeline = isRecord(job["pipeline"]) ? Number(idOf(job["pipeline"]["id"])) : 0;
   const jobs = await jobsIn(rest, project, pipeline);
   return jobs.find(
     (each) => each["name"] === job["name"] && Number(each["id"]) > Number(job["id"]),
@@ -134,11 +134,11 @@ async function successorOf(rest: Rest, project: Project, job: Item): Promise<Ite
 
 function cardLines(job: Item, ctx: ToolContext, now: number) {
   const { encoder } = ctx;
-  const commit = isRecord(job["commit"]) ? textOf(job["commit"]["id"]).slice(0, 8) : "?";
+  const commit = isRecord(job["commit"]) ? wordOf(job["commit"]["id"]).slice(0, 8) : "?";
   return [
     {
       label: "Job",
-      value: `${Number(job["id"])} ${clip(textOf(job["name"]), 80, encoder)}, ${textOf(job["status"])}`,
+      value: `${idOf(job["id"])} ${clip(textOf(job["name"]), 80, encoder)}, ${wordOf(job["status"])}`,
     },
     {
       label: "Commit",
@@ -162,13 +162,13 @@ export function createRetry(projects: Projects): Tool {
     title: ({ job }) => `Run job ${job} again`,
     resource: ({ job }, { name }) => `${name} job ${job}`,
     find: ({ job }, at, rest) => jobIn(rest, at, job),
-    before: ({ status, id }) => ({ id: Number(id), status: textOf(status) }),
+    before: ({ status, id }) => ({ id: Number(idOf(id)), status: textOf(status) }),
     async check(_, { item, at, rest }) {
       if (!["failed", "success", "canceled"].includes(textOf(item["status"])))
-        throw refused(`The job is ${textOf(item["status"])}.`);
+        throw refused(`The job is ${wordOf(item["status"])}.`);
       const next = await successorOf(rest, at, item);
       if (next !== undefined)
-        throw refused(`It was run again already, as job ${Number(next["id"])}.`);
+        throw refused(`It was run again already, as job ${idOf(next["id"])}.`);
     },
     preview: (_, { item, ctx, now }) => ({
       lines: cardLines(item, ctx, now),
@@ -178,9 +178,8 @@ export function createRetry(projects: Projects): Tool {
     }),
     async run({ job }, { at, rest }) {
       const made = await rest.write("POST", `${at.path}/jobs/${job}/retry`);
-      const id = isRecord(made) ? Number(made["id"]) : Number.NaN;
-      if (!Number.isInteger(id))
-        throw new BotError("ABORTED", "GitLab did not say which job it started.");
+      const id = isRecord(made) ? Number(idOf(made["id"])) : 0;
+      if (id === 0) throw new BotError("ABORTED", "GitLab did not say which job it started.");
       return { text: `Started job ${id} in the place of ${job}.`, undo: cancelling(at.name, id) };
     },
     async verify(_, { item, at, rest, startedAt }) {
@@ -188,10 +187,10 @@ export function createRetry(projects: Projects): Tool {
       const next = await successorOf(rest, at, item);
       if (next === undefined || time(next["created_at"]) < startedAt - CLOCK_MS)
         return { verdict: "not done", evidence: "its pipeline has no newer job of that name." };
-      const id = Number(next["id"]);
+      const id = Number(idOf(next["id"]));
       return {
         verdict: "done",
-        evidence: `job ${id} is ${textOf(next["status"])}.`,
+        evidence: `job ${id} is ${wordOf(next["status"])}.`,
         undo: cancelling(at.name, id),
       };
     },
@@ -207,10 +206,10 @@ export function createCancel(projects: Projects): Tool {
     title: ({ job }) => `Cancel job ${job}`,
     resource: ({ job }, { name }) => `${name} job ${job}`,
     find: ({ job }, at, rest) => jobIn(rest, at, job),
-    before: ({ id }) => ({ id: Number(id) }),
+    before: ({ id }) => ({ id: Number(idOf(id)) }),
     check(_, { item }) {
       if (["failed", "success", "canceled", "skipped"].includes(textOf(item["status"])))
-        throw refused(`The job has ended: ${textOf(item["status"])}.`);
+        throw refused(`The job has ended: ${wordOf(item["status"])}.`);
     },
     preview: (_, { item, ctx, now }) => ({
       lines: cardLines(item, ctx, now),
@@ -223,7 +222,7 @@ export function createCancel(projects: Projects): Tool {
     },
     async verify({ job }, { item }) {
       if (item === undefined) return gone;
-      const status = textOf(item["status"]);
+      const status = wordOf(item["status"]);
       const evidence = `job ${job} is ${status}.`;
       if (status === "canceled") return { verdict: "done", evidence };
       return {

@@ -3,7 +3,7 @@ import { BotError } from "../../core/errors.ts";
 import { nearest } from "../../core/nearest.ts";
 import { inQuotes } from "../../core/text.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
-import { isRecord, textOf } from "../decode.ts";
+import { isRecord, wordOf } from "../decode.ts";
 import { createRest, type Rest } from "../rest.ts";
 import type { ToolContext } from "../tool.ts";
 import { SERVICE } from "./integration.ts";
@@ -79,5 +79,5 @@ export function projectsOf(settings: GitlabSettings, variable: (name: string) =>
 }
 
 export function userOf(value: unknown): string | undefined {
-  return isRecord(value) ? textOf(value["username"]) || undefined : undefined;
+  return isRecord(value) ? wordOf(value["username"]) || undefined : undefined;
 }

@@ -2,12 +2,11 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { readPast } from "../../core/past.ts";
 import { counted } from "../../core/text.ts";
-import { quoted } from "../answer-words.ts";
+import { agoText, quoted, time } from "../answer-words.ts";
 import type { ChangeSource } from "../change.ts";
-import { isRecord, type Item, recordsOf, textOf, textsOf } from "../decode.ts";
+import { idOf, isRecord, type Item, textOf, textsOf, wordOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
-import { formatMoment } from "../moment.ts";
 import { CLOCK_MS, defineWrite, gone } from "../pinned-write.ts";
 import { orRefused } from "../refusal.ts";
 import type { Rest } from "../rest.ts";
@@ -27,10 +26,9 @@ async function annotationsIn(
     ...filter
   }: { from: number; to: number; dashboardUID?: string | undefined; tags?: readonly string[] },
 ): Promise<Item[]> {
-  const found = recordsOf(
-    await rest.get("api/annotations", { from, to, limit: MAX, type: "annotation", ...filter }),
-  );
-  return found.toSorted((a, b) => Number(b["time"]) - Number(a["time"]));
+  const asked = { from, to, limit: MAX, type: "annotation", ...filter };
+  const found = await rest.list("api/annotations", asked);
+  return found.toSorted((a, b) => time(b["time"]) - time(a["time"]));
 }
 
 function annotationText(item: Item, { encoder }: ToolContext): string {
@@ -63,9 +61,9 @@ export function createAnnotations(endpoints: Instances) {
         const rest = service.rest(service.place(input), ctx);
         const found = await annotationsIn(rest, { from, to: now, tags, dashboardUID: dashboard });
         const rows = found.slice(0, MAX_ROWS).map((item) => {
-          const login = textOf(item["login"]);
-          const by = login === "" ? "" : ` by ${clip(login, 60, ctx.encoder)}`;
-          return `- ${formatMoment(Number(item["time"]), now)} ${annotationText(item, ctx)}${by}, id ${Number(item["id"])}`;
+          const login = wordOf(item["login"]);
+          const by = login === "" ? "" : ` by ${login}`;
+          return `- ${agoText(item["time"], now)} ${annotationText(item, ctx)}${by}, id ${idOf(item["id"])}`;
         });
         const more =
           found.length > MAX_ROWS
@@ -122,9 +120,8 @@ export function createAnnotate(endpoints: Instances): Tool {
         ...(dashboard !== undefined && { dashboardUID: dashboard }),
       };
       const made = await rest.write("POST", "api/annotations", json);
-      const id = isRecord(made) ? Number(made["id"]) : Number.NaN;
-      if (!Number.isInteger(id))
-        throw new BotError("ABORTED", "Grafana did not say which annotation it made.");
+      const id = isRecord(made) ? Number(idOf(made["id"])) : 0;
+      if (id === 0) throw new BotError("ABORTED", "Grafana did not say which annotation it made.");
       return { text: `Marked it in Grafana, annotation ${id}.`, undo: removing({ id, text }, at) };
     },
     async verify({ text, tags, dashboard }, { at, rest, startedAt, now }) {
@@ -137,7 +134,7 @@ export function createAnnotate(endpoints: Instances): Tool {
       const made = found.find((each) => each["text"] === text);
       if (made === undefined)
         return { verdict: "unknown", evidence: "there is no such annotation since." };
-      const id = Number(made["id"]);
+      const id = Number(idOf(made["id"]));
       return {
         verdict: "done",
         evidence: `there is annotation ${id}.`,
@@ -165,7 +162,7 @@ export function createRemove(endpoints: Instances): Tool {
     preview: ({ id }, { item, ctx, now }) => ({
       lines: [
         { label: "Annotation", value: `${id} ${annotationText(item, ctx)}` },
-        { label: "Marks", value: formatMoment(Number(item["time"]), now) },
+        { label: "Marks", value: agoText(item["time"], now) },
       ],
       blastRadius: "It is gone from all dashboards.",
       undo: "Can't be undone: Grafana does not keep it.",
@@ -193,10 +190,10 @@ export function changeSource(endpoints: Instances): ChangeSource {
         names.map(async (name) => {
           const found = await annotationsIn(service.rest(name, ctx), window);
           return found.map((item) => ({
-            at: Number(item["time"]),
+            at: time(item["time"]),
             where: names.length > 1 ? `grafana ${name}` : "grafana",
             text: annotationText(item, ctx),
-            by: clip(textOf(item["login"]), 60, ctx.encoder) || undefined,
+            by: wordOf(item["login"]) || undefined,
             about: textsOf(item["tags"]),
             isLive: true,
           }));

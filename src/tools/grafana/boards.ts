@@ -1,5 +1,5 @@
 import { BotError } from "../../core/errors.ts";
-import { isRecord, type Item, recordsOf, textOf, textsOf } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf, textsOf, wordOf } from "../decode.ts";
 import type { Endpoint } from "../http.ts";
 import { instanceArgument, instanceOf, ONLY } from "../instances.ts";
 import type { Service } from "../pinned-write.ts";
@@ -55,9 +55,8 @@ export interface Board {
 
 /** @throws BotError INPUT_INVALID when there is none */
 export async function boardIn(rest: Rest, uid: string): Promise<Board> {
-  const body = await rest.find(`api/dashboards/uid/${encodeURIComponent(uid)}`);
-  const board = body?.["dashboard"];
-  if (!isRecord(board))
+  const board = await rest.find(`api/dashboards/uid/${encodeURIComponent(uid)}`, "dashboard");
+  if (board === undefined)
     throw new BotError(
       "INPUT_INVALID",
       `There is no dashboard ${uid}. grafana_search finds its uid.`,
@@ -87,12 +86,12 @@ function panelsOf(panel: Item): Panel[] {
       datasource: target["datasource"] === undefined ? own : sourceOf(target["datasource"]),
     }));
   const { id, title, type } = panel;
-  return [{ id: Number(id) || 0, title: textOf(title), type: textOf(type), queries }, ...inner];
+  return [{ id: Number(id) || 0, title: textOf(title), type: wordOf(type), queries }, ...inner];
 }
 
 function sourceOf(value: unknown): Query["datasource"] {
   return isRecord(value)
-    ? { type: textOf(value["type"]), uid: textOf(value["uid"]) }
+    ? { type: wordOf(value["type"]), uid: textOf(value["uid"]) }
     : { type: "", uid: textOf(value) };
 }
 

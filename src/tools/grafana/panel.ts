@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { readPast } from "../../core/past.ts";
+import { time } from "../answer-words.ts";
 import { isRecord, recordsOf, textOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip, labelsOf, sharedLabels } from "../labels.ts";
@@ -139,13 +140,13 @@ function seriesOf({ schema, data }: Record<string, unknown>): Series[] {
   return fields.flatMap(({ type, labels }, at) => {
     if (type !== "number") return [];
     const points = column(at).flatMap((value, index) => {
-      const time = times[index];
-      return typeof value === "number" && typeof time === "number" ? [{ time, value }] : [];
+      const moment = time(times[index]);
+      return typeof value === "number" && moment > 0 ? [{ moment, value }] : [];
     });
     return [
       {
         labels: labelsOf(labels),
-        times: points.map(({ time }) => time),
+        times: points.map(({ moment }) => moment),
         values: points.map(({ value }) => value),
       },
     ];

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { counted } from "../../core/text.ts";
 import { quoted } from "../answer-words.ts";
-import { recordsOf, textOf, textsOf } from "../decode.ts";
+import { textOf, textsOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
@@ -34,14 +34,12 @@ export function createSearch(endpoints: Instances) {
     run: (input, ctx) =>
       orRefused(async () => {
         const rest = service.rest(service.place(input), ctx);
-        const found = recordsOf(
-          await rest.get("api/search", {
-            query: input.words,
-            tag: input.tag,
-            type: "dash-db",
-            limit: MAX_BOARDS + 1,
-          }),
-        );
+        const found = await rest.list("api/search", {
+          query: input.words,
+          tag: input.tag,
+          type: "dash-db",
+          limit: MAX_BOARDS + 1,
+        });
         const rows = found.slice(0, MAX_BOARDS).map((board) => {
           const folder = textOf(board["folderTitle"]);
           const tags = textsOf(board["tags"]);

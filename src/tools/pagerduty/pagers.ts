@@ -56,28 +56,16 @@ export function pagersOf(settings: PagerdutySettings, variable: (name: string) =
   };
 }
 
-/** PagerDuty counts pages by offset, and says whether there are more. */
-export async function listOf(
-  rest: Rest,
-  path: string,
-  params: Params,
-  max: number,
-): Promise<{ items: Item[]; isWhole: boolean }> {
+/** What the path's last part is called holds the list. */
+export function listOf(rest: Rest, path: string, params: Params, max: number) {
   const key = path.split("/").at(-1) ?? "";
-  const items: Item[] = [];
-  for (let offset = 0; items.length < max; offset += PAGE) {
-    const body = await rest.get(path, { ...params, limit: Math.min(PAGE, max), offset });
-    const page = isRecord(body) ? body : {};
-    items.push(...recordsOf(page[key]));
-    if (page["more"] !== true) return { items: items.slice(0, max), isWhole: items.length <= max };
-  }
-  return { items: items.slice(0, max), isWhole: false };
+  return rest.pages(path, { ...params, limit: Math.min(PAGE, max) }, { max, key });
 }
 
 /** @throws BotError INPUT_INVALID when there is none */
 export async function incidentIn(rest: Rest, id: string): Promise<Item> {
-  const body = await rest.find(`incidents/${encodeURIComponent(id)}`);
-  if (isRecord(body?.["incident"])) return body["incident"];
+  const found = await rest.find(`incidents/${encodeURIComponent(id)}`, "incident");
+  if (found !== undefined) return found;
   throw new BotError("INPUT_INVALID", `There is no incident ${id} in PagerDuty.`);
 }
 

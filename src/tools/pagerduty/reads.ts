@@ -4,7 +4,7 @@ import { nearest } from "../../core/nearest.ts";
 import { readPast } from "../../core/past.ts";
 import { counted, inQuotes } from "../../core/text.ts";
 import { agoText, iso, quoted, time } from "../answer-words.ts";
-import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
+import { isRecord, type Item, textOf, wordOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
@@ -183,18 +183,18 @@ function findingOf(item: Item, ctx: ToolContext): Finding {
     object: {
       kind: "Incident",
       namespace: clip(summaryOf(item["service"]), 80, ctx.encoder),
-      name: textOf(item["id"]),
+      name: wordOf(item["id"]),
     },
     cause: clip(textOf(item["title"]), 200, ctx.encoder),
     severity: item["urgency"] === "low" ? "warning" : "error",
-    evidence: clip(`${textOf(item["status"])}, assigned to ${who}`, 200, ctx.encoder),
+    evidence: clip(`${wordOf(item["status"])}, assigned to ${who}`, 200, ctx.encoder),
     since: textOf(item["created_at"]) || null,
   };
 }
 
 /** `PT4KHLK "The server is on fire" of Mail` */
 export function incidentText(item: Item, { encoder }: ToolContext): string {
-  return `${textOf(item["id"])} ${quoted(item["title"], encoder)} of ${clip(summaryOf(item["service"]), 80, encoder)}`;
+  return `${wordOf(item["id"])} ${quoted(item["title"], encoder)} of ${clip(summaryOf(item["service"]), 80, encoder)}`;
 }
 
 export function createIncident({ endpoints, service }: Pagers) {
@@ -216,7 +216,7 @@ export function createIncident({ endpoints, service }: Pagers) {
             listOf(rest, `incidents/${id}/log_entries`, { is_overview: "true" }, 100),
           ),
           readOr(ctx, "its notes", async () => ({
-            items: recordsIn(await rest.get(`incidents/${id}/notes`), "notes"),
+            items: await rest.list(`incidents/${id}/notes`, {}, "notes"),
           })),
           readOr(ctx, "its alerts", () => listOf(rest, `incidents/${id}/alerts`, {}, 100)),
         ]);
@@ -235,7 +235,7 @@ export function createIncident({ endpoints, service }: Pagers) {
           `- ${agoText(at, now)}: ${clip(words, 300, ctx.encoder)}`;
         return {
           text: [
-            `${incidentText(item, ctx)}: ${textOf(item["status"])}, ${textOf(item["urgency"])} urgency, opened ${agoText(item["created_at"], now)}, assigned to ${clip(who, 200, ctx.encoder)}, policy ${clip(summaryOf(item["escalation_policy"]), 80, ctx.encoder)}.`,
+            `${incidentText(item, ctx)}: ${wordOf(item["status"])}, ${wordOf(item["urgency"])} urgency, opened ${agoText(item["created_at"], now)}, assigned to ${clip(who, 200, ctx.encoder)}, policy ${clip(summaryOf(item["escalation_policy"]), 80, ctx.encoder)}.`,
             ...rows(
               "Notes:",
               of(notes).map((note) =>
@@ -263,8 +263,4 @@ export function createIncident({ endpoints, service }: Pagers) {
         };
       }),
   });
-}
-
-function recordsIn(body: unknown, key: string): Item[] {
-  return recordsOf(isRecord(body) ? body[key] : undefined);
 }

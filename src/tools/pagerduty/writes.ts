@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { nearest } from "../../core/nearest.ts";
-import { inQuotes } from "../../core/text.ts";
+import { inQuotes, oneLine } from "../../core/text.ts";
 import { agoText, quoted, time } from "../answer-words.ts";
-import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
+import { isRecord, type Item, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { CLOCK_MS, defineWrite, gone, refused, type WriteContext } from "../pinned-write.ts";
 import type { Rest } from "../rest.ts";
@@ -14,11 +14,11 @@ import { incidentField, incidentText } from "./reads.ts";
 function lines({ item, ctx, now }: WriteContext<string>) {
   const { encoder } = ctx;
   return [
-    { label: "Incident", value: `${textOf(item["id"])} ${quoted(item["title"], encoder)}` },
+    { label: "Incident", value: `${wordOf(item["id"])} ${quoted(item["title"], encoder)}` },
     { label: "Service", value: clip(summaryOf(item["service"]), 100, encoder) },
     {
       label: "State",
-      value: `${textOf(item["status"])}, ${textOf(item["urgency"])} urgency, opened ${agoText(item["created_at"], now)}`,
+      value: `${wordOf(item["status"])}, ${wordOf(item["urgency"])} urgency, opened ${agoText(item["created_at"], now)}`,
     },
     { label: "Assigned to", value: clip(assigneesOf(item).join(", ") || "nobody", 200, encoder) },
   ];
@@ -88,7 +88,7 @@ export function createUpdate(pagers: Pagers): Tool {
     },
     async verify({ incident, do: what }, { item, rest, startedAt }) {
       if (item === undefined) return gone;
-      const status = textOf(item["status"]);
+      const status = wordOf(item["status"]);
       if (what === "escalate") {
         const entry = await escalatedSince(rest, incident, startedAt - CLOCK_MS);
         const evidence =
@@ -124,8 +124,7 @@ export function createNote(pagers: Pagers): Tool {
       return { text: `Noted in ${incidentText(item, ctx)}.` };
     },
     async verify({ incident, note }, { rest, startedAt }) {
-      const body = await rest.get(`incidents/${incident}/notes`);
-      const notes = recordsOf(isRecord(body) ? body["notes"] : undefined);
+      const notes = await rest.list(`incidents/${incident}/notes`, {}, "notes");
       const isThere = notes.some(
         ({ content, created_at: at }) => content === note && time(at) >= startedAt - CLOCK_MS,
       );
@@ -145,7 +144,7 @@ async function serviceIn(name: string, rest: Rest): Promise<Item> {
   );
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
-  const names = items.map((each) => textOf(each["name"]));
+  const names = items.map((each) => oneLine(textOf(each["name"])));
   const near = nearest(name, names);
   const hint =
     near.length > 0
@@ -205,7 +204,7 @@ export function createOpen(pagers: Pagers): Tool {
         throw refused("The service is disabled: nobody would be paged.");
       const same = await openIn(input, rest, 0);
       if (same !== undefined)
-        throw refused(`${textOf(same["id"])} with this title is open already.`);
+        throw refused(`${wordOf(same["id"])} with this title is open already.`);
     },
     async preview({ title, details, urgency }, { item, rest, ctx }) {
       const policy = isRecord(item["escalation_policy"]) ? item["escalation_policy"] : {};
@@ -243,7 +242,7 @@ export function createOpen(pagers: Pagers): Tool {
         },
       });
       const made = isRecord(body) && isRecord(body["incident"]) ? body["incident"] : {};
-      const id = textOf(made["id"]);
+      const id = wordOf(made["id"]);
       if (id === "")
         throw new BotError("ABORTED", "PagerDuty did not say which incident it opened.");
       return { text: `Opened ${id}.`, undo: resolving(id, pagers.service.pinned(at).args) };
@@ -252,10 +251,10 @@ export function createOpen(pagers: Pagers): Tool {
       const made = await openIn(input, rest, startedAt - CLOCK_MS);
       if (made === undefined)
         return { verdict: "unknown", evidence: "no incident with this title is open there since." };
-      const id = textOf(made["id"]);
+      const id = wordOf(made["id"]);
       return {
         verdict: "done",
-        evidence: `${id} is ${textOf(made["status"])}.`,
+        evidence: `${id} is ${wordOf(made["status"])}.`,
         undo: resolving(id, pagers.service.pinned(at).args),
       };
     },

@@ -5,7 +5,7 @@ import { readPast } from "../../core/past.ts";
 import { counted } from "../../core/text.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
 import { agoText, time } from "../answer-words.ts";
-import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
+import { idOf, isRecord, type Item, recordsOf, textOf, wordOf } from "../decode.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
@@ -23,6 +23,7 @@ const MAX_ISSUES = 100;
 const MAX_FINDINGS = 15;
 const MAX_FRAMES = 8;
 const MAX_EXCEPTIONS = 3;
+const MAX_EVIDENCE = 4;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const TIMEOUT_MS = 40_000;
@@ -146,10 +147,8 @@ export function createIssue({ endpoints, open }: Trackers) {
         const { rest, org } = open(input, ctx);
         const now = nowOf(ctx);
         const group = await groupIn(rest, org, input.issue);
-        const event = await rest.find(
-          `${org}/issues/${encodeURIComponent(textOf(group["id"]))}/events/latest/`,
-        );
-        const head = `${textOf(group["shortId"])}: ${counted(Number(group["count"]) || 0, "event")}, ${textOf(group["status"])}, first seen ${agoText(group["firstSeen"], now)}, last ${agoText(group["lastSeen"], now)}.`;
+        const event = await rest.find(`${org}/issues/${idOf(group["id"])}/events/latest/`);
+        const head = `${wordOf(group["shortId"])}: ${counted(Number(group["count"]) || 0, "event")}, ${wordOf(group["status"])}, first seen ${agoText(group["firstSeen"], now)}, last ${agoText(group["lastSeen"], now)}.`;
         return {
           text: [
             head,
@@ -165,9 +164,8 @@ export function createIssue({ endpoints, open }: Trackers) {
 async function groupIn(rest: Rest, org: string, id: string): Promise<Item> {
   const isNumber = /^\d+$/.test(id);
   const path = isNumber ? `issues/${id}/` : `shortids/${encodeURIComponent(id.toUpperCase())}/`;
-  const body = await rest.find(`${org}/${path}`);
-  const group = isNumber ? body : body?.["group"];
-  if (isRecord(group)) return group;
+  const group = await rest.find(`${org}/${path}`, isNumber ? undefined : "group");
+  if (group !== undefined) return group;
   throw new BotError("INPUT_INVALID", `There is no issue ${id} in Sentry.`);
 }
 
@@ -184,12 +182,24 @@ function eventLines(event: Item, now: number, { encoder }: ToolContext): string[
     .map(({ key, value }) => `${textOf(key)}=${clip(textOf(value), 80, encoder)}`);
   return [
     `Newest event ${agoText(event["dateCreated"], now)}${tags.length === 0 ? "" : `: ${tags.join(" ")}`}`,
+    ...occurrenceLines(event["occurrence"], encoder),
     ...(said === "" ? [] : [`Message: ${JSON.stringify(clip(said, 400, encoder))}`]),
     ...values.slice(0, MAX_EXCEPTIONS).flatMap((value) => exceptionLines(value, encoder)),
     ...(values.length > MAX_EXCEPTIONS
       ? [`and ${values.length - MAX_EXCEPTIONS} causes more`]
       : []),
   ];
+}
+
+/** What Sentry found itself, such as a slow query or a missed check-in: such an event has no exception. */
+function occurrenceLines(occurrence: unknown, encoder: ToolContext["encoder"]): string[] {
+  if (!isRecord(occurrence)) return [];
+  const evidence = recordsOf(occurrence["evidenceDisplay"])
+    .filter(({ important }) => important === true)
+    .slice(0, MAX_EVIDENCE)
+    .map(({ name, value }) => `  ${clip(`${textOf(name)}: ${textOf(value)}`, 300, encoder)}`);
+  const subtitle = clip(textOf(occurrence["subtitle"]), 300, encoder);
+  return [...(subtitle === "" ? [] : [`Found: ${subtitle}`]), ...evidence];
 }
 
 function exceptionLines(value: Item, encoder: ToolContext["encoder"]): string[] {

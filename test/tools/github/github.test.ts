@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/core/entry.ts";
 import { createEncoder } from "../../../src/security/encoder.ts";
 import { github } from "../../../src/tools/github/integration.ts";
 import { serveGithub } from "../../fakes/github.ts";
 import { run } from "../calling.ts";
-import { listenHttp, listenRaw } from "../network/servers.ts";
+import { bearsHostileServers } from "../hostile.ts";
+import { listenHttp } from "../network/servers.ts";
 import {
   ago,
   ask,
@@ -92,6 +92,17 @@ describe("what changed", () => {
       /^Ask again then/,
     ],
     [() => void (fake.limited = { "retry-after": "30" }), /\(in (?:30|29) s\)$/, /^Ask again then/],
+    [
+      () => void (fake.limited = { "retry-after": new Date(Date.now() + 90_500).toUTCString() }),
+      /\(in 1 min (?:29|30) s\)$/,
+      /^Ask again then/,
+    ],
+    // The secondary limit: what is left counts another one.
+    [
+      () => void (fake.limited = { "x-ratelimit-remaining": "21", "x-ratelimit-reset": "9e9" }),
+      /\(in 1 min\)$/,
+      /^Ask again then/,
+    ],
   ])("is a failure when nothing at all may be seen (%#)", async (spoil, why, help) => {
     spoil();
     const { text, failed, gaps } = await ask("changes");
@@ -295,6 +306,10 @@ describe("a failed job", () => {
     const long = await ask("job_log", { run: 103 });
     expect(long.findings?.[0]?.cause).toBe("npm error code ELIFECYCLE");
     expect(long.text.length).toBeLessThan(3_000);
+    await logServer("PK\u0003\u0004\0\0");
+    expect((await ask("job_log", { run: 103 })).gaps).toMatchObject([
+      { why: "GitHub answered with no text" },
+    ]);
     await logServer("", true);
     expect((await ask("job_log", { run: 103 })).gaps).toMatchObject([
       { what: "the log of job test (24)" },
@@ -308,32 +323,20 @@ describe("a failed job", () => {
   });
 });
 
-describe.each([
-  ["changes", {}],
-  ["change", { change: "#12" }],
-  ["job_log", { run: 103 }],
-  ["open_issue", { title: "x" }],
-] as [string, JsonObject][])("%s", (name, args) => {
-  test("ends at once when it is stopped while the server is silent", async () => {
-    const port = await listenRaw(() => {});
-    const asking = run(await toolsAt(`http://127.0.0.1:${port}`), `github_${name}`, args, {
-      signal: AbortSignal.timeout(40),
-    });
-    await expect(asking).rejects.toMatchObject({
-      code: expect.stringMatching(/^(?:CONNECTION_FAILED|ABORTED|TIMEOUT)$/),
-    });
-  });
-
-  test("whose answer is cut says so", async () => {
-    const port = await listenRaw((socket) => {
-      socket.end(
-        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n[{"id":',
-      );
-    });
-    const asking = run(await toolsAt(`http://127.0.0.1:${port}`), `github_${name}`, args);
-    if (name === "changes") expect(await asking).toMatchObject({ failed: true });
-    else await expect(asking).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
-  });
+bearsHostileServers({
+  serve: () => serveGithub(fake),
+  toolsAt,
+  calls: [
+    ["github_changes", {}],
+    ["github_change", { change: "#12" }],
+    ["github_job_log", { run: 103 }],
+    ["github_rerun", { run: 103 }],
+    ["github_cancel_run", { run: 103 }],
+    ["github_revert", { pull: 12 }],
+    ["github_open_issue", { title: "x" }],
+    ["github_set_state", { number: 12, state: "open" }],
+  ],
+  at: NOW,
 });
 
 test("several accounts are told apart by their repositories; each is asked with its own token", async () => {

@@ -5,7 +5,8 @@ import { gitlab } from "../../../src/tools/gitlab/integration.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 import { type FakeGitlab, serveGitlab } from "../../fakes/gitlab.ts";
 import { type Calling, run } from "../calling.ts";
-import { listenHttp, listenRaw } from "../network/servers.ts";
+import { bearsHostileServers } from "../hostile.ts";
+import { listenHttp } from "../network/servers.ts";
 import { writing } from "../writing.ts";
 
 const TOKEN = "glpat-Zt9qLw27KfPz4RbNcTy8";
@@ -181,25 +182,25 @@ describe.each([
   ["changes", {}],
   ["job_log", {}],
 ] as [string, JsonObject][])("%s", (name, args) => {
-  test("that is denied says so; one whose answer hangs or is cut ends", async () => {
-    const silent = await toolsAt(`http://127.0.0.1:${await listenRaw(() => {})}`);
-    await expect(
-      run(silent, `gitlab_${name}`, args, { signal: AbortSignal.timeout(40) }),
-    ).rejects.toMatchObject({ code: expect.stringMatching(/ABORTED|CONNECTION_FAILED|TIMEOUT/) });
-    const cut = await listenRaw((socket) => {
-      socket.end(
-        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n[{"id',
-      );
-    });
-    const asking = run(await toolsAt(`http://127.0.0.1:${cut}`), `gitlab_${name}`, args);
-    if (name === "changes") expect(await asking).toMatchObject({ failed: true });
-    else await expect(asking).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
+  test("that is denied says so", async () => {
     fake.token = "another";
     expect(await ask(name, args)).toMatchObject({
       failed: true,
       gaps: [{ help: expect.stringContaining("GITLAB_TOKEN") }],
     });
   });
+});
+
+bearsHostileServers({
+  serve: () => serveGitlab(fake),
+  toolsAt,
+  calls: [
+    ["gitlab_changes", {}],
+    ["gitlab_job_log", {}],
+    ["gitlab_retry_job", { job: 2 }],
+    ["gitlab_cancel_job", { job: 2 }],
+  ],
+  at: NOW,
 });
 
 test("doctor asks each project; without projects the tools are not offered", async () => {

@@ -5,7 +5,8 @@ import { grafana } from "../../../src/tools/grafana/integration.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 import { type FakeGrafana, serveGrafana } from "../../fakes/grafana.ts";
 import { type Calling, run } from "../calling.ts";
-import { listenHttp, listenRaw } from "../network/servers.ts";
+import { bearsHostileServers } from "../hostile.ts";
+import { listenHttp } from "../network/servers.ts";
 import { writing } from "../writing.ts";
 
 const TOKEN = "glsa_Zt9qLw27KfPz4RbNcTy83HmVdSa6EjUoGi1Qls";
@@ -150,13 +151,13 @@ describe("a panel", () => {
 
   test("may have no data, a query that failed, or another source", async () => {
     fake.results = { [EXPR.replace("(shop|web)", "x")]: { status: 400, error: "parse error" } };
-    const { text, gaps } = await ask("panel", {
-      dashboard: "shop-1",
-      panel: 2,
-      variables: { ns: "x" },
+    const asked = { dashboard: "shop-1", panel: 2, variables: { ns: "x" } };
+    expect(await ask("panel", asked)).toMatchObject({
+      failed: true,
+      text: "Grafana refused with 400: A: parse error.",
     });
-    expect(text).toMatch(/^Shop: Errors: no data over 1 h/);
-    expect(gaps).toMatchObject([{ why: "parse error" }]);
+    fake.results = {};
+    expect((await ask("panel", asked)).text).toMatch(/^Shop: Errors: no data over 1 h/);
     expect(await ask("panel", { dashboard: "shop-1", panel: 3 })).toMatchObject({
       failed: true,
       text: "The panel asks loki; only Prometheus is asked from here.",
@@ -245,21 +246,21 @@ describe.each([
       gaps: [{ help: expect.stringContaining("GRAFANA_TOKEN") }],
     });
   });
+});
 
-  test("ends when it is stopped while the server is silent, and fails when the answer is cut", async () => {
-    const silent = await toolsAt(`http://127.0.0.1:${await listenRaw(() => {})}`);
-    await expect(
-      run(silent, `grafana_${name}`, args, { signal: AbortSignal.timeout(40) }),
-    ).rejects.toMatchObject({ code: expect.stringMatching(/ABORTED|CONNECTION_FAILED|TIMEOUT/) });
-    const cut = await listenRaw((socket) => {
-      socket.end(
-        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n[{"id',
-      );
-    });
-    await expect(
-      run(await toolsAt(`http://127.0.0.1:${cut}`), `grafana_${name}`, args),
-    ).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
-  });
+bearsHostileServers({
+  // Each series would cost a chart.
+  serve: () => serveGrafana({ ...fake, results: {} }),
+  toolsAt,
+  calls: [
+    ["grafana_search", {}],
+    ["grafana_panels", { dashboard: "shop-1" }],
+    ["grafana_panel", { dashboard: "shop-1", panel: 2 }],
+    ["grafana_annotations", {}],
+    ["grafana_annotate", { text: "rolled back", dashboard: "shop-1" }],
+    ["grafana_remove_annotation", { id: 1 }],
+  ],
+  at: NOW,
 });
 
 test("doctor asks each server for its dashboards", async () => {

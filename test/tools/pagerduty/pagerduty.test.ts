@@ -6,7 +6,8 @@ import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { type FakePagerduty, servePagerduty } from "../../fakes/pagerduty.ts";
 import { type Calling, run } from "../calling.ts";
-import { listenHttp, listenRaw } from "../network/servers.ts";
+import { bearsHostileServers } from "../hostile.ts";
+import { listenHttp } from "../network/servers.ts";
 import { writing } from "../writing.ts";
 
 const TOKEN = "u+wZt9qLw27KfPz4RbN";
@@ -273,21 +274,20 @@ describe.each([
       gaps: [{ help: expect.stringContaining("PAGERDUTY_TOKEN") }],
     });
   });
+});
 
-  test("ends when it is stopped while the server is silent, and fails when the answer is cut", async () => {
-    const silent = await toolsAt(`http://127.0.0.1:${await listenRaw(() => {})}`);
-    await expect(
-      run(silent, `pagerduty_${name}`, args, { signal: AbortSignal.timeout(40) }),
-    ).rejects.toMatchObject({ code: expect.stringMatching(/ABORTED|CONNECTION_FAILED|TIMEOUT/) });
-    const cut = await listenRaw((socket) => {
-      socket.end(
-        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{"on',
-      );
-    });
-    await expect(
-      run(await toolsAt(`http://127.0.0.1:${cut}`), `pagerduty_${name}`, args),
-    ).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
-  });
+bearsHostileServers({
+  serve: () => servePagerduty(fake),
+  toolsAt,
+  calls: [
+    ["pagerduty_oncall", {}],
+    ["pagerduty_incidents", { since: "1h" }],
+    ["pagerduty_incident", { incident: "PT4KHLK" }],
+    ["pagerduty_update", { incident: "PT4KHLK", do: "acknowledge" }],
+    ["pagerduty_note", { incident: "PT4KHLK", note: "rolled back" }],
+    ["pagerduty_open", { service: "mail", title: "Queue is stuck" }],
+  ],
+  at: NOW,
 });
 
 test("several accounts take instance; doctor asks each who is on call", async () => {

@@ -5,7 +5,8 @@ import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 import { sentry } from "../../../src/tools/sentry/integration.ts";
 import { type FakeSentry, serveSentry } from "../../fakes/sentry.ts";
 import { type Calling, run } from "../calling.ts";
-import { listenHttp, listenRaw } from "../network/servers.ts";
+import { bearsHostileServers } from "../hostile.ts";
+import { listenHttp } from "../network/servers.ts";
 
 const TOKEN = "sntrys_Zt9qLw27KfPz4RbNcTy83HmVdSa6EjUoGi1Qls";
 const NOW = Date.parse("2026-11-23T02:00:00Z");
@@ -148,6 +149,21 @@ describe("one issue", () => {
     expect(text).not.toMatch(/never|ana@/);
   });
 
+  test("that Sentry found itself has no exception: what it saw is told", async () => {
+    const display = (name: string, important: boolean) => ({ name, value: "1.7 s", important });
+    fake.events["1"] = {
+      dateCreated: ago(2),
+      entries: [],
+      tags: null,
+      occurrence: {
+        subtitle: "Slower than before",
+        evidenceDisplay: [display("P95", true), display("User", false)],
+      },
+    };
+    const { text } = await ask("issue", { issue: "SHOP-1" });
+    expect(text.split("\n").slice(2)).toEqual(["Found: Slower than before", "  P95: 1.7 s"]);
+  });
+
   test("may have lost its events, or not be there", async () => {
     expect((await ask("issue", { issue: "2" })).text).toMatch(/\nIts events are gone\.$/);
     await expect(ask("issue", { issue: "SHOP-9" })).rejects.toThrow(
@@ -180,21 +196,16 @@ describe.each([
       gaps: [{ help: expect.stringContaining("SENTRY_TOKEN") }],
     });
   });
+});
 
-  test("ends when it is stopped while the server is silent, and fails when the answer is cut", async () => {
-    const silent = await toolsAt(`http://127.0.0.1:${await listenRaw(() => {})}`);
-    await expect(
-      run(silent, `sentry_${name}`, args, { signal: AbortSignal.timeout(40) }),
-    ).rejects.toMatchObject({ code: expect.stringMatching(/ABORTED|CONNECTION_FAILED|TIMEOUT/) });
-    const cut = await listenRaw((socket) => {
-      socket.end(
-        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n[{"id',
-      );
-    });
-    await expect(
-      run(await toolsAt(`http://127.0.0.1:${cut}`), `sentry_${name}`, args),
-    ).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
-  });
+bearsHostileServers({
+  serve: () => serveSentry(fake),
+  toolsAt,
+  calls: [
+    ["sentry_issues", {}],
+    ["sentry_issue", { issue: "SHOP-1" }],
+  ],
+  at: NOW,
 });
 
 test("without an organization its tools are not offered; doctor asks for the last hour", async () => {
