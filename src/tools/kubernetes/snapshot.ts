@@ -18,8 +18,9 @@ import { isRefusal } from "./refusal.ts";
 /** At once: more make an API server wait, and each may hold some megabytes. */
 const AT_ONCE = 6;
 const MAX_ITEMS = 10_000;
-const LOG_LINES = 40;
-const LOG_BYTES = 64 * 1024;
+/** A stack trace alone may take more than a hundred. */
+const LOG_LINES = 200;
+const LOG_BYTES = 256 * 1024;
 const SYSTEM = "kube-system";
 
 /** Each list's kind, made once: which version the server has is remembered by it. */

@@ -1,6 +1,7 @@
 import { found, type Analyzer, type Found } from "./found.ts";
 import { keyOf, nameOf, type Cluster, type SeenEvent, type WorkloadView } from "./cluster.ts";
 import { quantity } from "./quantity.ts";
+import type { ResourceQuota } from "./resources.ts";
 import type { Scene } from "./scene.ts";
 
 /** Pods, claims and load balancers that the API server refuses to create. */
@@ -26,7 +27,10 @@ function lookAt(cluster: Cluster, workload: WorkloadView): Found[] {
       fix,
       since,
       weight,
-      ...(quota !== undefined && { breaks: [cluster.key("ResourceQuota", quota)] }),
+      ...(quota !== undefined && {
+        shared: cluster.object("ResourceQuota", quota),
+        breaks: [cluster.key("ResourceQuota", quota)],
+      }),
     }),
   ];
 }
@@ -164,6 +168,8 @@ function fullQuotas(scene: Scene, refused: readonly Found[]): Found[] {
       ([resource, limit]) => quantity(limit) > 0 && quantity(used?.[resource]) >= quantity(limit),
     );
     const object = scene.object("ResourceQuota", nameOf(quota));
+    const tooSmall = smallForVolume(scene, quota);
+    if (tooSmall !== undefined) return [tooSmall];
     const lacking = scene.workloads.filter((workload) =>
       full.some(([resource]) => lacks(scene, workload, resource)),
     );
@@ -185,16 +191,48 @@ function fullQuotas(scene: Scene, refused: readonly Found[]): Found[] {
   });
 }
 
+/** A claim is not there, and the volume that waits for one is larger than what the quota leaves. */
+function smallForVolume(scene: Scene, quota: ResourceQuota): Found | undefined {
+  const resource = "requests.storage";
+  const limit = quota.status?.hard?.[resource];
+  if (limit === undefined) return undefined;
+  const used = quota.status?.used?.[resource] ?? 0;
+  const free = quantity(limit) - quantity(used);
+  const waiting = scene
+    .list("persistentvolumes")
+    .find(
+      ({ spec, status }) =>
+        status?.phase === "Available" && quantity(spec?.capacity?.["storage"]) > free,
+    );
+  const lacking = scene.workloads.find((workload) => lacks(scene, workload, resource));
+  if (waiting === undefined || lacking === undefined) return undefined;
+  const size = waiting.spec?.capacity?.["storage"];
+  const claims = claimsOf(lacking).map((name) => scene.key("PersistentVolumeClaim", name));
+  const object = scene.object("ResourceQuota", nameOf(quota));
+  return found(scene, object, {
+    cause: `exceeded quota: ${object.name}: ${resource}=${size} does not fit, used: ${used}, limited: ${limit}`,
+    evidence: `${lacking.kind} ${lacking.name} needs a claim that does not exist; PersistentVolume ${nameOf(waiting)} of ${size} waits for one.`,
+    fix: `Raise ResourceQuota ${object.name}, then create the claim.`,
+    since: null,
+    weight: 88,
+    breaks: [lacking.key, ...claims],
+  });
+}
+
+function claimsOf({ spec }: WorkloadView): string[] {
+  return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
+}
+
 /** Something of the kind that the quota counts is needed and is not there. */
 function lacks(scene: Scene, workload: WorkloadView, resource: string): boolean {
   if (/services/.test(resource))
     return scene.addresses(workload).some(({ isMissing, from }) => isMissing && from !== "args");
   if (/persistentvolumeclaims|storage/.test(resource))
-    return (workload.spec.volumes ?? []).some(
-      ({ persistentVolumeClaim: claim }) =>
-        claim?.claimName !== undefined &&
-        scene.sees("persistentvolumeclaims") &&
-        !scene.list("persistentvolumeclaims").some((one) => nameOf(one) === claim.claimName),
+    return (
+      scene.sees("persistentvolumeclaims") &&
+      claimsOf(workload).some(
+        (name) => !scene.list("persistentvolumeclaims").some((one) => nameOf(one) === name),
+      )
     );
   return workload.pods.length < workload.desired;
 }

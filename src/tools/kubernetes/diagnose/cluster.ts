@@ -83,6 +83,17 @@ export function condition(
   return object.status?.conditions?.find((one) => one.type === type);
 }
 
+/** By its taints or by any of the labels that say so. */
+export function isControlPlane({ metadata, spec }: k8s.Node): boolean {
+  const labels = metadata?.labels ?? {};
+  const role = /^node-role\.kubernetes\.io\/(?:master|control-plane|controlplane)$/;
+  return (
+    [...Object.keys(labels), ...(spec?.taints ?? []).map(({ key = "" }) => key)].some((key) =>
+      role.test(key),
+    ) || /^(?:master|control-plane)$/.test(labels["kubernetes.io/role"] ?? "")
+  );
+}
+
 /** Containers and init containers. */
 export function containersOf(spec: k8s.PodSpec): readonly k8s.Container[] {
   return [...(spec.initContainers ?? []), ...(spec.containers ?? [])];

@@ -1,8 +1,9 @@
-import { isReady, nameOf, timeOf, type Cluster } from "./cluster.ts";
+import { isControlPlane, isReady, nameOf, timeOf, type Cluster } from "./cluster.ts";
 import { cut, type Analyzer, type Found } from "./found.ts";
 import type { Pod } from "./objects.ts";
 import type { Workload } from "./resources.ts";
 import { statusesOf } from "./scene.ts";
+import { isIgnored } from "./scheduling.ts";
 import { hasLabels, showLabels } from "./selectors.ts";
 
 /** What every workload rests on: the control plane's parts and those of the nodes, as far as kube-system shows them. */
@@ -11,6 +12,7 @@ export const components: Analyzer = {
   look: (cluster) => [
     ...[...systemOwners(cluster).values()].flatMap((owner) => lookAt(cluster, owner)),
     ...silentControllers(cluster),
+    ...silentScheduler(cluster),
     ...clusterDns(cluster),
   ],
 };
@@ -182,6 +184,41 @@ function silentControllers(cluster: Cluster): Found[] {
       },
     ];
   });
+}
+
+/** A scheduler that is no pod shows only by the pods that nobody looks at. */
+function silentScheduler(cluster: Cluster): Found[] {
+  const name = "kube-scheduler";
+  if (cluster.list("systemPods").some((pod) => nameOf(pod).startsWith(name))) return [];
+  const ignored = cluster.workloads.flatMap(({ key, pods }) =>
+    pods.filter((pod) => isIgnored(cluster, pod)).map((pod) => ({ key, pod })),
+  );
+  const [first] = ignored;
+  const node = hostOf(cluster, name);
+  if (first === undefined || node === undefined) return [];
+  return [
+    {
+      object: { kind: "Node", namespace: "", name: node },
+      cause: `${name} is not running or has no lease: no scheduler has looked at new pods`,
+      evidence: `${ignored.length} pods are Pending without a PodScheduled condition or a FailedScheduling event, such as ${nameOf(first.pod)}. The control plane is on ${node}.`,
+      fix: `Look at the ${name} service on ${node}, and its log.`,
+      severity: "error",
+      since: first.pod.metadata?.creationTimestamp ?? null,
+      weight: 90,
+      breaks: [`component/${name}`, ...ignored.map(({ key }) => key)],
+    },
+  ];
+}
+
+/** Where the leader ran last, by its lease's events; else the one node of the control plane. */
+function hostOf(cluster: Cluster, component: string): string | undefined {
+  const leader = ["Lease", "Endpoints"]
+    .flatMap((kind) => cluster.eventsOf(kind, component))
+    .find(({ reason }) => reason === "LeaderElection");
+  const host = /^(.+)_[^_\s]+ became leader/.exec(leader?.message ?? "")?.[1];
+  if (host !== undefined && cluster.node(host) !== undefined) return host;
+  const [only, ...others] = cluster.list("nodes").filter(isControlPlane);
+  return only === undefined || others.length > 0 ? undefined : nameOf(only);
 }
 
 /** The cluster's DNS by its service, which is called kube-dns whatever serves it. */

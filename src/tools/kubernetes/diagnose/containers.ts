@@ -1,4 +1,5 @@
 import { containersOf, nameOf, timeOf, type WorkloadView } from "./cluster.ts";
+import { refusingServer } from "./databases.ts";
 import { perWorkload, type Analyzer, type Problem } from "./found.ts";
 import { LOG_FIXES, logReason, type LogReason } from "./log-reasons.ts";
 import type { Container, ContainerState, ContainerStatus, Pod } from "./objects.ts";
@@ -147,6 +148,7 @@ function crashed(
   const told =
     logReason([...scene.log(workload, status.name ?? ""), ...(ended.message?.split("\n") ?? [])]) ??
     spokenFor(look);
+  const server = told === undefined ? undefined : refusingServer(scene, workload, told);
   const exit = ended.signal ? `signal ${ended.signal}` : `exit code ${ended.exitCode}`;
   const meaning = EXITS[ended.exitCode ?? -1];
   const state = status.state?.waiting?.reason ?? (isDown ? "Error" : "restarted");
@@ -166,6 +168,7 @@ function crashed(
       isDown || status.ready !== true || (status.restartCount ?? 0) > 3 ? "error" : "warning",
     weight: told === undefined ? 60 : (WEIGHTS[told.kind] ?? 76),
     restsOn: restsOn(scene, workload, pod, told),
+    ...(server !== undefined && { shared: server }),
   };
 }
 

@@ -12,6 +12,8 @@ export interface Found extends Finding {
   breaks?: readonly string[];
   /** Keys of what would explain this if it were broken itself; also its own where a more telling cause of the same object would. */
   restsOn?: readonly string[];
+  /** Where it lies if other workloads suffer from the same: then that is told first, and each of theirs follows from it. */
+  shared?: Finding["object"];
   /** Says nothing that its cause does not: left out beside it. */
   isGeneral?: true;
 }
@@ -72,6 +74,7 @@ export function found(
     weight,
     breaks,
     restsOn,
+    shared,
     isGeneral,
   } = problem;
   return {
@@ -84,6 +87,7 @@ export function found(
     weight,
     ...(breaks !== undefined && { breaks }),
     ...(restsOn !== undefined && { restsOn }),
+    ...(shared !== undefined && { shared }),
     ...(isGeneral !== undefined && { isGeneral }),
   };
 }

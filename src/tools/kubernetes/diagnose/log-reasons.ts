@@ -97,7 +97,8 @@ function plain(line: string): string {
   return cut(
     (message ?? text)
       .replace(/^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?\s*/, "")
-      .replace(/^(?:ts|time)=\S+\s+/, ""),
+      .replace(/^(?:ts|time)=\S+\s+/, "")
+      .replace(/^[A-Z]+ +\d+ --- \[[^\]]*\] \S+ *: /, ""),
     200,
   );
 }

@@ -1,4 +1,4 @@
-import { nameOf, type Cluster } from "./cluster.ts";
+import { isControlPlane, nameOf, type Cluster } from "./cluster.ts";
 import type { Labels, Node, Pod, PodAffinityTerm, PodSpec, Quantities, Taint } from "./objects.ts";
 import { quantity, showQuantity } from "./quantity.ts";
 import {
@@ -16,7 +16,7 @@ export interface Obstacle {
   cause: string;
   evidence: string;
   fix?: string;
-  /** The one node that is to blame. */
+  /** The one node that is to blame, if others suffer from it too. */
   node?: string;
   restsOn?: readonly string[];
 }
@@ -58,6 +58,7 @@ export function createFit(cluster: Cluster) {
           cause: `persistentvolumeclaim "${missing}" not found`,
           evidence: "A volume of the pod names it.",
           fix: `Create PersistentVolumeClaim ${missing}, or correct the volume.`,
+          restsOn: [cluster.key("PersistentVolumeClaim", missing)],
         };
       if (nodes.length === 0) return undefined;
       const placed = placement(cluster, spec, nodes);
@@ -138,9 +139,7 @@ function refusedBy(
 ): Obstacle | undefined {
   const all = wanted.map((node) => ({ node, refusals: refusalsOf(pod, node, wanted, used) }));
   if (all.some(({ refusals }) => refusals.length === 0)) return undefined;
-  const isControl = ({ refusals }: (typeof all)[number]) =>
-    refusals.some(({ what }) => what.startsWith("node-role.kubernetes.io/"));
-  const workers = all.filter((one) => !isControl(one));
+  const workers = all.filter(({ node }) => !isControlPlane(node));
   const nodes = workers.length > 0 ? workers : all;
   // A node that only one thing keeps from taking the pod says most.
   const telling = nodes.filter(({ refusals }) => refusals.length === 1);

@@ -1,4 +1,4 @@
-import { nameOf, type Cluster, type WorkloadView } from "./cluster.ts";
+import { ageMs, nameOf, type Cluster, type SeenEvent, type WorkloadView } from "./cluster.ts";
 import { cut, found, type Analyzer, type Found } from "./found.ts";
 import type { Condition, Node } from "./objects.ts";
 
@@ -8,9 +8,10 @@ import { selects } from "./selectors.ts";
 export const nodes: Analyzer = {
   name: "nodes",
   look: (cluster) =>
-    cluster
-      .list("nodes")
-      .flatMap((node) => [...lookAt(cluster, node), ...undrainable(cluster, node)]),
+    cluster.list("nodes").flatMap((node) => {
+      const told = lookAt(cluster, node);
+      return [...(told.length > 0 ? told : idle(cluster, node)), ...undrainable(cluster, node)];
+    }),
 };
 
 /** Workloads with pods there. */
@@ -57,6 +58,68 @@ function isTrouble({ type = "", status }: Condition): boolean {
   return (
     status === "True" &&
     /Pressure$|^NetworkUnavailable$|Problem$|ReadonlyFilesystem|Deadlock|Unhealthy/.test(type)
+  );
+}
+
+/** Before its conditions say so, pods that do not start say that the kubelet or the runtime of a node does not work. */
+function idle(cluster: Cluster, node: Node): Found[] {
+  const name = nameOf(node);
+  const waiting = cluster.workloads.flatMap((workload) =>
+    workload.pods
+      .filter(({ spec, status }) => spec?.nodeName === name && status?.phase === "Pending")
+      .map((pod) => ({ workload, pod, events: cluster.eventsOf("Pod", nameOf(pod)) })),
+  );
+  const say = (
+    cause: string,
+    evidence: string,
+    pods: typeof waiting,
+    since: string | null,
+  ): Found[] => [
+    {
+      object: { kind: "Node", namespace: "", name },
+      cause: cut(cause, 300),
+      severity: "error",
+      evidence: `${pods.length} pods that are bound to it wait, such as ${nameOf(pods[0]?.pod ?? {})}. ${evidence}`,
+      since,
+      weight: 90,
+      breaks: pods.map(({ workload }) => workload.key),
+    },
+  ];
+  const failing = waiting.filter(({ events }) => events.some(isRuntimeGone));
+  const event = failing[0]?.events.find(isRuntimeGone);
+  if (event !== undefined)
+    return say(
+      `the container runtime does not answer: ${event.reason}: ${event.message}`,
+      "Look at containerd, CRI-O or Docker on the node.",
+      failing,
+      event.first || null,
+    );
+  const untouched = waiting.filter(
+    ({ pod, events }) =>
+      (pod.status?.startTime ?? "") === "" &&
+      (pod.status?.containerStatuses ?? []).length === 0 &&
+      ageMs(cluster, pod) > UNTOUCHED_MS &&
+      !events.some(({ reason }) => reason !== "Scheduled" && reason !== "FailedScheduling"),
+  );
+  return untouched.length === 0
+    ? []
+    : say(
+        "the kubelet has not taken up pods that are bound to the node",
+        "Their status is empty; a kubelet writes it within seconds.",
+        untouched,
+        untouched[0]?.pod.metadata?.creationTimestamp ?? null,
+      );
+}
+
+const UNTOUCHED_MS = 60_000;
+
+/** The kubelet cannot reach the runtime's socket. */
+function isRuntimeGone({ message, type }: SeenEvent): boolean {
+  return (
+    type !== "Normal" &&
+    /dial unix \S+\.sock|container runtime is (?:down|not running)|cannot connect to the docker daemon/i.test(
+      message,
+    )
   );
 }
 

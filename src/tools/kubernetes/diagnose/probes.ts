@@ -1,6 +1,6 @@
 import { ageMs, isReady, nameOf, timeOf, type SeenEvent, type WorkloadView } from "./cluster.ts";
 import { perWorkload, type Analyzer, type Problem } from "./found.ts";
-import type { Container, Pod, Probe } from "./objects.ts";
+import type { Container, ContainerState, Pod, Probe } from "./objects.ts";
 import { statusesOf, type Scene } from "./scene.ts";
 
 type ProbeKind = "liveness" | "readiness" | "startup";
@@ -28,9 +28,10 @@ function lookAt(scene: Scene, pod: Pod, workload: WorkloadView): Problem[] {
         return event === undefined && !isLate(scene, pod, probe) ? [] : [failing(look, event)];
       }
       const restarts = status?.restartCount ?? 0;
-      const isKilling = event !== undefined && (restarts > 0 || status?.ready !== true);
+      const isKilling =
+        event !== undefined && (restarts > 0 || event.count >= (probe.failureThreshold ?? 3));
       if (!isKilling || scene.now - timeOf(event.last) > RECENT_MS) return [];
-      return ownCrash(status?.lastState?.terminated?.exitCode) && !wasKilled(scene, pod, container)
+      return ownCrash(status?.lastState?.terminated) && !wasKilled(scene, pod, container)
         ? []
         : [failing(look, event)];
     });
@@ -41,8 +42,9 @@ const KINDS: readonly ProbeKind[] = ["startup", "liveness", "readiness"];
 const RECENT_MS = 15 * 60_000;
 
 /** A probe's kill ends with SIGTERM or SIGKILL, or the program obeys and exits with 0. */
-function ownCrash(exitCode: number | undefined): boolean {
-  return exitCode !== undefined && ![0, 137, 143].includes(exitCode);
+function ownCrash(ended: ContainerState["terminated"]): boolean {
+  const { exitCode, reason } = ended ?? {};
+  return reason === "OOMKilled" || (exitCode !== undefined && ![0, 137, 143].includes(exitCode));
 }
 
 function wasKilled(scene: Scene, pod: Pod, container: Container): boolean {
@@ -180,7 +182,7 @@ function reasonOf(told: string, probe: Probe, kind: ProbeKind): Why {
   if (/deadline exceeded|timed? ?out|Client\.Timeout/i.test(told))
     return {
       id: "timeout",
-      text: `timeout after ${probe.timeoutSeconds ?? 1} s`,
+      text: `timeout after ${probe.timeoutSeconds ?? 1} s${kind === "readiness" ? "" : ` (initialDelaySeconds ${probe.initialDelaySeconds ?? 0}, periodSeconds ${probe.periodSeconds ?? 10}, failureThreshold ${probe.failureThreshold ?? 3})`}`,
       fix: "Raise timeoutSeconds, or find why the program answers slowly (CPU limit, a peer that hangs).",
       weight: 64,
     };

@@ -1,6 +1,6 @@
 import { bySeverity } from "../../../core/finding.ts";
 import { keyOf } from "./cluster.ts";
-import type { Found } from "./found.ts";
+import { cut, type Found } from "./found.ts";
 
 /** A finding with what explains it. */
 export interface Ranked {
@@ -14,7 +14,7 @@ export interface Ranked {
  * broken is itself no mere warning.
  */
 export function rank(all: readonly Found[]): Ranked[] {
-  const byWeight = unique(all.toSorted(compare));
+  const byWeight = unique(withShared(all).toSorted(compare));
   const causes = new Map<string, Found[]>();
   for (const one of byWeight)
     for (const key of new Set([keyOf(one.object), ...(one.breaks ?? [])]))
@@ -61,6 +61,44 @@ export function rank(all: readonly Found[]): Ranked[] {
       found,
       because: root === undefined ? undefined : place.get(root),
     }));
+}
+
+/** One finding more for each object that several others name as what they share. */
+function withShared(all: readonly Found[]): Found[] {
+  const groups = Map.groupBy(
+    all.filter(({ shared }) => shared !== undefined).toSorted(compare),
+    ({ shared }) => (shared === undefined ? "" : keyOf(shared)),
+  );
+  const gathered = [...groups].flatMap(([key, group]): [string, Found][] => {
+    const victims = new Map(group.map((one) => [keyOf(one.object), one.object]));
+    const [first] = group;
+    if (first?.shared === undefined || victims.size < 2) return [];
+    const names = [...victims.values()].map(({ kind, name }) => `${kind} ${name}`);
+    const rest = names.length > 3 ? ` and ${names.length - 3} more` : "";
+    return [
+      [
+        key,
+        {
+          ...first,
+          object: first.shared,
+          evidence: cut(
+            `${names.slice(0, 3).join(", ")}${rest} suffer from it. ${first.evidence}`,
+            360,
+          ),
+          breaks: [...victims.keys(), ...(first.breaks ?? [])],
+          weight: Math.max(...group.map(({ weight }) => weight)) + 1,
+        },
+      ],
+    ];
+  });
+  const shared = new Map(gathered);
+  return [
+    ...shared.values(),
+    ...all.map((one) => {
+      const key = one.shared === undefined ? "" : keyOf(one.shared);
+      return shared.has(key) ? { ...one, restsOn: [...(one.restsOn ?? []), key] } : one;
+    }),
+  ];
 }
 
 /** Two analyzers may see the same; the one that is surer tells it. */

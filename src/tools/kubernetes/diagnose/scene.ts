@@ -54,8 +54,11 @@ function takenAt({ lists }: Snapshot, now: number): number {
   );
   let newest = -Infinity;
   for (const time of [...beats, ...events]) if (time > newest) newest = time;
-  return newest > 0 && newest < now - HOUR_MS ? newest : now;
+  return newest > 0 && newest < now - HOUR_MS ? newest + LAG_MS : now;
 }
+
+/** What was recorded last had happened a while before. */
+const LAG_MS = 60_000;
 
 /** Each is a request to the API server, so one pod speaks for its workload. */
 const MAX_LOGS = 60;
@@ -86,11 +89,22 @@ async function readLogs(cluster: Cluster): Promise<Map<string, readonly string[]
         : previous
           ? await read(pod, container, false)
           : undefined;
-      if (other !== undefined) lines.set(`${workload} ${container}`, other);
+      if (other !== undefined)
+        lines.set(
+          `${workload} ${container}`,
+          other.filter((line) => !isFrame(line)),
+        );
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, work));
   return lines;
+}
+
+/** Of a stack trace, whose head and causes say more: dozens of them would push those out of the lines that are read. */
+function isFrame(line: string): boolean {
+  return /^\s+(?:at .*\(|\.\.\. \d+ (?:more|common frames)|File ".*", line \d+|\S+\.go:\d+)/.test(
+    line,
+  );
 }
 
 /** Of the sickest pod of a workload, what runs or ran. */
@@ -119,7 +133,7 @@ export function statusesOf(pod: Pod): readonly ContainerStatus[] {
   return [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
 }
 
-function hasRun({ state, lastState, restartCount = 0 }: ContainerStatus): boolean {
+export function hasRun({ state, lastState, restartCount = 0 }: ContainerStatus): boolean {
   return (
     (state?.running ?? state?.terminated ?? lastState?.terminated ?? undefined) !== undefined ||
     restartCount > 0

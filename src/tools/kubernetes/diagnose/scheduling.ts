@@ -60,6 +60,7 @@ function lookAt(
       evidence: `${pods}. ${message}`,
       since,
       weight: 50,
+      isGeneral: true,
       restsOn: unbound.map((claim) => cluster.key("PersistentVolumeClaim", claim)),
     });
   const obstacle = fit.obstacle(pod) ?? toldObstacle(message);
@@ -107,12 +108,20 @@ function blocked(
     weight: 86,
     restsOn: obstacle.restsOn ?? [],
   };
-  if (obstacle.node === undefined) return found(cluster, workload, problem);
-  return {
-    ...found(cluster, workload, problem),
-    object: { kind: "Node", namespace: "", name: obstacle.node },
-    breaks: [workload.key],
-  };
+  const own = found(cluster, workload, problem);
+  if (obstacle.node === undefined) return own;
+  return { ...own, shared: { kind: "Node", namespace: "", name: obstacle.node } };
+}
+
+/** Nobody has looked at it who should. */
+export function isIgnored(cluster: Cluster, pod: Pod): boolean {
+  return (
+    isUnscheduled(pod) &&
+    condition(pod, "PodScheduled") === undefined &&
+    (pod.spec?.schedulerName ?? "default-scheduler") === "default-scheduler" &&
+    ageMs(cluster, pod) > UNSEEN_MS &&
+    !cluster.eventsOf("Pod", nameOf(pod)).some(({ reason }) => reason === "FailedScheduling")
+  );
 }
 
 /** A scheduler looks at a new pod within moments; this is patience. */

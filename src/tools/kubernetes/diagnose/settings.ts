@@ -1,10 +1,11 @@
 import { suggest } from "../../../core/suggest.ts";
 import type { Address } from "./addresses.ts";
 import { isReady, nameOf, type WorkloadView } from "./cluster.ts";
+import { refusingServer } from "./databases.ts";
 import { found, type Analyzer, type Found } from "./found.ts";
 import { LOG_FIXES, logReason, type LogKind } from "./log-reasons.ts";
 import { restsOn } from "./containers.ts";
-import type { Scene } from "./scene.ts";
+import { hasRun, statusesOf, type Scene } from "./scene.ts";
 
 /** Addresses in variables that lead nowhere, and programs that run and complain. */
 export const settings: Analyzer = {
@@ -31,7 +32,7 @@ function misaddressed(scene: Scene, workload: WorkloadView): Found[] {
     const problem = address.isMissing ? missing(scene, address) : wrongPort(scene, address);
     if (problem === undefined) return [];
     const isTold = lines.includes(address.host);
-    const isSick = workload.pods.some((pod) => !isReady(pod));
+    const isSick = workload.pods.some((pod) => !isReady(pod) && statusesOf(pod).some(hasRun));
     const isIdle = TELEMETRY.test(address.from) || address.from === "args";
     // A name that nobody has missed yet may belong to a feature that is switched off.
     if (!isTold && (isIdle || (!problem.isSure && !isSick))) return [];
@@ -44,6 +45,7 @@ function misaddressed(scene: Scene, workload: WorkloadView): Found[] {
         severity: isLikely ? "error" : "warning",
         since: null,
         weight: isTold ? 83 : isLikely ? 78 : 35,
+        ...(!isLikely && { isGeneral: true as const, restsOn: [workload.key] }),
       }),
     ];
   });
@@ -131,17 +133,21 @@ function otherDns(scene: Scene, workload: WorkloadView): Found[] {
     (dnsPolicy === "ClusterFirst" && hostNetwork !== true) ||
     (clusterIp !== undefined && own.includes(clusterIp));
   const [first] = names;
-  if (asksCluster || first === undefined) return [];
+  const isTold = logReason(tail(scene, workload).split("\n"))?.kind === "resolve";
+  if (asksCluster || (first === undefined && !isTold)) return [];
   const how =
     dnsPolicy === "ClusterFirst"
       ? "hostNetwork with dnsPolicy ClusterFirst"
       : `dnsPolicy ${dnsPolicy}${own.length > 0 ? ` with nameservers ${own.join(", ")}` : ""}`;
-  const isTold = logReason(tail(scene, workload).split("\n"))?.kind === "resolve";
+  const seen = [
+    ...(first === undefined ? [] : [`${first.from} names Service ${first.name}`]),
+    ...(isTold ? ["the log says that names do not resolve"] : []),
+  ];
   const isSick = isTold || workload.pods.some((pod) => !isReady(pod));
   return [
     found(scene, workload, {
       cause: `${how}: the pods do not ask the cluster's DNS, so service names cannot be resolved`,
-      evidence: `${first.from} names Service ${first.name}${isTold ? "; the log says that names do not resolve" : ""}.`,
+      evidence: `${seen.join("; ")}.`,
       fix:
         hostNetwork === true
           ? "Set dnsPolicy to ClusterFirstWithHostNet."
@@ -204,6 +210,7 @@ function complaining(scene: Scene, workload: WorkloadView): Found[] {
     const count = isError ? lines.slice(-30).filter((line) => LEVEL.test(line)).length : told.count;
     if (count < (isInit ? 1 : (COMPLAINTS[told.kind] ?? Infinity))) return [];
     if (!isInit && !stillNow(lines, told.kind)) return [];
+    const server = refusingServer(scene, workload, told);
     const isSoft = told.kind === "connection" || told.kind === "resolve";
     return [
       found(scene, workload, {
@@ -215,6 +222,7 @@ function complaining(scene: Scene, workload: WorkloadView): Found[] {
         since: null,
         weight: isInit ? 68 : isError ? 38 : isSoft ? 58 : 72,
         restsOn: [workload.key, ...restsOn(scene, workload, pod, told)],
+        ...(server !== undefined && { shared: server }),
       }),
     ];
   });

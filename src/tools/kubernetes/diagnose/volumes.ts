@@ -22,21 +22,21 @@ function lookAtClaim(cluster: Cluster, claim: VolumeClaim): Found[] {
   if (why === undefined) return [];
   const { cause, fix, seen, restsOn } = why;
   const wanting = users.map(({ kind, name }) => `${kind} ${name}`).join(", ");
+  const object = { kind: "PersistentVolumeClaim", name: nameOf(claim) };
+  const [user] = users;
+  // What stops one workload is told of that one; what several wait for is told of itself.
+  const isOwn = user !== undefined && users.length === 1;
   return [
-    found(
-      cluster,
-      { kind: "PersistentVolumeClaim", name: nameOf(claim) },
-      {
-        cause,
-        evidence: `The claim is ${phase}${wanting === "" ? "" : `; ${wanting} waits for it`}. ${wants(claim)}.${seen === undefined ? "" : ` ${seen}`}`,
-        fix,
-        severity: users.length > 0 || phase === "Lost" ? "error" : "warning",
-        since: claim.metadata?.creationTimestamp ?? null,
-        weight: 88,
-        breaks: users.map(({ key }) => key),
-        ...(restsOn !== undefined && { restsOn }),
-      },
-    ),
+    found(cluster, isOwn ? user : object, {
+      cause: isOwn ? `PersistentVolumeClaim ${object.name} is not bound: ${cause}` : cause,
+      evidence: `The claim is ${phase}${wanting === "" ? "" : `; ${wanting} waits for it`}. ${wants(claim)}.${seen === undefined ? "" : ` ${seen}`}`,
+      fix,
+      severity: users.length > 0 || phase === "Lost" ? "error" : "warning",
+      since: claim.metadata?.creationTimestamp ?? null,
+      weight: 88,
+      breaks: [cluster.key(object.kind, object.name), ...users.map(({ key }) => key)],
+      ...(restsOn !== undefined && { restsOn }),
+    }),
   ];
 }
 

@@ -5,12 +5,14 @@ import { diagnose } from "../../../../src/tools/kubernetes/diagnose/diagnose.ts"
 import { NOW } from "./incident-workload.ts";
 import { snapshotOf, type Incident } from "./incident.ts";
 
-/** Both were written down before they were first tried; the first even before there were analyzers. */
-describe.each(["hold-out.yaml", "more-incidents.yaml"])(
+/** The first two were written down before they were first tried, the first even before there were analyzers. */
+describe.each(["hold-out.yaml", "more-incidents.yaml", "after-recordings.yaml"])(
   "%s: the first finding names object and cause",
   (file) => {
     const text = readFileSync(new URL(file, import.meta.url), "utf8");
-    const incidents = parseAllDocuments(text).map((document) => document.toJS() as Incident);
+    const incidents = parseAllDocuments(text, { merge: true }).map(
+      (document) => document.toJS() as Incident,
+    );
 
     it.each(incidents)("$incident", async (incident) => {
       const { findings, gaps } = await diagnose(snapshotOf(incident), { now: NOW });
