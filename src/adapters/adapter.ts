@@ -279,6 +279,12 @@ export interface ChatAdapter extends Adapter {
   start(parts: ChatParts): Promise<void>;
   stop(): Promise<void>;
   /**
+   * Begins a thread in a channel, named as by `Adapter.channel`, with a message of ours that says this. Every call begins
+   * another; one that fails may have left its message there.
+   * @throws BotError PLATFORM_REFUSED when the bot may not write there, PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED
+   */
+  open(channel: string, text: string): Promise<JournalKey>;
+  /**
    * What is connected and what its settings lack, a sentence each; for `doctor`. `kept`: what `Tenants` has of this
    * platform. @throws as `start`
    */

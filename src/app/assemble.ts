@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
 import type { Adapter, Inbox, Queries, Tenants } from "../adapters/adapter.ts";
+import type { Decision } from "../approvals/policy.ts";
+import type { Effect } from "../core/entry.ts";
 import { createPersonOf } from "../core/people.ts";
 import type { Config } from "../config/config.ts";
 import { settingsOf } from "../core/settings.ts";
@@ -22,7 +24,9 @@ import type { BullmqOptions } from "../wakeups/bullmq.ts";
 import { createInProcessWakeups } from "../wakeups/in-process.ts";
 import type { Wakeups } from "../wakeups/wakeups.ts";
 import type { KeyHandler } from "../worker/key-handler.ts";
+import { Thread } from "../thread/state.ts";
 import type { ThreadParts } from "../worker/thread/parts.ts";
+import { decideByRules } from "../worker/thread/permission/permission.ts";
 import { createThreadHandler } from "../worker/thread/thread-handler.ts";
 import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
@@ -43,6 +47,11 @@ const START_MS = 3_000;
 /** Most commands are answered sooner; who waits longer wants to see that something is going on. */
 const SHOW_AFTER_MS = 500;
 
+interface Forecast {
+  effect: Effect;
+  decision: Decision["kind"];
+}
+
 /** The joined parts of one process, ready to be driven by an adapter. */
 export interface Bot {
   inbox: Inbox;
@@ -52,6 +61,11 @@ export interface Bot {
   encode(text: string): string;
   journal: Journal;
   tools: readonly Tool[];
+  /**
+   * What the rules say of a typed command by this full member in this channel; undefined where it is no call of a tool. Only a
+   * forecast: what counts is said again when the call is made.
+   */
+  forecast(text: string, account: string, channel: string): Promise<Forecast | undefined>;
   /** Begins to work on what is due in these adapters' threads, each from when it has a view of them. */
   start(...adapters: Adapter[]): void;
   /** Ends everything and closes the store, within little more than the drain time. The same again is one stop. */
@@ -181,6 +195,15 @@ export async function assemble(
     encode,
     journal,
     tools,
+    async forecast(text, account, channel) {
+      const reading = read(text);
+      if (reading.kind !== "command") return undefined;
+      const call = run.direct(reading.command, new Thread());
+      if (call.kind !== "call") return undefined;
+      const requesters = [{ account, membership: "member" as const, groups: [] }];
+      const { kind: decision } = await decideByRules(threads, call, { requesters, channel });
+      return { effect: dispatcher.effectOf(call.tool, call.args), decision };
+    },
     start(...served) {
       for (const adapter of served) {
         adapters.set(adapter.transport, adapter);

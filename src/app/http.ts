@@ -5,6 +5,8 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from "node:http";
+import { pipeline } from "node:stream/promises";
+import ipaddr from "ipaddr.js";
 import type { Logger } from "pino";
 import { BotError, messageOf } from "../core/errors.ts";
 import type { HttpReply, HttpRoute } from "../core/http-route.ts";
@@ -28,6 +30,8 @@ interface HttpServerParts {
   routes: readonly HttpRoute[];
   /** 0: any that is free. */
   port: number;
+  /** The address to listen on. Default: all of this machine's. */
+  host?: string | undefined;
   log: Logger;
   /** How long what was begun may take, ms. Default: 5 s for the headers, 10 s for a request. */
   times?: Pick<ServerOptions, keyof typeof TIMES>;
@@ -40,7 +44,7 @@ export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
  * @throws BotError CONFIG_INVALID when the port cannot be listened on
  */
 export async function startHttpServer(parts: HttpServerParts) {
-  const { routes, port, log, times = TIMES } = parts;
+  const { routes, port, host, log, times = TIMES } = parts;
   const all = [HEALTH, ...routes];
   const server = createServer(times, (request, response) => {
     serve(all, request, response).catch((error: unknown) => {
@@ -50,9 +54,10 @@ export async function startHttpServer(parts: HttpServerParts) {
   });
   server.maxConnections = MAX_CONNECTIONS;
   try {
-    await listen(server, port);
+    await listen(server, port, host);
   } catch (error) {
-    const text = `PORT: ${port} cannot be listened on: ${messageOf(error)}.`;
+    const at = host === undefined ? "" : ` of ${host} (LISTEN_HOST)`;
+    const text = `PORT: ${port}${at} cannot be listened on: ${messageOf(error)}.`;
     throw new BotError("CONFIG_INVALID", text, { cause: error });
   }
   const address = server.address();
@@ -80,7 +85,9 @@ async function serve(
 ): Promise<void> {
   const [path] = (request.url ?? "").split("?");
   const route = routes.find((each) => each.method === request.method && each.path === path);
-  if (route === undefined) return refuse(response, 404);
+  if (route === undefined) return refuse(response, { status: 404 });
+  if (route.isLocal === true && !isLoopback(request.socket.remoteAddress))
+    return refuse(response, { status: 403 });
   const { headers } = request;
   const refused = route.refuse?.(headers);
   if (refused !== undefined) return refuse(response, refused);
@@ -91,9 +98,13 @@ async function serve(
   } catch (error) {
     const { status, message } = error instanceof TooLong ? error : CUT_OFF;
     route.onCut?.(message);
-    return refuse(response, status);
+    return refuse(response, { status });
   }
-  reply(response, await route.handle({ headers, body }).catch(() => ({ status: 500 })));
+  await reply(response, await route.handle({ headers, body }).catch(() => ({ status: 500 })));
+}
+
+function isLoopback(address = ""): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
 }
 
 class TooLong extends Error {
@@ -112,22 +123,29 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return bytes.toString();
 }
 
-function reply(response: ServerResponse, { status, text, json }: HttpReply): void {
+async function reply(response: ServerResponse, { stream, ...said }: HttpReply): Promise<void> {
+  if (stream === undefined) return end(response, said);
+  response.writeHead(said.status, said.headers);
+  // Who asked may wait long for the first event.
+  response.flushHeaders();
+  await pipeline(stream, response);
+}
+
+function end(response: ServerResponse, { status, text, json, headers }: HttpReply): void {
   const isJson = text === undefined && json !== undefined;
-  response.writeHead(status, isJson ? { "content-type": "application/json" } : {});
+  response.writeHead(status, { ...(isJson && { "content-type": "application/json" }), ...headers });
   response.end(isJson ? JSON.stringify(json) : text);
 }
 
 /** Whatever is still to come on this connection is not read. */
-function refuse(response: ServerResponse, status: number): void {
-  response.writeHead(status, { connection: "close" });
-  response.end();
+function refuse(response: ServerResponse, { headers, ...reason }: HttpReply): void {
+  end(response, { ...reason, headers: { ...headers, connection: "close" } });
 }
 
-async function listen(server: Server, port: number): Promise<void> {
+async function listen(server: Server, port: number, host: string | undefined): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
-  server.listen(port, resolve);
+  server.listen({ port, host }, resolve);
   await promise;
   server.off("error", reject);
 }

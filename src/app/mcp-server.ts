@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { Writable } from "node:stream";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   CallToolRequestSchema,
@@ -11,99 +9,30 @@ import {
   ReadResourceRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
-import type { Adapter, CallResult, Queries } from "../adapters/adapter.ts";
-import { type Ask, createAsk } from "../adapters/terminal/ask.ts";
-import { createPlace } from "../adapters/terminal/people.ts";
-import type { Actor } from "../core/entry.ts";
-import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
+import { tryJournalKey } from "../core/journal-key.ts";
+import { oneLine } from "../core/text.ts";
 import { createLedger } from "../incidents/ledger.ts";
+import { cleanText } from "../security/sanitize.ts";
 import { commandLine } from "../tools/arguments.ts";
 import { toolSpec } from "../tools/input-schema.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Bot } from "./assemble.ts";
+import type { Caller, Standing } from "./mcp-calls.ts";
 
-/**
- * Our tools and our record for other agents, as if the operator typed each call into a thread of its own: the same policy, limits and
- * record. What people have to approve waits for them there; no call approves anything.
- */
+/** Our tools and our record for other agents. */
 
 /** What an agent may call besides the tools: a call that waited for people has its result later. */
 const LATER = "call_result";
-
-/** Threads of agents' calls; an agent sees nothing of the others. */
-const THREADS = "terminal:mcp-";
 
 const laterInput = z.strictObject({
   thread: z.string(),
 });
 
-/** What `createAsk` prints of a thread. */
-const printed = z.object({
-  status: z.string(),
-  text: z.string().nullable(),
-  findings: z.array(z.unknown()),
-  gaps: z.array(z.unknown()),
-  results: z.array(z.object({ text: z.string(), outcome: z.string() })),
-  approvals: z.array(z.object({ action: z.string() })),
-  notices: z.array(z.string()),
-});
+/** Its own word for itself stands on cards and in threads. */
+const MAX_NAME = 60;
 
-export type Guests = ReturnType<typeof createGuests>;
-
-/** The threads in which calls of agents are under way. */
-export function createGuests({ account, name }: Actor) {
-  const asks = new Map<JournalKey, Ask>();
-  const adapter: Adapter = { ...createPlace(account), view: (key) => asks.get(key)?.view(key) };
-
-  return {
-    adapter,
-    /** What the typed line comes to: an answer, or that people have to decide. */
-    async ask(
-      { inbox, queries }: Pick<Bot, "inbox" | "queries">,
-      text: string,
-      signal: AbortSignal,
-    ): Promise<{ thread: JournalKey; said: unknown }> {
-      const key: JournalKey = `${THREADS}${randomUUID()}`;
-      const heard: string[] = [];
-      const view = createAsk({
-        key,
-        queries,
-        account,
-        out: sink(heard),
-        err: sink([]),
-        json: true,
-        color: false,
-        now: Date.now,
-      });
-      asks.set(key, view);
-      const actor = { account, name };
-      const stop = () =>
-        void inbox.post(key, randomUUID(), { kind: "stop", actor }).catch(() => {});
-      signal.addEventListener("abort", stop, { once: true });
-      try {
-        await inbox.post(key, randomUUID(), { kind: "text", actor, text });
-        await view.finished;
-        return { thread: key, said: JSON.parse(heard.join("")) };
-      } finally {
-        signal.removeEventListener("abort", stop);
-        // From now on whoever opens the thread works on it.
-        asks.delete(key);
-      }
-    },
-  };
-}
-
-function sink(heard: string[]): Writable {
-  return new Writable({
-    write(chunk, _encoding, done) {
-      heard.push(String(chunk));
-      done();
-    },
-  });
-}
-
-/** The server, for any transport. */
-export function createMcpServer(bot: Bot, guests: Guests): Server {
+/** The server of one connection, for any transport. */
+export function createMcpServer(bot: Bot, caller: Caller): Server {
   const server = new Server(
     { name: "watchkeeper", version: "1" },
     { capabilities: { tools: {}, resources: {} } },
@@ -114,7 +43,7 @@ export function createMcpServer(bot: Bot, guests: Guests): Server {
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const { name, arguments: given = {} } = params;
-    if (name === LATER) return resultLater(bot.queries, given);
+    if (name === LATER) return resultLater(bot, caller, given);
     const tool = bot.tools.find((each) => each.name === name);
     const args = z.record(z.string(), z.json()).safeParse(given);
     if (tool === undefined || !args.success)
@@ -123,8 +52,9 @@ export function createMcpServer(bot: Bot, guests: Guests): Server {
         `There is no tool ${name}, or its arguments are no JSON.`,
       );
     // With a slash it is a command or a mistake, never prose that a model would take for the operator's.
-    const { thread, said } = await guests.ask(bot, `/${commandLine(name, args.data)}`, signal);
-    return resultOf(thread, said);
+    const text = `/${commandLine(name, args.data)}`;
+    const agent = nameOf(server.getClientVersion()?.name);
+    return resultOf(await caller.call(bot, { name: agent, tool: name, text }, signal));
   });
   server.setRequestHandler(ListResourcesRequestSchema, () => ({
     resources: Object.entries(RESOURCES).map(([uri, { name, description }]) => ({
@@ -138,7 +68,7 @@ export function createMcpServer(bot: Bot, guests: Guests): Server {
     const found = RESOURCES[uri];
     if (found === undefined)
       throw new McpError(ErrorCode.InvalidParams, `There is no resource ${uri}.`);
-    const value = await found.read({ queries: bot.queries, ledger });
+    const value = await found.read({ bot, caller, ledger });
     return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(value) }] };
   });
   return server;
@@ -147,31 +77,39 @@ export function createMcpServer(bot: Bot, guests: Guests): Server {
 interface Readable {
   name: string;
   description: string;
-  read(parts: { queries: Queries; ledger: ReturnType<typeof createLedger> }): Promise<unknown>;
+  read(parts: {
+    bot: Bot;
+    caller: Caller;
+    ledger: ReturnType<typeof createLedger>;
+  }): Promise<unknown>;
 }
 
 const RESOURCES: Readonly<Record<string, Readable>> = {
   "watchkeeper://incidents": {
     name: "incidents",
     description: "The record of incidents, newest first.",
-    read: ({ ledger }) => ledger.list({}, { audience: undefined, tenants: "all" }),
+    read: ({ ledger, caller: { tenants } }) => ledger.list({}, { audience: undefined, tenants }),
   },
   "watchkeeper://approvals": {
     name: "approvals",
-    description: "What waits for people of the calls of agents.",
-    read: async ({ queries }) =>
-      (await queries.openActions("terminal"))
-        .filter(({ key }) => key.startsWith(THREADS))
-        .map(({ key, action, tool, args, effect, expiresAt }) => ({
-          thread: key,
+    description: "What waits for people of your calls.",
+    read: async ({ bot, caller }) =>
+      (await caller.waiting(bot)).flatMap(({ thread, waiting }) =>
+        waiting.map(({ action, tool, args, effect, expiresAt }) => ({
+          thread,
           action,
           tool,
           args,
           effect,
           expiresAt: new Date(expiresAt).toISOString(),
         })),
+      ),
   },
 };
+
+function nameOf(said = ""): string {
+  return [...oneLine(cleanText(said))].slice(0, MAX_NAME).join("") || "unnamed";
+}
 
 function described(tool: Tool) {
   const { name, description, schema } = toolSpec(tool);
@@ -198,55 +136,19 @@ function later() {
   };
 }
 
-function resultOf(thread: JournalKey, said: unknown): CallToolResult {
-  const { status, text, findings, gaps, results, approvals, notices } = printed.parse(said);
-  const isWaiting = approvals.length > 0 && status !== "completed";
+function resultOf(standing: Standing): CallToolResult {
+  const { thread, status, text, results, waiting } = standing;
+  const isWaiting = waiting.length > 0 && status === undefined;
   const told = isWaiting
-    ? waitingText(
-        thread,
-        approvals.map(({ action }) => action),
-      )
-    : [text, ...results.map((each) => each.text), ...notices].filter(Boolean).join("\n");
-  const isError =
-    isWaiting || results.some(({ outcome }) => outcome !== "ok") || status === "failed";
+    ? waitingText(standing)
+    : [text, ...results.map((each) => each.text)].filter(Boolean).join("\n");
+  const shown = isWaiting ? "needs_approval" : (status ?? "open");
+  const isError = shown !== "completed" || results.some(({ outcome }) => outcome !== "ok");
   return {
-    content: [{ type: "text", text: told || status }],
+    content: [{ type: "text", text: told || NO_RESULT[shown] || shown }],
     structuredContent: {
-      status,
+      status: shown,
       thread,
-      findings,
-      gaps,
-      outcomes: results.map(({ outcome }) => outcome),
-    },
-    ...(isError && { isError }),
-  };
-}
-
-function waitingText(thread: JournalKey, actions: readonly string[]): string {
-  const [action = "a1"] = actions;
-  return `Nothing was done yet: this waits for a person. Ask them to open \`npm start -- --thread ${thread}\` and to type \`approve ${action}\` or \`deny ${action}\`. Then call ${LATER} with thread ${thread}.`;
-}
-
-/** What its thread holds by now. */
-async function resultLater(queries: Queries, given: unknown): Promise<CallToolResult> {
-  const { success, data } = laterInput.safeParse(given);
-  const key = success ? tryJournalKey(data.thread) : undefined;
-  if (key === undefined || !key.startsWith(THREADS))
-    throw new McpError(ErrorCode.InvalidParams, `${LATER} takes the thread of a call that waited.`);
-  const open = (await queries.thread(key))?.openActions ?? [];
-  if (open.length > 0) return resultWaiting(key, open);
-  const items = await queries.history(key, 50);
-  const results = items.flatMap((item): readonly CallResult[] =>
-    item.kind === "out" && item.message.kind === "answer" ? item.message.results : [],
-  );
-  const isError = results.length === 0 || results.some(({ outcome }) => outcome !== "ok");
-  return {
-    content: [
-      { type: "text", text: results.map(({ text }) => text).join("\n") || "It has no result yet." },
-    ],
-    structuredContent: {
-      status: results.length === 0 ? "open" : "completed",
-      thread: key,
       findings: results.flatMap(({ findings }) => findings),
       gaps: results.flatMap(({ gaps }) => gaps),
       outcomes: results.map(({ outcome }) => outcome),
@@ -255,10 +157,17 @@ async function resultLater(queries: Queries, given: unknown): Promise<CallToolRe
   };
 }
 
-function resultWaiting(thread: JournalKey, open: readonly string[]): CallToolResult {
-  return {
-    content: [{ type: "text", text: waitingText(thread, open) }],
-    structuredContent: { status: "needs_approval", thread, findings: [], gaps: [], outcomes: [] },
-    isError: true,
-  };
+const NO_RESULT: Readonly<Record<string, string>> = { open: "It has no result yet." };
+
+function waitingText({ thread, how }: Standing): string {
+  return `Nothing was done yet: this waits for a person. Ask them ${how}. Then call ${LATER} with thread ${thread}.`;
+}
+
+/** What its thread holds by now. */
+async function resultLater(bot: Bot, caller: Caller, given: unknown): Promise<CallToolResult> {
+  const { success, data } = laterInput.safeParse(given);
+  const key = success ? tryJournalKey(data.thread) : undefined;
+  const standing = key && (await caller.standing(bot, key));
+  if (standing !== undefined) return resultOf(standing);
+  throw new McpError(ErrorCode.InvalidParams, `${LATER} takes the thread of a call that waited.`);
 }

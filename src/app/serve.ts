@@ -1,32 +1,42 @@
 import type { Config } from "../config/config.ts";
 import { chosenStore } from "../journal/stores.ts";
+import { loadAgents } from "./agents.ts";
 import { assemble } from "./assemble.ts";
 import { type HttpServer, startHttpServer } from "./http.ts";
 import { connectPlatforms, loadPlatforms } from "./platforms.ts";
 import { createLogger, stopOnSignal } from "./process.ts";
 
+/** Where HTTP is served when only this machine's agents need it. */
+const LOOPBACK = "127.0.0.1";
+
 /**
- * Serves every configured platform until it is told to stop. Returns only when none could be connected: then with what
- * was wrong on stderr.
+ * Serves every configured platform, and agents over HTTP where they are turned on, until it is told to stop. Returns only when
+ * there was neither: then with what was wrong on stderr.
  */
 export async function serve(config: Config): Promise<number> {
   const log = createLogger(config, undefined);
   const bot = await assemble(config, log, { local: false });
   let http: HttpServer | undefined;
+  let agents: Awaited<ReturnType<typeof loadAgents>>;
   const stop = async () => {
     await bot.stop();
+    await agents?.stop();
     await http?.stop();
   };
   const stopped = stopOnSignal({ stop });
   try {
     const platforms = await loadPlatforms(config, log);
+    agents = await loadAgents(config, bot, platforms, log);
     const routes = platforms.flatMap((platform) => platform.routes ?? []);
-    if (config.isPortSet || routes.length > 0) {
-      http = await startHttpServer({ routes, port: config.port, log });
+    const isPublic = routes.length > 0 || (config.isPortSet && platforms.length > 0);
+    const host = config.listenHost ?? (isPublic ? undefined : LOOPBACK);
+    if (isPublic || agents !== undefined) {
+      const all = [...routes, ...(agents?.routes ?? [])];
+      http = await startHttpServer({ routes: all, port: config.port, host, log });
     }
-    bot.start(...platforms);
+    bot.start(...platforms, ...(agents === undefined ? [] : [agents.adapter]));
     const connected = await connectPlatforms(platforms, bot, { log, signal: stopped });
-    if (connected.length === 0 && !stopped.aborted) return 1;
+    if (connected.length === 0 && agents === undefined && !stopped.aborted) return 1;
     log.info(
       { store: chosenStore(config.values).shown, model: config.model.id ?? "none" },
       "serving",

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { hostname } from "node:os";
 import * as z from "zod";
 import { defineSettings, fromEnv, fromYaml } from "../core/settings.ts";
@@ -158,6 +159,15 @@ export const processPart = defineSettings({
       "PORT",
       port.optional(),
       "The port of the HTTP server. Set, it listens whenever the program serves Slack or Discord, and answers at `/healthz`. Empty: it listens on 3000 only if something needs it, such as Slack without Socket Mode.",
+    ),
+    listenHost: fromEnv(
+      "LISTEN_HOST",
+      z
+        .string()
+        .trim()
+        .refine((text) => isIP(text) !== 0, "expected an IP address, such as 0.0.0.0 or ::1")
+        .optional(),
+      "The address that the HTTP server listens on, such as `0.0.0.0`. Not set: all of this machine's, and `/mcp` answers only this machine itself; where nothing but `/mcp` needs the server, `127.0.0.1`.",
     ),
     logLevel: fromEnv(
       "LOG_LEVEL",

@@ -10,6 +10,7 @@ import { issueText, mistakeText } from "../core/zod-issues.ts";
 import { STORES } from "../journal/stores.ts";
 import { PROVIDERS } from "../models/load.ts";
 import { INTEGRATIONS } from "../tools/registry.ts";
+import { mcpServerPart } from "./mcp-server.ts";
 import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
 
 /** The one table of settings: every part of the program that has some, in the order in which the pages list them. */
@@ -21,6 +22,7 @@ export const PARTS: readonly SettingsPart[] = [
   ...PLATFORMS,
   policyPart,
   ...INTEGRATIONS,
+  mcpServerPart,
   processPart,
 ];
 

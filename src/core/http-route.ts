@@ -8,15 +8,20 @@ export interface HttpReply {
   text?: string;
   /** Sent as JSON, where there is no text. */
   json?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  /** Sent in place of both as it comes; cancelled when whoever asked is gone. */
+  stream?: ReadableStream<Uint8Array>;
 }
 
 /** One address at which a part of the program takes requests; the program's one server has it. */
 export interface HttpRoute {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "DELETE";
   /** Without a query, such as `/slack/events`. */
   path: string;
-  /** A status that refuses the request by its headers alone: its body is then not read. Undefined: it is read. */
-  refuse?(headers: HttpRequest["headers"]): number | undefined;
+  /** True: only this machine may ask; connections that do not come over loopback get 403. */
+  isLocal?: boolean;
+  /** The reply that refuses the request by its headers alone: its body is then not read. Undefined: it is read. */
+  refuse?(headers: HttpRequest["headers"]): HttpReply | undefined;
   /** Answers for its own failures; what it throws is a 500. */
   handle(request: HttpRequest): Promise<HttpReply>;
   /** Says why a request did not get that far: its body was too long, or cut off. */

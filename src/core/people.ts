@@ -10,6 +10,12 @@ export interface KnownPerson {
 const MAPPED = "person:";
 
 /**
+ * The account of agents that ask by HTTP (Model Context Protocol). Whoever has the token is one: it asks as a full member does,
+ * and nowhere is it among the people who may decide.
+ */
+export const AGENT = "mcp:agent";
+
+/**
  * Who is behind an account: `person:<name>` where `people:` says so, else the account itself. However many accounts a
  * person uses, they are one requester and one vote.
  */
@@ -73,9 +79,13 @@ export function isMapped(person: string): boolean {
   return person.startsWith(MAPPED);
 }
 
-/** True when nobody can tell that these two are not one human: two platforms, and `people:` names neither. */
+/**
+ * True when nobody can tell that these two are not one human: two platforms, and `people:` names neither. An agent is somebody's
+ * only where `people:` says so.
+ */
 export function mayBeSame(one: string, other: string): boolean {
   if (one === other) return true;
+  if (one === AGENT || other === AGENT) return false;
   const isUnknown = !isMapped(one) && !isMapped(other);
   return isUnknown && platformOf(one) !== platformOf(other);
 }

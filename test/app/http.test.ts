@@ -40,7 +40,7 @@ test("what a route refuses by its headers is not read; what it throws is a 500",
   const { url } = await open({
     method: "POST",
     path: "/hook",
-    refuse: (headers) => (headers["x-key"] === "right" ? undefined : 401),
+    refuse: (headers) => (headers["x-key"] === "right" ? undefined : { status: 401 }),
     handle: async () => Promise.reject(new Error("broken")),
   });
   const send = async (headers: Record<string, string>) =>

@@ -1,14 +1,28 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import http from "node:http";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/sdk/types.js";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { loadAgents } from "../../src/app/agents.ts";
 import { assemble, type Bot } from "../../src/app/assemble.ts";
-import { createGuests, createMcpServer } from "../../src/app/mcp-server.ts";
+import { startHttpServer } from "../../src/app/http.ts";
+import { createMcpHttp } from "../../src/app/mcp-http.ts";
+import { connectPlatforms, loadPlatforms } from "../../src/app/platforms.ts";
+import { createCaller } from "../../src/app/mcp-calls.ts";
+import { createMcpServer } from "../../src/app/mcp-server.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { loadConfig } from "../../src/config/config.ts";
+import { FakeDiscord } from "../fakes/discord/discord.ts";
+import { FakeSlack } from "../fakes/slack/slack.ts";
+import { until } from "../until.ts";
 
 /** An agent that speaks with a whole program, but for the pipes between them. */
 let folder: string;
@@ -21,10 +35,14 @@ beforeAll(async () => {
   await writeFile(join(folder, "tests.yaml"), pack, { mode: 0o644 });
   const config = await loadConfig({ DATA_DIR: folder, PACKS_DIR: folder }, { cwd: folder });
   bot = await assemble(config, pino({ level: "silent" }), { local: true });
-  const guests = createGuests({ account: "terminal:ana", name: "ana" });
-  bot.start(guests.adapter);
+  const caller = createCaller({
+    account: "terminal:ana",
+    threads: "terminal:mcp-",
+    tenants: "all",
+  });
+  bot.start(caller.adapter);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await createMcpServer(bot, guests).connect(ours);
+  await createMcpServer(bot, caller).connect(ours);
   await agent.connect(theirs);
 });
 
@@ -34,12 +52,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const call = async (name: string, args: Record<string, unknown>) =>
-  (await agent.callTool({ name, arguments: args })) as {
+const callBy = async (client: Client, name: string, args: Record<string, unknown>) =>
+  (await client.callTool({ name, arguments: args })) as {
     content: { text: string }[];
     structuredContent: Record<string, unknown>;
     isError?: boolean;
   };
+const call = (name: string, args: Record<string, unknown>) => callBy(agent, name, args);
 
 test("an agent gets our tools with what they may do, and the results of reads with what was found", async () => {
   const { tools } = await agent.listTools();
@@ -91,3 +110,324 @@ test("the record of incidents can be written and read", async () => {
   const { contents } = await agent.readResource({ uri: "watchkeeper://incidents" });
   expect(contents).toMatchObject([{ text: expect.stringContaining("Checkout fails") }]);
 });
+
+const log = pino({ level: "silent" });
+const TOKEN = "a-token-of-more-than-32-characters";
+
+/** A program that serves agents over HTTP. */
+async function serve(data: string, env: Record<string, string> = {}) {
+  const settings = { DATA_DIR: data, MCP_TOKEN: TOKEN, ...env };
+  const config = await loadConfig(settings, { cwd: data });
+  const served = await assemble(config, log, { local: false });
+  const platforms = await loadPlatforms(config, log);
+  const agents = await loadAgents(config, served, platforms, log);
+  if (agents === undefined) throw new Error("agents are not served");
+  const server = await startHttpServer({ routes: agents.routes, port: 0, log });
+  served.start(...platforms, agents.adapter);
+  await connectPlatforms(platforms, served, { log, signal: new AbortController().signal });
+  let stopped: Promise<unknown> | undefined;
+  const stop = () =>
+    (stopped ??= served
+      .stop()
+      .then(() => agents.stop())
+      .then(() => server.stop()));
+  onTestFinished(async () => void (await stop()));
+  return { port: server.port, bot: served, stop };
+}
+
+async function connect(port: number): Promise<Client> {
+  const client = new Client({ name: "deploy-agent <@U1> @everyone", version: "1" });
+  onTestFinished(() => client.close());
+  const requestInit = { headers: { authorization: `Bearer ${TOKEN}` } };
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  return client;
+}
+
+async function newFolder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), "watchkeeper-mcp-"));
+  onTestFinished(() => rm(made, { recursive: true }));
+  return made;
+}
+
+const INITIALIZE = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: LATEST_PROTOCOL_VERSION,
+    capabilities: {},
+    clientInfo: { name: "a", version: "1" },
+  },
+});
+const PING = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" });
+
+interface Sent {
+  method?: string;
+  headers?: Record<string, string | undefined>;
+  body?: string;
+  address?: string;
+}
+
+/** A request with right headers, but for those that are given; undefined leaves one out. */
+async function send(port: number, { method = "POST", headers = {}, body = "", address }: Sent) {
+  const all = {
+    authorization: `Bearer ${TOKEN}`,
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+    ...headers,
+  };
+  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  const request = http.request({
+    port,
+    host: address ?? "127.0.0.1",
+    method,
+    path: "/mcp",
+    headers: given as Record<string, string>,
+  });
+  request.end(method === "POST" ? body : undefined);
+  const [response] = (await once(request, "response")) as [http.IncomingMessage];
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text: () => readText(response),
+    response,
+  };
+}
+
+async function begin(port: number): Promise<string> {
+  const { headers, text } = await send(port, { body: INITIALIZE });
+  await text();
+  return String(headers["mcp-session-id"]);
+}
+
+test("over HTTP each wrong request has its status, and a session lives until it is deleted", async () => {
+  const { port } = await serve(await newFolder());
+  const id = await begin(port);
+  const mine = { "mcp-session-id": id };
+  const status = async (sent: Sent) => {
+    const { status: code, response } = await send(port, sent);
+    response.destroy();
+    return code;
+  };
+  const cases: [number, Sent][] = [
+    [401, { headers: { authorization: undefined }, body: INITIALIZE }],
+    [401, { headers: { authorization: `Bearer ${TOKEN}x` }, body: INITIALIZE }],
+    [401, { method: "GET", headers: { ...mine, authorization: `Basic ${TOKEN}` } }],
+    [401, { method: "DELETE", headers: { ...mine, authorization: undefined } }],
+    [403, { headers: { host: "evil.example" }, body: INITIALIZE }],
+    [403, { headers: { host: "127.0.0.1.evil.example:80" }, body: INITIALIZE }],
+    [403, { headers: { origin: "https://evil.example" }, body: INITIALIZE }],
+    [403, { headers: { origin: "null" }, body: INITIALIZE }],
+    [200, { headers: { origin: "http://localhost:6274" }, body: INITIALIZE }],
+    [200, { headers: { host: "localhost" }, body: INITIALIZE }],
+    [400, { body: PING }],
+    [400, { body: "{" }],
+    [400, { headers: mine, body: "{" }],
+    [400, { method: "GET" }],
+    [404, { headers: { "mcp-session-id": "other" }, body: PING }],
+    [404, { method: "DELETE", headers: { "mcp-session-id": "other" } }],
+    [404, { method: "PUT", headers: mine }],
+    [406, { headers: { ...mine, accept: "application/json" }, body: PING }],
+    [413, { headers: mine, body: PING.padEnd(1024 * 1024 + 1) }],
+    [415, { headers: { ...mine, "content-type": "text/plain" }, body: PING }],
+    [400, { headers: { ...mine, "mcp-protocol-version": "1999-01-01" }, body: PING }],
+    [200, { headers: { ...mine, "mcp-protocol-version": LATEST_PROTOCOL_VERSION }, body: PING }],
+    [200, { method: "DELETE", headers: mine }],
+    [404, { headers: mine, body: PING }],
+  ];
+  for (const [expected, sent] of cases)
+    expect([await status(sent), sent]).toEqual([expected, sent]);
+  const { headers } = await send(port, { headers: { authorization: undefined } });
+  expect(headers["www-authenticate"]).toBe("Bearer");
+  // Whoever comes from outside is refused, with the token too.
+  const outside = Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .filter(({ internal, family }) => !internal && family === "IPv4");
+  for (const { address } of outside) expect(await status({ address, body: INITIALIZE })).toBe(403);
+});
+
+test("sessions are forgotten with time, and the longest unused where there are too many", async () => {
+  const served = createMcpHttp({
+    token: TOKEN,
+    hosts: ["wk.example"],
+    isLocal: true,
+    createServer: () =>
+      createMcpServer(
+        bot,
+        createCaller({ account: "mcp:agent", threads: "terminal:mcp:", tenants: [] }),
+      ),
+    log,
+    idleMs: 300,
+  });
+  const server = await startHttpServer({ routes: served.routes, port: 0, log });
+  onTestFinished(async () => {
+    await served.stop();
+    await server.stop();
+  });
+  const ping = async (id: string) => {
+    const { status, text } = await send(server.port, {
+      headers: { "mcp-session-id": id, host: "wk.example" },
+      body: PING,
+    });
+    return [status, await text()];
+  };
+  const first = await begin(server.port);
+  const others = await Promise.all(Array.from({ length: 32 }, () => begin(server.port)));
+  const last = others.at(-1) ?? "";
+  expect((await ping(last))[1]).toContain('"result":{}');
+  expect((await ping(first))[0]).toBe(404);
+  await until(
+    async () =>
+      (await ping(others[0] ?? ""))[0] === 404 ||
+      new Promise((resolve) => setTimeout(resolve, 40, false)),
+  );
+});
+
+test("an agent over HTTP is an account of its own: it sees its calls and no one else's", async () => {
+  const data = await newFolder();
+  const { port, bot: served } = await serve(data);
+  const client = await connect(port);
+  await served.inbox.post("terminal:of-the-operator", "msg:1", {
+    kind: "text",
+    actor: { account: "terminal:ana", name: "ana" },
+    text: "run incident_open title=Secret",
+  });
+  const said = await callBy(client, "run_command", { argv: ["mkdir", join(data, "made")] });
+  const thread = String(said.structuredContent["thread"]);
+  expect(said.content[0]?.text).toContain(`npm start -- --thread ${thread}`);
+  expect((await served.journal.read(thread as JournalKey))[0]).toMatchObject({
+    actor: { account: "mcp:agent", name: "deploy-agent <@U1> @everyone" },
+  });
+  const [card] = await served.queries.openActions("terminal");
+  expect(card?.preview.lines[0]).toEqual({
+    label: "Asked by",
+    value: "deploy-agent <@U1> @everyone, an agent (mcp:agent)",
+  });
+  const read = async (uri: string) => (await client.readResource({ uri })).contents;
+  expect(await read("watchkeeper://approvals")).toMatchObject([
+    { text: expect.stringContaining(thread) },
+  ]);
+  expect(await read("watchkeeper://incidents")).toMatchObject([{ text: "[]" }]);
+  await callBy(client, "incident_open", { title: "Mine" });
+  expect(await read("watchkeeper://incidents")).toMatchObject([
+    { text: expect.not.stringContaining("Secret") },
+  ]);
+  await expect(
+    callBy(client, "call_result", { thread: "terminal:of-the-operator" }),
+  ).rejects.toThrow("takes the thread");
+});
+
+/** A chat with a channel of ana's, and how she sees and presses what stands in the channel's threads. */
+interface Chat {
+  env: Record<string, string>;
+  channel: string;
+  /** Texts of the channel and of its one thread. */
+  shown(): string[];
+  press(label: string): Promise<unknown>;
+  pings(): readonly unknown[];
+}
+
+async function onSlack(): Promise<Chat> {
+  const slack = await FakeSlack.start();
+  onTestFinished(() => slack.stop());
+  const ana = slack.addUser({ name: "ana" });
+  const ops = slack.addChannel({ name: "ops", members: [ana] });
+  return {
+    env: {
+      SLACK_BOT_TOKEN: slack.botToken,
+      SLACK_APP_TOKEN: slack.appToken,
+      SLACK_API_URL: slack.apiUrl,
+    },
+    channel: `slack:${slack.team.id}:${ops.id}`,
+    shown: () => slack.messages(ops).map((message) => slack.textOf(message)),
+    async press(label) {
+      for (const message of slack.messages(ops)) {
+        const button = slack.buttonsOf(message).find((each) => each.label === label);
+        if (button !== undefined) return slack.press(ana, ops, message.ts, button.actionId);
+      }
+      throw new Error(`no button ${label}`);
+    },
+    pings: () => slack.pings,
+  };
+}
+
+async function onDiscord(): Promise<Chat> {
+  const discord = await FakeDiscord.start();
+  onTestFinished(() => discord.stop());
+  const guild = discord.addGuild({ name: "corp" });
+  const ana = discord.addUser({ name: "ana" });
+  discord.addMember(guild, ana);
+  const ops = discord.addChannel(guild, { name: "ops" });
+  const all = () => {
+    const roots = discord.messages(ops);
+    const threads = roots.flatMap(({ id }) => discord.threadOf(id) ?? []);
+    return [...roots, ...threads.flatMap((thread) => discord.messages(thread))];
+  };
+  return {
+    env: {
+      DISCORD_TOKEN: discord.token,
+      DISCORD_API_URL: discord.apiUrl,
+      DISCORD_GUILDS: guild.id,
+    },
+    channel: `discord:${guild.id}:${ops.id}`,
+    shown: () => all().map((message) => discord.textOf(message)),
+    async press(label) {
+      for (const message of all()) {
+        const button = discord.buttonsOf(message).find((each) => each.label === label);
+        if (button !== undefined) return discord.press(ana, message.id, button.customId);
+      }
+      throw new Error(`no button ${label}`);
+    },
+    pings: () => discord.pings,
+  };
+}
+
+test.each([
+  ["Slack", onSlack],
+  ["Discord", onDiscord],
+] as const)(
+  "what needs approval waits in the channel of %s, also over a restart, and is done once",
+  async (_name, open) => {
+    const chat = await open();
+    const data = await newFolder();
+    const env = { ...chat.env, MCP_CHANNEL: chat.channel };
+    const first = await serve(data, env);
+    const client = await connect(first.port);
+    // A read and a mistake are nobody else's matter.
+    await callBy(client, "tcp_check", { host: "127.0.0.1", port: 1 });
+    await callBy(client, "run_command", { arg: ["mkdir"] });
+    expect(chat.shown()).toEqual([]);
+    const made = join(data, "made");
+    const waiting = await callBy(client, "run_command", { argv: ["mkdir", made] });
+    expect(waiting).toMatchObject({ structuredContent: { status: "needs_approval" } });
+    expect(waiting.content[0]?.text).toMatch(
+      /Nothing was done yet.*press Approve or Deny in its thread \(https?:/,
+    );
+    const thread = String(waiting.structuredContent["thread"]);
+    expect(thread).toContain(chat.channel.split(":").slice(0, 2).join(":"));
+    await until(() => chat.shown().some((text) => text.includes("an agent (mcp:agent)")));
+    expect(chat.shown()[0]).toContain("asks for run");
+    expect(chat.pings()).toEqual([]);
+    await first.stop();
+
+    const second = await serve(data, env);
+    const again = await connect(second.port);
+    expect(await callBy(again, "call_result", { thread })).toMatchObject({
+      structuredContent: { status: "needs_approval" },
+    });
+    expect(existsSync(made)).toBe(false);
+    await chat.press("Approve");
+    await until(async () => {
+      const { structuredContent } = await callBy(again, "call_result", { thread });
+      return structuredContent["status"] === "completed";
+    });
+    // A second mkdir would have failed.
+    expect(await callBy(again, "call_result", { thread })).toMatchObject({
+      structuredContent: { outcomes: ["ok"] },
+    });
+    expect(existsSync(made)).toBe(true);
+    const entries = await second.bot.journal.read(thread as JournalKey);
+    expect(entries.filter(({ kind }) => kind === "tool_started")).toHaveLength(1);
+  },
+);

@@ -25,6 +25,7 @@ function platform(...errors: BotError[]) {
       if (error !== undefined) throw error;
     },
     stop: async () => {},
+    open: async () => "chat:T1:C1",
     examine: async () => [],
   };
   return { adapter, starts: () => starts };

@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
+import { BotError } from "../../core/errors.ts";
 import type { ChatAdapter } from "../adapter.ts";
 import { createApi } from "./api.ts";
 import { createChannels } from "./channels.ts";
 import { createPeople } from "./people.ts";
-import { addressOf, tryPlace } from "./place.ts";
+import { addressOf, keyOf, tryPlace } from "./place.ts";
 import { openSession, type Session } from "./session.ts";
 import { NOTHING } from "./tenants.ts";
 import { createView } from "./view.ts";
@@ -89,6 +90,17 @@ export function createDiscord({ token, apiUrl, guilds, log }: DiscordOptions): C
       stopped = true;
       await session?.close();
       api.stop();
+    },
+
+    async open(named, text) {
+      if (session === undefined)
+        throw new BotError("PLATFORM_UNREACHABLE", "Discord is not connected yet.");
+      const [, guild = "", channel = ""] = named.split(":");
+      if (!served.has(guild))
+        throw new BotError("PLATFORM_REFUSED", `${named} is in no Discord server that is served.`);
+      const place = await session.begin({ guild, channel }, text);
+      if (place !== undefined) return keyOf(place);
+      throw new BotError("PLATFORM_REFUSED", `No thread can be opened in ${named}.`);
     },
 
     async examine(kept) {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type APIUser, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
@@ -15,7 +16,8 @@ import { createMessages } from "./messages.ts";
 import { backfill } from "./backfill.ts";
 import { keyOf, type Place } from "./place.ts";
 import { createPosting, type Posting } from "./posting.ts";
-import { createSay, isWithin } from "./say.ts";
+import { createSay, isWithin, noticeOf } from "./say.ts";
+import { threadName } from "./text.ts";
 import { createThreadOpener } from "./threads.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import type { DiscordPeople } from "./people.ts";
@@ -43,6 +45,8 @@ export interface Session {
   ephemeralMessages: EphemeralMessages;
   board: ProgressBoard<Place>;
   connection: Connection;
+  /** Begins a thread with a message of ours. Undefined when none can be opened: then the channel has been told why. */
+  begin(at: { guild: string; channel: string }, text: string): Promise<Place | undefined>;
   /** Takes no more events; those already taken have up to 3 s to be recorded. */
   close(): Promise<void>;
 }
@@ -69,11 +73,12 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     postCounts: true,
     log,
   });
+  const openThread = createThreadOpener({ api, bot, channels, say, log });
   const messages = createMessages({
     bot,
     channels,
     posting,
-    openThread: createThreadOpener({ api, bot, channels, say, log }),
+    openThread,
     say,
     inbox,
     queries,
@@ -109,5 +114,18 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     await atMost(STOP_MS, ended, () => {});
   }
   let closed: Promise<void> | undefined;
-  return { posting, ephemeralMessages, board, connection, close: () => (closed ??= close()) };
+  return {
+    posting,
+    ephemeralMessages,
+    board,
+    connection,
+    async begin(at, text) {
+      const { type: kind } = await channels.channel(at.channel);
+      const [first] = discordMessages(await noticeOf(text, at));
+      const delivery = { id: randomUUID(), isRetry: false };
+      const message = await posting.put(at, first === undefined ? [] : [first], delivery);
+      return openThread({ ...at, message, kind, name: threadName(text, "") });
+    },
+    close: () => (closed ??= close()),
+  };
 }

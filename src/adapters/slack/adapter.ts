@@ -39,6 +39,8 @@ interface Connected {
   workspace: Workspace;
   people: SlackPeople;
   viewOf(place: Place): View;
+  /** Begins a thread with this text. */
+  begin(channel: string, text: string): Promise<JournalKey>;
   source: EventSource;
   take: Take;
   stop(): Promise<void>;
@@ -116,6 +118,12 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       isStopped = true;
       await connected?.stop();
     },
+    async open(channel, text) {
+      const { workspace, begin } = here();
+      const [, team, id = ""] = channel.split(":");
+      if (team === workspace.team) return begin(id, text);
+      throw new BotError("PLATFORM_REFUSED", `${channel} is no channel of this Slack workspace.`);
+    },
     async examine() {
       const { examine } = await import("./examine.ts");
       return examine(api, { ...options, source: () => connected?.source ?? newSource() });
@@ -181,6 +189,11 @@ function connect(
     people,
     source,
     take,
+    async begin(channel, text) {
+      const rendered = await renderText(text, allowLink);
+      const [message = { text, blocks: [] }] = slackMessages(rendered);
+      return keyOf(workspace.team, { channel, root: await posting.begin(channel, message) });
+    },
     viewOf: (place) =>
       createView(place, { api, posting, board, status, allowLink, nameOf: people.nameOf, log }),
     async stop() {

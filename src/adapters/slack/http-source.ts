@@ -31,25 +31,25 @@ export function createHttpSource({
   const atWork = new Set<Promise<HttpReply>>();
   let take: Take | undefined;
 
-  function refused(status: number, why: string): number {
+  function refused(status: number, why: string): HttpReply {
     quietly(
       `A request was refused: ${why}. If it was Slack's, compare SLACK_SIGNING_SECRET and this machine's clock`,
       "http",
     );
-    return status;
+    return { status };
   }
 
   async function answer(taking: Take, { headers, body }: HttpRequest): Promise<HttpReply> {
     try {
       verifySlackRequest({ signingSecret, body, headers: signatureIn(headers) });
     } catch (error) {
-      return { status: refused(401, messageOf(error)) };
+      return refused(401, messageOf(error));
     }
     let sent: unknown;
     try {
       sent = parseBody(body, String(headers["content-type"] ?? ""));
     } catch (error) {
-      return { status: refused(400, `its body cannot be read: ${messageOf(error)}`) };
+      return refused(400, `its body cannot be read: ${messageOf(error)}`);
     }
     try {
       return { status: 200, json: await taking(sent) };
@@ -65,7 +65,7 @@ export function createHttpSource({
       method: "POST",
       path: PATH,
       refuse(headers) {
-        if (take === undefined) return 503;
+        if (take === undefined) return { status: 503 };
         const why = whyUnsigned(headers);
         return why === undefined ? undefined : refused(401, why);
       },

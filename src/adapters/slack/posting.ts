@@ -25,6 +25,8 @@ const LOST: ReadonlySet<string> = new Set([
 
 /** As `ChatPosting`; everything throws what `Api.ask` throws. A message that Slack will not delete gets other words instead. */
 export interface Posting extends ChatPosting<Place, SlackMessage> {
+  /** Posts the first message of a new thread. Returns its timestamp. */
+  begin(channel: string, message: SlackMessage): Promise<string>;
   /**
    * Shows messages to this person only: in the thread, or as a direct message when they are not in its channel. Undefined
    * when Slack refuses that one.
@@ -132,6 +134,7 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
 
   return {
     edit,
+    begin: post,
 
     put: (place, messages, delivery, progress) =>
       inTurn(`${place.channel} ${place.root} ${delivery.id}`, async (isLater) => {

@@ -13,6 +13,7 @@ import { MAX_ARGS_BYTES } from "../../core/edit.ts";
 import { capText, counted } from "../../core/text.ts";
 import type { Entry, JsonObject, Preview } from "../../core/entry.ts";
 import { messageOf } from "../../core/errors.ts";
+import { AGENT } from "../../core/people.ts";
 import type { Call } from "../../thread/state.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
@@ -89,7 +90,7 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   }
   const shown = undoing(await dispatcher.preview(prepared, signal), undone, call);
   const asked = decision.kind === "ask" ? decision : plainAsk({ requesterMayApprove: true });
-  const preview = because(shown, asked, encode);
+  const preview = askedBy(because(shown, asked, encode), ctx, call);
   const there = peopleOf(ctx, signal);
   const rule =
     decision.kind === "ask"
@@ -137,6 +138,14 @@ function because(preview: Preview, { why }: Ask, encode: (text: string) => strin
   return { ...preview, lines: [{ label: ASKED_BECAUSE, value: encode(why) }, ...preview.lines] };
 }
 
+/** A preview that begins with the agent that asks: in its thread nobody sees it write. */
+function askedBy(preview: Preview, { thread, parts }: ThreadContext, { run }: Call): Preview {
+  const asker = thread.runs.get(run)?.authors.find(({ account }) => account === AGENT);
+  if (asker === undefined) return preview;
+  const value = parts.encoder.encode(exactText(`${asker.name}, an agent (${asker.account})`));
+  return { ...preview, lines: [{ label: ASKED_BY, value }, ...preview.lines] };
+}
+
 /** An edit's preview; where nothing new is why people are asked, it is what was. */
 function stillBecause(
   preview: Preview,
@@ -152,6 +161,7 @@ function stillBecause(
 }
 
 const ASKED_BECAUSE = "Asked because";
+const ASKED_BY = "Asked by";
 
 /** A card without the place's name is as good: what does not come soon is left out. */
 async function placeNameOf(
@@ -193,7 +203,7 @@ export async function proposeEdit(
     const decision = await permit(ctx, { ...call, args, effect, action, editor }, signal);
     if (decision.kind === "deny") return decision.why;
     const shownAs = await dispatcher.preview(prepared, signal);
-    const preview = stillBecause(shownAs, decision, previous.preview, encode);
+    const preview = askedBy(stillBecause(shownAs, decision, previous.preview, encode), ctx, call);
     const requesters = [...voicesIn(ctx, call.run), ...editors, editor];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
     const asked = decision.kind === "ask" ? decision : undefined;

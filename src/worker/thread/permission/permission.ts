@@ -1,7 +1,7 @@
 import { termsIn } from "../../../thread/surroundings.ts";
 import { decideAccess } from "../../../approvals/access.ts";
 import { decidePolicy, type Decision } from "../../../approvals/policy.ts";
-import type { ThreadContext, Wanted } from "../parts.ts";
+import type { ThreadContext, ThreadParts, Wanted } from "../parts.ts";
 import { channelOf, NEVER_ABORTED, peopleOf } from "./look-up.ts";
 import { askOutside } from "./outside.ts";
 import { requestersOf, voicesIn } from "./requesters.ts";
@@ -12,6 +12,7 @@ import {
   type VotingRule,
 } from "../../../approvals/eligibility.ts";
 import { lapseOf } from "../../../approvals/refusal.ts";
+import type { Requester } from "../../../approvals/requester.ts";
 import { countVoters, signed } from "../../../core/people.ts";
 import type { Action } from "../../../thread/action.ts";
 import { whyNotLooked } from "../../../thread/decide-run.ts";
@@ -30,32 +31,45 @@ export async function permit(
   signal: AbortSignal = NEVER_ABORTED,
 ): Promise<Decision> {
   const { parts, adapter } = ctx;
-  const { dispatcher } = parts;
-  const tool = dispatcher.find(wanted.tool);
-  const effect = wanted.effect ?? dispatcher.effectOf(wanted.tool, wanted.args);
-  const call = { tool: wanted.tool, effect, own: tool?.own };
   const { run, action, editor } = wanted;
   const editors = [...(action?.editors ?? []), ...(editor === undefined ? [] : [editor])];
   const requesters = await requestersOf(ctx, { run, editors }, signal);
   const channel = await channelOf(ctx, signal);
-  const access = decideAccess(parts.access, { ...call, open: tool?.open, channel }, requesters);
-  if (access.kind === "deny") return access;
   // Where a single person sits, they may approve what they asked for.
   const singleOperator = parts.policy.singleOperator || adapter.singleOperator;
-  const decision = decidePolicy(
-    { ...parts.policy, singleOperator },
-    {
-      ...call,
-      held: access.kind === "ask",
-      args: wanted.args,
-      kinds: tool?.kinds,
-      meant: await dispatcher.meant(wanted.tool, wanted.args),
-      requesters,
-    },
+  const decision = await decideByRules(
+    { ...parts, policy: { ...parts.policy, singleOperator } },
+    wanted,
+    { requesters, channel },
   );
-  if (decision.kind === "deny") return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
-  if (decision.kind === "ask") return decision;
+  if (decision.kind !== "allow") return decision;
+  const { dispatcher } = parts;
+  const tool = dispatcher.find(wanted.tool);
+  const effect = wanted.effect ?? dispatcher.effectOf(wanted.tool, wanted.args);
   return (tool && (await askOutside(ctx, { ...wanted, effect }, tool, decision))) ?? decision;
+}
+
+/** What access and approvals say of a call by these requesters, whatever its thread has read from outside. */
+export async function decideByRules(
+  { dispatcher, access: rules, policy }: Pick<ThreadParts, "dispatcher" | "access" | "policy">,
+  wanted: Pick<Wanted, "tool" | "args" | "effect">,
+  { requesters, channel }: { requesters: readonly Requester[]; channel: string },
+): Promise<Decision> {
+  const tool = dispatcher.find(wanted.tool);
+  const effect = wanted.effect ?? dispatcher.effectOf(wanted.tool, wanted.args);
+  const call = { tool: wanted.tool, effect, own: tool?.own };
+  const access = decideAccess(rules, { ...call, open: tool?.open, channel }, requesters);
+  if (access.kind === "deny") return access;
+  const decision = decidePolicy(policy, {
+    ...call,
+    held: access.kind === "ask",
+    args: wanted.args,
+    kinds: tool?.kinds,
+    meant: await dispatcher.meant(wanted.tool, wanted.args),
+    requesters,
+  });
+  if (decision.kind === "deny") return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
+  return decision;
 }
 
 /**

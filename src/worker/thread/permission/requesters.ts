@@ -2,6 +2,7 @@ import type { ModelRun } from "../../../thread/model-run.ts";
 import type { Telling } from "../../../agent/transcript.ts";
 import { groupsIn } from "../../../approvals/access.ts";
 import type { ThreadPeople } from "../../../approvals/eligibility.ts";
+import { AGENT } from "../../../core/people.ts";
 import type { Requester } from "../../../approvals/requester.ts";
 import type { Run } from "../../../thread/state.ts";
 import type { ThreadContext } from "../parts.ts";
@@ -79,13 +80,13 @@ export async function tellingFor(
   return { instructs: brief ? authors : members, first, brief };
 }
 
-/** Whoever reaches a place with a single operator is that operator. */
+/** Whoever reaches a place with a single operator is that operator. Platforms know nothing of agents. */
 async function membershipOf(
   { adapter }: ThreadContext,
   account: string,
   { people, key }: ThreadPeople,
 ): Promise<Requester["membership"]> {
-  return adapter.singleOperator ? "member" : people.membership(account, key);
+  return adapter.singleOperator || account === AGENT ? "member" : people.membership(account, key);
 }
 
 async function groupsOf(
