@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Adapter, Inbox, Queries, Tenants } from "../adapters/adapter.ts";
+import type { Reading } from "../commands/grammar.ts";
 import type { Decision } from "../approvals/policy.ts";
 import type { Effect } from "../core/entry.ts";
 import { createPersonOf } from "../core/people.ts";
@@ -107,16 +108,33 @@ function logTrouble(log: Logger, error: unknown, key: JournalKey | undefined): v
 /** The store is not left open when the tools cannot be made. */
 async function loadTools(
   config: Config,
+  log: Logger,
   journal: Journal,
   lent: Pick<ToolParts, "ledger" | "network" | "stopped">,
 ): Promise<Toolset> {
   try {
     const forms = () => createToolForms(journal);
-    return await loadToolset(config, { ...lent, forms, launch: createLaunch() });
+    const toolset = await loadToolset(config, { ...lent, forms, launch: createLaunch() });
+    logWarnings(log, config, toolset);
+    return toolset;
   } catch (error) {
     await journal.close();
     throw error;
   }
+}
+
+async function forecast(
+  threads: ThreadParts,
+  reading: Reading,
+  account: string,
+  channel: string,
+): Promise<Forecast | undefined> {
+  if (reading.kind !== "command") return undefined;
+  const call = threads.run.direct(reading.command, new Thread());
+  if (call.kind !== "call") return undefined;
+  const requesters = [{ account, membership: "member" as const, groups: [] }];
+  const { kind: decision } = await decideByRules(threads, call, { requesters, channel });
+  return { effect: threads.dispatcher.effectOf(call.tool, call.args), decision };
 }
 
 /**
@@ -137,8 +155,7 @@ export async function assemble(
   const outgoing = createNetwork({ allow, local });
   const ending = new AbortController();
   const lent = { ledger: () => ledger, network: () => outgoing, stopped: ending.signal };
-  const toolset = await loadTools(config, journal, lent);
-  logWarnings(log, config, toolset);
+  const toolset = await loadTools(config, log, journal, lent);
   const toolbox = createToolbox(config, toolset, { log, encoder });
   const { tools, run, read } = toolbox;
   const adapters = new Map<string, Adapter>();
@@ -195,15 +212,7 @@ export async function assemble(
     encode,
     journal,
     tools,
-    async forecast(text, account, channel) {
-      const reading = read(text);
-      if (reading.kind !== "command") return undefined;
-      const call = run.direct(reading.command, new Thread());
-      if (call.kind !== "call") return undefined;
-      const requesters = [{ account, membership: "member" as const, groups: [] }];
-      const { kind: decision } = await decideByRules(threads, call, { requesters, channel });
-      return { effect: dispatcher.effectOf(call.tool, call.args), decision };
-    },
+    forecast: (text, account, channel) => forecast(threads, read(text), account, channel),
     start(...served) {
       for (const adapter of served) {
         adapters.set(adapter.transport, adapter);

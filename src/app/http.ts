@@ -5,6 +5,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from "node:http";
+import type { Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
 import ipaddr from "ipaddr.js";
 import type { Logger } from "pino";
@@ -46,13 +47,27 @@ export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 export async function startHttpServer(parts: HttpServerParts) {
   const { routes, port, host, log, times = TIMES } = parts;
   const all = [HEALTH, ...routes];
+  /** Every connection, and how many requests are being answered on it. */
+  const connections = new Map<Socket, number>();
+  const count = (socket: Socket, change: number) => {
+    const before = connections.get(socket);
+    if (before === undefined) return;
+    connections.set(socket, before + change);
+    if (before + change === 0 && !server.listening) socket.end();
+  };
   const server = createServer(times, (request, response) => {
+    count(request.socket, 1);
+    response.once("close", () => count(request.socket, -1));
     serve(all, request, response).catch((error: unknown) => {
       log.debug({ err: error }, "a request could not be answered");
       response.destroy();
     });
   });
   server.maxConnections = MAX_CONNECTIONS;
+  server.on("connection", (socket) => {
+    connections.set(socket, 0);
+    socket.once("close", () => connections.delete(socket));
+  });
   try {
     await listen(server, port, host);
   } catch (error) {
@@ -66,7 +81,10 @@ export async function startHttpServer(parts: HttpServerParts) {
     /** Takes nothing new, and ends the connections once what is being answered is, within 3 s. */
     async stop(): Promise<void> {
       const limit = setTimeout(() => server.closeAllConnections(), STOP_MS);
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // Node would wait for those on which nothing was ever asked.
+      for (const [socket, answering] of connections) if (answering === 0) socket.destroy();
+      await closed;
       clearTimeout(limit);
     },
   };

@@ -46,6 +46,13 @@ const UNSEEN: View = {
   delete: async () => {},
 };
 
+interface AgentCall {
+  name: string;
+  tool: string;
+  /** The command. */
+  text: string;
+}
+
 /** Where a call stands. */
 export interface Standing {
   thread: JournalKey;
@@ -61,7 +68,9 @@ export interface Standing {
 
 export type Caller = ReturnType<typeof createCaller>;
 
-export function createCaller({ account, threads, tenants, channel }: CallerOptions) {
+export function createCaller(options: CallerOptions) {
+  const { account, threads, tenants, channel } = options;
+  /** Threads of the terminal in which calls are under way. */
   const own = new Set<JournalKey>();
   const adapter: Adapter = {
     ...createPlace(account),
@@ -69,93 +78,53 @@ export function createCaller({ account, threads, tenants, channel }: CallerOptio
     view: (key) => (own.has(key) ? UNSEEN : undefined),
   };
 
-  /** Undefined for a thread that is no call of this caller. */
-  async function standing(bot: Bot, thread: JournalKey): Promise<Standing | undefined> {
-    const entries = await bot.journal.read(thread);
-    const said = entries.find(({ id }) => id === CALL);
-    if (said?.kind !== "command" || said.actor.account !== account) return undefined;
-    const run = entries.find((each) => each.kind === "run_started" && each.answers.includes(CALL));
-    // People may go on in the thread: what they ask there is not the caller's.
-    const name = run?.kind === "run_started" ? run.run : undefined;
-    const actions = new Set(
-      entries.flatMap((each) =>
-        each.kind === "action_proposed" && each.run === name ? [each.action] : [],
-      ),
-    );
-    const items = await bot.queries.history(thread, entries.length);
-    const answer = items.flatMap((item) =>
-      item.kind === "out" && item.message.kind === "answer" && item.message.run === name
-        ? [item.message]
-        : [],
-    )[0];
-    const waiting = items.flatMap((item) =>
-      item.kind === "card" && actions.has(item.card.action) ? [item.card] : [],
-    );
-    const { status, text, results = [] } = answer ?? {};
-    return { thread, status, text, results, waiting, how: howToDecide(thread, waiting) };
-  }
-
-  function howToDecide(thread: JournalKey, [first]: readonly ActionCard[]): string {
-    const action = first?.action ?? "a1";
-    return thread.startsWith("terminal:")
-      ? `to open \`npm start -- --thread ${thread}\` on the program's machine and to type \`approve ${action}\` or \`deny ${action}\``
-      : `to press Approve or Deny in its thread (${channel?.link(thread) ?? thread})`;
-  }
-
-  /** Waits until the call has ended or waits for people, or until something else was written. */
-  async function look(bot: Bot, thread: JournalKey): Promise<Standing | undefined> {
-    const { promise: changed, resolve } = Promise.withResolvers<void>();
-    const watching = bot.journal.watch(thread, () => resolve());
-    const timer = setTimeout(resolve, LOOK_MS);
-    try {
-      const isOpen = (await bot.queries.thread(thread))?.open !== false;
-      const now = await standing(bot, thread);
-      if (now === undefined) throw new BotError("THREAD_UNKNOWN", `${thread} holds no call.`);
-      const hasCome = now.status !== undefined || now.waiting.length > 0;
-      // Its own thread is served only while the call is under way: what is owed there comes first.
-      if (!isOpen || (!own.has(thread) && hasCome)) return now;
-      await changed;
-      return undefined;
-    } finally {
-      clearTimeout(timer);
-      await watching.stop();
-    }
-  }
-
-  async function takesPlaceInChannel(bot: Bot, text: string): Promise<boolean> {
+  async function isForChannel(bot: Bot, text: string): Promise<boolean> {
     if (channel === undefined) return false;
     const { effect, decision } = (await bot.forecast(text, account, channel.name)) ?? {};
     return decision === "ask" || (decision === "allow" && effect !== "read");
   }
 
+  /** Once the call has ended or waits for people. In its own thread, which is served only until then, nothing is owed any more. */
+  async function settled(bot: Bot, thread: JournalKey): Promise<Standing> {
+    for (;;) {
+      const { promise: changed, resolve } = Promise.withResolvers<void>();
+      const watching = bot.journal.watch(thread, () => resolve());
+      const timer = setTimeout(resolve, LOOK_MS);
+      try {
+        const isOpen = (await bot.queries.thread(thread))?.open !== false;
+        const now = await standingIn(bot, thread, options);
+        if (now === undefined) throw new BotError("THREAD_UNKNOWN", `${thread} holds no call.`);
+        const hasCome = now.status !== undefined || now.waiting.length > 0;
+        if (!isOpen || (hasCome && !own.has(thread))) return now;
+        await changed;
+      } finally {
+        clearTimeout(timer);
+        await watching.stop();
+      }
+    }
+  }
+
   return {
     adapter,
-    account,
     tenants,
-    standing,
+    /** Undefined for a thread that is no call of this caller. */
+    standing: (bot: Bot, thread: JournalKey) => standingIn(bot, thread, options),
     /**
      * Makes the call that the typed command is, for an agent of this name. Returns once it has ended or waits for people.
      * @throws what the channel's platform and the store throw
      */
-    async call(
-      bot: Bot,
-      { name, tool, text }: { name: string; tool: string; text: string },
-      signal: AbortSignal,
-    ): Promise<Standing> {
+    async call(bot: Bot, { name, tool, text }: AgentCall, signal: AbortSignal): Promise<Standing> {
       const actor = { account, name };
-      const isInChannel = channel !== undefined && (await takesPlaceInChannel(bot, text));
-      const key: JournalKey = isInChannel
-        ? await channel.open(`${name}, an agent, asks for ${tool}.`)
-        : `${threads}${randomUUID()}`;
-      if (!isInChannel) own.add(key);
+      const place = (await isForChannel(bot, text)) ? channel : undefined;
+      const key: JournalKey =
+        (await place?.open(`${name}, an agent, asks for ${tool}.`)) ?? `${threads}${randomUUID()}`;
+      if (place === undefined) own.add(key);
       const stop = () =>
         void bot.inbox.post(key, randomUUID(), { kind: "stop", actor }).catch(() => {});
       signal.addEventListener("abort", stop, { once: true });
       try {
         await bot.inbox.post(key, CALL, { kind: "text", actor, text });
-        let end: Standing | undefined;
-        while (end === undefined) end = await look(bot, key);
-        return end;
+        return await settled(bot, key);
       } finally {
         signal.removeEventListener("abort", stop);
         // From now on whoever opens the thread works on it.
@@ -164,16 +133,49 @@ export function createCaller({ account, threads, tenants, channel }: CallerOptio
     },
     /** Its calls that wait for people. */
     async waiting(bot: Bot): Promise<Standing[]> {
+      const transports = new Set([threads, ...(channel ? [channel.name] : [])].map(transportOf));
       const found: Standing[] = [];
-      const transports = new Set(["terminal", ...(channel ? [transportOf(channel.name)] : [])]);
       for (const transport of transports) {
-        const keys = new Set((await bot.queries.openActions(transport)).map(({ key }) => key));
-        for (const key of keys) {
-          const call = await standing(bot, key);
+        const cards = await bot.queries.openActions(transport);
+        for (const key of new Set(cards.map((card) => card.key))) {
+          const call = await standingIn(bot, key, options);
           if (call !== undefined && call.waiting.length > 0) found.push(call);
         }
       }
       return found;
     },
   };
+}
+
+async function standingIn(
+  { journal, queries }: Bot,
+  thread: JournalKey,
+  { account, channel }: CallerOptions,
+): Promise<Standing | undefined> {
+  const entries = await journal.read(thread);
+  const said = entries.find(({ id }) => id === CALL);
+  if (said?.kind !== "command" || said.actor.account !== account) return undefined;
+  const started = entries.find(
+    (each) => each.kind === "run_started" && each.answers.includes(CALL),
+  );
+  // People may go on in the thread: what they ask there is not the caller's.
+  const run = started?.kind === "run_started" ? started.run : undefined;
+  const actions = new Set<string>();
+  for (const each of entries)
+    if (each.kind === "action_proposed" && each.run === run) actions.add(each.action);
+  const items = await queries.history(thread, entries.length);
+  const waiting = items.flatMap((item) =>
+    item.kind === "card" && actions.has(item.card.action) ? [item.card] : [],
+  );
+  const [answer] = items.flatMap((item) =>
+    item.kind === "out" && item.message.kind === "answer" && item.message.run === run
+      ? [item.message]
+      : [],
+  );
+  const { status, text, results = [] } = answer ?? {};
+  const action = waiting[0]?.action ?? "";
+  const how = thread.startsWith("terminal:")
+    ? `to open \`npm start -- --thread ${thread}\` on the program's machine and to type \`approve ${action}\` or \`deny ${action}\``
+    : `to press Approve or Deny in its thread (${channel?.link(thread) ?? thread})`;
+  return { thread, status, text, results, waiting, how };
 }

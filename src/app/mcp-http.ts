@@ -108,9 +108,10 @@ function refuse(
 ): HttpReply | undefined {
   const { host = "", origin, authorization = "" } = headers;
   // A web page can make a name of its own lead here, and then its browser says that name (DNS rebinding).
-  if (!isOurs(`http://${String(host)}`, hosts)) return refusal(403, "Host is none of this server");
+  if (!isOurs(`http://${String(host)}`, hosts))
+    return refusal(403, "This server is not asked for by that Host; MCP_HOSTS names others");
   if (origin !== undefined && !isOurs(String(origin), hosts))
-    return refusal(403, "Origin is none of this server");
+    return refusal(403, "Pages of that Origin can't ask this server");
   if (isSame(String(authorization), `Bearer ${token}`)) return undefined;
   const denied = refusal(401, "The bearer token is missing or wrong");
   return { ...denied, headers: { ...denied.headers, "www-authenticate": "Bearer" } };

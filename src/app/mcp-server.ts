@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { tryJournalKey } from "../core/journal-key.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine, shortened } from "../core/text.ts";
 import { createLedger } from "../incidents/ledger.ts";
 import { cleanText } from "../security/sanitize.ts";
 import { commandLine } from "../tools/arguments.ts";
@@ -30,6 +30,8 @@ const laterInput = z.strictObject({
 
 /** Its own word for itself stands on cards and in threads. */
 const MAX_NAME = 60;
+/** As many as a chat is shown. */
+const MAX_IMAGES = 4;
 
 /** The server of one connection, for any transport. */
 export function createMcpServer(bot: Bot, caller: Caller): Server {
@@ -54,7 +56,7 @@ export function createMcpServer(bot: Bot, caller: Caller): Server {
     // With a slash it is a command or a mistake, never prose that a model would take for the operator's.
     const text = `/${commandLine(name, args.data)}`;
     const agent = nameOf(server.getClientVersion()?.name);
-    return resultOf(await caller.call(bot, { name: agent, tool: name, text }, signal));
+    return resultOf(bot, await caller.call(bot, { name: agent, tool: name, text }, signal));
   });
   server.setRequestHandler(ListResourcesRequestSchema, () => ({
     resources: Object.entries(RESOURCES).map(([uri, { name, description }]) => ({
@@ -108,7 +110,7 @@ const RESOURCES: Readonly<Record<string, Readable>> = {
 };
 
 function nameOf(said = ""): string {
-  return [...oneLine(cleanText(said))].slice(0, MAX_NAME).join("") || "unnamed";
+  return shortened(oneLine(cleanText(said)), MAX_NAME) || "unnamed";
 }
 
 function described(tool: Tool) {
@@ -136,7 +138,7 @@ function later() {
   };
 }
 
-function resultOf(standing: Standing): CallToolResult {
+async function resultOf(bot: Bot, standing: Standing): Promise<CallToolResult> {
   const { thread, status, text, results, waiting } = standing;
   const isWaiting = waiting.length > 0 && status === undefined;
   const told = isWaiting
@@ -145,7 +147,10 @@ function resultOf(standing: Standing): CallToolResult {
   const shown = isWaiting ? "needs_approval" : (status ?? "open");
   const isError = shown !== "completed" || results.some(({ outcome }) => outcome !== "ok");
   return {
-    content: [{ type: "text", text: told || NO_RESULT[shown] || shown }],
+    content: [
+      { type: "text", text: told || NO_RESULT[shown] || shown },
+      ...(await imagesOf(bot, standing)),
+    ],
     structuredContent: {
       status: shown,
       thread,
@@ -155,6 +160,16 @@ function resultOf(standing: Standing): CallToolResult {
     },
     ...(isError && { isError }),
   };
+}
+
+async function imagesOf({ journal }: Bot, { thread, results }: Standing) {
+  const images = results.flatMap(({ images: shown = [] }) => shown).slice(-MAX_IMAGES);
+  return Promise.all(
+    images.map(async ({ mediaType, artifact }) => {
+      const bytes = Buffer.from(await journal.readArtifact(thread, artifact.id));
+      return { type: "image" as const, data: bytes.toString("base64"), mimeType: mediaType };
+    }),
+  );
 }
 
 const NO_RESULT: Readonly<Record<string, string>> = { open: "It has no result yet." };
@@ -168,6 +183,6 @@ async function resultLater(bot: Bot, caller: Caller, given: unknown): Promise<Ca
   const { success, data } = laterInput.safeParse(given);
   const key = success ? tryJournalKey(data.thread) : undefined;
   const standing = key && (await caller.standing(bot, key));
-  if (standing !== undefined) return resultOf(standing);
+  if (standing !== undefined) return resultOf(bot, standing);
   throw new McpError(ErrorCode.InvalidParams, `${LATER} takes the thread of a call that waited.`);
 }
