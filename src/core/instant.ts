@@ -122,9 +122,21 @@ export function createClock(timeZone: string): Clock {
 /** How much of an instant's ISO 8601 form says so much. */
 const LENGTHS = { day: 10, hour: 13, minute: 16, second: 19 };
 
-/** An instant in UTC, as far as it matters: `2026-11-20`, `2026-11-20T13`, `2026-11-20T13:05`, `2026-11-20T13:05:30`. */
+/** The years 0 to 9999, whose form has 24 characters. */
+const [FIRST_MS, LAST_MS] = [-62_167_219_200_000, 253_402_300_799_999];
+
+/** `2026-11-20T13:05:30Z`; undefined for what is no time, as servers may send it. */
+export function tryIso(instant: number): string | undefined {
+  if (!(instant >= FIRST_MS && instant <= LAST_MS)) return undefined;
+  return `${new Date(instant).toISOString().slice(0, LENGTHS.second)}Z`;
+}
+
+/**
+ * An instant in UTC, as far as it matters: `2026-11-20`, `2026-11-20T13`, `2026-11-20T13:05`, `2026-11-20T13:05:30`;
+ * `unknown` for what is no time.
+ */
 export function isoUtc(instant: number, unit: keyof typeof LENGTHS): string {
-  return new Date(instant).toISOString().slice(0, LENGTHS[unit]);
+  return tryIso(instant)?.slice(0, LENGTHS[unit]) ?? "unknown";
 }
 
 /** `2026-11-20 13:05 UTC` */

@@ -1,3 +1,4 @@
+import { tryIso } from "../core/instant.ts";
 import type { Encoder } from "../security/encoder.ts";
 import { textOf } from "./decode.ts";
 import { clip } from "./labels.ts";
@@ -22,7 +23,7 @@ export function time(value: unknown): number {
 
 /** `2026-11-23T01:30:05Z` */
 export function iso(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return tryIso(ms) ?? "an unknown time";
 }
 
 /** `2026-11-23 01:30:05 UTC (4 min ago)` */

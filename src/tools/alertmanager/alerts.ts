@@ -16,7 +16,15 @@ import {
 import { type Instances, matchersField } from "./fields.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import { type Matcher, readMatchers } from "./matchers.ts";
-import { commonOf, type Group, groupsOf, groupText, sinceOf, untilText } from "./shown.ts";
+import {
+  commonOf,
+  type Group,
+  groupsOf,
+  groupText,
+  hidingFindings,
+  sinceOf,
+  untilText,
+} from "./shown.ts";
 
 const MAX_ROWS = 10;
 
@@ -40,7 +48,7 @@ export function createAlerts(instances: Instances) {
         const alerts = await server.alerts(matchers);
         if (alerts.length === 0) return nothing(server, matchers, ctx.encoder);
         const isHidden = alerts.some(({ silencedBy }) => silencedBy.length > 0);
-        return report(alerts, isHidden ? await server.silences() : [], ctx);
+        return report(alerts, isHidden ? await server.silences() : [], ctx, instance);
       }),
   });
 }
@@ -49,6 +57,7 @@ function report(
   alerts: readonly Alert[],
   silences: readonly Silence[],
   ctx: ToolContext,
+  instance: string | undefined,
 ): ToolOutput {
   const { encoder } = ctx;
   const now = nowOf(ctx);
@@ -74,7 +83,10 @@ function report(
     ...rows(silenced, (group) => silencedText(group, bySilence, now, encoder)),
     ...rows(inhibited, () => "inhibited:"),
   ];
-  const findings = loud.slice(0, MAX_ROWS).map((group) => findingOf(group, encoder));
+  const findings = [
+    ...loud.slice(0, MAX_ROWS).map((group) => findingOf(group, encoder)),
+    ...hidingFindings({ silences, alerts }, { instance, now, encoder }),
+  ];
   return { text: text.join("\n"), findings };
 }
 

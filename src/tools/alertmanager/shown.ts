@@ -1,5 +1,6 @@
-import { SEVERITY_RANK } from "../../core/finding.ts";
-import { formatElapsed } from "../../core/instant.ts";
+import { type Finding, SEVERITY_RANK } from "../../core/finding.ts";
+import { formatElapsed, formatUtc, tryIso } from "../../core/instant.ts";
+import { counted } from "../../core/text.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { clip, type Labels, labelText, severityOf, sharedLabels } from "../labels.ts";
 import { formatMoment } from "../moment.ts";
@@ -57,9 +58,47 @@ export function matchersText({ matchers }: Pick<Silence, "matchers">): string {
   return `{${matchers.map(matcherText).join(", ")}}`;
 }
 
+/** Silences that hide what somebody would be woken for now, those that hide the most first. */
+export function hidingFindings(
+  { silences, alerts }: { silences: readonly Silence[]; alerts: readonly Alert[] },
+  { instance, now, encoder }: { instance: string | undefined; now: number; encoder: Encoder },
+): Finding[] {
+  const on = instance === undefined ? "" : ` instance=${instance}`;
+  return silences
+    .map((silence) => ({
+      silence,
+      hidden: alerts.filter(
+        ({ labels, silencedBy }) =>
+          silencedBy.includes(silence.id) && severityOf(labels) === "error",
+      ),
+    }))
+    .filter(({ hidden }) => hidden.length > 0)
+    .toSorted((a, b) => b.hidden.length - a.hidden.length)
+    .slice(0, MAX_HIDING)
+    .map(({ silence, hidden }) => {
+      const { id, endsAt, startsAt, createdBy, comment } = silence;
+      const names = groupsOf(hidden).map((group) => groupText(group, encoder));
+      const by = `${createdBy} (${JSON.stringify(comment)})`;
+      return {
+        object: { kind: "Silence", namespace: "", name: clip(id, 40, encoder) },
+        cause: `it hides ${counted(hidden.length, "critical alert")} that ${hidden.length === 1 ? "fires" : "fire"} now`,
+        severity: "warning",
+        evidence: clip(
+          `${matchersText(silence)} until ${untilText(endsAt, now)} by ${by}: ${names.join("; ")}`,
+          400,
+          encoder,
+        ),
+        fix: `alertmanager_expire_silence id=${clip(id, 40, encoder)}${on}, if nobody needs it any more`,
+        since: tryIso(startsAt) ?? null,
+      };
+    });
+}
+
+const MAX_HIDING = 5;
+
 /** `2026-11-23 03:30:05 UTC (in 1 h)` */
 export function untilText(ms: number, now: number): string {
   if (ms <= now) return formatMoment(ms, now);
-  const stamp = new Date(ms).toISOString().slice(0, 19).replace("T", " ");
-  return `${stamp} UTC (in ${formatElapsed(Math.ceil((ms - now) / 1_000) * 1_000)})`;
+  if (tryIso(ms) === undefined) return "an unknown time";
+  return `${formatUtc(ms, "second")} (in ${formatElapsed(Math.ceil((ms - now) / 1_000) * 1_000)})`;
 }

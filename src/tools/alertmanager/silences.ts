@@ -8,7 +8,7 @@ import { defineTool } from "../tool.ts";
 import { createAlertmanager, type Silence, TOOL_TIMEOUT_MS } from "./api.ts";
 import { type Instances } from "./fields.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
-import { matchersText, untilText } from "./shown.ts";
+import { hidingFindings, matchersText, untilText } from "./shown.ts";
 
 const MAX_ROWS = 15;
 const DAY_MS = 86_400_000;
@@ -48,8 +48,14 @@ export function createSilences(instances: Instances) {
           const matchers = clip(matchersText(each), 200, ctx.encoder);
           return `- ended ${formatMoment(each.endsAt, now)}: ${matchers}`;
         });
+        const end =
+          standing.length === 0 ? [] : ["End one by alertmanager_expire_silence id=<its id>."];
         const head = `${count("active")} active, ${count("pending")} to come, ${ended.length} ended within a day.`;
-        return { text: [head, ...rows, ...more, ...past].join("\n") };
+        const { encoder } = ctx;
+        return {
+          text: [head, ...rows, ...more, ...past, ...end].join("\n"),
+          findings: hidingFindings({ silences: standing, alerts }, { instance, now, encoder }),
+        };
       }),
   });
 }

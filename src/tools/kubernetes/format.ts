@@ -1,4 +1,4 @@
-import { showDuration } from "../../core/instant.ts";
+import { isoUtc, showDuration } from "../../core/instant.ts";
 import { alignedRows } from "../columns.ts";
 import { oneLine, shortened } from "../../core/text.ts";
 
@@ -23,7 +23,7 @@ export function moment(iso: string, now = Date.now()): string {
 
 /** `2026-11-23 01:30:05` in UTC. */
 export function stamp(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
+  return isoUtc(ms, "second").replace("T", " ");
 }
 
 /** `4 min ago`, or `in 3 s` where clocks differ. */

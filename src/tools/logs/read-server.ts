@@ -1,5 +1,5 @@
 import type { Gap } from "../../core/finding.ts";
-import { isoUtc } from "../../core/instant.ts";
+import { isoUtc, tryIso } from "../../core/instant.ts";
 import { counted } from "../../core/text.ts";
 import { Refusal } from "../refusal.ts";
 import { UNITS } from "./entries.ts";
@@ -130,7 +130,7 @@ async function readSpan(
 
 function crowded(title: string, at: number, most: number): Gap {
   return {
-    what: `some lines of ${new Date(at).toISOString()}`,
+    what: `some lines of ${tryIso(at) ?? "one time"}`,
     why: `${title} gives ${most} lines at once, and more have that very time`,
     help: "Name a service or a query.",
   };

@@ -1,5 +1,5 @@
 import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
-import { formatElapsed, isoUtc } from "../../core/instant.ts";
+import { formatElapsed, isoUtc, tryIso } from "../../core/instant.ts";
 import { counted, formatBytes } from "../../core/text.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { clip } from "../labels.ts";
@@ -143,6 +143,6 @@ function findingOf(
     cause: clip(text.replaceAll(/[‹›]/g, ""), 400, encoder),
     severity: isNow ? severity : "warning",
     evidence: `×${count}${ago}${until}; not among ${news?.before ?? "the lines before"}.`,
-    since: first === undefined ? null : new Date(first).toISOString(),
+    since: (first !== undefined && tryIso(first)) || null,
   };
 }

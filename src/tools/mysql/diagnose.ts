@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { messageOf } from "../../core/errors.ts";
 import type { Finding, Gap } from "../../core/finding.ts";
-import { formatElapsed } from "../../core/instant.ts";
+import { formatElapsed, tryIso } from "../../core/instant.ts";
 import { countBy, number, oneStatement, type Row, text } from "../database-rows.ts";
 import { databaseFor, type DatabaseParts, nameOf } from "../databases.ts";
 import { instanceArgument } from "../instances.ts";
@@ -226,7 +226,7 @@ async function deadlock(
       severity: number(when?.["ago_s"]) > DEADLOCK_NOW_S ? "info" : "warning",
       evidence: `${ago(when?.["ago_s"])}: ${statementsIn(words).join("; ")}`,
       fix: "Let transactions take their rows in the same order, keep them short, and try again when one is rolled back.",
-      since: `${new Date(number(when?.["at"]) * 1_000).toISOString().slice(0, 19)}Z`,
+      since: tryIso(number(when?.["at"]) * 1_000) ?? null,
     },
   ];
 }

@@ -1,5 +1,5 @@
 import type { Finding, Gap } from "../../core/finding.ts";
-import { formatElapsed } from "../../core/instant.ts";
+import { formatElapsed, tryIso } from "../../core/instant.ts";
 import { messageOf } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
 import { blockedBy, number, oneStatement, rootsOf, type Row, text } from "../database-rows.ts";
@@ -154,7 +154,7 @@ export function doing(row: Row): string {
 function sinceOf({ began }: Row): string | null {
   return began === null || began === undefined || number(began) === 0
     ? null
-    : `${new Date(number(began) * 1_000).toISOString().slice(0, 19)}Z`;
+    : (tryIso(number(began) * 1_000) ?? null);
 }
 
 /** A last statement that the server keeps of a session that is idle, or that it runs now. */

@@ -1,3 +1,4 @@
+import { isoUtc } from "../../core/instant.ts";
 import { formatBytes } from "../../core/text.ts";
 import type { Series } from "./api.ts";
 
@@ -9,7 +10,7 @@ const POWERS = ["", "k", "M", "G", "T"];
 export function formatValue(value: number, metric = ""): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
   if (/_(?:timestamp|time)(?:_seconds)?$/.test(metric) && value > 1e9 && value < 4e9)
-    return `${new Date(value * 1_000).toISOString().slice(0, 19)}Z`;
+    return `${isoUtc(value * 1_000, "second")}Z`;
   if (metric.endsWith("_bytes") && value >= 1_024) return formatBytes(value);
   const size = Math.abs(value);
   if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(2);

@@ -1,4 +1,4 @@
-import { formatElapsed } from "../../core/instant.ts";
+import { formatElapsed, isoUtc } from "../../core/instant.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { formatMoment } from "../moment.ts";
 import type { Series } from "./api.ts";
@@ -101,7 +101,7 @@ function didText(
 
 /** `over 1 h, 2026-11-23 00:30:05 to 2026-11-23 01:30:05 UTC` */
 export function spanText(start: number, end: number): string {
-  const stamp = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace("T", " ");
+  const stamp = (ms: number) => isoUtc(ms, "second").replace("T", " ");
   const [from, to] = [stamp(start), stamp(end)];
   const until = from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to;
   return `over ${formatElapsed(end - start)}, ${from} to ${until} UTC`;

@@ -1,5 +1,6 @@
 import type { Finding } from "../../core/finding.ts";
 import { formatElapsed } from "../../core/instant.ts";
+import { formatMoment } from "../moment.ts";
 import { counted, formatBytes } from "../../core/text.ts";
 import type { Reply } from "./resp.ts";
 
@@ -129,7 +130,7 @@ function persistence(info: Info): About[] {
           ? "its last snapshot failed, and it refuses writes (MISCONF)"
           : "its last snapshot failed",
       severity: misconf > 0 ? "error" : "warning",
-      evidence: `${number(info, "rdb_changes_since_last_save")} changes are not saved${since === 0 ? "" : `; last saved at ${new Date(since * 1_000).toISOString().slice(0, 19)}Z`}.`,
+      evidence: `${number(info, "rdb_changes_since_last_save")} changes are not saved${since === 0 ? "" : `; last saved ${formatMoment(since * 1_000)}`}.`,
       fix: "Look at the disk's room and rights, and at its log.",
     });
   if (info.get("aof_last_write_status") === "err")

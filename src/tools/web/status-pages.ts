@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { messageOf } from "../../core/errors.ts";
 import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
+import { tryIso } from "../../core/instant.ts";
 import { oneLine } from "../../core/text.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import type { Endpoint } from "../http.ts";
@@ -131,6 +132,5 @@ function findingsOf({ page, components, incidents }: Summary, encoder: Encoder):
 }
 
 function isoOf(time: string | null | undefined): string | null {
-  const ms = Date.parse(time ?? "");
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+  return tryIso(Date.parse(time ?? "")) ?? null;
 }

@@ -141,15 +141,39 @@ test("silences are told with what each hides, those that end first first", async
   const other = { id: ID.replace("4f", "5a"), endsAt: later, matchers, comment: "deploy" };
   const past = { id: ID.replace("4f", "6b"), endsAt: new Date(Date.now() - HOUR_MS).toISOString() };
   fake.silences = [silence(other), silence(), silence(past)];
-  const { text } = await ask("silences");
-  expect(text.replaceAll(/\d{4}-\S+ \S+ UTC/g, "T")).toBe(
+  const { text, findings } = await ask("silences");
+  expect(findings).toEqual([
+    {
+      object: { kind: "Silence", namespace: "", name: other.id },
+      cause: "it hides 2 critical alerts that fire now",
+      severity: "warning",
+      evidence: expect.stringMatching(
+        /^\{alertname=~"High\.\*"\} until .* UTC \(.*\) by ana \("deploy"\): HighLatency ×2 /,
+      ),
+      fix: `alertmanager_expire_silence id=${other.id}, if nobody needs it any more`,
+      since: expect.stringMatching(/^\d{4}-.*Z$/),
+    },
+  ]);
+  expect(text.replaceAll(/\d{4}-\S+ \S+ UTC/g, "T").replaceAll(/\(in [^)]+/g, "(in E")).toBe(
     [
       "2 active, 0 to come, 1 ended within a day.",
-      `- ${ID} {alertname="DiskFull"} until T (in 1 h) by ana: new disk comes; hides 1 now`,
-      `- ${other.id} {alertname=~"High.*"} until T (in 9 h) by ana: deploy; hides 2 now`,
+      `- ${ID} {alertname="DiskFull"} until T (in E) by ana: new disk comes; hides 1 now`,
+      `- ${other.id} {alertname=~"High.*"} until T (in E) by ana: deploy; hides 2 now`,
       '- ended T (1 h ago): {alertname="DiskFull"}',
+      "End one by alertmanager_expire_silence id=<its id>.",
     ].join("\n"),
   );
+});
+
+test("a silence whose times are none is told all the same, and what it hides with the alerts", async () => {
+  const matchers = [{ name: "alertname", value: "High.*", isRegex: true, isEqual: true }];
+  fake.silences = [silence({ startsAt: "x", endsAt: "+275760-09-13T00:00:00Z", matchers })];
+  expect((await ask("silences")).text).toContain("until an unknown time by ana");
+  const { findings } = await ask("alerts");
+  expect(findings?.map(({ object, since }) => [object.kind, since])).toEqual([
+    ["Alert", "2026-11-23T01:00:00.000Z"],
+    ["Silence", null],
+  ]);
 });
 
 describe("creating a silence", () => {
