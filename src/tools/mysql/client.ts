@@ -1,9 +1,10 @@
 import type { Duplex } from "node:stream";
 import type { Connection, ConnectionOptions, FieldPacket } from "mysql2";
-import { BotError, codeOf, type ErrorCode, messageOf } from "../../core/errors.ts";
+import { BotError, type ErrorCode } from "../../core/errors.ts";
 import { secure } from "../../net/tls.ts";
 import { type Row, withoutSecrets } from "../database-rows.ts";
 import { type Database, guarded } from "../databases.ts";
+import { ended, type SqlSystem } from "../sql-tools.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** A server says which of the two it is; what they tell, and how, differs. */
@@ -127,6 +128,7 @@ async function connected(
     new Promise<void>((resolve, reject) => {
       connection.connect((error) => (error === null ? resolve() : reject(error)));
     }),
+    told,
   );
   return connection;
 }
@@ -200,6 +202,7 @@ async function ask(
         else resolve({ columns: fields.map(({ name }) => name), rows: rows.map(valuesOf) });
       });
     }),
+    told,
   );
 }
 
@@ -208,30 +211,13 @@ function valuesOf(row: unknown): (string | null)[] {
   return Array.isArray(row) ? row.map((value) => (typeof value === "string" ? value : null)) : [];
 }
 
-/** The server's number of an error, such as `1040`, where it has one. */
-export function errorNumberOf(error: unknown): number | undefined {
-  const cause = error instanceof BotError ? error.cause : error;
-  return cause instanceof Error && "errno" in cause && typeof cause.errno === "number"
-    ? cause.errno
-    : undefined;
-}
-
 /** What the server says, with its number. */
-async function ended<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof BotError) throw error;
-    const number = errorNumberOf(error);
-    const isOfServer = number !== undefined && number > 0;
-    const text = isOfServer ? `${messageOf(error)} (error ${number})` : messageOf(error);
-    const code = isOfServer
-      ? errorCode(number)
-      : codeOf(error) === "AUTH_SWITCH_PLUGIN_ERROR"
-        ? "NOT_AVAILABLE"
-        : "CONNECTION_FAILED";
-    throw new BotError(code, text, { cause: error });
-  }
+function told(code: string | undefined): { code: ErrorCode; said?: string } {
+  if (code === "AUTH_SWITCH_PLUGIN_ERROR") return { code: "NOT_AVAILABLE" };
+  const number = Number(code);
+  return Number.isInteger(number)
+    ? { code: errorCode(number), said: `error ${number}` }
+    : { code: "CONNECTION_FAILED" };
 }
 
 /** By MySQL's and MariaDB's lists of error numbers. */
@@ -245,3 +231,21 @@ function errorCode(number: number): ErrorCode {
     ? "CONNECTION_FAILED"
     : "INPUT_INVALID";
 }
+
+export const MYSQL: SqlSystem<Session> = {
+  name: "mysql",
+  product: "a MySQL or MariaDB",
+  kind: "MySQL",
+  inSession,
+  refusals: {
+    1040: "Close idle sessions, or raise max_connections.",
+    1203: "The bot's user has too many sessions: max_user_connections.",
+    1129: "mysqladmin flush-hosts: too many of this machine's connections broke off.",
+    1053: "It shuts down: wait, and read its log.",
+    ECONNREFUSED: "Nothing listens there: is the server running?",
+  },
+  full: {
+    code: "1040",
+    help: "Set MYSQL_ADMIN_URL (or admin, in the yaml) to a user that has CONNECTION ADMIN: the server keeps one connection for it.",
+  },
+};

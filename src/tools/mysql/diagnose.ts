@@ -1,12 +1,10 @@
-import * as z from "zod";
 import { messageOf } from "../../core/errors.ts";
 import type { Finding, Gap } from "../../core/finding.ts";
 import { formatElapsed, tryIso } from "../../core/instant.ts";
 import { countBy, number, oneStatement, type Row, text } from "../database-rows.ts";
-import { databaseFor, type DatabaseParts, nameOf } from "../databases.ts";
-import { instanceArgument } from "../instances.ts";
-import { defineTool } from "../tool.ts";
-import { errorNumberOf, inSession, type Session } from "./client.ts";
+import type { DatabaseParts } from "../databases.ts";
+import { defineDiagnose } from "../sql-tools.ts";
+import { MYSQL, type Session } from "./client.ts";
 import { seeReplication } from "./replication.ts";
 import {
   blocking,
@@ -53,47 +51,17 @@ const FEW_FREE = 0.1;
 const DEADLOCK_S = 3_600;
 const DEADLOCK_NOW_S = 600;
 
-export function createDiagnose(parts: DatabaseParts) {
-  return defineTool({
-    name: "mysql_diagnose",
-    summary: "finds what is wrong in MySQL or MariaDB: locks, sessions, connections, replication",
-    description:
-      "Finds what is wrong with a MySQL or MariaDB server now: who blocks whom (rows and table definitions), idle and long transactions, used up connections, stopped or late replication, read-only servers, deadlocks, full disks where the server tells. Use it first when a database is slow or refuses work.",
-    input: z.strictObject({ ...instanceArgument(parts.endpoints) }),
-    diagnoses: true,
-    effect: "read",
-    endpoints: parts.endpoints,
-    timeoutMs: 30_000,
-    async run(input, ctx) {
-      const target = databaseFor(parts, input);
-      const name = nameOf(parts, target);
-      try {
-        return await inSession(ctx, target, (session) => look(session, name));
-      } catch (error) {
-        const refused = refusalOf(error, name);
-        if (refused === undefined) throw error;
-        return { text: "", findings: [refused], failed: true };
-      }
+export function createDiagnose(readers: DatabaseParts, admins: DatabaseParts) {
+  return defineDiagnose(
+    MYSQL,
+    { readers, admins },
+    {
+      summary: "finds what is wrong in MySQL or MariaDB: locks, sessions, connections, replication",
+      description:
+        "Finds what is wrong with a MySQL or MariaDB server now: who blocks whom (rows and table definitions), idle and long transactions, used up connections, stopped or late replication, read-only servers, deadlocks, full disks where the server tells. Use it first when a database is slow or refuses work.",
+      look,
     },
-  });
-}
-
-/** A server that takes no session says why: that is what was asked for. */
-function refusalOf(error: unknown, name: string): Finding | undefined {
-  const words: Readonly<Record<number, string>> = {
-    1040: "Close idle sessions, or raise max_connections.",
-    1203: "The bot's user has too many sessions: max_user_connections.",
-    1129: "mysqladmin flush-hosts: too many of this machine's connections broke off.",
-    1053: "It shuts down: wait, and read its log.",
-  };
-  const cause = messageOf(error);
-  const fix = cause.startsWith("connection refused")
-    ? "Nothing listens there: is the server running?"
-    : words[errorNumberOf(error) ?? 0];
-  if (fix === undefined) return undefined;
-  const evidence = "It refused our session.";
-  const object = { kind: "MySQL", namespace: "", name };
-  return { object, cause, severity: "error", evidence, fix, since: null };
+  );
 }
 
 async function look(session: Session, name: string) {

@@ -18,7 +18,8 @@ const MYSQL: DatabaseSystem = {
   defaults: { user: "root", database: "" },
   about: {
     url: "A MySQL or MariaDB to look at, `mysql://user:password@host:3306/database`. Its user needs `PROCESS`.",
-    admin: "The same server with a user that has `CONNECTION ADMIN`: only ending sessions uses it.",
+    admin:
+      "The same server with a user that has `CONNECTION ADMIN`: for ending sessions, and for looking when no other user gets a connection.",
   },
 };
 

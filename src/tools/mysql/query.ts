@@ -1,10 +1,8 @@
-import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { ANSWER_ROWS, tableText, text } from "../database-rows.ts";
-import { databaseFor, type DatabaseParts } from "../databases.ts";
-import { instanceArgument } from "../instances.ts";
-import { defineTool } from "../tool.ts";
-import { errorNumberOf, inSession, type Session } from "./client.ts";
+import type { DatabaseParts } from "../databases.ts";
+import { defineQuery, serverCode } from "../sql-tools.ts";
+import { MYSQL, type Session } from "./client.ts";
 
 /**
  * Rights with which a statement can only read. With any other it could do more whatever its transaction: write files, change
@@ -26,38 +24,21 @@ const READING = new Set([
 const SECRETS = ["mysql.user", "mysql.global_priv"];
 
 /** Where the right to show a view is missing, the server has read the statement and knows it as one that may be explained. */
-const ER_VIEW_NO_EXPLAIN = 1345;
+const ER_VIEW_NO_EXPLAIN = "1345";
 
 export function createQuery(parts: DatabaseParts) {
-  return defineTool({
-    name: "mysql_query",
-    summary: "reads from MySQL or MariaDB with SQL; the server refuses writes",
-    description:
-      "Reads from a MySQL or MariaDB database with one SELECT, in a transaction that the server keeps read-only, at most 10 s; shows up to 50 rows. `explain`: the plan of the statement instead, without running it.",
-    input: z.strictObject({
-      sql: z
-        .string()
-        .min(1)
-        .max(20_000)
-        .describe("One statement, such as `SELECT state, count(*) FROM shop.orders GROUP BY 1`"),
-      explain: z.boolean().default(false).describe("Show its plan; it is not run"),
-      ...instanceArgument(parts.endpoints),
-    }),
-    effect: "read",
-    endpoints: parts.endpoints,
-    timeoutMs: 30_000,
-    async run({ sql, explain, ...input }, ctx) {
-      return inSession(ctx, databaseFor(parts, input), async (session) => {
-        refuseLocks(sql);
-        await refusePower(session, sql);
-        // Only what reads or changes rows has a plan, and changes are refused by the transaction: KILL, SET, CALL and others end here.
-        const plan = await planOf(session, sql, explain);
-        if (plan !== undefined && explain)
-          return { text: await tableText(plan.columns, plan.rows, ctx.encoder) };
-        await session.rows(`SET SESSION sql_select_limit = ${ANSWER_ROWS}`);
-        const { columns, rows } = await session.table(sql);
-        return { text: await tableText(columns, rows, ctx.encoder) };
-      });
+  return defineQuery(MYSQL, parts, {
+    title: "MySQL or MariaDB",
+    example: "SELECT state, count(*) FROM shop.orders GROUP BY 1",
+    async answer(session, { sql, explain }, { encoder }) {
+      refuseLocks(sql);
+      await refusePower(session, sql);
+      // Only what reads or changes rows has a plan, and changes are refused by the transaction: KILL, SET, CALL and others end here.
+      const plan = await planOf(session, sql, explain);
+      if (plan !== undefined && explain) return tableText(plan.columns, plan.rows, encoder);
+      await session.rows(`SET SESSION sql_select_limit = ${ANSWER_ROWS}`);
+      const { columns, rows } = await session.table(sql);
+      return tableText(columns, rows, encoder);
     },
   });
 }
@@ -84,7 +65,7 @@ async function planOf(
   try {
     return await table(`EXPLAIN ${sql}`);
   } catch (error) {
-    if (!isWanted && errorNumberOf(error) === ER_VIEW_NO_EXPLAIN) return undefined;
+    if (!isWanted && serverCode(error) === ER_VIEW_NO_EXPLAIN) return undefined;
     throw error;
   }
 }
@@ -138,7 +119,7 @@ async function isReadable(rows: Session["rows"], name: string): Promise<boolean>
     return true;
   } catch (error) {
     // ER_TABLEACCESS_DENIED_ERROR, ER_DBACCESS_DENIED_ERROR, ER_NO_SUCH_TABLE
-    if ([1142, 1044, 1146].includes(errorNumberOf(error) ?? 0)) return false;
+    if (["1142", "1044", "1146"].includes(serverCode(error) ?? "")) return false;
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
-import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
+import { BotError, type ErrorCode } from "../../core/errors.ts";
 import { secure } from "../../net/tls.ts";
 import { type Row, withoutSecrets } from "../database-rows.ts";
 import { type Database, guarded } from "../databases.ts";
+import { ended, type SqlSystem } from "../sql-tools.ts";
 import type { ToolContext } from "../tool.ts";
 
 export interface Session {
@@ -43,16 +44,16 @@ export async function inSession<T>(
     const client: Client = new PgClient(configOf(target, guarded(channel, "PostgreSQL")));
     // A server that goes away while nothing is asked would end the process.
     client.on("error", () => {});
-    await ended(client.connect());
+    await ended(client.connect(), told);
     const rows: Session["rows"] = async (text, values = []) => {
       const asked = { text, values: [...values], queryMode: "extended" as const };
-      const { rows: found } = await ended(client.query<Record<string, unknown>>(asked));
+      const { rows: found } = await ended(client.query<Record<string, unknown>>(asked), told);
       return withoutSecrets(found, ctx.encoder);
     };
     const table: Session["table"] = async (text) => {
       const types = { getTypeParser: () => String };
       const asked = { text, rowMode: "array" as const, types, queryMode: "extended" as const };
-      const found = await ended(client.query<(string | null)[]>(asked));
+      const found = await ended(client.query<(string | null)[]>(asked), told);
       return { columns: found.fields.map(({ name }) => name), rows: found.rows };
     };
     await rows("BEGIN TRANSACTION READ ONLY");
@@ -102,25 +103,11 @@ function configOf({ user, password, database }: Database, socket: Duplex): Clien
   };
 }
 
-/** The server's code of an error, such as `53300`, where it has one. */
-export function codeOf(error: unknown): string | undefined {
-  const cause = error instanceof BotError ? error.cause : error;
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string"
-    ? cause.code
-    : undefined;
-}
-
 /** What the server says, with its code. */
-async function ended<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof BotError) throw error;
-    const code = codeOf(error);
-    const isSql = code !== undefined && /^[0-9A-Z]{5}$/.test(code);
-    const text = isSql ? `${messageOf(error)} (SQLSTATE ${code})` : messageOf(error);
-    throw new BotError(isSql ? errorCode(code) : "CONNECTION_FAILED", text, { cause: error });
-  }
+function told(code: string | undefined): { code: ErrorCode; said?: string } {
+  if (code === undefined || !/^(?=.*\d)[0-9A-Z]{5}$/.test(code))
+    return { code: "CONNECTION_FAILED" };
+  return { code: errorCode(code), said: `SQLSTATE ${code}` };
 }
 
 /** PostgreSQL's classes of errors (its documentation, appendix A). */
@@ -129,3 +116,19 @@ function errorCode(state: string): ErrorCode {
   if (state === "42501" || state.startsWith("28")) return "NOT_AVAILABLE";
   return /^(?:08|53|57)/.test(state) ? "CONNECTION_FAILED" : "INPUT_INVALID";
 }
+
+export const POSTGRES: SqlSystem<Session> = {
+  name: "postgres",
+  product: "a PostgreSQL",
+  kind: "PostgreSQL",
+  inSession,
+  refusals: {
+    "53300": "Close idle sessions, or raise max_connections.",
+    "57P03": "It starts up or recovers: wait, and read its log.",
+    ECONNREFUSED: "Nothing listens there: is the server running?",
+  },
+  full: {
+    code: "53300",
+    help: "Set POSTGRES_ADMIN_URL (or admin, in the yaml) to a superuser, or set reserved_connections and GRANT pg_use_reserved_connections to the bot's role (PostgreSQL 16 and newer).",
+  },
+};

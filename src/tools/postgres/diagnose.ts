@@ -1,5 +1,3 @@
-import * as z from "zod";
-import { messageOf } from "../../core/errors.ts";
 import type { Finding, Gap } from "../../core/finding.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { counted, formatBytes } from "../../core/text.ts";
@@ -12,10 +10,9 @@ import {
   type Row,
   text,
 } from "../database-rows.ts";
-import { databaseFor, type DatabaseParts, nameOf } from "../databases.ts";
-import { instanceArgument } from "../instances.ts";
-import { defineTool } from "../tool.ts";
-import { codeOf, inSession, type Session } from "./client.ts";
+import type { DatabaseParts } from "../databases.ts";
+import { defineDiagnose } from "../sql-tools.ts";
+import { POSTGRES, type Session } from "./client.ts";
 
 /** Sessions with what they wait for. `blockers`: the sessions that hold what this one waits for. */
 const SESSIONS = `
@@ -58,50 +55,17 @@ const LAG_WARNING_S = 30;
 const AGE_WARNING = 1.5;
 const MAX_ROWS = 10;
 
-export function createDiagnose(parts: DatabaseParts) {
-  return defineTool({
-    name: "postgres_diagnose",
-    summary: "finds what is wrong in PostgreSQL: locks, sessions, connections, replication",
-    description:
-      "Finds what is wrong with a PostgreSQL server now: who blocks whom, idle and long transactions, used up connections, replication slots and lag, transaction ids that run out. Use it first when a database is slow or refuses work.",
-    input: z.strictObject({ ...instanceArgument(parts.endpoints) }),
-    diagnoses: true,
-    effect: "read",
-    endpoints: parts.endpoints,
-    timeoutMs: 30_000,
-    async run(input, ctx) {
-      const target = databaseFor(parts, input);
-      const name = nameOf(parts, target);
-      try {
-        return await inSession(ctx, target, (session) => look(session, name));
-      } catch (error) {
-        const refused = refusalOf(error, name);
-        if (refused === undefined) throw error;
-        return { text: "", findings: [refused], failed: true };
-      }
+export function createDiagnose(readers: DatabaseParts, admins: DatabaseParts) {
+  return defineDiagnose(
+    POSTGRES,
+    { readers, admins },
+    {
+      summary: "finds what is wrong in PostgreSQL: locks, sessions, connections, replication",
+      description:
+        "Finds what is wrong with a PostgreSQL server now: who blocks whom, idle and long transactions, used up connections, replication slots and lag, transaction ids that run out. Use it first when a database is slow or refuses work.",
+      look,
     },
-  });
-}
-
-/** A server that takes no session says why: that is what was asked for. */
-function refusalOf(error: unknown, name: string): Finding | undefined {
-  const code = codeOf(error);
-  const words: Readonly<Record<string, string>> = {
-    "53300": "Close idle sessions, or raise max_connections.",
-    "57P03": "It starts up or recovers: wait, and read its log.",
-    ECONNREFUSED: "Nothing listens there: is the server running?",
-  };
-  const fix = words[code ?? ""];
-  if (fix === undefined) return undefined;
-  const object = { kind: "PostgreSQL", namespace: "", name };
-  return {
-    object,
-    cause: messageOf(error),
-    severity: "error",
-    evidence: "It refused our session.",
-    fix,
-    since: null,
-  };
+  );
 }
 
 async function look(session: Session, name: string) {

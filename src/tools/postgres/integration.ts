@@ -21,7 +21,7 @@ const POSTGRES: DatabaseSystem = {
   about: {
     url: "A PostgreSQL to look at, `postgres://user:password@host:5432/database`. Its role needs `pg_monitor`.",
     admin:
-      "The same server with a role that has `pg_signal_backend`: only ending sessions uses it.",
+      "The same server with a role that has `pg_signal_backend`: for ending sessions, and for looking when no other role gets a connection.",
   },
 };
 

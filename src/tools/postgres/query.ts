@@ -1,10 +1,8 @@
-import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { ANSWER_ROWS, tableText, text } from "../database-rows.ts";
-import { databaseFor, type DatabaseParts } from "../databases.ts";
-import { instanceArgument } from "../instances.ts";
-import { defineTool } from "../tool.ts";
-import { APPLICATION, inSession, type Session } from "./client.ts";
+import type { DatabaseParts } from "../databases.ts";
+import { defineQuery } from "../sql-tools.ts";
+import { APPLICATION, POSTGRES, type Session } from "./client.ts";
 
 /**
  * Rights with which a statement could do more than read, whatever its transaction: run programs, use the server's files or other
@@ -21,35 +19,19 @@ SELECT EXISTS (SELECT FROM pg_roles WHERE pg_has_role(session_user, oid, 'member
     AS shared`;
 
 export function createQuery(parts: DatabaseParts) {
-  return defineTool({
-    name: "postgres_query",
-    summary: "reads from PostgreSQL with SQL; the server refuses writes",
-    description:
-      "Reads from a PostgreSQL database with one SELECT, in a transaction that the server keeps read-only, at most 10 s; shows up to 50 rows. `explain`: the plan of the statement instead, without running it.",
-    input: z.strictObject({
-      sql: z
-        .string()
-        .min(1)
-        .max(20_000)
-        .describe("One statement, such as `SELECT state, count(*) FROM orders GROUP BY 1`"),
-      explain: z.boolean().default(false).describe("Show its plan; it is not run"),
-      ...instanceArgument(parts.endpoints),
-    }),
-    effect: "read",
-    endpoints: parts.endpoints,
-    timeoutMs: 30_000,
-    async run({ sql, explain, ...input }, ctx) {
-      return inSession(ctx, databaseFor(parts, input), async (session) => {
-        await refusePower(session);
-        if (explain) {
-          const plan = await session.rows(`EXPLAIN (VERBOSE, COSTS) ${sql}`);
-          return { text: plan.map((row) => text(Object.values(row)[0])).join("\n") };
-        }
-        // A cursor takes nothing but a query, and what is not fetched does not come.
-        await session.rows(`DECLARE answer NO SCROLL CURSOR FOR ${sql}`);
-        const { columns, rows } = await session.table(`FETCH ${ANSWER_ROWS} FROM answer`);
-        return { text: await tableText(columns, rows, ctx.encoder) };
-      });
+  return defineQuery(POSTGRES, parts, {
+    title: "PostgreSQL",
+    example: "SELECT state, count(*) FROM orders GROUP BY 1",
+    async answer(session, { sql, explain }, { encoder }) {
+      await refusePower(session);
+      if (explain) {
+        const plan = await session.rows(`EXPLAIN (VERBOSE, COSTS) ${sql}`);
+        return plan.map((row) => text(Object.values(row)[0])).join("\n");
+      }
+      // A cursor takes nothing but a query, and what is not fetched does not come.
+      await session.rows(`DECLARE answer NO SCROLL CURSOR FOR ${sql}`);
+      const { columns, rows } = await session.table(`FETCH ${ANSWER_ROWS} FROM answer`);
+      return tableText(columns, rows, encoder);
     },
   });
 }

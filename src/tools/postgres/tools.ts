@@ -9,7 +9,7 @@ import { createTables } from "./tables.ts";
 /** Every tool of PostgreSQL. Sessions are ended on `admins` alone. */
 export function createTools(readers: DatabaseParts, admins: DatabaseParts): readonly Tool[] {
   return [
-    createDiagnose(readers),
+    createDiagnose(readers, admins),
     createStatements(readers),
     createTables(readers),
     createQuery(readers),

@@ -20,9 +20,14 @@ export async function listening(server: net.Server): Promise<number> {
   return address.port;
 }
 
-export async function toolsFor(port: number, query = ""): Promise<readonly Tool[]> {
-  const url = `mysql://watch:s3cret-of-the-bot@127.0.0.1:${port}/shop${query}`;
-  const settings = { url, admin: url, named: {} };
+export async function toolsFor(
+  port: number,
+  query = "",
+  adminPort = port,
+): Promise<readonly Tool[]> {
+  const urlOf = (at: number) => `mysql://watch:s3cret-of-the-bot@127.0.0.1:${at}/shop${query}`;
+  const admin = adminPort === 0 ? undefined : urlOf(adminPort);
+  const settings = { url: urlOf(port), admin, named: {} };
   return integration.tools(settings, NOTHING_LENT);
 }
 
@@ -96,7 +101,8 @@ export async function serve(answers: Readonly<Record<string, Answer>> = {}) {
     // The library calls SET so.
     connection.on("stmt_prepare", reply);
   });
-  return { tools: await toolsFor(await listening(server)), heard };
+  const port = await listening(server);
+  return { tools: await toolsFor(port), heard, port };
 }
 
 function column(name: string) {

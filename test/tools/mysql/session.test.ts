@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { loadConfig } from "../../../src/config/config.ts";
 import { run } from "../calling.ts";
 import { identity } from "../network/servers.ts";
-import { listening, toolsFor } from "./server.ts";
+import { listening, serve, toolsFor } from "./server.ts";
 
 /** A packet of the protocol: its length, its number, its bytes. */
 function packet(at: number, ...parts: (Buffer | number[] | string)[]): Buffer {
@@ -57,6 +57,36 @@ async function ask(answers: readonly Buffer[], query = "") {
   );
   return { error, heard: Buffer.concat(heard).toString("latin1") };
 }
+
+describe("a server with no connection left", () => {
+  const FULL = packet(0, [0xff, 0x10, 0x04], "#08004Too many connections");
+
+  async function fullServer(): Promise<number> {
+    return listening(net.createServer((socket) => void socket.on("error", () => {}).end(FULL)));
+  }
+
+  test("is looked at by the user that ends sessions, for whom it keeps one", async () => {
+    const { port } = await serve();
+    const tools = await toolsFor(await fullServer(), "", port);
+    const { text, findings, failed } = await run(tools, "mysql_diagnose", {});
+    expect(findings?.map(({ cause }) => cause)).toEqual([
+      expect.stringContaining("Too many connections"),
+    ]);
+    expect([text, failed]).toEqual([expect.stringContaining("2 of 151 connections"), undefined]);
+  });
+
+  test.each([0, "full"])("without such a user (%s) says who would see more", async (admin) => {
+    const port = await fullServer();
+    const tools = await toolsFor(port, "", admin === "full" ? port : 0);
+    expect(await run(tools, "mysql_diagnose", {})).toMatchObject({
+      failed: true,
+      findings: [{ fix: "Close idle sessions, or raise max_connections." }],
+      gaps: [
+        { what: "who holds the connections", help: expect.stringContaining("MYSQL_ADMIN_URL") },
+      ],
+    });
+  });
+});
 
 describe("a server that lies", () => {
   const said = vi.spyOn(console, "error").mockImplementation(() => {});

@@ -40,6 +40,16 @@ describe("on MySQL 8", () => {
     ]);
   });
 
+  test("a transaction that began at no possible time is told, without one", async () => {
+    const { tools } = await serve({
+      "information_schema.PROCESSLIST": [
+        session(10, { s: "240", began: "9e99", locked: "3", modified: "1", transaction_s: "240" }),
+      ],
+    });
+    const { findings } = await run(tools, "mysql_diagnose", {});
+    expect(findings?.map(({ since }) => since)).toEqual([null]);
+  });
+
   test("the session at the root of all waits comes first, with what it did last", async () => {
     const { tools } = await serve({
       "information_schema.PROCESSLIST": [

@@ -4,6 +4,9 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../../src/config/config.ts";
 import { inSession } from "../../../src/tools/postgres/client.ts";
 import { oneStatement, text } from "../../../src/tools/database-rows.ts";
+import { postgres } from "../../../src/tools/postgres/integration.ts";
+import { NOTHING_LENT } from "../../../src/tools/registry.ts";
+import { run } from "../calling.ts";
 import { idleContext } from "../../fakes/tool-context.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -87,6 +90,26 @@ describe("a server that lies", () => {
       message: "The server does not speak TLS, and sslmode asks for it.",
     });
     expect(heard).toHaveLength(1);
+  });
+});
+
+test("a server with no connection left says which setting would show who holds them", async () => {
+  const fields = ["SFATAL", "VFATAL", "C53300", "Msorry, too many clients already", ""].join("\0");
+  const full = message("E", ...Buffer.from(`${fields}\0`));
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).once("data", () => socket.end(full));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("it has no port");
+  const url = `postgres://u@127.0.0.1:${address.port}/shop`;
+  const tools = await postgres.tools({ url, admin: undefined, named: {} }, NOTHING_LENT);
+  expect(await run(tools, "postgres_diagnose", {})).toMatchObject({
+    failed: true,
+    findings: [{ cause: "sorry, too many clients already (SQLSTATE 53300)" }],
+    gaps: [{ help: expect.stringMatching(/POSTGRES_ADMIN_URL.*pg_use_reserved_connections/) }],
   });
 });
 
