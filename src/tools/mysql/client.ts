@@ -85,8 +85,13 @@ function serverOf(version: string, comment: string): Server {
 }
 
 /** What is used of the client beside what it declares. */
+interface Packet {
+  sequenceId: number;
+  readLengthCodedNumberExt(tag: number, ...how: unknown[]): unknown;
+}
+
 interface Internals {
-  handlePacket(packet?: { sequenceId: number }): void;
+  handlePacket(packet?: Packet): void;
   startTLS(onSecure: (error?: unknown) => void): void;
   packetParser: { execute(chunk: Buffer): void };
   stream: Duplex;
@@ -111,6 +116,7 @@ async function connected(
     // The client only writes to the terminal about packets out of order, and takes what was slipped in before TLS began.
     if (packet !== undefined && (!isPlain || packet.sequenceId !== inner.sequenceId))
       throw new TypeError("a packet out of order");
+    if (packet !== undefined) refuseNoLength(packet);
     handle(packet);
   };
   inner.startTLS = (onSecure) => {
@@ -131,6 +137,16 @@ async function connected(
     told,
   );
   return connection;
+}
+
+/** The client would print a trace about the bytes that begin no length. It uses one object for all packets. */
+function refuseNoLength(packet: Packet): void {
+  if (Object.hasOwn(packet, "readLengthCodedNumberExt")) return;
+  const read = packet.readLengthCodedNumberExt.bind(packet);
+  packet.readLengthCodedNumberExt = (tag, ...how) => {
+    if (!(tag >= 0xfb && tag <= 0xfe)) throw new TypeError("a length that is none");
+    return read(tag, ...how);
+  };
 }
 
 /** @throws BotError CONNECTION_FAILED, before a name or password was sent */

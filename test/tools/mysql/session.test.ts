@@ -90,10 +90,19 @@ describe("a server with no connection left", () => {
 
 describe("a server that lies", () => {
   const said = vi.spyOn(console, "error").mockImplementation(() => {});
+  const traced = vi.spyOn(console, "trace").mockImplementation(() => {});
 
   test.each([
     ["packets out of order", [hello("mysql_native_password"), OK(9)]],
     ["a greeting that ends too early", [packet(0, [10, 65])]],
+    [
+      "a length that is none",
+      [
+        hello("mysql_native_password"),
+        OK(2),
+        Buffer.concat([packet(1, [1]), packet(2, [0, 0xff])]),
+      ],
+    ],
     [
       "something after it was done",
       [hello("mysql_native_password"), Buffer.concat([OK(2), OK(3)])],
@@ -102,6 +111,7 @@ describe("a server that lies", () => {
     const { error } = await ask(answers);
     expect(error).toMatchObject({ code: "CONNECTION_FAILED" });
     expect(said).not.toHaveBeenCalled();
+    expect(traced).not.toHaveBeenCalled();
   });
 
   test("is left when it has sent more than anybody asked for", async () => {
