@@ -37,6 +37,8 @@ describe.runIf(containers.missing?.() === undefined)("a real podman", () => {
     await expect.poll(() => ask(words)).toMatch(says);
     expect(await ask("run docker_logs container=cart")).toContain("FATAL: DATABASE_URL is not set");
     expect(await ask("run docker_events since=10m")).toMatch(/container cart (?:die|died)/);
+    const changed = await ask("run what_changed since=10m");
+    expect(changed).toMatch(/docker: container cart (?:created|made again|started)/);
     await fault?.mend(lab);
     expect(await ask(words)).not.toMatch(says);
   });

@@ -1,11 +1,11 @@
 import { formatElapsed } from "../../core/instant.ts";
 import { oneLine } from "../../core/text.ts";
-import { recordsOf, textOf } from "../decode.ts";
-import { nameOf, partOf, type Raw } from "./engine.ts";
+import { type Item, recordsOf, textOf } from "../decode.ts";
+import { nameOf, partOf } from "./engine.ts";
 
 /** A container, as an inspection of it says. */
 export interface Container {
-  raw: Raw;
+  raw: Item;
   id: string;
   name: string;
   image: string;
@@ -24,7 +24,7 @@ export interface Container {
   finishedAt: string;
 }
 
-export function containerOf(raw: Raw): Container {
+export function containerOf(raw: Item): Container {
   const state = partOf(raw, "State");
   return {
     raw,

@@ -1,7 +1,7 @@
 import { BotError, messageOf } from "../../core/errors.ts";
 import { noSuch } from "../../core/suggest.ts";
 import { oneLine } from "../../core/text.ts";
-import { isRecord, recordsOf, textOf, tryParse } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf, tryParse } from "../decode.ts";
 import type { Endpoint, HttpResponse } from "../http.ts";
 import { instanceOf } from "../instances.ts";
 import { clip } from "../labels.ts";
@@ -12,7 +12,6 @@ import type { ToolContext } from "../tool.ts";
 /** What is asked of the Docker Engine API, and how its answers are read. */
 
 export type Endpoints = Readonly<Record<string, Endpoint>>;
-export type Raw = Record<string, unknown>;
 
 /** The newest form of the API that these tools were written for; an engine speaks that or an older one. */
 const NEWEST = [1, 47] as const;
@@ -38,14 +37,14 @@ export async function openEngine(
     throw refusal(response, ctx);
   }
 
-  async function ask(path: string, params: Params = {}): Promise<Raw> {
+  async function ask(path: string, params: Params = {}): Promise<Item> {
     const { text, isWhole } = await request(withQuery(path, params));
     const body = tryParse(text);
     if (isWhole && isRecord(body)) return body;
     throw new Refusal("The engine answered in a form that it does not have.");
   }
 
-  async function list(path: string, params: Params = {}): Promise<Raw[]> {
+  async function list(path: string, params: Params = {}): Promise<Item[]> {
     const { text, isWhole } = await request(withQuery(`v${api}/${path}`, params));
     const body = tryParse(text);
     if (isWhole && Array.isArray(body)) return recordsOf(body);
@@ -61,7 +60,7 @@ export async function openEngine(
     get: (path: string, params: Params = {}) => ask(`v${api}/${path}`, params),
     stats: (id: string) => ask(`${at(id)}/stats`, { stream: "false" }),
     /** One that is not there: the error names those that are. @throws BotError INPUT_INVALID */
-    async inspect(name: string): Promise<Raw> {
+    async inspect(name: string): Promise<Item> {
       const response = await ctx.http({ endpoint, url: `${at(name)}/json`, maxBytes: MAX_BYTES });
       const body = tryParse(response.text);
       if (response.status === 200 && isRecord(body)) return body;
@@ -71,7 +70,7 @@ export async function openEngine(
     },
     /** The last lines that it wrote, oldest first, encoded: fewer where they would not fit. */
     async log(
-      container: Raw,
+      container: Item,
       {
         tail,
         since,
@@ -99,9 +98,9 @@ export async function openEngine(
           : aside.encodeCut(text, { before: false, behind: true });
       }
     },
-    /** Lines of JSON, as events come. */
-    async events(params: Params): Promise<Raw[]> {
-      const { text } = await request(withQuery(`v${api}/events`, params));
+    /** As they came. */
+    async events(since: number, filters: Readonly<Record<string, string[]>>): Promise<Item[]> {
+      const { text } = await request(withQuery(`v${api}/events`, eventsUntilNow(since, filters)));
       return text.split("\n").map(tryParse).filter(isRecord);
     },
     /** @throws Refusal for what was surely not done; BotError ABORTED, TIMEOUT */
@@ -114,14 +113,23 @@ export async function openEngine(
   };
 }
 
+/** Without an end the engine would go on telling. Podman tells nothing where the end is over already. */
+function eventsUntilNow(since: number, filters: Readonly<Record<string, string[]>>): Params {
+  return {
+    since: Math.floor(since / 1_000),
+    until: Math.ceil(Date.now() / 1_000) + 1,
+    ...(Object.keys(filters).length > 0 && { filters: JSON.stringify(filters) }),
+  };
+}
+
 /** An object inside of another; an empty one where there is none. */
-export function partOf(raw: Raw, ...path: string[]): Raw {
+export function partOf(raw: Item, ...path: string[]): Item {
   let found: unknown = raw;
   for (const name of path) found = isRecord(found) ? found[name] : undefined;
   return isRecord(found) ? found : {};
 }
 
-function versionFor(about: Raw): string {
+function versionFor(about: Item): string {
   const [own, least] = [about["ApiVersion"], about["MinAPIVersion"]].map((value) =>
     (/^(\d+)\.(\d+)$/.exec(textOf(value)) ?? []).slice(1).map(Number),
   );
@@ -134,14 +142,14 @@ function versionFor(about: Raw): string {
   return `1.${Math.min(minor, NEWEST[1])}`;
 }
 
-function wordsOf(about: Raw, api: string): string {
+function wordsOf(about: Item, api: string): string {
   const [first] = recordsOf(about["Components"]);
   const name = textOf(first?.["Name"]) || "Docker Engine";
   return `${oneLine(name)} ${oneLine(textOf(about["Version"]))}, API ${api}`;
 }
 
 /** `cart`; the engine writes `/cart`. */
-export function nameOf(container: Raw): string {
+export function nameOf(container: Item): string {
   const [first] = Array.isArray(container["Names"]) ? container["Names"] : [container["Name"]];
   return oneLine(textOf(first)).replace(/^\//, "") || textOf(container["Id"]).slice(0, 12);
 }

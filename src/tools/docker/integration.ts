@@ -21,56 +21,53 @@ const server = z.strictObject({
   key: pemFile.optional().describe("A PEM file with our key."),
 });
 
+const settings = z.object({
+  host: fromEnv(
+    "DOCKER_HOST",
+    host.optional(),
+    "A Docker Engine or podman, `unix:///var/run/docker.sock` or `tcp://host:2376`. Whoever reaches it is root on its machine.",
+    { unset: "its tools are not offered" },
+  ),
+  verify: fromEnv(
+    "DOCKER_TLS_VERIFY",
+    z.string().optional(),
+    "With any value, TLS is spoken with that engine.",
+    { unset: "plain HTTP, unless `DOCKER_CERT_PATH` is set" },
+  ),
+  certificates: fromEnv(
+    "DOCKER_CERT_PATH",
+    folder.optional(),
+    "A folder with `ca.pem`, `cert.pem` and `key.pem` for TLS.",
+    { unset: "this machine's authorities" },
+  ),
+  named: fromYaml(
+    "integrations.docker",
+    z
+      .record(
+        z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, "expected a short name such as prod"),
+        server,
+      )
+      .default({}),
+    "Several of them: `<name>: { host, ca, cert, key }`; with one of the files TLS is spoken.",
+  ),
+});
+type Settings = z.infer<typeof settings>;
+
 /** Containers, by the Docker Engine API: Docker itself, and podman. */
-export const docker = defineIntegration({
+export const docker = defineIntegration<Settings>({
   name: "docker",
-  settings: z.object({
-    host: fromEnv(
-      "DOCKER_HOST",
-      host.optional(),
-      "A Docker Engine or podman, `unix:///var/run/docker.sock` or `tcp://host:2376`. Whoever reaches it is root on its machine.",
-      { unset: "its tools are not offered" },
-    ),
-    verify: fromEnv(
-      "DOCKER_TLS_VERIFY",
-      z.string().optional(),
-      "With any value, TLS is spoken with that engine.",
-      { unset: "plain HTTP, unless `DOCKER_CERT_PATH` is set" },
-    ),
-    certificates: fromEnv(
-      "DOCKER_CERT_PATH",
-      folder.optional(),
-      "A folder with `ca.pem`, `cert.pem` and `key.pem` for TLS.",
-      { unset: "this machine's authorities" },
-    ),
-    named: fromYaml(
-      "integrations.docker",
-      z
-        .record(
-          z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, "expected a short name such as prod"),
-          server,
-        )
-        .default({}),
-      "Several of them: `<name>: { host, ca, cert, key }`; with one of the files TLS is spoken.",
-    ),
-  }),
+  settings,
   unavailable: ({ host: one, named }) =>
     one === undefined && Object.keys(named).length === 0
       ? "DOCKER_HOST is not set, and integrations.docker names no engine"
       : undefined,
-  async tools({ host: one, verify, certificates, named }) {
+  async tools(given) {
     const { createTools } = await import("./tools.ts");
-    const own = certificates === undefined ? {} : filesIn(certificates);
-    const isTls = verify !== undefined || certificates !== undefined;
-    return createTools({
-      ...(one !== undefined && { [ONLY]: endpointOf(one, isTls ? own : undefined) }),
-      ...Object.fromEntries(
-        Object.entries(named).map(([name, { host: at, ca, cert, key }]) => {
-          const terms = termsOf({ ca, cert, key });
-          return [name, endpointOf(at, Object.keys(terms).length > 0 ? terms : undefined)];
-        }),
-      ),
-    });
+    return createTools(endpointsIn(given));
+  },
+  async changes(given) {
+    const { changeSource } = await import("./changes.ts");
+    return changeSource(endpointsIn(given));
   },
   proofs: ({ host: one, named }) =>
     proofsOf(
@@ -79,6 +76,25 @@ export const docker = defineIntegration({
       { tool: "docker_containers", args: {} },
     ),
 });
+
+function endpointsIn({
+  host: one,
+  verify,
+  certificates,
+  named,
+}: Settings): Record<string, Endpoint> {
+  const own = certificates === undefined ? {} : filesIn(certificates);
+  const isTls = verify !== undefined || certificates !== undefined;
+  return {
+    ...(one !== undefined && { [ONLY]: endpointOf(one, isTls ? own : undefined) }),
+    ...Object.fromEntries(
+      Object.entries(named).map(([name, { host: at, ca, cert, key }]) => {
+        const terms = termsOf({ ca, cert, key });
+        return [name, endpointOf(at, Object.keys(terms).length > 0 ? terms : undefined)];
+      }),
+    ),
+  };
+}
 
 type Terms = NonNullable<Endpoint["tls"]>;
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Gap } from "../../core/finding.ts";
 import { formatUtc } from "../../core/instant.ts";
 import { counted, formatBytes, oneLine, percent, shortened } from "../../core/text.ts";
-import { recordsOf, textOf, textsOf } from "../decode.ts";
+import { type Item, recordsOf, textOf, textsOf } from "../decode.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
@@ -19,15 +19,7 @@ import {
   portsOf,
   stateText,
 } from "./container.ts";
-import {
-  type Endpoints,
-  type Engine,
-  nameOf,
-  openEngine,
-  orElse,
-  partOf,
-  type Raw,
-} from "./engine.ts";
+import { type Endpoints, type Engine, nameOf, openEngine, orElse, partOf } from "./engine.ts";
 
 /** Containers, one of them, what it wrote, what it uses, what happened. */
 
@@ -296,8 +288,8 @@ async function useOf(engine: Engine, id: string, readingMs: number) {
   return { cpu, words };
 }
 
-function cpuPercent(before: Raw, now: Raw): number {
-  const total = (raw: Raw) => Number(partOf(raw, "cpu_usage")["total_usage"] ?? 0);
+function cpuPercent(before: Item, now: Item): number {
+  const total = (raw: Item) => Number(partOf(raw, "cpu_usage")["total_usage"] ?? 0);
   const system = Number(now["system_cpu_usage"] ?? 0) - Number(before["system_cpu_usage"] ?? 0);
   const each = partOf(now, "cpu_usage")["percpu_usage"];
   const cores = Number(now["online_cpus"] ?? 0) || (Array.isArray(each) ? each.length : 1);
@@ -324,12 +316,8 @@ function createEvents(endpoints: Endpoints) {
       orRefused(async () => {
         const engine = await openEngine(endpoints, input, ctx);
         const since = await sinceMs(input.since, ctx);
-        // Without an end the engine would go on telling; podman tells nothing where the end is over already.
-        const until = Math.ceil(Date.now() / 1_000) + 1;
-        const window = { since: Math.floor(since / 1_000), until };
-        const only = input.container === undefined ? {} : { container: [input.container] };
-        const filters = Object.keys(only).length > 0 ? { filters: JSON.stringify(only) } : {};
-        const events = await engine.events({ ...window, ...filters });
+        const filters = input.container === undefined ? {} : { container: [input.container] };
+        const events = await engine.events(since, filters);
         const rows = events.map(eventText).filter((row) => !/ exec_(?:create|start|die)/.test(row));
         const shown = rows.slice(-MAX_EVENTS);
         const left = rows.length - shown.length;
@@ -339,7 +327,7 @@ function createEvents(endpoints: Endpoints) {
   });
 }
 
-function eventText(event: Raw): string {
+function eventText(event: Item): string {
   const at = Number(event["time"] ?? 0) * 1_000;
   const attributes = partOf(event, "Actor", "Attributes");
   const name = textOf(attributes["name"]) || textOf(partOf(event, "Actor")["ID"]).slice(0, 12);

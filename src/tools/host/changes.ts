@@ -1,25 +1,25 @@
-import { open, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import type { Gap } from "../../core/finding.ts";
 import type { Change, ChangeSource, Window } from "../change.ts";
 import { isRecord, textOf, tryParse } from "../decode.ts";
 import type { ToolContext } from "../tool.ts";
+import { packageChanges, type PackageLogs } from "./packages.ts";
 
 /** What changed on this machine: packages, units that were started, and the machine itself. */
 
-/** Where a machine keeps it; the defaults are Debian's. */
+/** Where a machine keeps it. */
 export interface ChangeFiles {
-  dpkgLogs?: readonly string[];
+  packageLogs?: PackageLogs;
   stat?: string;
 }
 
-/** The end of a package log: a month of an ordinary server. */
+const PACKAGE_LOGS: PackageLogs = {
+  dpkg: ["/var/log/dpkg.log.1", "/var/log/dpkg.log"],
+  dnf: ["/var/log/dnf.rpm.log.1", "/var/log/dnf.rpm.log"],
+};
+
 const MAX_BYTES = 2 * 1024 * 1024;
-const DPKG =
-  /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (install|upgrade|remove|purge) (\S+?)(?::\S+)? (\S+) (\S+)$/;
-/** Steps of one run of apt are no further apart. */
-const SAME_RUN_MS = 3 * 60_000;
-const MAX_NAMED = 6;
 /** systemd's own id of "unit started": https://www.freedesktop.org/wiki/Software/systemd/catalog */
 const STARTED = "MESSAGE_ID=39f53479d3a045ac8e11786248231fbf";
 /** Started by timers and logins, again and again. */
@@ -27,7 +27,7 @@ const ROUTINE =
   /^(?:session-|user[@-]|run-|apt-|logrotate|man-db|e2scrub|fstrim|dpkg-db|systemd-|motd|phpsessionclean|sysstat|anacron|exim4-base|fwupd|getty|serial-getty)/;
 
 export function changeSource({
-  dpkgLogs = ["/var/log/dpkg.log.1", "/var/log/dpkg.log"],
+  packageLogs = PACKAGE_LOGS,
   stat = "/proc/stat",
 }: ChangeFiles = {}): ChangeSource {
   return {
@@ -35,8 +35,7 @@ export function changeSource({
     endpoints: {},
     async changes(window, ctx) {
       const gaps: Gap[] = [];
-      const logs = await Promise.all(dpkgLogs.map(tryTail));
-      const packages = packagesIn(logs.join("\n"), window);
+      const packages = await packageChanges(window, packageLogs, ctx);
       const units = await unitsIn(window, ctx, gaps);
       const boot = bootOf(await readFile(stat, "utf8").catch(() => ""), window);
       const changes = [...packages, ...units, ...boot].map((each) => ({
@@ -50,56 +49,6 @@ export function changeSource({
 }
 
 type Found = Omit<Change, "where" | "isLive">;
-
-/** A machine with other packages has no such file. */
-async function tryTail(path: string): Promise<string> {
-  try {
-    const file = await open(path);
-    try {
-      const { size } = await file.stat();
-      const length = Math.min(size, MAX_BYTES);
-      const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
-      return buffer.toString("utf8");
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return "";
-  }
-}
-
-/** One change for each run of the package manager. */
-function packagesIn(log: string, { from, to }: Window): Found[] {
-  const runs: { at: number; last: number; steps: { name: string; text: string }[] }[] = [];
-  for (const line of log.split("\n")) {
-    const [, day, hour, verb = "", name = "", before = "", after = ""] = DPKG.exec(line) ?? [];
-    // dpkg writes the machine's own time, without a zone.
-    const at = day === undefined ? Number.NaN : Date.parse(`${day}T${hour}`);
-    if (!(at >= from && at <= to)) continue;
-    const text =
-      verb === "upgrade"
-        ? `${name} ${before} → ${after}`
-        : verb === "install"
-          ? `${name} ${after} (new)`
-          : `${name} (${verb === "purge" ? "purged" : "removed"})`;
-    const run = runs.at(-1);
-    if (run === undefined || at - run.last > SAME_RUN_MS)
-      runs.push({ at, last: at, steps: [{ name, text }] });
-    else {
-      run.last = at;
-      run.steps.push({ name, text });
-    }
-  }
-  return runs.map(({ last, steps }) => {
-    const texts = [...new Set(steps.map(({ text }) => text))];
-    const more = texts.length > MAX_NAMED ? `; and ${texts.length - MAX_NAMED} more` : "";
-    return {
-      at: last,
-      text: `packages: ${texts.slice(0, MAX_NAMED).join("; ")}${more}`,
-      about: [...new Set(steps.map(({ name }) => name))],
-    };
-  });
-}
 
 /** Services that were started, each once, however often. */
 async function unitsIn({ from, to }: Window, ctx: ToolContext, gaps: Gap[]): Promise<Found[]> {

@@ -19,7 +19,7 @@ export interface FileWindow {
   packed?: Packed | undefined;
 }
 
-export type Packed = keyof typeof UNPACK;
+type Packed = keyof typeof UNPACK;
 
 export interface FileRead {
   bytes: number;

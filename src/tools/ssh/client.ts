@@ -64,9 +64,11 @@ export function createSshClient({ config }: { config?: string | undefined }): Ss
     async addressOf(server, ctx) {
       const { stdout } = await ctx.exec([...base, "-G", "--", server], { timeoutMs: 5_000 });
       const value = (key: string) => new RegExp(`^${key} (.+)$`, "m").exec(stdout)?.[1] ?? "";
-      const proxy = value("proxyjump");
+      const through = ["proxyjump", "proxycommand"]
+        .map(value)
+        .find((each) => !["", "none"].includes(each));
       const address = `${value("user")}@${value("hostname")}:${value("port")}`;
-      return proxy === "" || proxy === "none" ? address : `${address} through ${proxy}`;
+      return through === undefined ? address : `${address} through ${through}`;
     },
   };
 }

@@ -5,6 +5,7 @@ import { createNetwork } from "../../../src/net/dial.ts";
 import { createEncoder } from "../../../src/security/encoder.ts";
 import type { Change, ChangeSource } from "../../../src/tools/change.ts";
 import { createWhatChanged } from "../../../src/tools/changes/what-changed.ts";
+import { changeSource as containerSource } from "../../../src/tools/docker/changes.ts";
 import { changeSource as hostSource } from "../../../src/tools/host/changes.ts";
 import { changeSource as ledgerSource } from "../../../src/tools/incidents/changes.ts";
 import { changeSource as clusterSource } from "../../../src/tools/kubernetes/changes.ts";
@@ -16,6 +17,7 @@ import type { Access } from "../../fakes/kubernetes/status.ts";
 import { noWorld } from "../../fakes/tool-context.ts";
 import { createStage, MINUTE, START } from "../../incidents/stage.ts";
 import { LOCAL } from "../dialing.ts";
+import { ago, container, engine } from "../docker/engine.ts";
 import { makeFolder, searchPath, writeProgram } from "../host/context.ts";
 import { cluster } from "../kubernetes/world.ts";
 
@@ -231,6 +233,49 @@ describe("a cluster", () => {
   });
 });
 
+describe("containers", () => {
+  test("tell what was made, made again, started and removed", async () => {
+    const gone = (name: string, image: string, minutes: number) => ({
+      Type: "container",
+      Action: "destroy",
+      time: (Date.now() - minutes * MINUTE) / 1_000,
+      Actor: { Attributes: { name, image } },
+    });
+    const { asked, endpoints } = await engine({
+      containers: [
+        container("web", {}, { Created: ago(5 * MINUTE), Config: { Image: "shop/app:2" } }),
+        container("new", {}, { Created: ago(6 * MINUTE) }),
+        container(
+          "cart",
+          { StartedAt: ago(7 * MINUTE) },
+          {
+            Created: ago(900 * MINUTE),
+            RestartCount: 3,
+            Config: { Labels: { "com.docker.compose.service": "shop-cart" } },
+          },
+        ),
+        container("old", { StartedAt: ago(800 * MINUTE) }, { Created: ago(900 * MINUTE) }),
+      ],
+      events: [
+        gone("web", "shop/app:1", 4),
+        gone("batch", "shop/batch:1", 3),
+        gone("web", "shop/app:0", 700),
+        { Type: "container", Action: "destroy", time: "never", Actor: {} },
+      ],
+    });
+    const about = { since: "2h", service: "shop-cart" };
+    const { text, gaps } = await told([containerSource(endpoints)], about, { at: Date.now() });
+    expect(text.split("\n").flatMap((row) => row.split(" before: docker: ").slice(1))).toEqual([
+      "container cart started, 3 restarts so far, shop/app:1",
+      "container batch removed (shop/batch:1)",
+      "container web made again, shop/app:1 → shop/app:2",
+      "container new created, shop/app:1",
+    ]);
+    expect(gaps).toEqual([]);
+    expect(asked.find((each) => each.includes("/events"))).toContain("filters=");
+  });
+});
+
 describe("this machine", () => {
   const local = (ms: number) => {
     const shifted = new Date(ms - new Date(ms).getTimezoneOffset() * MINUTE);
@@ -271,7 +316,10 @@ describe("this machine", () => {
       "journalctl",
       `printf '%s\\n' ${entries.map((each) => `'${each}'`).join(" ")}`,
     );
-    const source = hostSource({ dpkgLogs: [join(folder, "none"), log], stat });
+    const source = hostSource({
+      packageLogs: { dpkg: [join(folder, "none"), log], dnf: [] },
+      stat,
+    });
     const { text, gaps } = await told([source], { broke_at: iso(START) }, { programs: folder });
     expect(
       text
@@ -287,6 +335,42 @@ describe("this machine", () => {
     expect(gaps).toEqual([]);
   });
 
+  test.each([
+    [
+      "dnf's log",
+      [
+        "2026-11-20T11:29:10+0000 INFO --- logging initialized ---",
+        "2026-11-20T11:30:00+0000 SUBDEBUG Upgrade: nginx-core-1:1.24.0-1.el9.x86_64",
+        "2026-11-20T12:30:01+0100 SUBDEBUG Installed: lib_x-3-4.el9.noarch",
+        "2026-11-20T11:30:02+0000 SUBDEBUG Upgraded: nginx-core-1:1.22.1-4.el9.x86_64",
+        "2026-11-20T11:30:02Z SUBDEBUG Erase: curl-7.76.1-2.el9.x86_64",
+        "2026-11-20T11:30:03+00 SUBDEBUG Reinstall: same-1-1.el9.x86_64",
+        "2026-11-20T11:50:00+0000 SUBDEBUG Downgrade: php-8.1-1.el9.x86_64",
+        "2026-11-20T11:50:01+0000 SUBDEBUG Downgraded: php-8.2-1.el9.x86_64",
+      ],
+      [
+        "packages: php 8.2-1.el9 → 8.1-1.el9",
+        "packages: nginx-core 1:1.22.1-4.el9 → 1:1.24.0-1.el9; lib_x 3-4.el9 (new); curl (removed)",
+      ],
+    ],
+    ["rpm where there is no log", [], ["packages: shopd 1:1.2-3"]],
+  ])("tells packages by %s", async (_, lines, rows) => {
+    const folder = await makeFolder();
+    const log = join(folder, "dnf.rpm.log");
+    await writeFile(log, lines.join("\n"));
+    const time = START / 1_000;
+    await writeProgram(
+      folder,
+      "rpm",
+      `[ "$*" = "-qa --queryformat %{INSTALLTIME} %{NAME} %{EVR}\\n" ] || exit 1
+printf '${time - 600} shopd 1:1.2-3\\n${time - 600} gpg-pubkey 1-2\\n${time - 999999} old 1-1\\n'`,
+    );
+    const packageLogs = { dpkg: [], dnf: [log] };
+    const source = hostSource({ packageLogs, stat: join(folder, "none") });
+    const { text } = await told([source], { broke_at: iso(START) }, { programs: folder });
+    expect(text.split("\n").flatMap((row) => row.split(" this machine: ").slice(1))).toEqual(rows);
+  });
+
   test("whose journal may not be read says which group would help", async () => {
     const folder = await makeFolder();
     await writeProgram(
@@ -295,7 +379,7 @@ describe("this machine", () => {
       "echo 'No journal files were opened due to insufficient permissions.' >&2; exit 1",
     );
     const { gaps } = await told(
-      [hostSource({ dpkgLogs: [], stat: join(folder, "none") })],
+      [hostSource({ packageLogs: { dpkg: [], dnf: [] }, stat: join(folder, "none") })],
       {},
       { programs: folder },
     );

@@ -260,10 +260,11 @@ describe("reading", () => {
           time: 1_795_411_122,
           Actor: { Attributes: { name: "cart", exitCode: "3" } },
         },
+        { Type: "container", Action: "oom", time: 1e300, Actor: { Attributes: { name: "web" } } },
       ],
     });
     expect((await run(tools, "docker_events", { since: "2h" })).text).toContain(
-      "2026-11-23 05:18:42 UTC container cart die (code 3)",
+      "2026-11-23 05:18:42 UTC container cart die (code 3)\nunknown UTC container web oom",
     );
     expect(asked.at(-1)).toMatch(/since=\d+&until=\d+$/);
   });

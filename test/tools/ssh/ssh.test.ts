@@ -47,6 +47,24 @@ describe("a machine over SSH", () => {
     expect(words.slice(words.indexOf("--"), words.indexOf("--") + 2)).toEqual(["--", "web1"]);
   });
 
+  test("is the one behind what its configuration goes through", async () => {
+    const { find, ctx, say } = await reached();
+    const tool = find("ssh_run");
+    const asked = tool.input.parse({ server: "web1", argv: ["uptime"] });
+    const pinned = async (through: string) => {
+      await say(`user deploy\nhostname 10.0.0.5\nport 22\n${through}\n`);
+      return tool.pin?.(asked, ctx);
+    };
+    const by = "ssh -W [%h]:%p bastion";
+    expect(await pinned(`proxycommand ${by}`)).toMatchObject({
+      address: `deploy@10.0.0.5:22 through ${by}`,
+    });
+    expect(await pinned("proxyjump bastion")).toMatchObject({
+      address: "deploy@10.0.0.5:22 through bastion",
+    });
+    expect(await pinned("proxycommand none")).toMatchObject({ address: "deploy@10.0.0.5:22" });
+  });
+
   test.each([
     ["web2", false],
     ["-oProxyCommand=touch /tmp/x", false],
