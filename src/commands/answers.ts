@@ -4,7 +4,9 @@ import { isOpen } from "../thread/action.ts";
 import type { Command } from "../core/entry.ts";
 import { formatUtc } from "../core/instant.ts";
 import { refOf, type Thread } from "../thread/state.ts";
+import { counted } from "../core/text.ts";
 import { readArguments } from "../tools/arguments.ts";
+import { systemOf } from "../tools/find-tools.ts";
 import { suggest } from "../core/suggest.ts";
 import type { Tool } from "../tools/tool.ts";
 import {
@@ -12,8 +14,10 @@ import {
   costText,
   helpText,
   NO_MODEL,
+  noSystem,
   NOTHING_OPEN,
   ONLY_READS,
+  SYSTEMS,
   TOOL_GROUPS,
   unknownTool,
 } from "./phrases.ts";
@@ -35,7 +39,7 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
     case "help":
       return say(helpText(parts.terms !== undefined));
     case "tools":
-      return say(toolsText(tools));
+      return toolsOf(command.system, tools);
     case "cost":
       return say(costText(thread));
     case "approvals":
@@ -57,6 +61,31 @@ function readRun(command: Extract<Command, { name: "run" }>, tools: readonly Too
   const read = readArguments(tool, command.args);
   if (!read.ok) return { kind: "text", text: read.problem, failed: true };
   return { kind: "call", tool: tool.name, args: read.args };
+}
+
+/** With more tools than fit a screen those of a system are one line, until they are asked for. */
+const MANY_TOOLS = 40;
+
+function toolsOf(system: string | undefined, tools: readonly Tool[]): DirectAnswer {
+  const systems = Map.groupBy(tools, systemOf);
+  if (system !== undefined) {
+    const own = systems.get(system);
+    if (own !== undefined) return { kind: "text", text: toolsText(own), failed: false };
+    const text = noSystem(system, suggest(system, [...systems.keys()]));
+    return { kind: "text", text, failed: true };
+  }
+  const large = [...systems].filter(([, own]) => tools.length > MANY_TOOLS && own.length > 1);
+  const lines = large.map(([name, own]) => `  ${name} – ${toolCounts(own)}`);
+  const others = tools.filter((tool) => !large.some(([, own]) => own.includes(tool)));
+  const text = [...(lines.length === 0 ? [] : [[SYSTEMS, ...lines].join("\n")]), toolsText(others)];
+  return { kind: "text", text: text.join("\n\n"), failed: false };
+}
+
+/** `19 tools, 9 need approval` */
+function toolCounts(tools: readonly Tool[]): string {
+  const asking = tools.filter(({ own, effect }) => own !== true && effect !== "read").length;
+  const asks = asking === 0 ? "" : `, ${asking} ${asking === 1 ? "needs" : "need"} approval`;
+  return counted(tools.length, "tool") + asks;
 }
 
 /** The tools by what a call of each needs, one line each. */

@@ -35,8 +35,9 @@ export function readText(text: string): Reading {
   switch (word) {
     case "stop":
       return rest === "" ? { kind: "stop" } : proseOr(typed, word);
-    case "help":
     case "tools":
+      return readTools(rest, typed);
+    case "help":
     case "cost":
     case "approvals":
       return rest === "" ? { kind: "command", command: { name: word } } : proseOr(typed, word);
@@ -81,6 +82,12 @@ function proseOr(typed: boolean, word: CommandWord, form?: string): Reading {
 function readUnknown(word: string, rest: string): Reading {
   const meant = suggest(word, Object.keys(USAGE));
   return meant === undefined && rest !== "" ? MESSAGE : invalid(unknownCommand(word, meant));
+}
+
+function readTools(rest: string, typed: boolean): Reading {
+  if (rest === "") return { kind: "command", command: { name: "tools" } };
+  if (!/^[a-z][a-z0-9-]*$/i.test(rest)) return proseOr(typed, "tools");
+  return { kind: "command", command: { name: "tools", system: rest.toLowerCase() } };
 }
 
 function readModel(rest: string, typed: boolean): Reading {

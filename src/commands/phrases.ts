@@ -10,7 +10,7 @@ export const USAGE = {
   run: ["run <tool> name=value …"],
   stop: ["stop"],
   help: ["help"],
-  tools: ["tools"],
+  tools: ["tools", "tools kubernetes"],
   cost: ["cost"],
   approvals: ["approvals"],
   approve: ["approve a1", "approve a1.2"],
@@ -75,6 +75,14 @@ export const TOOL_GROUPS = {
   write: "Need approval:",
   destructive: "Need approval from someone else (in the terminal, from you):",
 } as const;
+
+export const SYSTEMS = "By system; `tools <system>` lists its tools:";
+
+export function noSystem(name: string, meant: string | undefined): string {
+  const hint =
+    meant === undefined ? "`tools` lists the systems." : `Did you mean \`tools ${meant}\`?`;
+  return `I have no tools for ${name}. ${hint}`;
+}
 
 export const ONLY_READS = "what only reads runs at once";
 export const AFTER_TOOLS =

@@ -24,7 +24,7 @@ interface KindHistory {
 /** To change a kind's shape, raise its version; where older entries no longer fit, say how they become new ones. */
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   message: { version: 3 },
-  command: { version: 2 },
+  command: { version: 3 },
   click: { version: 4 },
   stop: { version: 1 },
   timer: { version: 2 },

@@ -8,7 +8,8 @@ export const command = z.discriminatedUnion("name", [
     args: z.record(z.string(), z.string()),
   }),
   z.strictObject({ name: z.literal("help") }),
-  z.strictObject({ name: z.literal("tools") }),
+  /** With a system: its tools alone. */
+  z.strictObject({ name: z.literal("tools"), system: z.string().optional() }),
   z.strictObject({ name: z.literal("cost") }),
   z.strictObject({ name: z.literal("approvals") }),
   /** With a model: the one that this thread's next runs use. */

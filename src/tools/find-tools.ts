@@ -18,8 +18,8 @@ const MAX_FOUND = 6;
  * each group are described, then the second of each, and so on. Tools of one system are a group: they begin with its name and `_`.
  */
 export function toolsToFind(tools: readonly Tool[], contextWindow: number): readonly Tool[] {
-  const groups = Map.groupBy(tools, groupOf);
-  const own = (tool: Tool) => groups.get(groupOf(tool)) ?? [];
+  const groups = Map.groupBy(tools, systemOf);
+  const own = (tool: Tool) => groups.get(systemOf(tool)) ?? [];
   const small = tools.filter((tool) => own(tool).length <= MAX_OF_GROUP);
   const rank = (tool: Tool) => own(tool).indexOf(tool);
   const described = new Set<Tool>();
@@ -47,7 +47,8 @@ export function tokensOf(tool: Tool): number {
   return estimateTokens(JSON.stringify(toolSpec(tool)));
 }
 
-function groupOf({ name }: Tool): string {
+/** What the names of a system's tools begin with. */
+export function systemOf({ name }: Tool): string {
   return name.split("_", 1)[0] ?? name;
 }
 
@@ -62,7 +63,9 @@ const input = z.strictObject({
 
 /** Finds the tools that requests do not describe. */
 export function createFindTools(tools: readonly Tool[]): Tool<z.infer<typeof input>> {
-  const counts = [...Map.groupBy(tools, groupOf)].map(([group, own]) => `${group} (${own.length})`);
+  const counts = [...Map.groupBy(tools, systemOf)].map(
+    ([group, own]) => `${group} (${own.length})`,
+  );
   const lists = `There are tools for: ${counts.join(", ")}.`;
   return defineTool({
     name: FIND_TOOLS,

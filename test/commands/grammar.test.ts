@@ -23,6 +23,11 @@ describe("commands", () => {
     expect(readText(`  ${name.toUpperCase()}\n`)).toEqual(expected);
   });
 
+  it.each(["tools Kubernetes", "/tools kubernetes"])("%j asks for one system's tools", (text) => {
+    const command = { name: "tools", system: "kubernetes" };
+    expect(readText(text)).toEqual({ kind: "command", command });
+  });
+
   it.each(["stop", "/stop", "Stop", "STOP!", "stop.", " stop!!! "])("%j stops", (text) => {
     expect(readText(text)).toEqual({ kind: "stop" });
   });

@@ -116,7 +116,7 @@ describe("what the pages say", () => {
       run: ["run run_command argv='[\"uptime\"]'"],
       stop: ["stop"],
       help: ["help"],
-      tools: ["tools"],
+      tools: ["tools", "tools kubernetes"],
       cost: ["cost"],
       approvals: ["approvals"],
       approve: ["approve a1", "approve a1.2"],

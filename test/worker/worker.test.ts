@@ -101,3 +101,24 @@ test("a result of megabytes is cut in the answer and kept whole as an artifact",
   const bytes = await stage.journal.readArtifact(KEY, artifact?.id ?? "");
   expect(Buffer.from(bytes).toString()).toBe(whole);
 });
+
+test("many tools are listed by system, and one system's tools by its name", async () => {
+  const names = Array.from({ length: 40 }, (_, at) => `cloud_do_${at}`);
+  const tools = [
+    ...names.map((name, at) => fakeTool({ name, effect: at < 3 ? "write" : "read" })),
+    fakeTool({ name: "look" }),
+  ];
+  const stage = await createStage({ tools });
+  for (const text of ["tools", "tools cloud", "tools clowd"]) {
+    await stage.say(text);
+    await stage.settle();
+  }
+  const [all = "", one = "", none] = stage.chat.answers().map(({ text }) => text);
+  expect(all).toContain(
+    "  cloud – 40 tools, 3 need approval\n\nRead-only, run at once:\n  look – ",
+  );
+  expect(all).not.toContain("cloud_do_7");
+  expect(one).toContain("Need approval:\n  cloud_do_0 – ");
+  expect(one).not.toContain("look");
+  expect(none).toBe("I have no tools for clowd. Did you mean `tools cloud`?");
+});

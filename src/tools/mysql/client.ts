@@ -144,7 +144,7 @@ function refuseNoLength(packet: Packet): void {
   if (Object.hasOwn(packet, "readLengthCodedNumberExt")) return;
   const read = packet.readLengthCodedNumberExt.bind(packet);
   packet.readLengthCodedNumberExt = (tag, ...how) => {
-    if (!(tag >= 0xfb && tag <= 0xfe)) throw new TypeError("a length that is none");
+    if (!(tag >= 0xfb && tag <= 0xfe)) throw new TypeError("no length begins so");
     return read(tag, ...how);
   };
 }
