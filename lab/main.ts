@@ -96,7 +96,7 @@ try {
       console.log(`${lab.state.broken.includes(name) ? "✗" : " "} ${name.padEnd(24)} ${about}`);
   else console.log(USAGE);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(error);
   process.exitCode = 1;
 }
 // Clients of servers that a fault stopped may hold the process.

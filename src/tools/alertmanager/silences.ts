@@ -18,7 +18,7 @@ export function createSilences(instances: Instances) {
     name: "alertmanager_silences",
     summary: "lists silences: what they hide, until when, who made them",
     description:
-      "Silences that hold or are to come, those that end first first, with how many alerts each hides now; then those that ended within a day.",
+      "Silences that hold or are to come, those that hide most now first, then those that end first; then those that ended within a day.",
     input: z.strictObject({ ...instanceArgument(instances) }),
     effect: "read",
     endpoints: instances,
@@ -28,11 +28,14 @@ export function createSilences(instances: Instances) {
         const now = nowOf(ctx);
         const server = createAlertmanager(ctx, instanceOf({ instance }, instances));
         const [silences, alerts] = await Promise.all([server.silences(), server.alerts([])]);
-        const hidden = (id: string) =>
-          alerts.filter(({ silencedBy }) => silencedBy.includes(id)).length;
+        const counts = Map.groupBy(
+          alerts.flatMap(({ silencedBy }) => silencedBy),
+          (id) => id,
+        );
+        const hidden = (id: string) => counts.get(id)?.length ?? 0;
         const standing = silences
           .filter(({ state }) => state !== "expired")
-          .toSorted((a, b) => a.endsAt - b.endsAt);
+          .toSorted((a, b) => hidden(b.id) - hidden(a.id) || a.endsAt - b.endsAt);
         const ended = silences
           .filter(({ state, endsAt }) => state === "expired" && now - endsAt < DAY_MS)
           .toSorted((a, b) => b.endsAt - a.endsAt);

@@ -47,13 +47,12 @@ export function describeCertificate(
     ...nameProblems(certificate, host),
     ...chainProblems(certificate, chainError, now),
   ];
-  const names = certificate.subjectAltName ?? "none";
+  const names = certificate.subjectAltName ?? "no names";
+  const left = daysLeft < 0 ? "" : `, ${daysLeft} days left`;
   return {
     lines: [
       `certificate: ${distinguishedName(certificate.subject)}, issued by ${distinguishedName(certificate.issuer)}`,
-      `  for: ${printable(names.replace(/\b(DNS|IP Address):/g, ""), 200)}`,
-      `  valid: ${day(certificate.validFromDate)} to ${day(certificate.validToDate)}${daysLeft < 0 ? "" : `, ${daysLeft} days left`}`,
-      `  trusted: ${problems.length === 0 ? "yes" : `no, ${problems.join("; ")}`}`,
+      `  for ${printable(names.replace(/\b(DNS|IP Address):/g, ""), 200)}; ${day(certificate.validFromDate)} to ${day(certificate.validToDate)}${left}; ${problems.length === 0 ? "trusted" : "not trusted"}`,
     ],
     problem: problems.length === 0 ? undefined : problems.join("; "),
     warning:

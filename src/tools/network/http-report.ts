@@ -1,7 +1,6 @@
 import { withoutBrackets } from "../../core/canonical.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { headOf, formatBytes } from "../../core/text.ts";
-import type { Body } from "../../net/http-body.ts";
 import type { Answer, Exchange } from "../../net/http-exchange.ts";
 import { shownUrl } from "../../net/http-url.ts";
 import type { Visit } from "../../net/http-visit.ts";
@@ -18,11 +17,13 @@ export interface Expectations {
 }
 
 const SNIPPET_LENGTH = 1_024;
+/** Of a page's HTML, in which its words are looked for. */
+const PAGE_LENGTH = 4_096;
 const MAX_HEADER_LENGTH = 200;
 
 /** Headers that tell where an answer came from and how it may be kept. None of them carries a credential. */
 const SHOWN_HEADERS =
-  "location retry-after server via x-cache x-served-by cf-ray x-request-id content-type content-length cache-control age date strict-transport-security".split(
+  "location retry-after server via x-cache x-served-by cf-ray x-request-id content-type content-length cache-control age strict-transport-security".split(
     " ",
   );
 
@@ -125,17 +126,22 @@ function renderTitle({ method, url, answer }: Exchange): string {
 
 function renderHop(hop: Hop, isLast: boolean, encoder: Encoder): string[] {
   const { answer } = hop;
+  const isShown = isLast && hop.method === "GET" && answer !== undefined;
+  const known = isShown ? String(answer.body.receivedBytes) : undefined;
+  const headers = SHOWN_HEADERS.flatMap((name) => {
+    const value = answer?.headers[name];
+    return value === undefined || (name === "content-length" && value === known)
+      ? []
+      : [`${name}: ${printablePart(String(value), MAX_HEADER_LENGTH, encoder)}`];
+  });
+  // What the address in the URL says already.
+  const isWritten = hop.at === hop.url.host;
   return [
-    ...(hop.at === undefined ? [] : [`address: ${hop.at}`]),
+    ...(hop.at === undefined || isWritten ? [] : [`address: ${hop.at}`]),
     `times: ${renderTimes(hop)}`,
-    ...SHOWN_HEADERS.flatMap((name) => {
-      const value = answer?.headers[name];
-      return value === undefined
-        ? []
-        : [`${name}: ${printablePart(String(value), MAX_HEADER_LENGTH, encoder)}`];
-    }),
+    ...headers,
     ...(hop.judged?.lines ?? []),
-    ...(isLast && hop.method === "GET" && answer !== undefined ? renderBody(answer.body) : []),
+    ...(isShown ? renderBody(answer) : []),
   ];
 }
 
@@ -150,13 +156,26 @@ function renderTimes(hop: Exchange): string {
   ]);
 }
 
-function renderBody(body: Body): string[] {
+function renderBody({ body, headers }: Answer): string[] {
   if (body.receivedBytes === 0) return ["body: empty"];
   const size = formatBytes(body.receivedBytes);
   const facts = [body.isCapped ? `over ${size}, reading stopped there` : size, ...body.notes];
   if (body.isBinary) return [`body: ${facts.join(", ")}; binary, not shown`];
-  const snippet = headOf(body.text, SNIPPET_LENGTH).toWellFormed().trimEnd();
+  const isPage = /^text\/html\b/i.test(headers["content-type"] ?? "");
+  const text = isPage ? wordsOf(headOf(body.text, PAGE_LENGTH)) : body.text;
+  const snippet = headOf(text, SNIPPET_LENGTH).toWellFormed().trimEnd();
   if (snippet === "") return [`body: ${facts.join(", ")}`];
-  const isAll = body.isWhole && body.text.length <= SNIPPET_LENGTH;
+  const isAll = body.isWhole && body.text.length <= (isPage ? PAGE_LENGTH : SNIPPET_LENGTH);
   return [`body: ${facts.join(", ")}${isAll ? "" : "; it begins"}:`, ...quotedLines(snippet)];
+}
+
+/** What a page says, a line for each of its elements: enough to know an error page by. */
+function wordsOf(html: string): string {
+  const lines = html
+    .replace(/<(script|style)\b[^]*?(?:<\/\1\s*>|$)/gi, "")
+    .replace(/<[^>]*(?:>|$)/g, "\n")
+    .split(/\s*\n\s*/)
+    .filter((line) => line !== "");
+  // A title mostly says the heading's words.
+  return lines.filter((line, at) => line !== lines[at - 1]).join("\n");
 }

@@ -51,17 +51,25 @@ export function createTargets(instances: Instances) {
           const up = same.filter(({ health }) => health === "up").length;
           return { job, up, count: same.length };
         });
-        const rows = jobs
+        const [lacking, whole] = [
+          jobs.filter(({ up, count }) => up < count),
+          jobs.filter(({ up, count }) => up === count),
+        ];
+        const rows = lacking
           .toSorted((a, b) => b.count - b.up - (a.count - a.up) || b.count - a.count)
           .slice(0, MAX_ROWS)
           .map(({ job, up, count }) => `- ${clip(job, 100, ctx.encoder)}: ${up} of ${count} up`);
-        const rest = jobs.length - rows.length;
+        const well = whole
+          .toSorted((a, b) => b.count - a.count)
+          .map(({ job, count }) => `${job} ${count}`);
+        const rest = lacking.length - rows.length;
         const of = match === undefined ? "" : `, of ${all.length} in all`;
         return {
           text: [
             `${counted(found.length, "target")}${of}: ${down.length} down.`,
             ...rows,
             ...(rest > 0 ? [`and ${rest} more jobs`] : []),
+            ...(well.length > 0 ? [clip(`- all up: ${well.join(", ")}`, 500, ctx.encoder)] : []),
           ].join("\n"),
           findings: findingsOf(down, now),
         };

@@ -47,41 +47,45 @@ export function parseSlowLog(reply: Reply): Slow[] {
   });
 }
 
-/** By their verb: arguments differ from call to call. */
-function kinds(slow: readonly Slow[], now: number) {
+/** Recent ones by their verb, as arguments differ from call to call: those that took long together. */
+function notable(slow: readonly Slow[], now: number) {
   const recent = slow.filter(({ at }) => now - at < RECENT_MS);
   return [...Map.groupBy(recent, ({ command }) => command.split(" ", 1)[0] ?? "")]
     .map(([verb, calls]) => ({ verb, calls, ms: calls.reduce((all, { ms }) => all + ms, 0) }))
-    .toSorted((a, b) => b.ms - a.ms);
+    .filter(({ ms }) => ms >= NOTABLE_MS)
+    .toSorted((a, b) => b.ms - a.ms)
+    .slice(0, MAX_ROWS);
 }
 
 export function slowFindings(slow: readonly Slow[], now: number): Finding[] {
-  return kinds(slow, now)
-    .filter(({ ms }) => ms >= NOTABLE_MS)
-    .slice(0, MAX_ROWS)
-    .map(({ verb, calls, ms }) => {
-      const slowest = calls.reduce((a, b) => (b.ms > a.ms ? b : a));
-      const oldest = Math.min(...calls.map(({ at }) => at));
-      // A script's own commands come from nobody: `?:0`.
-      const from = /^(?:$|\?)/.test(slowest.client) ? "" : ` from ${slowest.client}`;
-      const fix = SWEEPING[verb];
-      return {
-        object: { kind: "Command", namespace: "", name: verb },
-        cause: `it held Redis up for ${formatElapsed(slowest.ms)}`,
-        severity: "warning" as const,
-        evidence: `${counted(calls.length, "slow call")} within the last hour, ${formatElapsed(ms)} together; the slowest${from}: ${slowest.command}.`,
-        ...(fix !== undefined && { fix }),
-        since: `${isoUtc(oldest, "second")}Z`,
-      };
-    });
+  return notable(slow, now).map(({ verb, calls, ms }) => {
+    const slowest = calls.reduce((a, b) => (b.ms > a.ms ? b : a));
+    const oldest = Math.min(...calls.map(({ at }) => at));
+    // A script's own commands come from nobody: `?:0`.
+    const from = /^(?:$|\?)/.test(slowest.client) ? "" : ` from ${slowest.client}`;
+    const fix = SWEEPING[verb];
+    return {
+      object: { kind: "Command", namespace: "", name: verb },
+      cause: `it held Redis up for ${formatElapsed(slowest.ms)}`,
+      severity: "warning" as const,
+      evidence: `${counted(calls.length, "slow call")} within the last hour, ${formatElapsed(ms)} together; the slowest${from}: ${slowest.command}.`,
+      ...(fix !== undefined && { fix }),
+      since: `${isoUtc(oldest, "second")}Z`,
+    };
+  });
 }
 
+/** Those of which no finding tells. */
 export function slowRows(slow: readonly Slow[], now: number): string[] {
-  const worst = slow.toSorted((a, b) => b.ms - a.ms).slice(0, MAX_ROWS);
+  const found = new Set(notable(slow, now).flatMap(({ calls }) => calls));
+  const worst = slow
+    .filter((each) => !found.has(each))
+    .toSorted((a, b) => b.ms - a.ms)
+    .slice(0, MAX_ROWS);
   if (worst.length === 0) return [];
   const rows = worst.map(
     ({ at, ms, command }) =>
       `${formatUtc(at, "second")} (${formatElapsed(Math.max(0, now - at))} ago) ${formatElapsed(ms)} ${command}`,
   );
-  return ["Slowest commands that are kept:", ...rows];
+  return [`${found.size > 0 ? "Other slow" : "Slowest"} commands that are kept:`, ...rows];
 }

@@ -135,7 +135,7 @@ describe("alerts", () => {
   );
 });
 
-test("silences are told with what each hides, those that end first first", async () => {
+test("silences are told with what each hides, those that hide most first", async () => {
   const later = new Date(Date.now() + 9 * HOUR_MS).toISOString();
   const matchers = [{ name: "alertname", value: "High.*", isRegex: true, isEqual: true }];
   const other = { id: ID.replace("4f", "5a"), endsAt: later, matchers, comment: "deploy" };
@@ -157,8 +157,8 @@ test("silences are told with what each hides, those that end first first", async
   expect(text.replaceAll(/\d{4}-\S+ \S+ UTC/g, "T").replaceAll(/\(in [^)]+/g, "(in E")).toBe(
     [
       "2 active, 0 to come, 1 ended within a day.",
-      `- ${ID} {alertname="DiskFull"} until T (in E) by ana: new disk comes; hides 1 now`,
       `- ${other.id} {alertname=~"High.*"} until T (in E) by ana: deploy; hides 2 now`,
+      `- ${ID} {alertname="DiskFull"} until T (in E) by ana: new disk comes; hides 1 now`,
       '- ended T (1 h ago): {alertname="DiskFull"}',
       "End one by alertmanager_expire_silence id=<its id>.",
     ].join("\n"),

@@ -196,9 +196,14 @@ test("nothing that a machine says ends a part: the mark is another each time", (
 describe("on this machine", () => {
   const find = (name: string) => hostSurvey.find((tool) => tool.name === name);
 
-  test("the overview has its processors, memory and disks", async () => {
-    const { text } = (await find("host_overview")?.run({}, hostContext())) ?? { text: "" };
-    expect(text).toMatch(/^Processors: \d+ cores?, \d+ % busy/m);
+  test("the overview has its processors, memory and disks, each in one place", async () => {
+    const { text, findings = [] } = (await find("host_overview")?.run({}, hostContext())) ?? {
+      text: "",
+    };
+    // A busy machine has the first among its findings.
+    const evidence = findings.map((each) => each.evidence);
+    expect([text, ...evidence].join("\n")).toMatch(/^Processors: \d+ cores?, \d+ % busy/m);
+    for (const line of text.split("\n")) expect(evidence.join("\n")).not.toContain(line);
     expect(text).toMatch(/^Memory: [\d.]+ .iB of [\d.]+ .iB is available/m);
     expect(text).toMatch(/^\/: \d+ % used/m);
   });

@@ -52,9 +52,9 @@ describe("a certificate", () => {
         expect(report).toContain(
           "certificate: CN=localhost, issued by CN=Watchkeeper test authority",
         );
-        expect(report).toContain("for: localhost, 127.0.0.1");
-        expect(report).toMatch(/valid: 2020-01-01 to 2120-01-01, \d{5} days left/);
-        expect(report).toContain("trusted: yes");
+        expect(report).toMatch(
+          /for localhost, 127\.0\.0\.1; 2020-01-01 to 2120-01-01, \d{5} days left; trusted$/m,
+        );
       }
     },
   );

@@ -35,6 +35,18 @@ describe("an answer", () => {
     expect(text).not.toMatch(/c00kie|hidden|#part/);
   });
 
+  it("that is a page is told by its words, and nothing is said twice", async () => {
+    const words = "<title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1>";
+    const page = `<html><head><style>h1 { color: red }</style>${words}<hr>nginx/1.22.1</body>`;
+    const port = await listenHttp((_, response) => {
+      const headers = { "content-type": "text/html; charset=utf-8", "content-length": page.length };
+      response.writeHead(502, headers).end(page);
+    });
+    const text = await check({ url: `http://127.0.0.1:${port}/` });
+    expect(text).toMatch(/body: \d+ bytes:\n {5}\| 502 Bad Gateway\n {5}\| nginx\/1\.22\.1$/);
+    expect(text).not.toMatch(/address:|content-length|color/);
+  });
+
   it("is asked for by a request that names itself, closes, and holds nothing else", async () => {
     const seen: unknown[] = [];
     const port = await listenHttp((request, response) => {

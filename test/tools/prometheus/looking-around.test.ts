@@ -249,7 +249,7 @@ describe("targets", () => {
   test("may be ten thousand", async () => {
     fake.targets = Array.from({ length: 10_000 }, (_, at) => target(`h${at}:1`));
     expect((await ask("targets", { match: "h77:" })).text).toBe(
-      "1 target, of 10000 in all: 0 down.\n- node: 1 of 1 up",
+      "1 target, of 10000 in all: 0 down.\n- all up: node 1",
     );
   });
 });

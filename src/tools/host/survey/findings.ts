@@ -83,15 +83,13 @@ function* memory({ memory: has, memoryKills, processes, pressure }: Survey): Ite
     };
 }
 
-function* processors({ cpu, cores, load, processes, pressure }: Survey): Iterable<Found> {
+function* processors(survey: Survey): Iterable<Found> {
+  const { cpu, cores, processes, pressure } = survey;
   if (cpu === undefined) return;
-  const loads = `Load ${load.join(", ")} on ${counted(cores, "core")}.`;
-  const busiest = tops(processes, coresOf);
-  const [top] = busiest;
+  const [top] = tops(processes, coresOf, 1);
   const isBusy = cpu.busy >= BUSY;
   const isOne = top !== undefined && top.cores >= (isBusy ? cores / 2 : BUSY);
   if (top !== undefined && (isBusy || isOne)) {
-    const others = busiest.map((each) => `${named(each)} ${each.cores.toFixed(1)}`).join(", ");
     // Work that gives way to all other uses what is left, and nobody waits.
     const isCrowded = (pressure.get("cpu some") ?? 100) >= CROWDED;
     yield {
@@ -100,7 +98,7 @@ function* processors({ cpu, cores, load, processes, pressure }: Survey): Iterabl
         ? `it uses ${top.cores.toFixed(1)} of ${counted(cores, "core")}`
         : `the processors are ${percent(cpu.busy)} busy`,
       severity: isBusy ? (isCrowded ? "error" : "warning") : "info",
-      evidence: `${percent(cpu.busy)} busy. ${loads} Cores used: ${others}.`,
+      evidence: `${processorsText(survey)}. ${coresText(survey)}.`,
       fix: "Find out what it works on; end it, or give it fewer cores.",
     };
   }
@@ -108,9 +106,26 @@ function* processors({ cpu, cores, load, processes, pressure }: Survey): Iterabl
     yield {
       cause: `the machine's host takes ${percent(cpu.stolen)} of the processors' time (steal)`,
       severity: "warning",
-      evidence: loads,
+      evidence: `${processorsText(survey)}.`,
       fix: "Move it to a less busy host, or to a size without CPU credits.",
     };
+}
+
+/** `Processors: 2 cores, 97 % busy, 0 % waiting for disks; load 2.1, 1.8, 1.2` */
+export function processorsText({ cores, cpu, load }: Survey): string {
+  const use =
+    cpu === undefined
+      ? "unknown"
+      : `${percent(cpu.busy)} busy, ${percent(cpu.waiting)} waiting for disks`;
+  return `Processors: ${counted(cores, "core")}, ${use}; load ${load.join(", ")}`;
+}
+
+/** Which processes use them now. */
+export function coresText({ processes }: Survey): string {
+  const users = tops(processes, coresOf, 5).map(
+    (each) => `${named(each)} ${each.cores.toFixed(1)}`,
+  );
+  return `Cores used: ${users.join(", ") || "none"}`;
 }
 
 function* waits({ disks: all, processes, pressure }: Survey): Iterable<Found> {

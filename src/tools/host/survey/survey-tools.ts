@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { formatElapsed, showDuration } from "../../../core/instant.ts";
 import { counted, formatBytes, percent } from "../../../core/text.ts";
-import type { Gap } from "../../../core/finding.ts";
+import type { Finding, Gap } from "../../../core/finding.ts";
 import {
   defineTool,
   type ExecResult,
@@ -11,7 +11,15 @@ import {
 } from "../../tool.ts";
 import { filesystemText, fullness, isShown } from "../disk-usage.ts";
 import { hostArgument } from "../host-argument.ts";
-import { coresOf, findingsOf, gapsOf, named, swapText, tops } from "./findings.ts";
+import {
+  coresText,
+  findingsOf,
+  gapsOf,
+  named,
+  processorsText,
+  swapText,
+  tops,
+} from "./findings.ts";
 import { createQuestions, SURVEY_LIMITS } from "./script.ts";
 import { type Survey, surveyOf } from "./survey.ts";
 
@@ -43,7 +51,8 @@ export function createSurveyTools(place: Place): Tool[] {
     input: z.strictObject({ ...place.which, host: hostArgument }),
     async run(input, ctx) {
       const survey = await look(input, ctx);
-      return { text: overviewText(survey), findings: findingsOf(survey), gaps: gapsOf(survey) };
+      const findings = findingsOf(survey);
+      return { text: overviewText(survey, findings), findings, gaps: gapsOf(survey) };
     },
   });
   const processes = defineTool({
@@ -76,24 +85,22 @@ export function createSurveyTools(place: Place): Tool[] {
   return [overview, processes, ports];
 }
 
-function overviewText(survey: Survey): string {
-  const { name, system, upSeconds, cores, load, cpu, memory, pressure, disks } = survey;
+/** Without the rows that a finding holds as its evidence. */
+function overviewText(survey: Survey, findings: readonly Finding[]): string {
+  const { name, system, upSeconds, memory, pressure, disks, processes } = survey;
   const filled = survey.filesystems
     .filter((each) => isShown(each))
     .toSorted((a, b) => fullness(b) - fullness(a));
-  const users = (title: string, by: Parameters<typeof tops>[1], show: (value: number) => string) =>
-    `${title}: ${
-      tops(survey.processes, by, 5)
-        .map((each) => `${named(each)} ${show(by(each))}`)
-        .join(", ") || "none"
-    }`;
+  const largest = tops(processes, (each) => each.resident, 5).map(
+    (each) => `${named(each)} ${formatBytes(each.resident)}`,
+  );
   const waits = [...pressure].filter(([, share]) => share >= 1);
   const lines = [
     `${name}: ${system}, up ${formatElapsed(upSeconds * 1_000)}`,
-    `Processors: ${counted(cores, "core")}, ${cpu === undefined ? "unknown" : `${percent(cpu.busy)} busy, ${percent(cpu.waiting)} waiting for disks`}; load ${load.join(", ")}`,
+    processorsText(survey),
     `Memory: ${formatBytes(memory.available)} of ${formatBytes(memory.total)} is available, ${swapText(memory)}`,
-    users("Cores used", coresOf, (value) => value.toFixed(1)),
-    users("Memory used", (each) => each.resident, formatBytes),
+    coresText(survey),
+    `Memory used: ${largest.join(", ") || "none"}`,
     ...(waits.length === 0
       ? []
       : [
@@ -106,7 +113,8 @@ function overviewText(survey: Survey): string {
     ...filled.slice(0, 5).map(filesystemText),
     ...(filled.length > 5 ? [`${filled.length - 5} more filesystems are less full.`] : []),
   ];
-  return lines.join("\n");
+  const told = findings.map(({ evidence }) => evidence);
+  return lines.filter((line) => !told.some((each) => each.includes(line))).join("\n");
 }
 
 function processText(
