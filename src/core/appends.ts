@@ -154,6 +154,8 @@ export const appends = {
     undo: z.strictObject({ tool: z.string(), args: z.record(z.string(), json) }).optional(),
     /** So long afterwards it is looked at again whether what it was for has come about. */
     verifyAfterMs: count.optional(),
+    /** That it was done is to be marked where the configuration says. */
+    marks: z.boolean().optional(),
     /** The click or message that answered the question which this call was. */
     answers: z.string().optional(),
     ms: count.optional(),

@@ -34,5 +34,7 @@ export interface ToolResult {
   undo?: ReverseCall | undefined;
   /** When it is looked at again, from its end. Only of what is done. */
   verifyAfterMs?: number | undefined;
+  /** That it was done is to be marked (`Tool.mark`). */
+  marks?: true | undefined;
   ms: number;
 }

@@ -62,6 +62,8 @@ export type Step =
   /** A call is to be looked at again: the time has come, and then it is. */
   | { do: "ring"; check: LaterCheck }
   | { do: "verify"; key: string; check: LaterCheck }
+  /** It is to be marked elsewhere that this call is done. */
+  | { do: "mark"; key: string; done: Call }
   | { do: "hosts"; key: string }
   | { do: "abandon"; call: Call; host: string; absence: Absence }
   | { do: "await"; call: Call; host: string }
@@ -113,7 +115,7 @@ export function decide(thread: Thread, situation: Situation): Step {
     (scene.draining ? undefined : hostStep(scene)) ??
     (isResting(thread, scene)
       ? undefined
-      : (verifyStep(thread, scene) ?? workStep(thread, scene))) ?? {
+      : (verifyStep(thread, scene) ?? markStep(thread, scene) ?? workStep(thread, scene))) ?? {
       do: "wait",
       until: nextTime(thread, scene),
       ...leftTo(scene),
@@ -242,6 +244,14 @@ function verifyStep({ checks }: Thread, { busy, left }: Scene): Step | undefined
   for (const check of checks.values()) {
     const key = workKey.verify(check.of.call);
     if (check.isDue && !busy.has(key) && !left.has(check)) return { do: "verify", key, check };
+  }
+  return undefined;
+}
+
+function markStep({ marks }: Thread, { busy }: Scene): Step | undefined {
+  for (const done of marks.values()) {
+    const key = workKey.mark(done.call);
+    if (!busy.has(key)) return { do: "mark", key, done };
   }
   return undefined;
 }

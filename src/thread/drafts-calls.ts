@@ -131,7 +131,7 @@ export function finishedDraft(
 
 export function finishedDrafts(
   call: Call,
-  { outcome, text, ms, artifacts, files, findings, gaps, undo, verifyAfterMs }: ToolResult,
+  { outcome, text, ms, artifacts, files, findings, gaps, undo, verifyAfterMs, marks }: ToolResult,
 ): Draft<AppendKind>[] {
   const finished = {
     ...finishedDraft(call, outcome, text),
@@ -141,6 +141,7 @@ export function finishedDrafts(
     ...(findings.length > 0 && { findings }),
     ...(gaps.length > 0 && { gaps }),
     ...(verifyAfterMs !== undefined && { verifyAfterMs }),
+    ...(marks !== undefined && { marks }),
     ...(undo !== undefined && { undo }),
   };
   return outcome === "unknown" ? [finished, unknownNotice(call, text)] : [finished];
@@ -172,18 +173,20 @@ export type Recovery =
       verdict: "done" | "not done" | "unknown";
       evidence: string;
       undo?: ReverseCall | undefined;
+      marks?: true | undefined;
     }
   /** A read that is not run again either, and why. */
   | { kind: "blocked" | "cancelled"; text: string };
 
 export function recoveryDrafts(call: Call, recovery: Recovery): Draft<AppendKind>[] {
   if (recovery.kind !== "verified") return [recoveredDraft(call, recovery.kind, recovery.text)];
-  const { verdict, evidence, undo } = recovery;
+  const { verdict, evidence, undo, marks } = recovery;
   const isDone = verdict === "done";
   const text = phrases.recoveredResult(call, isDone, evidence);
   const finished = recoveredDraft(call, isDone ? "ok" : "unknown", text);
   if (!isDone) return [finished, unknownNotice(call, text)];
-  return [{ ...finished, ...(undo !== undefined && { undo }) }];
+  const kept = { ...(undo !== undefined && { undo }), ...(marks !== undefined && { marks }) };
+  return [{ ...finished, ...kept }];
 }
 
 function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool_finished"> {

@@ -41,6 +41,7 @@ interface Facts {
   think: ModelFacts;
   recover: Recovery;
   verify: Seen;
+  mark: "marked";
   deliver: Shown;
   show: Shown;
 }
@@ -88,6 +89,11 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       call.finished === undefined ? recoveryDrafts(call, facts) : undefined,
     verify: ({ check, facts }, around) =>
       around.thread.checks.has(check.of.call) ? [verifiedNotice(check, facts, around)] : undefined,
+    mark: ({ done }, { thread }) => {
+      const entry = entryId.finished(done.call);
+      const isOwed = thread.marks.has(entry);
+      return isOwed ? [deliveredDraft(MARKS, { entry, ref: "" }, "final")] : undefined;
+    },
     cancel: ({ call }) => [cancelledDraft(call)],
     abandon: abandonedDrafts,
     await: (step, around) => [awaitingNotice(step, around)],
@@ -108,6 +114,9 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     deliver: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
     show: ({ view, facts }) => [deliveredDraft(view, facts, "started")],
   };
+
+/** As a view's name: what a call did is shown there once. */
+const MARKS = "marks";
 
 function isNew({ run, finished, action, asked }: Call, { thread }: Surroundings): boolean {
   const isUntouched = finished === undefined && action === undefined && asked === undefined;

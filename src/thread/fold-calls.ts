@@ -78,6 +78,7 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
     const check = { of: call, afterMs, dueAt: entry.at + afterMs, isCited, isDue: false };
     thread.checks.set(call.call, check);
   }
+  if (entry.marks === true) thread.marks.set(entry.id, call);
   const { action, undoes } = call;
   if (undoes !== undefined) touch(thread, undoes, entry);
   // What was taken back is not looked at any more.

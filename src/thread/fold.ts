@@ -71,6 +71,7 @@ const APPLIED: Applied = {
   },
   notice: applyNotice,
   delivered(thread, entry) {
+    if (thread.marks.delete(entry.entry)) return;
     if (entry.stage === "final") acknowledge(thread, entry);
     else applyProgressMessage(thread, entry);
   },

@@ -169,6 +169,8 @@ export class Thread {
   readonly live = new Set<Action>();
   /** By call. */
   readonly checks = new Map<string, LaterCheck>();
+  /** Calls that are done and have yet to be marked, by the entry that says so. */
+  readonly marks = new Map<string, Call>();
   readonly outbox = new Map<string, OutboxItem>();
   /** Calls that ended unknown; of the settled ones the newest, since a late word on them may still come. */
   readonly unknown = new Map<string, Call>();

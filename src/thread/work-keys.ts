@@ -3,6 +3,8 @@ export const workKey = {
   call: (call: string) => `call:${call}`,
   /** A call that is over is looked at again. */
   verify: (call: string) => `verify:${call}`,
+  /** It is marked elsewhere that a call is done. */
+  mark: (call: string) => `mark:${call}`,
   model: (run: string) => `think:${run}`,
   view: (view: string) => `view:${view}`,
   /** A view refused to show progress: no reason to keep an answer back. */

@@ -3,6 +3,7 @@ import { messageOf } from "../core/errors.ts";
 import type { ToolResult } from "../core/tool-call.ts";
 import { createBreaker } from "./breaker.ts";
 import { checkEndpoints } from "./http.ts";
+import { createMarks } from "./marks.ts";
 import {
   type CallParts,
   effectOf,
@@ -46,7 +47,7 @@ export type Dispatcher = ReturnType<typeof createDispatcher>;
 export function createDispatcher(parts: DispatchParts) {
   const { tools, host } = parts;
   checkEndpoints(tools, parts.encoder);
-  const breaker = createBreaker(parts.now);
+  const [breaker, marks] = [createBreaker(parts.now), createMarks(parts)];
   const find = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
   const findKnown = (name: string): Tool => {
     const tool = find(name);
@@ -135,12 +136,14 @@ export function createDispatcher(parts: DispatchParts) {
       const obstacle =
         tool === undefined ? unknownTool(name, tools).message : whyElsewhere(parts, tool, args);
       if (tool === undefined || obstacle !== undefined) return blockedCall(parts, obstacle ?? "");
-      return runCall(parts, breaker, tool, args, options);
+      return marks.owed(tool, args, await runCall(parts, breaker, tool, args, options));
     },
 
     /** What can be seen a while after a call that is done (`Tool.verifyLater`), unless its tool is another by now. Never throws. */
     verifyLater: (name: string, args: JsonObject, look: LaterLook) =>
       verifyLater(parts, find(name), args, look),
+
+    mark: marks.mark,
 
     /** After a crash: what can be seen of a call that was started. `asker` as it was then. Never throws. */
     async verify(
@@ -149,12 +152,12 @@ export function createDispatcher(parts: DispatchParts) {
       startedAt: number,
       signal: AbortSignal,
       asker?: Asker,
-    ): Promise<Verdict> {
+    ): Promise<Verdict & Pick<ToolResult, "marks">> {
       const tool = find(name);
       const evidence = whyUnseen(parts, tool, args);
       if (tool === undefined || evidence !== undefined)
         return { verdict: "unknown", evidence: evidence ?? "" };
-      return verify(parts, tool, args, { startedAt, signal, asker });
+      return marks.owed(tool, args, await verify(parts, tool, args, { startedAt, signal, asker }));
     },
   };
 }

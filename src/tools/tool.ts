@@ -247,7 +247,29 @@ export interface Tool<I = unknown> {
     readonly afterMs: number;
     check(input: I, ctx: ToolContext): Promise<Verdict>;
   };
+  /**
+   * Marks for people who look at its system that an action was done, by whichever tool; only there where the configuration asks
+   * for it. It may be asked again for the same action, and then does nothing.
+   */
+  mark?(done: DoneAction, ctx: ToolContext): Promise<void>;
   run(input: I, ctx: ToolContext): Promise<ToolOutput>;
+}
+
+/** An action that was done, as others may be told of it. Its texts hold no secrets. */
+export interface DoneAction {
+  /** Of this action alone. */
+  readonly id: string;
+  readonly tool: string;
+  /** What it changed, such as `service nginx`. */
+  readonly resource: string;
+  /** It took another one back. */
+  readonly isUndo: boolean;
+  /** The people who approved it; none: nobody had to. */
+  readonly approvers: readonly string[];
+  /** The thread's address for people, where it has one. */
+  readonly link: string | undefined;
+  /** When it was done, ms since 1970. */
+  readonly at: number;
 }
 
 /** Lets TypeScript infer a tool's input from its schema. */

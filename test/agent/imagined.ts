@@ -106,15 +106,15 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
     const { action } = step.action;
     write(world, { id: entryId.expiry(action), kind: "timer", action });
   } else if (step.do === "think") think(world, step, tape);
-  // Other machines, progress messages and later looks are imagined nowhere.
+  // Other machines, progress messages, later looks and marks are imagined nowhere.
   else if (!isUnimagined(step)) conclude(world, learn(world, step, tape));
   if (step.do === "dispatch" || step.do === "prepare") runIfStarted(world, step.call, tape);
 }
 
-type Unimagined = Extract<Step, { do: "hosts" | "show" | "ring" | "verify" }>;
+type Unimagined = Extract<Step, { do: "hosts" | "show" | "ring" | "verify" | "mark" }>;
 
 function isUnimagined(step: Step): step is Unimagined {
-  return ["hosts", "show", "ring", "verify"].includes(step.do);
+  return ["hosts", "show", "ring", "verify", "mark"].includes(step.do);
 }
 
 /** Writes what follows from what was learned. */

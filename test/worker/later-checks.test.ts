@@ -1,8 +1,16 @@
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
-import type { Verdict } from "../../src/tools/tool.ts";
+import type { DoneAction, Tool, Verdict } from "../../src/tools/tool.ts";
 import { createChat } from "../fakes/chat.ts";
-import { createStage, fakeTool, KEY, type StageOptions, workerOf } from "../fakes/stage.ts";
+import {
+  createStage,
+  fakeTool,
+  KEY,
+  type Stage,
+  type StageOptions,
+  workerOf,
+} from "../fakes/stage.ts";
 
 const AFTER_MS = 30_000;
 
@@ -120,4 +128,78 @@ test("what was taken back is not looked at again", async () => {
   await settle();
   expect(back.runs).toEqual(["web"]);
   expect((await thread()).checks.size).toBe(0);
+});
+
+describe("an action that is done", () => {
+  const approvals = { singleOperator: true };
+  const refusing = async () => {
+    throw new BotError("PRECHECK_FAILED", "Grafana refused with 403.");
+  };
+
+  /** `act` was approved and done where `marker` is told of what is. */
+  async function done(mark: NonNullable<Tool["mark"]>, options: StageOptions = {}) {
+    const act = fakeTool({ name: "act", effect: "write", resource: () => "service web" });
+    const marker = fakeTool({ name: "marker", effect: "write", mark });
+    const given = { tools: [act, marker], approvals, ...options };
+    const stage = await createStage(given);
+    return { ...stage, given: { ...given, journal: stage.journal } };
+  }
+
+  async function approve({ say, settle, click }: Stage, text = "run act name=web") {
+    await say(text);
+    await settle();
+    await click("a1", { kind: "approve" });
+    await settle();
+  }
+
+  test("is marked once, with what it changed and who approved it; the marking itself is not", async () => {
+    const marks: DoneAction[] = [];
+    const stage = await done(async (each) => void marks.push(each));
+    await approve(stage);
+    await stage.settle();
+    const again = await createStage({ ...stage.given, chat: createChat() });
+    await again.settle();
+    expect(marks).toMatchObject([
+      { tool: "act", resource: "service web", isUndo: false, approvers: [expect.any(String)] },
+    ]);
+    const other = await done(async (each) => void marks.push(each));
+    await approve(other, "run marker name=web");
+    expect(marks).toHaveLength(1);
+  });
+
+  test("is not marked by name where others may not read along, and a refused mark harms nothing", async () => {
+    const marks: DoneAction[] = [];
+    const chat = createChat();
+    const adapter = { ...chat.adapter, audience: async () => "test:private" };
+    const hidden = await done(async (each) => void marks.push(each), {
+      chat: { ...chat, adapter },
+    });
+    await approve(hidden);
+    expect(marks).toEqual([]);
+    const refused = await done(refusing);
+    await approve(refused);
+    expect(refused.chat.answers()).toMatchObject([{ results: [{ outcome: "ok" }] }]);
+    expect((await refused.thread()).marks.size).toBe(0);
+  });
+
+  test("is marked by the next process where this one ended meanwhile", async () => {
+    const ids: string[] = [];
+    const stage = await done(async ({ id }, { signal }) => {
+      ids.push(id);
+      await new Promise((_, reject) => signal.addEventListener("abort", reject));
+    });
+    await stage.say("run act name=web");
+    await stage.settle();
+    await stage.click("a1", { kind: "approve" });
+    const working = stage.worker.work(KEY);
+    await vi.waitFor(() => expect(ids).toHaveLength(1));
+    await stage.worker.stop(0);
+    await working;
+    expect((await stage.thread()).marks.size).toBe(1);
+    const next = await done(async ({ id }) => void ids.push(id), { journal: stage.journal });
+    await next.settle();
+    expect(ids).toHaveLength(2);
+    expect(ids[1]).toBe(ids[0]);
+    expect((await next.thread()).marks.size).toBe(0);
+  });
 });

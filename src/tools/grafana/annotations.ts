@@ -17,6 +17,8 @@ import { boardField } from "./reads.ts";
 
 const MAX_ROWS = 30;
 const MAX = 100;
+/** Of tags that tell the marks of actions apart. */
+const OWN = "watchkeeper:";
 
 async function annotationsIn(
   rest: Rest,
@@ -32,7 +34,7 @@ async function annotationsIn(
 }
 
 function annotationText(item: Item, { encoder }: ToolContext): string {
-  const tags = textsOf(item["tags"]);
+  const tags = textsOf(item["tags"]).filter((tag) => !tag.startsWith(OWN));
   const shown = tags.length === 0 ? "" : ` ${clip(`[${tags.join(", ")}]`, 100, encoder)}`;
   return `${quoted(item["text"], encoder, 200)}${shown}`;
 }
@@ -142,6 +144,24 @@ export function createAnnotate(endpoints: Instances): Tool {
       };
     },
   });
+}
+
+/** Marks what was done as a pipeline marks a deploy, in the first of several servers. */
+export function createMark(endpoints: Instances): NonNullable<Tool["mark"]> {
+  const service = serviceOf(endpoints);
+  return async ({ id, tool, resource, isUndo, approvers, link, at }, ctx) => {
+    const rest = service.rest(service.place({}), ctx);
+    const tags = ["watchkeeper", `${OWN}${id}`];
+    const around = { from: at - CLOCK_MS, to: at + CLOCK_MS, tags };
+    if ((await annotationsIn(rest, around)).length > 0) return;
+    const who = approvers.length === 0 ? "" : `, approved by ${approvers.join(" and ")}`;
+    const words = `${isUndo ? "Undo: " : ""}${tool} (${resource})${who}`;
+    // Grafana shows annotations as HTML.
+    const shown = clip(words, 400, ctx.encoder).replaceAll(/[<>&]/g, " ");
+    const text = link === undefined ? shown : `${shown}\n${link}`;
+    const about = resource.split(/[\s/]/).at(-1) ?? "";
+    await rest.write("POST", "api/annotations", { text, tags: [...tags, about], time: at });
+  };
 }
 
 export function createRemove(endpoints: Instances): Tool {

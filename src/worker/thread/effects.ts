@@ -15,7 +15,7 @@ import { whyNotRun } from "./permission/permission.ts";
 import { callModel } from "./model-call.ts";
 import { propose } from "./propose.ts";
 import { show, showRun } from "./show.ts";
-import { recover, runTool, verifyLater } from "./tool-call.ts";
+import { mark, recover, runTool, verifyLater } from "./tool-call.ts";
 
 /** Who waits longer than this for a card is told why. */
 const NOTABLE_LOOK_UP_MS = 30_000;
@@ -135,6 +135,7 @@ const LEARNED: {
 } = {
   recover: { learn: recover, kept: true },
   verify: { learn: verifyLater, kept: false },
+  mark: { learn: mark, kept: true },
   deliver: { learn: show, kept: true },
   show: { learn: showRun, kept: true },
   judge: { learn: judgeClick, kept: false },

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { workKey } from "../../thread/work-keys.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { argsOf, askerIn, type Call } from "../../thread/state.ts";
@@ -115,6 +116,31 @@ export const verifyLater: Learn<"verify"> = async (ctx, step, signal) => {
   });
   return async () => {
     if (!signal.aborted) await conclude(ctx, { ...step, facts });
+  };
+};
+
+/**
+ * Marks once that a call is done; what fails is only logged. A private place's actions are marked nowhere. Cut by a shutdown, the
+ * next worker marks it.
+ */
+export const mark: Learn<"mark"> = async (ctx, step, signal) => {
+  const { key, adapter, log, parts } = ctx;
+  const { call, tool, action, undoes, finished } = step.done;
+  const audience = await adapter.audience(key).catch(() => "not known");
+  if (audience === undefined) {
+    const done = {
+      id: createHash("sha256").update(`${key} ${call}`).digest("hex").slice(0, 16),
+      tool,
+      resource: parts.encoder.encode(parts.dispatcher.resourceOf(tool, argsOf(step.done))),
+      isUndo: undoes !== undefined,
+      approvers: (action?.votes ?? []).filter(({ approve }) => approve).map(({ name }) => name),
+      link: adapter.link(key),
+      at: finished?.at ?? ctx.now(),
+    };
+    for (const why of await parts.dispatcher.mark(done, signal)) log.warn({ key, call }, why);
+  }
+  return async () => {
+    if (!signal.aborted) await conclude(ctx, { ...step, facts: "marked" });
   };
 };
 

@@ -4,7 +4,7 @@ import { createEncoder } from "../../../src/security/encoder.ts";
 import { grafana } from "../../../src/tools/grafana/integration.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 import { type FakeGrafana, serveGrafana } from "../../fakes/grafana.ts";
-import { type Calling, run } from "../calling.ts";
+import { type Calling, prepare, run } from "../calling.ts";
 import { bearsHostileServers } from "../hostile.ts";
 import { listenHttp } from "../network/servers.ts";
 import { writing } from "../writing.ts";
@@ -225,6 +225,48 @@ describe("annotations", () => {
     });
     await expect(carryOut()).rejects.toMatchObject({ code: "ABORTED" });
     expect(await verify()).toMatchObject({ verdict: "done" });
+  });
+});
+
+describe("an action that was done", () => {
+  const done = {
+    id: "d1",
+    tool: "restart_service",
+    resource: "service shop",
+    isUndo: false,
+    approvers: ["Ana <b>"],
+    link: "https://chat.example.com/t/1",
+    at: NOW - MINUTE_MS,
+  };
+
+  test("is marked once, however often it is asked for, and told among what changed", async () => {
+    const url = `http://127.0.0.1:${await listenHttp(serveGrafana(fake))}`;
+    const settings = grafana.settings.parse({ url, token: TOKEN, markActions: "yes" });
+    const { tool, ctx } = prepare(
+      await grafana.tools(settings, NOTHING_LENT),
+      "grafana_annotate",
+      { text: "x" },
+      { at: NOW },
+    );
+    await tool.mark?.(done, ctx);
+    await tool.mark?.(done, ctx);
+    expect(fake.writes.map(({ json }) => json)).toEqual([
+      {
+        text: "restart_service (service shop), approved by Ana  b \nhttps://chat.example.com/t/1",
+        tags: ["watchkeeper", "watchkeeper:d1", "shop"],
+        time: done.at,
+      },
+    ]);
+    const source = await grafana.changes?.(settings, NOTHING_LENT);
+    expect(await source?.changes({ from: NOW - 2 * MINUTE_MS, to: NOW }, ctx)).toMatchObject({
+      changes: [{ at: done.at, text: expect.stringMatching(/\[watchkeeper, shop\]$/) }],
+    });
+    fake.forbidden = /./;
+    await expect(tool.mark?.({ ...done, id: "d2" }, ctx)).rejects.toThrow("refused with 403");
+  });
+
+  test("is not marked unless that was set", async () => {
+    for (const each of await tools()) expect(each.mark).toBeUndefined();
   });
 });
 
