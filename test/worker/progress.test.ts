@@ -235,12 +235,16 @@ test("a message begun after an edit shows the arguments that run, not those firs
       return { text: "acted" };
     },
   });
-  const { stage, chat } = await slowStage({ tools: [act] });
+  // No time passes before the approval: a slow machine would begin the message before there is a card.
+  let now = Date.parse("2026-11-22T03:00:00Z");
+  const { stage, chat } = await slowStage({ tools: [act], now: () => now });
   await stage.say("run act name=web");
   await stage.settle();
   await stage.click("a1", { kind: "edit", args: { name: "db" } }, "test:bob");
   await stage.settle();
+  expect(kindsOf(chat)).not.toContain("begun");
   await stage.click("a1", { kind: "approve" }, "test:cy", 2);
+  now += 1_000;
   const work = stage.settle();
   const begun = () => chat.shown.find((each) => each.kind === "begun");
   await until(() => begun() !== undefined);
