@@ -91,7 +91,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-test("npm start answers at /healthz where PORT is set, also when no platform sends to it", async () => {
+test("npm start answers at /healthz where PORT is set, and agents where they are turned on, also when no platform sends to it", async () => {
   const slack = await FakeSlack.start();
   ends.push(() => slack.stop());
   const port = await freePort();
@@ -100,6 +100,7 @@ test("npm start answers at /healthz where PORT is set, also when no platform sen
     SLACK_APP_TOKEN: slack.appToken,
     SLACK_API_URL: slack.apiUrl,
     PORT: port,
+    MCP_TOKEN: "x".repeat(32),
   });
   ends.push(() => program.remove());
   const child = program.start();
@@ -107,4 +108,6 @@ test("npm start answers at /healthz where PORT is set, also when no platform sen
   await expect.poll(logged).toContain('"serving"');
   const health = await fetch(`http://127.0.0.1:${port}/healthz`);
   expect([health.status, await health.text()]).toEqual([200, "ok\n"]);
+  const agent = await fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", body: "{}" });
+  expect([agent.status, agent.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
 });
