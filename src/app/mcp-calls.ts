@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ActionCard, Adapter, CallResult, View } from "../adapters/adapter.ts";
 import { createPlace } from "../adapters/terminal/people.ts";
-import { BotError } from "../core/errors.ts";
+import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import type { Bot } from "./assemble.ts";
 
@@ -111,13 +111,13 @@ export function createCaller(options: CallerOptions) {
     standing: (bot: Bot, thread: JournalKey) => standingIn(bot, thread, options),
     /**
      * Makes the call that the typed command is, for an agent of this name. Returns once it has ended or waits for people.
-     * @throws what the channel's platform and the store throw
+     * @throws BotError what the store throws, and the channel's platform: then nothing was done
      */
     async call(bot: Bot, { name, tool, text }: AgentCall, signal: AbortSignal): Promise<Standing> {
       const actor = { account, name };
       const place = (await isForChannel(bot, text)) ? channel : undefined;
-      const key: JournalKey =
-        (await place?.open(`${name}, an agent, asks for ${tool}.`)) ?? `${threads}${randomUUID()}`;
+      const opening = place && begun(place, `${name}, an agent, asks for ${tool}.`);
+      const key: JournalKey = (await opening) ?? `${threads}${randomUUID()}`;
       if (place === undefined) own.add(key);
       const stop = () =>
         void bot.inbox.post(key, randomUUID(), { kind: "stop", actor }).catch(() => {});
@@ -145,6 +145,17 @@ export function createCaller(options: CallerOptions) {
       return found;
     },
   };
+}
+
+/** @throws BotError with what the agent is told */
+async function begun({ name, open }: Channel, text: string): Promise<JournalKey> {
+  try {
+    return await open(text);
+  } catch (error) {
+    const why = `Nothing was done: no thread could be opened in ${name}. ${messageOf(error)}`;
+    const code = isBotError(error) ? error.code : "NOT_AVAILABLE";
+    throw new BotError(code, why, { cause: error });
+  }
 }
 
 async function standingIn(

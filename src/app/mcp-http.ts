@@ -29,8 +29,8 @@ export interface McpHttpOptions {
   /** The server of one session. */
   createServer(): Server;
   log: Logger;
-  /** After so long without a request a session is forgotten. Default: 30 min. */
-  idleMs?: number;
+  /** The clock that sessions age by, in ms, never running backwards. Default: since the process began. */
+  now?: () => number;
 }
 
 interface Session {
@@ -38,11 +38,12 @@ interface Session {
   transport: WebStandardStreamableHTTPServerTransport;
 }
 
-export function createMcpHttp({ idleMs = IDLE_MS, log, ...options }: McpHttpOptions) {
+export function createMcpHttp({ now, log, ...options }: McpHttpOptions) {
   const sessions = new LRUCache<string, Session>({
     max: MAX_SESSIONS,
-    ttl: idleMs,
+    ttl: IDLE_MS,
     updateAgeOnGet: true,
+    ...(now !== undefined && { perf: { now }, ttlResolution: 0 }),
     disposeAfter: ({ server }) => void end(server),
   });
 

@@ -9,6 +9,7 @@ import {
   ReadResourceRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
+import { isBotError } from "../core/errors.ts";
 import { tryJournalKey } from "../core/journal-key.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import { createLedger } from "../incidents/ledger.ts";
@@ -56,7 +57,12 @@ export function createMcpServer(bot: Bot, caller: Caller): Server {
     // With a slash it is a command or a mistake, never prose that a model would take for the operator's.
     const text = `/${commandLine(name, args.data)}`;
     const agent = nameOf(server.getClientVersion()?.name);
-    return resultOf(bot, await caller.call(bot, { name: agent, tool: name, text }, signal));
+    try {
+      return await resultOf(bot, await caller.call(bot, { name: agent, tool: name, text }, signal));
+    } catch (error) {
+      if (!isBotError(error)) throw error;
+      return { content: [{ type: "text", text: bot.encode(error.message) }], isError: true };
+    }
   });
   server.setRequestHandler(ListResourcesRequestSchema, () => ({
     resources: Object.entries(RESOURCES).map(([uri, { name, description }]) => ({

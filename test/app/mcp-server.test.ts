@@ -248,6 +248,7 @@ test("over HTTP each wrong request has its status, and a session lives until it 
 });
 
 test("sessions are forgotten with time, and the longest unused where there are too many", async () => {
+  let now = 1;
   const served = createMcpHttp({
     token: TOKEN,
     hosts: ["wk.example"],
@@ -258,7 +259,7 @@ test("sessions are forgotten with time, and the longest unused where there are t
         createCaller({ account: "mcp:agent", threads: "terminal:mcp:", tenants: [] }),
       ),
     log,
-    idleMs: 300,
+    now: () => now,
   });
   const server = await startHttpServer({ routes: served.routes, port: 0, log });
   onTestFinished(async () => {
@@ -277,11 +278,12 @@ test("sessions are forgotten with time, and the longest unused where there are t
   const last = others.at(-1) ?? "";
   expect((await ping(last))[1]).toContain('"result":{}');
   expect((await ping(first))[0]).toBe(404);
-  await until(
-    async () =>
-      (await ping(others[0] ?? ""))[0] === 404 ||
-      new Promise((resolve) => setTimeout(resolve, 40, false)),
-  );
+  const used = others[0] ?? "";
+  for (const minutes of [20, 20]) {
+    now += minutes * 60_000;
+    expect((await ping(used))[0]).toBe(200);
+  }
+  expect((await ping(last))[0]).toBe(404);
 });
 
 test("an agent over HTTP is an account of its own: it sees its calls and no one else's", async () => {
@@ -325,6 +327,10 @@ interface Chat {
   /** Texts of the channel and of its one thread. */
   shown(): string[];
   press(label: string): Promise<unknown>;
+  /** She writes in the one thread. */
+  write(text: string): void;
+  /** The bot can write there no more. */
+  lose(): void;
   pings(): readonly unknown[];
 }
 
@@ -348,6 +354,8 @@ async function onSlack(): Promise<Chat> {
       }
       throw new Error(`no button ${label}`);
     },
+    write: (text) => void slack.say(ana, ops, text, { thread: slack.messages(ops)[0]?.ts ?? "" }),
+    lose: () => slack.archive(ops),
     pings: () => slack.pings,
   };
 }
@@ -379,6 +387,11 @@ async function onDiscord(): Promise<Chat> {
       }
       throw new Error(`no button ${label}`);
     },
+    write(text) {
+      const [thread] = discord.messages(ops).flatMap(({ id }) => discord.threadOf(id) ?? []);
+      if (thread !== undefined) discord.say(ana, thread, text);
+    },
+    lose: () => discord.removeChannel(ops),
     pings: () => discord.pings,
   };
 }
@@ -419,15 +432,23 @@ test.each([
     expect(existsSync(made)).toBe(false);
     await chat.press("Approve");
     await until(async () => {
-      const { structuredContent } = await callBy(again, "call_result", { thread });
-      return structuredContent["status"] === "completed";
+      const later = await callBy(again, "call_result", { thread });
+      return later.structuredContent["status"] === "completed";
     });
-    // A second mkdir would have failed.
+    chat.write("run disk_usage");
+    const read = () => second.bot.journal.read(thread as JournalKey);
+    await until(async () => (await read()).filter(({ kind }) => kind === "run_ended").length === 2);
+    // A second mkdir would have failed; what people go on to ask is theirs.
     expect(await callBy(again, "call_result", { thread })).toMatchObject({
       structuredContent: { outcomes: ["ok"] },
     });
     expect(existsSync(made)).toBe(true);
-    const entries = await second.bot.journal.read(thread as JournalKey);
-    expect(entries.filter(({ kind }) => kind === "tool_started")).toHaveLength(1);
+    const started = (await read()).filter((entry) => entry.kind === "tool_started");
+    expect(started.map(({ tool }) => tool)).toEqual(["run_command", "disk_usage"]);
+
+    chat.lose();
+    const lost = await callBy(again, "run_command", { argv: ["mkdir", join(data, "other")] });
+    expect(lost.content[0]?.text).toMatch(/^Nothing was done: no thread could be opened/);
+    expect([lost.isError, existsSync(join(data, "other"))]).toEqual([true, false]);
   },
 );
