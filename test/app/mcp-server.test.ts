@@ -20,9 +20,8 @@ import { createCaller } from "../../src/app/mcp-calls.ts";
 import { createMcpServer } from "../../src/app/mcp-server.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import { FakeDiscord } from "../fakes/discord/discord.ts";
-import { FakeSlack } from "../fakes/slack/slack.ts";
 import { until } from "../until.ts";
+import { onDiscord, onSlack } from "./agents-chat.ts";
 
 /** An agent that speaks with a whole program, but for the pipes between them. */
 let folder: string;
@@ -319,82 +318,6 @@ test("an agent over HTTP is an account of its own: it sees its calls and no one 
     callBy(client, "call_result", { thread: "terminal:of-the-operator" }),
   ).rejects.toThrow("takes the thread");
 });
-
-/** A chat with a channel of ana's, and how she sees and presses what stands in the channel's threads. */
-interface Chat {
-  env: Record<string, string>;
-  channel: string;
-  /** Texts of the channel and of its one thread. */
-  shown(): string[];
-  press(label: string): Promise<unknown>;
-  /** She writes in the one thread. */
-  write(text: string): void;
-  /** The bot can write there no more. */
-  lose(): void;
-  pings(): readonly unknown[];
-}
-
-async function onSlack(): Promise<Chat> {
-  const slack = await FakeSlack.start();
-  onTestFinished(() => slack.stop());
-  const ana = slack.addUser({ name: "ana" });
-  const ops = slack.addChannel({ name: "ops", members: [ana] });
-  return {
-    env: {
-      SLACK_BOT_TOKEN: slack.botToken,
-      SLACK_APP_TOKEN: slack.appToken,
-      SLACK_API_URL: slack.apiUrl,
-    },
-    channel: `slack:${slack.team.id}:${ops.id}`,
-    shown: () => slack.messages(ops).map((message) => slack.textOf(message)),
-    async press(label) {
-      for (const message of slack.messages(ops)) {
-        const button = slack.buttonsOf(message).find((each) => each.label === label);
-        if (button !== undefined) return slack.press(ana, ops, message.ts, button.actionId);
-      }
-      throw new Error(`no button ${label}`);
-    },
-    write: (text) => void slack.say(ana, ops, text, { thread: slack.messages(ops)[0]?.ts ?? "" }),
-    lose: () => slack.archive(ops),
-    pings: () => slack.pings,
-  };
-}
-
-async function onDiscord(): Promise<Chat> {
-  const discord = await FakeDiscord.start();
-  onTestFinished(() => discord.stop());
-  const guild = discord.addGuild({ name: "corp" });
-  const ana = discord.addUser({ name: "ana" });
-  discord.addMember(guild, ana);
-  const ops = discord.addChannel(guild, { name: "ops" });
-  const all = () => {
-    const roots = discord.messages(ops);
-    const threads = roots.flatMap(({ id }) => discord.threadOf(id) ?? []);
-    return [...roots, ...threads.flatMap((thread) => discord.messages(thread))];
-  };
-  return {
-    env: {
-      DISCORD_TOKEN: discord.token,
-      DISCORD_API_URL: discord.apiUrl,
-      DISCORD_GUILDS: guild.id,
-    },
-    channel: `discord:${guild.id}:${ops.id}`,
-    shown: () => all().map((message) => discord.textOf(message)),
-    async press(label) {
-      for (const message of all()) {
-        const button = discord.buttonsOf(message).find((each) => each.label === label);
-        if (button !== undefined) return discord.press(ana, message.id, button.customId);
-      }
-      throw new Error(`no button ${label}`);
-    },
-    write(text) {
-      const [thread] = discord.messages(ops).flatMap(({ id }) => discord.threadOf(id) ?? []);
-      if (thread !== undefined) discord.say(ana, thread, text);
-    },
-    lose: () => discord.removeChannel(ops),
-    pings: () => discord.pings,
-  };
-}
 
 test.each([
   ["Slack", onSlack],
