@@ -201,6 +201,7 @@ const TOLD: Told = {
   incident: undefined,
   tenant: undefined,
   tool_form: undefined,
+  secret: undefined,
 };
 
 function enqueue({ queue }: Transcript, { seq, id }: Entry, content: Kept[]): void {

@@ -33,9 +33,10 @@ import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
 import { createToolForms } from "../team/tool-forms.ts";
+import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
 import { createToolbox } from "./toolbox.ts";
-import { loadToolset, type Toolset } from "./toolset.ts";
+import { loadToolset, problemsOf, type Toolset } from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
 import { createWorker } from "../worker/worker.ts";
 
@@ -96,7 +97,7 @@ function logWarnings(log: Logger, config: Config, { problems, warnings, live }: 
   for (const warning of [...config.warnings, ...warnings]) log.warn(warning);
   for (const { at, text, loaded } of problems)
     log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
-  for (const text of live.flatMap((each) => each.problems)) log.warn(`pack ${text}`);
+  for (const text of problemsOf(live)) log.warn(text);
 }
 
 function logTrouble(log: Logger, error: unknown, key: JournalKey | undefined): void {
@@ -113,8 +114,10 @@ async function loadTools(
   lent: Pick<ToolParts, "ledger" | "network" | "stopped">,
 ): Promise<Toolset> {
   try {
-    const forms = () => createToolForms(journal);
-    const toolset = await loadToolset(config, { ...lent, forms, launch: createLaunch() });
+    const toolForms = createToolForms(journal);
+    const secrets = openSecrets(config, journal);
+    const team = { forms: () => toolForms, secrets: () => secrets };
+    const toolset = await loadToolset(config, { ...lent, ...team, launch: createLaunch() });
     logWarnings(log, config, toolset);
     return toolset;
   } catch (error) {

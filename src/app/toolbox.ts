@@ -37,14 +37,14 @@ export function createToolbox(
   }
 
   async function reload(): Promise<void> {
-    const next = await reloadToolset(config, toolset, (text) => log.warn(`pack ${text}`));
+    const next = await reloadToolset(config, toolset, (text) => log.warn(text));
+    learnSecrets();
     if (next === undefined) return;
     toolset = next;
-    learnSecrets();
     tools.splice(0, tools.length, ...next.tools);
     if (terms !== undefined) earlier.set(terms.prefix, terms);
     terms = runTerms(config, next);
-    log.info("changed tool packs were loaded");
+    log.info("changed tools were loaded");
   }
 
   const run: RunParts = {
@@ -74,13 +74,18 @@ export function createToolbox(
         if (ended.signal.aborted || toolset.live.length === 0) return;
         const timer = setTimeout(() => {
           reload()
-            .catch((error: unknown) => log.error({ err: error }, "packs could not be looked at"))
+            .catch((error: unknown) => log.error({ err: error }, "tools could not be looked at again"))
             .finally(next);
         }, RELOAD_MS);
         timer.unref();
       };
       next();
-      return { stop: async () => ended.abort() };
+      return {
+        async stop() {
+          ended.abort();
+          await Promise.all(toolset.live.map(async (each) => each.close?.()));
+        },
+      };
     },
   };
 }

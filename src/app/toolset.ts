@@ -28,7 +28,7 @@ export interface Toolset extends Skills {
   found: readonly Tool[];
   /** Those of them that are part of the program. */
   fixed: readonly Tool[];
-  /** Where people write the others. */
+  /** Where the others come from. */
   live: readonly LiveTools[];
   /** The integrations whose tools are not offered, and why. */
   unavailable: Awaited<ReturnType<typeof unavailableIntegrations>>;
@@ -76,6 +76,11 @@ function listTools(
   return { tools: found.length === 0 ? all : [...all, createFindTools(found)], found };
 }
 
+/** What is wrong with tools that change, each with what it is about. */
+export function problemsOf(live: readonly LiveTools[]): string[] {
+  return live.flatMap(({ subject, problems }) => problems.map((text) => `${subject} ${text}`));
+}
+
 /** True: some of the tools are others now. */
 async function refresh(fixed: readonly Tool[], live: readonly LiveTools[]): Promise<boolean> {
   let isOther = false;
@@ -97,16 +102,16 @@ export async function reloadToolset(
   warn: (text: string) => void,
 ): Promise<Toolset | undefined> {
   const { fixed, live } = last;
-  const said = new Set(live.flatMap(({ problems }) => problems));
+  const said = new Set(problemsOf(live));
   const isOther = await refresh(fixed, live);
-  for (const text of live.flatMap(({ problems }) => problems)) if (!said.has(text)) warn(text);
+  for (const text of problemsOf(live)) if (!said.has(text)) warn(text);
   if (!isOther) return undefined;
   const { tools, found } = listTools(config, fixed, live);
   try {
     checkPolicyNames(config, tools);
     return { ...last, tools, found };
   } catch (error) {
-    warn(`Packs were changed, and the rules do not fit them any more: ${messageOf(error)}`);
+    warn(`Tools were changed, and the rules do not fit them any more: ${messageOf(error)}`);
     const names = new Set(tools.map(({ name }) => name));
     return { ...last, tools: last.tools.filter(({ name }) => names.has(name)) };
   }

@@ -64,6 +64,7 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "timer":
     case "tenant":
     case "tool_form":
+    case "secret":
     case "incident":
     case "run_started":
     case "assistant":

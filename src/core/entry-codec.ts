@@ -31,6 +31,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   signal: { version: 1 },
   tenant: { version: 1 },
   tool_form: { version: 1 },
+  secret: { version: 1 },
   incident: { version: 2 },
   run_started: { version: 3 },
   assistant: { version: 2 },

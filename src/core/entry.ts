@@ -71,6 +71,7 @@ const ASKS_FOR_WORK: Readonly<Record<PostKind, boolean>> = {
   incident: false,
   tenant: false,
   tool_form: false,
+  secret: false,
 };
 
 /** True for what somebody has to act on: a post of it makes its journal due. */

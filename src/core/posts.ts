@@ -85,6 +85,13 @@ export const posts = {
     /** The tool as the server listed it. */
     form: z.record(z.string(), json),
   }),
+  /** In `team:secret:<name>`: what is kept encrypted under that name; the newest one counts. */
+  secret: z.strictObject({
+    /** The id of the key that it was encrypted with. */
+    key: z.string(),
+    /** Initialization vector, tag and ciphertext of AES-256-GCM, base64url. */
+    data: z.string(),
+  }),
   /** What was said of an incident, in its own journal; the first one opens it. Times are ms since 1970. */
   incident: z.strictObject({
     actor,

@@ -20,6 +20,8 @@ interface Call {
   signal: AbortSignal;
   /** The configuration itself names the host for this: it needs no entry in `network.allow`. */
   configured?: boolean;
+  /** Another server named the host: inner addresses need an entry in `network.allow` on the person's own machine too. */
+  foreign?: boolean;
 }
 
 /** Outgoing connections, by the network rules. */
@@ -53,10 +55,12 @@ export function createNetwork(rules: NetworkRules, options: DialOptions = {}) {
   const { lookup = addressesHere, lookupTimeoutMs = 5_000, connectTimeoutMs = 5_000 } = options;
   const checkFor = (allow: readonly string[]) => createAddressCheck({ ...rules, allow });
   const checkListed = checkFor(rules.allow);
+  const checkForeign = createAddressCheck({ ...rules, local: false });
 
-  async function resolve(text: string, { signal, configured = false }: Call) {
+  async function resolve(text: string, { signal, configured = false, foreign = false }: Call) {
     const target = decodeHost(text);
-    const check = configured ? checkFor([...rules.allow, target.host.toLowerCase()]) : checkListed;
+    const listed = foreign ? checkForeign : checkListed;
+    const check = configured ? checkFor([...rules.allow, target.host.toLowerCase()]) : listed;
     const started = performance.now();
     const isName = target.kind === "name";
     const answers = isName

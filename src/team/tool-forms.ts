@@ -4,6 +4,7 @@ import type { Entry, JsonObject } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
+import { createFollower } from "./follow.ts";
 
 /** `team:mcp`: a record like an incident's, which anyone folds and nobody has to work on. */
 export const TEAM_MCP: JournalKey = "team:mcp";
@@ -19,15 +20,12 @@ export type ToolForms = ReturnType<typeof createToolForms>;
 
 /** The accepted forms, the same for every process of the store. */
 export function createToolForms(journal: Pick<Journal, "read" | "post">) {
-  async function entries(): Promise<Entry<"tool_form">[]> {
-    const all = await journal.read(TEAM_MCP);
-    const newer = all.find(({ kind }) => kind === "newer");
-    if (newer !== undefined) {
-      const text = "A newer version of this program accepted tools of MCP servers; start that one.";
-      throw new BotError("STORE_NEWER", text);
-    }
-    return all.filter((entry) => entry.kind === "tool_form");
-  }
+  const entries = createFollower<Entry<"tool_form">[]>(
+    journal,
+    TEAM_MCP,
+    () => [],
+    (forms, entry) => void (entry.kind === "tool_form" && forms.push(entry)),
+  );
 
   const read = async (): Promise<ToolForm[]> => [
     ...new Map((await entries()).map((entry) => [`${entry.server} ${entry.tool}`, entry])).values(),

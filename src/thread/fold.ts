@@ -85,6 +85,7 @@ const APPLIED: Applied = {
   incident: undefined,
   tenant: undefined,
   tool_form: undefined,
+  secret: undefined,
 };
 
 /** Who posts it: a person, or a clock, another worker or the program itself. */
@@ -98,6 +99,7 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
   signal: false,
   tenant: false,
   tool_form: false,
+  secret: false,
 };
 
 function stop(thread: Thread, entry: Entry<"stop">): void {

@@ -4,6 +4,7 @@ import type { Ledger } from "../incidents/incident.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ChangeSource } from "./change.ts";
 import type { Network } from "../net/dial.ts";
+import type { Secrets } from "../team/secrets.ts";
 import type { ToolForms } from "../team/tool-forms.ts";
 import type { Launch } from "./process.ts";
 import type { Tool } from "./tool.ts";
@@ -21,6 +22,8 @@ export interface ToolParts {
   anyVariable?(name: string): string | undefined;
   /** The forms that tools of other servers may be used in. */
   forms(): ToolForms;
+  /** What is kept encrypted. */
+  secrets(): Secrets;
   /** Starts a program that outlives a call. */
   readonly launch: Launch;
   /** For connections that outlive a call. */
@@ -31,8 +34,10 @@ export interface ToolParts {
   warn(text: string): void;
 }
 
-/** Tools that people change while the program runs. A tool that was changed is another object. */
+/** Tools that others change while the program runs, such as people or servers. A tool that was changed is another object. */
 export interface LiveTools {
+  /** What `problems` are about, such as `pack`. */
+  readonly subject: string;
   readonly tools: readonly Tool[];
   /** What is wrong with what was written, and what holds instead. */
   readonly problems: readonly string[];
@@ -40,6 +45,8 @@ export interface LiveTools {
   readonly secrets: readonly { name: string; value: string }[];
   /** Looks again, beside these other tools. True: `tools` are others now. */
   refresh(others: readonly Tool[]): Promise<boolean>;
+  /** Gives back what outlived calls. */
+  close?(): Promise<void>;
 }
 
 /** A read that succeeds when a server can be reached with the rights that were given. */
@@ -66,7 +73,7 @@ export interface Integration<S = unknown> extends SettingsPart<S> {
   tools(settings: S, parts: ToolParts): readonly Tool[] | Promise<readonly Tool[]>;
   /** What it knows of changes, for `what_changed`. Asked for as `tools` is. */
   changes?(settings: S, parts: ToolParts): ChangeSource | Promise<ChangeSource>;
-  /** Where people write its tools themselves: looked at between runs. */
+  /** Its tools that others change while the program runs: looked at between runs. */
   live?(settings: S, parts: ToolParts): LiveTools | Promise<LiveTools>;
   /** For each server that the settings name the least request that proves it: `doctor` makes them. */
   proofs?(settings: S, parts: ToolParts): readonly Proof[] | Promise<readonly Proof[]>;

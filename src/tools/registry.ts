@@ -68,6 +68,7 @@ export const NOTHING_LENT: ToolParts = {
   ledger: notLent,
   variable: () => "",
   forms: notLent,
+  secrets: notLent,
   launch: notLent,
   network: notLent,
   stopped: new AbortController().signal,
@@ -126,7 +127,7 @@ export async function createTools(
   return tools;
 }
 
-/** Where people write tools themselves. */
+/** Where tools come from that change while the program runs. */
 export async function openLiveTools(
   values: SettingValues,
   parts: Partial<ToolParts>,

@@ -89,6 +89,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   // Bookkeeping and words.
   timer: false,
   tenant: false,
+  secret: false,
   assistant: false,
   gate: false,
   view_added: false,

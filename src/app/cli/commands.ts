@@ -8,6 +8,7 @@ import { doctor } from "./doctor.ts";
 import { mcp } from "./mcp.ts";
 import { packs } from "./packs.ts";
 import { replay } from "./replay.ts";
+import { secrets } from "./secrets.ts";
 import { start } from "./start.ts";
 import { trace } from "./trace.ts";
 
@@ -22,6 +23,7 @@ const COMMANDS: readonly CliCommand[] = [
   audit,
   packs,
   mcp,
+  secrets,
 ];
 
 const FORM_WIDTH = 40;

@@ -20,7 +20,7 @@ import { tokensOf } from "../../tools/find-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { loadToolset, type Toolset } from "../toolset.ts";
 import type { CommandInput } from "./command.ts";
-import { storedForms } from "./stored-forms.ts";
+import { storedForms, storedSecrets } from "./stored-team.ts";
 
 type Input = Pick<CommandInput, "config" | "envFile">;
 
@@ -45,8 +45,10 @@ export async function* examine({ config, envFile }: Input): AsyncIterable<Checke
   const platforms = await loadPlatforms(config, pino({ level: "silent" }));
   const network = createNetwork({ allow: [], local: false });
   const ending = new AbortController();
+  const [forms, secrets] = [storedForms(config), storedSecrets(config)];
   const toolset = await loadToolset(config, {
-    forms: () => storedForms(config),
+    forms: () => forms,
+    secrets: () => secrets,
     launch: createLaunch(),
     network: () => network,
     stopped: ending.signal,
@@ -54,6 +56,7 @@ export async function* examine({ config, envFile }: Input): AsyncIterable<Checke
   try {
     yield* examineAll({ config, envFile }, { platforms, toolset, network });
   } finally {
+    await Promise.all(toolset.live.map(async (each) => each.close?.()));
     ending.abort();
   }
 }
@@ -96,8 +99,8 @@ async function* examineAll(
   for (const { at, text, loaded } of problems) {
     yield { state: loaded ? "ok" : "absent", subject: "skill", text: `${at}: ${text}` };
   }
-  for (const text of live.flatMap((each) => each.problems))
-    yield { state: "broken", subject: "pack", text };
+  for (const { subject, problems: found } of live)
+    for (const text of found) yield { state: "broken", subject, text };
 }
 
 /** What describing the tools takes of a model's window. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { BotError } from "../../core/errors.ts";
 import { settingsOf } from "../../core/settings.ts";
-import { type CliCommand, EXIT } from "./command.ts";
+import { type CliCommand, type CommandInput, EXIT } from "./command.ts";
 
 async function serveByHttp(config: Config): Promise<number> {
   const { mcpServerPart } = await import("../../config/mcp-server.ts");
@@ -19,9 +19,14 @@ export const mcp: CliCommand = {
       "our tools and incidents for another agent, by the Model Context Protocol on stdin and stdout",
     "npm start -s -- mcp --http":
       "the same at /mcp of the HTTP server, with what `npm start` serves; needs MCP_TOKEN",
+    "npm start -s -- mcp login <server>": "logs in at a server of integrations.mcp, by OAuth",
+    "npm start -s -- mcp logout <server>": "forgets that login",
   },
   options: { http: "flag" },
-  async run({ config, options }) {
+  words: { min: 0, max: 2 },
+  async run(input) {
+    const { config, options, words } = input;
+    if (words.length > 0) return login(input);
     if (options["http"] === true) return serveByHttp(config);
     const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
     const { createCaller } = await import("../mcp-calls.ts");
@@ -50,3 +55,12 @@ export const mcp: CliCommand = {
     return EXIT.answered;
   },
 };
+
+async function login({ config, words: [verb, server] }: CommandInput): Promise<number> {
+  const { logInAt, logOutAt } = await import("./mcp-login.ts");
+  if (server === undefined || (verb !== "login" && verb !== "logout"))
+    throw new BotError("USAGE", "mcp: expected mcp login <server> or mcp logout <server>");
+  if (verb === "logout") await logOutAt(config, server);
+  else await logInAt(config, server, { input: process.stdin, output: process.stdout });
+  return EXIT.answered;
+}

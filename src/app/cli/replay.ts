@@ -15,7 +15,7 @@ export const replay: CliCommand = {
     const step = readStep(textOption(input, "step"));
     const { replayLines } = await import("./replay-lines.ts");
     const { loadToolset, runTerms } = await import("../toolset.ts");
-    const { storedForms } = await import("./stored-forms.ts");
+    const { storedForms } = await import("./stored-team.ts");
     const toolset = await loadToolset(config, { forms: () => storedForms(config) });
     const terms = runTerms(config, toolset);
     if (terms === undefined) {

@@ -10,20 +10,28 @@ import { altered, checkChain, decodeChain, followed, sealOf } from "../seal.ts";
 /** Signs what is kept where others may write too. */
 export type Signer = ReturnType<typeof createSigner>;
 
-export function createSigner(secret: string) {
+export function createSigner(secret: string, older?: string) {
+  const sign = createSign(secret);
+  const signs = [sign, ...(older === undefined ? [] : [createSign(older)])];
+  return {
+    /** 22 characters that only the holder of the secret can make for `text`. */
+    sign,
+    /** Signed with the secret of today, or the one of before. */
+    isSigned(text: string, signature: string): boolean {
+      const given = Buffer.from(signature);
+      return signs.some((each) => {
+        const known = Buffer.from(each(text));
+        return known.length === given.length && timingSafeEqual(known, given);
+      });
+    },
+  };
+}
+
+function createSign(secret: string): (text: string) => string {
   const derived = hkdfSync("sha256", secret, "", "watchkeeper journal entries", 32);
   // A key object: made of bytes each time, a signature takes ten times as long.
   const key = createSecretKey(Buffer.from(derived));
-  /** 22 characters that only the holder of the secret can make for `text`. */
-  const sign = (text: string) =>
-    createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
-  return {
-    sign,
-    isSigned(text: string, signature: string): boolean {
-      const [known, given] = [Buffer.from(sign(text)), Buffer.from(signature)];
-      return known.length === given.length && timingSafeEqual(known, given);
-    },
-  };
+  return (text) => createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
 }
 
 /** Where the next entries go: after number `last`, whose head is empty where it has none, at `at` ms since 1970. */

@@ -18,6 +18,8 @@ export interface RedisOptions extends OpenOptions {
   address: RedisAddress;
   /** Signs entries; the same in every process, and for ever: without it the store cannot be read. */
   secret: string;
+  /** Entries of before are signed with it. */
+  older?: string | undefined;
   /** How many replicas the server has to have for what people say and what is about to be done. Default 0: those it has. */
   replicas?: number;
 }
@@ -46,13 +48,13 @@ export async function openRedisJournal(options: RedisOptions): Promise<Journal> 
 
 /** `enter` finds or makes the marker that the store is known by; undefined: the store has no marker. */
 async function open(
-  { address, secret, replicas = 0, warn = () => {}, now }: RedisOptions,
+  { address, secret, older, replicas = 0, warn = () => {}, now }: RedisOptions,
   enter: (
     ...store: [RedisClient, string, Signer, (text: string) => void]
   ) => Promise<string | undefined>,
 ): Promise<Journal> {
   const name = showAddress(address);
-  const signer = createSigner(secret);
+  const signer = createSigner(secret, older);
   let tellsDisk = false;
   let marker: string | undefined;
   const said = new Set<string>();

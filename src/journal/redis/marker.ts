@@ -54,13 +54,14 @@ export async function findMarker(
     if (await hasJournals(client)) throw gone(name);
     return undefined;
   }
-  const [, said = "", version = ""] = /^((\d+)(?: \S+)?) \S+$/.exec(found) ?? [];
+  const [, said = "", version = "", signature = ""] =
+    /^((\d+)(?: \S+)?) (\S+)$/.exec(found) ?? [];
   if (version === "") {
     const text = `${name} has another program's ${MARKER}; give this program a database of its own (REDIS_URL ends in /<number>).`;
     throw new BotError("STORE_FOREIGN", text);
   }
   if (Number(version) > STORE_VERSION) throw newerStore(name, Number(version), STORE_VERSION);
-  if (found !== signed(signer, said)) {
+  if (!signer.isSigned(`store ${said}`, signature)) {
     const text = `WATCHKEEPER_SECRET is not the one that the store was created with (${name}); set that one in every process.`;
     throw new BotError("CONFIG_INVALID", text);
   }

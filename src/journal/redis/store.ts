@@ -33,7 +33,14 @@ export const redis = defineStore({
           `expected at least ${MIN_SIGNING_SECRET} characters, such as \`openssl rand -base64 32\` prints`,
         )
         .optional(),
-      "Needed with `REDIS_URL`: at least 32 characters, which sign everything kept there.",
+      "At least 32 characters, which encrypt the secrets that the program keeps, such as tokens of MCP servers, and sign everything in Redis. Needed with `REDIS_URL`.",
+      { unset: "made in `DATA_DIR` when a secret is kept" },
+    ),
+    older: fromEnv(
+      "WATCHKEEPER_SECRET_OLD",
+      z.string().trim().min(1).optional(),
+      "The `WATCHKEEPER_SECRET` of before: what was written with it is read. See below.",
+      { secret: true },
     ),
     replicas: fromYaml(
       "redis.replicas",
@@ -45,10 +52,10 @@ export const redis = defineStore({
     isSet("REDIS_URL") && !isSet("WATCHKEEPER_SECRET")
       ? { WATCHKEEPER_SECRET: "missing; with REDIS_URL it is needed, the same in every process" }
       : {},
-  choose({ address, secret = "", replicas }) {
+  choose({ address, secret = "", older, replicas }) {
     if (address === undefined) return undefined;
     const load = () => import("./journal.ts");
-    const chosen = { address, secret, replicas };
+    const chosen = { address, secret, older, replicas };
     return {
       shown: showAddress(address),
       wakeups: "bullmq",

@@ -101,7 +101,7 @@ export function createAccept(servers: readonly McpServer[], forms: Forms): Tool 
       const form = await formOf(given, ctx);
       const { account = "", name = "" } = ctx.asker ?? {};
       await forms.accept(grantedOf(given), { form, by: { account, name }, replaces: given.before });
-      const text = `${given.tool} of ${given.server} is used in its new form from now on. Models are told of it at the next start.`;
+      const text = `${given.tool} of ${given.server} is used in its new form from now on. Models are told of it from their next run on.`;
       return { text };
     },
   });
@@ -144,7 +144,7 @@ function flat(value: Json, path = ""): Map<string, string> {
 /** `mcp_status`: one identity call for each server, and what there is to know of its tools. */
 export function createStatus(
   servers: readonly McpServer[],
-  tools: readonly Tool[],
+  tools: () => readonly Tool[],
   forms: Forms,
 ): Tool {
   const names = servers.map(({ name }) => name);
@@ -160,7 +160,7 @@ export function createStatus(
     timeoutMs: LOOK_MS,
     async run({ server: only }, ctx) {
       const looked = servers.filter(({ name }) => only === undefined || name === only);
-      const seen = await Promise.all(looked.map((each) => look(each, { tools, forms, ctx })));
+      const seen = await Promise.all(looked.map((each) => look(each, { tools: tools(), forms, ctx })));
       const failed = seen.some(({ gap }) => gap !== undefined);
       const gaps = seen.flatMap(({ gap }) => (gap === undefined ? [] : [gap]));
       return {
@@ -202,11 +202,13 @@ async function look(
       return [changed, doubt && `${tool}: ${doubt}`].filter((note) => note !== undefined);
     });
     const checked = await check(server, ctx);
+    const login = await server.loginState?.();
     const off = [...listed.keys()].filter((tool) => settings.tools[tool] === undefined);
     const crowd =
       own.length > MANY_TOOLS ? [`more than ${MANY_TOOLS} tools: name fewer of them`] : [];
     const first = [
       `${name}: ${cleanText(title)} answers; ${own.length} of ${counted(listed.size, "tool")} on, about ${tokens} tokens`,
+      ...(login === undefined ? [] : [login]),
       ...checked,
       ...crowd,
       ...notes,

@@ -20,46 +20,52 @@ const SEE_MS = 15_000;
 /** With all of its description and schema. */
 const MAX_FORM = 48_000;
 
-export type Forms = Awaited<ReturnType<typeof readForms>>;
+export type Forms = ReturnType<typeof createForms>;
 
 /**
  * The accepted forms of the tools that the configuration names. What nobody accepted yet is asked of its server, and is accepted as
  * it is first seen: the configuration names it.
  */
-export async function readForms(
+export function createForms(
   servers: readonly McpServer[],
-  { forms: store, stopped, warn }: Pick<ToolParts, "forms" | "stopped" | "warn">,
+  { forms: store, stopped }: Pick<ToolParts, "forms" | "stopped">,
   seeMs = SEE_MS,
 ) {
   const known = new Map<string, ToolForm>();
+  const problems = new Map<string, readonly string[]>();
   const turns = createTurns<"read">();
+  /** By server: one that did not answer is not asked again at once. */
+  const askAt = new Map<string, number>();
 
   async function readAgain(): Promise<void> {
     await turns("read", async () => {
-      for (const form of await store().read()) known.set(keyOf(form.server, form.tool), form);
+      try {
+        for (const form of await store().read()) known.set(keyOf(form.server, form.tool), form);
+      } catch (error) {
+        // Where tools are only listed there is no store.
+        if (!isBotError(error, "NOT_AVAILABLE")) throw error;
+      }
     });
   }
 
-  async function see(server: McpServer): Promise<void> {
-    const missing = Object.keys(server.settings.tools).filter(
-      (tool) => !known.has(keyOf(server.name, tool)),
-    );
-    if (missing.length === 0) return;
+  async function see(server: McpServer, missing: readonly string[]): Promise<void> {
+    const found: string[] = [];
     try {
       const { tools } = await within(seeMs, stopped, (signal) => server.session.list(signal), 0);
       for (const tool of missing) {
         const form = tools.get(tool);
-        if (form === undefined) warn(`mcp ${server.name}: it has no tool ${tool}`);
+        if (form === undefined) found.push(`${server.name}: it has no tool ${tool}`);
         else if (JSON.stringify(form).length > MAX_FORM)
-          warn(
-            `mcp ${server.name}: ${tool} cannot be offered: it takes more than ${MAX_FORM} characters`,
+          found.push(
+            `${server.name}: ${tool} cannot be offered: it takes more than ${MAX_FORM} characters`,
           );
         else await firstSeen({ server: server.name, tool, form, by: undefined });
       }
       await readAgain();
     } catch (error) {
-      warn(`mcp ${server.name}: ${missing.join(", ")} cannot be offered. ${messageOf(error)}`);
+      found.push(`${server.name}: ${missing.join(", ")} cannot be offered. ${messageOf(error)}`);
     }
+    problems.set(server.name, found);
   }
 
   async function firstSeen(seen: Omit<ToolForm, "hash" | "at">): Promise<void> {
@@ -73,14 +79,27 @@ export async function readForms(
     }
   }
 
-  // Where tools are only listed there is no store.
-  await readAgain().catch((error: unknown) => {
-    if (!isBotError(error, "NOT_AVAILABLE")) throw error;
-  });
-  await Promise.all(servers.map(see));
-
   return {
     accepted: ({ server, tool }: Granted) => known.get(keyOf(server.name, tool)),
+    /** What is not offered and why. */
+    problems: () => [...problems.values()].flat(),
+    /**
+     * Looks at the store, and asks each server whose tools it does not know all of. The first time it waits for their answers;
+     * later ones are there when it is called again.
+     */
+    async look(): Promise<void> {
+      await readAgain();
+      const isFirst = askAt.size === 0;
+      const asking = servers.flatMap((server) => {
+        const { name, settings } = server;
+        const missing = Object.keys(settings.tools).filter((tool) => !known.has(keyOf(name, tool)));
+        if (missing.length === 0) problems.delete(name);
+        if (missing.length === 0 || performance.now() < (askAt.get(name) ?? 0)) return [];
+        askAt.set(name, performance.now() + seeMs);
+        return [see(server, missing)];
+      });
+      if (isFirst) await Promise.all(asking);
+    },
     /** From now on its form is this one. @throws BotError PRECHECK_FAILED */
     async accept(
       { server, tool }: Granted,

@@ -15,19 +15,19 @@ export const mcp = defineIntegration({
           serverSettings,
         )
         .default({}),
-      "MCP servers: `<name>: { command, url, token, env, environment, tools, check, timeoutSeconds }`; `tools` turns each one on by its effect.",
+      "MCP servers: `<name>: { command, url, token, oauth, env, environment, tools, check, timeoutSeconds }`; `tools` turns each one on by its effect.",
     ),
   }),
   variables: ({ servers }) =>
-    Object.values(servers).flatMap(({ token, env }) => [
-      ...env,
-      ...(token === undefined ? [] : [token]),
-    ]),
+    Object.values(servers).flatMap(({ token, env, oauth }) =>
+      [...env, token, oauth?.secret].filter((name) => name !== undefined),
+    ),
   unavailable: ({ servers }) =>
     Object.keys(servers).length === 0 ? "integrations.mcp names no server" : undefined,
-  async tools({ servers }, parts) {
-    const { createMcpTools } = await import("./create.ts");
-    return createMcpTools(servers, parts);
+  tools: () => [],
+  async live({ servers }, parts) {
+    const { openMcp } = await import("./create.ts");
+    return openMcp(servers, parts);
   },
   proofs: ({ servers }) =>
     Object.keys(servers).map((server) => ({

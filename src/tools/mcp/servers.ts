@@ -2,8 +2,9 @@ import type { Backoff } from "../../core/backoff.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { Endpoint } from "../http.ts";
 import type { ToolParts } from "../integration.ts";
-import { openHttp } from "./http.ts";
+import { type HttpServer, openHttp } from "./http.ts";
 import type { OpenTransport } from "./connection.ts";
+import { createAuthorizer, type OAuthParts } from "./oauth.ts";
 import { createSession, type Session } from "./session.ts";
 import type { ServerSettings } from "./settings.ts";
 import { createStdioTransport } from "./stdio.ts";
@@ -18,11 +19,15 @@ export interface McpServer {
   isProgram: boolean;
   endpoints: Readonly<Record<string, Endpoint>>;
   session: Session;
+  /** How it stands with the login, for people; undefined where there is none. */
+  loginState: (() => Promise<string>) | undefined;
+  /** What no text may show of it. */
+  secrets(): readonly { name: string; value: string }[];
 }
 
 export interface LastingParts extends Pick<
   ToolParts,
-  "launch" | "network" | "stopped" | "variable"
+  "launch" | "network" | "secrets" | "stopped" | "variable"
 > {
   waits?: (() => Backoff) | undefined;
 }
@@ -32,30 +37,37 @@ export function createServer(
   settings: ServerSettings,
   parts: LastingParts,
 ): McpServer {
-  const { url, command, token } = settings;
-  const { stopped } = parts;
-  if (url === undefined) {
-    const open = openProgram(name, settings, parts);
-    const identity = `the program ${(command ?? []).join(" ")}`;
-    const session = createSession({ name, open, stopped, waits: parts.waits?.() });
-    return { name, settings, identity, isProgram: true, endpoints: {}, session };
-  }
-  const secret = token === undefined ? undefined : parts.variable(token);
-  const endpoint: Endpoint = {
-    url,
-    ...(secret !== undefined && { credential: { kind: "bearer", secret } }),
-    tls: { ...(settings.ca !== undefined && { ca: settings.ca }) },
-  };
-  const open = openHttp({ endpoint, network: parts.network });
-  const session = createSession({ name, open, stopped, waits: parts.waits?.() });
+  const { url, command } = settings;
+  const http = url === undefined ? undefined : httpServer(name, settings, parts);
+  const open = http === undefined ? openProgram(name, settings, parts) : openHttp(http);
+  const authorizer = http?.authorizer;
   return {
     name,
     settings,
-    identity: url,
-    isProgram: false,
-    endpoints: { [name]: endpoint },
-    session,
+    identity: url ?? `the program ${(command ?? []).join(" ")}`,
+    isProgram: http === undefined,
+    endpoints: http === undefined ? {} : { [name]: http.endpoint },
+    session: createSession({ name, open, stopped: parts.stopped, waits: parts.waits?.() }),
+    loginState: authorizer && (() => authorizer.state()),
+    secrets: () => authorizer?.secrets() ?? [],
   };
+}
+
+/** How a server is reached by its address. */
+export function httpServer(
+  name: string,
+  { url = "", token, ca, oauth }: ServerSettings,
+  { network, secrets, variable }: Pick<LastingParts, "network" | "secrets" | "variable">,
+): HttpServer & { login: OAuthParts | undefined } {
+  const secret = token === undefined ? undefined : variable(token);
+  const endpoint: Endpoint = {
+    url,
+    ...(secret !== undefined && { credential: { kind: "bearer", secret } }),
+    tls: { ...(ca !== undefined && { ca }) },
+  };
+  const clientSecret = oauth?.secret === undefined ? undefined : variable(oauth.secret);
+  const login = oauth && { name, settings: oauth, endpoint, network, secrets, clientSecret };
+  return { endpoint, network, login, authorizer: login && createAuthorizer(login) };
 }
 
 function openProgram(

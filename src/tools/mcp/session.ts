@@ -28,11 +28,14 @@ const anything = z.record(z.string(), z.unknown());
 export type Session = ReturnType<typeof createSession>;
 
 export function createSession(options: ConnectionOptions) {
-  const { use } = createConnection(options);
+  const { use, drop } = createConnection(options);
   /** Of each connection for itself: a server that was started anew may be another version. */
   const listings = new WeakMap<Live, Listing>();
 
   return {
+    /** Gives the connection back. */
+    close: drop,
+
     /** Its tools as it lists them; what it said less than `maxAgeMs` ago stands. */
     async list(signal: AbortSignal, maxAgeMs = 0): Promise<Listing> {
       return use(signal, async (live) => {

@@ -11,6 +11,31 @@ const grant = z.union([
   z.strictObject({ effect, kinds: kinds.optional() }),
 ]);
 
+const oauth = z.strictObject({
+  servers: z
+    .array(baseUrl)
+    .default([])
+    .describe("Authorization servers that may be asked without a question at the login."),
+  grant: z
+    .enum(["authorization_code", "client_credentials"])
+    .default("authorization_code")
+    .describe("`client_credentials`: as the program itself; nobody logs in."),
+  client: z.string().min(1).optional().describe("The id of a client that was registered by hand."),
+  secret: variable.optional().describe("The variable that holds that client's secret."),
+  scopes: z
+    .array(z.string().regex(/^[!#-[\]-~]+$/))
+    .optional()
+    .describe("What is asked for; left out: what the server says it needs."),
+  port: z
+    .int()
+    .min(1024)
+    .max(65_535)
+    .default(8931)
+    .describe("Where the browser comes back to, on the machine of the login."),
+});
+
+export type OAuthSettings = z.infer<typeof oauth>;
+
 export const serverSettings = z
   .strictObject({
     command: z
@@ -22,6 +47,10 @@ export const serverSettings = z
       .optional()
       .describe("In place of it, the address of a server over streamable HTTP."),
     token: variable.optional().describe("The variable that holds its bearer token."),
+    oauth: z
+      .union([z.literal(true).transform(() => oauth.parse({})), oauth])
+      .optional()
+      .describe("In place of it, a login by OAuth (`mcp login`): `true`, or how."),
     ca: pemFile.optional().describe("A PEM file with the authority that signed its certificate."),
     env: z.array(variable).default([]).describe("Variables with secrets that the program gets."),
     environment: z
@@ -45,6 +74,14 @@ export const serverSettings = z
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
     message: "expected either command or url",
-  });
+  })
+  .refine(({ url, token, oauth: given }) => given === undefined || (url && token === undefined), {
+    message: "oauth goes with url, and without token",
+  })
+  .refine(
+    ({ oauth: given }) =>
+      given?.grant !== "client_credentials" || (given.client && given.secret !== undefined),
+    { message: "oauth.grant client_credentials needs client and secret" },
+  );
 
 export type ServerSettings = z.infer<typeof serverSettings>;

@@ -11,6 +11,7 @@ import type { Forms, Granted } from "./forms.ts";
 import { inputOf } from "./input.ts";
 import { hintOf, toolName } from "./names.ts";
 import { outputOf } from "./result.ts";
+import type { McpServer } from "./servers.ts";
 import { Cut } from "./session.ts";
 
 /** How old a server's word on its own tools may be for a read. Before a change it is asked again. */
@@ -112,11 +113,18 @@ async function ask(
     const { signal } = ctx;
     // The call's own time is up before.
     const answer = await server.session.call(tool, args, { signal, timeoutMs: timeoutMs + 5_000 });
+    learn(server, ctx);
     return await outputOf(answer, ctx.encoder);
   } catch (error) {
+    learn(server, ctx);
     if (ctx.signal.aborted) throw error;
     return whatItMeans(error, server.name, effect);
   }
+}
+
+/** A server can say again what was sent to it. */
+function learn(server: McpServer, { encoder }: ToolContext): void {
+  for (const secret of server.secrets()) encoder.learn(secret);
 }
 
 /** What the server refused is a result; a connection that broke under a change leaves open whether it happened. */

@@ -22,6 +22,7 @@ export function openPacks(
   let problems: readonly string[] = [];
 
   return {
+    subject: "pack",
     get tools() {
       return tools;
     },

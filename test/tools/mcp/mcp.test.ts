@@ -8,7 +8,7 @@ import { createNetwork } from "../../../src/net/dial.ts";
 import { createEncoder } from "../../../src/security/encoder.ts";
 import { createToolForms, TEAM_MCP } from "../../../src/team/tool-forms.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
-import { createMcpTools } from "../../../src/tools/mcp/create.ts";
+import { openMcp } from "../../../src/tools/mcp/create.ts";
 import { serverSettings } from "../../../src/tools/mcp/settings.ts";
 import { createLaunch } from "../../../src/tools/process.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
@@ -35,35 +35,36 @@ const newJournal = () => openSqliteJournal({ path: ":memory:" });
 async function start({ servers, journal: given, seeMs = 15_000 }: Options = {}) {
   const journal = given ?? (await newJournal());
   const stopped = new AbortController();
-  const warnings: string[] = [];
-  const tools: Record<string, string> = Object.fromEntries(
+  const forms = createToolForms(journal);
+  const granted: Record<string, string> = Object.fromEntries(
     [...ALL, ...ODD].map((name) => [name, "read"]),
   );
   const played = {
     command: [process.execPath, PLAYED],
-    tools: { ...tools, wipe: "write" },
+    tools: { ...granted, wipe: "write" },
     timeoutSeconds: 5,
   };
   const named = Object.entries(servers ?? { played }).map(([name, each]) => [
     name,
     serverSettings.parse(each),
   ]);
-  const made = await createMcpTools(
+  const live = openMcp(
     Object.fromEntries(named),
     {
       ...NOTHING_LENT,
-      forms: () => createToolForms(journal),
+      forms: () => forms,
       launch: createLaunch(),
       network: () => createNetwork({ allow: [], local: false }),
       stopped: stopped.signal,
-      warn: (text) => warnings.push(text),
       variable: (name) => `value-of-${name}`,
     },
     { seeMs, waits: () => createBackoff(20, 20) },
   );
+  await live.refresh([]);
+  const tools = [...live.tools];
   const dispatcher = createDispatcher({
     ...noWorld,
-    tools: made,
+    tools,
     host: "here",
     encoder: createEncoder([{ name: "TOKEN", value: "value-of-TOKEN" }]),
   });
@@ -80,7 +81,12 @@ async function start({ servers, journal: given, seeMs = 15_000 }: Options = {}) 
     });
   };
   const stop = () => stopped.abort();
-  return { journal, warnings, tools: made, dispatcher, run, images, stop };
+  const refresh = async () => {
+    const isOther = await live.refresh([]);
+    tools.splice(0, tools.length, ...live.tools);
+    return isOther;
+  };
+  return { journal, live, warnings: live.problems, tools, dispatcher, run, images, stop, refresh };
 }
 
 /** A process of its own for one test. */
@@ -239,7 +245,7 @@ describe("a server that is a program", () => {
       servers: { mute: { command, tools: { say: "read" } } },
     });
     expect(warnings).toEqual([
-      expect.stringMatching(/^mcp mute: say cannot be offered. It took longer than 0.3 s/),
+      expect.stringMatching(/^mute: say cannot be offered. It took longer than 0.3 s/),
     ]);
     expect(tools.map(({ name }) => name)).toEqual(["mcp_status", "mcp_accept"]);
     const { run } = await started({

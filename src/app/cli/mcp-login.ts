@@ -1,0 +1,99 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline/promises";
+import type { Config } from "../../config/config.ts";
+import { BotError } from "../../core/errors.ts";
+import { formatUtc } from "../../core/instant.ts";
+import { settingsOf } from "../../core/settings.ts";
+import { noSuch } from "../../core/suggest.ts";
+import { createNetwork } from "../../net/dial.ts";
+import { listenForRedirect } from "../../net/redirect.ts";
+import { exactText } from "../../security/sanitize.ts";
+import { mcp } from "../../tools/mcp/integration.ts";
+import { logIn } from "../../tools/mcp/login.ts";
+import { createLogins } from "../../tools/mcp/login-record.ts";
+import { httpServer } from "../../tools/mcp/servers.ts";
+import { network } from "../../tools/network/integration.ts";
+import { withSecrets } from "../secrets.ts";
+
+/** How long somebody may take to sign in. */
+const LOGIN_MS = 10 * 60_000;
+
+interface Terminal {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+}
+
+/**
+ * Logs in at a server of `integrations.mcp`: shows the address to open, and takes the answer from the browser on this machine or
+ * as a pasted address. @throws BotError INPUT_INVALID, NOT_AVAILABLE, ADDRESS_REFUSED, TIMEOUT
+ */
+export async function logInAt(config: Config, name: string, terminal: Terminal): Promise<void> {
+  const { servers } = settingsOf(mcp, config.values);
+  const settings = servers[name];
+  if (settings === undefined)
+    throw new BotError("INPUT_INVALID", noSuch("server", name, Object.keys(servers)));
+  const { allow } = settingsOf(network, config.values);
+  // Where a server sends us is no place of the person's own, whoever runs this.
+  const outgoing = createNetwork({ allow, local: false });
+  const variable = (each: string) => config.variables[each] ?? "";
+  const signal = AbortSignal.timeout(LOGIN_MS);
+  await withSecrets(config, async (secrets) => {
+    const parts = { network: () => outgoing, secrets: () => secrets, variable };
+    const { login } = httpServer(name, settings, parts);
+    if (login === undefined || login.settings.grant !== "authorization_code") {
+      const text = `${name} has no login: integrations.mcp.${name}.oauth turns it on.`;
+      throw new BotError("INPUT_INVALID", text);
+    }
+    const say = (text: string) => void terminal.output.write(`${text}\n`);
+    const lines = createInterface({ ...terminal, terminal: false });
+    const noMore = once(lines, "close").then(() => "");
+    let expected: (redirect: URL) => boolean = () => false;
+    const redirect = await listenForRedirect(login.settings.port, (url) => expected(url));
+    try {
+      const { endsAt, refresh } = await logIn({
+        ...login,
+        redirectUrl: redirect.url,
+        signal,
+        async permit(origin) {
+          const question = `${name} leads to ${exactText(origin)} for the login. May it be asked? [y/N] `;
+          const answer = await Promise.race([lines.question(question, { signal }), noMore]);
+          return /^y(es)?$/i.test(answer.trim());
+        },
+        async signIn(address, isOurs) {
+          expected = isOurs;
+          say(`Open this address and sign in:\n\n${address.href}\n`);
+          say("Is the browser on another machine? Paste the address that it ends at here:");
+          return Promise.race([redirect.came, pasted(lines, isOurs, say, signal)]);
+        },
+      });
+      const end = endsAt === undefined ? "" : ` The token ends at ${formatUtc(endsAt, "second")} UTC`;
+      const renewed = refresh === undefined ? " and cannot be renewed." : " and is renewed by itself.";
+      say(`Logged in at ${name}.${end === "" ? "" : end + renewed}`);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new BotError("TIMEOUT", "Nobody signed in within 10 minutes.", { cause: error });
+    } finally {
+      lines.close();
+      redirect.close();
+    }
+  });
+}
+
+/** The first pasted line that answers this login. */
+async function pasted(
+  lines: ReturnType<typeof createInterface>,
+  isOurs: (redirect: URL) => boolean,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<URL> {
+  for (;;) {
+    const url = URL.parse((await lines.question("", { signal })).trim());
+    if (url !== null && isOurs(url)) return url;
+    say("That is not the address that this login ends at.");
+  }
+}
+
+/** Forgets the login; the server is not told. */
+export async function logOutAt(config: Config, name: string): Promise<void> {
+  await withSecrets(config, async (secrets) => createLogins(() => secrets, name).replace(undefined));
+}

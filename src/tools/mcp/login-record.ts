@@ -1,0 +1,97 @@
+import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
+import * as z from "zod";
+import type { Secrets } from "../../team/secrets.ts";
+
+/** What is kept of a login at a server, encrypted. */
+
+/** What a header can carry. */
+const token = z.string().regex(/^[!-~]+$/);
+
+const login = z.strictObject({
+  /** The server that it is for: its token is sent to no other. */
+  url: z.string(),
+  /** The authorization server. */
+  issuer: z.string(),
+  /** Of it, as far as tokens are renewed by it. */
+  endpoints: z
+    .strictObject({ token: z.string(), methods: z.array(z.string()).optional() })
+    .optional(),
+  resource: z.string().optional(),
+  /** Origins that whoever logged in permitted, besides those of the configuration. */
+  permitted: z.array(z.string()),
+  client: z.strictObject({
+    client_id: z.string(),
+    client_secret: z.string().optional(),
+    token_endpoint_auth_method: z.string().optional(),
+  }),
+  access: token,
+  refresh: token.optional(),
+  /** ms since 1970; left out: the server did not say. */
+  endsAt: z.number().optional(),
+  /** What the authorization server answered when the token was to be renewed: somebody has to log in. */
+  refused: z.string().optional(),
+  /** Scopes that the server asked for and this login does not have. */
+  wanted: z.string().optional(),
+});
+
+export type Login = z.infer<typeof login>;
+
+/** Tokens as they are kept. @throws z.ZodError for what no header can carry */
+export function tokensOf(
+  { access_token: access, refresh_token: refresh, expires_in: seconds }: OAuthTokens,
+  now = Date.now(),
+): Pick<Login, "access" | "refresh" | "endsAt"> {
+  return {
+    access: token.parse(access),
+    ...(refresh !== undefined && { refresh: token.parse(refresh) }),
+    ...(seconds !== undefined && { endsAt: now + seconds * 1_000 }),
+  };
+}
+
+/** What is kept of them. */
+export function endpointsOf(
+  metadata: AuthorizationServerMetadata | undefined,
+): Login["endpoints"] | undefined {
+  if (metadata === undefined) return undefined;
+  const { token_endpoint, token_endpoint_auth_methods_supported: methods } = metadata;
+  return { token: token_endpoint, ...(methods !== undefined && { methods }) };
+}
+
+/** The other way round. */
+export function metadataOf({ issuer, endpoints }: Login): {
+  metadata?: AuthorizationServerMetadata;
+} {
+  if (endpoints === undefined) return {};
+  const metadata = {
+    issuer,
+    authorization_endpoint: issuer,
+    response_types_supported: ["code"],
+    token_endpoint: endpoints.token,
+    token_endpoint_auth_methods_supported: endpoints.methods,
+  };
+  return { metadata };
+}
+
+/** The login at the server of that name. */
+export function createLogins(secrets: () => Secrets, server: string) {
+  const name = `mcp:${server}`;
+  return {
+    /** @throws BotError, as `Secrets.read` does */
+    async read(): Promise<{ login: Login | undefined; version: number }> {
+      const { value, version } = await secrets().read(name);
+      return { login: value === undefined ? undefined : login.parse(JSON.parse(value)), version };
+    },
+    /** False: there is another one by now. */
+    write: async (next: Login, version: number): Promise<boolean> =>
+      secrets().write(name, JSON.stringify(next), version),
+    /** Whatever is there. Undefined removes it. */
+    async replace(next: Login | undefined): Promise<void> {
+      const value = next && JSON.stringify(next);
+      while (!(await secrets().write(name, value, (await secrets().read(name)).version)));
+    },
+    exclusive: async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
+      secrets().exclusive(name, signal, work),
+  };
+}
+
+export type Logins = ReturnType<typeof createLogins>;
