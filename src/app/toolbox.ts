@@ -74,7 +74,9 @@ export function createToolbox(
         if (ended.signal.aborted || toolset.live.length === 0) return;
         const timer = setTimeout(() => {
           reload()
-            .catch((error: unknown) => log.error({ err: error }, "tools could not be looked at again"))
+            .catch((error: unknown) =>
+              log.error({ err: error }, "tools could not be looked at again"),
+            )
             .finally(next);
         }, RELOAD_MS);
         timer.unref();

@@ -45,18 +45,7 @@ export function createSecrets(journal: Store, keys: SecretKeys) {
   const followers = new Map<string, () => Promise<Latest>>();
 
   function latest(name: string): Promise<Latest> {
-    const follower =
-      followers.get(name) ??
-      createFollower<Latest>(
-        journal,
-        keyOf(name),
-        () => ({ version: 0, sealed: undefined }),
-        (state, entry) => {
-          if (entry.kind !== "secret") return;
-          state.version += 1;
-          state.sealed = { key: entry.key, data: entry.data };
-        },
-      );
+    const follower = followers.get(name) ?? followerOf(journal, name);
     followers.set(name, follower);
     return follower();
   }
@@ -97,44 +86,28 @@ export function createSecrets(journal: Store, keys: SecretKeys) {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     return within(EXCLUSIVE_MS, outer, async (signal) => {
-      const key = keyOf(name);
-      let granted = await journal.lease(key, LEASE_MS);
-      while (granted === undefined && (await journal.has(key))) {
-        await wait(LOOK_MS, undefined, { signal });
-        granted = await journal.lease(key, LEASE_MS);
-      }
+      const lease = await leaseOf(journal, keyOf(name), signal);
       try {
         return await work(signal);
       } finally {
-        if (granted !== undefined) await release(name, granted.lease);
+        // Its entries are nothing but versions.
+        if (lease !== undefined) await release(journal, lease, (await latest(name)).version);
       }
     });
-  }
-
-  /** Its entries are nothing but versions. */
-  async function release(name: string, lease: Lease): Promise<void> {
-    const { version } = await latest(name);
-    const reply = await journal.release(lease, version);
-    if (reply.kind === "unseen") await journal.release(lease, reply.unseen.at(-1)?.seq ?? version);
-  }
-
-  async function names(): Promise<string[]> {
-    const found: string[] = [];
-    for await (const { key } of journal.list({ prefix: PREFIX })) found.push(key.slice(PREFIX.length));
-    return found.toSorted();
   }
 
   /** Encrypts with today's key what is not yet. Returns their names. */
   async function encryptAgain(signal: AbortSignal): Promise<string[]> {
     const { id } = await keys.own();
     const changed: string[] = [];
-    for (const name of await names()) {
+    for (const name of await namesIn(journal)) {
       const isDone = await exclusive(name, signal, async () => {
         const { sealed } = await latest(name);
         const isKnown = (await keys.all()).some((key) => key.id === sealed?.key);
         if (sealed?.key === id || !isKnown) return false;
         const { value, version } = await read(name);
-        if (!(await write(name, value, version))) throw new BotError("ABORTED", `${name} changed meanwhile; repeat the command.`);
+        if (!(await write(name, value, version)))
+          throw new BotError("ABORTED", `${name} changed meanwhile; repeat the command.`);
         return true;
       });
       if (isDone) changed.push(name);
@@ -154,12 +127,54 @@ export function createSecrets(journal: Store, keys: SecretKeys) {
       await keys.change();
       const changed = new Set<string>();
       // What came with the key of before meanwhile is found the next time round.
-      for (let found = await encryptAgain(signal); found.length > 0; found = await encryptAgain(signal))
+      for (
+        let found = await encryptAgain(signal);
+        found.length > 0;
+        found = await encryptAgain(signal)
+      )
         for (const name of found) changed.add(name);
       await keys.forget();
       return [...changed];
     },
   };
+}
+
+function followerOf(journal: Store, name: string): () => Promise<Latest> {
+  return createFollower<Latest>(
+    journal,
+    keyOf(name),
+    () => ({ version: 0, sealed: undefined }),
+    (state, entry) => {
+      if (entry.kind !== "secret") return;
+      state.version += 1;
+      state.sealed = { key: entry.key, data: entry.data };
+    },
+  );
+}
+
+/** Undefined where nothing is kept yet: there is nothing to take turns at. */
+async function leaseOf(
+  journal: Store,
+  key: JournalKey,
+  signal: AbortSignal,
+): Promise<Lease | undefined> {
+  for (;;) {
+    const granted = await journal.lease(key, LEASE_MS);
+    if (granted !== undefined || !(await journal.has(key))) return granted?.lease;
+    await wait(LOOK_MS, undefined, { signal });
+  }
+}
+
+async function release(journal: Store, lease: Lease, last: number): Promise<void> {
+  const reply = await journal.release(lease, last);
+  if (reply.kind === "unseen") await journal.release(lease, reply.unseen.at(-1)?.seq ?? last);
+}
+
+async function namesIn(journal: Store): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { key } of journal.list({ prefix: PREFIX }))
+    found.push(key.slice(PREFIX.length));
+  return found.toSorted();
 }
 
 function keyOf(name: string): JournalKey {

@@ -66,8 +66,9 @@ export async function logInAt(config: Config, name: string, terminal: Terminal):
           return Promise.race([redirect.came, pasted(lines, isOurs, say, signal)]);
         },
       });
-      const end = endsAt === undefined ? "" : ` The token ends at ${formatUtc(endsAt, "second")} UTC`;
-      const renewed = refresh === undefined ? " and cannot be renewed." : " and is renewed by itself.";
+      const end = endsAt === undefined ? "" : ` The token ends at ${formatUtc(endsAt, "second")}`;
+      const renewed =
+        refresh === undefined ? " and cannot be renewed." : " and is renewed by itself.";
       say(`Logged in at ${name}.${end === "" ? "" : end + renewed}`);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -95,5 +96,7 @@ async function pasted(
 
 /** Forgets the login; the server is not told. */
 export async function logOutAt(config: Config, name: string): Promise<void> {
-  await withSecrets(config, async (secrets) => createLogins(() => secrets, name).replace(undefined));
+  await withSecrets(config, async (secrets) =>
+    createLogins(() => secrets, name).replace(undefined),
+  );
 }

@@ -54,8 +54,7 @@ export async function findMarker(
     if (await hasJournals(client)) throw gone(name);
     return undefined;
   }
-  const [, said = "", version = "", signature = ""] =
-    /^((\d+)(?: \S+)?) (\S+)$/.exec(found) ?? [];
+  const [, said = "", version = "", signature = ""] = /^((\d+)(?: \S+)?) (\S+)$/.exec(found) ?? [];
   if (version === "") {
     const text = `${name} has another program's ${MARKER}; give this program a database of its own (REDIS_URL ends in /<number>).`;
     throw new BotError("STORE_FOREIGN", text);

@@ -160,7 +160,9 @@ export function createStatus(
     timeoutMs: LOOK_MS,
     async run({ server: only }, ctx) {
       const looked = servers.filter(({ name }) => only === undefined || name === only);
-      const seen = await Promise.all(looked.map((each) => look(each, { tools: tools(), forms, ctx })));
+      const seen = await Promise.all(
+        looked.map((each) => look(each, { tools: tools(), forms, ctx })),
+      );
       const failed = seen.some(({ gap }) => gap !== undefined);
       const gaps = seen.flatMap(({ gap }) => (gap === undefined ? [] : [gap]));
       return {

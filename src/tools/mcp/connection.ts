@@ -2,7 +2,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type Backoff, createBackoff } from "../../core/backoff.ts";
 import { BotError, codeOf, isBotError, messageOf } from "../../core/errors.ts";
-import { untilAborted, within } from "../../core/time-limit.ts";
+import { atMost, untilAborted, within } from "../../core/time-limit.ts";
 
 /** A connection to a server, made when it is first needed. */
 
@@ -11,6 +11,9 @@ const CONNECT_MS = 30_000;
 /** A connection that nobody used for so long is given back. */
 const IDLE_MS = 5 * 60_000;
 
+/** How long a server may take to hear that its session is over. */
+const END_MS = 2_000;
+
 /** What servers answer to a session that they ended. */
 const SESSION_GONE = "404";
 
@@ -18,7 +21,10 @@ const SESSION_GONE = "404";
 export type OpenTransport = (
   signal: AbortSignal,
   ended: (why: BotError) => void,
-) => Promise<Transport>;
+) => Promise<SessionTransport>;
+
+/** Over HTTP a session is something that a server keeps until it is told. */
+type SessionTransport = Transport & { terminateSession?(): Promise<void> };
 
 export interface Live {
   client: Client;
@@ -26,6 +32,8 @@ export interface Live {
   title: string;
   /** Why it ended. */
   ended: BotError | undefined;
+  /** Tells the server that its session is over. */
+  tell(): Promise<void>;
 }
 
 export interface ConnectionOptions {
@@ -94,6 +102,7 @@ export function createConnection(options: ConnectionOptions) {
     const mine = current;
     current = undefined;
     const live = await mine?.catch(() => undefined);
+    if (live?.ended === undefined) await live?.tell();
     await live?.client.close().catch(() => {});
   }
 
@@ -112,6 +121,7 @@ export function createConnection(options: ConnectionOptions) {
       isGone = codeOf(error) === SESSION_GONE;
       // A server that dies at every call is not started again at once.
       if (live.ended !== undefined) fail(live.ended);
+      if (isGone) live.ended ??= new BotError("CONNECTION_FAILED", "it ended the session");
       throw error;
     } finally {
       openCalls -= 1;
@@ -145,6 +155,10 @@ function limitReplies(transport: Transport, over: (why: BotError) => void): Tran
   return transport;
 }
 
+async function quiet(work: Promise<void> | undefined): Promise<void> {
+  await work?.catch(() => {});
+}
+
 async function connect({ name, open, stopped }: ConnectionOptions): Promise<Live> {
   const [{ Client }, { noValidator }] = await Promise.all([
     import("@modelcontextprotocol/sdk/client/index.js"),
@@ -155,12 +169,14 @@ async function connect({ name, open, stopped }: ConnectionOptions): Promise<Live
     { name: "watchkeeper", version: "1" },
     { capabilities: {}, jsonSchemaValidator: noValidator },
   );
-  const live: Live = { client, title: name, ended: undefined };
+  const live: Live = { client, title: name, ended: undefined, tell: async () => {} };
   const over = (why: BotError) => {
     live.ended ??= why;
   };
   return within(CONNECT_MS, stopped, async (signal) => {
-    const transport = limitReplies(await open(signal, over), over);
+    const opened = await open(signal, over);
+    const transport = limitReplies(opened, over);
+    live.tell = async () => atMost(END_MS, quiet(opened.terminateSession?.()), () => {});
     try {
       await untilAborted(client.connect(transport, { signal, timeout: CONNECT_MS }), signal);
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import { createTurns } from "../../core/turns.ts";
 import { within } from "../../core/time-limit.ts";
@@ -39,12 +40,9 @@ export function createForms(
 
   async function readAgain(): Promise<void> {
     await turns("read", async () => {
-      try {
-        for (const form of await store().read()) known.set(keyOf(form.server, form.tool), form);
-      } catch (error) {
-        // Where tools are only listed there is no store.
-        if (!isBotError(error, "NOT_AVAILABLE")) throw error;
-      }
+      // Where tools are only listed there is no store.
+      const forms = await ifThere(async () => store().read());
+      for (const form of forms ?? []) known.set(keyOf(form.server, form.tool), form);
     });
   }
 
@@ -54,11 +52,8 @@ export function createForms(
       const { tools } = await within(seeMs, stopped, (signal) => server.session.list(signal), 0);
       for (const tool of missing) {
         const form = tools.get(tool);
-        if (form === undefined) found.push(`${server.name}: it has no tool ${tool}`);
-        else if (JSON.stringify(form).length > MAX_FORM)
-          found.push(
-            `${server.name}: ${tool} cannot be offered: it takes more than ${MAX_FORM} characters`,
-          );
+        const why = whyUnfit(tool, form);
+        if (form === undefined || why !== undefined) found.push(`${server.name}: ${why}`);
         else await firstSeen({ server: server.name, tool, form, by: undefined });
       }
       await readAgain();
@@ -69,14 +64,11 @@ export function createForms(
   }
 
   async function firstSeen(seen: Omit<ToolForm, "hash" | "at">): Promise<void> {
-    try {
-      await store().accept(seen, undefined);
-    } catch (error) {
-      // Whoever only looks at the store, as `doctor` does, writes nothing there.
-      if (!isBotError(error, "NOT_AVAILABLE")) throw error;
-      const { server, tool, form } = seen;
+    // Whoever only looks at the store, as `doctor` does, writes nothing there.
+    const isKept = await ifThere(async () => (await store().accept(seen, undefined), true));
+    const { server, tool, form } = seen;
+    if (isKept !== true)
       known.set(keyOf(server, tool), { ...seen, hash: formHash(form), at: Date.now() });
-    }
   }
 
   return {
@@ -127,10 +119,29 @@ export function createForms(
         const text = `Another form of ${tool} was accepted meanwhile; ask for it once more.`;
         throw new BotError("NOT_AVAILABLE", text);
       }
-      const text = `${server.name} changed its tool ${tool} since it was accepted, so it is not used. \`mcp accept ${server.name} ${tool}\` shows what is other.`;
-      throw new BotError("NOT_AVAILABLE", text);
+      throw new BotError("NOT_AVAILABLE", changedText(server.name, tool));
     },
   };
+}
+
+async function ifThere<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isBotError(error, "NOT_AVAILABLE")) throw error;
+    return undefined;
+  }
+}
+
+function whyUnfit(tool: string, form: JsonObject | undefined): string | undefined {
+  if (form === undefined) return `it has no tool ${tool}`;
+  return JSON.stringify(form).length > MAX_FORM
+    ? `${tool} cannot be offered: it takes more than ${MAX_FORM} characters`
+    : undefined;
+}
+
+function changedText(server: string, tool: string): string {
+  return `${server} changed its tool ${tool} since it was accepted, so it is not used. \`mcp accept ${server} ${tool}\` shows what is other.`;
 }
 
 function keyOf(server: string, tool: string): string {

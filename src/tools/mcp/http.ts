@@ -1,7 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { withoutBrackets } from "../../core/canonical.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
-import { atMost } from "../../core/time-limit.ts";
 import type { Network } from "../../net/dial.ts";
 import { openStream } from "../../net/http-stream.ts";
 import { dialEndpoint, type Endpoint } from "../http.ts";
@@ -12,8 +11,6 @@ import { MAX_MESSAGE_BYTES } from "./stdio.ts";
 const MAX_ANSWER_BYTES = 2 * MAX_MESSAGE_BYTES;
 /** A stream that ends before its answer is taken up again, which a server could make us do for ever. */
 const MAX_RESUMED = 20;
-/** How long a server may take to hear that its session is over. */
-const END_MS = 2_000;
 /** What is asked for a login is short. */
 const MAX_LOGIN_BYTES = 256 * 1024;
 const LOGIN_MS = 15_000;
@@ -46,15 +43,6 @@ export function openHttp(server: HttpServer): OpenTransport {
       await transport.close();
     });
     const transport = new StreamableHTTPClientTransport(new URL(server.endpoint.url), { fetch });
-    const close = transport.close.bind(transport);
-    transport.close = async () => {
-      await atMost(
-        END_MS,
-        transport.terminateSession().catch(() => {}),
-        () => {},
-      );
-      await close();
-    };
     return transport;
   };
 }
@@ -158,11 +146,7 @@ export function createLoginFetch(parts: LoginFetch): FetchLike {
 
 type Terms = Parameters<typeof openStream>[1] & { token: string | undefined };
 
-async function request(
-  url: URL,
-  init: RequestInit,
-  { token, ...terms }: Terms,
-): Promise<Response> {
+async function request(url: URL, init: RequestInit, { token, ...terms }: Terms): Promise<Response> {
   const headers = Object.fromEntries(new Headers(init.headers));
   if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
   const body = await textOf(init.body);

@@ -1,4 +1,7 @@
-import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
+import type {
+  AuthorizationServerMetadata,
+  OAuthTokens,
+} from "@modelcontextprotocol/sdk/shared/auth.js";
 import * as z from "zod";
 import type { Secrets } from "../../team/secrets.ts";
 
@@ -93,5 +96,3 @@ export function createLogins(secrets: () => Secrets, server: string) {
       secrets().exclusive(name, signal, work),
   };
 }
-
-export type Logins = ReturnType<typeof createLogins>;

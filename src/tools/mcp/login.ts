@@ -70,14 +70,18 @@ async function attempt(terms: LoginTerms): Promise<Pick<Login, "endsAt" | "refre
   if (flow.address === undefined) throw new Error("it named no address to sign in at");
   checkAddress(flow.address, [new URL(endpoint.url).origin, ...named]);
 
-  const redirect = await terms.signIn(flow.address, (url) => url.searchParams.get("state") === state);
+  const redirect = await terms.signIn(
+    flow.address,
+    (url) => url.searchParams.get("state") === state,
+  );
   const authorizationCode = codeIn(redirect, state, info.authorizationServerMetadata?.issuer);
   await auth(provider, { ...options, authorizationCode });
-  if (flow.tokens === undefined || flow.client === undefined)
-    throw new Error("it gave no token");
+  if (flow.tokens === undefined || flow.client === undefined) throw new Error("it gave no token");
   const { client_id, client_secret } = flow.client;
   const method =
-    "token_endpoint_auth_method" in flow.client ? flow.client.token_endpoint_auth_method : undefined;
+    "token_endpoint_auth_method" in flow.client
+      ? flow.client.token_endpoint_auth_method
+      : undefined;
   const endpoints = endpointsOf(info.authorizationServerMetadata);
   const login: Login = {
     url: endpoint.url,
@@ -122,7 +126,9 @@ async function lastLogin(logins: ReturnType<typeof createLogins>): Promise<Parti
 }
 
 function union(...scopes: readonly (string | undefined)[]): string | undefined {
-  const all = new Set(scopes.flatMap((each) => each?.split(" ") ?? []).filter((each) => each !== ""));
+  const all = new Set(
+    scopes.flatMap((each) => each?.split(" ") ?? []).filter((each) => each !== ""),
+  );
   return all.size === 0 ? undefined : [...all].join(" ");
 }
 

@@ -50,7 +50,7 @@ const untilText = (endsAt: number | undefined) =>
 
 /** Somebody logged in; every process of the store uses that login. */
 function createLoginAuthorizer(parts: OAuthParts): Authorizer {
-  const { name, settings, endpoint, network, clientSecret } = parts;
+  const { name, settings, endpoint } = parts;
   const logins = createLogins(parts.secrets, name);
   const turns = createTurns<"renew">();
   let known: Login | undefined;
@@ -82,35 +82,15 @@ function createLoginAuthorizer(parts: OAuthParts): Authorizer {
         if (login.refresh === undefined) throw again("the login ended and cannot be renewed");
         try {
           const { endsAt: _ended, ...same } = login;
-          const tokens = tokensOf(await ask(login, login.refresh, signal));
+          const tokens = tokensOf(await askForAnother(parts, login, login.refresh, signal));
           return await keep({ ...same, ...tokens }, version, signal);
         } catch (error) {
-          if (!isRefused(error)) throw failed(error);
+          if (!isRefused(error)) throw failure(name, error);
           await logins.write({ ...login, refused: error.errorCode }, version);
           return checked((await load()).login);
         }
       }),
     );
-  }
-
-  async function ask(login: Login, refreshToken: string, signal: AbortSignal) {
-    const { permitted } = login;
-    return refreshAuthorization(login.issuer, {
-      ...metadataOf(login),
-      clientInformation: {
-        ...login.client,
-        ...(clientSecret !== undefined && { client_secret: clientSecret }),
-      },
-      refreshToken,
-      ...(login.resource !== undefined && { resource: login.resource }),
-      fetchFn: createLoginFetch({
-        endpoint,
-        network,
-        named: originsOf(settings),
-        permits: (origin) => permitted.includes(origin),
-        signal,
-      }),
-    });
   }
 
   /** The token of before is gone: what came for it must not be lost with a store that is away for a moment. */
@@ -127,14 +107,6 @@ function createLoginAuthorizer(parts: OAuthParts): Authorizer {
     }
   }
 
-  /** Of what the other side said nothing is told: it could hold the token. */
-  function failed(error: unknown): unknown {
-    if (isBotError(error)) return error;
-    const said = error instanceof OAuthError ? ` (${error.errorCode})` : "";
-    const text = `${name}: the authorization server could not renew the login${said}`;
-    return new BotError("CONNECTION_FAILED", text);
-  }
-
   return {
     async token(signal) {
       if (known === undefined || known.refused !== undefined || isEnding(known)) await load();
@@ -148,9 +120,11 @@ function createLoginAuthorizer(parts: OAuthParts): Authorizer {
       const { scope = "" } = extractWWWAuthenticateParams(answer);
       const { login, version } = await load();
       if (login.access !== used) return login.access;
-      await logins.write({ ...login, wanted: scope }, version);
+      if (login.wanted !== scope) await logins.write({ ...login, wanted: scope }, version);
       const more = settings.scopes === undefined ? "" : ", after adding it to `scopes`";
-      throw again(`this needs more rights than the login has (${scope || "no scope named"})${more}`);
+      throw again(
+        `this needs more rights than the login has (${scope || "no scope named"})${more}`,
+      );
     },
     async state() {
       const { login } = await load();
@@ -163,6 +137,39 @@ function createLoginAuthorizer(parts: OAuthParts): Authorizer {
       return held.flatMap((value) => (value === undefined ? [] : [{ name: `mcp ${name}`, value }]));
     },
   };
+}
+
+async function askForAnother(
+  { settings, endpoint, network, clientSecret }: OAuthParts,
+  login: Login,
+  refreshToken: string,
+  signal: AbortSignal,
+): Promise<OAuthTokens> {
+  const { issuer, client, permitted, resource } = login;
+  return refreshAuthorization(issuer, {
+    ...metadataOf(login),
+    clientInformation: {
+      ...client,
+      ...(clientSecret !== undefined && { client_secret: clientSecret }),
+    },
+    refreshToken,
+    ...(resource !== undefined && { resource }),
+    fetchFn: createLoginFetch({
+      endpoint,
+      network,
+      named: originsOf(settings),
+      permits: (origin) => permitted.includes(origin),
+      signal,
+    }),
+  });
+}
+
+/** Of what the other side said nothing is told: it could hold the token. */
+function failure(name: string, error: unknown): BotError {
+  if (isBotError(error)) return error;
+  const said = error instanceof OAuthError ? ` (${error.errorCode})` : "";
+  const text = `${name}: the authorization server could not renew the login${said}`;
+  return new BotError("CONNECTION_FAILED", text);
 }
 
 /** The authorization server refused for good. */

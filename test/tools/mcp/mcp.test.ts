@@ -265,23 +265,27 @@ describe("a server that is a program", () => {
 });
 
 async function served(answers?: Parameters<typeof serveWeb>[0]) {
-  const { methods: asked, url } = await serveWeb(answers);
+  const { methods: asked, ended, url } = await serveWeb(answers);
   const use = (effect: string, more: object = {}) =>
     started({
+      seeMs: 1_000,
       servers: { web: { url, token: "TOKEN", tools: { go: effect }, timeoutSeconds: 1, ...more } },
     });
-  return { asked, use };
+  return { asked, ended, use };
 }
 
 describe("a server over HTTP", () => {
   test("is asked over our own connections, once for all calls", async () => {
-    const { asked, use } = await served();
-    const { run, dispatcher } = await use("read");
+    const { asked, ended, use } = await served();
+    const { run, dispatcher, live } = await use("read");
     expect(await run("web_go")).toMatchObject({ outcome: "ok", text: "went" });
     expect(await run("web_go")).toMatchObject({ outcome: "ok", text: "went" });
     expect(asked.filter((method) => method === "initialize")).toHaveLength(1);
     expect(dispatcher.isHostBound("web_go")).toBe(false);
     expect((await run("mcp_status")).text).toMatch(/^web: web 2 answers; 1 of 1 tool on/);
+    expect(ended).toEqual([]);
+    await live.close?.();
+    expect(ended).toEqual(["s1"]);
   });
 
   test("that is not at home, or an address that nobody may reach, offers nothing and says why", async () => {
@@ -293,6 +297,29 @@ describe("a server over HTTP", () => {
     const { use } = await served();
     const { warnings: refused } = await use("read", { token: "OTHER" });
     expect(refused).toEqual([expect.stringContaining("401")]);
+  });
+
+  test("that comes back later offers its tools without a start", async () => {
+    let isAway = true;
+    const { use } = await served({
+      "tools/list": (response, id) => {
+        const tools = [{ name: "go", inputSchema: { type: "object" } }];
+        const message = { jsonrpc: "2.0", id, result: { tools } };
+        if (isAway) return void response.writeHead(503).end();
+        response
+          .writeHead(200, { "content-type": "application/json" })
+          .end(JSON.stringify(message));
+      },
+    });
+    const { refresh, tools, live, run } = await use("read");
+    expect(live.problems).toEqual([expect.stringMatching(/^web: go cannot be offered/)]);
+    expect(await refresh()).toBe(false);
+    isAway = false;
+    await expect.poll(refresh).toBe(true);
+    expect(tools.map(({ name }) => name)).toEqual(["web_go", "mcp_status", "mcp_accept"]);
+    expect(live.problems).toEqual([]);
+    expect(await run("web_go")).toMatchObject({ outcome: "ok" });
+    expect(await refresh()).toBe(false);
   });
 
   test("that asks back for ever is not answered for ever", async () => {
@@ -388,6 +415,11 @@ describe("a tool that its server changed", () => {
     expect(
       entries.filter((entry) => entry.kind === "tool_form" && entry.tool === "wipe"),
     ).toMatchObject([{ seq: 2 }, { by: { account: ASKER.account } }]);
+    // The tool is another object, so that models are told of it, and the others are the same.
+    const before = [...one.tools];
+    expect(await one.refresh()).toBe(true);
+    const others = one.tools.filter((tool, at) => tool !== before[at]);
+    expect(others.map(({ name }) => name)).toEqual(["played_wipe"]);
     // Another process, whose server still has the old form: what counts is what was accepted.
     const other = await started({ journal });
     expect(other.tools.find(({ name }) => name === "played_wipe")?.description).toBe(

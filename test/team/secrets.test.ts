@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { createSecretKeys, type SecretKeySource } from "../../src/team/secret-keys.ts";
+import { createSecrets } from "../../src/team/secrets.ts";
+
+const NONE = { secret: undefined, older: undefined, file: undefined };
+const signal = new AbortController().signal;
+
+async function opened() {
+  const folder = await mkdtemp(join(tmpdir(), "secrets-"));
+  const journal = await openSqliteJournal({ path: ":memory:" });
+  onTestFinished(async () => {
+    await journal.close();
+    await rm(folder, { recursive: true });
+  });
+  const file = join(folder, "key");
+  /** A process of its own. */
+  const process = (source: Partial<SecretKeySource> = { file }, store: Journal = journal) =>
+    createSecrets(store, createSecretKeys({ ...NONE, ...source }));
+  return { journal, file, process };
+}
+
+describe("what is kept encrypted", () => {
+  test("is read by every process that has the key, and by nobody else", async () => {
+    const { journal, file, process } = await opened();
+    expect(await process().read("a")).toEqual({ value: undefined, version: 0 });
+    expect(await process().write("a", "plain words", 0)).toBe(true);
+    expect(await process().read("a")).toEqual({ value: "plain words", version: 1 });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(JSON.stringify(await journal.read("team:secret:a"))).not.toContain("plain");
+    const other = process({ secret: "another secret, 32 long or more ..." });
+    await expect(other.read("a")).rejects.toThrow("another WATCHKEEPER_SECRET");
+    expect(await process().write("a", undefined, 1)).toBe(true);
+    expect(await process().read("a")).toEqual({ value: undefined, version: 2 });
+  });
+
+  test.each<[string, (entry: { id: string; key: string; data: string }) => [JournalKey, object]]>([
+    ["under another name", (entry) => ["team:secret:b", entry]],
+    ["as a later version", (entry) => ["team:secret:a", { ...entry, id: "secret:1" }]],
+    [
+      "with another byte",
+      ({ data, ...entry }) => ["team:secret:b", { ...entry, data: `A${data.slice(1)}` }],
+    ],
+    ["cut short", ({ data, ...entry }) => ["team:secret:b", { ...entry, data: data.slice(0, 20) }]],
+  ])("is not taken %s", async (_, moved) => {
+    const { journal, process } = await opened();
+    await process().write("a", "words", 0);
+    const [entry] = await journal.read("team:secret:a");
+    if (entry?.kind !== "secret") throw new Error("it is no secret");
+    const [key, draft] = moved({ id: entry.id, key: entry.key, data: entry.data });
+    await journal.post(key, { kind: "secret", ...draft } as Parameters<Journal["post"]>[1]);
+    await expect(process().read(key.slice("team:secret:".length))).rejects.toThrow(
+      "altered outside",
+    );
+  });
+
+  test("is written by one of several at the same moment, and worked on by one", async () => {
+    const { process } = await opened();
+    const many = [1, 2, 3, 4].map(() => process());
+    const wrote = await Promise.all(many.map((each, at) => each.write("a", `${at}`, 0)));
+    expect(wrote.filter(Boolean)).toHaveLength(1);
+    let atWork = 0;
+    const seen = await Promise.all(
+      many.map(async (each) =>
+        each.exclusive("a", signal, async () => {
+          expect((atWork += 1)).toBe(1);
+          const { version } = await each.read("a");
+          await each.write("a", "next", version);
+          atWork -= 1;
+          return version;
+        }),
+      ),
+    );
+    expect(new Set(seen)).toEqual(new Set([1, 2, 3, 4]));
+  });
+});
+
+describe("another key", () => {
+  test("that is made half-way leaves everything readable, and the next time goes on", async () => {
+    const { journal, file, process } = await opened();
+    const running = process();
+    for (const name of ["a", "b", "c"]) await running.write(name, `of ${name}`, 0);
+    const before = (await readFile(file, "utf8")).trim();
+    let posts = 0;
+    const dying: Journal = {
+      ...journal,
+      post: async (...args) => {
+        if ((posts += 1) > 1) throw new Error("killed");
+        return journal.post(...args);
+      },
+    };
+    await expect(process(undefined, dying).changeKey(signal)).rejects.toThrow("killed");
+    for (const name of ["a", "b", "c"]) expect((await running.read(name)).value).toBe(`of ${name}`);
+    // Written meanwhile by a process that was started before.
+    expect(await running.write("d", "of d", 0)).toBe(true);
+    expect(await process().changeKey(signal)).toEqual(["a", "b", "c", "d"]);
+    const after = (await readFile(file, "utf8")).trim();
+    expect(after).not.toContain("\n");
+    expect(after).not.toBe(before);
+    for (const name of ["a", "b", "c", "d"])
+      expect((await running.read(name)).value).toBe(`of ${name}`);
+    await expect(process({ secret: before }).read("a")).rejects.toThrow(
+      "another WATCHKEEPER_SECRET",
+    );
+  });
+
+  test("that is set takes the place of the one before it, or of the file's", async () => {
+    const { file, process } = await opened();
+    const [old, secret] = [
+      "the secret of before, 32 or longer",
+      "the secret of today, 32 or longer",
+    ];
+    await process({ secret: old }).write("a", "words", 0);
+    const both = process({ secret, older: old });
+    expect((await both.read("a")).value).toBe("words");
+    expect(await both.changeKey(signal)).toEqual(["a"]);
+    expect((await process({ secret }).read("a")).value).toBe("words");
+    await process().write("b", "words", 0);
+    expect(await process({ secret, file }).changeKey(signal)).toEqual(["b"]);
+    await expect(stat(file)).rejects.toThrow("ENOENT");
+    expect((await process({ secret }).read("b")).value).toBe("words");
+  });
+});
