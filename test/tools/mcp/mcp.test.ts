@@ -427,22 +427,4 @@ describe("a tool that its server changed", () => {
     );
     await expect(other.run("played_wipe")).rejects.toThrow("changed its tool wipe");
   });
-
-  test("of two who accept different forms at the same moment one is told to look again", async () => {
-    const forms = createToolForms(await ownJournal());
-    const form = (description: string) => ({
-      server: "s",
-      tool: "t",
-      by: undefined,
-      form: { description },
-    });
-    await forms.accept(form("a"), undefined);
-    const hash = (await forms.read())[0]?.hash;
-    const both = await Promise.allSettled([
-      forms.accept(form("b"), hash),
-      forms.accept(form("c"), hash),
-    ]);
-    expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    expect(await forms.read()).toHaveLength(1);
-  });
 });

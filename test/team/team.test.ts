@@ -7,6 +7,7 @@ import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { createSecretKeys, type SecretKeySource } from "../../src/team/secret-keys.ts";
 import { createSecrets } from "../../src/team/secrets.ts";
+import { createToolForms } from "../../src/team/tool-forms.ts";
 
 const NONE = { secret: undefined, older: undefined, file: undefined };
 const signal = new AbortController().signal;
@@ -124,5 +125,25 @@ describe("another key", () => {
     expect(await process({ secret, file }).changeKey(signal)).toEqual(["b"]);
     await expect(stat(file)).rejects.toThrow("ENOENT");
     expect((await process({ secret }).read("b")).value).toBe("words");
+  });
+});
+
+describe("a form of a tool", () => {
+  test("of two that are accepted at the same moment one is told to look again", async () => {
+    const forms = createToolForms((await opened()).journal);
+    const form = (description: string) => ({
+      server: "s",
+      tool: "t",
+      by: undefined,
+      form: { description },
+    });
+    await forms.accept(form("a"), undefined);
+    const hash = (await forms.read())[0]?.hash;
+    const both = await Promise.allSettled([
+      forms.accept(form("b"), hash),
+      forms.accept(form("c"), hash),
+    ]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(await forms.read()).toHaveLength(1);
   });
 });
