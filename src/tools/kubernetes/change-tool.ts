@@ -62,6 +62,8 @@ export interface ClusterChange<S extends z.ZodRawShape, I = ChangeInput<S>> {
   settle?(step: ChangeContext<I>): Promise<Partial<I>>;
   /** What the change replaces. While it is no longer so, the call is refused. */
   values(step: ChangeContext<I>): Promise<JsonObject>;
+  /** How these differ, in the object's own fields, where `values` are not fields of it themselves. */
+  changed?(before: JsonObject, now: JsonObject): string[];
   /** Why it may not be. @throws BotError PRECHECK_FAILED */
   check?(step: ChangeContext<I>): Promise<void>;
   /** What is sent, and as a dry run before. */
@@ -113,7 +115,9 @@ export function defineChange<S extends z.ZodRawShape>(
         throw refused(`${what} is another one by now: the one that was shown is gone.`);
       const now = await change.values(step);
       if (!isDeepStrictEqual(jsonOf(now), given.before.values)) {
-        const other = changeLines(given.before.values, now).slice(0, 3).join("; ");
+        const { values } = given.before;
+        const lines = change.changed?.(values, now) ?? changeLines(values, now);
+        const other = lines.slice(0, 3).join("; ");
         throw refused(`${what} has changed since it was shown: ${other}.`);
       }
     }

@@ -85,6 +85,8 @@ export function createPatch(clusters: Clusters): Tool {
       ...(kind.namespaced && { namespace: namespaceOf(object) }),
     }),
     values: ({ input, workload, api }) => both(api, input, workload),
+    // What the patch back would set is what the object has now.
+    changed: (before, now) => changeLines(objectAt(before, "back"), objectAt(now, "back")),
     async check({ input, workload, api }) {
       const meta = Object.keys(objectAt(input.patch, "metadata")).filter(
         (key) => !["labels", "annotations", "finalizers"].includes(key),

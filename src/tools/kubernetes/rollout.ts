@@ -21,7 +21,6 @@ import {
 } from "./objects.ts";
 import {
   findWorkload,
-  readyPods,
   refText,
   replicaSetsOf,
   revisionOf,
@@ -45,8 +44,8 @@ export interface Revision {
   created: string;
   /** As whoever changed it wrote it down. */
   cause: string;
-  /** How many pods it has now; undefined: its history does not say. */
-  pods: number | undefined;
+  /** How many it has now; undefined: its history does not say. */
+  replicas: number | undefined;
 }
 
 /** Newest first. */
@@ -55,7 +54,7 @@ export async function revisionsOf(api: Api, { kind, object }: Workload): Promise
     return (await replicaSetsOf(api, object)).map((set) => ({
       ...commonOf(set),
       template: withoutHash(objectAt(set, "spec", "template")),
-      pods: numberAt(set, "status", "replicas"),
+      replicas: numberAt(set, "status", "replicas"),
     }));
   }
   const labels = selectorText(objectAt(object, "spec", "selector"));
@@ -69,7 +68,7 @@ export async function revisionsOf(api: Api, { kind, object }: Workload): Promise
     .map((each) => ({
       ...commonOf(each),
       template: objectAt(each, "data", "spec", "template"),
-      pods: undefined,
+      replicas: undefined,
     }));
 }
 
@@ -113,7 +112,7 @@ export function createRollout(clusters: Clusters): Tool {
           `${each.number}${each === current ? " (now)" : ""}`,
           moment(each.created),
           imagesOf(each.template),
-          each.pods === undefined ? "" : String(each.pods),
+          each.replicas === undefined ? "" : String(each.replicas),
           cell(each.cause, 80),
         ]);
       const changes =
@@ -124,7 +123,7 @@ export function createRollout(clusters: Clusters): Tool {
         statusText(workload),
         rows.length === 0
           ? "No history is kept."
-          : tableText(["REVISION", "CREATED", "IMAGES", "PODS", "CAUSE"], rows),
+          : tableText(["REVISION", "CREATED", "IMAGES", "REPLICAS", "CAUSE"], rows),
         ...(changes.length === 0
           ? []
           : [
@@ -149,16 +148,34 @@ export function currentOf(
   return revisions[0];
 }
 
+/** What `kubectl rollout status` counts. */
+const REPLICAS = {
+  updated: "updatedReplicas",
+  up: "availableReplicas",
+  word: "available",
+  of: "replica",
+};
+const COUNTED: Readonly<Record<string, typeof REPLICAS>> = {
+  StatefulSet: { ...REPLICAS, up: "readyReplicas", word: "ready" },
+  DaemonSet: {
+    updated: "updatedNumberScheduled",
+    up: "numberAvailable",
+    word: "available",
+    of: "pod",
+  },
+};
+
 /** As `kubectl rollout status` says it. */
 export function statusText(workload: Workload): string {
-  const { object } = workload;
-  const [wanted, ready] = [wantedPods(workload), readyPods(workload)];
+  const { object, kind } = workload;
+  const wanted = wantedPods(workload);
   const { status } = object;
-  const updated = numberAt(
-    status,
-    workload.kind.kind === "DaemonSet" ? "updatedNumberScheduled" : "updatedReplicas",
-  );
-  const counts = `${updated} of ${wanted} updated, ${ready} ready`;
+  const { word, of, ...fields } = COUNTED[kind.kind] ?? REPLICAS;
+  const updated = numberAt(status, fields.updated);
+  const up = numberAt(status, fields.up);
+  const old = kind.kind === "Deployment" ? numberAt(status, "replicas") - updated : 0;
+  const left = old > 0 ? `, ${counted(old, "old replica")} still to end` : "";
+  const counts = `${updated} of ${counted(wanted, of)} updated, ${up} ${word}${left}`;
   const where = `${namespaceOf(object)}/${refText(workload)}`;
   if (objectAt(object, "spec")["paused"] === true) return `${where} is paused: ${counts}.`;
   if (numberAt(status, "observedGeneration") < numberAt(object, "metadata", "generation"))
@@ -172,7 +189,7 @@ export function statusText(workload: Workload): string {
     .join(" ");
   if (isStuck)
     return `${where} is STUCK since ${moment(textAt(progress, "lastTransitionTime"))}: ${counts}. ${cell(why, 400)}`;
-  if (updated >= wanted && ready >= wanted)
-    return `${where} is rolled out: ${counted(wanted, "pod")}, ${ready} ready.`;
+  if (updated >= wanted && up >= wanted && left === "")
+    return `${where} is rolled out: ${counted(wanted, of)}, ${up} ${word}.`;
   return `${where} is rolling out: ${counts}. ${cell(why, 400)}`.trim();
 }

@@ -235,6 +235,16 @@ describe("a patch", () => {
     expect(after?.["metadata"].labels).toEqual(before?.["metadata"].labels);
   });
 
+  test("whose reverse comes too late is refused with what the object has by now", async () => {
+    const { run, dispatcher } = await cluster();
+    const target = { kind: "deploy", name: "web", namespace: "shop" };
+    const { undo } = await run("patch", { ...target, patch: { spec: { replicas: 4 } } });
+    await run("patch", { ...target, patch: { spec: { replicas: 7 } } });
+    await expect(takeBack(dispatcher, undo)).rejects.toThrow(
+      /deployment\/web in shop has changed since it was shown: spec\.replicas: 4 → 7\.$/,
+    );
+  });
+
   test.each([
     [
       "of its name",

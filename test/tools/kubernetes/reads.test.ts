@@ -263,7 +263,9 @@ test("storage and quotas say what is short first", async () => {
 test("a rollout has its state, its revisions and what the newest changed", async () => {
   const { run } = await cluster();
   const { text } = await run("rollout", { workload: "web", namespace: "shop" });
-  expect(text).toContain("shop/deployment/web is rolling out: 2 of 2 updated, 0 ready.");
+  expect(text).toContain(
+    "shop/deployment/web is rolling out: 2 of 2 replicas updated, 0 available.",
+  );
   expect(text).toMatch(/2 \(now\) .*web:1\.1/);
   expect(text).toContain(
     "Changed from revision 1 to 2:\nspec.containers[app].image: registry.example.com/web:1.0 → registry.example.com/web:1.1",

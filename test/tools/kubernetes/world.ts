@@ -113,6 +113,7 @@ function deployment(name: string, uid: string, ready: number, revision: string) 
       replicas: 2,
       updatedReplicas: 2,
       readyReplicas: ready,
+      availableReplicas: ready,
       conditions: [],
     },
   };

@@ -83,6 +83,15 @@ export function condition(
   return object.status?.conditions?.find((one) => one.type === type);
 }
 
+/** Bound to a node whose kubelet has written nothing about it. */
+export function isUntouched({ spec, status }: k8s.Pod): boolean {
+  return (
+    (spec?.nodeName ?? "") !== "" &&
+    status?.phase === "Pending" &&
+    (status.containerStatuses ?? []).length === 0
+  );
+}
+
 /** By its taints or by any of the labels that say so. */
 export function isControlPlane({ metadata, spec }: k8s.Node): boolean {
   const labels = metadata?.labels ?? {};

@@ -10,6 +10,7 @@ import { images } from "./images.ts";
 import { ingresses } from "./ingresses.ts";
 import { load } from "./load.ts";
 import { networkPolicies } from "./network-policies.ts";
+import { nodeNetwork } from "./node-network.ts";
 import { nodes } from "./nodes.ts";
 import { probes } from "./probes.ts";
 import { rank, type Ranked } from "./rank.ts";
@@ -36,6 +37,7 @@ const ANALYZERS: readonly Analyzer[] = [
   ingresses,
   networkPolicies,
   nodes,
+  nodeNetwork,
   components,
   rollouts,
   load,

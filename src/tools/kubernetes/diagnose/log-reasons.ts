@@ -75,7 +75,11 @@ const FRAME =
 
 /** The line that says best why a container fails; undefined: no line says anything of the kind. */
 export function logReason(lines: readonly string[]): LogReason | undefined {
-  const last = lines.slice(-MAX_LINES).map((line) => line.slice(0, MAX_LINE));
+  const own = lines.filter((line) => !/^npm (?:ERR!|error|info|warn)/i.test(line));
+  // What the package manager says about itself matters only where the program said nothing.
+  const last = (own.some((line) => FATAL.test(line)) ? own : lines)
+    .slice(-MAX_LINES)
+    .map((line) => line.slice(0, MAX_LINE));
   for (const [kind, pattern] of PATTERNS) {
     const told = last.filter((line) => pattern.test(line));
     const line = told.at(-1);

@@ -1,4 +1,11 @@
-import { ageMs, nameOf, type Cluster, type SeenEvent, type WorkloadView } from "./cluster.ts";
+import {
+  ageMs,
+  isUntouched,
+  nameOf,
+  type Cluster,
+  type SeenEvent,
+  type WorkloadView,
+} from "./cluster.ts";
 import { cut, found, type Analyzer, type Found } from "./found.ts";
 import type { Condition, Node } from "./objects.ts";
 
@@ -7,11 +14,19 @@ import { selects } from "./selectors.ts";
 /** Nodes that are not ready or under pressure. */
 export const nodes: Analyzer = {
   name: "nodes",
-  look: (cluster) =>
-    cluster.list("nodes").flatMap((node) => {
-      const told = lookAt(cluster, node);
-      return [...(told.length > 0 ? told : idle(cluster, node)), ...undrainable(cluster, node)];
-    }),
+  look(cluster) {
+    const all = cluster.list("nodes");
+    const told = all.flatMap((node) => lookAt(cluster, node));
+    const bad = new Set(told.map(({ object }) => object.name));
+    const used = new Set(
+      cluster.workloads.flatMap(({ pods }) => pods.flatMap(({ spec }) => spec?.nodeName ?? [])),
+    );
+    return [
+      ...told,
+      ...[...used].filter((name) => !bad.has(name)).flatMap((name) => idle(cluster, name)),
+      ...all.flatMap((node) => undrainable(cluster, node)),
+    ];
+  },
 };
 
 /** Workloads with pods there. */
@@ -62,8 +77,8 @@ function isTrouble({ type = "", status }: Condition): boolean {
 }
 
 /** Before its conditions say so, pods that do not start say that the kubelet or the runtime of a node does not work. */
-function idle(cluster: Cluster, node: Node): Found[] {
-  const name = nameOf(node);
+function idle(cluster: Cluster, name: string): Found[] {
+  if (cluster.list("nodes").length > 0 && cluster.node(name) === undefined) return [];
   const waiting = cluster.workloads.flatMap((workload) =>
     workload.pods
       .filter(({ spec, status }) => spec?.nodeName === name && status?.phase === "Pending")
@@ -96,8 +111,7 @@ function idle(cluster: Cluster, node: Node): Found[] {
     );
   const untouched = waiting.filter(
     ({ pod, events }) =>
-      (pod.status?.startTime ?? "") === "" &&
-      (pod.status?.containerStatuses ?? []).length === 0 &&
+      isUntouched(pod) &&
       ageMs(cluster, pod) > UNTOUCHED_MS &&
       !events.some(({ reason }) => reason !== "Scheduled" && reason !== "FailedScheduling"),
   );

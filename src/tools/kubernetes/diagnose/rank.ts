@@ -110,10 +110,13 @@ function unique(sorted: readonly Found[]): Found[] {
   });
 }
 
+/** What weighs no more is not sure enough to explain anything. */
+const MAX_GUESS = 35;
+
 /** A cause weighs more, or the consequence does not claim to be one. */
 function explains(cause: Found, consequence: Found): boolean {
   if (keyOf(cause.object) === keyOf(consequence.object)) return cause.weight > consequence.weight;
-  return cause.weight > 25;
+  return cause.weight > MAX_GUESS;
 }
 
 function compare(a: Found, b: Found): number {

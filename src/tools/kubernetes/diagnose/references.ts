@@ -141,8 +141,9 @@ function absentFor(cluster: Cluster, workload: WorkloadView): Found[] {
 
 function absentAccount(cluster: Cluster, workload: WorkloadView): Found[] {
   const name = workload.spec.serviceAccountName ?? "default";
-  const isThere = cluster.list("serviceaccounts").some((one) => nameOf(one) === name);
-  if (isThere || !cluster.sees("serviceaccounts") || name === "default") return [];
+  const known = cluster.list("serviceaccounts").map(nameOf);
+  // Every namespace has at least one.
+  if (known.length === 0 || known.includes(name) || name === "default") return [];
   const isRefused = workload.pods.length < workload.desired;
   return [
     found(cluster, workload, {

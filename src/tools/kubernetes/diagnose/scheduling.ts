@@ -1,5 +1,12 @@
 import { affected, cut, found, type Analyzer, type Found } from "./found.ts";
-import { ageMs, condition, nameOf, type Cluster, type WorkloadView } from "./cluster.ts";
+import {
+  ageMs,
+  condition,
+  isUntouched,
+  nameOf,
+  type Cluster,
+  type WorkloadView,
+} from "./cluster.ts";
 import { createFit, type Obstacle } from "./node-fit.ts";
 import type { Pod } from "./objects.ts";
 
@@ -159,12 +166,9 @@ function toldObstacle(message: string): Obstacle | undefined {
 
 /** Pods that were put on a node by name, where there is no such node: no kubelet ever takes them. */
 function lostBindings(cluster: Cluster, workload: WorkloadView): Found[] {
-  if (!cluster.sees("nodes")) return [];
+  if (cluster.list("nodes").length === 0) return [];
   const lost = workload.pods.filter(
-    ({ spec, status }) =>
-      (spec?.nodeName ?? "") !== "" &&
-      cluster.node(spec?.nodeName ?? "") === undefined &&
-      status?.phase === "Pending",
+    (pod) => isUntouched(pod) && cluster.node(pod.spec?.nodeName ?? "") === undefined,
   );
   const node = lost[0]?.spec?.nodeName;
   if (node === undefined) return [];
