@@ -37,14 +37,11 @@ export type AccountSettings<O> = O & {
   named: Readonly<Record<string, Named<O>>>;
 };
 
-export function accountSettings<F extends z.ZodRawShape>({
-  name,
-  title,
-  prefix,
-  home,
-  token,
-  fields,
-}: Service<F>): SettingsPart<AccountSettings<z.infer<z.ZodObject<F>>>>["settings"] {
+/** `shared`: settings of all accounts together, declared with where they are set. */
+export function accountSettings<F extends z.ZodRawShape, S extends z.ZodRawShape>(
+  { name, title, prefix, home, token, fields }: Service<F>,
+  shared?: S,
+): SettingsPart<AccountSettings<z.infer<z.ZodObject<F>>> & z.infer<z.ZodObject<S>>>["settings"] {
   const own = Object.entries(fields).map(([key, schema]) => {
     const env = `${prefix}_${key.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- zod's core types of shapes lack what its own schemas have
@@ -66,6 +63,7 @@ export function accountSettings<F extends z.ZodRawShape>({
       unset: "its tools are not offered",
     }),
     ...Object.fromEntries(own),
+    ...shared,
     named: fromYaml(
       `integrations.${name}`,
       z.record(instanceName, account).default({}),
@@ -73,7 +71,7 @@ export function accountSettings<F extends z.ZodRawShape>({
     ),
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler does not see through a spread of a generic
-  return settings as SettingsPart<AccountSettings<z.infer<z.ZodObject<F>>>>["settings"];
+  return settings as ReturnType<typeof accountSettings<F, S>>;
 }
 
 /** The variables that the yaml says hold tokens. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { fromYaml } from "../../core/settings.ts";
 import { accountSettings, tokensIn, withoutAccounts } from "../accounts.ts";
 import { proofsOf } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
@@ -14,7 +15,7 @@ export const SERVICE = {
       .email("expected the mail address of a PagerDuty user")
       .optional()
       .describe(
-        "The mail address of the PagerDuty user in whose name incidents are changed. Without it they are only read.",
+        "The mail address of the PagerDuty user in whose name incidents are changed, where `pagerduty.people` does not know who approved it.",
       ),
   },
 };
@@ -22,7 +23,13 @@ export const SERVICE = {
 /** Who is on call, and the incidents that they are called for. */
 export const pagerduty = defineIntegration({
   name: "pagerduty",
-  settings: accountSettings(SERVICE),
+  settings: accountSettings(SERVICE, {
+    people: fromYaml(
+      "pagerduty.people",
+      z.record(z.string(), z.email("expected the mail address of a PagerDuty user")).default({}),
+      "Who people are in PagerDuty: `<account>: <mail address>`, such as `slack:T0123:U0456: ana@example.com`. What one of them approved is then done in their name.",
+    ),
+  }),
   variables: (settings) => tokensIn(settings),
   unavailable: (settings) => withoutAccounts(SERVICE, settings),
   async tools(settings, { variable }) {

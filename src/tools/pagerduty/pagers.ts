@@ -2,19 +2,25 @@ import { BotError } from "../../core/errors.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
 import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
-import type { Service } from "../pinned-write.ts";
+import { refused, type Service, type WriteContext } from "../pinned-write.ts";
+import { Refusal } from "../refusal.ts";
 import { createRest, type Params, type Rest } from "../rest.ts";
 import { SERVICE } from "./integration.ts";
 
 /** Accounts of PagerDuty, by its REST API version 2: https://developer.pagerduty.com/api-reference */
 
 type Own = Readonly<{ from?: string | undefined }>;
-export type PagerdutySettings = AccountSettings<Own>;
+export type PagerdutySettings = AccountSettings<Own> & {
+  people: Readonly<Record<string, string>>;
+};
 export type Pagers = ReturnType<typeof pagersOf>;
 
 const PAGE = 100;
 
-export function pagersOf(settings: PagerdutySettings, variable: (name: string) => string) {
+export function pagersOf(
+  { people, ...settings }: PagerdutySettings,
+  variable: (name: string) => string,
+) {
   const accounts = accountsOf<Own>(settings, variable, {
     home: SERVICE.home,
     credential: (token) => ({
@@ -35,10 +41,7 @@ export function pagersOf(settings: PagerdutySettings, variable: (name: string) =
       createRest(ctx, {
         who: "PagerDuty",
         endpoint: account,
-        headers: {
-          accept: "application/vnd.pagerduty+json;version=2",
-          ...(accounts[account]?.from !== undefined && { from: accounts[account].from }),
-        },
+        headers: { accept: "application/vnd.pagerduty+json;version=2" },
         help: (status) =>
           status === 401
             ? "Set PAGERDUTY_TOKEN to a REST API key that is valid."
@@ -52,8 +55,48 @@ export function pagersOf(settings: PagerdutySettings, variable: (name: string) =
   return {
     endpoints,
     service,
-    canWrite: (account: string) => accounts[account]?.from !== undefined,
+
+    /** In whose name something is changed in an account, as a card says it; undefined: in nobody's. */
+    nameFor(account: string): string | undefined {
+      const from = accounts[account]?.from;
+      if (Object.keys(people).length === 0) return from;
+      const approver = "whoever approves it, where PagerDuty knows them";
+      return from === undefined ? approver : `${approver}, else ${from}`;
+    },
+
+    /**
+     * Changes something in the name of whoever approved it, where PagerDuty knows them, else of the configured user.
+     * @throws as `Rest.write`
+     */
+    async change(
+      { at, rest, ctx }: WriteContext<string>,
+      ...[method, path, json]: Parameters<Rest["write"]>
+    ): Promise<{ body: unknown; as: string }> {
+      const { approvers = [], account = "" } = ctx.asker ?? {};
+      const own = (approvers.length === 0 ? [account] : approvers).map((each) => people[each]);
+      const names = [...own, accounts[at]?.from].filter((each) => each !== undefined);
+      const as = async (from: string) => ({
+        body: await rest.write(method, path, json, { from }),
+        as: from,
+      });
+      const [first, ...others] = new Set(names);
+      if (first === undefined) throw refused(NOBODY);
+      try {
+        return await as(first);
+      } catch (error) {
+        const [next] = others.slice(-1);
+        if (next === undefined || !isNoUser(error)) throw error;
+        return await as(next);
+      }
+    },
   };
+}
+
+export const NOBODY =
+  "PagerDuty wants to know in whose name: set PAGERDUTY_FROM to a user's mail address, or pagerduty.people.";
+
+function isNoUser(error: unknown): boolean {
+  return error instanceof Refusal && /requester user not found/i.test(error.message);
 }
 
 /** What the path's last part is called holds the list. */

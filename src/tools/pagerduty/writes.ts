@@ -8,8 +8,14 @@ import { clip } from "../labels.ts";
 import { CLOCK_MS, defineWrite, gone, refused, type WriteContext } from "../pinned-write.ts";
 import type { Rest } from "../rest.ts";
 import type { Tool } from "../tool.ts";
-import { assigneesOf, incidentIn, listOf, type Pagers, summaryOf } from "./pagers.ts";
+import { assigneesOf, incidentIn, listOf, NOBODY, type Pagers, summaryOf } from "./pagers.ts";
 import { incidentField, incidentText } from "./reads.ts";
+
+/** In whose name it is done. */
+const as = (pagers: Pagers, account: string) => ({
+  label: "As",
+  value: pagers.nameFor(account) ?? "nobody",
+});
 
 function lines({ item, ctx, now }: WriteContext<string>) {
   const { encoder } = ctx;
@@ -74,17 +80,18 @@ export function createUpdate(pagers: Pagers): Tool {
           label: "Change",
           value: level === undefined ? DONE[what] : `escalated to level ${level}`,
         },
+        as(pagers, step.at),
       ],
       blastRadius: CONSEQUENCES[what],
       undo: "Can't be undone: PagerDuty has no way back.",
     }),
-    async run({ incident, do: what, level }, { rest, item, ctx }) {
+    async run({ incident, do: what, level }, step) {
       const change = level === undefined ? { status: DONE[what] } : { escalation_level: level };
-      await rest.write("PUT", `incidents/${incident}`, {
+      const made = await pagers.change(step, "PUT", `incidents/${incident}`, {
         incident: { type: "incident_reference", ...change },
       });
       const to = level === undefined ? "" : ` to level ${level}`;
-      return { text: `${incidentText(item, ctx)} is ${DONE[what]}${to}.` };
+      return { text: `${incidentText(step.item, step.ctx)} is ${DONE[what]}${to}, as ${made.as}.` };
     },
     async verify({ incident, do: what }, { item, rest, startedAt }) {
       if (item === undefined) return gone;
@@ -115,13 +122,14 @@ export function createNote(pagers: Pagers): Tool {
     before: ({ id }) => ({ id: textOf(id) }),
     check: (_, { at }) => mustWrite(pagers, at),
     preview: ({ note }, step) => ({
-      lines: [...lines(step), { label: "Note", value: note }],
+      lines: [...lines(step), { label: "Note", value: note }, as(pagers, step.at)],
       blastRadius: "Whoever sees the incident can read it; its subscribers are told.",
       undo: "Can't be undone: PagerDuty keeps notes.",
     }),
-    async run({ incident, note }, { rest, item, ctx }) {
-      await rest.write("POST", `incidents/${incident}/notes`, { note: { content: note } });
-      return { text: `Noted in ${incidentText(item, ctx)}.` };
+    async run({ incident, note }, step) {
+      const path = `incidents/${incident}/notes`;
+      const made = await pagers.change(step, "POST", path, { note: { content: note } });
+      return { text: `Noted in ${incidentText(step.item, step.ctx)}, as ${made.as}.` };
     },
     async verify({ incident, note }, { rest, startedAt }) {
       const notes = await rest.list(`incidents/${incident}/notes`, {}, "notes");
@@ -177,6 +185,14 @@ async function openIn(
   return items.find((each) => each["title"] === title && time(each["created_at"]) >= since);
 }
 
+/** Who is on call at the policy's first level. */
+async function firstCalled({ id }: Item, rest: Rest): Promise<string> {
+  const asked = { "escalation_policy_ids[]": [textOf(id)], earliest: "true" };
+  const { items } = await listOf(rest, "oncalls", asked, 100);
+  const first = items.filter((each) => each["escalation_level"] === 1);
+  return [...new Set(first.map((each) => summaryOf(each["user"])))].join(", ");
+}
+
 const resolving = (incident: string, instance: object) => ({
   tool: "pagerduty_update",
   args: { incident, do: "resolve", before: { status: "triggered" }, ...instance },
@@ -206,22 +222,16 @@ export function createOpen(pagers: Pagers): Tool {
       if (same !== undefined)
         throw refused(`${wordOf(same["id"])} with this title is open already.`);
     },
-    async preview({ title, details, urgency }, { item, rest, ctx }) {
+    async preview({ title, details, urgency }, { at, item, rest, ctx }) {
       const policy = isRecord(item["escalation_policy"]) ? item["escalation_policy"] : {};
-      const { items } = await listOf(
-        rest,
-        "oncalls",
-        { "escalation_policy_ids[]": [textOf(policy["id"])], earliest: "true" },
-        100,
-      );
-      const first = items.filter((each) => each["escalation_level"] === 1);
-      const people = [...new Set(first.map((each) => summaryOf(each["user"])))].join(", ");
+      const people = await firstCalled(policy, rest);
       return {
         lines: [
           { label: "Service", value: clip(textOf(item["name"]), 100, ctx.encoder) },
           { label: "Title", value: title },
           { label: "Details", value: details === "" ? "(none)" : details },
           { label: "Urgency", value: urgency },
+          as(pagers, at),
         ],
         blastRadius: clip(
           `Pages ${people || "nobody now"} (${summaryOf(policy) || "no policy"}), and then whoever is next.`,
@@ -231,8 +241,9 @@ export function createOpen(pagers: Pagers): Tool {
         undo: "Can be undone: the incident is resolved. Who was paged was paged.",
       };
     },
-    async run({ title, details, urgency }, { at, rest, item }) {
-      const body = await rest.write("POST", "incidents", {
+    async run({ title, details, urgency }, step) {
+      const { at, item } = step;
+      const opened = await pagers.change(step, "POST", "incidents", {
         incident: {
           type: "incident",
           title,
@@ -241,11 +252,15 @@ export function createOpen(pagers: Pagers): Tool {
           ...(details !== "" && { body: { type: "incident_body", details } }),
         },
       });
+      const { body, as: name } = opened;
       const made = isRecord(body) && isRecord(body["incident"]) ? body["incident"] : {};
       const id = wordOf(made["id"]);
       if (id === "")
         throw new BotError("ABORTED", "PagerDuty did not say which incident it opened.");
-      return { text: `Opened ${id}.`, undo: resolving(id, pagers.service.pinned(at).args) };
+      return {
+        text: `Opened ${id}, as ${name}.`,
+        undo: resolving(id, pagers.service.pinned(at).args),
+      };
     },
     async verify(input, { at, rest, startedAt }) {
       const made = await openIn(input, rest, startedAt - CLOCK_MS);
@@ -262,9 +277,6 @@ export function createOpen(pagers: Pagers): Tool {
 }
 
 /** @throws BotError PRECHECK_FAILED */
-function mustWrite({ canWrite }: Pagers, account: string): void {
-  if (canWrite(account)) return;
-  throw refused(
-    "PagerDuty wants to know in whose name: set PAGERDUTY_FROM to a user's mail address.",
-  );
+function mustWrite({ nameFor }: Pagers, account: string): void {
+  if (nameFor(account) === undefined) throw refused(NOBODY);
 }

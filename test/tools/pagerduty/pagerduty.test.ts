@@ -165,7 +165,10 @@ describe("a change of an incident", () => {
     } = await write("update", { incident: "PT4KHLK", do: what });
     expect(pinned).toMatchObject({ before: { status: "triggered" } });
     await precheck();
-    expect((await preview())?.lines.at(-1)).toEqual({ label: "Change", value: status });
+    expect((await preview())?.lines.slice(-2)).toEqual([
+      { label: "Change", value: status },
+      { label: "As", value: "bot@example.com" },
+    ]);
     expect(await verify()).toMatchObject({ verdict: "not done" });
     expect(fake.writes).toEqual([]);
     await carryOut();
@@ -180,6 +183,26 @@ describe("a change of an incident", () => {
     await expect(precheck()).rejects.toThrow(
       "It has changed since it was shown: status was triggered",
     );
+  });
+
+  // Ana asked, and nobody had to approve it.
+  test.each([
+    [{ "test:ana": "ana@example.com" }, "ana@example.com"],
+    [{ "test:ana": "gone@example.com" }, "bot@example.com"],
+    [{ "test:bo": "ana@example.com" }, "bot@example.com"],
+  ])("is done in the name of whoever approved it: %j is %s", async (people, name) => {
+    fake.users.push("ana@example.com");
+    const args = { incident: "PT4KHLK", do: "acknowledge" };
+    const { preview, run: carryOut } = await write("update", args, {
+      from: "bot@example.com",
+      people,
+    });
+    expect((await preview())?.lines.at(-1)).toEqual({
+      label: "As",
+      value: "whoever approves it, where PagerDuty knows them, else bot@example.com",
+    });
+    expect((await carryOut()).text).toMatch(new RegExp(`is acknowledged, as ${name}\\.$`));
+    expect(fake.writes.at(-1)).toMatchObject({ from: name });
   });
 
   test("escalates, and finds that in the log", async () => {
@@ -221,7 +244,7 @@ describe("a change of an incident", () => {
       run: carryOut,
       verify,
     } = await write("note", { incident: "PT4KHLK", note: "rolled back" });
-    expect((await preview())?.lines.at(-1)).toEqual({ label: "Note", value: "rolled back" });
+    expect((await preview())?.lines.at(-2)).toEqual({ label: "Note", value: "rolled back" });
     expect(await verify()).toMatchObject({ verdict: "unknown" });
     await carryOut();
     expect(await verify()).toMatchObject({ verdict: "done" });
@@ -236,7 +259,7 @@ describe("opening an incident", () => {
     await precheck();
     expect((await preview())?.blastRadius).toBe("Pages Ana (Shop), and then whoever is next.");
     const { text, undo } = await carryOut();
-    expect(text).toBe("Opened PNEWONE.");
+    expect(text).toBe("Opened PNEWONE, as bot@example.com.");
     expect(undo).toEqual({
       tool: "pagerduty_update",
       args: { incident: "PNEWONE", do: "resolve", before: { status: "triggered" } },
