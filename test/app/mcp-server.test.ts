@@ -289,7 +289,7 @@ test("an agent over HTTP is an account of its own: it sees its calls and no one 
   const data = await newFolder();
   const { port, bot: served } = await serve(data);
   const client = await connect(port);
-  await served.inbox.post("terminal:of-the-operator", "msg:1", {
+  await served.inbox.post("terminal:of-the-operator", "mcp:call", {
     kind: "text",
     actor: { account: "terminal:ana", name: "ana" },
     text: "run incident_open title=Secret",
@@ -349,6 +349,9 @@ test.each([
 
     const second = await serve(data, env);
     const again = await connect(second.port);
+    chat.write("run disk_usage");
+    const read = () => second.bot.journal.read(thread as JournalKey);
+    await until(async () => (await read()).some(({ kind }) => kind === "run_ended"));
     expect(await callBy(again, "call_result", { thread })).toMatchObject({
       structuredContent: { status: "needs_approval" },
     });
@@ -358,16 +361,13 @@ test.each([
       const later = await callBy(again, "call_result", { thread });
       return later.structuredContent["status"] === "completed";
     });
-    chat.write("run disk_usage");
-    const read = () => second.bot.journal.read(thread as JournalKey);
-    await until(async () => (await read()).filter(({ kind }) => kind === "run_ended").length === 2);
-    // A second mkdir would have failed; what people go on to ask is theirs.
+    // A second mkdir would have failed; what people ask there is theirs.
     expect(await callBy(again, "call_result", { thread })).toMatchObject({
       structuredContent: { outcomes: ["ok"] },
     });
     expect(existsSync(made)).toBe(true);
     const started = (await read()).filter((entry) => entry.kind === "tool_started");
-    expect(started.map(({ tool }) => tool)).toEqual(["run_command", "disk_usage"]);
+    expect(started.map(({ tool }) => tool)).toEqual(["disk_usage", "run_command"]);
 
     chat.lose();
     const lost = await callBy(again, "run_command", { argv: ["mkdir", join(data, "other")] });
