@@ -15,6 +15,8 @@ export interface TextFile {
   text: string;
   /** Permission bits. */
   mode: number;
+  /** The number of its group. */
+  gid: number;
 }
 
 export interface YamlFile<T> {
@@ -42,7 +44,7 @@ export async function readTextFile(
     else if (stat.size > MAX_FILE_BYTES) mistakes.push(`${label}: larger than 1 MiB`);
     else {
       const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.readFile());
-      return { name, path, text, mode: stat.mode };
+      return { name, path, text, mode: stat.mode, gid: stat.gid };
     }
   } catch (error) {
     const code = codeOf(error) ?? messageOf(error);

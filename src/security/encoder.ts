@@ -1,3 +1,4 @@
+import { BotError } from "../core/errors.ts";
 import { cleanText, encodeText } from "./sanitize.ts";
 import { callMethod, type EncoderCall, type EncoderMethods } from "./encoder-methods.ts";
 import { createAside } from "./encoder-thread.ts";
@@ -17,7 +18,10 @@ export interface Encoder extends EncoderMethods {
   };
   /** Characters that the longest held value takes up when it is written down at length. */
   readonly reach: number;
-  /** Holds one more value from now on, such as a token that a tool got at run time; the newest 20 of them are held. */
+  /**
+   * Holds one more value from now on, such as a token that a tool got at run time; the newest 20 of them are held.
+   * @throws BotError NOT_AVAILABLE for one that is too long to be looked for: then it must not be used
+   */
   learn(secret: HeldSecret): void;
   /** Every value that is held, for a thread that has to make its own encoder. */
   readonly held: readonly HeldSecret[];
@@ -40,6 +44,9 @@ const MOST_REACH = 32 * 1_024;
 
 /** The rules take up to 2 ms for 1 KiB of a text that was made to be slow, and nothing may hold the loop for 100 ms. */
 const MAX_AT_ONCE = 16 * 1_024;
+
+/** Of a value that is learned. To look for one takes time with its length, and no header takes more. */
+export const MAX_LEARNED_LENGTH = 8 * 1_024;
 
 /** A token that is renewed is learned each time; older ones have ended. */
 const MAX_LEARNED = 20;
@@ -64,6 +71,10 @@ export function createEncoder(given: readonly HeldSecret[]): Encoder {
       encodeCut: (text, cut) => aside(["encodeCut", text, cut]),
     },
     learn(secret) {
+      if (secret.value.length > MAX_LEARNED_LENGTH) {
+        const text = `The value of ${secret.name} is longer than 8 KiB, so it could not be kept out of texts.`;
+        throw new BotError("NOT_AVAILABLE", text);
+      }
       const others = learned.filter(({ value }) => value !== secret.value);
       const isHeld = held.some(({ value }) => value === secret.value);
       // Used again, it outlasts those that are not.

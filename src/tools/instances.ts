@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import * as z from "zod";
 import type { JsonObject } from "../core/entry.ts";
 import { apiKey, baseUrl, fromEnv, fromYaml } from "../core/settings.ts";
+import { readSmallFile } from "../core/small-file.ts";
 import type { Credential, Endpoint } from "./http.ts";
 
 /** The servers of one system: one by its usual variables, or several in the yaml, each with a name. */
@@ -17,9 +17,12 @@ export const variable = z
 /** What is in the PEM file of that name. */
 export const pemFile = z.string().transform((path, ctx) => {
   try {
-    return readFileSync(path, "utf8");
+    return readSmallFile(path);
   } catch {
-    ctx.addIssue({ code: "custom", message: "expected a PEM file that can be read" });
+    ctx.addIssue({
+      code: "custom",
+      message: "expected a PEM file of at most 1 MiB that can be read",
+    });
     return z.NEVER;
   }
 });

@@ -104,6 +104,13 @@ test("a cut never parts the two halves of a character", () => {
   }
 });
 
+test("a token too long to be looked for is not learned, so that nobody uses it", () => {
+  const encoder = createEncoder([]);
+  const learn = () => encoder.learn({ name: "TOKEN", value: "x".repeat(8_193) });
+  expect(learn).toThrow("The value of TOKEN is longer than 8 KiB");
+  expect(encoder.held).toEqual([]);
+});
+
 test("a token that is still used outlasts those that are not", () => {
   const encoder = createEncoder([]);
   const token = (number: number) => ({ name: "token", value: `token-number-${number}-of-many` });

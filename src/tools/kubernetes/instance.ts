@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import * as z from "zod";
+import { readSmallFile } from "../../core/small-file.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { untilAborted } from "../../core/time-limit.ts";
 import { createEncoder } from "../../security/encoder.ts";
@@ -66,7 +66,7 @@ function bearer(secret: string): Credential {
 /** @throws BotError NOT_AVAILABLE */
 async function readToken(path: string): Promise<string> {
   try {
-    return (await readFile(path, "utf8")).trim();
+    return readSmallFile(path).trim();
   } catch (error) {
     throw new BotError(
       "NOT_AVAILABLE",

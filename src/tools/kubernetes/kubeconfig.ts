@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
+import { readSmallFile } from "../../core/small-file.ts";
 import { messageOf } from "../../core/errors.ts";
 
 /**
@@ -112,7 +112,7 @@ export function readKubeconfig(paths: string): Kubeconfig {
   for (const written of paths.split(":").filter((path) => path.trim() !== "")) {
     const path = resolve(written.trim().replace(/^~(?=\/)/, homedir()));
     try {
-      const read = file.parse(parse(readFileSync(path, "utf8")) ?? {});
+      const read = file.parse(parse(readSmallFile(path)) ?? {});
       const folder = dirname(path);
       addNew(clusters, read.clusters, (entry) => ({ value: entry.cluster, folder }));
       addNew(users, read.users, (entry) => ({ value: entry.user ?? {}, folder }));
@@ -231,9 +231,7 @@ function pem(
   const data = value[`${key}-data`];
   if (typeof data === "string" && data !== "") return Buffer.from(data, "base64").toString("utf8");
   const path = value[key];
-  return typeof path === "string" && path !== ""
-    ? readFileSync(resolve(folder, path), "utf8")
-    : undefined;
+  return typeof path === "string" && path !== "" ? readSmallFile(resolve(folder, path)) : undefined;
 }
 
 /** Where Kubernetes puts what a pod's service account needs. */
@@ -250,8 +248,8 @@ export function inCluster(
     return {
       name: "in-cluster",
       server: `https://${shown}:${port}`,
-      namespace: readFileSync(join(folder, "namespace"), "utf8").trim(),
-      tls: { ca: readFileSync(join(folder, "ca.crt"), "utf8") },
+      namespace: readSmallFile(join(folder, "namespace")).trim(),
+      tls: { ca: readSmallFile(join(folder, "ca.crt")) },
       tokenFile: join(folder, "token"),
     };
   } catch {

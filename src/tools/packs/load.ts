@@ -1,6 +1,7 @@
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { access, constants, readdir, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { codeOf } from "../../core/errors.ts";
+import { MAX_LEARNED_LENGTH } from "../../security/encoder.ts";
 import { pathText } from "../../core/zod-issues.ts";
 import { USE_TOOL } from "../../core/tool-spec.ts";
 import { readTextFile, readYaml } from "../../core/yaml-file.ts";
@@ -42,10 +43,10 @@ export async function listPacks(
   const files: PackFile[] = [];
   for (const folder of folders) {
     try {
-      const { mode } = await stat(folder);
-      if ((mode & 0o002) !== 0) {
+      const open = await writableIn(folder);
+      if (open !== undefined) {
         problems.push(
-          `${folder}: everybody can write into this folder, so its packs are not read; chmod o-w it`,
+          `${open.path}: ${open.who} can write into this folder, so the packs in ${folder} are not read; chmod ${open.chmod} it`,
         );
         continue;
       }
@@ -64,6 +65,44 @@ export async function listPacks(
     }
   }
   return files;
+}
+
+interface Writers {
+  who: string;
+  /** What of `chmod` takes the right away. */
+  chmod: string;
+}
+
+/**
+ * Who else may write what runs with our rights; undefined: nobody. The groups of this process may: a volume of Kubernetes belongs
+ * to one, and often everything of a user to a group of its own. Owners are not looked at: in a container files belong to numbers.
+ */
+export function writersOf(
+  { mode, gid }: { mode: number; gid: number },
+  groups: readonly number[] = process.getgroups?.() ?? [],
+): Writers | undefined {
+  if ((mode & 0o002) !== 0) return { who: "everybody", chmod: "o-w" };
+  const isForeign = gid !== process.getegid?.() && !groups.includes(gid);
+  return (mode & 0o020) !== 0 && isForeign ? { who: `group ${gid}`, chmod: "g-w" } : undefined;
+}
+
+/** A mounted ConfigMap is a folder that everybody may write into, of a file system that nobody can write to. */
+async function isReadOnly(path: string): Promise<boolean> {
+  const problem: unknown = await access(path, constants.W_OK).catch((error: unknown) => error);
+  return codeOf(problem) === "EROFS";
+}
+
+/** The folder, or one that it is in, into which others may write; in those a sticky bit keeps what is another's. */
+async function writableIn(folder: string): Promise<(Writers & { path: string }) | undefined> {
+  let path = await realpath(folder);
+  for (let isOwn = true; ; isOwn = false) {
+    const found = await stat(path);
+    const writers = writersOf(found);
+    const isSafe = !isOwn && (found.mode & 0o1000) !== 0;
+    if (writers !== undefined && !isSafe && !(await isReadOnly(path))) return { path, ...writers };
+    if (dirname(path) === path) return undefined;
+    path = dirname(path);
+  }
 }
 
 /** What cannot be looked at is told when it is read, and hides no other pack. */
@@ -85,8 +124,12 @@ export async function readPack(
   const before = mistakes.length;
   const file = await readTextFile(source, mistakes);
   if (file === undefined) return undefined;
-  if ((file.mode & 0o002) !== 0) {
-    mistakes.push(`${file.name}: everybody can change this file, so it is not read; chmod o-w it`);
+  const writers = writersOf(file);
+  if (writers !== undefined && !(await isReadOnly(source.path))) {
+    const { who, chmod } = writers;
+    mistakes.push(
+      `${file.name}: ${who} can change this file, so it is not read; chmod ${chmod} it`,
+    );
     return undefined;
   }
   const found: string[] = [];
@@ -119,7 +162,9 @@ function unquotedHint(mistake: string, lines: readonly string[]): string {
 
 function variableProblems(source: PackTool, variable: (name: string) => string): string[] {
   const unset = variablesIn(source).filter((name) => variable(name) === "");
+  const long = variablesIn(source).filter((name) => variable(name).length > MAX_LEARNED_LENGTH);
   return [
+    ...long.map((name) => `the variable ${name} is longer than 8 KiB`),
     ...requestsIn(source).flatMap((request) => baseProblem(request, variable) ?? []),
     ...unset.map((name) => `the variable ${name} is not set, or it is one of the program's own`),
   ];
