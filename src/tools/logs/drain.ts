@@ -4,7 +4,7 @@ import type { Severity } from "./line-text.ts";
 export interface Shape {
   readonly service: string;
   readonly severity: Severity;
-  /** Its words; `ANY` where they vary. */
+  /** Its words; `ANY` where a line's varies by its form, `WHATEVER` where words were found to. */
   words: string[];
   /** One of its lines, safe to show. */
   readonly example: string;
@@ -17,6 +17,9 @@ export interface Shape {
 }
 
 export const ANY = "\0";
+export const WHATEVER = "\0\0";
+
+const UNSEEN = { count: 0, first: undefined, last: undefined, partOf: undefined };
 
 /** Shapes that differ by the same words are one as soon as there are so many: `login ana`, `login bob`, … */
 const MANY = 8;
@@ -71,6 +74,18 @@ export function createDrain(maxShapes: number) {
     return undefined;
   }
 
+  function remove(leaf: Shape[], shape: Shape, joint: Shape): void {
+    join(joint, shape);
+    leaf.splice(leaf.indexOf(shape), 1);
+    size -= 1;
+  }
+
+  /** What was there before it and is a case of it: the order of lines does not count. */
+  function absorb(leaf: Shape[], joint: Shape): void {
+    for (const shape of leaf.filter((each) => each !== joint && matches(joint.words, each.words)))
+      remove(leaf, shape, joint);
+  }
+
   return {
     /** The shape of such a line; a new one with its example, unless there are too many. */
     shapeOf(
@@ -84,35 +99,34 @@ export function createDrain(maxShapes: number) {
       const many = manyLike(leaf, words);
       const [joint, ...others] = many?.shapes ?? [];
       if (many !== undefined && joint !== undefined) {
-        joint.words = joint.words.map((word, at) => (many.places.includes(at) ? ANY : word));
-        for (const other of others) {
-          join(joint, other);
-          leaf.splice(leaf.indexOf(other), 1);
-          size -= 1;
-        }
+        joint.words = joint.words.map((word, at) => (many.places.includes(at) ? WHATEVER : word));
+        for (const other of others) remove(leaf, other, joint);
+        absorb(leaf, joint);
         return joint;
       }
       if (size >= maxShapes) return undefined;
       size += 1;
-      const shape: Shape = {
-        service,
-        severity,
-        words,
-        example: example(),
-        count: 0,
-        first: undefined,
-        last: undefined,
-        partOf: undefined,
-      };
+      const shape: Shape = { ...UNSEEN, ...line, example: example() };
       leaf.push(shape);
+      absorb(leaf, shape);
       return shape;
     },
     shapes: (): Shape[] => [...leaves.values()].flat(),
   };
 }
 
+/** A host or a path stands where others have digits in theirs; `closed` and `17` say different things. */
+const NAME = /[a-z][._@:/-][a-z]/i;
+
+/** Asked for each shape of a leaf, so no closures. */
 function matches(shape: readonly string[], words: readonly string[]): boolean {
-  return shape.every((word, at) => word === ANY || word === words[at]);
+  for (let at = 0; at < shape.length; at += 1) {
+    const word = shape[at];
+    const other = words[at] ?? "";
+    if (word === other || word === WHATEVER || (word === ANY && NAME.test(other))) continue;
+    return false;
+  }
+  return true;
 }
 
 /** Where they differ, at no more than so many places. */

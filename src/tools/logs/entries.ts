@@ -1,3 +1,4 @@
+import { tryIso } from "../../core/instant.ts";
 import { isRecord, recordsOf, textOf, tryParse } from "../decode.ts";
 import { type Severity, severityOfLevel } from "./line-text.ts";
 
@@ -99,8 +100,12 @@ function entryOf(
   };
 }
 
-/** What a system's answer holds; undefined where it is no such answer. */
+/** What a system's answer holds; undefined where it is no such answer. Lines of times that no calendar has are left out. */
 export function entriesIn(system: System, text: string): Entry[] | undefined {
+  return readAnswer(system, text)?.filter(({ at }) => tryIso(at) !== undefined);
+}
+
+function readAnswer(system: System, text: string): Entry[] | undefined {
   switch (system) {
     case "loki":
       return lokiEntries(tryParse(text));
@@ -135,11 +140,20 @@ function elasticsearchEntries(body: unknown): Entry[] | undefined {
   return recordsOf(hits["hits"]).flatMap((hit) => {
     const [time]: unknown[] = Array.isArray(hit["sort"]) ? hit["sort"] : [];
     const source = isRecord(hit["_source"]) ? hit["_source"] : {};
-    if (typeof time !== "number") return [];
-    const line = firstOf(source, MESSAGE_FIELDS) || JSON.stringify(source);
+    if (typeof time !== "number" || !Number.isFinite(time)) return [];
+    const line = firstOf(source, MESSAGE_FIELDS) || tryJson(source);
     const id = `${textOf(hit["_index"])}/${textOf(hit["_id"])}`;
-    return entryOf(source, { key: BigInt(time), system: "elasticsearch", id, line });
+    return entryOf(source, { key: BigInt(Math.trunc(time)), system: "elasticsearch", id, line });
   });
+}
+
+/** What is nested very deep can be read and not written. */
+function tryJson(source: Record<string, unknown>): string {
+  try {
+    return JSON.stringify(source);
+  } catch {
+    return "(nested too deep to be shown)";
+  }
 }
 
 function jsonLines(

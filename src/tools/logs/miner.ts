@@ -1,4 +1,4 @@
-import { ANY, createDrain, seen, type Shape } from "./drain.ts";
+import { ANY, createDrain, seen, type Shape, WHATEVER } from "./drain.ts";
 import { lineText, type Severity, severityOfLine } from "./line-text.ts";
 import { shortened } from "../../core/text.ts";
 import { MAX_SCANNED, Scanner } from "./scan.ts";
@@ -256,7 +256,7 @@ function templateOf(shape: Shape, scanner: Scanner): Template {
   let [text, at] = ["", from];
   for (const [index, token] of tokens.entries()) {
     const begin = Math.max(token.from, from);
-    const varies = token.varies || (isSame && words[index] === ANY);
+    const varies = token.varies || (isSame && words[index] === WHATEVER);
     if (!varies || token.to <= begin) continue;
     const value = bytes.toString("utf8", begin, token.to);
     const short = value.length > MAX_VALUE ? shortened(value, 16) : value;

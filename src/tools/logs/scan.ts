@@ -39,6 +39,9 @@ const FLAGS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return /[-:@%+#&?!*$~^]/.test(character) ? WORD : 0;
 });
 
+/** `k`, `K`, `M`, `G`, `T` */
+const UNIT_SCALES: ReadonlySet<number> = new Set([0x6b, 0x4b, 0x4d, 0x47, 0x54]);
+
 const TEXT = 1;
 const LEVEL = 2;
 const STATUS = 3;
@@ -68,6 +71,17 @@ function isCode(bytes: Uint8Array, from: number, to: number): boolean {
   if (letters < 1 || letters > 6 || digits < 3 || digits > 5) return false;
   while (at < to && ((FLAGS[bytes[at] ?? 0] ?? 0) & DIGIT) !== 0) at += 1;
   return at === to;
+}
+
+/** `MB`, `KiB`, `ms`: behind a number it varies with that. */
+function isUnit(bytes: Uint8Array, from: number, length: number): boolean {
+  const last = bytes[from + length - 1];
+  if (last !== 0x42 && last !== 0x73) return false;
+  if (length === 1) return true;
+  const first = bytes[from] ?? 0;
+  if (last === 0x73) return length === 2 && (first === 0x6d || first === 0x6e || first === 0x75);
+  const isScaled = UNIT_SCALES.has(first);
+  return isScaled && (length === 2 || (length === 3 && bytes[from + 1] === 0x69));
 }
 
 /** Where the quote closes, or -1. */
@@ -178,6 +192,7 @@ export class Scanner {
           varies = length < 3 || length > 12 || !this.stays(bytes, start, at, any);
         else if ((any & (HEX | LETTER)) === 0) continue;
         else if (length >= 8 && (any & JOINT) === 0) varies = (any & LETTER) === 0 || length >= 40;
+        else if (isOpen) varies = isUnit(bytes, start, length);
         if (!varies) {
           for (let each = start; each < at; each += 1)
             hash = Math.imul(hash ^ (bytes[each] ?? 0), PRIME);

@@ -112,6 +112,36 @@ describe("a template is told by", () => {
     expect(templatesOf([...names, ...names]).rows).toEqual(["×52 info login of ‹usera› accepted"]);
   });
 
+  test("what varies by its form takes names in, not words, in whatever order they come", () => {
+    const lines = [
+      "retry to web.example.com now",
+      "retry to 10.0.0.7 now",
+      "retry to db.example.org now",
+      "worker 17 now",
+      "worker stopped now",
+    ];
+    for (const each of [lines, lines.toReversed()])
+      expect(templatesOf(each).rows.map((row) => row.replaceAll(/‹.*›/g, "‹›"))).toEqual(
+        expect.arrayContaining([
+          "×3 info retry to ‹› now",
+          "×1 info worker ‹› now",
+          "×1 info worker stopped now",
+        ]),
+      );
+    const eight = Array.from(
+      { length: 8 },
+      (_, i) => `login of ${String.fromCharCode(97 + i)} done`,
+    );
+    expect(templatesOf(["login of u9 done", ...eight, "login of root done"]).rows).toHaveLength(1);
+  });
+
+  test("a number with its unit", () => {
+    const sizes = ["4.5 KB", "12 B", "3 MiB", "120 ms", "7 s", "9 GB"].map(
+      (size) => `took ${size} of it`,
+    );
+    expect(templatesOf(sizes).rows).toEqual(["×6 info took ‹4.5 KB› of it"]);
+  });
+
   test("status codes, error codes and levels too", () => {
     const { rows: found } = templatesOf([
       '10.0.0.1 "GET / HTTP/1.1" 200 17',
