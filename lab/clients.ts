@@ -1,7 +1,7 @@
 import pg from "pg";
 
 /** What the sessions of faults call themselves. */
-export const SESSIONS_NAME = "lab-fault";
+export const FAULTY_NAME = "lab-fault";
 
 /** A connection to the lab's PostgreSQL, which trusts everybody. */
 export async function openPostgres(

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { counted } from "../src/core/text.ts";
 import { FAULTS } from "./faults.ts";
 import { type Lab, openLab, removeLab } from "./lab.ts";
 import { installParts, PARTS } from "./parts.ts";
@@ -56,16 +57,16 @@ async function tryAll(lab: Lab, names: readonly string[]): Promise<void> {
     tried += 1;
     if (trial.isNamed) {
       named += 1;
-      ratios.push(trial.rawBytes / trial.bytes);
+      ratios.push(trial.raw.tokens / trial.tokens);
     }
-    const { isNamed, seconds, bytes, rawBytes, answer } = trial;
+    const { isNamed, seconds, tokens, raw, answer } = trial;
     console.log(
-      `${isNamed ? "✓" : "✗"} ${fault.name}: ${seconds} s, ${bytes} bytes; raw commands ${rawBytes} (${(rawBytes / bytes).toFixed(1)}×)`,
+      `${isNamed ? "✓" : "✗"} ${fault.name}: ${seconds} s, 1 call, ${tokens} tokens; in a shell ${counted(raw.commands, "command")}, ${raw.tokens} tokens (${(raw.tokens / tokens).toFixed(1)}×)`,
     );
     if (!isNamed || names.length > 0) console.log(answer);
   }
   console.log(
-    `${named} of ${tried} named, ${wanted.length} tried; median ${median(ratios).toFixed(1)}× fewer bytes than raw commands print`,
+    `${named} of ${tried} named, ${wanted.length} tried; median ${median(ratios).toFixed(1)}× fewer tokens than in a shell`,
   );
 }
 

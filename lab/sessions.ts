@@ -1,12 +1,11 @@
-import { openPostgres, SESSIONS_NAME } from "./clients.ts";
+import { FAULTY_NAME, openPostgres } from "./clients.ts";
 
 /** Sessions with the lab's PostgreSQL, one a query, that stay open: `node lab/sessions.ts <port> <query…>` */
 
 const [port = "0", ...queries] = process.argv.slice(2);
+const { SESSIONS_USER: user = "postgres", SESSIONS_NAME: name = FAULTY_NAME } = process.env;
 for (const query of queries) {
-  const client = await openPostgres(Number(port), "postgres", { name: SESSIONS_NAME }).catch(
-    () => undefined,
-  );
+  const client = await openPostgres(Number(port), user, { name }).catch(() => undefined);
   // The server has no room for more.
   if (client === undefined) break;
   // One that waits for another's lock answers when that is gone.

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { estimateTokens } from "../src/core/block.ts";
 import type { Lab } from "./lab.ts";
 import type { Fault } from "./part.ts";
 
@@ -15,9 +16,9 @@ interface Trial {
   isNamed: boolean;
   /** Until the answer named the cause, and the answer's size. */
   seconds: number;
-  bytes: number;
-  /** What the commands print that a person would have typed. */
-  rawBytes: number;
+  tokens: number;
+  /** What the commands print that a person would have typed, and how many they are. */
+  raw: { tokens: number; commands: number };
   answer: string;
 }
 
@@ -37,8 +38,8 @@ export async function tryFault(lab: Lab, fault: Fault): Promise<Trial | undefine
           fault: fault.name,
           isNamed,
           seconds,
-          bytes: Buffer.byteLength(answer),
-          rawBytes: measure(lab, raw),
+          tokens: estimateTokens(answer),
+          raw: { tokens: measure(lab, raw), commands: raw.length },
           answer,
         };
       await sleep(AGAIN_MS);
@@ -58,16 +59,17 @@ function askBot(lab: Lab, text: string): string {
   return stdout;
 }
 
-/** Bytes that these commands print in a shell of the lab's folder. */
+/** Tokens of what these commands print in a shell of the lab's folder. */
 function measure(lab: Lab, commands: readonly string[]): number {
   const printed = commands.map((command) => {
     const { stdout, stderr } = spawnSync("sh", ["-c", command], {
       cwd: lab.folder,
+      encoding: "utf8",
       env: { ...process.env, ...lab.state.variables },
     });
-    return stdout.length + stderr.length;
+    return stdout + stderr;
   });
-  return printed.reduce((sum, bytes) => sum + bytes, 0);
+  return estimateTokens(printed.join(""));
 }
 
 /** `$SHOP_URL` and the like stand for the lab's addresses. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Lab } from "../lab.ts";
 import type { Fault } from "../part.ts";
 import { askRabbit } from "../parts/queues.ts";
-import { openPostgres, SESSIONS_NAME } from "../clients.ts";
+import { openPostgres, FAULTY_NAME } from "../clients.ts";
 import { visit } from "./shop.ts";
 
 /** PostgreSQL, MariaDB, Redis and RabbitMQ. */
@@ -33,7 +33,7 @@ function sessions(
       const admin = await openPostgres(lab.state.ports["postgres"] ?? 0, "postgres");
       await admin.query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
-        [SESSIONS_NAME],
+        [FAULTY_NAME],
       );
       await admin.end();
     },
@@ -58,16 +58,24 @@ function redis(lab: Lab, ...words: string[]): string {
 
 const WAITING = "UPDATE orders SET total = 1 WHERE id = 1";
 
+/** How many sessions there are, and how many there may be. */
+const COUNTS = [
+  'psql $POSTGRES_ADMIN_URL -c "SELECT state, count(*) FROM pg_stat_activity GROUP BY 1"',
+  "psql $POSTGRES_ADMIN_URL -c 'SHOW max_connections'",
+];
+/** Who does what, and who waits for whom. */
+const SESSIONS = [
+  `psql $POSTGRES_ADMIN_URL -xc "SELECT *, pg_blocking_pids(pid) FROM pg_stat_activity WHERE state <> 'idle'"`,
+  ...COUNTS,
+];
+
 export const DATABASE_FAULTS: readonly Fault[] = [
   sessions(
     {
       name: "lock-storm",
       about: "an idle transaction holds a row of orders, and six sessions wait for it",
       named: {
-        raw: [
-          "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_activity'",
-          "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_locks'",
-        ],
+        raw: SESSIONS,
         ask: "run postgres_diagnose",
         says: /it holds locks that 6 sessions wait for/,
       },
@@ -82,10 +90,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       name: "slow-query",
       about: "a query without an index reads all orders, over and over",
       named: {
-        raw: [
-          "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_activity'",
-          "psql $POSTGRES_ADMIN_URL -xc 'SELECT * FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT 10'",
-        ],
+        raw: SESSIONS,
         ask: "run postgres_diagnose",
         says: /a statement runs for/,
       },
@@ -99,15 +104,12 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       name: "connections-used-up",
       about: "idle sessions take every connection that PostgreSQL has",
       named: {
-        raw: [
-          "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_activity'",
-          "psql $POSTGRES_ADMIN_URL -xc 'SHOW max_connections'",
-        ],
+        raw: ["psql $POSTGRES_URL -c 'SELECT 1'"],
         ask: "run postgres_diagnose",
         says: /connection slots are reserved|too many clients already/,
       },
     },
-    Array.from({ length: 29 }, () => "SELECT 1"),
+    Array.from({ length: 60 }, () => "SELECT 1"),
   ),
   {
     name: "replication-slot",
@@ -115,10 +117,9 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     parts: ["postgres"],
     named: {
       raw: [
-        "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_replication_slots'",
+        "psql $POSTGRES_ADMIN_URL -xc 'SELECT *, pg_size_pretty(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) FROM pg_replication_slots'",
         "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_replication'",
-        "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_wal'",
-        "df -h",
+        ...COUNTS,
       ],
       ask: "run postgres_diagnose",
       says: /ReplicationSlot gone_replica.*no reader/,
@@ -191,10 +192,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       redis(lab, "flushall");
     },
     named: {
-      raw: [
-        "redis-cli -u $REDIS_TARGET_URL info",
-        "redis-cli -u $REDIS_TARGET_URL config get 'maxmemory*'",
-      ],
+      raw: ["redis-cli -u $REDIS_TARGET_URL info", "redis-cli -u $REDIS_TARGET_URL --memkeys"],
       ask: "run redis_diagnose",
       says: /its memory is used up: it refuses writes/,
     },
@@ -213,11 +211,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       redis(lab, "slowlog", "reset");
     },
     named: {
-      raw: [
-        "redis-cli -u $REDIS_TARGET_URL info",
-        "redis-cli -u $REDIS_TARGET_URL slowlog get 10",
-        "redis-cli -u $REDIS_TARGET_URL client list",
-      ],
+      raw: ["redis-cli -u $REDIS_TARGET_URL info", "redis-cli -u $REDIS_TARGET_URL slowlog get 64"],
       ask: "run redis_diagnose",
       says: /Command EVAL.*: it held Redis up[^]*redis.call\('keys'/,
     },
@@ -243,8 +237,8 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     mend: async (lab) => void (await askRabbit(lab, "DELETE", "queues/%2F/orders/contents")),
     named: {
       raw: [
-        "curl -su $RABBITMQ_USER:$RABBITMQ_PASSWORD $RABBITMQ_URL/api/queues",
-        "curl -su $RABBITMQ_USER:$RABBITMQ_PASSWORD $RABBITMQ_URL/api/nodes",
+        "curl -su $RABBITMQ_USER:$RABBITMQ_PASSWORD $RABBITMQ_URL/api/overview",
+        "curl -su $RABBITMQ_USER:$RABBITMQ_PASSWORD $RABBITMQ_URL/api/queues?columns=name,messages_ready,messages_unacknowledged,consumers",
       ],
       ask: "run rabbitmq_diagnose",
       says: /Queue orders: it has no consumers/,
@@ -255,7 +249,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     about: "PostgreSQL is down, and the shop answers 503",
     parts: ["postgres", "shop"],
     named: {
-      raw: ["curl -sv $SHOP_URL", "psql $POSTGRES_ADMIN_URL -xc 'TABLE pg_stat_activity'"],
+      raw: ["psql $POSTGRES_URL -c 'SELECT 1'", "ss -ltnp"],
       ask: "run postgres_diagnose",
       says: /connection refused/,
     },

@@ -50,7 +50,6 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
         "kubectl -n shop get pods,services,endpoints --show-labels",
         "kubectl -n shop get events",
         "kubectl -n shop describe service cart",
-        "kubectl -n shop describe pods -l app=cart",
       ],
       ask: "run kubernetes_diagnose namespace=shop",
       says: /selector app=carts matches no pods/,
@@ -71,7 +70,6 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
         "kubectl -n shop get pods,deployments,replicasets",
         "kubectl -n shop get events",
         "kubectl -n shop describe deployment web",
-        "kubectl -n shop describe replicasets -l app=web",
         "kubectl -n shop describe quota",
       ],
       ask: "run kubernetes_diagnose namespace=shop",
@@ -98,8 +96,7 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     parts: ["kubernetes"],
     named: {
       raw: [
-        "kubectl -n shop get pods",
-        "kubectl -n shop get events",
+        "kubectl -n shop get pods,deployments,endpoints",
         "kubectl -n shop describe pods -l app=web",
         "kubectl -n shop logs --previous -l app=web --tail=100",
       ],
@@ -132,10 +129,8 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     parts: ["kubernetes"],
     named: {
       raw: [
-        "kubectl -n shop get pods",
-        "kubectl -n shop get events",
+        "kubectl -n shop get pods,deployments,endpoints",
         "kubectl -n shop describe pods -l app=db",
-        "kubectl -n shop describe deployment db",
       ],
       ask: "run kubernetes_diagnose namespace=shop",
       says: /registry\.example\.com\/db:1\.4\.3-missing/,
@@ -153,7 +148,6 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     named: {
       raw: [
         "kubectl -n shop get pods -o wide",
-        "kubectl -n shop get events",
         "kubectl get nodes",
         "kubectl describe node node-1",
       ],

@@ -19,7 +19,9 @@ export function visit(lab: Lab): void {
 async function tellApp(lab: Lab, query: string): Promise<void> {
   visit(lab);
   const url = `http://127.0.0.1:${lab.state.ports["app"]}/fault?${query}`;
-  await fetch(url, { method: "POST", signal: AbortSignal.timeout(5_000) });
+  // An app that was deployed anew has closed the connection before.
+  const headers = { connection: "close" };
+  await fetch(url, { method: "POST", headers, signal: AbortSignal.timeout(10_000) });
 }
 
 function reloadNginx(lab: Lab): void {
@@ -40,21 +42,31 @@ async function deploy(lab: Lab, version: string): Promise<void> {
   await lab.until("the app", async () => (await fetch(url)).ok);
 }
 
+/** What fires, since when, with which value, and by which rule. */
+const ALERTS = ["curl -s $PROMETHEUS_URL/api/v1/rules?type=alert"];
+
 export const SHOP_FAULTS: readonly Fault[] = [
   {
     name: "upstream-down",
     about: "the app behind nginx is gone: 502 for everybody",
-    parts: ["postgres", "shop"],
-    named: { raw: ["curl -sv $SHOP_URL"], ask: "run http_check url=$SHOP_URL", says: /502/ },
-    break: (lab) => lab.end("app"),
+    parts: ["postgres", "shop", "metrics"],
+    named: {
+      raw: ["curl -sv $SHOP_URL", "tail -n 20 nginx/error.log", "ss -ltnp"],
+      ask: "run prometheus_alerts",
+      says: /TargetDown.*: shop on \S+ does not answer/,
+    },
+    async break(lab) {
+      visit(lab);
+      await lab.end("app");
+    },
     mend: (lab) => shop.start(lab),
   },
   {
     name: "latency",
     about: "the app takes three seconds for each request",
-    parts: ["postgres", "shop"],
+    parts: ["postgres", "shop", "metrics"],
     named: {
-      raw: ["curl -s $PROMETHEUS_URL/api/v1/alerts", "curl -s $PROMETHEUS_URL/api/v1/rules"],
+      raw: ALERTS,
       ask: "run prometheus_alerts",
       says: /ShopSlow/,
     },
@@ -64,11 +76,11 @@ export const SHOP_FAULTS: readonly Fault[] = [
   {
     name: "bad-deploy",
     about: "version v2 of the app fails four requests in five",
-    parts: ["postgres", "shop"],
+    parts: ["postgres", "shop", "metrics"],
     named: {
-      raw: ["curl -s $PROMETHEUS_URL/api/v1/alerts", "curl -s $PROMETHEUS_URL/api/v1/rules"],
+      raw: ALERTS,
       ask: "run prometheus_alerts",
-      says: /ShopErrors/,
+      says: /ShopErrors.*: version v2/,
     },
     async break(lab) {
       await deploy(lab, "v2");
@@ -81,9 +93,9 @@ export const SHOP_FAULTS: readonly Fault[] = [
   {
     name: "memory-hog",
     about: "the app holds 400 MB",
-    parts: ["postgres", "shop"],
+    parts: ["postgres", "shop", "metrics"],
     named: {
-      raw: ["curl -s $PROMETHEUS_URL/api/v1/alerts", "curl -s $PROMETHEUS_URL/api/v1/rules"],
+      raw: ALERTS,
       ask: "run prometheus_alerts",
       says: /ShopMemory/,
     },
@@ -95,7 +107,10 @@ export const SHOP_FAULTS: readonly Fault[] = [
     about: "nginx's certificate has ended",
     parts: ["postgres", "shop"],
     named: {
-      raw: ["curl -svk $SHOP_TLS_URL", "echo | openssl s_client -connect ${SHOP_TLS_URL#https://}"],
+      raw: [
+        "curl -svk $SHOP_TLS_URL",
+        "echo | openssl s_client -connect $(echo $SHOP_TLS_URL | cut -d/ -f3) 2>&1 | openssl x509 -noout -subject -issuer -dates -ext subjectAltName",
+      ],
       ask: "run http_check url=$SHOP_TLS_URL",
       says: /expired/i,
     },

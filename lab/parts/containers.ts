@@ -10,7 +10,9 @@ import { join } from "node:path";
 import type { Lab } from "../lab.ts";
 import type { Part } from "../part.ts";
 
-/** Podman, which answers Docker's API, with an image of busybox alone and two containers of it. */
+const NAMES = "cart mailer search payments images gateway".split(" ");
+
+/** Podman, which answers Docker's API, with an image of busybox alone and some containers of it. */
 export const containers: Part = {
   name: "containers",
   packages: { podman: "podman", runc: "runc", "busybox-static": "busybox" },
@@ -29,8 +31,7 @@ export const containers: Part = {
     await lab.until("podman", async () => existsSync(socket));
     if (!podman(lab, "images").includes("localhost/tiny"))
       podman(lab, "import", join(folder, "tiny.tar"), "localhost/tiny:1");
-    for (const name of ["cart", "mailer"])
-      startContainer(lab, name, `echo ${name} listens; exec sleep 100000`);
+    for (const name of NAMES) startContainer(lab, name, `echo ${name} listens; exec sleep 100000`);
     lab.state.variables["DOCKER_HOST"] = `unix://${socket}`;
   },
   stop(lab) {

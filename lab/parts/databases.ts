@@ -27,12 +27,14 @@ export const postgres: Part = {
         user: "postgres",
       });
     if (!lab.isRunning("postgres")) {
+      // Their sessions ended with the server.
+      await lab.end("workers");
       const settings = {
         listen_addresses: "127.0.0.1",
         port: String(port),
         unix_socket_directories: data,
         shared_preload_libraries: "pg_stat_statements",
-        max_connections: "30",
+        max_connections: "50",
         fsync: "off",
       };
       const flags = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
@@ -54,6 +56,12 @@ export const postgres: Part = {
       await shop.query("CREATE EXTENSION pg_stat_statements");
       await shop.query(SHOP);
       await shop.end();
+    }
+    if (!lab.isRunning("workers")) {
+      const idle = Array.from({ length: 20 }, () => "SELECT 1");
+      const argv = [join(import.meta.dirname, "../sessions.ts"), String(port), ...idle];
+      const env = { SESSIONS_USER: "shop", SESSIONS_NAME: "shop-worker" };
+      lab.run("workers", [process.execPath, ...argv], { env });
     }
     lab.state.variables["POSTGRES_URL"] = `postgres://watcher@127.0.0.1:${port}/shop`;
     lab.state.variables["POSTGRES_ADMIN_URL"] = `postgres://postgres@127.0.0.1:${port}/shop`;

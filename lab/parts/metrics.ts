@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { answers, type Lab } from "../lab.ts";
 import type { Part } from "../part.ts";
+import { RULES } from "./rules.ts";
 
 /** Prometheus with rules about the shop, exporters of what it needs, and Alertmanager. Intervals are short: nobody waits in a lab. */
 export const metrics: Part = {
@@ -15,7 +16,14 @@ export const metrics: Part = {
   },
   async start(lab) {
     const folder = lab.place("metrics");
-    const names = ["prometheus", "alertmanager", "node", "blackbox", "postgres-exporter"] as const;
+    const names = [
+      "prometheus",
+      "alertmanager",
+      "node",
+      "fleet",
+      "blackbox",
+      "postgres-exporter",
+    ] as const;
     for (const name of [...names, "app", "web", "postgres", "gossip"]) await lab.port(name);
     writeFileSync(join(folder, "prometheus.yml"), scrapes(lab, folder));
     writeFileSync(join(folder, "rules.yml"), RULES);
@@ -28,10 +36,38 @@ export const metrics: Part = {
     const { prometheus, alertmanager } = lab.state.ports;
     await lab.until("Prometheus", () => answers(`http://127.0.0.1:${prometheus}/-/ready`));
     await lab.until("Alertmanager", () => answers(`http://127.0.0.1:${alertmanager}/-/ready`));
+    await silenceSome(lab);
     lab.state.variables["PROMETHEUS_URL"] = `http://127.0.0.1:${prometheus}`;
     lab.state.variables["ALERTMANAGER_URL"] = `http://127.0.0.1:${alertmanager}`;
   },
 };
+
+/** Machines that are well: one exporter speaks for all. */
+const MACHINES = ["web", "api", "worker", "db", "cache", "search"].flatMap((role) =>
+  [1, 2, 3, 4].map((n) => `${role}-0${n}.shop.example:9100`),
+);
+
+const HOUR_MS = 3_600_000;
+
+/** Work that people announced: each silence is of one machine, and none hides anything. */
+async function silenceSome(lab: Lab): Promise<void> {
+  const url = `http://127.0.0.1:${lab.state.ports["alertmanager"]}/api/v2/silences`;
+  const known = await (await fetch(url)).json();
+  if (Array.isArray(known) && known.length > 0) return;
+  for (const [at, instance] of MACHINES.slice(0, 12).entries()) {
+    const body = JSON.stringify({
+      matchers: [
+        { name: "alertname", value: "Node.*", isRegex: true, isEqual: true },
+        { name: "instance", value: instance, isRegex: false, isEqual: true },
+      ],
+      startsAt: new Date().toISOString(),
+      endsAt: new Date(Date.now() + (at + 2) * HOUR_MS).toISOString(),
+      createdBy: ["ana", "ben", "chris"][at % 3],
+      comment: `OPS-${1200 + at}: new disks`,
+    });
+    await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  }
+}
 
 /** Starts one of them where it does not run; a fault that ended it is mended so. */
 export function startServer(lab: Lab, folder: string, name: string): void {
@@ -53,6 +89,13 @@ export function startServer(lab: Lab, folder: string, name: string): void {
       `--cluster.listen-address=`,
     ],
     node: ["prometheus-node-exporter", `--web.listen-address=${at("node")}`],
+    fleet: [
+      "prometheus-node-exporter",
+      `--web.listen-address=${at("fleet")}`,
+      "--collector.disable-defaults",
+      "--collector.loadavg",
+      "--collector.meminfo",
+    ],
     blackbox: [
       "prometheus-blackbox-exporter",
       `--config.file=${folder}/blackbox.yml`,
@@ -78,7 +121,13 @@ function scrapes({ state: { ports } }: Lab, folder: string): string {
 rule_files: ["${folder}/rules.yml"]
 alerting: { alertmanagers: [{ static_configs: [{ targets: ["127.0.0.1:${ports["alertmanager"]}"] }] }] }
 scrape_configs:
-${job("prometheus", "prometheus")}${job("shop", "app")}${job("node", "node")}${job("postgres", "postgres-exporter")}  - job_name: web
+${job("prometheus", "prometheus")}${job("shop", "app")}${job("node", "node")}${job("postgres", "postgres-exporter")}  - job_name: machines
+    scrape_interval: 10s
+    static_configs: [{ targets: ${JSON.stringify(MACHINES)} }]
+    relabel_configs:
+      - { source_labels: [__address__], target_label: instance }
+      - { target_label: __address__, replacement: "127.0.0.1:${ports["fleet"]}" }
+  - job_name: web
     metrics_path: /probe
     params: { module: [http] }
     static_configs: [{ targets: ["http://127.0.0.1:${ports["web"]}/"] }]
@@ -88,38 +137,6 @@ ${job("prometheus", "prometheus")}${job("shop", "app")}${job("node", "node")}${j
       - { target_label: __address__, replacement: "127.0.0.1:${ports["blackbox"]}" }
 `;
 }
-
-const RULES = `groups:
-  - name: shop
-    rules:
-      - alert: TargetDown
-        expr: up == 0
-        for: 2s
-        labels: { severity: critical }
-        annotations: { summary: "{{ $labels.job }} on {{ $labels.instance }} does not answer" }
-      - alert: ShopErrors
-        expr: sum(rate(shop_requests_total{code=~"5.."}[20s])) / sum(rate(shop_requests_total[20s])) > 0.1
-        for: 2s
-        labels: { severity: critical, service: shop }
-        annotations: { summary: "More than a tenth of the shop's requests fail" }
-      - alert: ShopSlow
-        expr: rate(shop_request_seconds_sum[20s]) / rate(shop_request_seconds_count[20s]) > 1
-        for: 2s
-        labels: { severity: warning, service: shop }
-        annotations: { summary: "The shop takes more than a second for a request" }
-      - alert: ShopMemory
-        expr: process_resident_memory_bytes{job="shop"} > 3e8
-        for: 2s
-        labels: { severity: warning, service: shop }
-        annotations: { summary: "The shop uses more than 300 MB" }
-      - alert: WebDown
-        expr: probe_success == 0
-        for: 2s
-        labels: { severity: critical, service: shop }
-        annotations: { summary: "{{ $labels.instance }} is down for its users" }
-      - record: shop:errors:ratio
-        expr: sum(rate(shop_requests_total{code=~"5.."}[20s])) / sum(rate(shop_requests_total[20s]))
-`;
 
 const ROUTES = `route: { receiver: nobody, group_by: [alertname, service], group_wait: 1s, group_interval: 2s, repeat_interval: 1h }
 receivers: [{ name: nobody }]

@@ -37,7 +37,9 @@ export const rabbitmq: Part = {
     if (!lab.isRunning("rabbitmq"))
       lab.run("rabbitmq", ["/usr/lib/rabbitmq/bin/rabbitmq-server"], { user: "rabbitmq", env });
     await lab.until("RabbitMQ", async () => (await askRabbit(lab, "GET", "overview")).ok);
-    for (const queue of ["orders", "mails"])
+    const others = ["invoices", "refunds", "stock", "search", "reports", "audit"];
+    const retries = others.flatMap((name) => [name, `${name}.retry`, `${name}.dead`]);
+    for (const queue of ["orders", "mails", ...retries])
       await askRabbit(lab, "PUT", `queues/%2F/${queue}`, { durable: true });
     lab.state.variables["RABBITMQ_URL"] = `http://127.0.0.1:${management}`;
     const password = "lab-only-4f1d0c27";

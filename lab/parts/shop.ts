@@ -69,10 +69,10 @@ export function makeCertificate(
     key,
     "-out",
     request,
-    "-subj",
-    "/CN=127.0.0.1",
+    ...name,
   ]);
-  output(["openssl", "x509", "-req", "-in", request, "-signkey", key, "-out", cert, "-days", "-1"]);
+  const signed = ["-signkey", key, "-out", cert, "-days", "-1", "-copy_extensions", "copy"];
+  output(["openssl", "x509", "-req", "-in", request, ...signed]);
 }
 
 function nginxConfig(
