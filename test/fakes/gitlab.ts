@@ -8,6 +8,7 @@ type Item = Record<string, unknown>;
 export interface FakeGitlab {
   token: string;
   merges: Item[];
+  diffs: Item[];
   deployments: Item[];
   releases: Item[];
   pipelines: Item[];
@@ -45,6 +46,20 @@ export function serveGitlab(fake: FakeGitlab): RequestListener {
         /^merge_requests$/,
         [...paged, "state", "updated_after", "order_by", "sort"],
         list(() => fake.merges),
+      ),
+      route("GET", /^merge_requests\/(\d+)$/, [], (_, [iid]) => {
+        const body = fake.merges.find((each) => each["iid"] === Number(iid));
+        return body === undefined ? refusal(404, "404 Not found") : { status: 200, body };
+      }),
+      route("GET", /^merge_requests\/\d+\/approvals$/, [], () => ({
+        status: 200,
+        body: { approved: true, approved_by: [{ user: { id: 1, username: "cy" } }] },
+      })),
+      route(
+        "GET",
+        /^merge_requests\/\d+\/diffs$/,
+        paged,
+        list(() => fake.diffs),
       ),
       route(
         "GET",

@@ -1,6 +1,7 @@
 import type { Tool } from "../tool.ts";
 import { createChanges } from "./changes.ts";
 import { createCancel, createJobLog, createRetry } from "./jobs.ts";
+import { createMergeRequest } from "./merge-request.ts";
 import { type GitlabSettings, projectsOf } from "./projects.ts";
 
 /** Every tool of GitLab, for these accounts. */
@@ -11,6 +12,7 @@ export function createGitlabTools(
   const projects = projectsOf(settings, variable);
   return [
     createChanges(projects),
+    createMergeRequest(projects),
     createJobLog(projects),
     createRetry(projects),
     createCancel(projects),

@@ -43,6 +43,16 @@ beforeEach(() => {
   fake = {
     token: TOKEN,
     merges: [merge(12, 30), merge(9, 9_000)],
+    diffs: [
+      { old_path: "a.ts", new_path: "b.ts", renamed_file: true, diff: "@@ -1 +1 @@\n-a\n+b\n" },
+      {
+        old_path: "new.ts",
+        new_path: "new.ts",
+        new_file: true,
+        diff: "@@ -0,0 +1,3 @@\n+1\n+2\n+3\n",
+      },
+      { old_path: "big.bin", new_path: "big.bin", diff: "", too_large: true },
+    ],
     deployments: [
       {
         id: 5,
@@ -142,6 +152,28 @@ test("a failed pipeline is told by its jobs and the end of their log", async () 
   await expect(ask("job_log")).rejects.toThrow("No pipeline has failed.");
 });
 
+test("a merge request is told with who approved it and its files, the largest first", async () => {
+  Object.assign(fake.merges[0] ?? {}, {
+    description: "Why.",
+    source_branch: "topic",
+    merge_user: user("bo"),
+    merged_by: null,
+    head_pipeline: { id: 70, status: "failed" },
+  });
+  expect((await ask("merge_request", { number: 12 })).text.split("\n")).toEqual([
+    '!12 "Change 12" by ana: merged 2026-11-23 01:30:00 UTC (30 min ago) by bo as a1b2c3d4; approved by cy.',
+    "From topic into main, pipeline failed.",
+    'Description: "Why."',
+    "3 files changed, +4 -1:",
+    "- new.ts +3 -0 added",
+    "- b.ts +1 -1 renamed from a.ts",
+    "- big.bin +0 -0 (lines not given)",
+  ]);
+  fake.forbidden = /diffs|approvals/;
+  expect((await ask("merge_request", { number: 12 })).gaps).toHaveLength(2);
+  await expect(ask("merge_request", { number: 99 })).rejects.toThrow("no merge request !99");
+});
+
 describe("running a job again", () => {
   test("shows it, starts it, reads it back, and is undone by cancelling the new one", async () => {
     const {
@@ -197,6 +229,7 @@ bearsHostileServers({
   calls: [
     ["gitlab_changes", {}],
     ["gitlab_job_log", {}],
+    ["gitlab_merge_request", { number: 12 }],
     ["gitlab_retry_job", { job: 2 }],
     ["gitlab_cancel_job", { job: 2 }],
   ],
