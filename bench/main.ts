@@ -17,8 +17,9 @@ if (what === "peer") {
   process.exitCode = await printChat(names);
 } else if (what === "tools") {
   const { logFigures, readLarge } = await import("./tools.ts");
+  const { diagnoseFigures } = await import("./diagnose.ts");
   const [file] = names;
-  if (file === undefined) print(await logFigures());
+  if (file === undefined) print([...(await diagnoseFigures()), ...(await logFigures())]);
   else process.stdout.write(JSON.stringify(await readLarge(file)));
 } else {
   installPeers();
