@@ -65,6 +65,8 @@ function readRun(command: Extract<Command, { name: "run" }>, tools: readonly Too
 
 /** With more tools than fit a screen those of a system are one line, until they are asked for. */
 const MANY_TOOLS = 40;
+/** Fewer whose names begin alike, such as read_log and read_artifact, may have nothing else in common. */
+const LARGE_SYSTEM = 4;
 
 function toolsOf(system: string | undefined, tools: readonly Tool[]): DirectAnswer {
   const systems = Map.groupBy(tools, systemOf);
@@ -74,7 +76,9 @@ function toolsOf(system: string | undefined, tools: readonly Tool[]): DirectAnsw
     const text = noSystem(system, suggest(system, [...systems.keys()]));
     return { kind: "text", text, failed: true };
   }
-  const large = [...systems].filter(([, own]) => tools.length > MANY_TOOLS && own.length > 1);
+  const large = [...systems].filter(
+    ([, own]) => tools.length > MANY_TOOLS && own.length >= LARGE_SYSTEM,
+  );
   const lines = large.map(([name, own]) => `  ${name} – ${toolCounts(own)}`);
   const others = tools.filter((tool) => !large.some(([, own]) => own.includes(tool)));
   const text = [...(lines.length === 0 ? [] : [[SYSTEMS, ...lines].join("\n")]), toolsText(others)];
