@@ -192,7 +192,8 @@ export class Scanner {
           varies = length < 3 || length > 12 || !this.stays(bytes, start, at, any);
         else if ((any & (HEX | LETTER)) === 0) continue;
         else if (length >= 8 && (any & JOINT) === 0) varies = (any & LETTER) === 0 || length >= 40;
-        else if (isOpen) varies = isUnit(bytes, start, length);
+        // Asked of new shapes only, since the loop is dear: `4 KB` and `4 MB` are told apart here, and come to one shape.
+        else if (recorded !== undefined && isOpen) varies = isUnit(bytes, start, length);
         if (!varies) {
           for (let each = start; each < at; each += 1)
             hash = Math.imul(hash ^ (bytes[each] ?? 0), PRIME);
