@@ -1,10 +1,10 @@
-import { once } from "node:events";
-import { createInterface } from "node:readline/promises";
+import { createInterface, type Interface } from "node:readline";
 import type { Config } from "../../config/config.ts";
 import { BotError } from "../../core/errors.ts";
 import { formatUtc } from "../../core/instant.ts";
 import { settingsOf } from "../../core/settings.ts";
 import { noSuch } from "../../core/suggest.ts";
+import { untilAborted } from "../../core/time-limit.ts";
 import { createNetwork } from "../../net/dial.ts";
 import { listenForRedirect } from "../../net/redirect.ts";
 import { exactText } from "../../security/sanitize.ts";
@@ -46,7 +46,7 @@ export async function logInAt(config: Config, name: string, terminal: Terminal):
     }
     const say = (text: string) => void terminal.output.write(`${text}\n`);
     const lines = createInterface({ ...terminal, terminal: false });
-    const noMore = once(lines, "close").then(() => "");
+    const nextLine = lineReader(lines);
     let expected: (redirect: URL) => boolean = () => false;
     const redirect = await listenForRedirect(login.settings.port, (url) => expected(url));
     try {
@@ -56,14 +56,15 @@ export async function logInAt(config: Config, name: string, terminal: Terminal):
         signal,
         async permit(origin) {
           const question = `${name} leads to ${exactText(origin)} for the login. May it be asked? [y/N] `;
-          const answer = await Promise.race([lines.question(question, { signal }), noMore]);
+          terminal.output.write(question);
+          const answer = (await untilAborted(nextLine(), signal)) ?? "";
           return /^y(es)?$/i.test(answer.trim());
         },
         async signIn(address, isOurs) {
           expected = isOurs;
           say(`Open this address and sign in:\n\n${address.href}\n`);
           say("Is the browser on another machine? Paste the address that it ends at here:");
-          return Promise.race([redirect.came, pasted(lines, isOurs, say, signal)]);
+          return untilAborted(Promise.race([redirect.came, pasted(nextLine, isOurs, say)]), signal);
         },
       });
       const end = endsAt === undefined ? "" : ` The token ends at ${formatUtc(endsAt, "second")}`;
@@ -80,17 +81,30 @@ export async function logInAt(config: Config, name: string, terminal: Terminal):
   });
 }
 
-/** The first pasted line that answers this login. */
+/** The next line, for all who wait for it together; undefined: there are no more. */
+function lineReader(lines: Interface): () => Promise<string | undefined> {
+  const all = lines[Symbol.asyncIterator]();
+  let next: Promise<string | undefined> | undefined;
+  const read = async () => {
+    const { value, done } = await all.next();
+    next = undefined;
+    return done === true ? undefined : value;
+  };
+  return () => (next ??= read());
+}
+
+/** The first pasted line that answers this login. Nobody pastes what the browser brought itself. */
 async function pasted(
-  lines: ReturnType<typeof createInterface>,
+  nextLine: () => Promise<string | undefined>,
   isOurs: (redirect: URL) => boolean,
   say: (text: string) => void,
-  signal: AbortSignal,
 ): Promise<URL> {
   for (;;) {
-    const url = URL.parse((await lines.question("", { signal })).trim());
+    const line = await nextLine();
+    if (line === undefined) return new Promise(() => {});
+    const url = URL.parse(line.trim());
     if (url !== null && isOurs(url)) return url;
-    say("That is not the address that this login ends at.");
+    if (url !== null) say("That is not the address that this login ends at.");
   }
 }
 
