@@ -5,9 +5,9 @@ import type { Encoder } from "../security/encoder.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Numbers come as text where JavaScript's are too small for them. */
+/** Numbers come as text where JavaScript's are too small for them; 0: it is none. */
 export function number(value: unknown): number {
-  return typeof value === "number" ? value : Number(value ?? 0);
+  return Number(value ?? 0) || 0;
 }
 
 /** On one line, though a name in the database may have several: they would read as lines of ours. */

@@ -22,6 +22,11 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** The number, or 0. Of JSON, `1e400` is infinite. */
+export function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+
 /** A number that names something, as text; `0`: it is none. */
 export function idOf(value: unknown): string {
   const text = typeof value === "number" ? String(value) : textOf(value);

@@ -1,7 +1,7 @@
 import type { Gap } from "../../core/finding.ts";
 import { oneLine } from "../../core/text.ts";
 import type { Change, ChangeSource, Window } from "../change.ts";
-import { type Item, textOf } from "../decode.ts";
+import { type Item, numberOf, textOf } from "../decode.ts";
 import type { ToolContext } from "../tool.ts";
 import { composeOf, type Container } from "./container.ts";
 import { type Endpoints, openEngine, orElse, partOf } from "./engine.ts";
@@ -73,7 +73,7 @@ async function lookAt(
 
 function removedOf(event: Item): Removed {
   const { name, image } = partOf(event, "Actor", "Attributes");
-  const at = Number(event["time"] ?? Number.NaN) * 1_000;
+  const at = numberOf(event["time"]) * 1_000;
   return { at, name: oneLine(textOf(name)), image: oneLine(textOf(image)) };
 }
 

@@ -1,6 +1,6 @@
 import { formatElapsed } from "../../core/instant.ts";
 import { oneLine } from "../../core/text.ts";
-import { type Item, recordsOf, textOf } from "../decode.ts";
+import { type Item, numberOf, recordsOf, textOf } from "../decode.ts";
 import { nameOf, partOf } from "./engine.ts";
 
 /** A container, as an inspection of it says. */
@@ -33,10 +33,10 @@ export function containerOf(raw: Item): Container {
     image: oneLine(textOf(partOf(raw, "Config")["Image"]) || textOf(raw["ImageName"])),
     status: textOf(state["Status"]),
     isRunning: state["Running"] === true,
-    exitCode: Number(state["ExitCode"] ?? 0),
+    exitCode: numberOf(state["ExitCode"]),
     error: oneLine(textOf(state["Error"])),
     isOutOfMemory: state["OOMKilled"] === true,
-    restarts: Number(raw["RestartCount"] ?? 0),
+    restarts: numberOf(raw["RestartCount"]),
     health: textOf(partOf(state, "Health")["Status"]).replace("none", ""),
     startedAt: timeOf(state["StartedAt"]),
     finishedAt: timeOf(state["FinishedAt"]),
@@ -96,7 +96,7 @@ export function composeOf({ raw }: Container): { project: string; service: strin
 export function lastProbe({ raw }: Container): { output: string; exitCode: number } | undefined {
   const last = recordsOf(partOf(raw, "State", "Health")["Log"]).at(-1);
   if (last === undefined) return undefined;
-  return { output: oneLine(textOf(last["Output"])), exitCode: Number(last["ExitCode"] ?? 0) };
+  return { output: oneLine(textOf(last["Output"])), exitCode: numberOf(last["ExitCode"]) };
 }
 
 /** In trouble first, then the newest. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { bySeverity, type Finding, type Gap } from "../../core/finding.ts";
 import { formatBytes, oneLine, shortened } from "../../core/text.ts";
-import { textOf } from "../decode.ts";
+import { numberOf, textOf } from "../decode.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
@@ -138,7 +138,7 @@ function causeOf(one: Container, said: string, seen: readonly Container[]): Caus
   const severity = isOld ? "info" : "error";
   if (one.error !== "") return notStarted(one, evidence, severity, seen);
   if (one.isOutOfMemory) {
-    const limit = Number(partOf(one.raw, "HostConfig")["Memory"] ?? 0);
+    const limit = numberOf(partOf(one.raw, "HostConfig")["Memory"]);
     const at = limit > 0 ? `its limit of ${formatBytes(limit)}` : "the machine's memory";
     const fix = "Find what needs so much, or raise its memory limit.";
     return { cause: `it was killed out of memory, at ${at}`, severity, evidence, fix };
@@ -188,7 +188,7 @@ function notStarted(
 
 function unhealthy(one: Container): Cause {
   const probe = lastProbe(one);
-  const streak = Number(partOf(one.raw, "State", "Health")["FailingStreak"] ?? 0);
+  const streak = numberOf(partOf(one.raw, "State", "Health")["FailingStreak"]);
   const words = probe === undefined || probe.output === "" ? "" : `: ${probe.output}`;
   const ended = probe === undefined ? "" : `, the last with code ${probe.exitCode}`;
   return {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Gap } from "../../core/finding.ts";
 import { formatUtc } from "../../core/instant.ts";
 import { counted, formatBytes, oneLine, percent, shortened } from "../../core/text.ts";
-import { type Item, recordsOf, textOf, textsOf } from "../decode.ts";
+import { type Item, numberOf, recordsOf, textOf, textsOf } from "../decode.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
@@ -106,8 +106,8 @@ function inspectText(one: Container, encoder: Encoder): string {
   const { raw } = one;
   const [config, host] = [partOf(raw, "Config"), partOf(raw, "HostConfig")];
   const policy = partOf(host, "RestartPolicy");
-  const memory = Number(host["Memory"] ?? 0);
-  const cpus = Number(host["NanoCpus"] ?? 0) / 1e9;
+  const memory = numberOf(host["Memory"]);
+  const cpus = numberOf(host["NanoCpus"]) / 1e9;
   const { project, service } = composeOf(one);
   const names = textsOf(config["Env"]).map((each) => oneLine(each.split("=", 1)[0] ?? ""));
   const mounts = recordsOf(raw["Mounts"]).map(
@@ -136,7 +136,7 @@ function inspectText(one: Container, encoder: Encoder): string {
     ["compose", project === "" ? "" : `${project}, service ${service}`],
     ...probes.map((probe): [string, string] => [
       "health",
-      `${textOf(probe["Start"]).slice(0, 19)} exit ${Number(probe["ExitCode"] ?? 0)}: ${clip(textOf(probe["Output"]), 200, encoder)}`,
+      `${textOf(probe["Start"]).slice(0, 19)} exit ${numberOf(probe["ExitCode"])}: ${clip(textOf(probe["Output"]), 200, encoder)}`,
     ]),
   ];
   const shown = rows.filter(([, value]) => value !== "");
@@ -267,7 +267,7 @@ async function useOf(engine: Engine, id: string, readingMs: number) {
   const stats = await engine.stats(id);
   let before = partOf(stats, "precpu_stats");
   let now = stats;
-  if (Number(before["system_cpu_usage"] ?? 0) === 0) {
+  if (numberOf(before["system_cpu_usage"]) === 0) {
     // Podman gives no reading before this one.
     await new Promise((resolve) => setTimeout(resolve, readingMs));
     before = partOf(stats, "cpu_stats");
@@ -275,24 +275,24 @@ async function useOf(engine: Engine, id: string, readingMs: number) {
   }
   const cpu = cpuPercent(before, partOf(now, "cpu_stats"));
   const memory = partOf(now, "memory_stats");
-  const limit = Number(memory["limit"] ?? 0);
+  const limit = numberOf(memory["limit"]);
   // What the kernel keeps of files it gives back when it is needed.
-  const cache = Number(
-    partOf(memory, "stats")["inactive_file"] ?? partOf(memory, "stats")["cache"] ?? 0,
+  const cache = numberOf(
+    partOf(memory, "stats")["inactive_file"] ?? partOf(memory, "stats")["cache"],
   );
-  const used = Math.max(0, Number(memory["usage"] ?? 0) - cache);
+  const used = Math.max(0, numberOf(memory["usage"]) - cache);
   const share = limit > 0 ? ` (${percent(used, limit)} of ${formatBytes(limit)})` : "";
-  const processes = Number(partOf(now, "pids_stats")["current"] ?? 0);
-  const throttled = Number(partOf(now, "cpu_stats", "throttling_data")["throttled_periods"] ?? 0);
+  const processes = numberOf(partOf(now, "pids_stats")["current"]);
+  const throttled = numberOf(partOf(now, "cpu_stats", "throttling_data")["throttled_periods"]);
   const words = `CPU ${cpu.toFixed(1)} %, memory ${formatBytes(used)}${share}, ${processes} processes${throttled > 0 ? `, CPU throttled in ${throttled} periods` : ""}`;
   return { cpu, words };
 }
 
 function cpuPercent(before: Item, now: Item): number {
-  const total = (raw: Item) => Number(partOf(raw, "cpu_usage")["total_usage"] ?? 0);
-  const system = Number(now["system_cpu_usage"] ?? 0) - Number(before["system_cpu_usage"] ?? 0);
+  const total = (raw: Item) => numberOf(partOf(raw, "cpu_usage")["total_usage"]);
+  const system = numberOf(now["system_cpu_usage"]) - numberOf(before["system_cpu_usage"]);
   const each = partOf(now, "cpu_usage")["percpu_usage"];
-  const cores = Number(now["online_cpus"] ?? 0) || (Array.isArray(each) ? each.length : 1);
+  const cores = numberOf(now["online_cpus"]) || (Array.isArray(each) ? each.length : 1);
   return system > 0 ? ((total(now) - total(before)) / system) * cores * 100 : 0;
 }
 
@@ -328,7 +328,7 @@ function createEvents(endpoints: Endpoints) {
 }
 
 function eventText(event: Item): string {
-  const at = Number(event["time"] ?? 0) * 1_000;
+  const at = numberOf(event["time"]) * 1_000 || Number.NaN;
   const attributes = partOf(event, "Actor", "Attributes");
   const name = textOf(attributes["name"]) || textOf(partOf(event, "Actor")["ID"]).slice(0, 12);
   const code = textOf(attributes["exitCode"]) || textOf(attributes["containerExitCode"]);

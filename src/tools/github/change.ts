@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
-import { idOf, isRecord, type Item, recordsOf, textOf, wordOf } from "../decode.ts";
+import { idOf, isRecord, type Item, numberOf, recordsOf, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import type { Rest } from "../rest.ts";
@@ -70,9 +70,9 @@ async function pullText(
   return {
     text: [
       `#${number} ${quoted(pull["title"], ctx.encoder)} by ${loginOf(pull["user"]) ?? "somebody"}: ${state}; ${approved}.`,
-      `From ${clip(head, 80, ctx.encoder)} into ${clip(base, 80, ctx.encoder)}, ${counted(Number(pull["commits"]) || 0, "commit")}.`,
+      `From ${clip(head, 80, ctx.encoder)} into ${clip(base, 80, ctx.encoder)}, ${counted(numberOf(pull["commits"]), "commit")}.`,
       ...messageLines(textOf(pull["body"]), ctx),
-      ...fileLines(files.items, Number(pull["changed_files"]) || files.items.length, ctx),
+      ...fileLines(files.items, numberOf(pull["changed_files"]) || files.items.length, ctx),
     ].join("\n"),
   };
 }
@@ -110,7 +110,7 @@ function messageLines(text: string, { encoder }: ToolContext): string[] {
 }
 
 function fileLines(files: readonly Item[], total: number, { encoder }: ToolContext): string[] {
-  const count = (file: Item, key: string) => Number(file[key]) || 0;
+  const count = (file: Item, key: string) => numberOf(file[key]);
   const sum = (key: string) => files.reduce((all, file) => all + count(file, key), 0);
   const rows = files
     .toSorted((a, b) => count(b, "changes") - count(a, "changes"))

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
-import { idOf, isRecord, type Item, textOf, wordOf } from "../decode.ts";
+import { idOf, isRecord, type Item, numberOf, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import type { Rest } from "../rest.ts";
 import type { Tool } from "../tool.ts";
@@ -70,7 +70,7 @@ export function createRevert(forge: Forge): Tool {
     },
     preview({ pull }, { item, ctx, now }) {
       const base = isRecord(item["base"]) ? textOf(item["base"]["ref"]) : "";
-      const size = `${Number(item["changed_files"]) || 0} files, +${Number(item["additions"]) || 0} -${Number(item["deletions"]) || 0}`;
+      const size = `${numberOf(item["changed_files"])} files, +${numberOf(item["additions"])} -${numberOf(item["deletions"])}`;
       return {
         lines: [
           {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import type { Finding, Gap } from "../../core/finding.ts";
 import { counted, formatBytes } from "../../core/text.ts";
-import { idOf, type Item, recordsOf, textOf, wordOf } from "../decode.ts";
+import { idOf, type Item, numberOf, recordsOf, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { tailOf } from "../log-tail.ts";
 import { orRefused } from "../refusal.ts";
@@ -88,7 +88,7 @@ export async function runIn(rest: Rest, { path }: Repository, run?: number): Pro
 export function runText(run: Item, ctx: ToolContext): string {
   const { encoder } = ctx;
   const outcome = wordOf(run["conclusion"]) || wordOf(run["status"]);
-  const attempt = Number(run["run_attempt"]) > 1 ? `, attempt ${idOf(run["run_attempt"])}` : "";
+  const attempt = numberOf(run["run_attempt"]) > 1 ? `, attempt ${idOf(run["run_attempt"])}` : "";
   const what = `run ${idOf(run["id"])} of ${clip(textOf(run["name"]), 60, encoder)} on ${clip(textOf(run["head_branch"]), 60, encoder)} (${shaOf(run["head_sha"])})${attempt}`;
   const who = `${quoted(run["display_title"], encoder)} by ${loginOf(run["actor"]) ?? "somebody"}`;
   const when = agoText(run["updated_at"], nowOf(ctx));

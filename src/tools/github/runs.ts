@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { idOf, type Item, textOf, wordOf } from "../decode.ts";
+import { idOf, type Item, numberOf, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import type { Tool } from "../tool.ts";
 import { type Forge, type Repository, serviceOf, shaOf } from "./forge.ts";
@@ -9,7 +9,7 @@ import { type Before, defineWrite, gone, refused, type WriteContext } from "../p
 
 const before = (run: Item): Before => ({
   sha: textOf(run["head_sha"]),
-  attempt: Number(run["run_attempt"]) || 1,
+  attempt: numberOf(run["run_attempt"]) || 1,
 });
 
 function lines({ item, ctx, now }: WriteContext<Repository>) {
@@ -63,7 +63,7 @@ export function createRerun(forge: Forge): Tool {
     async run({ run, jobs, repository }, { at, rest, item, ctx }) {
       const what = jobs === "failed" ? "rerun-failed-jobs" : "rerun";
       await rest.write("POST", `${at.path}/actions/runs/${run}/${what}`);
-      const attempt = (Number(item["run_attempt"]) || 1) + 1;
+      const attempt = (numberOf(item["run_attempt"]) || 1) + 1;
       return {
         text: `Started attempt ${attempt} of ${runText(item, ctx)}`,
         undo: cancelling(repository ?? at.label, run, { ...before(item), attempt }),
@@ -71,7 +71,7 @@ export function createRerun(forge: Forge): Tool {
     },
     async verify({ run, repository, before: was }, { item, at }) {
       if (item === undefined) return gone;
-      const attempt = Number(item["run_attempt"]) || 1;
+      const attempt = numberOf(item["run_attempt"]) || 1;
       const evidence = `run ${run} is at attempt ${attempt}, ${wordOf(item["status"])}.`;
       if (attempt <= Number(was?.["attempt"])) return { verdict: "not done", evidence };
       const undo = cancelling(repository ?? at.label, run, before(item));

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
 import { agoText, time } from "../answer-words.ts";
-import { idOf, isRecord, type Item, textOf, wordOf } from "../decode.ts";
+import { idOf, isRecord, type Item, numberOf, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { tailOf } from "../log-tail.ts";
 import { CLOCK_MS, defineWrite, gone, refused, type Service } from "../pinned-write.ts";
@@ -128,7 +128,7 @@ async function successorOf(rest: Rest, project: Project, job: Item): Promise<Ite
   const pipeline = isRecord(job["pipeline"]) ? Number(idOf(job["pipeline"]["id"])) : 0;
   const jobs = await jobsIn(rest, project, pipeline);
   return jobs.find(
-    (each) => each["name"] === job["name"] && Number(each["id"]) > Number(job["id"]),
+    (each) => each["name"] === job["name"] && numberOf(each["id"]) > numberOf(job["id"]),
   );
 }
 

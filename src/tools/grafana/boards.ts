@@ -1,5 +1,5 @@
 import { BotError } from "../../core/errors.ts";
-import { isRecord, type Item, recordsOf, textOf, textsOf, wordOf } from "../decode.ts";
+import { isRecord, type Item, numberOf, recordsOf, textOf, textsOf, wordOf } from "../decode.ts";
 import type { Endpoint } from "../http.ts";
 import { instanceArgument, instanceOf, ONLY } from "../instances.ts";
 import type { Service } from "../pinned-write.ts";
@@ -86,7 +86,7 @@ function panelsOf(panel: Item): Panel[] {
       datasource: target["datasource"] === undefined ? own : sourceOf(target["datasource"]),
     }));
   const { id, title, type } = panel;
-  return [{ id: Number(id) || 0, title: textOf(title), type: wordOf(type), queries }, ...inner];
+  return [{ id: numberOf(id), title: textOf(title), type: wordOf(type), queries }, ...inner];
 }
 
 function sourceOf(value: unknown): Query["datasource"] {

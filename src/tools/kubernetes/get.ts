@@ -6,7 +6,7 @@ import type { Api } from "./client.ts";
 import { type Clusters, defineRead, locate, objectName, someNamespace } from "./cluster-tool.ts";
 import { tableText } from "./format.ts";
 import type { Kind } from "./kinds.ts";
-import { at, listAt, mapAt, namespaceOf, objectAt, textAt } from "./objects.ts";
+import { at, listAt, mapAt, namespaceOf, numberAt, objectAt, textAt } from "./objects.ts";
 import { withoutSecretEnv } from "./secrecy.ts";
 
 const MAX_ROWS = 200;
@@ -88,7 +88,7 @@ function rowsText(
   if (found.length === 0) return `No ${kind.plural}${where}${which}.`;
   const head = [...(isSpread ? ["NAMESPACE"] : []), ...columns.map((name) => name.toUpperCase())];
   const kept = withoutEmptyColumns(head, found.slice(0, MAX_ROWS));
-  const remaining = Number(at(table, "metadata", "remainingItemCount") ?? 0);
+  const remaining = numberAt(table, "metadata", "remainingItemCount");
   const isCut = textAt(table, "metadata", "continue") !== "" || found.length > MAX_ROWS;
   const more = remaining > 0 ? `${remaining} more` : "more";
   const note = isCut ? `\nThere are ${more}; narrow it by namespace, labels or fields.` : "";

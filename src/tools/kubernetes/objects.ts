@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../core/entry.ts";
+import { numberOf } from "../decode.ts";
 
 /** Reading what the API server sent, which may be anything: a place that is not there, or is of another type, reads as empty. */
 
@@ -25,8 +26,7 @@ export function textAt(value: Json | undefined, ...path: readonly PathPart[]): s
 
 /** 0 for none. */
 export function numberAt(value: Json | undefined, ...path: readonly PathPart[]): number {
-  const found = at(value, ...path);
-  return typeof found === "number" ? found : 0;
+  return numberOf(at(value, ...path));
 }
 
 export function objectAt(value: Json | undefined, ...path: readonly PathPart[]): JsonObject {

@@ -4,7 +4,7 @@ import { nearest } from "../../core/nearest.ts";
 import { readPast } from "../../core/past.ts";
 import { counted, inQuotes } from "../../core/text.ts";
 import { agoText, iso, quoted, time } from "../answer-words.ts";
-import { isRecord, type Item, textOf, wordOf } from "../decode.ts";
+import { isRecord, type Item, numberOf, textOf, wordOf } from "../decode.ts";
 import { instanceArgument } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
@@ -83,7 +83,7 @@ function oncallRows(items: readonly Item[], { encoder }: ToolContext): string[] 
   const name = (value: unknown) => clip(summaryOf(value) || "?", 80, encoder);
   const policies = Map.groupBy(items, (item) => name(item["escalation_policy"]));
   const rows = [...policies].map(([policy, all]) => {
-    const levels = Map.groupBy(all, (item) => Number(item["escalation_level"]) || 0);
+    const levels = Map.groupBy(all, (item) => numberOf(item["escalation_level"]));
     const texts = [...levels]
       .toSorted(([a], [b]) => a - b)
       .map(([level, people]) => {

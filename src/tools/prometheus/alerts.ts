@@ -4,7 +4,7 @@ import type { Encoder } from "../../security/encoder.ts";
 import { formatElapsed } from "../../core/instant.ts";
 import { counted } from "../../core/text.ts";
 import { formatMoment } from "../moment.ts";
-import { isRecord, recordsOf, textOf } from "../decode.ts";
+import { isRecord, numberOf, recordsOf, textOf } from "../decode.ts";
 import { orRefused } from "../refusal.ts";
 import { hereOf } from "../since.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
@@ -87,7 +87,7 @@ function rulesOf(data: unknown): Rule[] {
       isAlerting: rule["type"] === "alerting",
       group: textOf(group["name"]),
       query: textOf(rule["query"]),
-      holdSeconds: typeof rule["duration"] === "number" ? rule["duration"] : 0,
+      holdSeconds: numberOf(rule["duration"]),
       labels: labelsOf(rule["labels"]),
       annotations: labelsOf(rule["annotations"]),
       health: textOf(rule["health"]),

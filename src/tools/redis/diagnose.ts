@@ -88,7 +88,7 @@ async function look(session: Session, { name }: Target) {
   const sample = await sampleOf(session, info, answeredMs, gaps);
   const [later] = await session.ask(["INFO", "stats"]);
   const passed = { seconds: (performance.now() - began) / 1_000, info: parseInfo(later) };
-  const now = Number(info.get("server_time_usec") ?? 0) / 1_000 || Date.now();
+  const now = number(info, "server_time_usec") / 1_000 || Date.now();
   const findings = [
     ...infoFindings(info, passed, name, sample === undefined ? "" : mostOf(sample)),
     ...slowFindings(slow, now),

@@ -116,7 +116,7 @@ function memory(info: Info, { seconds, info: after }: Later, holders: string): A
 }
 
 function errorCount(info: Info, kind: string): number {
-  return Number(fields(info.get(`errorstat_${kind}`) ?? "").get("count") ?? 0);
+  return number(fields(info.get(`errorstat_${kind}`) ?? ""), "count");
 }
 
 function persistence(info: Info): About[] {
@@ -161,10 +161,10 @@ function replication(info: Info): About[] {
     .filter(([key]) => /^slave\d+$/.test(key))
     .map(([, text]) => fields(text));
   return replicas.flatMap((replica) => {
-    const [state, lag] = [replica.get("state") ?? "?", Number(replica.get("lag") ?? 0)];
+    const [state, lag] = [replica.get("state") ?? "?", number(replica, "lag")];
     if (state === "online" && lag < LAG_S) return [];
     const at = `${replica.get("ip")}:${replica.get("port")}`;
-    const behind = number(info, "master_repl_offset") - Number(replica.get("offset") ?? 0);
+    const behind = number(info, "master_repl_offset") - number(replica, "offset");
     return [
       {
         cause:

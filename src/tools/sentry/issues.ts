@@ -5,7 +5,7 @@ import { readPast } from "../../core/past.ts";
 import { counted } from "../../core/text.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
 import { agoText, time } from "../answer-words.ts";
-import { idOf, isRecord, type Item, recordsOf, textOf, wordOf } from "../decode.ts";
+import { idOf, isRecord, type Item, numberOf, recordsOf, textOf, wordOf } from "../decode.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
@@ -110,7 +110,7 @@ export function createIssues({ endpoints, open }: Trackers) {
 function findingOf(item: Item, isNew: boolean, now: number, { encoder }: ToolContext): Finding {
   const { shortId, title, culprit, level, count, userCount, firstSeen, lastSeen, project } = item;
   const isBroken = ["error", "fatal"].includes(textOf(level)) && now - time(lastSeen) < HOUR_MS;
-  const users = Number(userCount) > 0 ? `, ${counted(Number(userCount), "user")}` : "";
+  const users = numberOf(userCount) > 0 ? `, ${counted(numberOf(userCount), "user")}` : "";
   const place = textOf(culprit) === "" ? "" : ` in ${clip(textOf(culprit), 120, encoder)}`;
   return {
     object: {

@@ -6,7 +6,7 @@ import { createTools as registered } from "../../../src/tools/registry.ts";
 import { createEncoder } from "../../../src/security/encoder.ts";
 import { prepare, run } from "../calling.ts";
 import { listenHttp } from "../network/servers.ts";
-import { ago, container, ended, type Engine, engine, frame, MINUTE } from "./engine.ts";
+import { ago, container, ended, type Engine, engine, frame, MINUTE, reading } from "./engine.ts";
 
 describe("docker_diagnose", () => {
   test.each([
@@ -225,15 +225,6 @@ describe("reading", () => {
   });
 
   test("use is computed as the API's documentation says, of two readings where the engine gives one", async () => {
-    const reading = (total: number, system: number) => ({
-      cpu_stats: { cpu_usage: { total_usage: total }, system_cpu_usage: system, online_cpus: 2 },
-      memory_stats: {
-        usage: 80 * 1024 * 1024,
-        limit: 100 * 1024 * 1024,
-        stats: { inactive_file: 30 * 1024 * 1024 },
-      },
-      pids_stats: { current: 3 },
-    });
     const docker = { ...reading(300, 2_000), precpu_stats: reading(100, 1_000).cpu_stats };
     const words = "CPU 40.0 %, memory 50 MiB (50 % of 100 MiB), 3 processes";
     const once = await engine({ containers: [container("web")], stats: [docker] });
@@ -249,6 +240,21 @@ describe("reading", () => {
         })
       ).text,
     ).toContain(words);
+  });
+
+  test("what should be a number and is none is never shown as one", async () => {
+    const health = { Log: [{ ExitCode: {} }], FailingStreak: "2" };
+    const state = { ExitCode: "3", OOMKilled: true, Health: health };
+    const { tools } = await engine({
+      containers: [container("web", state, { RestartCount: [], HostConfig: { Memory: "64m" } })],
+      stats: [{ precpu_stats: { system_cpu_usage: 1 }, memory_stats: { usage: "1" } }],
+      events: [{ Type: "container", Action: "die", time: "now" }],
+    });
+    for (const name of ["containers", "diagnose", "inspect", "stats", "events"]) {
+      const args = name === "inspect" ? { container: "web" } : {};
+      const { text, findings } = await run(tools, `docker_${name}`, args);
+      expect(JSON.stringify([text, findings]), name).not.toMatch(/NaN|Infinity/);
+    }
   });
 
   test("events are told within a time that ends", async () => {

@@ -57,6 +57,17 @@ export const ended = (ExitCode: number, more: Raw = {}) => ({
   ...more,
 });
 
+/** One of its container's use. */
+export const reading = (total: number, system: number) => ({
+  cpu_stats: { cpu_usage: { total_usage: total }, system_cpu_usage: system, online_cpus: 2 },
+  memory_stats: {
+    usage: 80 * 1024 * 1024,
+    limit: 100 * 1024 * 1024,
+    stats: { inactive_file: 30 * 1024 * 1024 },
+  },
+  pids_stats: { current: 3 },
+});
+
 export function frame(text: string, stream = 1): Buffer {
   const bytes = Buffer.from(text);
   const head = Buffer.alloc(8);

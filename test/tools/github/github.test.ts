@@ -93,7 +93,7 @@ describe("what changed", () => {
     ],
     [() => void (fake.limited = { "retry-after": "30" }), /\(in (?:30|29) s\)$/, /^Ask again then/],
     [
-      () => void (fake.limited = { "retry-after": new Date(Date.now() + 90_500).toUTCString() }),
+      () => void (fake.limited = { "retry-after": new Date(Date.now() + 90_000).toUTCString() }),
       /\(in 1 min (?:29|30) s\)$/,
       /^Ask again then/,
     ],
