@@ -15,8 +15,8 @@ interface Service<F extends z.ZodRawShape> {
   title: string;
   /** What its variables begin with, such as `GITHUB`. */
   prefix: string;
-  /** Its address, where none is set. Without one it has to be set. */
-  home?: string;
+  /** Its address, where none is set. */
+  home: string;
   /** What the token may do, in words. */
   token: string;
   /** Each with a description; `logHosts` is set by `<PREFIX>_LOG_HOSTS`. */
@@ -24,7 +24,7 @@ interface Service<F extends z.ZodRawShape> {
 }
 
 type Named<O> = O & {
-  url?: string | undefined;
+  url: string;
   token: string;
   ca?: string | undefined;
   insecure?: boolean | undefined;
@@ -32,7 +32,7 @@ type Named<O> = O & {
 
 /** `O`: the service's own fields. */
 export type AccountSettings<O> = O & {
-  url?: string | undefined;
+  url: string;
   token?: string | undefined;
   named: Readonly<Record<string, Named<O>>>;
 };
@@ -48,9 +48,9 @@ export function accountSettings<F extends z.ZodRawShape, S extends z.ZodRawShape
     const field = schema as unknown as z.ZodType;
     return [key, fromEnv(env, field, field.description ?? "")] as const;
   });
-  const address = home === undefined ? baseUrl.optional() : baseUrl.default(home);
+  const address = baseUrl.default(home);
   const account = z.strictObject({
-    url: baseUrl.optional().describe("Its address."),
+    url: address.describe("Its address."),
     token: variable.describe("The variable that holds its token."),
     ca: pemFile.optional().describe("A PEM file with the authority that signed its certificate."),
     insecure: z.boolean().optional().describe("`true`: its certificate is not checked."),
@@ -83,18 +83,17 @@ export function tokensIn({ named }: AccountSettings<object>): string[] {
 export function accountsOf<O extends object>(
   { url: address, token: secret, named, ...own }: AccountSettings<O>,
   variableValue: (name: string) => string,
-  { home, credential }: { home?: string; credential: (token: string) => Credential },
+  credential: (token: string) => Credential,
 ): Readonly<Record<string, O & { endpoint: Endpoint }>> {
   const all: Record<string, unknown> = {};
-  const account = (url: string | undefined, token: string, tls: Endpoint["tls"], fields: object) =>
-    url === undefined
-      ? {}
-      : { ...fields, endpoint: { url, credential: credential(token), ...(tls && { tls }) } };
-  if (address !== undefined && secret !== undefined)
-    all[ONLY] = account(address, secret, undefined, own);
-  for (const [name, { url = home, token, ca, insecure, ...fields }] of Object.entries(named)) {
+  const account = (url: string, token: string, tls: Endpoint["tls"], fields: object) => ({
+    ...fields,
+    endpoint: { url, credential: credential(token), ...(tls && { tls }) },
+  });
+  if (secret !== undefined) all[ONLY] = account(address, secret, undefined, own);
+  for (const [name, { url, token, ca, insecure, ...fields }] of Object.entries(named)) {
     const tls = { ...(ca !== undefined && { ca }), ...(insecure !== undefined && { insecure }) };
-    if (url !== undefined) all[name] = account(url, variableValue(token), tls, fields);
+    all[name] = account(url, variableValue(token), tls, fields);
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is left of the settings are the own fields
   return all as Readonly<Record<string, O & { endpoint: Endpoint }>>;
@@ -102,12 +101,11 @@ export function accountsOf<O extends object>(
 
 /** Why there is no account, or undefined. */
 export function withoutAccounts(
-  { name, prefix, home }: { name: string; prefix: string; home?: string },
-  { url, token, named }: AccountSettings<object>,
+  { name, prefix }: { name: string; prefix: string },
+  { token, named }: AccountSettings<object>,
 ): string | undefined {
-  if ((url !== undefined && token !== undefined) || Object.keys(named).length > 0) return undefined;
-  const missing = home === undefined && url === undefined ? `${prefix}_URL` : `${prefix}_TOKEN`;
-  return `${missing} is not set, and integrations.${name} names no account`;
+  if (token !== undefined || Object.keys(named).length > 0) return undefined;
+  return `${prefix}_TOKEN is not set, and integrations.${name} names no account`;
 }
 
 /** `a, b`, or a list in the yaml; none by default. */

@@ -10,7 +10,6 @@ import type { Service } from "../pinned-write.ts";
 import { Refusal } from "../refusal.ts";
 import { createRest, type Rest } from "../rest.ts";
 import type { ToolContext } from "../tool.ts";
-import { SERVICE } from "./integration.ts";
 
 /** The repositories that the configuration names, and how each is asked: https://docs.github.com/en/rest */
 
@@ -39,10 +38,7 @@ const HEADERS = {
 export type Forge = ReturnType<typeof forgeOf>;
 
 export function forgeOf(settings: GithubSettings, variable: (name: string) => string) {
-  const accounts = accountsOf<Own>(settings, variable, {
-    home: SERVICE.home,
-    credential: (secret) => ({ kind: "bearer", secret }),
-  });
+  const accounts = accountsOf<Own>(settings, variable, (secret) => ({ kind: "bearer", secret }));
   const endpoints: Record<string, Endpoint> = {};
   for (const [name, { endpoint, logHosts }] of Object.entries(accounts)) {
     const redirects = [...LOG_HOSTS, ...logHosts];

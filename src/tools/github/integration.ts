@@ -17,7 +17,7 @@ const host = z
     "expected a host such as logs.example.com or *.example.com",
   );
 
-export const SERVICE = {
+const SERVICE = {
   name: "github",
   title: "GitHub's API; of an Enterprise server `https://<host>/api/v3`",
   prefix: "GITHUB",

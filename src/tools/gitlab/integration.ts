@@ -7,7 +7,7 @@ const project = z
   .regex(/^[\w.-]+(?:\/[\w.-]+)+$/, "expected a project such as acme/shop")
   .refine((name) => !/(?:^|\/)\.{1,2}(?:\/|$)/.test(name), "expected a project such as acme/shop");
 
-export const SERVICE = {
+const SERVICE = {
   name: "gitlab",
   title: "GitLab, if it is your own",
   prefix: "GITLAB",

@@ -6,7 +6,6 @@ import { accountsOf, type AccountSettings } from "../accounts.ts";
 import { isRecord, wordOf } from "../decode.ts";
 import { createRest, type Rest } from "../rest.ts";
 import type { ToolContext } from "../tool.ts";
-import { SERVICE } from "./integration.ts";
 
 /** The projects that the configuration names, by GitLab's REST API: https://docs.gitlab.com/api/rest/ */
 
@@ -23,10 +22,11 @@ export type GitlabSettings = AccountSettings<Own>;
 export type Projects = ReturnType<typeof projectsOf>;
 
 export function projectsOf(settings: GitlabSettings, variable: (name: string) => string) {
-  const accounts = accountsOf<Own>(settings, variable, {
-    home: SERVICE.home,
-    credential: (secret) => ({ kind: "header", name: "private-token", secret }),
-  });
+  const accounts = accountsOf<Own>(settings, variable, (secret) => ({
+    kind: "header",
+    name: "private-token",
+    secret,
+  }));
   const all: Project[] = Object.entries(accounts).flatMap(([account, { projects }]) =>
     projects.map((name) => ({
       name,

@@ -1,8 +1,16 @@
-import type { KubernetesSettings } from "./integration.ts";
 import { inCluster, type Kubeconfig, readKubeconfig } from "./kubeconfig.ts";
 
+interface ClusterSettings {
+  kubeconfig?: string | undefined;
+  /** Of the API server, as a pod is told. */
+  host?: string | undefined;
+  port: string;
+  /** Empty: all of them. */
+  contexts: readonly string[];
+}
+
 /** The clusters that the settings name. */
-export function clustersIn({ kubeconfig, host, port, contexts }: KubernetesSettings): Kubeconfig {
+export function clustersIn({ kubeconfig, host, port, contexts }: ClusterSettings): Kubeconfig {
   if (kubeconfig === undefined) {
     const own = host === undefined ? undefined : inCluster(host, port);
     return { clusters: own === undefined ? [] : [own], current: own?.name ?? "", problems: [] };

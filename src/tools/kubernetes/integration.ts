@@ -29,7 +29,6 @@ const settings = z.object({
     "Who people are to the clusters: `<account>: <user>`, such as `slack:T0123:U0456: ana@example.com`. What one of them approved is then done in that user's name.",
   ),
 });
-export type KubernetesSettings = z.infer<typeof settings>;
 
 /** Clusters, by their API servers. */
 export const kubernetes = defineIntegration({

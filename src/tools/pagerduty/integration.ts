@@ -4,7 +4,7 @@ import { accountSettings, tokensIn, withoutAccounts } from "../accounts.ts";
 import { proofsOf } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 
-export const SERVICE = {
+const SERVICE = {
   name: "pagerduty",
   title: "PagerDuty's API; in the EU `https://api.eu.pagerduty.com`",
   prefix: "PAGERDUTY",

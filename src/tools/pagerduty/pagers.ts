@@ -5,7 +5,6 @@ import { instanceArgument, instanceOf } from "../instances.ts";
 import { refused, type Service, type WriteContext } from "../pinned-write.ts";
 import { Refusal } from "../refusal.ts";
 import { createRest, type Params, type Rest } from "../rest.ts";
-import { SERVICE } from "./integration.ts";
 
 /** Accounts of PagerDuty, by its REST API version 2: https://developer.pagerduty.com/api-reference */
 
@@ -21,14 +20,11 @@ export function pagersOf(
   { people, ...settings }: PagerdutySettings,
   variable: (name: string) => string,
 ) {
-  const accounts = accountsOf<Own>(settings, variable, {
-    home: SERVICE.home,
-    credential: (token) => ({
-      kind: "header",
-      name: "authorization",
-      secret: `Token token=${token}`,
-    }),
-  });
+  const accounts = accountsOf<Own>(settings, variable, (token) => ({
+    kind: "header",
+    name: "authorization",
+    secret: `Token token=${token}`,
+  }));
   const endpoints = Object.fromEntries(
     Object.entries(accounts).map(([name, { endpoint }]) => [name, endpoint]),
   );

@@ -3,7 +3,7 @@ import { accountSettings, tokensIn, withoutAccounts } from "../accounts.ts";
 import { proofsOf } from "../instances.ts";
 import { defineIntegration } from "../integration.ts";
 
-export const SERVICE = {
+const SERVICE = {
   name: "sentry",
   title: "Sentry, if it is your own",
   prefix: "SENTRY",

@@ -12,7 +12,6 @@ import { orRefused } from "../refusal.ts";
 import { createRest, type Rest } from "../rest.ts";
 import { hereOf, nowOf, sinceArgument } from "../since.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
-import { SERVICE } from "./integration.ts";
 
 /** Issues and their newest event, by Sentry's API: https://docs.sentry.io/api/ */
 
@@ -31,10 +30,7 @@ const TIMEOUT_MS = 40_000;
 const TAGS = ["environment", "release", "transaction", "server_name", "level", "handled"];
 
 export function trackersOf(settings: AccountSettings<Own>, variable: (name: string) => string) {
-  const accounts = accountsOf<Own>(settings, variable, {
-    home: SERVICE.home,
-    credential: (secret) => ({ kind: "bearer", secret }),
-  });
+  const accounts = accountsOf<Own>(settings, variable, (secret) => ({ kind: "bearer", secret }));
   const endpoints = Object.fromEntries(
     Object.entries(accounts).map(([name, { endpoint }]) => [name, endpoint]),
   );

@@ -222,7 +222,7 @@ export function gapsOf({ missing, cpu, memory: { total } }: Survey): Gap[] {
 }
 
 /** What is shown as 0.0 is nothing. */
-export function coresOf({ cores }: SurveyedProcess): number {
+function coresOf({ cores }: SurveyedProcess): number {
   return cores < 0.05 ? 0 : cores;
 }
 
