@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOMS, whyNotImported, whyNoWayOut } from "../lint/rooms.ts";
 
@@ -24,6 +24,28 @@ test("every folder of src is a room of the table or joins them all", () => {
     if (name === "app" || name === "config") continue;
     expect(Object.keys(ROOMS)).toContain(name);
   }
+});
+
+test("no file leads back to itself, by `import()` neither", () => {
+  const files = readdirSync(SRC, { recursive: true, encoding: "utf8" });
+  const imports = new Map(
+    files
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => {
+        const text = readFileSync(join(SRC, file), "utf8");
+        const specs = text.matchAll(/(?:\bfrom|\bimport\()\s*"(\.[^"]+)"/g);
+        return [file, [...specs].map(([, spec = ""]) => join(dirname(file), spec))] as const;
+      }),
+  );
+  expect([...imports.values()].flat().length).toBeGreaterThan(1_000);
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) throw new Error([...path.slice(path.indexOf(file)), file].join(" → "));
+    if (done.has(file)) return;
+    for (const next of imports.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  expect(() => [...imports.keys()].forEach((file) => visit(file, []))).not.toThrow();
 });
 
 test.each([

@@ -1,9 +1,8 @@
 import type { Item } from "./decode.ts";
 import * as z from "zod";
 import type { Preview } from "../core/entry.ts";
-import { BotError } from "../core/errors.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput, type Verdict } from "./tool.ts";
-import { orRefused } from "./refusal.ts";
+import { absent, orRefused, refused } from "./refusal.ts";
 import type { Rest } from "./rest.ts";
 import { nowOf } from "./since.ts";
 import type { Endpoint } from "./http.ts";
@@ -104,7 +103,7 @@ export function defineWrite<P, S extends z.ZodRawShape>(
     for (const [key, was] of Object.entries(given.before ?? {})) {
       if (now[key] === was) continue;
       const text = `It has changed since it was shown: ${key} was ${was} and is ${now[key] ?? "unknown"}.`;
-      throw new BotError("PRECHECK_FAILED", text);
+      throw refused(text);
     }
     await write.check(given, step);
     return step;
@@ -145,15 +144,6 @@ export function defineWrite<P, S extends z.ZodRawShape>(
       return write.verify(given, { at, rest, ctx, item, startedAt, now: Date.now() });
     },
   });
-}
-
-function absent(error: unknown): undefined {
-  if (error instanceof BotError && error.code === "INPUT_INVALID") return undefined;
-  throw error;
-}
-
-export function refused(text: string): BotError {
-  return new BotError("PRECHECK_FAILED", text);
 }
 
 export const gone: Verdict = { verdict: "unknown", evidence: "it is not there any more." };

@@ -29,3 +29,14 @@ export async function orRefused(work: () => Promise<ToolOutput>): Promise<ToolOu
     };
   }
 }
+
+/** Why a call must not begin. */
+export function refused(text: string): BotError {
+  return new BotError("PRECHECK_FAILED", text);
+}
+
+/** For what is looked for after a change: that it is not there is an answer. */
+export function absent(error: unknown): undefined {
+  if (error instanceof BotError && error.code === "INPUT_INVALID") return undefined;
+  throw error;
+}

@@ -7,7 +7,8 @@ import type { Tool } from "../tool.ts";
 import { noSuch } from "./change.ts";
 import { type Forge, loginOf, type Repository, serviceOf, shaOf } from "./forge.ts";
 import { agoText, iso, quoted, time } from "../answer-words.ts";
-import { CLOCK_MS, defineWrite, gone, refused } from "../pinned-write.ts";
+import { refused } from "../refusal.ts";
+import { CLOCK_MS, defineWrite, gone } from "../pinned-write.ts";
 
 const numberField = z.int().min(1);
 

@@ -5,7 +5,8 @@ import type { Tool } from "../tool.ts";
 import { type Forge, type Repository, serviceOf, shaOf } from "./forge.ts";
 import { agoText, quoted } from "../answer-words.ts";
 import { runField, runIn, runText } from "./job-log.ts";
-import { type Before, defineWrite, gone, refused, type WriteContext } from "../pinned-write.ts";
+import { refused } from "../refusal.ts";
+import { type Before, defineWrite, gone, type WriteContext } from "../pinned-write.ts";
 
 const before = (run: Item): Before => ({
   sha: textOf(run["head_sha"]),

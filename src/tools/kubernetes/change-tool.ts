@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import type { Effect, JsonObject, Preview } from "../../core/entry.ts";
-import { BotError } from "../../core/errors.ts";
 import type { ReverseCall } from "../../core/tool-call.ts";
+import { absent, refused } from "../refusal.ts";
 import { nowOf } from "../since.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput, type Verdict } from "../tool.ts";
 import type { Api, Place, Write } from "./client.ts";
@@ -176,15 +176,6 @@ export function defineChange<S extends z.ZodRawShape>(
       return seen.verdict === "done" ? { ...seen, undo: reverseOf(change, given) } : seen;
     },
   });
-}
-
-function absent(error: unknown): undefined {
-  if (error instanceof BotError && error.code === "INPUT_INVALID") return undefined;
-  throw error;
-}
-
-export function refused(text: string): BotError {
-  return new BotError("PRECHECK_FAILED", text);
 }
 
 /** What the server refuses before anything is done is a reason not to ask. */

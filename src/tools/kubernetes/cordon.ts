@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { counted } from "../../core/text.ts";
 import type { Tool } from "../tool.ts";
-import { defineChange, refused } from "./change-tool.ts";
+import { refused } from "../refusal.ts";
+import { defineChange } from "./change-tool.ts";
 import { type Clusters, locate, objectName } from "./cluster-tool.ts";
 import { builtIn } from "./kinds.ts";
 import { nameOf, objectAt, uidOf } from "./objects.ts";

@@ -1,5 +1,6 @@
 import type { Tool } from "../tool.ts";
-import { defineChange, refused } from "./change-tool.ts";
+import { refused } from "../refusal.ts";
+import { defineChange } from "./change-tool.ts";
 import { type Clusters, locate, namespaceArgument, objectName } from "./cluster-tool.ts";
 import { moment } from "./format.ts";
 import { builtIn, refOf } from "./kinds.ts";

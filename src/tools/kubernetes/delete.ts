@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../core/entry.ts";
 import { counted } from "../../core/text.ts";
 import type { Tool } from "../tool.ts";
-import { defineChange, refused, type ChangeContext } from "./change-tool.ts";
+import { refused } from "../refusal.ts";
+import { defineChange, type ChangeContext } from "./change-tool.ts";
 import { type Clusters, locate, namespaceArgument, objectName } from "./cluster-tool.ts";
 import { kindArgument } from "./get.ts";
 import { builtIn, type Kind } from "./kinds.ts";

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../core/entry.ts";
 import type { Tool } from "../tool.ts";
-import { defineChange, refused } from "./change-tool.ts";
+import { refused } from "../refusal.ts";
+import { defineChange } from "./change-tool.ts";
 import { type Clusters, namespaceArgument } from "./cluster-tool.ts";
 import { moment } from "./format.ts";
 import { nameOf, namespaceOf, objectAt, textAt, uidOf } from "./objects.ts";

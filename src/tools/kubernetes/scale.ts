@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { counted, percent } from "../../core/text.ts";
 import type { Tool } from "../tool.ts";
-import { defineChange, fromBefore, refused } from "./change-tool.ts";
+import { refused } from "../refusal.ts";
+import { defineChange, fromBefore } from "./change-tool.ts";
 import { type Clusters, namespaceArgument } from "./cluster-tool.ts";
 import { builtIn, type Kind } from "./kinds.ts";
 import { nameOf, namespaceOf, numberAt, objectAt } from "./objects.ts";

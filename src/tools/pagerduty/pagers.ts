@@ -2,8 +2,8 @@ import { BotError } from "../../core/errors.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
 import { isRecord, type Item, recordsOf, textOf } from "../decode.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
-import { refused, type Service, type WriteContext } from "../pinned-write.ts";
-import { Refusal } from "../refusal.ts";
+import { type Service, type WriteContext } from "../pinned-write.ts";
+import { Refusal, refused } from "../refusal.ts";
 import { createRest, type Params, type Rest } from "../rest.ts";
 
 /** Accounts of PagerDuty, by its REST API version 2: https://developer.pagerduty.com/api-reference */
