@@ -2,6 +2,7 @@ import { citationOf } from "../thread/entry-ids.ts";
 import { hash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
 import { cleanText } from "../security/sanitize.ts";
+import { AGENT } from "../core/people.ts";
 import { capText } from "../core/text.ts";
 import type { Entry, FileRef, JsonObject, Kind, Outcome } from "../core/entry.ts";
 import { type Kept, note, nameLabel, type Part, quotedBut, said, shownParts } from "./said.ts";
@@ -37,6 +38,7 @@ interface TranscriptRun {
   talks: boolean;
   answers: readonly string[];
   undoes: string | undefined;
+  isAgents: boolean;
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
 }
 
@@ -151,11 +153,12 @@ type Told = {
 
 const TOLD: Told = {
   message: (transcript, entry) => enqueue(transcript, entry, said(entry)),
-  run_started(transcript, { run, talk, answers, calls, undoes }) {
+  run_started(transcript, { run, talk, answers, calls, undoes, principals }) {
     transcript.runs.set(run, {
       talks: talk !== undefined,
       answers,
       undoes,
+      isAgents: principals.includes(AGENT),
       calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
     });
     if (talk?.brief === true) shorten(transcript, answers);
@@ -317,12 +320,15 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   for (const { tool, args, result } of run.calls.values()) {
     if (result === undefined) continue;
     // What takes an action back has values that a system held: they are no words of a person's or of the program's.
+    const given = JSON.stringify(args);
     const did =
       run.undoes === undefined
-        ? `ran ${tool} ${JSON.stringify(args)} directly`
+        ? `ran ${tool}${run.isAgents ? "" : ` ${given}`} directly`
         : `asked to undo ${run.undoes}, by ${tool}`;
-    const head = `A person ${did}: ${result.outcome}.`;
-    enqueue(transcript, entry, [outputNote(head, result.text)]);
+    const head = `${run.isAgents ? "An agent" : "A person"} ${did}: ${result.outcome}.`;
+    // An agent's values are its own words: they stand with the output.
+    const text = run.isAgents ? `${tool} ${given}\n${result.text}` : result.text;
+    enqueue(transcript, entry, [outputNote(head, text)]);
   }
 }
 

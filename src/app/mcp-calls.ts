@@ -13,6 +13,11 @@ import type { Bot } from "./assemble.ts";
 /** The caller's command. Nothing else in any thread has this id, so a thread with it is its author's call. */
 const CALL = "mcp:call";
 
+/** An agent that asks for more at once waits, as do its threads in a channel where people work: an hour has some 120 of them. */
+const MAX_CALLS = 50;
+const MAX_THREADS = 20;
+const THREADS_MS = 10 * 60_000;
+
 /** A write by another process is noticed within a second anyway. */
 const LOOK_MS = 1_000;
 
@@ -72,9 +77,14 @@ export function createCaller(options: CallerOptions) {
   const { account, threads, tenants, channel } = options;
   /** Threads of the terminal in which calls are under way. */
   const own = new Set<JournalKey>();
+  /** When threads of the channel were begun lately. */
+  let begun: number[] = [];
+  let underWay = 0;
   const adapter: Adapter = {
     ...createPlace(account),
     tenants: async () => tenants,
+    // Whichever thread a call comes to have, the rules of the channel where agents work hold for it.
+    channel: async (key) => channel?.name ?? key,
     view: (key) => (own.has(key) ? UNSEEN : undefined),
   };
 
@@ -104,6 +114,50 @@ export function createCaller(options: CallerOptions) {
     }
   }
 
+  /** @throws BotError with what the agent is told */
+  async function begin({ name, open }: Channel, text: string): Promise<JournalKey> {
+    const now = performance.now();
+    begun = begun.filter((at) => now - at < THREADS_MS);
+    if (begun.length >= MAX_THREADS)
+      throw tooMany(`agents began ${MAX_THREADS} threads in ${name} within 10 minutes`);
+    begun.push(now);
+    try {
+      return await open(text);
+    } catch (error) {
+      const why = `Nothing was done: no thread could be opened in ${name}. ${messageOf(error)}`;
+      const code = isBotError(error) ? error.code : "NOT_AVAILABLE";
+      throw new BotError(code, why, { cause: error });
+    }
+  }
+
+  /** Makes the call in its thread. */
+  async function make(
+    bot: Bot,
+    { name, tool, text }: AgentCall,
+    signal: AbortSignal,
+  ): Promise<Standing> {
+    const actor = { account, name };
+    const place = (await isForChannel(bot, text)) ? channel : undefined;
+    if (signal.aborted) throw cancelled();
+    const opening = place && begin(place, `The ${name} asks for ${tool}.`);
+    const key: JournalKey = (await opening) ?? `${threads}${randomUUID()}`;
+    if (signal.aborted) throw cancelled();
+    if (place === undefined) own.add(key);
+    const stop = () =>
+      void bot.inbox.post(key, randomUUID(), { kind: "stop", actor }).catch(() => {});
+    try {
+      await bot.inbox.post(key, CALL, { kind: "text", actor, text });
+      // A Stop before the call would stop nothing.
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+      return await settled(bot, key);
+    } finally {
+      signal.removeEventListener("abort", stop);
+      // From now on whoever opens the thread works on it.
+      own.delete(key);
+    }
+  }
+
   return {
     adapter,
     tenants,
@@ -113,22 +167,13 @@ export function createCaller(options: CallerOptions) {
      * Makes the call that the typed command is, for an agent of this name. Returns once it has ended or waits for people.
      * @throws BotError what the store throws, and the channel's platform: then nothing was done
      */
-    async call(bot: Bot, { name, tool, text }: AgentCall, signal: AbortSignal): Promise<Standing> {
-      const actor = { account, name };
-      const place = (await isForChannel(bot, text)) ? channel : undefined;
-      const opening = place && begun(place, `${name}, an agent, asks for ${tool}.`);
-      const key: JournalKey = (await opening) ?? `${threads}${randomUUID()}`;
-      if (place === undefined) own.add(key);
-      const stop = () =>
-        void bot.inbox.post(key, randomUUID(), { kind: "stop", actor }).catch(() => {});
-      signal.addEventListener("abort", stop, { once: true });
+    async call(bot: Bot, call: AgentCall, signal: AbortSignal): Promise<Standing> {
+      if (underWay >= MAX_CALLS) throw tooMany(`${MAX_CALLS} calls are under way`);
+      underWay += 1;
       try {
-        await bot.inbox.post(key, CALL, { kind: "text", actor, text });
-        return await settled(bot, key);
+        return await make(bot, call, signal);
       } finally {
-        signal.removeEventListener("abort", stop);
-        // From now on whoever opens the thread works on it.
-        own.delete(key);
+        underWay -= 1;
       }
     },
     /** Its calls that wait for people. */
@@ -147,15 +192,12 @@ export function createCaller(options: CallerOptions) {
   };
 }
 
-/** @throws BotError with what the agent is told */
-async function begun({ name, open }: Channel, text: string): Promise<JournalKey> {
-  try {
-    return await open(text);
-  } catch (error) {
-    const why = `Nothing was done: no thread could be opened in ${name}. ${messageOf(error)}`;
-    const code = isBotError(error) ? error.code : "NOT_AVAILABLE";
-    throw new BotError(code, why, { cause: error });
-  }
+function tooMany(what: string): BotError {
+  return new BotError("NOT_AVAILABLE", `Nothing was done: ${what}. Ask again later.`);
+}
+
+function cancelled(): BotError {
+  return new BotError("ABORTED", "Nothing was done: the call was cancelled.");
 }
 
 async function standingIn(

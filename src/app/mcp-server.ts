@@ -29,7 +29,7 @@ const laterInput = z.strictObject({
   thread: z.string(),
 });
 
-/** Its own word for itself stands on cards and in threads. */
+/** Its own word for itself stands on cards, in threads and in records. */
 const MAX_NAME = 60;
 /** As many as a chat is shown. */
 const MAX_IMAGES = 4;
@@ -115,8 +115,9 @@ const RESOURCES: Readonly<Record<string, Readable>> = {
   },
 };
 
+/** Wherever it is shown, also cut short, it is no person's. */
 function nameOf(said = ""): string {
-  return shortened(oneLine(cleanText(said)), MAX_NAME) || "unnamed";
+  return `agent ${shortened(oneLine(cleanText(said)), MAX_NAME)}`.trim();
 }
 
 function described(tool: Tool) {

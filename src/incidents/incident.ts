@@ -8,7 +8,7 @@ export interface Said {
   at: number;
   actor: Actor;
   link: string | undefined;
-  /** True if a model said it after reading outside text: nobody verified it. */
+  /** True if an agent said it, or a model after reading outside text: nobody verified it. */
   outside: boolean;
   change: Change;
 }
@@ -48,7 +48,7 @@ export interface Saying extends Viewer {
   thread: string;
   call: string;
   link: string | undefined;
-  /** True if a model says it after reading outside text. */
+  /** True if an agent says it, or a model after reading outside text. */
   outside?: boolean | undefined;
   /** When the call was started on the store's clock, ms since 1970; the same in every repetition. */
   at: number;

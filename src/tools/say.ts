@@ -78,7 +78,8 @@ export function saidCall({ say = [] }: Tool, args: JsonObject): string | undefin
   const words = partsOf(phrase).map((part) => {
     if ("word" in part) return part.word;
     const value = args[part.argument];
-    return typeof value === "string" ? value : JSON.stringify(value);
+    // Several words of one value could read as words of the phrase.
+    return typeof value === "string" && /^[^\s"'“”]+$/.test(value) ? value : JSON.stringify(value);
   });
   const [first = "", ...rest] = words.join(" ");
   return first.toUpperCase() + rest.join("");

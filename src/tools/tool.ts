@@ -48,7 +48,7 @@ export interface Asker {
   audience(): Promise<string | undefined>;
   /** Whose public records may be shown to them here (`Adapter.tenants`). */
   tenants(): Promise<readonly string[] | "all">;
-  /** What the call says comes from a model that has read text from outside. */
+  /** What the call says comes from a model that has, or may have, read text from outside. */
   outside(): Promise<boolean>;
   /** The thread's address for people, where it has one. */
   link: string | undefined;

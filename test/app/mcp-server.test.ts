@@ -298,12 +298,12 @@ test("an agent over HTTP is an account of its own: it sees its calls and no one 
   const thread = String(said.structuredContent["thread"]);
   expect(said.content[0]?.text).toContain(`npm start -- --thread ${thread}`);
   expect((await served.journal.read(thread as JournalKey))[0]).toMatchObject({
-    actor: { account: "mcp:agent", name: "deploy-agent <@U1> @everyone" },
+    actor: { account: "mcp:agent", name: "agent deploy-agent <@U1> @everyone" },
   });
   const [card] = await served.queries.openActions("terminal");
   expect(card?.preview.lines[0]).toEqual({
     label: "Asked by",
-    value: "deploy-agent <@U1> @everyone, an agent (mcp:agent)",
+    value: "agent deploy-agent <@U1> @everyone (mcp:agent)",
   });
   const read = async (uri: string) => (await client.readResource({ uri })).contents;
   expect(await read("watchkeeper://approvals")).toMatchObject([
@@ -311,13 +311,58 @@ test("an agent over HTTP is an account of its own: it sees its calls and no one 
   ]);
   expect(await read("watchkeeper://incidents")).toMatchObject([{ text: "[]" }]);
   await callBy(client, "incident_open", { title: "Mine" });
-  expect(await read("watchkeeper://incidents")).toMatchObject([
-    { text: expect.not.stringContaining("Secret") },
+  const [record] = await read("watchkeeper://incidents");
+  // Who reads it later is told whose words they are.
+  expect(JSON.parse(String(record?.["text"]))).toMatchObject([
+    { title: "Mine", history: [{ outside: true, actor: { name: expect.stringMatching(/^agent deploy/) } }] },
   ]);
   await expect(
     callBy(client, "call_result", { thread: "terminal:of-the-operator" }),
   ).rejects.toThrow("takes the thread");
 });
+
+test("a rule for the agents' channel holds for their calls in whichever thread", async () => {
+  const chat = await onSlack();
+  const data = await newFolder();
+  const rule = `{ who: mcp:agent, channels: "${chat.channel}", tools: "incident_*", decide: deny }`;
+  await writeFile(join(data, "watchkeeper.yaml"), `access: { rules: [${rule}] }`);
+  const { port } = await serve(data, { ...chat.env, MCP_CHANNEL: chat.channel });
+  const client = await connect(port);
+  const { structuredContent } = await callBy(client, "incident_open", { title: "Checkout" });
+  expect(structuredContent).toMatchObject({ outcomes: ["blocked"] });
+  expect(chat.shown()).toEqual([]);
+});
+
+test("a call that was cancelled before it began is not made", async () => {
+  const ending = new AbortController();
+  const key: JournalKey = "slack:T1:C1:1.0";
+  const caller = callerIn(async () => {
+    ending.abort();
+    return key;
+  });
+  await expect(caller.call(bot, OPENING, ending.signal)).rejects.toThrow("the call was cancelled");
+  expect(await bot.journal.read(key)).toEqual([]);
+});
+
+test("agents fill no channel with threads and no program with calls", async () => {
+  const never = new AbortController().signal;
+  const lost = callerIn(async () => {
+    throw new Error("archived");
+  });
+  for (let n = 0; n < 20; n++)
+    await expect(lost.call(bot, OPENING, never)).rejects.toThrow("archived");
+  await expect(lost.call(bot, OPENING, never)).rejects.toThrow("20 threads in slack:T1:C1 within");
+  const waiting: Bot = { ...bot, forecast: () => new Promise(() => {}) };
+  for (let n = 0; n < 50; n++) void lost.call(waiting, OPENING, never);
+  await expect(lost.call(bot, OPENING, never)).rejects.toThrow("50 calls are under way");
+});
+
+const OPENING = { name: "agent a", tool: "incident_open", text: "/run incident_open title=x" };
+
+function callerIn(open: () => Promise<JournalKey>) {
+  const channel = { name: "slack:T1:C1" as const, open, link: () => undefined };
+  return createCaller({ account: "mcp:agent", threads: "terminal:mcp:", tenants: [], channel });
+}
 
 test.each([
   ["Slack", onSlack],
@@ -342,7 +387,7 @@ test.each([
     );
     const thread = String(waiting.structuredContent["thread"]);
     expect(thread).toContain(chat.channel.split(":").slice(0, 2).join(":"));
-    await until(() => chat.shown().some((text) => text.includes("an agent (mcp:agent)")));
+    await until(() => chat.shown().some((text) => text.includes("(mcp:agent)")));
     expect(chat.shown()[0]).toContain("asks for run");
     expect(chat.pings()).toEqual([]);
     await first.stop();

@@ -1,7 +1,7 @@
 import type { Incident } from "../../incidents/incident.ts";
 
-/** What stands where words are shown that a model wrote after it had read text from outside. */
-export const UNVERIFIED = "written by the bot after reading outside text; not verified";
+/** What stands where words are shown that an agent wrote, or a model after it had read text from outside. */
+export const UNVERIFIED = "written by a bot that may have read outside text; not verified";
 
 /** The fields whose words nobody verified, as they are labelled. */
 export function unverifiedIn({ history }: Incident): string[] {

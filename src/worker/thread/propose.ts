@@ -142,7 +142,7 @@ function because(preview: Preview, { why }: Ask, encode: (text: string) => strin
 function askedBy(preview: Preview, { thread, parts }: ThreadContext, { run }: Call): Preview {
   const asker = thread.runs.get(run)?.authors.find(({ account }) => account === AGENT);
   if (asker === undefined) return preview;
-  const value = parts.encoder.encode(exactText(`${asker.name}, an agent (${asker.account})`));
+  const value = parts.encoder.encode(exactText(`${asker.name} (${asker.account})`));
   return { ...preview, lines: [{ label: ASKED_BY, value }, ...preview.lines] };
 }
 

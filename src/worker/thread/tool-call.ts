@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { workKey } from "../../thread/work-keys.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { argsOf, askerIn, type Call } from "../../thread/state.ts";
+import { AGENT } from "../../core/people.ts";
 import type { ToolResult } from "../../core/tool-call.ts";
 import type { Asker, Verdict } from "../../tools/tool.ts";
 import { conclude } from "./conclude.ts";
@@ -30,7 +31,8 @@ function askerOf(ctx: ThreadContext, { run, call, tool, action }: Call): Asker {
     approvers: (action?.votes ?? []).filter((vote) => vote.approve).map((vote) => vote.account),
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
     tenants: () => adapter.tenants(key, account),
-    outside: () => hasReadOutside(ctx, run),
+    // Nobody here knows what an agent has read.
+    outside: async () => account === AGENT || (await hasReadOutside(ctx, run)),
     // Who is no full member of the thread is told what everybody may know.
     audience: async () => {
       const isOpen = parts.dispatcher.find(tool)?.open === true;

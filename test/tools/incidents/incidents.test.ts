@@ -71,7 +71,7 @@ async function createStage() {
 const idIn = (text: string) => ID.exec(text)?.[0] ?? "no id";
 
 describe("what a model wrote after it had read text from outside", () => {
-  const UNVERIFIED = "written by the bot after reading outside text; not verified";
+  const UNVERIFIED = "written by a bot that may have read outside text; not verified";
 
   test("is quoted as that wherever it is shown, until a person says it again", async () => {
     const { say } = await createStage();
@@ -82,7 +82,7 @@ describe("what a model wrote after it had read text from outside", () => {
       outside,
     );
     expect(note).toContain(`Updated ${id}, open: (unverified) Restart db.`);
-    expect(note).toMatch(/^Unverified +title: written by the bot after/m);
+    expect(note).toMatch(/^Unverified +title: written by a bot that/m);
     const got = await say(`incident ${id}`);
     expect(got).toContain(`[${UNVERIFIED}]`);
     expect(got).toContain("(unverified) Restart db");
