@@ -77,8 +77,7 @@ export function createCaller(options: CallerOptions) {
   const { account, threads, tenants, channel } = options;
   /** Threads of the terminal in which calls are under way. */
   const own = new Set<JournalKey>();
-  /** When threads of the channel were begun lately. */
-  let begun: number[] = [];
+  const begin = channel && createBeginning(channel);
   let underWay = 0;
   const adapter: Adapter = {
     ...createPlace(account),
@@ -87,12 +86,6 @@ export function createCaller(options: CallerOptions) {
     channel: async (key) => channel?.name ?? key,
     view: (key) => (own.has(key) ? UNSEEN : undefined),
   };
-
-  async function isForChannel(bot: Bot, text: string): Promise<boolean> {
-    if (channel === undefined) return false;
-    const { effect, decision } = (await bot.forecast(text, account, channel.name)) ?? {};
-    return decision === "ask" || (decision === "allow" && effect !== "read");
-  }
 
   /** Once the call has ended or waits for people. In its own thread, which is served only until then, nothing is owed any more. */
   async function settled(bot: Bot, thread: JournalKey): Promise<Standing> {
@@ -114,22 +107,6 @@ export function createCaller(options: CallerOptions) {
     }
   }
 
-  /** @throws BotError with what the agent is told */
-  async function begin({ name, open }: Channel, text: string): Promise<JournalKey> {
-    const now = performance.now();
-    begun = begun.filter((at) => now - at < THREADS_MS);
-    if (begun.length >= MAX_THREADS)
-      throw tooMany(`agents began ${MAX_THREADS} threads in ${name} within 10 minutes`);
-    begun.push(now);
-    try {
-      return await open(text);
-    } catch (error) {
-      const why = `Nothing was done: no thread could be opened in ${name}. ${messageOf(error)}`;
-      const code = isBotError(error) ? error.code : "NOT_AVAILABLE";
-      throw new BotError(code, why, { cause: error });
-    }
-  }
-
   /** Makes the call in its thread. */
   async function make(
     bot: Bot,
@@ -137,12 +114,12 @@ export function createCaller(options: CallerOptions) {
     signal: AbortSignal,
   ): Promise<Standing> {
     const actor = { account, name };
-    const place = (await isForChannel(bot, text)) ? channel : undefined;
+    const isOwn = !(await isForChannel(bot, text, options));
     if (signal.aborted) throw cancelled();
-    const opening = place && begin(place, `The ${name} asks for ${tool}.`);
+    const opening = isOwn ? undefined : begin?.(`The ${name} asks for ${tool}.`);
     const key: JournalKey = (await opening) ?? `${threads}${randomUUID()}`;
     if (signal.aborted) throw cancelled();
-    if (place === undefined) own.add(key);
+    if (isOwn) own.add(key);
     const stop = () =>
       void bot.inbox.post(key, randomUUID(), { kind: "stop", actor }).catch(() => {});
     try {
@@ -189,6 +166,35 @@ export function createCaller(options: CallerOptions) {
       }
       return found;
     },
+  };
+}
+
+async function isForChannel(
+  bot: Bot,
+  text: string,
+  { account, channel }: CallerOptions,
+): Promise<boolean> {
+  if (channel === undefined) return false;
+  const { effect, decision } = (await bot.forecast(text, account, channel.name)) ?? {};
+  return decision === "ask" || (decision === "allow" && effect !== "read");
+}
+
+/** Begins threads in the channel. What it throws is what the agent is told. */
+function createBeginning({ name, open }: Channel) {
+  let lately: number[] = [];
+  return async (text: string): Promise<JournalKey> => {
+    const now = performance.now();
+    lately = lately.filter((at) => now - at < THREADS_MS);
+    if (lately.length >= MAX_THREADS)
+      throw tooMany(`agents began ${MAX_THREADS} threads in ${name} within 10 minutes`);
+    lately.push(now);
+    try {
+      return await open(text);
+    } catch (error) {
+      const why = `Nothing was done: no thread could be opened in ${name}. ${messageOf(error)}`;
+      const code = isBotError(error) ? error.code : "NOT_AVAILABLE";
+      throw new BotError(code, why, { cause: error });
+    }
   };
 }
 

@@ -143,7 +143,11 @@ function headOf(
   args: JsonObject,
   encode: (text: string) => string,
 ): Pick<Preview, "title" | "filled"> {
-  const title = tool.title?.(args) ?? saidCall(tool, args);
+  const { instance } = args;
+  // Of several servers it is said which: notifications hold this line alone.
+  const where = typeof instance === "string" ? ` (${instance})` : "";
+  const said = tool.title?.(args) ?? saidCall(tool, args);
+  const title = said === undefined ? undefined : `${said}${where}`;
   const { fields } = inputForm(tool);
   const filled = Object.keys(args).filter((name) => fields.get(name)?.internal === true);
   return {

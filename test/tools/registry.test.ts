@@ -89,6 +89,7 @@ test.each<[string, Partial<Tool<Named>>, string | undefined]>([
   ["web", { title: ({ name }) => `Restart ${name}` }, "Restart web"],
   ["web", { say: ["restart {{name}}", "bounce {{name}}"] }, "Restart web"],
   ["web", {}, undefined],
+  ["web to 0", { say: ["scale {{name}} to 5"] }, 'Scale "web to 0" to 5'],
   ["a\nb\u202ec", { title: ({ name }) => `Restart ${name}` }, "Restart a b\\u202ec"],
   ["x".repeat(300), { title: ({ name }) => name }, `${"x".repeat(120)}…`],
 ])(
@@ -97,6 +98,13 @@ test.each<[string, Partial<Tool<Named>>, string | undefined]>([
     expect((await headOf(changes, { name })).title).toBe(title);
   },
 );
+
+test("that line says in which of several servers", async () => {
+  const input = z.strictObject({ name: z.string(), instance: z.enum(["eu", "us"]) });
+  const changes = { input, title: () => "Restart web" };
+  const { title } = await headOf(changes, { name: "web", instance: "eu" });
+  expect(title).toBe("Restart web (eu)");
+});
 
 test("a secret is taken out of that line before it is cut, and what the program filled in is named", async () => {
   const title = () => `${"x".repeat(116)}hunter2`;
