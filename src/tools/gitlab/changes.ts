@@ -3,12 +3,13 @@ import type { Finding } from "../../core/finding.ts";
 import { iso, quoted, time } from "../answer-words.ts";
 import type { Change, ChangeSource, Window } from "../change.ts";
 import { aroundFields, changesAround, lookAtEach, type Seen } from "../changes-around.ts";
-import { idOf, isRecord, type Item, textOf, wordOf } from "../decode.ts";
+import { idOf, isRecord, type Item, textOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { orRefused } from "../refusal.ts";
 import { readOr } from "../rest.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
-import { type Project, type Projects, userOf } from "./projects.ts";
+import { mergedAs } from "./merge-request.ts";
+import { type Project, type Projects, shaOf, userOf } from "./projects.ts";
 
 const MAX = 200;
 
@@ -87,16 +88,15 @@ async function historyOf(
 }
 
 type Told = Omit<Change, "where" | "about">;
-const short = (sha: unknown) => wordOf(sha).slice(0, 8);
 
 function mergeOf(item: Item, { encoder }: ToolContext): Told {
-  const sha = short(item["merge_commit_sha"]) || short(item["squash_commit_sha"]);
+  const sha = shaOf(mergedAs(item));
   const text = `merged !${idOf(item["iid"])} ${quoted(item["title"], encoder)} into ${clip(textOf(item["target_branch"]), 60, encoder)}${sha === "" ? "" : ` (${sha})`}`;
   return { at: time(item["merged_at"]), text, by: userOf(item["author"]), isLive: false };
 }
 
 function deploymentOf(item: Item, { encoder }: ToolContext): Told {
-  const text = `deployed ${short(item["sha"])} (${clip(textOf(item["ref"]), 60, encoder)}) to ${clip(environmentOf(item), 60, encoder)}: ${clip(textOf(item["status"]), 30, encoder)}`;
+  const text = `deployed ${shaOf(item["sha"])} (${clip(textOf(item["ref"]), 60, encoder)}) to ${clip(environmentOf(item), 60, encoder)}: ${clip(textOf(item["status"]), 30, encoder)}`;
   return { at: time(item["updated_at"]), text, by: userOf(item["user"]), isLive: true };
 }
 
@@ -106,7 +106,7 @@ function releaseOf(item: Item, { encoder }: ToolContext): Told {
 }
 
 function pipelineOf(item: Item, { encoder }: ToolContext): Told {
-  const text = `pipeline ${idOf(item["id"])} on ${clip(textOf(item["ref"]), 60, encoder)} (${short(item["sha"])}): failed`;
+  const text = `pipeline ${idOf(item["id"])} on ${clip(textOf(item["ref"]), 60, encoder)} (${shaOf(item["sha"])}): failed`;
   return { at: time(item["updated_at"]), text, isLive: false };
 }
 
@@ -125,7 +125,7 @@ function brokenOf(deployments: readonly Item[], project: string): Finding[] {
       object: { kind: "Deployment", namespace: project, name: environment },
       cause: "deployment failed",
       severity: "error" as const,
-      evidence: `${short(first["sha"])} (${textOf(first["ref"])}), the newest deployment there, has failed.`,
+      evidence: `${shaOf(first["sha"])} (${textOf(first["ref"])}), the newest deployment there, has failed.`,
       since: textOf(first["updated_at"]) || null,
     }));
 }

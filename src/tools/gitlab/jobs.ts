@@ -5,11 +5,11 @@ import { agoText, time } from "../answer-words.ts";
 import { idOf, isRecord, type Item, numberOf, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
 import { tailOf } from "../log-tail.ts";
-import { CLOCK_MS, defineWrite, gone, type Service } from "../pinned-write.ts";
+import { CLOCK_MS, defineWrite, gone } from "../pinned-write.ts";
 import { orRefused, refused } from "../refusal.ts";
 import { readOr, type Rest } from "../rest.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
-import { type Project, type Projects, userOf } from "./projects.ts";
+import { type Project, type Projects, serviceOf, shaOf, userOf } from "./projects.ts";
 
 const MAX_TRACE = 16 * 1024 * 1024;
 const MAX_JOBS = 2;
@@ -103,17 +103,6 @@ async function jobText(rest: Rest, { name: project, path }: Project, job: Item, 
   };
 }
 
-function serviceOf(projects: Projects): Service<Project> {
-  return {
-    name: "gitlab",
-    endpoints: projects.endpoints,
-    fields: { project: projects.argument },
-    place: ({ project }) => projects.find(project),
-    rest: projects.rest,
-    pinned: ({ name }) => ({ args: { project: name }, lines: [{ label: "Project", value: name }] }),
-  };
-}
-
 const jobField = z.int().min(1).describe("The job's id, from gitlab_job_log");
 
 async function jobIn(rest: Rest, { path }: Project, job: number): Promise<Item> {
@@ -134,7 +123,7 @@ async function successorOf(rest: Rest, project: Project, job: Item): Promise<Ite
 
 function cardLines(job: Item, ctx: ToolContext, now: number) {
   const { encoder } = ctx;
-  const commit = isRecord(job["commit"]) ? wordOf(job["commit"]["id"]).slice(0, 8) : "?";
+  const commit = isRecord(job["commit"]) ? shaOf(job["commit"]["id"]) : "?";
   return [
     {
       label: "Job",

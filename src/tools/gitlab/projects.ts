@@ -4,6 +4,7 @@ import { nearest } from "../../core/nearest.ts";
 import { inQuotes } from "../../core/text.ts";
 import { accountsOf, type AccountSettings } from "../accounts.ts";
 import { isRecord, wordOf } from "../decode.ts";
+import type { Service } from "../pinned-write.ts";
 import { createRest, type Rest } from "../rest.ts";
 import type { ToolContext } from "../tool.ts";
 
@@ -80,4 +81,21 @@ export function projectsOf(settings: GitlabSettings, variable: (name: string) =>
 
 export function userOf(value: unknown): string | undefined {
   return isRecord(value) ? wordOf(value["username"]) || undefined : undefined;
+}
+
+/** The first eight digits of a commit. */
+export function shaOf(value: unknown): string {
+  return wordOf(value).slice(0, 8);
+}
+
+/** What writes to things of a project. */
+export function serviceOf(projects: Projects): Service<Project> {
+  return {
+    name: "gitlab",
+    endpoints: projects.endpoints,
+    fields: { project: projects.argument },
+    place: ({ project }) => projects.find(project),
+    rest: projects.rest,
+    pinned: ({ name }) => ({ args: { project: name }, lines: [{ label: "Project", value: name }] }),
+  };
 }

@@ -3,6 +3,7 @@ import { createChanges } from "./changes.ts";
 import { createCancel, createJobLog, createRetry } from "./jobs.ts";
 import { createMergeRequest } from "./merge-request.ts";
 import { type GitlabSettings, projectsOf } from "./projects.ts";
+import { createRevert, createSetState } from "./revert.ts";
 
 /** Every tool of GitLab, for these accounts. */
 export function createGitlabTools(
@@ -16,5 +17,7 @@ export function createGitlabTools(
     createJobLog(projects),
     createRetry(projects),
     createCancel(projects),
+    createRevert(projects),
+    createSetState(projects),
   ];
 }

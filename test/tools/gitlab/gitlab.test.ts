@@ -16,9 +16,12 @@ const ago = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
 const user = (username: string) => ({ id: 1, username });
 
 const merge = (iid: number, minutes: number, title = `Change ${iid}`) => ({
+  id: 1_000 + iid,
   iid,
   title,
+  state: "merged",
   author: user("ana"),
+  created_at: ago(minutes + 60),
   merged_at: ago(minutes),
   updated_at: ago(minutes),
   merge_commit_sha: SHA,
@@ -42,6 +45,7 @@ let fake: FakeGitlab;
 beforeEach(() => {
   fake = {
     token: TOKEN,
+    version: "17.5.1-ee",
     merges: [merge(12, 30), merge(9, 9_000)],
     diffs: [
       { old_path: "a.ts", new_path: "b.ts", renamed_file: true, diff: "@@ -1 +1 @@\n-a\n+b\n" },
@@ -210,6 +214,127 @@ describe("running a job again", () => {
   });
 });
 
+describe("reverting a merge request", () => {
+  const BRANCH = "revert-a1b2c3d4";
+  const revert = async () => writing(await tools(), "gitlab_revert", { number: 12 }, { at: NOW });
+
+  test("shows that it applies, opens the one that takes it back, and is undone by closing that", async () => {
+    const { precheck, preview, run: carryOut, verify, pinned } = await revert();
+    expect(pinned).toMatchObject({ project: "acme/shop", before: { sha: SHA } });
+    await precheck();
+    expect((await preview())?.lines.slice(1)).toEqual([
+      { label: "Reverts", value: '!12 "Change 12" by ana' },
+      { label: "Merged", value: "2026-11-23 01:30:00 UTC (30 min ago) as a1b2c3d4 into main" },
+      { label: "Changed", value: "3 files changed, +4 -1: new.ts, b.ts, big.bin" },
+      { label: "Applies", value: "yes, GitLab has tried it" },
+      { label: "Branch", value: BRANCH },
+    ]);
+    expect(await verify()).toMatchObject({ verdict: "not done" });
+    expect(fake.branches).toEqual(["main"]);
+    const { text, undo } = await carryOut();
+    expect(text).toBe(
+      "Opened !13, which reverts !12: https://gitlab.example.com/acme/shop/-/merge_requests/13",
+    );
+    expect(fake.merges[0]).toMatchObject({
+      source_branch: BRANCH,
+      target_branch: "main",
+      title: 'Revert "Change 12"',
+    });
+    expect(await verify()).toMatchObject({ verdict: "done", undo });
+    await expect(precheck()).rejects.toThrow("!13 reverts it already, and is opened.");
+    const back = await writing(await tools(), undo?.tool ?? "", undo?.args ?? {});
+    await back.precheck();
+    const closed = await back.run();
+    expect(await back.verify()).toMatchObject({ verdict: "done", undo: closed.undo });
+    await expect(back.precheck()).rejects.toThrow("state was opened and is closed");
+    await expect(precheck()).rejects.toThrow(
+      `The branch ${BRANCH} is there already: open !13 again, or delete it.`,
+    );
+    const again = await writing(await tools(), closed.undo?.tool ?? "", closed.undo?.args ?? {});
+    await again.run();
+    expect(fake.merges[0]).toMatchObject({ iid: 13, state: "opened" });
+  });
+
+  test.each([
+    ["is not merged", () => ({ merged_at: null, state: "opened" }), "!12 is not merged."],
+    [
+      "was fast-forwarded",
+      () => ({ merge_commit_sha: null }),
+      "!12 was merged without a commit of its own",
+    ],
+    [
+      "does not apply",
+      () => void (fake.stuck = "conflict"),
+      "GitLab refused with 400: Sorry, we cannot revert this commit automatically.",
+    ],
+    [
+      "was reverted by hand",
+      () =>
+        void fake.merges.push({
+          ...merge(14, 5),
+          description: "This reverts merge request !12",
+          created_at: ago(9),
+        }),
+      "!14 reverts it already, and is merged.",
+    ],
+  ])("that %s is refused before anybody is asked", async (_, change, why) => {
+    Object.assign(fake.merges[0] ?? {}, change());
+    await expect((await revert()).precheck()).rejects.toThrow(why);
+    expect(fake.branches).toEqual(["main"]);
+  });
+
+  test.each([
+    ["the target branch is protected", () => void (fake.protected = ["main"]), /You are not allow/],
+    ["GitLab is too old to try it", () => void (fake.version = "13.2.10"), /from 13\.3 on$/],
+    ["its version is hidden", () => void (fake.version = undefined), /403 Forbidden$/],
+  ])("where %s is not tried beforehand, and says so", async (_, change, why) => {
+    change();
+    const { precheck, preview, run: carryOut } = await revert();
+    await precheck();
+    const applies = (await preview())?.lines.find(({ label }) => label === "Applies");
+    expect(applies?.value).toMatch(/^not known: /);
+    expect(applies?.value).toMatch(why);
+    expect((await carryOut()).text).toMatch(/^Opened !13/);
+  });
+
+  test("that was merged anew since is refused", async () => {
+    const { precheck } = await revert();
+    Object.assign(fake.merges[0] ?? {}, { merge_commit_sha: SHA.replace("a", "b") });
+    await expect(precheck()).rejects.toThrow("It has changed since it was shown: sha was");
+  });
+
+  test.each([
+    ["revert", /revert$/, "deleted again: nothing is left of it.", []],
+    ["merge request", /^POST merge_requests$/, "deleted again: nothing is left of it.", []],
+    ["merge request", /^POST merge_requests$|^DELETE/, "could not be deleted: delete", [BRANCH]],
+  ])("whose %s is refused says what became of its branch (%s)", async (_, forbidden, why, left) => {
+    fake.forbidden = forbidden;
+    const { run: carryOut, verify } = await revert();
+    const { text, failed, gaps } = await carryOut();
+    expect({ failed, gaps }).toMatchObject({
+      failed: true,
+      gaps: [{ help: expect.stringContaining("api for writes") }],
+    });
+    expect(text).toContain(`403 Forbidden. The branch ${BRANCH} was`);
+    expect(text).toContain(why);
+    expect(fake.branches).toEqual(["main", ...left]);
+    expect((await verify())?.evidence).toMatch(left.length > 0 ? /without a merge/ : /^no merge/);
+  });
+
+  test("that broke off says that its branch may be there", async () => {
+    const { run: carryOut, verify } = await revert();
+    fake.failing = 502;
+    await expect(carryOut()).rejects.toMatchObject({
+      code: "ABORTED",
+      message: `GitLab answered 502. The branch ${BRANCH} was made; it may hold the revert.`,
+    });
+    expect(await verify()).toMatchObject({
+      verdict: "not done",
+      evidence: `the branch ${BRANCH} is there without a merge request: open one, or delete it.`,
+    });
+  });
+});
+
 describe.each([
   ["changes", {}],
   ["job_log", {}],
@@ -232,6 +357,8 @@ bearsHostileServers({
     ["gitlab_merge_request", { number: 12 }],
     ["gitlab_retry_job", { job: 2 }],
     ["gitlab_cancel_job", { job: 2 }],
+    ["gitlab_revert", { number: 12 }],
+    ["gitlab_set_state", { number: 12, state: "opened" }],
   ],
   at: NOW,
 });
