@@ -154,7 +154,9 @@ describe("redirects", () => {
   });
 
   it("to a forbidden address throw, and nothing is sent there", async () => {
+    let requests = 0;
     const port = await listenHttp((request, response) => {
+      requests += 1;
       const target = new URL(request.url ?? "", "http://x").searchParams.get("to") ?? "";
       response.writeHead(302, { location: target }).end();
     });
@@ -171,7 +173,7 @@ describe("redirects", () => {
       });
     }
     expect(new Set(asked())).toEqual(new Set(["127.0.0.1"]));
-    expect(asked()).toHaveLength(NEVER.length);
+    expect(requests).toBe(NEVER.length);
   });
 });
 
