@@ -7,6 +7,9 @@ import type { Secrets } from "../../team/secrets.ts";
 
 /** What is kept of a login at a server, encrypted. */
 
+/** Nothing holds longer; a server may say so much that it is no number any more. */
+const MAX_SECONDS = 10 * 365 * 86_400;
+
 /** What a header can carry. */
 const token = z.string().regex(/^[!-~]+$/);
 
@@ -47,7 +50,7 @@ export function tokensOf(
   return {
     access: token.parse(access),
     ...(refresh !== undefined && { refresh: token.parse(refresh) }),
-    ...(seconds !== undefined && { endsAt: now + seconds * 1_000 }),
+    ...(seconds !== undefined && { endsAt: now + Math.min(seconds, MAX_SECONDS) * 1_000 }),
   };
 }
 

@@ -12,9 +12,11 @@ import type {
 } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/sdk/types.js";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
+import { oneLine } from "../../core/text.ts";
+import { cleanText } from "../../security/sanitize.ts";
 import { createLoginFetch } from "./http.ts";
 import { createLogins, endpointsOf, type Login, tokensOf } from "./login-record.ts";
-import { type OAuthParts, originsOf } from "./oauth.ts";
+import { checkSecretFor, type OAuthParts, originsOf, tokenUrlOf } from "./oauth.ts";
 
 /** Somebody logs in at a server, for all processes of the store. */
 
@@ -38,7 +40,7 @@ export async function logIn(terms: LoginTerms): Promise<Pick<Login, "endsAt" | "
   } catch (error) {
     if (isBotError(error) || terms.signal.aborted) throw error;
     const said = error instanceof OAuthError ? `${error.errorCode}: ` : "";
-    throw new BotError("NOT_AVAILABLE", `${terms.name}: ${said}${messageOf(error)}`);
+    throw new BotError("NOT_AVAILABLE", `${terms.name}: ${said}${plain(messageOf(error))}`);
   }
 }
 
@@ -46,9 +48,11 @@ async function attempt(terms: LoginTerms): Promise<Pick<Login, "endsAt" | "refre
   const { name, settings, endpoint, network, signal } = terms;
   const named = originsOf(settings);
   const asked = new Map<string, Promise<boolean>>();
+  const permitted = new Set<string>();
   const permits = async (origin: string) => {
     const answer = asked.get(origin) ?? terms.permit(origin);
     asked.set(origin, answer);
+    if (await answer) permitted.add(origin);
     return answer;
   };
   const fetchFn = createLoginFetch({ endpoint, network, named, permits, signal });
@@ -61,6 +65,8 @@ async function attempt(terms: LoginTerms): Promise<Pick<Login, "endsAt" | "refre
     fetchFn,
     ...(resourceMetadataUrl && { resourceMetadataUrl }),
   });
+  const tokens = tokenUrlOf(info);
+  checkSecretFor(tokens, terms);
   const scope = settings.scopes?.join(" ") ?? union(challenge.scope, wanted);
   const state = randomBytes(24).toString("base64url");
   const flow: Flow = { client: undefined, verifier: "", address: undefined, tokens: undefined };
@@ -69,6 +75,7 @@ async function attempt(terms: LoginTerms): Promise<Pick<Login, "endsAt" | "refre
   await auth(provider, options);
   if (flow.address === undefined) throw new Error("it named no address to sign in at");
   checkAddress(flow.address, [new URL(endpoint.url).origin, ...named]);
+  checkCodeFor(tokens, flow.address, named);
 
   const redirect = await terms.signIn(
     flow.address,
@@ -88,7 +95,7 @@ async function attempt(terms: LoginTerms): Promise<Pick<Login, "endsAt" | "refre
     issuer: info.authorizationServerUrl,
     ...(endpoints && { endpoints }),
     ...(info.resourceMetadata && { resource: info.resourceMetadata.resource }),
-    permitted: [...asked.keys()],
+    permitted: [...permitted],
     client: {
       client_id,
       // One that the configuration names is read there each time.
@@ -193,9 +200,24 @@ function checkAddress(address: URL, known: readonly string[]): void {
   throw new BotError("ADDRESS_REFUSED", text);
 }
 
+/**
+ * What one authorization server gives goes to no other, whatever the server's metadata says: it could have somebody sign in at
+ * a service that they trust, and be given what that service answers.
+ */
+function checkCodeFor(tokens: URL, { origin }: URL, named: readonly string[]): void {
+  if (tokens.origin === origin || named.includes(tokens.origin)) return;
+  const text = `You would sign in at ${origin}, and its answer would go to ${tokens.origin}; \`oauth.servers\` says which addresses may get it`;
+  throw new BotError("ADDRESS_REFUSED", text);
+}
+
+/** What the other side said, for a terminal. */
+function plain(text: string): string {
+  return oneLine(cleanText(text)).slice(0, 300);
+}
+
 /** @throws BotError NOT_AVAILABLE where it is no answer to this login, or refuses it */
 function codeIn({ searchParams }: URL, state: string, issuer: string | undefined): string {
-  const refuse = (text: string) => new BotError("NOT_AVAILABLE", text);
+  const refuse = (text: string) => new BotError("NOT_AVAILABLE", plain(text));
   if (searchParams.get("state") !== state)
     throw refuse("That address does not belong to this login; begin again");
   const from = searchParams.get("iss");

@@ -1,5 +1,6 @@
 import {
   auth,
+  discoverOAuthServerInfo,
   extractWWWAuthenticateParams,
   type OAuthClientProvider,
   refreshAuthorization,
@@ -40,6 +41,33 @@ export function createAuthorizer(parts: OAuthParts): Authorizer {
 /** A server's origin, as addresses are compared. */
 export function originsOf({ servers }: OAuthSettings): string[] {
   return servers.map((url) => new URL(url).origin);
+}
+
+type ServerInfo = Pick<
+  Awaited<ReturnType<typeof discoverOAuthServerInfo>>,
+  "authorizationServerUrl" | "authorizationServerMetadata"
+>;
+
+/** Where tokens are asked for. */
+export function tokenUrlOf({
+  authorizationServerUrl: issuer,
+  authorizationServerMetadata: metadata,
+}: ServerInfo): URL {
+  return metadata === undefined ? new URL("/token", issuer) : new URL(metadata.token_endpoint);
+}
+
+/**
+ * A client's secret is told to the authorization servers that the configuration names, if any, and not to who says that it is
+ * one. @throws BotError ADDRESS_REFUSED
+ */
+export function checkSecretFor(
+  { origin }: URL,
+  { name, settings, clientSecret }: Pick<OAuthParts, "name" | "settings" | "clientSecret">,
+): void {
+  const named = originsOf(settings);
+  if (clientSecret === undefined || named.length === 0 || named.includes(origin)) return;
+  const text = `The client secret of ${name} is for ${named.join(", ")}, and would go to ${origin}`;
+  throw new BotError("ADDRESS_REFUSED", text);
 }
 
 const isEnding = ({ endsAt }: Pick<Login, "endsAt">) =>
@@ -140,12 +168,14 @@ function createLoginAuthorizer(parts: OAuthParts): Authorizer {
 }
 
 async function askForAnother(
-  { settings, endpoint, network, clientSecret }: OAuthParts,
+  parts: OAuthParts,
   login: Login,
   refreshToken: string,
   signal: AbortSignal,
 ): Promise<OAuthTokens> {
-  const { issuer, client, permitted, resource } = login;
+  const { settings, endpoint, network, clientSecret } = parts;
+  const { issuer, client, permitted, resource, endpoints } = login;
+  checkSecretFor(new URL(endpoints?.token ?? issuer), parts);
   return refreshAuthorization(issuer, {
     ...metadataOf(login),
     clientInformation: {
@@ -187,8 +217,12 @@ function createOwnAuthorizer(parts: OAuthParts): Authorizer {
   let held: ReturnType<typeof tokensOf> | undefined;
   let scope = settings.scopes?.join(" ");
 
-  function provider(save: (tokens: OAuthTokens) => void): OAuthClientProvider {
+  function provider(
+    info: Awaited<ReturnType<typeof discoverOAuthServerInfo>>,
+    save: (tokens: OAuthTokens) => void,
+  ): OAuthClientProvider {
     return {
+      discoveryState: () => info,
       redirectUrl: undefined,
       get clientMetadata() {
         return { redirect_uris: [], ...(scope !== undefined && { scope }) };
@@ -213,20 +247,21 @@ function createOwnAuthorizer(parts: OAuthParts): Authorizer {
       const named = originsOf(settings);
       const permits = () => false;
       const fetchFn = createLoginFetch({ endpoint, network, named, permits, signal });
+      const { resourceMetadataUrl } = challenge;
       try {
-        await auth(
-          provider((tokens) => {
-            held = tokensOf(tokens);
-          }),
-          {
-            serverUrl: endpoint.url,
-            fetchFn,
-            ...(challenge.resourceMetadataUrl && {
-              resourceMetadataUrl: challenge.resourceMetadataUrl,
-            }),
-            ...(scope !== undefined && { scope }),
-          },
-        );
+        const info = await discoverOAuthServerInfo(endpoint.url, {
+          fetchFn,
+          ...(resourceMetadataUrl && { resourceMetadataUrl }),
+        });
+        checkSecretFor(tokenUrlOf(info), parts);
+        const client = provider(info, (tokens) => {
+          held = tokensOf(tokens);
+        });
+        await auth(client, {
+          serverUrl: endpoint.url,
+          fetchFn,
+          ...(scope !== undefined && { scope }),
+        });
       } catch (error) {
         throw refusal(error);
       }

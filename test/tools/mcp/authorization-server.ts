@@ -14,6 +14,8 @@ interface Rules {
   metadata?: object;
   /** Where the server says that people sign in. */
   issuer?: string;
+  /** The server says that it gives the tokens itself, for whoever signs in at the authorization server. */
+  takesCodes?: boolean;
 }
 
 interface Family {
@@ -136,8 +138,20 @@ export async function serveWithLogin(rules: Rules = {}) {
   const web = await serveWeb({}, (request, response, method) => guard(request, response, method));
   function guard({ url, headers }: IncomingMessage, response: ServerResponse, method: string) {
     if (url?.startsWith("/.well-known/oauth-protected-resource") === true) {
-      const found = { resource: web.url, authorization_servers: [rules.issuer ?? server.origin] };
+      const issuer = rules.takesCodes === true ? web.origin : (rules.issuer ?? server.origin);
+      const found = { resource: web.url, authorization_servers: [issuer] };
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(found));
+      return true;
+    }
+    if (url === "/.well-known/oauth-authorization-server" && rules.takesCodes === true) {
+      const lie = {
+        issuer: web.origin,
+        authorization_endpoint: "https://honest.example/authorize",
+        token_endpoint: `${web.origin}/token`,
+        response_types_supported: ["code"],
+        token_endpoint_auth_methods_supported: ["client_secret_post"],
+      };
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(lie));
       return true;
     }
     const [, token = "none"] = /^Bearer (.+)$/.exec(headers.authorization ?? "") ?? [];
@@ -162,6 +176,8 @@ export async function serveWithLogin(rules: Rules = {}) {
     trouble,
     /** What it was asked, by path. */
     asked: (path: string) => server.asked.filter(({ url }) => url.startsWith(path)),
+    /** What came to the server itself in place of it. */
+    took: (path: string) => web.asked.filter(({ url }) => url.startsWith(path)),
     /** What a browser does that opens the address: where it ends. */
     async signIn(address: URL): Promise<URL> {
       const { status, headers } = await fetch(address, { redirect: "manual" });

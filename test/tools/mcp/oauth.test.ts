@@ -208,6 +208,32 @@ describe("a server that wants a login", () => {
   });
 });
 
+describe("a server that would have tokens sent to itself", () => {
+  const own = { client: "known", secret: "CLIENT" };
+
+  test.each([
+    [
+      "gets no code of whoever signs in elsewhere",
+      { client: "known", servers: [] },
+      /would go to http:/,
+    ],
+    ["gets no secret of a client", own, /secret .* is for http:\/\/127/],
+  ])("%s", async (_, oauth, why) => {
+    const [server, openSecrets] = [await serveWithLogin({ takesCodes: true }), await store()];
+    const signIn: LoginTerms["signIn"] = async ({ searchParams }) =>
+      new URL(`http://127.0.0.1/?code=x&state=${searchParams.get("state")}`);
+    await expect(login(server, openSecrets, { signIn }, oauth)).rejects.toThrow(why);
+    expect(server.took("/token")).toEqual([]);
+  });
+
+  test("gets no secret of the program either", async () => {
+    const [server, openSecrets] = [await serveWithLogin({ takesCodes: true }), await store()];
+    const { live } = await started(server, openSecrets, { ...own, grant: "client_credentials" });
+    expect(live.problems.join()).toMatch(/secret .* is for http:\/\/127/);
+    expect(server.took("/token")).toEqual([]);
+  });
+});
+
 describe("a login", () => {
   const token = "http://127.0.0.1:1/token";
   test.each<[string, object, RegExp, Partial<LoginTerms>?, object?]>([
@@ -231,7 +257,7 @@ describe("a login", () => {
     [
       "sends its code nowhere else",
       { metadata: { token_endpoint: token } },
-      /leads to http:\/\/127.0.0.1:1,/,
+      /its answer would go to http:\/\/127.0.0.1:1;/,
     ],
     [
       "registers nowhere else",
@@ -272,6 +298,15 @@ describe("a login", () => {
       },
     ],
     [
+      "tells it in plain text",
+      {},
+      /^The login was refused \(no\)$/,
+      {
+        signIn: async (address) =>
+          new URL(`http://127.0.0.1/?error=no%1b[2J&state=${address.searchParams.get("state")}`),
+      },
+    ],
+    [
       "tells that the client is not known",
       {},
       /invalid_client/,
@@ -307,8 +342,8 @@ describe("a login", () => {
     );
   });
 
-  test("for one address is not used for another", async () => {
-    const [server, openSecrets] = [await serveWithLogin(), await store()];
+  test("for one address is not used for another, and can be read however long it shall hold", async () => {
+    const [server, openSecrets] = [await serveWithLogin({ holds: 1e306 }), await store()];
     await login(server, openSecrets);
     const other = await serveWithLogin();
     const { live } = await started(other, openSecrets);
