@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { chosenStore } from "../journal/stores.ts";
-import { loadAgents } from "./agents.ts";
+import { loadAgents } from "./mcp-agents.ts";
 import { assemble } from "./assemble.ts";
 import { type HttpServer, startHttpServer } from "./http.ts";
 import { connectPlatforms, loadPlatforms } from "./platforms.ts";

@@ -11,7 +11,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/sdk/types.js";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { loadAgents } from "../../src/app/agents.ts";
+import { loadAgents } from "../../src/app/mcp-agents.ts";
 import { assemble, type Bot } from "../../src/app/assemble.ts";
 import { startHttpServer } from "../../src/app/http.ts";
 import { createMcpHttp } from "../../src/app/mcp-http.ts";

@@ -13,7 +13,7 @@ import {
   ListToolsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { pino } from "pino";
-import { loadAgents } from "../../src/app/agents.ts";
+import { loadAgents } from "../../src/app/mcp-agents.ts";
 import { assemble } from "../../src/app/assemble.ts";
 import { startHttpServer } from "../../src/app/http.ts";
 import { loadConfig } from "../../src/config/config.ts";
