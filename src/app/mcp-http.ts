@@ -110,9 +110,9 @@ function refuse(
   const { host = "", origin, authorization = "" } = headers;
   // A web page can make a name of its own lead here, and then its browser says that name (DNS rebinding).
   if (!isOurs(`http://${String(host)}`, hosts))
-    return refusal(403, "This server is not asked for by that Host; MCP_HOSTS names others");
+    return refusal(403, "This server does not answer to that Host; MCP_HOSTS adds names");
   if (origin !== undefined && !isOurs(String(origin), hosts))
-    return refusal(403, "Pages of that Origin can't ask this server");
+    return refusal(403, "Pages from that Origin can't use this server");
   if (isSame(String(authorization), `Bearer ${token}`)) return undefined;
   const denied = refusal(401, "The bearer token is missing or wrong");
   return { ...denied, headers: { ...denied.headers, "www-authenticate": "Bearer" } };

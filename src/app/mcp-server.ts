@@ -52,7 +52,7 @@ export function createMcpServer(bot: Bot, caller: Caller): Server {
     if (tool === undefined || !args.success)
       throw new McpError(
         ErrorCode.InvalidParams,
-        `There is no tool ${name}, or its arguments are no JSON.`,
+        `There is no tool ${name}, or its arguments are not JSON values.`,
       );
     // With a slash it is a command or a mistake, never prose that a model would take for the operator's.
     const text = `/${commandLine(name, args.data)}`;
@@ -100,7 +100,7 @@ const RESOURCES: Readonly<Record<string, Readable>> = {
   },
   "watchkeeper://approvals": {
     name: "approvals",
-    description: "What waits for people of your calls.",
+    description: "Your calls that wait for people.",
     read: async ({ bot, caller }) =>
       (await caller.waiting(bot)).flatMap(({ thread, waiting }) =>
         waiting.map(({ action, tool, args, effect, expiresAt }) => ({
@@ -135,10 +135,12 @@ function later() {
   return {
     name: LATER,
     description:
-      "What became of a call that had to wait for people: call it with the thread that the call named.",
+      "The result of a call that had to wait for people. Give the thread that the call named.",
     inputSchema: {
       type: "object" as const,
-      properties: { thread: { type: "string", description: "As the call said it that waited." } },
+      properties: {
+        thread: { type: "string", description: "The thread that the waiting call named." },
+      },
       required: ["thread"],
     },
     annotations: { readOnlyHint: true },

@@ -35,7 +35,7 @@ const READERS: Readonly<Record<RecordType, (dns: Resolver, name: string) => Prom
   NS: (dns, name) => dns.resolveNs(name),
   SOA: async (dns, name) => {
     const { nsname, hostmaster, serial, minttl } = await dns.resolveSoa(name);
-    return [`${nsname} ${hostmaster} serial ${serial}, what does not exist is kept ${minttl} s`];
+    return [`${nsname} ${hostmaster} serial ${serial}, negative answers are cached ${minttl} s`];
   },
   PTR: (dns, name) => dns.resolvePtr(name),
   CAA: async (dns, name) =>
@@ -49,7 +49,7 @@ function withTtl({ address, ttl }: { address: string; ttl: number }): string {
   return `${address} (TTL ${ttl} s)`;
 }
 
-/** Of names that stand for each other. */
+/** CNAMEs in a row. */
 const MAX_CHAIN = 8;
 
 export interface DnsAnswer {
@@ -65,7 +65,7 @@ export interface DnsTold {
   /** `10.0.0.2, 10.0.0.3` */
   servers: string;
   answers: DnsAnswer[];
-  /** The names that the name stands for, in order. */
+  /** The CNAMEs that lead on from the name, in order. */
   chain: string[];
 }
 

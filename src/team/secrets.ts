@@ -56,7 +56,7 @@ export function createSecrets(journal: Store, keys: SecretKeys) {
     if (sealed === undefined) return { value: undefined, version };
     const key = (await keys.all()).find(({ id }) => id === sealed.key);
     if (key === undefined) {
-      const text = `${name} was encrypted with another WATCHKEEPER_SECRET than this one. Set that one, here or as WATCHKEEPER_SECRET_OLD, or log in once more.`;
+      const text = `${name} was encrypted with a different WATCHKEEPER_SECRET. Set that one as WATCHKEEPER_SECRET or WATCHKEEPER_SECRET_OLD, or log in again.`;
       throw new BotError("CONFIG_INVALID", text);
     }
     const value = open(key, sealed.data, contextOf(name, version, key));
@@ -206,7 +206,7 @@ function open({ bytes }: SecretKey, data: string, context: Buffer): string {
     const body = decipher.update(whole.subarray(IV_BYTES + TAG_BYTES));
     return Buffer.concat([body, decipher.final()]).toString("utf8");
   } catch (error) {
-    const text = "A secret of the store was altered outside this program. Log in once more.";
+    const text = "A stored secret was altered outside this program. Log in again.";
     throw new BotError("JOURNAL_ALTERED", text, { cause: error });
   }
 }

@@ -35,7 +35,7 @@ describe("what is kept encrypted", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(JSON.stringify(await journal.read("team:secret:a"))).not.toContain("plain");
     const other = process({ secret: "another secret, 32 long or more ..." });
-    await expect(other.read("a")).rejects.toThrow("another WATCHKEEPER_SECRET");
+    await expect(other.read("a")).rejects.toThrow("a different WATCHKEEPER_SECRET");
     expect(await process().write("a", undefined, 1)).toBe(true);
     expect(await process().read("a")).toEqual({ value: undefined, version: 2 });
   });
@@ -106,7 +106,7 @@ describe("another key", () => {
     for (const name of ["a", "b", "c", "d"])
       expect((await running.read(name)).value).toBe(`of ${name}`);
     await expect(process({ secret: before }).read("a")).rejects.toThrow(
-      "another WATCHKEEPER_SECRET",
+      "a different WATCHKEEPER_SECRET",
     );
   });
 

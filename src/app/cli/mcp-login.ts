@@ -55,7 +55,7 @@ export async function logInAt(config: Config, name: string, terminal: Terminal):
         redirectUrl: redirect.url,
         signal,
         async permit(origin) {
-          const question = `${name} leads to ${exactText(origin)} for the login. May it be asked? [y/N] `;
+          const question = `${name} wants to log in through ${exactText(origin)}. Allow that? [y/N] `;
           terminal.output.write(question);
           const answer = (await untilAborted(nextLine(), signal)) ?? "";
           return /^y(es)?$/i.test(answer.trim());
@@ -63,13 +63,13 @@ export async function logInAt(config: Config, name: string, terminal: Terminal):
         async signIn(address, isOurs) {
           expected = isOurs;
           say(`Open this address and sign in:\n\n${address.href}\n`);
-          say("Is the browser on another machine? Paste the address that it ends at here:");
+          say("Is the browser on another machine? Paste the address it ends on here:");
           return untilAborted(Promise.race([redirect.came, pasted(nextLine, isOurs, say)]), signal);
         },
       });
       const end = endsAt === undefined ? "" : ` The token ends at ${formatUtc(endsAt, "second")}`;
       const renewed =
-        refresh === undefined ? " and cannot be renewed." : " and is renewed by itself.";
+        refresh === undefined ? " and cannot be renewed." : " and is renewed automatically.";
       say(`Logged in at ${name}.${end === "" ? "" : end + renewed}`);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -104,7 +104,7 @@ async function pasted(
     if (line === undefined) return new Promise(() => {});
     const url = URL.parse(line.trim());
     if (url !== null && isOurs(url)) return url;
-    if (url !== null) say("That is not the address that this login ends at.");
+    if (url !== null) say("That address does not belong to this login.");
   }
 }
 

@@ -5,8 +5,7 @@ export const secrets: CliCommand = {
   name: "secrets",
   words: { min: 1, max: 1 },
   forms: {
-    "npm start -s -- secrets change-key":
-      "encrypts what the store keeps encrypted with another key",
+    "npm start -s -- secrets change-key": "encrypts the stored secrets with a new key",
   },
   async run({ config, words: [verb] }) {
     if (verb !== "change-key") throw new BotError("USAGE", "secrets: expected secrets change-key");
@@ -19,7 +18,7 @@ export const secrets: CliCommand = {
         : `Encrypted again: ${names.join(", ")}.`;
     await printLines([
       said,
-      "Copies of the store from before still open with the old key: if somebody else has it, log in again everywhere and revoke the old logins.",
+      "Older copies of the store still open with the old key. If somebody else has it, log in again everywhere and revoke the old logins.",
     ]);
     return EXIT.answered;
   },

@@ -34,7 +34,7 @@ export interface OAuthParts extends HttpServer {
 
 export function createAuthorizer(parts: OAuthParts): Authorizer {
   return parts.settings.grant === "client_credentials"
-    ? createOwnAuthorizer(parts)
+    ? createClientCredentialsAuthorizer(parts)
     : createLoginAuthorizer(parts);
 }
 
@@ -121,7 +121,7 @@ function createLoginAuthorizer(parts: OAuthParts): Authorizer {
     );
   }
 
-  /** The token of before is gone: what came for it must not be lost with a store that is away for a moment. */
+  /** The token before it is spent: what came for it must not be lost with a store that is away for a moment. */
   async function keep(next: Login, version: number, signal: AbortSignal): Promise<Login> {
     known = next;
     for (;;) {
@@ -156,7 +156,7 @@ function createLoginAuthorizer(parts: OAuthParts): Authorizer {
     },
     async state() {
       const { login } = await load();
-      const renewed = login.refresh === undefined ? "" : ", renewed by itself";
+      const renewed = login.refresh === undefined ? "" : ", renewed automatically";
       const wanted = login.wanted === undefined ? "" : `; some calls want ${login.wanted}`;
       return `logged in${untilText(login.endsAt)}${renewed}${wanted}`;
     },
@@ -194,7 +194,7 @@ async function askForAnother(
   });
 }
 
-/** Of what the other side said nothing is told: it could hold the token. */
+/** Quotes nothing of the other side: its words could hold the token. */
 function failure(name: string, error: unknown): BotError {
   if (isBotError(error)) return error;
   const said = error instanceof OAuthError ? ` (${error.errorCode})` : "";
@@ -210,8 +210,8 @@ function isRefused(error: unknown): error is OAuthError {
   );
 }
 
-/** The program itself is who logs in: each process has a token of its own. */
-function createOwnAuthorizer(parts: OAuthParts): Authorizer {
+/** The program itself logs in: each process has a token of its own. */
+function createClientCredentialsAuthorizer(parts: OAuthParts): Authorizer {
   const { name, settings, endpoint, network, clientSecret = "" } = parts;
   const turns = createTurns<"ask">();
   let held: ReturnType<typeof tokensOf> | undefined;
@@ -277,7 +277,7 @@ function createOwnAuthorizer(parts: OAuthParts): Authorizer {
     }
     if (isBotError(error)) return error;
     const said = error instanceof OAuthError ? ` (${error.errorCode})` : "";
-    const text = `${name}: the authorization server gives no token for ${settings.client}${said}`;
+    const text = `${name}: the authorization server issued no token for ${settings.client}${said}`;
     return new BotError("NOT_AVAILABLE", text);
   }
 

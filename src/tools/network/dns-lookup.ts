@@ -186,29 +186,29 @@ function troubles(name: string, told: Told, elsewhere: number): Finding[] {
   if ((problem === "NXDOMAIN" || problem === "NODATA") && last !== undefined)
     return [
       finding(name, "error", {
-        cause: `dangling CNAME: it stands for ${last}, which has no ${types} (${problem})`,
+        cause: `dangling CNAME: it points to ${last}, which has no ${types} (${problem})`,
         evidence: `${[name, ...chain].join(" → ")}, by ${server}.`,
-        fix: `Correct the CNAME, or make ${last} again; a name that others can take is theirs.`,
+        fix: `Correct the CNAME, or create ${last} again: whoever else registers that name takes this one over.`,
       }),
     ];
   const severity = elsewhere > 0 ? "info" : "error";
   if (problem === "NXDOMAIN")
     return [
       finding(name, severity, {
-        cause: "NXDOMAIN: there is no such name",
-        evidence: `Says ${server}.`,
+        cause: "NXDOMAIN: the name does not exist",
+        evidence: `According to ${server}.`,
       }),
     ];
   if (problem === "NODATA")
     return [
       finding(name, "info", {
         cause: `it has no ${types} record (NODATA)`,
-        evidence: `Says ${server}; other types may exist.`,
+        evidence: `According to ${server}; other types may exist.`,
       }),
     ];
   const fix =
     problem === "SERVFAIL"
-      ? "Ask another resolver: where that one answers, this one fails; where both fail, the domain's own servers or its DNSSEC do."
+      ? "Ask another resolver: where that one answers, this one fails; where both fail, the domain's authoritative servers or its DNSSEC do."
       : `Check that ${server} is up and that a firewall lets DNS through.`;
   return [
     finding(name, "error", {
@@ -233,7 +233,7 @@ function disagreements(name: string, own: Told, named: Told): Finding[] {
       finding(name, severity, {
         cause: `resolvers disagree about ${mine.type}`,
         evidence: `${own.server}: ${said(mine)}; ${named.server}: ${said(theirs)}${severity === "info" ? ", none the same" : ""}.`,
-        fix: "A cache that is old, or a view of its own inside the network: compare with the domain's own servers.",
+        fix: "A stale cache, or split-horizon DNS: compare with the domain's authoritative servers.",
       }),
     ];
   });
@@ -246,7 +246,7 @@ function machineFindings(name: string, own: Told, { addresses, problem }: Machin
     return [
       finding(name, "info", {
         cause:
-          "only this machine knows it: by its hosts file or a search domain, not by DNS as written",
+          "only this machine resolves it, by its hosts file or a search domain; DNS does not have it",
         evidence: `Programs here get ${addresses.join(", ")}.`,
       }),
     ];

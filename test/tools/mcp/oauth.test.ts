@@ -131,7 +131,7 @@ describe("a server that wants a login", () => {
       .toBe(3);
     expect(await one.run()).toMatchObject({ outcome: "ok" });
     const { text } = await two.run("mcp_status");
-    expect(text).toMatch(/logged in until 20\S+ \S+ UTC, renewed by itself/);
+    expect(text).toMatch(/logged in until 20\S+ \S+ UTC, renewed automatically/);
     const kept = JSON.stringify(await two.journal.read("team:secret:mcp:web"));
     expect(kept).toMatch(/"kind":"secret"/);
     expect(kept).not.toMatch(/access-0|refresh-0|client-0/);

@@ -108,7 +108,7 @@ describe("a name's records", () => {
     [
       "web.test",
       "SOA",
-      "SOA ns1.web.test root.web.test serial 7, what does not exist is kept 90 s",
+      "SOA ns1.web.test root.web.test serial 7, negative answers are cached 90 s",
     ],
     ["_sip._tcp.web.test", "SRV", "SRV 1 2 5060 sip.web.test"],
     ["192.0.2.1", "", "PTR web.test"],
@@ -124,14 +124,14 @@ describe("a name's records", () => {
 
 describe("what is wrong", () => {
   test.each([
-    ["none.test", "error: NXDOMAIN: there is no such name"],
+    ["none.test", "error: NXDOMAIN: the name does not exist"],
     [
       "old.test",
-      "error: dangling CNAME: it stands for gone.cloud.test, which has no A and AAAA (NXDOMAIN)",
+      "error: dangling CNAME: it points to gone.cloud.test, which has no A and AAAA (NXDOMAIN)",
     ],
     [
       "loop.test",
-      "error: dangling CNAME: it stands for loop2.test, which has no A and AAAA (NODATA)",
+      "error: dangling CNAME: it points to loop2.test, which has no A and AAAA (NODATA)",
     ],
     ["servfail.test", "error: SERVFAIL from this machine's DNS"],
     ["refused.test", "error: REFUSED from this machine's DNS"],
@@ -151,7 +151,7 @@ describe("what is wrong", () => {
   });
 
   test.each([
-    ["none.test", ["10.0.0.9"], /^info: only this machine knows it/],
+    ["none.test", ["10.0.0.9"], /^info: only this machine resolves it/],
     ["web.test", ["10.0.0.9"], /^warning: programs on this machine get other addresses than DNS/],
     ["web.test", [], /^error: programs on this machine cannot look it up \(ENOTFOUND\)/],
   ])("may be this machine: %s with %j", async (name, here, cause) => {
