@@ -73,7 +73,7 @@ export function createMcpServer(bot: Bot, caller: Caller): Server {
     })),
   }));
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
-    const found = RESOURCES[uri];
+    const found = Object.hasOwn(RESOURCES, uri) ? RESOURCES[uri] : undefined;
     if (found === undefined)
       throw new McpError(ErrorCode.InvalidParams, `There is no resource ${uri}.`);
     const value = await found.read({ bot, caller, ledger });

@@ -108,6 +108,7 @@ test("the record of incidents can be written and read", async () => {
   expect(opened.isError).toBeUndefined();
   const { contents } = await agent.readResource({ uri: "watchkeeper://incidents" });
   expect(contents).toMatchObject([{ text: expect.stringContaining("Checkout fails") }]);
+  await expect(agent.readResource({ uri: "__proto__" })).rejects.toThrow("There is no resource");
 });
 
 const log = pino({ level: "silent" });
