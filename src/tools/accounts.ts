@@ -108,6 +108,27 @@ export function withoutAccounts(
   return `${prefix}_TOKEN is not set, and integrations.${name} names no account`;
 }
 
+/** Why nothing may be looked at, or undefined. `field`: the one that lists what may be, such as `repositories`. */
+export function withoutPlaces<F extends string>(
+  service: { name: string; prefix: string },
+  field: F,
+  settings: AccountSettings<Readonly<Record<F, readonly string[]>>>,
+): string | undefined {
+  const accounts = [settings, ...Object.values(settings.named)];
+  const none = `${service.prefix}_${field.toUpperCase()} is not set: nothing may be looked at`;
+  const isSet = accounts.some((account) => account[field].length > 0);
+  return withoutAccounts(service, settings) ?? (isSet ? undefined : none);
+}
+
+/** Asks each place for its last hour. `argument`: what the tool of changes calls it, such as `repository`. */
+export function placeProofs(service: string, argument: string, places: readonly string[]) {
+  return places.map((place) => ({
+    subject: `${service} ${place}`,
+    tool: `${service}_changes`,
+    args: { [argument]: place, since: "1h" },
+  }));
+}
+
 /** `a, b`, or a list in the yaml; none by default. */
 export function listOf(item: z.ZodType<string, string>, description: string) {
   const items = z.array(item);

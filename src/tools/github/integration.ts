@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { accountSettings, listOf, tokensIn, withoutAccounts } from "../accounts.ts";
+import { accountSettings, listOf, placeProofs, tokensIn, withoutPlaces } from "../accounts.ts";
 import { defineIntegration } from "../integration.ts";
 
 const repository = z
@@ -40,14 +40,7 @@ export const github = defineIntegration({
   name: "github",
   settings: accountSettings(SERVICE),
   variables: (settings) => tokensIn(settings),
-  unavailable: (settings) => {
-    const missing = withoutAccounts(SERVICE, settings);
-    if (missing !== undefined) return missing;
-    const all = [settings, ...Object.values(settings.named)];
-    return all.some(({ repositories }) => repositories.length > 0)
-      ? undefined
-      : "GITHUB_REPOSITORIES is not set: no repository may be looked at";
-  },
+  unavailable: (settings) => withoutPlaces(SERVICE, "repositories", settings),
   async tools(settings, { variable }) {
     const { createGithubTools } = await import("./tools.ts");
     return createGithubTools(settings, variable);
@@ -59,10 +52,7 @@ export const github = defineIntegration({
   },
   async proofs(settings, { variable }) {
     const { forgeOf } = await import("./forge.ts");
-    return forgeOf(settings, variable).repositories.map(({ label }) => ({
-      subject: `github ${label}`,
-      tool: "github_changes",
-      args: { repository: label, since: "1h" },
-    }));
+    const places = forgeOf(settings, variable).repositories.map(({ label }) => label);
+    return placeProofs("github", "repository", places);
   },
 });

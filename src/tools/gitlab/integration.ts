@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { accountSettings, listOf, tokensIn, withoutAccounts } from "../accounts.ts";
+import { accountSettings, listOf, placeProofs, tokensIn, withoutPlaces } from "../accounts.ts";
 import { defineIntegration } from "../integration.ts";
 
 const project = z
@@ -26,14 +26,7 @@ export const gitlab = defineIntegration({
   name: "gitlab",
   settings: accountSettings(SERVICE),
   variables: (settings) => tokensIn(settings),
-  unavailable: (settings) => {
-    const missing = withoutAccounts(SERVICE, settings);
-    if (missing !== undefined) return missing;
-    const all = [settings, ...Object.values(settings.named)];
-    return all.some(({ projects }) => projects.length > 0)
-      ? undefined
-      : "GITLAB_PROJECTS is not set: no project may be looked at";
-  },
+  unavailable: (settings) => withoutPlaces(SERVICE, "projects", settings),
   async tools(settings, { variable }) {
     const { createGitlabTools } = await import("./tools.ts");
     return createGitlabTools(settings, variable);
@@ -45,10 +38,7 @@ export const gitlab = defineIntegration({
   },
   async proofs(settings, { variable }) {
     const { projectsOf } = await import("./projects.ts");
-    return projectsOf(settings, variable).all.map(({ name }) => ({
-      subject: `gitlab ${name}`,
-      tool: "gitlab_changes",
-      args: { project: name, since: "1h" },
-    }));
+    const places = projectsOf(settings, variable).all.map(({ name }) => name);
+    return placeProofs("gitlab", "project", places);
   },
 });
