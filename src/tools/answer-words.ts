@@ -15,7 +15,7 @@ export function quoted(value: unknown, encoder: Encoder, maxLength = MAX_TITLE):
 
 const LAST_YEAR = Date.UTC(10_000, 0);
 
-/** ms since 1970, from a text or a number of them; 0: it says none that a calendar has. */
+/** ms since 1970, from a text or a number; 0 where it is no time that a calendar has. */
 export function time(value: unknown): number {
   const at = typeof value === "number" ? value : Date.parse(textOf(value));
   return at > 0 && at < LAST_YEAR ? at : 0;

@@ -1,7 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_TEXT_BYTES, readText } from "../../src/commands/grammar.ts";
+import { USAGE } from "../../src/commands/phrases.ts";
 import { commandLine } from "../../src/tools/arguments.ts";
+import { phraseProblem } from "../../src/tools/say.ts";
 import { cpuMs } from "../cpu-time.ts";
 
 function run(tool: string, args: Record<string, string> = {}) {
@@ -21,6 +23,10 @@ describe("commands", () => {
     expect(readText(name)).toEqual(expected);
     expect(readText(`/${name}`)).toEqual(expected);
     expect(readText(`  ${name.toUpperCase()}\n`)).toEqual(expected);
+  });
+
+  it.each(Object.keys(USAGE))("%s begins no sentence of a tool", (word) => {
+    expect(phraseProblem(`${word} now`, [], new Set(), {})).toMatch(/program's own/);
   });
 
   it.each(["tools Kubernetes", "/tools kubernetes"])("%j asks for one system's tools", (text) => {

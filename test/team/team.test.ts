@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { createSecretKeys, type SecretKeySource } from "../../src/team/secret-keys.ts";
@@ -40,24 +39,28 @@ describe("what is kept encrypted", () => {
     expect(await process().read("a")).toEqual({ value: undefined, version: 2 });
   });
 
-  test.each<[string, (entry: { id: string; key: string; data: string }) => [JournalKey, object]]>([
-    ["under another name", (entry) => ["team:secret:b", entry]],
-    ["as a later version", (entry) => ["team:secret:a", { ...entry, id: "secret:1" }]],
-    [
-      "with another byte",
-      ({ data, ...entry }) => ["team:secret:b", { ...entry, data: `A${data.slice(1)}` }],
-    ],
-    ["cut short", ({ data, ...entry }) => ["team:secret:b", { ...entry, data: data.slice(0, 20) }]],
-  ])("is not taken %s", async (_, moved) => {
+  type Sealed = Extract<Parameters<Journal["post"]>[1], { kind: "secret" }>;
+  const flipped = (text: string) => (text.startsWith("A") ? "B" : "A") + text.slice(1);
+
+  test.each<[string, string, (entry: Sealed) => Sealed[]]>([
+    ["under another name", "b", (entry) => [entry]],
+    ["as a later version", "a", (entry) => [entry, { ...entry, id: "secret:1" }]],
+    ["with another byte", "a", (entry) => [{ ...entry, data: flipped(entry.data) }]],
+    ["cut short", "a", (entry) => [{ ...entry, data: entry.data.slice(0, 20) }]],
+  ])("is not taken %s", async (_, name, altered) => {
     const { journal, process } = await opened();
     await process().write("a", "words", 0);
     const [entry] = await journal.read("team:secret:a");
-    if (entry?.kind !== "secret") throw new Error("it is no secret");
-    const [key, draft] = moved({ id: entry.id, key: entry.key, data: entry.data });
-    await journal.post(key, { kind: "secret", ...draft } as Parameters<Journal["post"]>[1]);
-    await expect(process().read(key.slice("team:secret:".length))).rejects.toThrow(
-      "altered outside",
-    );
+    if (entry?.kind !== "secret") throw new Error("it is not a secret");
+    const { id, kind, key, data } = entry;
+    const copied = async (into: string, drafts: readonly Sealed[]) => {
+      const { journal: other } = await opened();
+      for (const draft of drafts) await other.post(`team:secret:${into}`, draft);
+      return process(undefined, other).read(into);
+    };
+    const same: Sealed = { id, kind, key, data };
+    expect(await copied("a", [same])).toMatchObject({ value: "words" });
+    await expect(copied(name, altered(same))).rejects.toThrow("altered outside");
   });
 
   test("is written by one of several at the same moment, and worked on by one", async () => {

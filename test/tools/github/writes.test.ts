@@ -64,7 +64,7 @@ describe("reverting a pull request", () => {
     expect(await back.verify()).toMatchObject({ verdict: "done" });
   });
 
-  test("that is not merged, was merged anew or may not be taken back is refused", async () => {
+  test("that is not merged, was merged again or may not be taken back is refused", async () => {
     fake.repositories["acme/shop"]?.pulls?.push(pull(20, 1, { state: "open", merged_at: null }));
     await expect((await write("revert", { pull: 20 })).precheck()).rejects.toThrow(
       "#20 is not merged",

@@ -297,7 +297,7 @@ describe("reverting a merge request", () => {
     expect((await carryOut()).text).toMatch(/^Opened !13/);
   });
 
-  test("that was merged anew since is refused", async () => {
+  test("that was merged again since is refused", async () => {
     const { precheck } = await revert();
     Object.assign(fake.merges[0] ?? {}, { merge_commit_sha: SHA.replace("a", "b") });
     await expect(precheck()).rejects.toThrow("It has changed since it was shown: sha was");

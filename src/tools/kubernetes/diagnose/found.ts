@@ -1,3 +1,4 @@
+import { characterEnd } from "../../../core/characters.ts";
 import type { Finding } from "../../../core/finding.ts";
 import { oneLine } from "../../../core/text.ts";
 import { nameOf, type Cluster, type WorkloadView } from "./cluster.ts";
@@ -103,10 +104,5 @@ export function affected({ kind }: { kind: string }, pods: readonly Pod[], total
 /** On one line, its end cut. */
 export function cut(text: string, maxLength: number): string {
   const line = oneLine(text.length > 4 * maxLength ? text.slice(0, 4 * maxLength) : text);
-  return line.length > maxLength ? `${capEnd(line, maxLength - 1)}…` : line;
-}
-
-function capEnd(line: string, length: number): string {
-  const head = line.slice(0, length);
-  return /[\uD800-\uDBFF]$/.test(head) ? head.slice(0, -1) : head;
+  return line.length > maxLength ? `${line.slice(0, characterEnd(line, maxLength - 1))}…` : line;
 }

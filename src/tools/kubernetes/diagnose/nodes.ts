@@ -84,17 +84,13 @@ function idle(cluster: Cluster, name: string): Found[] {
       .filter(({ spec, status }) => spec?.nodeName === name && status?.phase === "Pending")
       .map((pod) => ({ workload, pod, events: cluster.eventsOf("Pod", nameOf(pod)) })),
   );
-  const say = (
-    cause: string,
-    evidence: string,
-    pods: typeof waiting,
-    since: string | null,
-  ): Found[] => [
+  const say = (cause: string, fix: string, pods: typeof waiting, since: string | null): Found[] => [
     {
       object: { kind: "Node", namespace: "", name },
       cause: cut(cause, 300),
       severity: "error",
-      evidence: `${pods.length} pods that are bound to it wait, such as ${nameOf(pods[0]?.pod ?? {})}. ${evidence}`,
+      evidence: `${pods.length} pods that are bound to it wait, such as ${nameOf(pods[0]?.pod ?? {})}.`,
+      fix,
       since,
       weight: 90,
       breaks: pods.map(({ workload }) => workload.key),
@@ -118,8 +114,8 @@ function idle(cluster: Cluster, name: string): Found[] {
   return untouched.length === 0
     ? []
     : say(
-        "the kubelet has not taken up pods that are bound to the node",
-        "Their status is empty; a kubelet writes it within seconds.",
+        "the kubelet has not taken up pods that are bound to the node: their status is empty",
+        "Look at the kubelet on the node.",
         untouched,
         untouched[0]?.pod.metadata?.creationTimestamp ?? null,
       );
