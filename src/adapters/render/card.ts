@@ -126,7 +126,7 @@ function headOf(card: ActionCard): Block[] {
   const title: Inline[] =
     shown.title === undefined
       ? [{ text: `${action} · ` }, kind, { text: ` · ${name}${again}` }]
-      : [{ text: `${action} · ${shown.title}${again}` }];
+      : inert(`${action} · ${shown.title}${again}`);
   return [
     { kind: "heading", inlines: title },
     ...(shown.title === undefined

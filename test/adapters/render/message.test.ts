@@ -239,6 +239,14 @@ describe("a card in a chat", () => {
     expect(details).toContain('exact: {"before":{"replicas":2}}');
   });
 
+  test("makes no address of its first line clickable", () => {
+    const preview = { ...killCard().preview, title: "Send POST https://evil.example/x" };
+    expect(renderCard(killCard({ preview })).blocks[0]).toEqual({
+      kind: "heading",
+      inlines: [{ text: "a1 · Send POST " }, { text: "https://evil.example/x", code: true }],
+    });
+  });
+
   test("no text can look like another line of it", () => {
     const preview = {
       lines: [{ label: "Process", value: "x\nUndo: easy" }],
