@@ -3,6 +3,7 @@ import type {
   OAuthTokens,
 } from "@modelcontextprotocol/sdk/shared/auth.js";
 import * as z from "zod";
+import { MAX_LEARNED_LENGTH } from "../../security/encoder.ts";
 import type { Secrets } from "../../team/secrets.ts";
 
 /** What is kept of a login at a server, encrypted. */
@@ -10,8 +11,11 @@ import type { Secrets } from "../../team/secrets.ts";
 /** Nothing holds longer; a server may say so much that it is no number any more. */
 const MAX_SECONDS = 10 * 365 * 86_400;
 
+/** What is longer could not be kept out of texts. */
+const secret = z.string().max(MAX_LEARNED_LENGTH, "a token or secret is longer than 8 KiB");
+
 /** What a header can carry. */
-const token = z.string().regex(/^[!-~]+$/);
+const token = secret.regex(/^[!-~]+$/);
 
 const login = z.strictObject({
   /** The server that it is for: its token is sent to no other. */
@@ -27,7 +31,7 @@ const login = z.strictObject({
   permitted: z.array(z.string()),
   client: z.strictObject({
     client_id: z.string(),
-    client_secret: z.string().optional(),
+    client_secret: secret.optional(),
     token_endpoint_auth_method: z.string().optional(),
   }),
   access: token,
@@ -42,7 +46,7 @@ const login = z.strictObject({
 
 export type Login = z.infer<typeof login>;
 
-/** Tokens as they are kept. @throws z.ZodError for what no header can carry */
+/** Tokens as they are kept. @throws z.ZodError for what no header can carry, and what is too long */
 export function tokensOf(
   { access_token: access, refresh_token: refresh, expires_in: seconds }: OAuthTokens,
   now = Date.now(),
@@ -78,6 +82,11 @@ export function metadataOf({ issuer, endpoints }: Login): {
   return { metadata };
 }
 
+/** @throws z.ZodError for what could not be read again */
+function textOf(next: Login): string {
+  return JSON.stringify(login.parse(next));
+}
+
 /** The login at the server of that name. */
 export function createLogins(secrets: () => Secrets, server: string) {
   const name = `mcp:${server}`;
@@ -89,10 +98,10 @@ export function createLogins(secrets: () => Secrets, server: string) {
     },
     /** False: there is another one by now. */
     write: async (next: Login, version: number): Promise<boolean> =>
-      secrets().write(name, JSON.stringify(next), version),
+      secrets().write(name, textOf(next), version),
     /** Whatever is there. Undefined removes it. */
     async replace(next: Login | undefined): Promise<void> {
-      const value = next && JSON.stringify(next);
+      const value = next && textOf(next);
       while (!(await secrets().write(name, value, (await secrets().read(name)).version)));
     },
     exclusive: async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>

@@ -8,6 +8,8 @@ import { serveWeb } from "./web-server.ts";
 interface Rules {
   /** Seconds that a token holds. */
   holds?: number;
+  /** What its tokens end with. */
+  tail?: string;
   /** The scope that calls want. */
   callScope?: string;
   /** In place of its own addresses. */
@@ -28,7 +30,7 @@ interface Family {
 }
 
 export async function serveWithLogin(rules: Rules = {}) {
-  const { holds = 3_600, callScope = "read" } = rules;
+  const { holds = 3_600, tail = "", callScope = "read" } = rules;
   const clients = new Map<string, { redirects: string[]; secret?: string }>();
   clients.set("known", { redirects: [], secret: "value-of-CLIENT" });
   const codes = new Map<
@@ -97,7 +99,7 @@ export async function serveWithLogin(rules: Rules = {}) {
       return json(401, { error: "invalid_client" });
     const grant = form.get("grant_type");
     const give = (family: Family) => {
-      family.access = next("access");
+      family.access = next("access") + tail;
       family.refresh = next("refresh");
       const { access: access_token, refresh: refresh_token } = family;
       const renewed = grant === "client_credentials" ? {} : { refresh_token };

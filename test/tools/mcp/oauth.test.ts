@@ -297,6 +297,7 @@ describe("a login", () => {
           ),
       },
     ],
+    ["takes no token that no text could be kept free of", { tail: "x".repeat(8_200) }, /8 KiB/],
     [
       "tells it in plain text",
       {},
