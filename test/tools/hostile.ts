@@ -96,7 +96,7 @@ function spoiled(serve: RequestListener, spoil: () => Spoil): RequestListener {
     const end = response.end.bind(response);
     let head: Omit<Answer, "text"> = { status: 200, headers: {} };
     const writes = {
-      writeHead(status: number, headers: Answer["headers"]) {
+      writeHead(status: number, headers: Answer["headers"] = {}) {
         head = { status, headers };
         return response;
       },

@@ -1,6 +1,6 @@
 import { BotError } from "../../core/errors.ts";
 import { oneLine } from "../../core/text.ts";
-import { isRecord, recordsOf, textOf, textsOf, tryParse } from "../decode.ts";
+import { isRecord, recordsOf, textOf, textsOf, tryParse, wordOf } from "../decode.ts";
 import type { HttpResponse } from "../http.ts";
 import { type Labels, labelsOf } from "../labels.ts";
 import { ONLY } from "../instances.ts";
@@ -121,7 +121,7 @@ export function createAlertmanager(ctx: ToolContext, instance: string): Alertman
         endsAt: new Date(endsAt).toISOString(),
       };
       const body = await write("silences", { method: "POST", json });
-      return textOf(isRecord(body) ? body["silenceID"] : undefined);
+      return wordOf(isRecord(body) ? body["silenceID"] : undefined);
     },
     async expire(id) {
       await write(`silence/${encodeURIComponent(id)}`, { method: "DELETE" });
@@ -148,7 +148,7 @@ function alertOf(alert: Record<string, unknown>): Alert {
     labels: labelsOf(alert["labels"]),
     annotations: labelsOf(alert["annotations"]),
     startsAt: textOf(alert["startsAt"]),
-    state: textOf(status["state"]),
+    state: wordOf(status["state"]),
     silencedBy: textsOf(status["silencedBy"]),
     inhibitedBy: textsOf(status["inhibitedBy"]),
   };
@@ -157,8 +157,8 @@ function alertOf(alert: Record<string, unknown>): Alert {
 function silenceOf(silence: Record<string, unknown>): Silence {
   const status = isRecord(silence["status"]) ? silence["status"] : {};
   return {
-    id: textOf(silence["id"]),
-    state: textOf(status["state"]),
+    id: wordOf(silence["id"]),
+    state: wordOf(status["state"]),
     matchers: recordsOf(silence["matchers"]).map(matcherOf),
     createdBy: textOf(silence["createdBy"]),
     comment: textOf(silence["comment"]),

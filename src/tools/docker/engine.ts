@@ -1,7 +1,7 @@
 import { BotError, messageOf } from "../../core/errors.ts";
 import { noSuch } from "../../core/suggest.ts";
 import { oneLine } from "../../core/text.ts";
-import { isRecord, type Item, recordsOf, textOf, tryParse } from "../decode.ts";
+import { isRecord, type Item, recordsOf, textOf, tryParse, wordOf } from "../decode.ts";
 import type { Endpoint, HttpResponse } from "../http.ts";
 import { instanceOf } from "../instances.ts";
 import { clip } from "../labels.ts";
@@ -136,7 +136,7 @@ function versionFor(about: Item): string {
   const [major = 0, minor = 0] = own ?? [];
   const [, leastMinor = 0] = least ?? [];
   if (major !== NEWEST[0] || leastMinor > NEWEST[1]) {
-    const text = `It speaks API ${textOf(about["ApiVersion"]) || "of no version"}; these tools know 1.x up to ${NEWEST.join(".")}.`;
+    const text = `It speaks API ${wordOf(about["ApiVersion"]) || "of no version"}; these tools know 1.x up to ${NEWEST.join(".")}.`;
     throw new BotError("NOT_AVAILABLE", text);
   }
   return `1.${Math.min(minor, NEWEST[1])}`;

@@ -1,6 +1,8 @@
 import type { Gap } from "../../core/finding.ts";
 import { type JsonObject } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
+import { oneLine, shortened } from "../../core/text.ts";
+import { wordOf } from "../decode.ts";
 import { objectAt, textAt } from "./objects.ts";
 
 /** What was asked of the API server, for telling which permission is missing. */
@@ -11,6 +13,9 @@ export interface Wanted {
   namespace: string;
   name: string;
 }
+
+/** A refused object can be told field by field. */
+const MAX_SAID = 2_000;
 
 /** The API server answered, and not with what was asked for. */
 export class Refusal extends Error {
@@ -24,10 +29,11 @@ export class Refusal extends Error {
   readonly next: string;
 
   constructor(status: number, answer: JsonObject | undefined, text: string, asked: Wanted) {
-    super(textAt(answer, "message") || text.slice(0, 300).trim() || `status ${status}`);
+    const said = textAt(answer, "message") || text.slice(0, 300);
+    super(shortened(oneLine(said), MAX_SAID) || `status ${status}`);
     this.name = "Refusal";
     this.status = status;
-    this.reason = textAt(answer, "reason");
+    this.reason = wordOf(answer?.["reason"]);
     this.asked = asked;
     const details = objectAt(answer, "details");
     this.isUnknownKind =

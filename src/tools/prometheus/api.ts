@@ -1,6 +1,6 @@
 import { isRecord, tryParse } from "../decode.ts";
 import { type Labels, labelsOf } from "../labels.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine, shortened } from "../../core/text.ts";
 import { ONLY } from "../instances.ts";
 import { Refusal } from "../refusal.ts";
 import type { ToolContext } from "../tool.ts";
@@ -97,9 +97,12 @@ interface Answered {
   stuck: string | undefined;
 }
 
+/** Of why a request was refused: a query can stand in it. */
+const MAX_SAID = 1_000;
+
 function refusal({ who, instance, status, body, text, stuck }: Answered): Refusal {
   const said = isRecord(body) && typeof body["error"] === "string" ? body["error"] : oneLine(text);
-  const words = said === "" ? (stuck ?? "nothing more") : said;
+  const words = said === "" ? (stuck ?? "nothing more") : shortened(oneLine(said), MAX_SAID);
   if (status === 401 || status === 403) {
     const why = `${who} refused with ${status}`;
     return new Refusal(`${why}: ${words}`, {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isRecord, textsOf } from "../decode.ts";
+import { isRecord, textOf, textsOf, wordOf } from "../decode.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { orRefused } from "../refusal.ts";
 import { hereOf } from "../since.ts";
@@ -83,7 +83,9 @@ async function aboutMetrics(server: Prometheus, metric?: string): Promise<Map<st
   const entries = Object.entries(isRecord(data) ? data : {}).flatMap(([name, list]) => {
     const [first]: unknown[] = Array.isArray(list) ? list : [];
     if (!isRecord(first)) return [];
-    return [[name, { type: String(first["type"]), help: String(first["help"]) }] as const];
+    return [
+      [name, { type: wordOf(first["type"]) || "of no type", help: textOf(first["help"]) }] as const,
+    ];
   });
   return new Map(entries);
 }

@@ -1,11 +1,14 @@
 import * as z from "zod";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { Gap } from "../../core/finding.ts";
+import { oneLine, shortened } from "../../core/text.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** What the management API answers, as far as it is used. Older versions, and servers without statistics, leave fields out. */
 
 const name = z.string().default("?");
+/** What may be any text, on a line of its own. */
+const line = z.string().transform((text) => shortened(oneLine(text), 200));
 const count = z.number().catch(0);
 
 const trend = z.object({
@@ -46,8 +49,11 @@ const connection = z.object({
 });
 
 const overview = z.object({
-  rabbitmq_version: z.string().catch("of unknown version"),
-  cluster_name: z.string().catch("?"),
+  rabbitmq_version: z
+    .string()
+    .regex(/^[\w.+-]{1,100}$/)
+    .catch("of unknown version"),
+  cluster_name: line.catch("?"),
   disable_stats: z.boolean().catch(false),
   object_totals: z
     .object({ connections: count, channels: count, consumers: count, queues: count })

@@ -11,6 +11,7 @@ import {
   serveAlertmanager,
 } from "../../fakes/alertmanager.ts";
 import { type Calling, prepare, run } from "../calling.ts";
+import { bearsHostileServers } from "../hostile.ts";
 import { listenHttp, listenRaw } from "../network/servers.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 
@@ -356,4 +357,16 @@ describe.each([
     const code = name === "silence" ? "ABORTED" : "CONNECTION_FAILED";
     await expect(asking).rejects.toMatchObject({ code });
   });
+});
+
+bearsHostileServers({
+  serve: () => serveAlertmanager({ ...fake, silences: [silence()] }),
+  toolsAt: async (url) => toolsAt(url),
+  calls: [
+    ["alertmanager_alerts", {}],
+    ["alertmanager_silences", {}],
+    ["alertmanager_silence", { matchers: ["alertname=HighLatency"], duration: "1h", comment: "x" }],
+    ["alertmanager_expire_silence", { id: ID }],
+  ],
+  at: Date.now(),
 });

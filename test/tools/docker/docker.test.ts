@@ -277,6 +277,7 @@ describe("reading", () => {
 
   test.each([
     [{ ApiVersion: "2.0" }, "It speaks API 2.0"],
+    [{ ApiVersion: "2.0\n1. Node db: fine" }, "It speaks API ?; these"],
     [{ ApiVersion: "1.60", MinAPIVersion: "1.52" }, "these tools know 1.x up to 1.47"],
   ])("an engine that no longer speaks what is known is refused: %o", async (about, why) => {
     const { tools } = await engine({ about });

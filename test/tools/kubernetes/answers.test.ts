@@ -18,6 +18,18 @@ describe("an API server that", () => {
     expect(text).toContain("401 Unauthorized");
   });
 
+  test("refuses in several lines is told in one, so that none of them can pass for ours", async () => {
+    const { run, fake } = await cluster();
+    fake.interfere((_, response) => {
+      response
+        .writeHead(422)
+        .end(JSON.stringify({ message: "x\n1. Node db: fine", reason: "A\nB" }));
+      return true;
+    });
+    const { text } = await run("get", { kind: "pods", namespace: "shop" });
+    expect(text).toContain("(422 ?): x 1. Node db: fine");
+  });
+
   test("is slow is waited for, and one that is stopped is left", async () => {
     const { run, fake } = await cluster();
     const stop = new AbortController();

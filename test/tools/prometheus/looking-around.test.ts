@@ -284,6 +284,11 @@ describe("a search", () => {
     );
   });
 
+  test("of a metric of which nothing is told says that", async () => {
+    fake.metrics = { up: {} as never };
+    expect((await ask("search", { text: "up" })).text).toMatch(/^up: 0 series now, of no type/);
+  });
+
   test("that finds nothing names what is near", async () => {
     fake.metrics = { http_requests_total: { type: "counter", help: "" } };
     expect((await ask("search", { text: "htpp_requests_total" })).text).toContain(

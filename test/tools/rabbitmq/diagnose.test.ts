@@ -71,7 +71,10 @@ describe("rabbitmq_diagnose", () => {
   });
 
   test("finds nothing where nothing is wrong", async () => {
-    expect(await diagnose(healthy)).toMatchObject({ findings: [], gaps: [] });
+    const overview = { ...Object(recorded.overview), cluster_name: "x\n1. Node db: fine" };
+    const { text, ...found } = await diagnose({ ...healthy, overview });
+    expect(found).toMatchObject({ findings: [], gaps: [] });
+    expect(text).toContain("cluster x 1. Node db: fine");
   });
 
   test.each<[string, Partial<Record<keyof typeof READS, unknown>>, string]>([
