@@ -2,7 +2,7 @@ import { citationOf } from "../thread/entry-ids.ts";
 import { hash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
 import { cleanText } from "../security/sanitize.ts";
-import { AGENT } from "../core/people.ts";
+import { isAgent } from "../core/people.ts";
 import { capText } from "../core/text.ts";
 import type { Entry, FileRef, JsonObject, Kind, Outcome } from "../core/entry.ts";
 import { type Kept, note, nameLabel, type Part, quotedBut, said, shownParts } from "./said.ts";
@@ -158,7 +158,7 @@ const TOLD: Told = {
       talks: talk !== undefined,
       answers,
       undoes,
-      isAgents: principals.includes(AGENT),
+      isAgents: principals.some(isAgent),
       calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
     });
     if (talk?.brief === true) shorten(transcript, answers);

@@ -9,11 +9,16 @@ export interface KnownPerson {
 
 const MAPPED = "person:";
 
-/**
- * The account of agents that ask by HTTP (Model Context Protocol). Whoever has the token is one: it asks as a full member does,
- * and nowhere is it among the people who may decide.
- */
+/** The account of agents that ask by HTTP (Model Context Protocol): of whoever has the token. */
 export const AGENT = "mcp:agent";
+
+/**
+ * An agent asks as a full member does and decides nothing. It is never taken for a person of a platform (`mayBeSame`), and what
+ * it names is no place that a person named (`outside.ts`).
+ */
+export function isAgent(account: string): boolean {
+  return account === AGENT;
+}
 
 /**
  * Who is behind an account: `person:<name>` where `people:` says so, else the account itself. However many accounts a
@@ -85,7 +90,7 @@ export function isMapped(person: string): boolean {
  */
 export function mayBeSame(one: string, other: string): boolean {
   if (one === other) return true;
-  if (one === AGENT || other === AGENT) return false;
+  if (isAgent(one) || isAgent(other)) return false;
   const isUnknown = !isMapped(one) && !isMapped(other);
   return isUnknown && platformOf(one) !== platformOf(other);
 }

@@ -13,7 +13,7 @@ import { MAX_ARGS_BYTES } from "../../core/edit.ts";
 import { capText, counted } from "../../core/text.ts";
 import type { Entry, JsonObject, Preview } from "../../core/entry.ts";
 import { messageOf } from "../../core/errors.ts";
-import { AGENT } from "../../core/people.ts";
+import { isAgent } from "../../core/people.ts";
 import type { Call } from "../../thread/state.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
@@ -140,7 +140,7 @@ function because(preview: Preview, { why }: Ask, encode: (text: string) => strin
 
 /** A preview that begins with the agent that asks: in its thread nobody sees it write. */
 function askedBy(preview: Preview, { thread, parts }: ThreadContext, { run }: Call): Preview {
-  const asker = thread.runs.get(run)?.authors.find(({ account }) => account === AGENT);
+  const asker = thread.runs.get(run)?.authors.find(({ account }) => isAgent(account));
   if (asker === undefined) return preview;
   const value = parts.encoder.encode(exactText(`${asker.name} (${asker.account})`));
   return { ...preview, lines: [{ label: ASKED_BY, value }, ...preview.lines] };

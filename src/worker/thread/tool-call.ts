@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { workKey } from "../../thread/work-keys.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { argsOf, askerIn, type Call } from "../../thread/state.ts";
-import { AGENT } from "../../core/people.ts";
+import { isAgent } from "../../core/people.ts";
 import type { ToolResult } from "../../core/tool-call.ts";
 import type { Asker, Verdict } from "../../tools/tool.ts";
 import { conclude } from "./conclude.ts";
@@ -32,7 +32,7 @@ function askerOf(ctx: ThreadContext, { run, call, tool, action }: Call): Asker {
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
     tenants: () => adapter.tenants(key, account),
     // Nobody here knows what an agent has read.
-    outside: async () => account === AGENT || (await hasReadOutside(ctx, run)),
+    outside: async () => isAgent(account) || (await hasReadOutside(ctx, run)),
     // Who is no full member of the thread is told what everybody may know.
     audience: async () => {
       const isOpen = parts.dispatcher.find(tool)?.open === true;

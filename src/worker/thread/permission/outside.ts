@@ -3,7 +3,7 @@ import { noteHeard, type Heard, isOutsideHeard, nothingHeard } from "../../../ap
 import type { Places } from "../../../approvals/places.ts";
 import { type Ask, type Decision, plainAsk } from "../../../approvals/policy.ts";
 import type { Effect } from "../../../core/entry.ts";
-import { AGENT } from "../../../core/people.ts";
+import { isAgent } from "../../../core/people.ts";
 import { inPages } from "../../../core/pages.ts";
 import { argsOf } from "../../../thread/state.ts";
 import type { Tool } from "../../../tools/tool.ts";
@@ -86,7 +86,7 @@ async function membersAmong(
   { authors }: Heard,
 ): Promise<ReadonlySet<string>> {
   // An agent names no place as a person does, whatever it may ask for.
-  const accounts = [...authors.keys()].filter((account) => account !== AGENT);
+  const accounts = [...authors.keys()].filter((account) => !isAgent(account));
   if (adapter.singleOperator) return new Set(accounts);
   const memberships = await Promise.all(
     accounts.map((account) => adapter.people.membership(account, key).catch(() => "unknown")),

@@ -2,7 +2,7 @@ import type { ModelRun } from "../../../thread/model-run.ts";
 import type { Telling } from "../../../agent/transcript.ts";
 import { groupsIn } from "../../../approvals/access.ts";
 import type { ThreadPeople } from "../../../approvals/eligibility.ts";
-import { AGENT } from "../../../core/people.ts";
+import { isAgent } from "../../../core/people.ts";
 import type { Requester } from "../../../approvals/requester.ts";
 import type { Run } from "../../../thread/state.ts";
 import type { ThreadContext } from "../parts.ts";
@@ -86,7 +86,7 @@ async function membershipOf(
   account: string,
   { people, key }: ThreadPeople,
 ): Promise<Requester["membership"]> {
-  return adapter.singleOperator || account === AGENT ? "member" : people.membership(account, key);
+  return adapter.singleOperator || isAgent(account) ? "member" : people.membership(account, key);
 }
 
 async function groupsOf(
