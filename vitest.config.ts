@@ -18,7 +18,23 @@ const QUIET = testsOf(
   "thread",
   "tools",
 );
-const BUSY = testsOf("charts", "docs", "models", "net", "protocol", "trials", "wakeups", "worker");
+const BUSY = testsOf(
+  "adapters/render",
+  "adapters/shared",
+  "adapters/slack",
+  "adapters/terminal",
+  "app",
+  "charts",
+  "docs",
+  "models",
+  "net",
+  "protocol",
+  "puppet",
+  "team",
+  "trials",
+  "wakeups",
+  "worker",
+);
 
 export default defineConfig({
   test: {
