@@ -91,7 +91,7 @@ export const baseUrl = z
   .trim()
   .refine(
     (text) => URL.canParse(text) && /^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i.test(text),
-    "expected an http or https URL such as https://models.example.com/v1, without user, password, query and fragment",
+    "expected an http or https URL such as https://example.com, without user, password, query and fragment",
   );
 
 /** A secret as people paste it. */

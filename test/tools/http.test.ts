@@ -225,6 +225,10 @@ describe("a credential", () => {
       { url: "https://x.test/", credential: { ...bearer, secret: "unknown to the encoder" } },
       "is not among the secrets",
     ],
+    [
+      { url: "https://x.test/", credential: { ...bearer, secret: "guest" } },
+      "is shorter than 8 characters",
+    ],
     [{ url: "https://me:pw@x.test/" }, "holds a user name or password"],
     [{ url: "ftp://x.test/" }, "begins with http:// or https://"],
     [{ url: "https://x.test/?key=1" }, "has more than a path"],

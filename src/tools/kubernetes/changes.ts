@@ -178,21 +178,19 @@ function setsMore(entry: JsonObject): boolean {
 }
 
 function setIn(kind: Kind, object: JsonObject, window: Window): Found[] {
+  if (nameOf(object) === "kube-root-ca.crt") return [];
   const created = Date.parse(textAt(object, "metadata", "creationTimestamp"));
   const changed = Date.parse(textAt(object, "changed"));
-  const isNew = within(created, window);
-  const at = isNew ? created : changed;
-  if (!within(at, window) || nameOf(object) === "kube-root-ca.crt") return [];
-  const place = `${namespaceOf(object)}/${refOf(kind.kind, nameOf(object))}`;
   const by = textAt(object, "manager") || undefined;
-  return [
-    {
-      at,
-      text: `${place} ${isNew ? "created" : "changed"}`,
-      about: [place, nameOf(object), namespaceOf(object)],
-      by,
-    },
-  ];
+  const place = `${namespaceOf(object)}/${refOf(kind.kind, nameOf(object))}`;
+  const about = [place, nameOf(object), namespaceOf(object)];
+  const found = { text: `${place} created`, at: created, about };
+  // Who created it is not known any more once somebody else has set the same fields.
+  const times =
+    changed > created
+      ? [found, { text: `${place} changed`, at: changed, about, by }]
+      : [{ ...found, by }];
+  return times.filter(({ at }) => within(at, window));
 }
 
 function eventsIn(

@@ -192,6 +192,18 @@ describe("a cluster", () => {
       });
     fake.add({
       apiVersion: "v1",
+      kind: "Service",
+      metadata: {
+        name: "cart",
+        namespace: "shop",
+        creationTimestamp: at(30),
+        managedFields: [
+          { manager: "ana", operation: "Update", time: at(25), fieldsV1: { "f:spec": {} } },
+        ],
+      },
+    });
+    fake.add({
+      apiVersion: "v1",
       kind: "Event",
       metadata: { name: "e1", namespace: "default" },
       type: "Warning",
@@ -221,6 +233,8 @@ describe("a cluster", () => {
       "7 min before: kubernetes lab: shop/configmap/web changed by kubectl-edit",
       "12 min before: kubernetes lab: rollout of shop/deployment/web, revision 2: app image: shop:1.1 → shop:1.2",
       "20 min before: kubernetes lab: node/n1: Rebooted: Node n1 has been rebooted, boot id: x",
+      "25 min before: kubernetes lab: shop/service/cart changed by ana",
+      "30 min before: kubernetes lab: shop/service/cart created",
     ]);
     expect(gaps).toEqual([]);
   });
