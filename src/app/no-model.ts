@@ -1,3 +1,4 @@
+import { type CommandWord, USAGE, usage } from "../commands/phrases.ts";
 import type { Tool } from "../tools/tool.ts";
 
 const COMMON =
@@ -10,12 +11,26 @@ function wordsOf(text: string): Set<string> {
   return new Set(words.filter((word) => !COMMON.includes(word)));
 }
 
+/** The command of which somebody left out the action that it is about. */
+function commandOn(text: string): CommandWord | undefined {
+  const word = text.trim().toLowerCase();
+  return isCommand(word) && USAGE[word].some((form) => form.startsWith(`${word} a1`))
+    ? word
+    : undefined;
+}
+
+function isCommand(word: string): word is CommandWord {
+  return Object.hasOwn(USAGE, word);
+}
+
 /** Answers plain language without a model: says that there is none, and names tools that share words with the question. */
 export function answerWithoutModel(
   text: string,
   tools: readonly Tool[],
   describe: (tool: Tool) => string,
 ): string {
+  const command = commandOn(text);
+  if (command !== undefined) return `${usage(command)}, with the number that its card shows.`;
   const asked = wordsOf(text);
   const url = /https?:\/\/[^\s<>"']+/.exec(text)?.[0];
   const isMeant = ({ name }: Tool) => url !== undefined && name === "http_check";

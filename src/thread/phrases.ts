@@ -325,9 +325,9 @@ export function decidedBefore(action: Action, click: Entry<"click">): string | u
 export function whyNoUndo({ action, finished, undoing }: Action): string {
   if (finished === undefined) return `${action} isn't done, so there is nothing to undo.`;
   if (undoing !== undefined) return undoneBefore(action, undoing);
-  if (finished.outcome === "ok") return `${action} can't be undone from here.`;
+  if (finished.outcome === "ok") return `${action} has no undo.`;
   return finished.outcome === "unknown"
-    ? `Nobody knows what ${action} did, so it can't be undone from here.`
+    ? `Nobody knows what ${action} did, so it has no undo.`
     : `${action} ${ENDED[finished.outcome]}, so there is nothing to undo.`;
 }
 

@@ -46,14 +46,16 @@ describe("ask", () => {
 
   test("exits with 1 when it failed, and says what was meant, or that no model is configured", async () => {
     begin();
-    const [slip, plain] = await Promise.all([
+    const [slip, half, plain] = await Promise.all([
       program.run(["ask", "run disk_usag"]),
+      program.run(["ask", "undo"]),
       program.run(["ask", "is the disk of the shop full?"]),
     ]);
     expect(slip).toMatchObject({
       code: 1,
       out: expect.stringContaining("Did you mean `disk_usage`"),
     });
+    expect(half).toMatchObject({ code: 1, out: expect.stringContaining("Usage: `undo a1`") });
     expect(plain).toMatchObject({ code: 1, out: expect.stringContaining("run disk_usage") });
     expect(lines(plain.out)[0]).toMatch(/I don't have an AI model yet.*MODEL/);
   });

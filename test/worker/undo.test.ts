@@ -155,7 +155,7 @@ describe("an undo happens once", () => {
     await stage.settle();
     expect(stage.chat.whispers()).toEqual([
       "cy already asked for the undo of a1, and nobody knows what a2 did.",
-      "Nobody knows what a2 did, so it can't be undone from here.",
+      "Nobody knows what a2 did, so it has no undo.",
     ]);
     await stage.click("a2", { kind: "settle", happened: false }, "test:bob");
     await stage.settle();
@@ -262,7 +262,7 @@ describe("an undo is refused", () => {
     ["a9", "There is no action a9 here."],
     ["a2", "a2 isn't done, so there is nothing to undo."],
     ["a3", "a3 was denied, so there is nothing to undo."],
-    ["a4", "a4 can't be undone from here."],
+    ["a4", "a4 has no undo."],
     ["a5", "a5 failed, so there is nothing to undo."],
   ])("for %s, and says why", async (action, why) => {
     const { tool } = dial();

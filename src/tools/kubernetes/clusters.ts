@@ -20,7 +20,11 @@ export function clustersIn({ kubeconfig, host, port, contexts }: ClusterSettings
   const clusters = read.clusters.filter(
     ({ name }) => contexts.length === 0 || contexts.includes(name),
   );
-  const problems = [...read.problems, ...missing.map((name) => `there is no context ${name}`)];
+  const has = read.clusters.map(({ name }) => name).join(", ") || "others that cannot be used";
+  const problems = [
+    ...read.problems,
+    ...missing.map((name) => `kubernetes.contexts names ${name}, and it has only ${has}`),
+  ];
   const isThere = clusters.some(({ name }) => name === read.current);
   return { clusters, current: isThere ? read.current : (clusters[0]?.name ?? ""), problems };
 }

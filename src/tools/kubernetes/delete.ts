@@ -5,7 +5,7 @@ import { refused } from "../refusal.ts";
 import { defineChange, type ChangeContext } from "./change-tool.ts";
 import { type Clusters, locate, namespaceArgument, objectName } from "./cluster-tool.ts";
 import { kindArgument } from "./get.ts";
-import { builtIn, type Kind } from "./kinds.ts";
+import { builtIn, type Kind, titleOf } from "./kinds.ts";
 import { controllerOf, nameOf, namespaceOf, objectAt, textAt, textsAt, uidOf } from "./objects.ts";
 import { seen, shareText } from "./surroundings.ts";
 import { podsOf, refText, WORKLOADS } from "./workloads.ts";
@@ -30,7 +30,7 @@ export function createDelete(clusters: Clusters): Tool {
       "Deletes one object of any kind for good, and with it what it owns, such as a deployment's pods.",
     effect: "destructive",
     title: ({ kind, name, namespace }) =>
-      `Delete ${kind} ${name}${namespace === undefined ? "" : ` in ${namespace}`} for good`,
+      `Delete ${titleOf(kind, name)}${namespace === undefined ? "" : ` in ${namespace}`} for good`,
     shape: {
       kind: kindArgument,
       name: objectName,

@@ -99,6 +99,11 @@ export function findKind(name: string): Kind | undefined {
   );
 }
 
+/** `service/cart`, for the first line of a card. */
+export function titleOf(kind: string, name: string): string {
+  return refOf(findKind(kind)?.kind ?? kind, name);
+}
+
 /** What somebody may have meant by a name of no kind. */
 export function nearKind(name: string, others: readonly Kind[] = []): string | undefined {
   return suggest(

@@ -308,8 +308,10 @@ function healthText(world: World, namespace: string | undefined): string {
       ? []
       : [`${world.nodes.length - nodes} of ${counted(world.nodes.length, "node")}`]),
   ];
+  // People take a healthy overview for a healthy service.
+  const more = `kubernetes_diagnose namespace=${namespace ?? "<name>"} also looks at services, ingresses and quotas.`;
   const text = `Well: ${totals.join(", ")}.`;
-  if (namespace !== undefined) return text;
+  if (namespace !== undefined) return `${text}\n${more}`;
   const counts = new Map<string, [well: number, all: number]>();
   for (const pod of world.pods) {
     const [sound, all] = counts.get(namespaceOf(pod)) ?? [0, 0];
@@ -318,8 +320,7 @@ function healthText(world: World, namespace: string | undefined): string {
   const places = [...counts]
     .toSorted(([, a], [, b]) => b[1] - b[0] - (a[1] - a[0]) || b[1] - a[1])
     .map(([name, [sound, all]]) => `${name} ${sound}/${all}`);
-  const more = places.length > MAX_PLACES ? ` and ${places.length - MAX_PLACES} more` : "";
-  return places.length === 0
-    ? text
-    : `${text}\nPods by namespace: ${places.slice(0, MAX_PLACES).join(", ")}${more}.`;
+  if (places.length === 0) return `${text}\n${more}`;
+  const others = places.length > MAX_PLACES ? ` and ${places.length - MAX_PLACES} more` : "";
+  return `${text}\nPods by namespace: ${places.slice(0, MAX_PLACES).join(", ")}${others}.\n${more}`;
 }

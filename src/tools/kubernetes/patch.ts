@@ -7,7 +7,7 @@ import { defineChange, type Request } from "./change-tool.ts";
 import { type Clusters, locate, namespaceArgument, objectName } from "./cluster-tool.ts";
 import { changeLines, mergePatch } from "./differences.ts";
 import { kindArgument } from "./get.ts";
-import { findKind } from "./kinds.ts";
+import { findKind, titleOf } from "./kinds.ts";
 import { isObject, nameOf, namespaceOf, objectAt, uidOf } from "./objects.ts";
 import { replacing } from "./surroundings.ts";
 import { refText, type Workload, WORKLOADS } from "./workloads.ts";
@@ -55,7 +55,7 @@ export function createPatch(clusters: Clusters): Tool {
     // Rights, webhooks and the like reach far; the rest can be taken back.
     effect: "destructive",
     title: ({ kind, name, namespace }) =>
-      `Patch ${kind} ${name}${namespace === undefined ? "" : ` in ${namespace}`}`,
+      `Patch ${titleOf(kind, name)}${namespace === undefined ? "" : ` in ${namespace}`}`,
     effectOf: ({ kind: name }) => {
       const kind = findKind(name);
       return kind !== undefined && kind.namespaced && !POWERFUL.test(kind.group)

@@ -86,8 +86,8 @@ function createFetch(
   };
 }
 
-function elsewhere(own: URL, { origin }: URL): BotError {
-  const text = `${own.host} leads to ${origin}, where no login may be sent`;
+function elsewhere(own: URL, { origin }: URL, help = ""): BotError {
+  const text = `${own.host} leads to ${origin}, where no login may be sent${help}`;
   return new BotError("ADDRESS_REFUSED", text);
 }
 
@@ -126,7 +126,7 @@ export function createLoginFetch(parts: LoginFetch): FetchLike {
     const configured = named.includes(origin);
     const isPermitted =
       isOwn || configured || (url.protocol === "https:" && (await permits(origin)));
-    if (!isPermitted) throw elsewhere(own, url);
+    if (!isPermitted) throw elsewhere(own, url, "; name it in `oauth.servers` if it may");
     return request(url, init, {
       dial: (limit) =>
         isOwn

@@ -272,8 +272,7 @@ function createClientCredentialsAuthorizer(parts: OAuthParts): Authorizer {
 
   function refusal(error: unknown): BotError {
     if (isBotError(error, "ADDRESS_REFUSED")) {
-      const text = `${name}: ${messageOf(error)}; \`oauth.servers\` says which authorization servers may`;
-      return new BotError("NOT_AVAILABLE", text);
+      return new BotError("NOT_AVAILABLE", `${name}: ${messageOf(error)}`);
     }
     if (isBotError(error)) return error;
     const said = error instanceof OAuthError ? ` (${error.errorCode})` : "";

@@ -17,6 +17,7 @@ describe("an overview", () => {
     );
     expect(text).toContain("Well: 1 of 2 workloads, 2 of 4 pods, 1 of 1 node.");
     expect(text).toContain("shop 2/4");
+    expect(text).toContain("kubernetes_diagnose namespace=<name> also looks at services");
   });
 
   test("tells of a workload whose pods a quota keeps away, and of a node that is down", async () => {

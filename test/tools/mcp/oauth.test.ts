@@ -204,7 +204,7 @@ describe("a server that wants a login", () => {
     expect(await run()).toMatchObject({ outcome: "ok" });
     expect(server.families.at(-1)?.scope).toBe("read write");
     const unnamed = await started(server, openSecrets, { ...oauth, servers: [] });
-    expect((await unnamed.run()).text).toMatch(/leads to http:.*`oauth.servers` says/);
+    expect((await unnamed.run()).text).toMatch(/leads to http:.*name it in `oauth.servers`/);
   });
 });
 

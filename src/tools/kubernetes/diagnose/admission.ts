@@ -19,12 +19,14 @@ function lookAt(cluster: Cluster, workload: WorkloadView): Found[] {
   if (refusal === undefined) return [];
   const { message, since, count } = refusal;
   const { cause, fix, weight = 88 } = explain(message);
-  const quota = /exceeded quota: ([\w.-]+)/.exec(message)?.[1];
+  const [, quota, limited = ""] =
+    /exceeded quota: ([\w.-]+)(?:,.*limited: (\S+))?/.exec(message) ?? [];
+  const raised = quota === undefined ? "" : raisedSince(cluster, quota, limited);
   return [
     found(cluster, workload, {
       cause,
       evidence: `${workload.pods.length} of ${workload.desired} pods exist; FailedCreate${count > 1 ? ` ×${count}` : ""}: ${message}`,
-      fix,
+      fix: raised || fix,
       since,
       weight,
       ...(quota !== undefined && {
@@ -33,6 +35,22 @@ function lookAt(cluster: Cluster, workload: WorkloadView): Found[] {
       }),
     }),
   ];
+}
+
+/** Controllers wait longer after each refusal, so what they were told last may have been mended. */
+function raisedSince(cluster: Cluster, name: string, limited: string): string {
+  const hard = cluster.list("resourcequotas").find((quota) => nameOf(quota) === name)?.status?.hard;
+  const limits = limited.split(",").map((limit) => {
+    const [resource = "", value] = limit.split("=");
+    return { resource, value };
+  });
+  const isRaised = limits.every(
+    ({ resource, value }) => quantity(hard?.[resource]) > quantity(value),
+  );
+  const now = limits.map(({ resource }) => `${resource}=${hard?.[resource]}`).join(",");
+  return isRaised
+    ? `ResourceQuota ${name} was raised since, to ${now}. The controller tries again by itself, within 17 min at most.`
+    : "";
 }
 
 /** What a controller was told when it created a pod or claim: an event, or a condition that outlives events. */

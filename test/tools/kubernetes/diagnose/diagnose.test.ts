@@ -73,6 +73,22 @@ describe("what is found", () => {
     expect(findings[0]?.evidence).toContain("×7");
   });
 
+  it("a quota that was raised since the refusal is said to be, in place of what mends it", async () => {
+    const message =
+      'pods "web-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2';
+    const fixOf = async (pods: string) => {
+      const quota = { kind: "ResourceQuota", metadata: { name: "q" }, status: { hard: { pods } } };
+      const events = [{ on: "ReplicaSet/$rs", reason: "FailedCreate", message }];
+      const { findings } = await look({
+        workloads: [{ name: "web", replicas: 3, pods: 2, events }],
+        objects: [quota],
+      });
+      return findings[0]?.fix;
+    };
+    expect(await fixOf("2")).toMatch(/^Raise ResourceQuota q/);
+    expect(await fixOf("10")).toMatch(/^ResourceQuota q was raised since, to pods=10/);
+  });
+
   it("a Service that was refused for its quota shows in what needs it", async () => {
     const { findings } = await look({
       workloads: [{ name: "web", container: { env: [{ name: "CART_ADDR", value: "cart:80" }] } }],
