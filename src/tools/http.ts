@@ -274,11 +274,11 @@ export function checkEndpoints(tools: readonly HttpParts["tool"][], { hide }: En
         typeof credential === "object" &&
         hide(`(${credential.secret})`).includes(credential.secret)
       ) {
-        const problem =
+        const fault =
           credential.secret.length < 8
             ? "is shorter than 8 characters, too short to be taken out of texts. Set a longer one."
             : "is not among the secrets that are taken out of texts.";
-        const text = `${name}: the password or token for ${key} ${problem}`;
+        const text = `${name}: the password or token for ${key} ${fault}`;
         throw new BotError("CONFIG_INVALID", text);
       }
     }

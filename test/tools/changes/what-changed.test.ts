@@ -175,9 +175,11 @@ describe("a cluster", () => {
       { manager: "kubectl-edit", operation: "Update", time: at(7), fieldsV1: { "f:data": {} } },
       { manager: "argocd", operation: "Apply", time: at(3), fieldsV1: { "f:status": {} } },
     ];
-    for (const [kind, name] of [
-      ["ConfigMap", "web"],
-      ["ConfigMap", "old"],
+    const byAna = [{ manager: "ana", time: at(25), fieldsV1: { "f:spec": {} } }];
+    for (const [kind, name, created, managed] of [
+      ["ConfigMap", "web", 9_000, managedFields],
+      ["ConfigMap", "old", 9_000, []],
+      ["Service", "cart", 30, byAna],
     ] as const)
       fake.add({
         apiVersion: "v1",
@@ -185,23 +187,11 @@ describe("a cluster", () => {
         metadata: {
           name,
           namespace: "shop",
-          creationTimestamp: at(9_000),
-          ...(name === "web" && { managedFields }),
+          creationTimestamp: at(created),
+          managedFields: [...managed],
         },
         data: { token: "never-shown" },
       });
-    fake.add({
-      apiVersion: "v1",
-      kind: "Service",
-      metadata: {
-        name: "cart",
-        namespace: "shop",
-        creationTimestamp: at(30),
-        managedFields: [
-          { manager: "ana", operation: "Update", time: at(25), fieldsV1: { "f:spec": {} } },
-        ],
-      },
-    });
     fake.add({
       apiVersion: "v1",
       kind: "Event",
@@ -213,13 +203,8 @@ describe("a cluster", () => {
       lastTimestamp: at(20),
       involvedObject: { kind: "Node", name: "n1" },
     });
-    const config = {
-      name: "lab",
-      server: fake.origin,
-      namespace: "",
-      tls: {},
-      token: "admin-token-of-the-fake",
-    };
+    const token = "admin-token-of-the-fake";
+    const config = { name: "lab", server: fake.origin, namespace: "", tls: {}, token };
     return clusterSource({ clusters: [config], current: "lab" });
   }
 
