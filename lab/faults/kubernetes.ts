@@ -28,13 +28,31 @@ function patch(lab: Lab, what: string, name: string, change: object): void {
 /** Pods of a workload as its newest template makes them, with a state that a kubelet reports. */
 async function report(lab: Lab, app: string, container: object, ready = false): Promise<void> {
   await lab.until(`pods of ${app}`, async () => podNames(lab, "shop", `app=${app}`).length > 0);
-  for (const pod of podNames(lab, "shop", `app=${app}`)) {
-    await bindPod(lab, "shop", pod);
-    setStatus(lab, "shop", pod, (each) => ({ ...each, ...container, ready }), {
-      phase: "Running",
-      ready: ready ? "True" : "False",
+  for (const pod of podNames(lab, "shop", `app=${app}`))
+    await reportPod(lab, pod, container, { phase: "Running", ready: ready ? "True" : "False" });
+}
+
+async function reportPod(
+  lab: Lab,
+  pod: string,
+  container: object,
+  state: Parameters<typeof setStatus>[4],
+): Promise<void> {
+  await bindPod(lab, "shop", pod);
+  const ready = state.ready === "True";
+  setStatus(lab, "shop", pod, (each) => ({ ...each, ...container, ready }), state);
+}
+
+const MISSING_IMAGE = "registry.example.com/db:1.4.3-missing";
+
+function podsOf(lab: Lab, image: string): string[] {
+  const columns = "custom-columns=:metadata.name,:spec.containers[0].image";
+  return kubectl(lab, ["get", "pods", "-n", "shop", "--no-headers", "-o", columns])
+    .split("\n")
+    .flatMap((row) => {
+      const [name = "", its] = row.split(/\s+/);
+      return its === image ? [name] : [];
     });
-  }
 }
 
 const RUNS = { state: { running: { startedAt: "2026-01-01T00:00:00Z" } }, restartCount: 0 };
@@ -136,10 +154,23 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
       says: /registry\.example\.com\/db:1\.4\.3-missing/,
     },
     async break(lab) {
-      const message = 'Back-off pulling image "registry.example.com/db:1.4.3-missing"';
-      await report(lab, "db", { state: { waiting: { reason: "ImagePullBackOff", message } } });
+      kubectl(lab, ["set", "image", "deployment/db", `db=${MISSING_IMAGE}`, "-n", "shop"]);
+      await lab.until("the new pod of db", async () => podsOf(lab, MISSING_IMAGE).length > 0);
+      const message = `Back-off pulling image "${MISSING_IMAGE}"`;
+      for (const pod of podsOf(lab, MISSING_IMAGE))
+        await reportPod(
+          lab,
+          pod,
+          { state: { waiting: { reason: "ImagePullBackOff", message } } },
+          { phase: "Pending", ready: "False" },
+        );
     },
-    mend: (lab) => healthy(lab, "db"),
+    async mend(lab) {
+      kubectl(lab, ["rollout", "undo", "deployment/db", "-n", "shop"]);
+      // No kubelet ends them.
+      for (const pod of podsOf(lab, MISSING_IMAGE))
+        kubectl(lab, ["delete", "pod", pod, "-n", "shop", "--force", "--grace-period=0"]);
+    },
   },
   {
     name: "node-down",
