@@ -24,10 +24,10 @@ export interface SecretKeys {
   all(): Promise<readonly SecretKey[]>;
   /** The one that encrypts, which is made where there is none. */
   own(): Promise<SecretKey>;
-  /** Makes another one encrypt, where it is kept in the file; the others are read with until `forget`. */
-  change(): Promise<void>;
-  /** From now on only the one that encrypts is read with, as far as the file goes. */
-  forget(): Promise<void>;
+  /** Makes another one encrypt, where it is kept in the file, and returns it; the others are read with until `forget`. */
+  change(): Promise<SecretKey>;
+  /** From now on only that one is read with, as far as the file goes, unless another one encrypts by now. */
+  forgetAllBut(key: SecretKey): Promise<void>;
 }
 
 export function createSecretKeys({ secret, older, file }: SecretKeySource): SecretKeys {
@@ -69,12 +69,16 @@ export function createSecretKeys({ secret, older, file }: SecretKeySource): Secr
       return first;
     },
     async change() {
-      if (secret === undefined) await keep([randomSecret(), ...(await kept())]);
+      const next = secret ?? randomSecret();
+      if (secret === undefined) await keep([next, ...(await kept())]);
+      return keyOf(next);
     },
-    async forget() {
+    async forgetAllBut({ id }) {
       if (file === undefined) return;
-      if (secret === undefined) await keep((await kept()).slice(0, 1));
-      else await rm(file, { force: true });
+      if (secret !== undefined) return rm(file, { force: true });
+      const [first] = await kept();
+      // Else somebody changes it once more, whose pass needs all of them.
+      if (first !== undefined && keyOf(first).id === id) await keep([first]);
     },
   };
 }

@@ -124,7 +124,7 @@ export function createSecrets(journal: Store, keys: SecretKeys) {
      * still read, and the next time goes on. Returns the names of what was encrypted again.
      */
     async changeKey(signal: AbortSignal): Promise<string[]> {
-      await keys.change();
+      const key = await keys.change();
       const changed = new Set<string>();
       // What came with the key of before meanwhile is found the next time round.
       for (
@@ -133,7 +133,7 @@ export function createSecrets(journal: Store, keys: SecretKeys) {
         found = await encryptAgain(signal)
       )
         for (const name of found) changed.add(name);
-      await keys.forget();
+      await keys.forgetAllBut(key);
       return [...changed];
     },
   };

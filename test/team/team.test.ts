@@ -113,6 +113,24 @@ describe("another key", () => {
     );
   });
 
+  test("that is changed twice at once stays readable", async () => {
+    const { journal, process } = await opened();
+    const running = process();
+    await running.write("a", "of a", 0);
+    const dying: Journal = { ...journal, post: async () => Promise.reject(new Error("killed")) };
+    let lists = 0;
+    const interrupted: Journal = {
+      ...journal,
+      async *list(options) {
+        if ((lists += 1) === 2)
+          await expect(process(undefined, dying).changeKey(signal)).rejects.toThrow("killed");
+        yield* journal.list(options);
+      },
+    };
+    await process(undefined, interrupted).changeKey(signal);
+    expect((await running.read("a")).value).toBe("of a");
+  });
+
   test("that is set takes the place of the one before it, or of the file's", async () => {
     const { file, process } = await opened();
     const [old, secret] = [
