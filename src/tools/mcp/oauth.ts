@@ -137,8 +137,8 @@ function createLoginAuthorizer(parts: OAuthParts): Authorizer {
 
   return {
     async token(signal) {
-      if (known === undefined || known.refused !== undefined || isEnding(known)) await load();
-      const login = checked(known);
+      // Asked each time: whoever logs out, or logs in as somebody else, means it from then on.
+      const { login } = await load();
       return isEnding(login) && login.refresh !== undefined
         ? (await renew(login.access, signal)).access
         : login.access;

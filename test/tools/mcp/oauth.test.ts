@@ -13,6 +13,7 @@ import { createToolForms } from "../../../src/team/tool-forms.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { openMcp } from "../../../src/tools/mcp/create.ts";
 import { logIn, type LoginTerms } from "../../../src/tools/mcp/login.ts";
+import { createLogins } from "../../../src/tools/mcp/login-record.ts";
 import { httpServer } from "../../../src/tools/mcp/servers.ts";
 import { serverSettings } from "../../../src/tools/mcp/settings.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
@@ -137,6 +138,8 @@ describe("a server that wants a login", () => {
     expect(kept).not.toMatch(/access-0|refresh-0|client-0/);
     // By the address that its own fake knows.
     expect(server.asked("/register")).toHaveLength(1);
+    await createLogins(() => two.secrets, "web").replace(undefined);
+    expect((await one.run()).text).toMatch(/nobody logged in yet/);
   });
 
   test("gets a renewed token, which of several processes one asks for", async () => {
