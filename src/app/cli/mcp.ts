@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { BotError } from "../../core/errors.ts";
 import { settingsOf } from "../../core/settings.ts";
-import { type CliCommand, type CommandInput, EXIT } from "./command.ts";
+import { type CliCommand, type CommandInput, EXIT, printLines } from "./command.ts";
 
 async function serveByHttp(config: Config): Promise<number> {
   const { mcpServerPart } = await import("../../config/mcp-server.ts");
@@ -60,7 +60,9 @@ async function login({ config, words: [verb, server] }: CommandInput): Promise<n
   const { logInAt, logOutAt } = await import("./mcp-login.ts");
   if (server === undefined || (verb !== "login" && verb !== "logout"))
     throw new BotError("USAGE", "mcp: expected mcp login <server> or mcp logout <server>");
-  if (verb === "logout") await logOutAt(config, server);
-  else await logInAt(config, server, { input: process.stdin, output: process.stdout });
+  if (verb === "logout") {
+    await logOutAt(config, server);
+    await printLines([`The login at ${server} is forgotten here; revoke it at the server, too.`]);
+  } else await logInAt(config, server, { input: process.stdin, output: process.stdout });
   return EXIT.answered;
 }

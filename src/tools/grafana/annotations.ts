@@ -155,11 +155,13 @@ export function createMark(endpoints: Instances): NonNullable<Tool["mark"]> {
     const around = { from: at - CLOCK_MS, to: at + CLOCK_MS, tags };
     if ((await annotationsIn(rest, around)).length > 0) return;
     const who = approvers.length === 0 ? "" : `, approved by ${approvers.join(" and ")}`;
-    const words = `${isUndo ? "Undo: " : ""}${tool} (${resource})${who}`;
+    // The only instance has a name that nobody gave it.
+    const object = resource.replace(/ of default$/, "");
+    const words = `${isUndo ? "Undo: " : ""}${tool} (${object})${who}`;
     // Grafana shows annotations as HTML.
     const shown = clip(words, 400, ctx.encoder).replaceAll(/[<>&]/g, " ");
     const text = link === undefined ? shown : `${shown}\n${link}`;
-    const about = resource.split(/[\s/]/).at(-1) ?? "";
+    const about = object.split(/[\s/]/).at(-1) ?? "";
     await rest.write("POST", "api/annotations", { text, tags: [...tags, about], time: at });
   };
 }

@@ -344,6 +344,8 @@ async function unitNamed(
   const units = stdout.split("\n").filter((each) => each !== "");
   const found = [unit, `${unit}.service`].find((each) => units.includes(each));
   if (found !== undefined) return found;
+  if (units.length === 0)
+    throw new Refusal("The journal holds no lines of any unit; name a log file with path.");
   throw new BotError("INPUT_INVALID", noSuch("unit", `${unit}.service`, units.slice(0, 50)));
 }
 

@@ -231,8 +231,8 @@ describe("annotations", () => {
 describe("an action that was done", () => {
   const done = {
     id: "d1",
-    tool: "restart_service",
-    resource: "service shop",
+    tool: "docker_restart",
+    resource: "container shop of default",
     isUndo: false,
     approvers: ["Ana <b>"],
     link: "https://chat.example.com/t/1",
@@ -252,7 +252,7 @@ describe("an action that was done", () => {
     await tool.mark?.(done, ctx);
     expect(fake.writes.map(({ json }) => json)).toEqual([
       {
-        text: "restart_service (service shop), approved by Ana  b \nhttps://chat.example.com/t/1",
+        text: "docker_restart (container shop), approved by Ana  b \nhttps://chat.example.com/t/1",
         tags: ["watchkeeper", "watchkeeper:d1", "shop"],
         time: done.at,
       },

@@ -382,6 +382,9 @@ case "$*" in *--field*) echo nginx.service ;; *) cat ${programs}/out ;; esac`,
 
   test("that may not be read, or is not there, is said", async () => {
     const programs = await makeFolder();
+    await writeProgram(programs, "journalctl", "exit 0");
+    const none = await search({ unit: "nginx" }, { programs });
+    expect(none.text).toMatch(/^The journal holds no lines of any unit/);
     await writeProgram(
       programs,
       "journalctl",
