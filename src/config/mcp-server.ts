@@ -40,7 +40,7 @@ export const mcpServerPart = defineSettings({
     hosts: fromEnv(
       "MCP_HOSTS",
       hostNames.optional(),
-      "Names by which agents reach `/mcp`, separated by commas, such as that of a proxy before it. Addresses and `localhost` are always taken.",
+      "Names by which agents reach `/mcp`, separated by commas, such as that of a proxy before it. Addresses and `localhost` are always accepted.",
     ),
   }),
   check(isSet): Record<string, string> {

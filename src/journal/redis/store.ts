@@ -39,7 +39,7 @@ export const redis = defineStore({
     older: fromEnv(
       "WATCHKEEPER_SECRET_OLD",
       z.string().trim().min(1).optional(),
-      "The `WATCHKEEPER_SECRET` of before: what was written with it is read. See below.",
+      "The previous `WATCHKEEPER_SECRET`: what was written with it can still be read. See below.",
       { secret: true },
     ),
     replicas: fromYaml(

@@ -18,7 +18,7 @@ export function createSilences(instances: Instances) {
     name: "alertmanager_silences",
     summary: "lists silences: what they hide, until when, who made them",
     description:
-      "Silences that hold or are to come, those that hide most now first, then those that end first; then those that ended within a day.",
+      "Active and pending silences: those that hide most now first, then those that end soonest; then those that ended within the last day.",
     input: z.strictObject({ ...instanceArgument(instances) }),
     effect: "read",
     endpoints: instances,

@@ -28,12 +28,9 @@ const settings = z.object({
     "A Docker Engine or podman, `unix:///var/run/docker.sock` or `tcp://host:2376`. Whoever reaches it is root on its machine.",
     { unset: "its tools are not offered" },
   ),
-  verify: fromEnv(
-    "DOCKER_TLS_VERIFY",
-    z.string().optional(),
-    "With any value, TLS is spoken with that engine.",
-    { unset: "plain HTTP, unless `DOCKER_CERT_PATH` is set" },
-  ),
+  verify: fromEnv("DOCKER_TLS_VERIFY", z.string().optional(), "Any value turns TLS on.", {
+    unset: "plain HTTP, unless `DOCKER_CERT_PATH` is set",
+  }),
   certificates: fromEnv(
     "DOCKER_CERT_PATH",
     folder.optional(),
@@ -48,7 +45,7 @@ const settings = z.object({
         server,
       )
       .default({}),
-    "Several of them: `<name>: { host, ca, cert, key }`; with one of the files TLS is spoken.",
+    "Several of them: `<name>: { host, ca, cert, key }`; any of the files turns TLS on.",
   ),
 });
 type Settings = z.infer<typeof settings>;

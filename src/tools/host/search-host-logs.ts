@@ -249,19 +249,19 @@ function fileGaps(
   if (untimed)
     gaps.push({
       what: `when the lines of ${path} were written`,
-      why: "they begin with no time that I can read, so all of them were taken",
+      why: "I can't read a time at their beginning, so I took all of them",
       help: "Use pattern to choose lines.",
     });
   if (cut === "bytes")
     gaps.push({
       what: `the first lines of ${path} since ${new Date(since).toISOString()}`,
-      why: `of a file the last ${formatBytes(maxBytes)} are read`,
+      why: `only the last ${formatBytes(maxBytes)} of a file are read`,
       help: "Name a shorter time.",
     });
   if (cut === "packed")
     gaps.push({
       what: `the last lines of ${path}`,
-      why: `of a compressed file the first ${formatBytes(maxBytes)} of the time are read`,
+      why: `only the first ${formatBytes(maxBytes)} of that time are read from a compressed file`,
       help: "Name a shorter time.",
     });
   if (broken !== undefined)

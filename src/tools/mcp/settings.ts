@@ -25,13 +25,13 @@ const oauth = z.strictObject({
   scopes: z
     .array(z.string().regex(/^[!#-[\]-~]+$/))
     .optional()
-    .describe("What is asked for; left out: what the server says it needs."),
+    .describe("Scopes to ask for; left out: what the server says it needs."),
   port: z
     .int()
     .min(1024)
     .max(65_535)
     .default(8931)
-    .describe("Where the browser comes back to, on the machine of the login."),
+    .describe("The port that the browser comes back to, on the machine of the login."),
 });
 
 export type OAuthSettings = z.infer<typeof oauth>;
