@@ -2,14 +2,14 @@ import { onTestFinished } from "vitest";
 import { FakeDiscord } from "../fakes/discord/discord.ts";
 import { FakeSlack } from "../fakes/slack/slack.ts";
 
-/** A chat with a channel of ana's, and how she sees and presses what stands in the channel's threads. */
+/** A chat with a channel of ana and bob, and how they see and press what stands in the channel's threads. */
 interface Chat {
   env: Record<string, string>;
   channel: string;
   /** Texts of the channel and of its one thread. */
   shown(): string[];
-  press(label: string): Promise<unknown>;
-  /** She writes in the one thread. */
+  press(who: "ana" | "bob", label: string): Promise<unknown>;
+  /** Ana writes in the one thread. */
   write(text: string): void;
   /** The bot can write there no more. */
   lose(): void;
@@ -19,8 +19,8 @@ interface Chat {
 export async function onSlack(): Promise<Chat> {
   const slack = await FakeSlack.start();
   onTestFinished(() => slack.stop());
-  const ana = slack.addUser({ name: "ana" });
-  const ops = slack.addChannel({ name: "ops", members: [ana] });
+  const [ana, bob] = [slack.addUser({ name: "ana" }), slack.addUser({ name: "bob" })];
+  const ops = slack.addChannel({ name: "ops", members: [ana, bob] });
   return {
     env: {
       SLACK_BOT_TOKEN: slack.botToken,
@@ -29,10 +29,11 @@ export async function onSlack(): Promise<Chat> {
     },
     channel: `slack:${slack.team.id}:${ops.id}`,
     shown: () => slack.messages(ops).map((message) => slack.textOf(message)),
-    async press(label) {
+    async press(who, label) {
       for (const message of slack.messages(ops)) {
         const button = slack.buttonsOf(message).find((each) => each.label === label);
-        if (button !== undefined) return slack.press(ana, ops, message.ts, button.actionId);
+        if (button !== undefined)
+          return slack.press(who === "ana" ? ana : bob, ops, message.ts, button.actionId);
       }
       throw new Error(`no button ${label}`);
     },
@@ -46,8 +47,8 @@ export async function onDiscord(): Promise<Chat> {
   const discord = await FakeDiscord.start();
   onTestFinished(() => discord.stop());
   const guild = discord.addGuild({ name: "corp" });
-  const ana = discord.addUser({ name: "ana" });
-  discord.addMember(guild, ana);
+  const [ana, bob] = [discord.addUser({ name: "ana" }), discord.addUser({ name: "bob" })];
+  for (const user of [ana, bob]) discord.addMember(guild, user);
   const ops = discord.addChannel(guild, { name: "ops" });
   const all = () => {
     const roots = discord.messages(ops);
@@ -62,10 +63,11 @@ export async function onDiscord(): Promise<Chat> {
     },
     channel: `discord:${guild.id}:${ops.id}`,
     shown: () => all().map((message) => discord.textOf(message)),
-    async press(label) {
+    async press(who, label) {
       for (const message of all()) {
         const button = discord.buttonsOf(message).find((each) => each.label === label);
-        if (button !== undefined) return discord.press(ana, message.id, button.customId);
+        if (button !== undefined)
+          return discord.press(who === "ana" ? ana : bob, message.id, button.customId);
       }
       throw new Error(`no button ${label}`);
     },

@@ -401,7 +401,11 @@ test.each([
       structuredContent: { status: "needs_approval" },
     });
     expect(existsSync(made)).toBe(false);
-    await chat.press("Approve");
+    // Whoever stands behind the agent may be one of them, so it takes two.
+    await chat.press("ana", "Approve");
+    await until(async () => (await read()).some(({ kind }) => kind === "vote"));
+    expect(existsSync(made)).toBe(false);
+    await chat.press("bob", "Approve");
     await until(async () => {
       const later = await callBy(again, "call_result", { thread });
       return later.structuredContent["status"] === "completed";

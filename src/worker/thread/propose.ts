@@ -237,7 +237,10 @@ async function votingRuleOf(
   // Where somebody else could approve it too, what policy lets them approve is seen; where nobody could, it is not.
   const mayApprove =
     asked.requesterMayApprove && (isOnlyOne || !(await isAlone(approvers, requesters, there)));
-  return { approvers, barred: mayApprove ? [] : [...new Set(requesters)], quorum: asked.quorum };
+  const barred = mayApprove ? [] : [...new Set(requesters)];
+  // Whoever stands behind an agent may press too: only one person more is surely somebody else.
+  const unknown = barred.some((account) => isAgent(there.personOf(account))) ? 1 : 0;
+  return { approvers, barred, quorum: asked.quorum + unknown };
 }
 
 async function tooFew(
