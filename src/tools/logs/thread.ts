@@ -41,8 +41,15 @@ export function createThread(
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
 
+  let failure: Error | undefined;
+  // It may fail when nobody waits for it, too, which would end the process.
+  worker.on("error", (error: Error) => {
+    failure = error;
+  });
+
   /** @throws BotError INPUT_INVALID for a pattern that RE2 does not know; TIMEOUT */
   async function ask(request: Request): Promise<Exclude<Answer, { problem: string }>> {
+    if (failure !== undefined) throw failure;
     const late = AbortSignal.timeout(MAX_MS);
     worker.postMessage(request);
     try {

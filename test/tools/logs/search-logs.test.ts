@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/entry.ts";
+import { messageOf } from "../../../src/core/errors.ts";
 import { createEncoder } from "../../../src/security/encoder.ts";
 import { entriesIn, type System } from "../../../src/tools/logs/entries.ts";
 import { logs } from "../../../src/tools/logs/integration.ts";
+import { createThread } from "../../../src/tools/logs/thread.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 import type { Tool, ToolOutput } from "../../../src/tools/tool.ts";
 import {
@@ -250,3 +252,17 @@ function lokiOf(...values: [string, string][]) {
 function hitsOf(...times: (number | null)[]) {
   return { hits: { hits: times.map((time) => ({ sort: [time], _source: { message: "a" } })) } };
 }
+
+test("a thread that fails when nobody waits for it any more ends nothing but itself", async () => {
+  const stop = new AbortController();
+  const wanted = { pattern: undefined, lines: undefined, withoutSecrets: false, now: NOW };
+  const thread = createThread(wanted, { signal: stop.signal, encoder: createEncoder([]) });
+  const times = { since: 0, until: NOW, now: NOW };
+  const window = { fd: -1, bytes: 9, ...times, maxBytes: 9, maxMs: 9 };
+  const asking = thread.file({ service: "x", window });
+  stop.abort();
+  await expect(asking).rejects.toMatchObject({ name: "AbortError" });
+  const said = async () => thread.result().catch(messageOf);
+  await expect.poll(said, { timeout: 5_000 }).toMatch(/"fd" is out of range/);
+  await thread.close();
+});
