@@ -117,7 +117,7 @@ describe("a status page", () => {
         name: "Actions",
         status: "degraded_performance",
         group: false,
-        updated_at: "2026-11-23T03:00:00.000Z",
+        updated_at: "2026-11-23T03:00:00Z",
       },
       { id: "c", name: "Pages", status: "major_outage", group: false },
       { id: "d", name: "All", status: "major_outage", group: true },
@@ -126,7 +126,7 @@ describe("a status page", () => {
       {
         name: "Pages are down",
         status: "investigating",
-        started_at: "2026-11-23T02:00:00.000Z",
+        started_at: "2026-11-23T02:00:00Z",
         shortlink: "https://stspg.io/x",
         components: [{ id: "c", name: "Pages" }],
         incident_updates: [{ body: "We look\ninto it." }, { body: "older" }],
@@ -153,13 +153,13 @@ describe("a status page", () => {
         cause: "major outage",
         severity: "error",
         evidence: "Pages are down (investigating). We look into it. https://stspg.io/x",
-        since: "2026-11-23T02:00:00.000Z",
+        since: "2026-11-23T02:00:00Z",
       },
       expect.objectContaining({
         object: { kind: "Component", namespace: "GitHub", name: "Actions" },
         cause: "degraded performance",
         severity: "warning",
-        since: "2026-11-23T03:00:00.000Z",
+        since: "2026-11-23T03:00:00Z",
       }),
       expect.objectContaining({
         object: { kind: "Incident", namespace: "GitHub", name: "Slow mails" },
