@@ -152,7 +152,7 @@ export async function notThere(
   return new BotError("INPUT_INVALID", `There is no ${kind.kind} ${name}${where}. ${hint}`);
 }
 
-function shortList(names: readonly string[]): string {
+export function shortList(names: readonly string[]): string {
   const first = names.slice(0, 15).join(", ");
   return names.length > 15 ? `${first} and ${names.length - 15} more` : first;
 }

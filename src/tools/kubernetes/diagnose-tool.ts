@@ -1,5 +1,13 @@
+import { BotError } from "../../core/errors.ts";
 import type { Tool } from "../tool.ts";
-import { type Clusters, defineRead, namespaceArgument, notThere } from "./cluster-tool.ts";
+import type { Api } from "./client.ts";
+import {
+  type Clusters,
+  defineRead,
+  namespaceArgument,
+  notThere,
+  shortList,
+} from "./cluster-tool.ts";
 import { diagnose } from "./diagnose/diagnose.ts";
 import { builtIn } from "./kinds.ts";
 import { isRefusal } from "./refusal.ts";
@@ -17,8 +25,12 @@ export function createDiagnose(clusters: Clusters): Tool {
     description:
       "Names the cause of what is wrong in a namespace or with one workload, most likely first, with evidence and fix: quotas, scheduling, images, volumes, crashes, probes, services, ingress, nodes and more. Call it first when a namespace is known.",
     timeoutMs: 60_000,
-    shape: { namespace: namespaceArgument, workload: workloadArgument.optional() },
-    async run({ namespace, workload }, api, ctx) {
+    shape: {
+      namespace: namespaceArgument.optional().describe("Default: that of the kubeconfig's context"),
+      workload: workloadArgument.optional(),
+    },
+    async run({ namespace: asked, workload }, api, ctx) {
+      const namespace = asked ?? (api.namespace || (await whichNamespace(api)));
       await checkNamespace();
       const found =
         workload === undefined ? undefined : await findWorkload(api, workload, namespace);
@@ -40,4 +52,11 @@ export function createDiagnose(clusters: Clusters): Tool {
       }
     },
   });
+}
+
+/** @throws BotError INPUT_INVALID that names those that there are */
+async function whichNamespace(api: Api): Promise<never> {
+  const names = await api.names(NAMESPACES);
+  const known = names.length === 0 ? "" : ` There are ${shortList(names)}.`;
+  throw new BotError("INPUT_INVALID", `Which namespace? Name one as namespace=shop.${known}`);
 }

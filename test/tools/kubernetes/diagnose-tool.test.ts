@@ -41,6 +41,15 @@ describe("a diagnosis", () => {
     expect(workload.text).toMatch(/Did you mean deployment\/web\?$/);
   });
 
+  test("without a namespace names those that there are, where the kubeconfig's context has none", async () => {
+    const { run } = await cluster();
+    const { text, outcome } = await run("diagnose", {});
+    expect([outcome, text]).toEqual([
+      "error",
+      expect.stringMatching(/^Which namespace\? .*There are .*shop/),
+    ]);
+  });
+
   test("says which lists it could not see, and what each would have told", async () => {
     const { run } = await cluster({
       may: ({ kind }) => !["secrets", "nodes"].includes(kind.plural),
