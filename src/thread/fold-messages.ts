@@ -1,9 +1,9 @@
 import type { Actor, Entry } from "../core/entry.ts";
 import { estimateTokens } from "../core/block.ts";
 import { isOpen } from "./action.ts";
-import { isAssent, isHolding } from "./assent.ts";
 import { untoldId } from "./entry-ids.ts";
 import { type ModelRun, steer } from "./model-run.ts";
+import { isReply, openQuestions, routeOf } from "./routing.ts";
 import {
   askerIn,
   type Call,
@@ -28,23 +28,22 @@ export function applyMessage(thread: Thread, entry: Entry<"message">): void {
   passOn(thread, entry);
 }
 
-/**
- * A message answers the question that waits for its author, or joins the run that goes on; else it waits for a run of its
- * own. While an action of the run is open nothing can be said to it, and its author is told so. One that only agrees
- * with an open action is no word to a model: its author is told what to press.
- */
 function passOn(thread: Thread, entry: Entry<"message">): void {
-  const run = currentModelRun(thread);
-  if (run !== undefined && !run.stopped && applyReply(thread, run, entry)) return;
-  if (isAssent(entry.text) && [...thread.live].some(isOpen)) {
-    thread.assents.set(entry.id, entry);
-    return;
+  const route = routeOf(thread, entry);
+  if (route.to !== "question") tellAsking(thread, entry);
+  switch (route.to) {
+    case "question":
+      route.call.reply = entry;
+      return;
+    case "assent":
+      thread.assents.set(entry.id, entry);
+      return;
+    case "run":
+      joinRun(thread, route.run, route.modelRun, entry);
+      return;
+    case "new_run":
+      thread.pending.set(entry.id, { entry, stopped: false });
   }
-  if (run?.modelRun === undefined || run.stopped) {
-    thread.pending.set(entry.id, { entry, stopped: false });
-    return;
-  }
-  joinRun(thread, run, run.modelRun, entry);
 }
 
 /** The message instructs the run that goes on; where an open action holds it up, its author is told. */
@@ -90,53 +89,33 @@ function tellFiles(thread: Thread, message: Entry<"message">): void {
   thread.untold.set(due, { id: due, about: { kind: "unread", files: unread } });
 }
 
-/**
- * A message answers the question when who began the run wrote it, unless they only say that they need time. Others press
- * a choice or type `answer …`. Whose message is no answer is told so, alone and once.
- */
-function applyReply(thread: Thread, run: Run, message: Entry<"message">): boolean {
-  const { account } = message.actor;
-  for (const call of run.open.values()) {
-    if (call.asked === undefined || call.reply !== undefined) continue;
-    const isAsked = run.askers.has(account);
-    if (isAsked && isAnswer(call, message)) {
-      call.reply = message;
-      return true;
-    }
+/** Whose message answers no question that waits is told so, alone and once. */
+function tellAsking(thread: Thread, { id, actor: { account } }: Entry<"message">): void {
+  const run = currentModelRun(thread);
+  for (const call of run === undefined || run.stopped ? [] : openQuestions(run)) {
     if (call.told.has(account)) continue;
     call.told.add(account);
-    const about: UntoldFact = isAsked
+    const about: UntoldFact = run?.askers.has(account)
       ? { kind: "still_asking", call: call.call }
-      : { kind: "asking_another", call: call.call, asker: askerIn(run)?.name };
-    thread.untold.set(message.id, { id: message.id, to: account, about });
+      : { kind: "asking_another", call: call.call, asker: run && askerIn(run)?.name };
+    thread.untold.set(id, { id, to: account, about });
   }
-  return false;
 }
 
 /** Who wrote it may not answer the question; the next one who wrote since it was asked is taken at their word. */
 export function refuseReply(thread: Thread, id: string): void {
-  const run = currentModelRun(thread);
-  for (const call of run?.open.values() ?? []) {
-    if (call.reply?.id !== id) continue;
-    const since = call.asked?.seq ?? 0;
-    const { modelRun } = run ?? {};
-    const next = modelRun?.unseen.find(
-      (message) =>
-        message.seq > since &&
-        run?.askers.has(message.actor.account) === true &&
-        isAnswer(call, message),
-    );
-    call.reply = next;
-    if (modelRun !== undefined)
+  for (const run of thread.going) {
+    const { modelRun } = run;
+    for (const call of run.open.values()) {
+      if (modelRun === undefined || call.reply?.id !== id) continue;
+      const since = call.asked?.seq ?? 0;
+      const next = modelRun.unseen.find(
+        (message) => message.seq > since && isReply(run, call, message),
+      );
+      call.reply = next;
       modelRun.unseen = modelRun.unseen.filter((message) => message !== next);
+    }
   }
-}
-
-/** What somebody who was asked writes is the answer, unless they only say that they need time. A choice's own words are always one. */
-function isAnswer({ asked }: Call, { text }: Pick<Entry<"message">, "text">): boolean {
-  const said = text.trim().toLowerCase();
-  const isChoice = asked?.asks?.choices.some((choice) => choice.toLowerCase() === said) === true;
-  return isChoice || !isHolding(text);
 }
 
 export function answererOf(
