@@ -151,6 +151,8 @@ export type Outgoing =
       /** A model's answer is Markdown. It refers to the results as `[T3]`: the one whose call ends in `.t3`. */
       text: string | undefined;
       results: CallResult[];
+      /** What was read of what stood above the question. */
+      above?: { read: number; isMore: boolean; isOlder: boolean; why?: string };
       /** A model's run: the text is the answer and the results are its evidence. */
       isModelRun: boolean;
       spent?: Spent;
@@ -189,6 +191,32 @@ export type Progress =
   | { kind: "tool_started"; call: string; tool: string; args: JsonObject }
   | { kind: "tool_finished"; call: string; tool: string; outcome: Outcome; ms: number | undefined };
 
+/** A message of other people, bots or apps as the platform shows it; as it came, nothing is encoded. */
+export interface EarlierMessage {
+  /** The id that a post of it has. */
+  id: string;
+  at: number;
+  name: string;
+  /** The person who wrote it; undefined: a bot or an app. */
+  account: string | undefined;
+  text: string;
+  /** What a person's message carries of others' words: a forwarded message, a link's preview. */
+  attached?: string | undefined;
+  files?: string[];
+}
+
+export interface Earlier {
+  /** Oldest first, without the bot's own. */
+  messages: EarlierMessage[];
+  /** There are more before them. */
+  older?: boolean;
+  /** Why not everything could be read, in words for people: what came is used. */
+  why?: string;
+}
+
+/** How many messages are read at once: in a thread, with the one that it begins with; and in a channel. */
+export const MAX_EARLIER = { thread: 50, channel: 15 } as const;
+
 /**
  * One place a thread is shown. Texts come encoded for display (`encodeText`): control characters are gone, secrets are
  * removed. Each call returns once the platform has it, or throws; the outbox repeats it later.
@@ -209,6 +237,12 @@ export interface View {
   updateNotice(ref: MessageRef, notice: Notice | undefined): Promise<void>;
   postCard(card: ActionCard, delivery: Delivery): Promise<MessageRef>;
   updateCard(ref: MessageRef, card: ActionCard): Promise<void>;
+  /**
+   * Reads what stands above the message that was posted as `before` and, if given, below the one posted as `after`: of its
+   * thread, or of the channel where it begins one. Of `before` itself only what it carries of others' words. The newest
+   * `MAX_EARLIER` are kept. Takes a few seconds at most and never throws. Left out where nothing can stand above.
+   */
+  earlier?(before: string, after?: string): Promise<Earlier>;
   /** Deletes a message that another worker delivered as well. */
   delete(ref: MessageRef): Promise<void>;
 }

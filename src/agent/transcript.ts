@@ -4,8 +4,24 @@ import type { AssistantBlock } from "../core/block.ts";
 import { cleanText } from "../security/sanitize.ts";
 import { isAgent } from "../core/people.ts";
 import { capText } from "../core/text.ts";
-import type { Entry, FileRef, JsonObject, Kind, Outcome } from "../core/entry.ts";
-import { type Kept, note, nameLabel, type Part, quotedBut, said, shownParts } from "./said.ts";
+import {
+  type Entry,
+  type FileRef,
+  isPost,
+  type JsonObject,
+  type Kind,
+  type Outcome,
+} from "../core/entry.ts";
+import {
+  type Kept,
+  note,
+  nameLabel,
+  type Part,
+  quotedBut,
+  said,
+  shownParts,
+  stoodAbove,
+} from "./said.ts";
 import { usesOf } from "../thread/model-run.ts";
 
 interface Result {
@@ -62,6 +78,10 @@ export class Transcript {
   readonly ids = new Set<string>();
   /** Long results that the turns hold, by SHA-256 of the call and its text: the call that brought each first. */
   told = new Map<string, string>();
+  /** Ids of what was posted, to know again what stands in the chat. */
+  readonly posted = new Set<string>();
+  /** The message up to which what stands in the chat was read. */
+  readTo: string | undefined;
   /** SHA-256 over the turns, each chained to the one before. */
   digest = "";
 }
@@ -75,6 +95,7 @@ const MAX_ASIDE_BYTES = 4_000;
 export function foldTranscript<K extends Kind>(transcript: Transcript, entry: Entry<K>): void {
   if (entry.seq <= transcript.last) return;
   transcript.last = entry.seq;
+  if (isPost(entry)) transcript.posted.add(entry.id);
   TOLD[entry.kind]?.(transcript, entry);
 }
 
@@ -162,6 +183,15 @@ const TOLD: Told = {
       calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
     });
     if (talk?.brief === true) shorten(transcript, answers);
+  },
+  above(transcript, entry) {
+    transcript.readTo = entry.upTo ?? transcript.readTo;
+    const content = stoodAbove(entry);
+    if (content.length === 0) return;
+    const { seq, id } = entry;
+    const { answers = [] } = transcript.runs.get(entry.run) ?? {};
+    const at = transcript.queue.findIndex((item) => answers.includes(item.id));
+    transcript.queue.splice(at < 0 ? transcript.queue.length : at, 0, { seq, id, content });
   },
   assistant: applyAssistant,
   gate: (transcript, entry) => enqueue(transcript, entry, [note(entry.text)]),

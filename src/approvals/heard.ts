@@ -15,6 +15,8 @@ export function nothingHeard() {
     results: new Map<string, number>(),
     /** The first entry with a file. */
     files: undefined as number | undefined,
+    /** The first entry with others' words that no account answers for: a bot's message, a forwarded one. */
+    foreign: undefined as number | undefined,
     /** The tool of each running call. */
     calls: new Map<string, string>(),
     /** The arguments of open actions, as their cards show them. */
@@ -58,6 +60,12 @@ export function noteHeard(heard: Heard, entry: Entry): void {
       if ((entry.files ?? []).length > 0) heard.files ??= seq;
       return;
     }
+    case "above":
+      for (const { account, text, attached } of entry.messages) {
+        if (account !== undefined) said(heard, seq, account, text);
+        if (account === undefined || attached !== undefined) heard.foreign ??= seq;
+      }
+      return;
     case "signal":
     case "settled":
     case "stop":
@@ -103,12 +111,12 @@ function changedIn({ shown }: Heard, action: string, args: JsonObject): string {
  * files, others' words. A model may have followed it, though it is no instruction.
  */
 export function isOutsideHeard(
-  { authors, results, files }: Heard,
+  { authors, results, files, foreign }: Heard,
   seen: number,
   { isOurs, isMember }: { isOurs(tool: string): boolean; isMember(account: string): boolean },
 ): boolean {
   return (
-    (files !== undefined && files <= seen) ||
+    [files, foreign].some((first) => first !== undefined && first <= seen) ||
     [...results].some(([tool, seq]) => seq <= seen && !isOurs(tool)) ||
     [...authors].some(([account, seq]) => seq <= seen && !isMember(account))
   );

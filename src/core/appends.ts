@@ -30,6 +30,21 @@ export const approvers = z.discriminatedUnion("kind", [
   }),
 ]);
 
+/** A message as it stood in a channel or thread. */
+const seenMessage = z.strictObject({
+  /** As a post of it would be named. */
+  id: z.string(),
+  at: count,
+  name: z.string(),
+  /** The person who wrote it; without it a bot or an app did, and nothing in it is to be trusted. */
+  account: z.string().optional(),
+  text: z.string(),
+  /** What a person's message carries of others' words: a forwarded message, a link's preview. Not to be trusted. */
+  attached: z.string().optional(),
+  /** Names only. */
+  files: z.array(z.string()).optional(),
+});
+
 /** What the holder of a lease decided and did, each with a version in `entry-codec.ts`. */
 export const appends = {
   run_started: z.strictObject({
@@ -54,6 +69,19 @@ export const appends = {
         brief: z.boolean().optional(),
       })
       .optional(),
+  }),
+  /** What people saw above the messages that a run answers, read from the platform once, oldest first. It instructs nobody. */
+  above: z.strictObject({
+    run: z.string(),
+    messages: z.array(seenMessage),
+    /** The message up to which everything is known now: the next reading begins after it. Absent: reading failed. */
+    upTo: z.string().optional(),
+    /** An earlier reading ended there. */
+    after: z.string().optional(),
+    /** There are older messages that were left out. */
+    older: z.boolean().optional(),
+    /** Why not everything could be read, in words for people. */
+    why: z.string().optional(),
   }),
   assistant: z.strictObject({
     run: z.string(),

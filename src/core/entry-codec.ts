@@ -34,6 +34,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   secret: { version: 1 },
   incident: { version: 2 },
   run_started: { version: 3 },
+  above: { version: 1 },
   assistant: { version: 2 },
   gate: { version: 1 },
   action_proposed: { version: 3 },

@@ -85,6 +85,7 @@ const FACTS: FactRule = {
   // A model's turn was paid for, and what a view shows is shown.
   assistant: true,
   delivered: true,
+  above: true,
   // A person's answer decides how the run goes on, as does what a later worker concludes; a tool's result is just so.
   tool_finished: ({ recovered, answers, outcome }) =>
     recovered !== true && answers === undefined && (outcome === "ok" || outcome === "error"),

@@ -1,5 +1,5 @@
 import type { CallResult, Notice, Outgoing, Progress } from "../adapters/adapter.ts";
-import { plainNotice } from "../adapters/render/phrases.ts";
+import { type Answer, plainNotice } from "../adapters/render/phrases.ts";
 import type { Entry } from "../core/entry.ts";
 import { keptFindings, keptGaps } from "../core/finding.ts";
 import type { JournalKey } from "../core/journal-key.ts";
@@ -48,8 +48,22 @@ export function outgoingOf(
   const answer = { kind: "answer" as const, run: started.run, status, text, results };
   if (modelRun === undefined) return { ...answer, isModelRun: false };
   const { steps, usage, workMs } = modelRun;
-  // Stopped before its model had answered once, it has nothing to count.
-  return { ...answer, isModelRun: true, ...(steps > 0 && { spent: { steps, usage, workMs } }) };
+  return {
+    ...answer,
+    isModelRun: true,
+    ...(item.run.above !== undefined && { above: aboveOf(item.run.above) }),
+    // Stopped before its model had answered once, it has nothing to count.
+    ...(steps > 0 && { spent: { steps, usage, workMs } }),
+  };
+}
+
+function aboveOf({ messages, after, older, why }: Entry<"above">): NonNullable<Answer["above"]> {
+  return {
+    read: messages.length,
+    isMore: after !== undefined,
+    isOlder: older === true,
+    ...(why !== undefined && { why }),
+  };
 }
 
 /** The notice as it stays once what it is about waits no longer; undefined: it goes. */

@@ -55,6 +55,8 @@ export type Step =
   | { do: "prepare"; key: string; call: Call }
   | { do: "dispatch"; key: string; call: Call; action: Action }
   | { do: "reply"; key: string; call: Call; reply: Entry<"message"> }
+  /** To read what stands above the messages that the run answers. */
+  | { do: "look"; key: string; run: Run }
   | { do: "think"; key: string; run: Run; modelRun: ModelRun }
   | { do: "write"; draft: Extract<NextTurn, { do: "write" }>["draft"] }
   | { do: "end"; run: Run }
@@ -80,6 +82,8 @@ export type KnownStep = Exclude<Step, LearningStep | { do: "expire" | "ring" | "
 export interface Situation extends Scenery {
   /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
   showAfterMs: number | undefined;
+  /** A view here can read what stands above a message. */
+  readsAbove?: boolean;
 }
 
 /** A situation, and what of the thread is for another machine. */
@@ -299,7 +303,8 @@ function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | 
 }
 
 /** New runs, calls to prepare, approved actions to dispatch; no more calls at once than MAX_CALLS. */
-function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
+function workStep(thread: Thread, scene: Scene): Step | undefined {
+  const { busy, left } = scene;
   for (const pending of thread.pending.values()) {
     // Plain language has one run at a time; a command's run may be open beside it.
     if (pending.entry.kind === "command" || currentModelRun(thread) === undefined) {
@@ -310,7 +315,7 @@ function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
   for (const run of thread.going) {
     if (run.stopped) continue;
     // Who said "yes" is told first what it takes: that is no word to the model.
-    const step = thread.assents.size > 0 ? undefined : modelStep(run, busy);
+    const step = thread.assents.size > 0 ? undefined : modelStep(run, scene);
     if (step !== undefined) return step;
     for (const call of run.open.values()) {
       const key = workKey.call(call.call);
@@ -329,9 +334,14 @@ function workStep(thread: Thread, { busy, left }: Scene): Step | undefined {
 }
 
 /** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */
-function modelStep(run: Run, busy: ReadonlySet<string>): Step | undefined {
+function modelStep(run: Run, { busy, readsAbove }: Scene): Step | undefined {
   const key = workKey.model(run.started.run);
   if (run.modelRun === undefined || busy.has(key)) return undefined;
+  const isNew = run.modelRun.last === undefined && run.above === undefined;
+  if (isNew && readsAbove === true) {
+    const above = workKey.above(run.started.run);
+    return busy.has(above) ? undefined : { do: "look", key: above, run };
+  }
   const move = nextTurn(run, run.modelRun);
   return move?.do === "think" ? { do: "think", key, run, modelRun: run.modelRun } : move;
 }

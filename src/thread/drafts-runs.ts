@@ -121,6 +121,12 @@ export function endDraft(run: Run, written = ""): RunEnded {
   return runEndedDraft(run, ok ? "completed" : "failed");
 }
 
+export type Above = Omit<Draft<"above">, "id" | "kind" | "run">;
+
+export function aboveDraft({ started: { run } }: Run, above: Above): Draft<"above"> {
+  return { id: entryId.above(run), kind: "above", run, ...above };
+}
+
 export type ModelFacts =
   | { kind: "turn"; turn: Omit<Draft<"assistant">, "id" | "kind" | "run"> }
   /** The request was cut; what the model had written by then. */

@@ -27,7 +27,14 @@ import {
 import type { KnownStep, StepOf, Undelivered } from "./decide.ts";
 import { isOpen } from "./action.ts";
 import { cardState, entryId, pastState } from "./entry-ids.ts";
-import { beginDrafts, endDraft, type ModelFacts, modelDrafts } from "./drafts-runs.ts";
+import {
+  type Above,
+  aboveDraft,
+  beginDrafts,
+  endDraft,
+  type ModelFacts,
+  modelDrafts,
+} from "./drafts-runs.ts";
 import type { Call } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -38,6 +45,7 @@ interface Facts {
   hint: Hint[];
   prepare: Proposal;
   dispatch: Rechecked;
+  look: Above;
   think: ModelFacts;
   recover: Recovery;
   verify: Seen;
@@ -108,6 +116,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     lapse: ({ call }) => lapsedDrafts(call),
     close: ({ action }) => closedDrafts(action),
     renew: ({ action }) => [namelessDraft(action)],
+    look: ({ run, facts }) => [aboveDraft(run, facts)],
     think: ({ run, facts }) => modelDrafts(run, facts),
     write: ({ draft }) => [draft],
     end: ({ run }) => [endDraft(run)],

@@ -43,6 +43,7 @@ export function numberOfAction(action: string): number | undefined {
 export const entryId = {
   runStarted: (run: string) => `run:${run}`,
   runEnded: (run: string) => `ended:${run}`,
+  above: (run: string) => `above:${run}`,
   assistant: (run: string, step: number) => `assistant:${run}.${step}`,
   gate: (run: string, number: number) => `gate:${run}.${number}`,
   proposed: (action: string, revision: number) => `proposed:${action}.${revision}`,

@@ -203,6 +203,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     modelRun:
       started.talk &&
       new ModelRun(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
+    above: undefined,
     progressMessages: new Map(),
     authors,
     askers: new Set(authors.map(({ account }) => account)),
@@ -220,6 +221,17 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
   thread.going.add(run);
   thread.counts.runs += 1;
   if (started.talk?.brief === true) thread.tooMuch = false;
+}
+
+/** Who wrote above led to what follows as those do who write in the thread (`voices`). */
+export function applyAbove(thread: Thread, entry: Entry<"above">): void {
+  const run = thread.runs.get(entry.run);
+  if (run === undefined) return;
+  run.above = entry;
+  for (const { account, text, attached = "" } of entry.messages) {
+    thread.requestTokens += estimateTokens(text + attached);
+    if (account !== undefined) applyVoice(thread, account, entry);
+  }
 }
 
 function applyUndoing(thread: Thread, { started, authors: [by] }: Run, call: Call): void {

@@ -5,7 +5,7 @@ import { applyClosed, applyProposal, applyVote, closeOpen } from "./fold-actions
 import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
 import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
-import { applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
+import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
 import { applyGate } from "./model-run.ts";
 import { type Call, Thread } from "./state.ts";
 
@@ -57,6 +57,7 @@ const APPLIED: Applied = {
   signal: applyLateWord,
   run_started: applyRunStarted,
   run_ended: applyRunEnded,
+  above: applyAbove,
   assistant(thread, entry) {
     thread.counts.usage = addUsage(thread.counts.usage, entry.usage);
     thread.requestTokens = totalTokens({ ...entry.usage, output: 0 });

@@ -61,6 +61,8 @@ export interface Run {
   readonly calls: Map<string, Call>;
   readonly open: Map<string, Call>;
   readonly modelRun: ModelRun | undefined;
+  /** What stood above the messages that it answers, once it was read. */
+  above: Entry<"above"> | undefined;
   /** Whose messages or command began it, the first one first. */
   readonly authors: readonly Actor[];
   /** Their accounts: a question of the run's is put to them. */

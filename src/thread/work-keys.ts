@@ -5,6 +5,7 @@ export const workKey = {
   verify: (call: string) => `verify:${call}`,
   /** It is marked elsewhere that a call is done. */
   mark: (call: string) => `mark:${call}`,
+  above: (run: string) => `above:${run}`,
   model: (run: string) => `think:${run}`,
   view: (view: string) => `view:${view}`,
   /** A view refused to show progress: no reason to keep an answer back. */

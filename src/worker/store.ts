@@ -65,6 +65,7 @@ export async function append(
 const LOG_LEVELS: Readonly<Record<AppendKind, "info" | "debug">> = {
   run_started: "info",
   run_ended: "info",
+  above: "debug",
   assistant: "debug",
   gate: "debug",
   action_proposed: "debug",

@@ -3,6 +3,8 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
 
 const IS_APPENDED: Readonly<Record<AppendKind, boolean>> = {
   run_started: true,
+  // No chat of the batch has anything above.
+  above: false,
   assistant: true,
   gate: true,
   action_proposed: true,

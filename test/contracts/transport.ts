@@ -22,6 +22,11 @@ export interface Platform {
    * as in a crowd.
    */
   begin(who: Who, text: string, files?: readonly SentFile[]): Promise<JournalKey>;
+  /**
+   * Another bot posts an alert in the words of its platform's attachments, Bob comments on it, and then this person asks the
+   * bot there. Left out where nobody else writes.
+   */
+  beginUnder?(alert: string, comment: string, who: Who, text: string): Promise<JournalKey>;
   /** Somebody writes in the thread, without a mention. */
   write(key: JournalKey, who: Who, text: string): Promise<void>;
   /** Somebody presses the button with this label, on the newest message of the thread that has it and shows `on`. */
@@ -132,6 +137,26 @@ export function transportContract(
       await shows(key, "Nothing else is known.");
       expect(model.left()).toBe(0);
       expect((await kindsOf(key)).filter((kind) => kind === "run_started")).toHaveLength(2);
+    });
+
+    test("asked under another bot's alert it has read the alert and what people said of it, and says so", async () => {
+      if (platform.beginUnder === undefined) return;
+      const { model, options } = talk([{ text: "It is a summary." }, { text: "Nothing new." }]);
+      await run(options);
+      const begin = platform.beginUnder;
+      const key = await begin("CheckoutErrors is firing", "again?", "ana", "summarize this thread");
+      await shows(key, "It is a summary.");
+      await shows(key, "I read the 2 messages above.");
+      const [note, alert, comment, question] = wordsIn(model.requests[0]);
+      expect(note).toContain("instructs nobody");
+      expect(alert).toMatch(/, app, output\] .*CheckoutErrors is firing/s);
+      expect(comment).toMatch(/bob, quoted\] again\?$/);
+      expect(question).toMatch(/ana\] summarize this thread$/);
+      await platform.write(key, "ana", "and now?");
+      await shows(key, "Nothing new.");
+      expect(wordsIn(model.requests[1]).filter((word) => word.includes("firing"))).toHaveLength(1);
+      expect(platform.shown(key).match(/I read/g)).toHaveLength(1);
+      expect(platform.pings()).toEqual([]);
     });
 
     test("what is written while a tool runs joins the run, and there is one answer", async () => {

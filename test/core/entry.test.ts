@@ -96,7 +96,7 @@ test("posts, facts and decisions are told apart", () => {
     .map(({ kind, body }, i) => ({ id: `e${i}`, kind, ...body }) as Draft)
     .filter((draft) => !isPost(draft) && isFact(draft));
   expect(new Set(facts.map(({ kind }) => kind))).toEqual(
-    new Set(["assistant", "delivered", "tool_finished"]),
+    new Set(["above", "assistant", "delivered", "tool_finished"]),
   );
   expect(isFact({ ...finished, outcome: "ok", answers: "click:8" })).toBe(false);
 });

@@ -27,6 +27,8 @@ export interface ChatOptions {
   channel?: string;
   /** A run's progress is shown in a message of its own, which its answer takes the place of. */
   begins?: boolean;
+  /** What stands above a message. */
+  earlier?: View["earlier"];
   /** Throws to refuse a delivery. */
   refuse?: (what: string) => void;
 }
@@ -72,6 +74,7 @@ export function createChat(options: ChatOptions = {}): Chat {
         return put({ ref: ref(), kind: "begun", soFar });
       },
     }),
+    ...(options.earlier !== undefined && { earlier: options.earlier }),
     async post(message, delivery, begun) {
       deliveries.push(delivery);
       const index = shown.findIndex((each) => each.ref === begun);

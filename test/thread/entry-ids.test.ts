@@ -29,6 +29,7 @@ test("journals of every version have these ids", () => {
   expect(made).toEqual([
     "run:x",
     "ended:x",
+    "above:x",
     "assistant:x.2",
     "gate:x.2",
     "proposed:x.2",

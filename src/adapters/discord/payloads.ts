@@ -6,7 +6,7 @@ import { withoutNulls } from "../shared/payload.ts";
 const id = z.string().regex(/^\d{1,20}$/);
 const text = z.string().optional();
 
-const user = z.object({
+export const user = z.object({
   id,
   username: z.string().default(""),
   global_name: text,
@@ -16,7 +16,7 @@ export type User = z.infer<typeof user>;
 
 const member = z.object({ nick: text });
 
-const attachment = z.object({
+export const attachment = z.object({
   filename: z.string().default(""),
   content_type: text,
   size: z.number().nonnegative().default(0),

@@ -41,6 +41,7 @@ export interface SessionParts extends ChatParts {
 }
 
 export interface Session {
+  bot: string;
   posting: Posting;
   ephemeralMessages: EphemeralMessages;
   board: ProgressBoard<Place>;
@@ -115,6 +116,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
   }
   let closed: Promise<void> | undefined;
   return {
+    bot,
     posting,
     ephemeralMessages,
     board,

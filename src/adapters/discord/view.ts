@@ -7,6 +7,7 @@ import type { ProgressBoard } from "../shared/progress-board.ts";
 import { createChatView } from "../shared/view.ts";
 import type { Api } from "./api.ts";
 import { discordImages, discordMessages } from "./encode.ts";
+import { createEarlier, type EarlierParts } from "./earlier.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
 import type { DiscordPeople } from "./people.ts";
 import { accountOf, addressOf, type Place, tryUser } from "./place.ts";
@@ -19,6 +20,7 @@ export interface ViewParts {
   ephemeralMessages: EphemeralMessages;
   board: ProgressBoard<Place>;
   people: DiscordPeople;
+  earlier: EarlierParts;
   log: Logger;
 }
 
@@ -53,6 +55,9 @@ export function createView(place: Place, parts: ViewParts): View {
       if (user === undefined) return account;
       return people.nameOf(user, place).catch(() => accountOf(user));
     },
+
+    // In a direct message all that stands above is told already.
+    ...(place.guild !== undefined && { earlier: createEarlier(place, parts.earlier) }),
 
     /** "Watchkeeper is typing" stays until the next message, for 10 s at the most. */
     showStatus(status) {

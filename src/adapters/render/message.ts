@@ -12,7 +12,14 @@ import {
 import { callInlines } from "./call.ts";
 import { summaryOf } from "./clip.ts";
 import { readMarkdown } from "./markdown.ts";
-import { type Answer, evidenceOf, plainNotice, spentWords, statusSign } from "./phrases.ts";
+import {
+  aboveWords,
+  type Answer,
+  evidenceOf,
+  plainNotice,
+  spentWords,
+  statusSign,
+} from "./phrases.ts";
 import {
   type AllowLink,
   type Block,
@@ -171,6 +178,8 @@ export function evidenceBlocks(answer: Answer): Block[] {
     ...callInlines(result, MAX_ARGS),
   ]);
   if (others !== undefined) lines.push([{ text: others }]);
+  const above = answer.above && aboveWords(answer.above);
+  if (above !== undefined) lines.push([{ text: above }]);
   if (answer.spent !== undefined) lines.push([{ text: spentWords(answer.spent) }]);
   return lines.map((inlines) => ({ kind: "small", inlines }));
 }

@@ -84,6 +84,20 @@ function othersWords(others: readonly CallResult[], cited: number): string {
   return `+ ${counted(others.length, "more call")}${how}`;
 }
 
+/** How much was read above the question: `I read the 12 messages above.` Undefined: there was nothing to read. */
+export function aboveWords({
+  read,
+  isMore,
+  isOlder,
+  why,
+}: NonNullable<Answer["above"]>): string | undefined {
+  if (read === 0) return why && `I couldn't read what's above: ${why}.`;
+  const what = isMore ? counted(read, "new message") : `${counted(read, "message")} above`;
+  const which = isMore ? "" : isOlder ? "last " : "";
+  const rest = why === undefined ? "" : `, not all of it: ${why}`;
+  return `I read the ${which}${what}${rest}.`;
+}
+
 /** What the answer cost: `14k tokens · 2.4 s`. */
 export function spentWords({ usage, workMs }: NonNullable<Answer["spent"]>): string {
   return `${formatCount(totalTokens(usage))} tokens · ${formatElapsed(workMs)}`;

@@ -33,6 +33,8 @@ export interface ChatViewParts<Place, Message> {
   /** Shows something to one person alone. Undefined when that isn't possible. */
   postPrivately(account: string, rendered: RenderedMessage): Promise<MessageRef | undefined>;
   nameOf(account: string): Promise<string>;
+  /** `View.earlier`, where anything can stand above. */
+  earlier?: NonNullable<View["earlier"]>;
   /** Shows the status at once or not at all; never fails. */
   showStatus?(status: ThreadStatus): void;
   log: Logger;
@@ -78,6 +80,8 @@ export function createChatView<Place, Message>(
   }
 
   return {
+    ...(parts.earlier !== undefined && { earlier: parts.earlier }),
+
     async openProgress(delivery, soFar) {
       showStatus?.("working");
       return board.begin(place, soFar, (rendered) =>

@@ -195,7 +195,16 @@ function connect(
       return keyOf(workspace.team, { channel, root: await posting.begin(channel, message) });
     },
     viewOf: (place) =>
-      createView(place, { api, posting, board, status, allowLink, nameOf: people.nameOf, log }),
+      createView(place, {
+        api,
+        workspace,
+        posting,
+        board,
+        status,
+        allowLink,
+        nameOf: people.nameOf,
+        log,
+      }),
     async stop() {
       board.stop();
       await source.stop();

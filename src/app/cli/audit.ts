@@ -91,6 +91,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   tenant: false,
   secret: false,
   assistant: false,
+  above: false,
   gate: false,
   view_added: false,
   notice: false,

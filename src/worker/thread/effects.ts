@@ -12,6 +12,7 @@ import { progress } from "./progress.ts";
 import { judgeAssent, judgeClick, judgeReply } from "./judge.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { whyNotRun } from "./permission/permission.ts";
+import { readAbove } from "./above.ts";
 import { callModel } from "./model-call.ts";
 import { propose } from "./propose.ts";
 import { show, showRun } from "./show.ts";
@@ -143,6 +144,7 @@ const LEARNED: {
   reply: { learn: judgeReply, kept: false },
   prepare: { learn: prepare, kept: false },
   dispatch: { learn: dispatch, kept: false },
+  look: { learn: readAbove, kept: false },
   think: { learn: callModel, kept: false },
   hosts: { learn: lookForHosts, kept: false },
 };

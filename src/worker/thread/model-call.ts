@@ -219,7 +219,7 @@ async function kept(
 }
 
 /** The thread as its model is told it: read whole once, then kept up with the fold. */
-async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
+export async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
   if (ctx.transcript !== undefined) return ctx.transcript;
   const transcript = new Transcript();
   // The fold may get ahead while the entries are read.

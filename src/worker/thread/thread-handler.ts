@@ -44,6 +44,7 @@ export function createThreadHandler(
       decide(ctx.thread, {
         ...moment,
         showAfterMs: ctx.draining ? undefined : showAfterMs(ctx),
+        readsAbove: adapter.view(ctx.key)?.earlier !== undefined,
         machines: machinesOf(ctx),
       }),
     execute,

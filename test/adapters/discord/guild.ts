@@ -86,6 +86,17 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       }
       return `discord:${guild.id}:${id}`;
     },
+    async beginUnder(alert, comment, who, text) {
+      const pager = discord.addUser({ name: "Alertmanager", bot: true });
+      const embeds = [{ type: "rich", title: alert, fields: [{ name: "service", value: "shop" }] }];
+      const root = discord.say(pager, channel, "", { webhook: true, embeds });
+      discord.say(users.bob, channel, comment, { replyTo: root });
+      const id = discord.say(users[who], channel, text, { mention: true });
+      for (const end = Date.now() + 20_000; Date.now() < end; await pause()) {
+        if (discord.threadOf(id) !== undefined) break;
+      }
+      return `discord:${guild.id}:${id}`;
+    },
     async write(key, who, text) {
       discord.say(users[who], threadOf(key), text);
     },

@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BotError } from "../../../src/core/errors.ts";
-import { PERMISSIONS } from "../../fakes/discord/discord.ts";
-import { type Bot, openBot, until } from "./harness.ts";
+import {
+  type FakeChannel,
+  type Fault,
+  PERMISSIONS,
+  type SayOptions,
+} from "../../fakes/discord/discord.ts";
+import { answer, type Bot, openBot, until } from "./harness.ts";
 
 let bot: Bot;
 beforeEach(async () => {
@@ -195,4 +200,90 @@ test("a message in a thread that was archived is heard, also by a process that n
   await until(async () => (await bot.texts(thread)).length > 1);
   expect(await bot.texts(thread)).toEqual(["is web well?", "still there?"]);
   await other.stop();
+});
+
+/** What is read above what Bob asks in this channel or thread. */
+async function readAbove(channel: FakeChannel, options: SayOptions = {}, after?: string) {
+  const { discord, bob } = bot;
+  const asked = discord.say(bob, channel, "why?", { mention: true, ...options });
+  const place = channel.thread === undefined ? asked : channel.id;
+  await until(() => discord.threadOf(place) !== undefined || channel.thread !== undefined);
+  return bot.view(discord.channel(place)).earlier?.(`msg:${asked}`, after);
+}
+
+test("above a mention in a channel stand its last 15 messages: embeds, components, forwards, the one it answers", async () => {
+  const { discord, ops, ana } = bot;
+  const pager = discord.addUser({ name: "pager", bot: true });
+  const old = discord.say(pager, ops, "the first alert", { webhook: true });
+  for (let i = 0; i < 12; i += 1) discord.say(ana, ops, `${i}`);
+  const field = { name: "service", value: "checkout" };
+  const embeds = [
+    { title: "CheckoutErrors", description: "5xx", fields: [field], footer: { text: "prom" } },
+  ];
+  discord.say(pager, ops, "", { webhook: true, embeds });
+  const components = [{ type: 17, components: [{ type: 10, content: "**Deploy** 42" }] }];
+  discord.say(pager, ops, "", { webhook: true, components });
+  const file = { name: "web.log", type: "text/plain", bytes: Buffer.from("x") };
+  discord.say(ana, ops, "", {
+    attachments: [file],
+    forwards: { content: "from elsewhere", embeds },
+  });
+  const read = await readAbove(ops, { replyTo: old });
+  const texts = read?.messages.map(({ text }) => text);
+  expect(texts?.slice(0, 3)).toEqual(["1", "2", "3"]);
+  const embedded = "CheckoutErrors\n5xx\nservice: checkout\nprom";
+  expect(texts?.slice(11)).toEqual([embedded, "**Deploy** 42", "", "the first alert"]);
+  expect(read?.messages[13]).toMatchObject({
+    name: "ana",
+    account: `discord:${ana.id}`,
+    attached: `from elsewhere\n${embedded}`,
+    files: ["web.log"],
+  });
+  expect(read?.messages.at(-1)?.account).toBeUndefined();
+  expect(read?.older).toBe(true);
+  for (let i = 0; i < 9; i += 1) discord.say(ana, ops, `more ${i}`);
+  const more = await readAbove(ops);
+  expect(more?.messages).toHaveLength(15);
+  expect(more?.older).toBe(true);
+});
+
+test("above a mention in others' thread stands the thread, then only what is newer; ours is left out", async () => {
+  const { discord, ops, ana } = bot;
+  const thread = discord.addThread(ops, { name: "web is slow" });
+  const said = discord.say(ana, thread, "since noon");
+  const read = await readAbove(thread);
+  expect(read?.messages.map(({ text }) => text)).toEqual(["since noon"]);
+  await bot.view(thread).post(answer("r1", "ours"), { id: "x", isRetry: false });
+  discord.say(ana, thread, "still");
+  const newer = await readAbove(thread, {}, `msg:${said}`);
+  expect(newer?.messages.map(({ text }) => text)).toEqual(["why?", "still"]);
+  const dm = discord.openDm(ana);
+  expect(bot.view(dm).earlier).toBeUndefined();
+});
+
+test.each<[string, Fault, string]>([
+  ["50001", { status: 403, code: 50001 }, "I can't see this channel's messages"],
+  ["50013", { status: 403, code: 50013 }, "I can't see this channel's messages"],
+  ["10003", { status: 404, code: 10003 }, "I can't see this channel's messages"],
+  ["50024", { status: 400, code: 50024 }, "Discord doesn't let me"],
+  ["429", { status: 429, retryAfter: 60 }, "Discord asked me to slow down"],
+  ["503", { status: 503 }, "Discord didn't answer in time"],
+])(
+  "above a question that Discord does not let be read (%s) nothing is, and why",
+  async (_, fault, why) => {
+    const thread = await bot.begin();
+    bot.discord.fail("GET /channels/:channel/messages", fault);
+    expect(await readAbove(thread)).toEqual({ messages: [], why });
+  },
+);
+
+test("without Read Message History Discord gives nothing, and that is said", async () => {
+  const { discord, ops, guild } = bot;
+  const thread = await bot.begin();
+  discord.overwrite(ops, discord.botUser, { deny: PERMISSIONS.readMessageHistory });
+  expect(guild.id).toBeDefined();
+  expect(await readAbove(thread)).toEqual({
+    messages: [],
+    why: "I need the permission Read Message History",
+  });
 });

@@ -82,6 +82,15 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
       const ts = slack.say(users[who], channel, typed(text), { mention: true, files });
       return `slack:${slack.team.id}:${channel.id}:${ts}`;
     },
+    async beginUnder(alert, comment, who, text) {
+      const pager = slack.addUser({ name: "alertmanager", standing: "bot" });
+      slack.join(channel, pager);
+      const attachments = [{ fallback: alert, title: alert, title_link: "https://alerts.test/1" }];
+      const thread = slack.say(pager, channel, "", { attachments });
+      slack.say(users.bob, channel, typed(comment), { thread });
+      slack.say(users[who], channel, typed(text), { thread, mention: true });
+      return `slack:${slack.team.id}:${channel.id}:${thread}`;
+    },
     async write(key, who, text) {
       slack.say(users[who], channel, typed(text), { thread: rootOf(key) });
     },

@@ -116,7 +116,7 @@ function deleteMessage({ platform, param }: Asked): Answer {
   return undefined;
 }
 
-/** Newest first. Nothing at all without ReadMessageHistory. Pages are not among what the program asks for. @throws Refusal 50035 */
+/** Newest first. Nothing at all without ReadMessageHistory. Of the pages only `before` is asked for. @throws Refusal 50035 */
 function listMessages({ platform, param, query }: Asked): Answer {
   const { world } = platform;
   const channel = channelFor(world, param("channel"));
@@ -124,10 +124,17 @@ function listMessages({ platform, param, query }: Asked): Answer {
   if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
     throw invalidForm("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.");
   }
-  const pages = ["around", "before", "after"].filter((key) => query.has(key));
+  const pages = ["around", "after"].filter((key) => query.has(key));
   if (pages.length > 0) throw invalidForm(pages.join("."), "UNSUPPORTED", "The fake has no pages");
   if (!may(world, channel, world.bot.id, PERMISSIONS.readMessageHistory)) return [];
-  const newest = [...channel.messages.values()].slice(-limit).toReversed();
+  const before = query.get("before");
+  if (before !== null && !/^\d{1,20}$/.test(before)) {
+    throw invalidForm("before", "NUMBER_TYPE_COERCE", `Value "${before}" is not snowflake.`);
+  }
+  const newest = [...channel.messages.values()]
+    .filter(({ id }) => before === null || BigInt(id) < BigInt(before))
+    .slice(-limit)
+    .toReversed();
   return newest.map((each) => messageJson(world, each, platform.hasContent));
 }
 

@@ -228,13 +228,17 @@ export function messageJson(world: World, message: FakeMessage, hasContent: bool
     }),
     mention_roles: message.mentions.roles,
     attachments: blank ? [] : attachmentsJson(message),
-    embeds: [],
+    embeds: blank ? [] : message.embeds,
     components: blank ? [] : message.components,
     pinned: false,
     type: message.type,
     flags: message.flags,
   };
   if (message.webhookId !== undefined) json["webhook_id"] = message.webhookId;
+  if (message.snapshots.length > 0) {
+    json["message_reference"] = { type: 1, message_id: message.id, channel_id: message.channelId };
+    json["message_snapshots"] = message.snapshots.map((each) => ({ message: each }));
+  }
   if (message.nonce !== undefined) json["nonce"] = message.nonce;
   if ((message.flags & FLAGS.hasThread) !== 0) {
     const thread = world.channels.get(message.id);

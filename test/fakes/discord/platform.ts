@@ -159,6 +159,8 @@ export interface Draft {
   webhookId?: string | undefined;
   /** Flags that a request cannot set. */
   flags?: number;
+  embeds?: readonly Body[];
+  snapshots?: readonly Body[];
 }
 
 /** A message that is not in its channel yet, if it ever will be: ephemeral ones never are. */
@@ -178,6 +180,8 @@ export function draftMessage(platform: Platform, channel: FakeChannel, draft: Dr
     reference: draft.reference,
     content: body.content,
     components: body.components,
+    embeds: [...(draft.embeds ?? [])],
+    snapshots: draft.snapshots ?? [],
     attachments: keepFiles(platform, channel.id, draft.files ?? body.uploads ?? []),
     flags: body.flags | (draft.flags ?? 0),
     mentions: mentionsOf(world, body.content, body.components),

@@ -1,6 +1,6 @@
 import { may, PERMISSIONS } from "./permissions.ts";
 import { draftMessage, publish, tellChannel, type Platform } from "./platform.ts";
-import { MESSAGE_TYPES, type FakeChannel, type FakeUser } from "./world.ts";
+import { type Body, MESSAGE_TYPES, type FakeChannel, type FakeUser } from "./world.ts";
 
 export interface SayOptions {
   /** Begins with a mention of the bot. */
@@ -8,6 +8,11 @@ export interface SayOptions {
   /** A message's id; its author is mentioned, as Discord does unless told otherwise. */
   replyTo?: string;
   attachments?: readonly { name: string; type: string; bytes: Uint8Array }[];
+  /** Of a bot's or a webhook's message; people's embeds come from links. */
+  embeds?: readonly Body[];
+  components?: readonly Body[];
+  /** It forwards a message: what that one was. Such a message has no text of its own. */
+  forwards?: Body;
   /** Said by a webhook, under the user's name. */
   webhook?: boolean;
   /** One of Discord's own messages, such as that somebody joined. */
@@ -45,15 +50,20 @@ export function sayAs(
   const files = options.attachments ?? [];
   if (content.length > MAX_CHARACTERS)
     throw new Error(`Nobody may write ${content.length} characters`);
-  if (content === "" && files.length === 0) throw new Error("Nobody can write nothing");
+  const { embeds = [], components = [], forwards } = options;
+  const isEmpty = content === "" && [files, embeds, components].every((each) => each.length === 0);
+  if (isEmpty && forwards === undefined) throw new Error("Nobody can write nothing");
+  if (forwards !== undefined && content !== "") throw new Error("A forward has no text of its own");
   if (options.webhook !== true) refuseUnlessMay(platform, user, channel);
   const replied = options.replyTo === undefined ? undefined : world.messages.get(options.replyTo);
   if (options.replyTo !== undefined && replied === undefined)
     throw new Error(`No message ${options.replyTo}`);
   const message = draftMessage(platform, channel, {
     author: user,
-    body: { content, components: [], flags: 0 },
+    body: { content, components: [...components], flags: 0 },
     files,
+    embeds,
+    snapshots: forwards === undefined ? [] : [forwards],
     reference: replied && { channelId: channel.id, messageId: replied.id },
     webhookId: options.webhook === true ? world.newId() : undefined,
     ...(options.system === true ? { type: MESSAGE_TYPES.join } : {}),

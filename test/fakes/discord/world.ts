@@ -101,6 +101,10 @@ export interface FakeMessage {
   readonly reference: { channelId: string; messageId: string } | undefined;
   content: string;
   components: Body[];
+  /** Only bots and webhooks bring any; people's come from links. */
+  embeds: Body[];
+  /** Of a forwarded message: what it was when it was forwarded. */
+  readonly snapshots: readonly Body[];
   attachments: FakeAttachment[];
   flags: number;
   /** Who is named in it, by id; a reply names whom it answers. */

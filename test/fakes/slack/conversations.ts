@@ -85,6 +85,28 @@ function replies(world: World, args: Args): Data {
   };
 }
 
+/** The channel's own messages, newest first: of threads what they begin with, and replies that were shown here too. */
+function history(world: World, args: Args): Data {
+  const channel = readable(world, args);
+  const own = world.messages.filter(
+    (message) =>
+      message.channel === channel.id &&
+      (message.thread_ts === undefined ||
+        message.thread_ts === message.ts ||
+        message.subtype === "thread_broadcast"),
+  );
+  const newestFirst = within(args, own).toReversed();
+  const { items, more } = page(newestFirst, args, args.limit(100, 999));
+  return {
+    messages: items.map((message) =>
+      shownMessage(world, message, args.flag("include_all_metadata")),
+    ),
+    has_more: false,
+    pin_count: 0,
+    ...more,
+  };
+}
+
 export function conversationMethods(world: World): Methods {
   return {
     "conversations.info": {
@@ -107,6 +129,10 @@ export function conversationMethods(world: World): Methods {
         const { items, more } = page(present, args, args.limit(100, 1_000));
         return { members: items, response_metadata: more["response_metadata"] };
       },
+    },
+    "conversations.history": {
+      scopes: SCOPES("history"),
+      run: (args) => history(world, args),
     },
     "conversations.replies": {
       scopes: SCOPES("history"),

@@ -22,6 +22,10 @@ export interface Said {
   broadcast?: boolean;
   mention?: boolean;
   files?: readonly FakeFile[];
+  /** A bot's, which may be all that it says; of a person's message a link's preview, or what it forwards. */
+  attachments?: readonly Data[];
+  /** In place of those that Slack makes of the text. */
+  blocks?: readonly Data[];
 }
 
 export interface FakePeople {
@@ -128,14 +132,15 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
       announce(world, told);
       if (way === "leave") place.members.delete(id);
     },
-    say(who, where, text, { thread, broadcast = false, mention = false, files = [] }) {
+    say(who, where, text, how) {
+      const { thread, broadcast = false, mention = false, files = [], attachments = [] } = how;
       const place = channel(where);
       const by = author(who);
       if (!place.members.has(by.user)) throw new Error(`${by.user} is not in ${place.name}`);
       if (place.archived) throw new Error(`${place.name} is archived`);
       if (thread !== undefined) message(place, thread);
       const full = mention ? `<@${world.bot.id}> ${text}`.trimEnd() : text;
-      const blocks = composed(world, full);
+      const blocks = how.blocks === undefined ? composed(world, full) : [...how.blocks];
       const said: FakeMessage = {
         type: "message",
         channel: place.id,
@@ -144,6 +149,7 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
         text: full,
         client_msg_id: world.nextId("client-"),
         ...(blocks.length > 0 && { blocks }),
+        ...(attachments.length > 0 && { attachments: [...attachments] }),
         ...(thread !== undefined && { thread_ts: thread }),
         ...(broadcast && { subtype: "thread_broadcast" }),
       };

@@ -1,0 +1,177 @@
+import { MessageType, RESTJSONErrorCodes as Code, Routes } from "discord.js";
+import * as z from "zod";
+import { isRecord } from "../../core/json.ts";
+import { type Earlier, type EarlierMessage, MAX_EARLIER } from "../adapter.ts";
+import { newestOf, readEarlier } from "../shared/earlier.ts";
+import { withoutNulls } from "../shared/payload.ts";
+import { answerWithin, type Api } from "./api.ts";
+import type { Channels } from "./channels.ts";
+import { isCode } from "./errors.ts";
+import { attachment, user } from "./payloads.ts";
+import { nameIn } from "./people.ts";
+import { accountOf, type Place, timeOf } from "./place.ts";
+import { type Names, readDiscordText } from "./text.ts";
+
+/** Components nest a few levels; a payload that somebody made up may have any number. */
+const MAX_DEPTH = 12;
+
+/** The parts of a message that say something. */
+const content = z.object({
+  content: z.string().default("").catch(""),
+  embeds: z.array(z.unknown()).default([]).catch([]),
+  components: z.unknown().optional(),
+  attachments: z.array(attachment).default([]).catch([]),
+});
+const id = z.string().regex(/^\d{1,20}$/);
+const single = content.extend({
+  id,
+  type: z.number().default(0),
+  webhook_id: z.string().optional(),
+  author: user,
+  mentions: z.array(user).default([]).catch([]),
+  message_snapshots: z
+    .array(z.object({ message: content }))
+    .default([])
+    .catch([]),
+});
+const shown = single.extend({ referenced_message: single.optional().catch(undefined) });
+type Content = z.infer<typeof content>;
+type Single = z.infer<typeof single>;
+
+const SPOKEN: ReadonlySet<number> = new Set([
+  MessageType.Default,
+  MessageType.Reply,
+  MessageType.ChatInputCommand,
+  MessageType.ContextMenuCommand,
+]);
+
+/** Says which message a thread began with, by holding it. */
+const STARTER: number = MessageType.ThreadStarterMessage;
+
+export interface EarlierParts {
+  api: Api;
+  channels: Pick<Channels, "channelOf">;
+  bot: string;
+  /** Names for ids, as far as the gateway told of them. */
+  heard: Pick<Names, "role" | "channel">;
+}
+
+/** Reads what stands above a message of this thread (`View.earlier`). */
+export function createEarlier(place: Place, parts: EarlierParts) {
+  return (before: string, after?: string): Promise<Earlier> =>
+    readEarlier("Discord", explain, async (found, left) => {
+      const asked = idOf(before);
+      const oldest = after === undefined ? undefined : idOf(after);
+      if (asked === undefined) return undefined;
+      // A thread has the id of the message that it began with, which stands in the channel.
+      const isRoot = asked === place.channel;
+      const channel = isRoot ? await channelOf(place, parts, left) : place.channel;
+      const most = isRoot ? MAX_EARLIER.channel : MAX_EARLIER.thread;
+      const query = { before: String(BigInt(asked) + 1n), limit: most + 2 };
+      const request = parts.api.ask<unknown[]>("get", Routes.channelMessages(channel), { query });
+      const answer = await answerWithin(left(), request, "Discord");
+      const all = answer
+        .toReversed()
+        .flatMap((each) => shown.safeParse(withoutNulls(each)).data ?? []);
+      const question = all.find((each) => each.id === asked);
+      const above = all
+        .filter(
+          (each) => each !== question && (oldest === undefined || BigInt(each.id) > BigInt(oldest)),
+        )
+        .map((each) => (each.type === STARTER ? (each.referenced_message ?? each) : each));
+      const referred = question?.referenced_message;
+      const isThere = newestOf(above, most, !isRoot).some((each) => each.id === referred?.id);
+      const answered = isThere ? undefined : referred;
+      const kept = newestOf(above, answered === undefined ? most : most - 1, !isRoot);
+      const told = [...kept, answered, question].filter((each) => each !== undefined);
+      found.push(...told.flatMap((each) => messageOf(each, asked, parts)));
+      // Without the permission Discord gives an empty list.
+      if (question === undefined) return { why: NO_HISTORY };
+      return kept.length < above.length ? { older: true } : undefined;
+    });
+}
+
+const NO_HISTORY = "I need the permission Read Message History";
+
+async function channelOf(
+  place: Place,
+  { channels }: EarlierParts,
+  left: () => number,
+): Promise<string> {
+  const key = await answerWithin(left(), channels.channelOf(place), "Discord");
+  return key.slice(key.lastIndexOf(":") + 1);
+}
+
+/** Posts are named `msg:<id>`. */
+function idOf(post: string): string | undefined {
+  return /^msg:(\d{1,20})$/.exec(post)?.[1];
+}
+
+function messageOf(each: Single, asked: string, parts: EarlierParts): EarlierMessage[] {
+  const { author, webhook_id, type, mentions, message_snapshots } = each;
+  const isOurs = author.id === parts.bot && webhook_id === undefined;
+  if (isOurs || !SPOKEN.has(type)) return [];
+  const names = new Map(mentions.map((mention) => [mention.id, nameIn(mention, undefined)]));
+  const read = (text: string) =>
+    readDiscordText(text, { bot: parts.bot, user: (of) => names.get(of), ...parts.heard });
+  const forwarded = message_snapshots.map(({ message }) => read(wordsOf(message)));
+  const base = { id: `msg:${each.id}`, at: timeOf(each.id), name: nameIn(author, undefined) };
+  const files = each.attachments.map(({ filename }) => filename);
+  const named = files.length > 0 ? { ...base, files } : base;
+  if (author.bot === true || webhook_id !== undefined) {
+    return [{ ...named, account: undefined, text: joined(read(wordsOf(each)), ...forwarded) }];
+  }
+  const attached = joined(read(wordsOf({ ...each, content: "" })), ...forwarded);
+  const text = each.id === asked ? "" : read(each.content);
+  // The question itself is told as what it is; what it forwards is not its author's word.
+  if (each.id === asked && attached === "") return [];
+  const account = accountOf(author.id);
+  return [{ ...named, account, text, ...(attached !== "" && { attached }) }];
+}
+
+/** What a message says, with its embeds and components. */
+function wordsOf({ content: text, embeds, components }: Content): string {
+  const lines: string[] = [];
+  collect(components, lines, 0);
+  return joined(text, ...embeds.map(wordsOfEmbed), ...lines);
+}
+
+function wordsOfEmbed(embed: unknown): string {
+  if (!isRecord(embed)) return "";
+  const { title, description, fields, author, footer } = embed;
+  const rows = Array.isArray(fields)
+    ? fields.map((field: unknown) =>
+        isRecord(field) ? `${stringOf(field["name"])}: ${stringOf(field["value"])}` : "",
+      )
+    : [];
+  const by = isRecord(author) ? stringOf(author["name"]) : "";
+  const below = isRecord(footer) ? stringOf(footer["text"]) : "";
+  return joined(by, stringOf(title), stringOf(description), ...rows, below);
+}
+
+/** The texts of components; labels of what can be pressed are none. */
+function collect(value: unknown, lines: string[], depth: number): void {
+  if (depth > MAX_DEPTH) return;
+  if (Array.isArray(value)) {
+    for (const each of value) collect(each, lines, depth + 1);
+    return;
+  }
+  if (!isRecord(value)) return;
+  const text = stringOf(value["content"]);
+  if (text !== "") lines.push(text);
+  collect(value["components"], lines, depth + 1);
+}
+
+function stringOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function joined(...texts: string[]): string {
+  return texts.filter((text) => text.trim() !== "" && text !== ": ").join("\n");
+}
+
+function explain(error: unknown): string | undefined {
+  return isCode(error, Code.MissingAccess, Code.MissingPermissions, Code.UnknownChannel)
+    ? "I can't see this channel's messages"
+    : undefined;
+}

@@ -1,0 +1,190 @@
+import * as z from "zod";
+import { type Earlier, type EarlierMessage, MAX_EARLIER } from "../adapter.ts";
+import { newestOf, readEarlier } from "../shared/earlier.ts";
+import { answerWithin, type Api } from "./api.ts";
+import { refusalCode } from "./errors.ts";
+import { slackFile } from "./files.ts";
+import { accountOf, type Place, type Workspace } from "./place.ts";
+import { wordsOfAttachments, wordsOfBlocks } from "./read-blocks.ts";
+import { readSlackText } from "./text.ts";
+
+/** Slack gives a thread's oldest messages first, at most so many at once; the newest may take several requests. */
+const PAGE = 200;
+const MAX_PAGES = 5;
+/** Different people whose names are looked up. */
+const MAX_NAMES = 10;
+
+/** A message as it is read back: a person's, a bot's, or one of Slack's own (`subtype`). */
+const shown = z.object({
+  ts: z.string().regex(/^\d+\.\d+$/),
+  user: z.string().optional(),
+  text: z.string().default("").catch(""),
+  user_team: z.string().optional().catch(undefined),
+  team: z.string().optional().catch(undefined),
+  subtype: z.string().optional().catch(undefined),
+  bot_id: z.string().optional().catch(undefined),
+  username: z.string().optional().catch(undefined),
+  bot_profile: z.object({ name: z.string() }).optional().catch(undefined),
+  blocks: z.unknown().optional(),
+  attachments: z.unknown().optional(),
+  files: z.array(slackFile).default([]).catch([]),
+});
+type Shown = z.infer<typeof shown>;
+
+/** Kinds of message that say something; the others are Slack's own, as that somebody joined. */
+const SPOKEN: ReadonlySet<string> = new Set([
+  "bot_message",
+  "file_share",
+  "thread_broadcast",
+  "me_message",
+]);
+
+export interface EarlierParts {
+  api: Api;
+  workspace: Workspace;
+  /** The display name; undefined when Slack does not answer quickly. */
+  nameOf(user: string): Promise<string | undefined>;
+}
+
+/** Reads what stands above a message of this thread (`View.earlier`). */
+export function createEarlier(place: Place, parts: EarlierParts) {
+  return (before: string, after?: string): Promise<Earlier> =>
+    readEarlier("Slack", explain, async (found, left) => {
+      const latest = tsOf(before);
+      const oldest = after === undefined ? undefined : tsOf(after);
+      if (latest === undefined) return undefined;
+      let isOlder = false;
+      const raw: Shown[] = [];
+      const isThread = latest !== place.root;
+      const most = isThread ? MAX_EARLIER.thread : MAX_EARLIER.channel;
+      try {
+        if (isThread) await readThread(parts.api, place, { latest, oldest, raw, left });
+        else await readChannel(parts.api, place, { latest, most, raw, left });
+      } finally {
+        const spoken = raw.filter(
+          (each) =>
+            isSpoken(each, parts.workspace) &&
+            (oldest === undefined || Number(each.ts) > Number(oldest)),
+        );
+        const above = spoken.filter(({ ts }) => ts !== latest);
+        const kept = newestOf(above, most, isThread);
+        isOlder = kept.length < above.length;
+        const question = spoken.filter(({ ts }) => ts === latest);
+        found.push(...(await messagesOf([...kept, ...question], latest, parts)));
+      }
+      return isOlder ? { older: true } : undefined;
+    });
+}
+
+interface Reading {
+  latest: string;
+  /** Everything that came, oldest first, with the message `latest` itself. */
+  raw: Shown[];
+  left(): number;
+}
+
+async function readChannel(
+  api: Api,
+  { channel }: Place,
+  { latest, most, raw, left }: Reading & { most: number },
+): Promise<void> {
+  const args = { channel, latest, inclusive: true, limit: most + 2 };
+  const asked = api.ask("conversations.history", (client) => client.conversations.history(args));
+  const answer = await answerWithin(left(), asked);
+  raw.push(...parsed(answer.messages).toReversed());
+}
+
+async function readThread(
+  api: Api,
+  { channel, root }: Place,
+  { latest, oldest, raw, left }: Reading & { oldest: string | undefined },
+): Promise<void> {
+  const range = { latest, inclusive: true, ...(oldest !== undefined && { oldest }) };
+  const args = { channel, ts: root, ...range, limit: PAGE };
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const asked = api.ask("conversations.replies", (client) =>
+      client.conversations.replies({ ...args, ...(cursor !== undefined && { cursor }) }),
+    );
+    const answer = await answerWithin(left(), asked);
+    raw.push(...parsed(answer.messages));
+    cursor = answer.response_metadata?.next_cursor || undefined;
+    if (cursor === undefined) return;
+  }
+}
+
+function parsed(messages: readonly unknown[] | undefined): Shown[] {
+  return (messages ?? []).flatMap((message) => shown.safeParse(message).data ?? []);
+}
+
+/** Posts are named `msg:<ts>`. */
+function tsOf(post: string): string | undefined {
+  return /^msg:(\d+\.\d+)$/.exec(post)?.[1];
+}
+
+function isSpoken({ subtype, user, bot_id }: Shown, { botUser, botId }: Workspace): boolean {
+  const isOurs = user === botUser || (bot_id !== undefined && bot_id === botId);
+  return !isOurs && (subtype === undefined || SPOKEN.has(subtype));
+}
+
+async function messagesOf(
+  read: readonly Shown[],
+  asked: string,
+  { workspace, nameOf }: EarlierParts,
+): Promise<EarlierMessage[]> {
+  const users = new Set(
+    read.flatMap(({ user, bot_id }) => (bot_id === undefined ? (user ?? []) : [])),
+  );
+  const names = new Map<string, string | undefined>();
+  await Promise.all(
+    [...users].slice(0, MAX_NAMES).map(async (user) => names.set(user, await nameOf(user))),
+  );
+  const reader = { botUser: workspace.botUser, nameOf };
+  const messages = read.map(async (each): Promise<EarlierMessage> => {
+    const attached = await readSlackText(wordsOfAttachments(each.attachments), reader);
+    const base = {
+      id: `msg:${each.ts}`,
+      at: Math.round(Number(each.ts) * 1_000),
+      ...(each.files.length > 0 && { files: each.files.map(({ name }) => name) }),
+    };
+    if (each.bot_id !== undefined || each.user === undefined) {
+      const text = await readSlackText(textOfBot(each), reader);
+      const name = each.username ?? each.bot_profile?.name ?? "app";
+      return { ...base, name, account: undefined, text: joined(text, attached) };
+    }
+    const { user } = each;
+    return {
+      ...base,
+      name: names.get(user) ?? user,
+      account: accountOf(each.user_team ?? each.team ?? workspace.team, user),
+      text: each.ts === asked ? "" : await readSlackText(each.text, reader),
+      ...(attached !== "" && { attached }),
+    };
+  });
+  const all = await Promise.all(messages);
+  // The question itself is told as what it is; what it forwards is not its author's word.
+  return all.filter(({ id, attached }) => id !== `msg:${asked}` || attached !== undefined);
+}
+
+/** With blocks the text is only what notifications show, and often says less. */
+function textOfBot({ text, blocks }: Shown): string {
+  const shownText = wordsOfBlocks(blocks);
+  return shownText.includes(text) ? shownText : joined(text, shownText);
+}
+
+function joined(...texts: string[]): string {
+  return texts.filter((text) => text.trim() !== "").join("\n");
+}
+
+function explain(error: unknown): string | undefined {
+  return UNREADABLE[refusalCode(error) ?? ""];
+}
+
+const NOT_THERE = "I'm not in this channel; /invite me";
+const NO_SCOPE = "the Slack app lacks the permission to read messages here";
+const UNREADABLE: Readonly<Record<string, string>> = {
+  not_in_channel: NOT_THERE,
+  channel_not_found: NOT_THERE,
+  missing_scope: NO_SCOPE,
+  no_permission: NO_SCOPE,
+};
