@@ -21,12 +21,10 @@ export function readableLine(json: string): string {
   const clock = new Date(Number(time)).toTimeString().slice(0, 8);
   const mark = Number(level) <= INFO ? " " : Number(level) < ERROR ? "!" : "✗";
   const from = platform ?? transport;
-  const text = `${typeof from === "string" ? `${from}: ` : ""}${String(msg)}`;
+  const text = `${typeof from === "string" ? `${from}: ` : ""}${shown(msg)}`;
   const details = Object.entries(line)
     .filter(([name]) => !UNSAID.has(name))
-    .map(
-      ([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-    );
+    .map(([name, value]) => ` ${name}=${shown(value)}`);
   const about = oneLine(cleanText(`${text}${details.join("")}`));
   return `${clock} ${mark} ${about}${cleanText(reasonOf(err))}\n`;
 }
@@ -35,5 +33,9 @@ export function readableLine(json: string): string {
 function reasonOf(error: unknown): string {
   if (!isRecord(error)) return "";
   const { type, message, stack } = error;
-  return `: ${type === "BotError" ? oneLine(String(message)) : String(stack ?? message)}`;
+  return `: ${type === "BotError" ? oneLine(shown(message)) : shown(stack ?? message)}`;
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
