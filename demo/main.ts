@@ -41,12 +41,10 @@ interface Ended {
 
 /** Runs the program to its end: in this terminal, or with `input` typed and everything that it prints on stdout. */
 async function run(args: readonly string[], input?: string): Promise<Ended> {
-  say(
-    isWatched
-      ? `\u001b[2m$ npm start -- ${args.join(" ")}\u001b[0m`
-      : `$ npm start -- ${args.join(" ")}`,
-  );
-  const { PATH, HOME, TERM, LANG, NO_COLOR } = process.env;
+  const typed = args.map((arg) => (arg.includes(" ") ? JSON.stringify(arg) : arg)).join(" ");
+  say(isWatched ? `\u001b[2m$ npm start -- ${typed}\u001b[0m` : `$ npm start -- ${typed}`);
+  // oxlint-disable-next-line node/no-process-env -- the program that it starts needs some of it
+  const { PATH, HOME, TERM, LANG, NO_COLOR, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], {
     // Neither a .env nor a variable of the person's: it must reach for nothing of theirs.
     cwd: folder,
@@ -56,6 +54,7 @@ async function run(args: readonly string[], input?: string): Promise<Ended> {
       TERM,
       LANG,
       ...(NO_COLOR !== undefined && { NO_COLOR }),
+      ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
       DATA_DIR: join(folder, "data"),
       PACKS_DIR: join(folder, "packs"),
       SHOP_URL: shop.url,

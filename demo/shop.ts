@@ -2,11 +2,14 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import * as z from "zod";
 
 /** What the checkout needs; a deploy has just left it with one. */
 const WORKERS_NEEDED = 4;
 /** Until somebody sets them again. */
 const WORKERS_LEFT = 1;
+
+const settings = z.object({ workers: z.int() });
 
 export interface Shop {
   /** Its address, without a slash at the end. */
@@ -38,7 +41,7 @@ export async function startShop(logFile: string): Promise<Shop> {
     if (route === "GET /checkout") reply = checkout();
     if (route === "GET /admin/settings") reply = { status: 200, body: { workers } };
     if (route === "PUT /admin/settings") {
-      const { workers: wanted } = JSON.parse(await text(request)) as { workers: number };
+      const { workers: wanted } = settings.parse(JSON.parse(await text(request)));
       log("INFO", `settings: workers ${workers} -> ${wanted}`);
       workers = wanted;
       reply = { status: 200, body: { workers } };
