@@ -223,14 +223,14 @@ export const MAX_EARLIER = { thread: 50, channel: 15 } as const;
  */
 export interface View {
   /**
-   * Posts the message in which people see a run's progress, until the answer takes its place. Left out where progress
+   * Posts the message in which people see a run's progress, until its answer comes and this goes. Left out where progress
    * needs no message. `soFar`: the calls of the run until now.
    */
   openProgress?(delivery: Delivery, soFar: readonly Progress[]): Promise<MessageRef>;
   /** `opened`: the run's message by `openProgress`, perhaps of another process; without one the update may be dropped. */
   progress(update: Progress, opened?: MessageRef): void;
-  /** `opened`: the run's message, which the answer replaces. */
-  post(message: Outgoing, delivery: Delivery, opened?: MessageRef): Promise<MessageRef>;
+  /** Always a new message, below what stands there: people are notified of nothing else. */
+  post(message: Outgoing, delivery: Delivery): Promise<MessageRef>;
   /** To one person only, with what they can press. */
   postPrivately(account: string, text: string, offer?: Offer): Promise<MessageRef>;
   /** Edits a notice, also one to a single person. Undefined: nothing of it holds any more, so it is deleted where it can be. */

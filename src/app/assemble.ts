@@ -46,8 +46,8 @@ export const LEASE_MS = 6_000;
 /** Until then a start loads code, which holds the event loop. */
 const START_MS = 3_000;
 
-/** Most commands are answered sooner; who waits longer wants to see that something is going on. */
-const SHOW_AFTER_MS = 500;
+/** Until then the status line is enough; who waits longer wants to see what is being done. */
+const SHOW_AFTER_MS = 15_000;
 
 interface Forecast {
   effect: Effect;

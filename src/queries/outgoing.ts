@@ -6,7 +6,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { isOpen, isUndoable } from "../thread/action.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
-  argsOf,
+  givenArgs,
   type Call,
   type OutboxItem,
   refOf,
@@ -90,7 +90,7 @@ export function pastNotice(
 function resultOf(call: Call, encode: Encode): CallResult[] {
   if (call.finished === undefined) return [];
   const { outcome, text, artifacts = [], files = [], findings = [], gaps = [], ms } = call.finished;
-  const args = argsOf(call);
+  const args = givenArgs(call);
   const { action } = call;
   const images = files.map((file) => ({ ...file, alt: file.alt && encode(file.alt) }));
   const ended = {
@@ -111,7 +111,7 @@ export function progressOf({ calls }: Run): Progress[] {
   return [...calls.values()].flatMap((each): Progress[] => {
     const { call, tool, started, finished } = each;
     if (started === undefined) return [];
-    const begun: Progress = { kind: "tool_started", call, tool, args: argsOf(each) };
+    const begun: Progress = { kind: "tool_started", call, tool, args: givenArgs(each) };
     if (finished === undefined) return [begun];
     const { outcome, ms } = finished;
     return [begun, { kind: "tool_finished", call, tool, outcome, ms }];

@@ -85,7 +85,7 @@ export const untoldId = {
   held: (message: string, action: string) => `${message}@${action}`,
 } as const;
 
-/** The delivery of a run's progress message, which the run's answer takes over. */
+/** The delivery of a run's progress message. */
 export function progressId(run: string): string {
   return `begun:${run}`;
 }

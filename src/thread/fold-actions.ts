@@ -95,10 +95,9 @@ export function touch(thread: Thread, action: Action, { seq }: Entry): void {
 export function showCard(
   thread: Thread,
   action: Action,
-  { view, ref, seq: at }: Entry<"delivered">,
+  { view, ref }: Entry<"delivered">,
   seq: number,
 ): void {
-  if (action.shown.get(view)?.ref !== ref) thread.newest = at;
   action.shown.set(view, { ref, seq });
   const isCurrent = thread.views.every(
     (each) => (action.shown.get(each)?.seq ?? 0) >= action.touched,

@@ -22,7 +22,6 @@ export function applyName({ names }: Thread, { actor }: { actor: Actor }): void 
 export function applyMessage(thread: Thread, entry: Entry<"message">): void {
   applyName(thread, entry);
   applyVoice(thread, entry.actor.account, entry);
-  thread.newest = entry.seq;
   thread.requestTokens += estimateTokens(entry.text);
   tellFiles(thread, entry);
   passOn(thread, entry);

@@ -52,22 +52,20 @@ function markWarned(thread: Thread, id: string): void {
   if (waiting !== undefined) waiting.warned = true;
 }
 
-/** The message in which the run's progress is shown, until its answer stands there. */
+/** The message in which the run's progress is shown, until its answer comes. */
 export function applyProgressMessage(
   thread: Thread,
-  { view, entry, ref, seq }: Entry<"delivered">,
+  { view, entry, ref }: Entry<"delivered">,
 ): void {
-  thread.newest = seq;
   for (const run of thread.runs.values())
-    if (entryId.runEnded(run.started.run) === entry) run.progressMessages.set(view, { ref, seq });
+    if (entryId.runEnded(run.started.run) === entry) run.progressMessages.set(view, ref);
 }
 
 export function acknowledge(thread: Thread, delivered: Entry<"delivered">): void {
-  const { view, entry, ref, seq } = delivered;
+  const { view, entry } = delivered;
   if (showLive(thread, delivered)) return;
   const item = thread.outbox.get(entry);
   if (item !== undefined) {
-    if (ref !== "") thread.newest = seq;
     item.views.delete(view);
     if (item.views.size > 0) return;
     thread.outbox.delete(entry);

@@ -45,7 +45,6 @@ const APPLIED: Applied = {
   message: applyMessage,
   command(thread, entry) {
     applyName(thread, entry);
-    thread.newest = entry.seq;
     thread.pending.set(entry.id, { entry, stopped: false });
   },
   click(thread, entry) {

@@ -34,6 +34,15 @@ export function argsOf({ action, started, args }: Call): JsonObject {
   return action?.proposal.args ?? started?.args ?? args;
 }
 
+/** Those of them that somebody gave: without defaults and what the program filled in. What people edited is whole. */
+export function givenArgs(call: Call): JsonObject {
+  const args = argsOf(call);
+  if ((call.action?.proposal.revision ?? 1) > 1) return args;
+  return Object.fromEntries(
+    Object.entries(args).filter(([name]) => Object.hasOwn(call.args, name)),
+  );
+}
+
 /** What people call it: its action, where it has one. */
 export function refOf({ action, call }: Call): string {
   return action?.action ?? call;
@@ -74,8 +83,8 @@ export interface Run {
   /** A Stop came after it began and before it ended. */
   stopped: boolean;
   stoppedBy: string | undefined;
-  /** Per view, the message that shows its progress, and the entry that says so. */
-  readonly progressMessages: Map<string, { ref: string; seq: number }>;
+  /** Per view, the message that shows its progress. */
+  readonly progressMessages: Map<string, string>;
   ended: Entry<"run_ended"> | undefined;
 }
 
@@ -143,8 +152,6 @@ export class Thread {
   /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
   newer: NewerEntry | undefined;
   readonly views = [MAIN_VIEW];
-  /** The last entry by which something new stood at the end of the thread: what a person wrote, or a message of ours. */
-  newest = 0;
   /** The newest Stop. */
   stoppedAt = 0;
   /** Its work crashed twice, and nobody has written since. */

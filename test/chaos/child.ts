@@ -51,11 +51,11 @@ const PEOPLE: People = {
 /** A chat that is the witness's file. A message takes some milliseconds to get there. */
 function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
   let refs = 0;
-  async function put(point: string, see: (ref: string) => void, known?: string): Promise<string> {
+  async function put(point: string, see: (ref: string) => void): Promise<string> {
     await pause(2);
     cross(`before:${point}`);
     refs += 1;
-    const ref = known ?? `${process.pid}.${performance.now()}.${refs}`;
+    const ref = `${process.pid}.${performance.now()}.${refs}`;
     see(ref);
     cross(`after:${point}`);
     await pause(1);
@@ -67,26 +67,22 @@ function chatView(key: JournalKey, witness: Witness, cross: Cross): View {
   return {
     openProgress: () => put("begin", (ref) => witness.see({ what: "begun", key, ref })),
     progress: () => {},
-    post: (message, delivery, begun) =>
-      put(
-        "say",
-        (ref) => {
-          const { kind, text = "" } = message;
-          witness.see({
-            what: "said",
-            key,
-            ref,
-            delivery: delivery.id,
-            kind,
-            run: kind === "answer" ? message.run : undefined,
-            settles: kind === "notice" ? message.settles : undefined,
-            asks: kind === "notice" ? message.asks?.call : undefined,
-            holds: kind === "notice" ? message.holds : [],
-            text: text.slice(0, 300),
-          });
-        },
-        begun,
-      ),
+    post: (message, delivery) =>
+      put("say", (ref) => {
+        const { kind, text = "" } = message;
+        witness.see({
+          what: "said",
+          key,
+          ref,
+          delivery: delivery.id,
+          kind,
+          run: kind === "answer" ? message.run : undefined,
+          settles: kind === "notice" ? message.settles : undefined,
+          asks: kind === "notice" ? message.asks?.call : undefined,
+          holds: kind === "notice" ? message.holds : [],
+          text: text.slice(0, 300),
+        });
+      }),
     postPrivately: (to, text) =>
       put("whisper", (ref) => witness.see({ what: "whispered", key, ref, to, text })),
     updateNotice: async (ref, notice) => {

@@ -151,7 +151,7 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
       view.progress({ kind: "tool_started", ...tool, args: {} }, begun);
       view.progress({ kind: "tool_started", ...tool, args: {} }, begun);
       view.progress(finished, begun);
-      await view.post(answer("r1", "all is well"), first("ended:r1"), begun);
+      await view.post(answer("r1", "all is well"), first("ended:r1"));
       view.progress(finished, begun);
       view.progress({ kind: "draft", run: "r9", text: "of no run" });
       expect(under.shown()).toContain("all is well");

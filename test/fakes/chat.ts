@@ -25,7 +25,7 @@ export interface ChatOptions {
   place?: string;
   /** The channel that its threads are in. Default: each is its own. */
   channel?: string;
-  /** A run's progress is shown in a message of its own, which its answer takes the place of. */
+  /** A run's progress is shown in a message of its own, which goes before its answer comes. */
   begins?: boolean;
   /** What stands above a message. */
   earlier?: View["earlier"];
@@ -75,14 +75,9 @@ export function createChat(options: ChatOptions = {}): Chat {
       },
     }),
     ...(options.earlier !== undefined && { earlier: options.earlier }),
-    async post(message, delivery, begun) {
+    async post(message, delivery) {
       deliveries.push(delivery);
-      const index = shown.findIndex((each) => each.ref === begun);
-      const item = { ref: begun ?? ref(), kind: "say", message } as const;
-      if (begun === undefined || index < 0) return put(item);
-      options.refuse?.("say");
-      shown[index] = item;
-      return begun;
+      return put({ ref: ref(), kind: "say", message });
     },
     postPrivately: async (to, text, offer) => put({ ref: ref(), kind: "whisper", to, text, offer }),
     updateNotice: async (known, notice) => {

@@ -42,9 +42,9 @@ export function createDiscord({ token, apiUrl, guilds, log }: DiscordOptions): C
       const place = tryPlace(key);
       if (place === undefined || session === undefined) return undefined;
       if (place.guild !== undefined && !served.has(place.guild)) return undefined;
-      const { posting, ephemeralMessages, board, bot, connection } = session;
+      const { posting, ephemeralMessages, board, sign, bot, connection } = session;
       const earlier = { api, channels, bot, heard: connection };
-      return createView(place, { api, posting, ephemeralMessages, board, people, earlier, log });
+      return createView(place, { posting, ephemeralMessages, board, sign, people, earlier, log });
     },
 
     async audience(key) {

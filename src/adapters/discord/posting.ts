@@ -97,9 +97,9 @@ export function createPosting(api: Api, bot: string): Posting {
     edit,
     remove,
 
-    put(place, messages, delivery, progress) {
+    put(place, messages, delivery) {
       const markFor = (id: string, part: number) => markOf(keyOf(place), id, part);
-      return deliverParts(messages, delivery, progress, {
+      return deliverParts(messages, delivery, {
         find(id, count) {
           const marks = Array.from({ length: count }, (_, part) => markFor(id, part));
           return find(api, bot, place, marks);

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
 import type { ChatParts } from "../adapter.ts";
 import { createProgressBoard, type ProgressBoard } from "../shared/progress-board.ts";
+import { createSign, type ThreadSign } from "../shared/sign.ts";
 import { createInteractionReplies } from "./interaction-replies.ts";
 import type { Api } from "./api.ts";
 import type { Channels } from "./channels.ts";
@@ -45,6 +46,7 @@ export interface Session {
   posting: Posting;
   ephemeralMessages: EphemeralMessages;
   board: ProgressBoard<Place>;
+  sign: ThreadSign<Place>;
   connection: Connection;
   /** Begins a thread with a message of ours. Undefined when none can be opened: then the channel has been told why. */
   begin(at: { guild: string; channel: string }, text: string): Promise<Place | undefined>;
@@ -73,6 +75,17 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     allowLink: isWithin,
     postCounts: true,
     log,
+  });
+  const sign = createSign<Place>({
+    keyOf,
+    /** "Watchkeeper is typing" stays until the next message, for 10 s at the most. */
+    show({ channel }, status) {
+      if (status !== "working") return;
+      api.ask("post", Routes.channelTyping(channel)).catch((error: unknown) => {
+        log.debug({ err: error }, "typing could not be shown");
+      });
+    },
+    renewMs: 8_000,
   });
   const openThread = createThreadOpener({ api, bot, channels, say, log });
   const messages = createMessages({
@@ -112,6 +125,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     log.info(`Connected to ${served.names} as @${username}. Try: @${username} help.`);
   async function close(): Promise<void> {
     board.stop();
+    sign.stop();
     await connection.close();
     const ended = Promise.all([messages.stop(), ...pending]);
     await atMost(STOP_MS, ended, () => {});
@@ -122,6 +136,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     posting,
     ephemeralMessages,
     board,
+    sign,
     connection,
     async begin(at, text) {
       const { type: kind } = await channels.channel(at.channel);

@@ -1,11 +1,11 @@
-import { Routes } from "discord.js";
+import { MessageFlags } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { View } from "../adapter.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import type { ProgressBoard } from "../shared/progress-board.ts";
+import type { ThreadSign } from "../shared/sign.ts";
 import { createChatView } from "../shared/view.ts";
-import type { Api } from "./api.ts";
 import { discordImages, discordMessages } from "./encode.ts";
 import { createEarlier, type EarlierParts } from "./earlier.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
@@ -15,10 +15,10 @@ import type { Posting } from "./posting.ts";
 import { isWithin } from "./say.ts";
 
 export interface ViewParts {
-  api: Api;
   posting: Posting;
   ephemeralMessages: EphemeralMessages;
   board: ProgressBoard<Place>;
+  sign: ThreadSign<Place>;
   people: DiscordPeople;
   earlier: EarlierParts;
   log: Logger;
@@ -26,7 +26,7 @@ export interface ViewParts {
 
 /** One thread, as everyone in it sees it. Throws what `Api.ask` throws; the outbox repeats it. */
 export function createView(place: Place, parts: ViewParts): View {
-  const { api, posting, ephemeralMessages, board, people, log } = parts;
+  const { posting, ephemeralMessages, board, sign, people, log } = parts;
   return createChatView(place, {
     posting,
     board,
@@ -59,14 +59,11 @@ export function createView(place: Place, parts: ViewParts): View {
     // In a direct message all that stands above is told already.
     ...(place.guild !== undefined && { earlier: createEarlier(place, parts.earlier) }),
 
-    /** "Watchkeeper is typing" stays until the next message, for 10 s at the most. */
-    showStatus(status) {
-      if (status !== "working") return;
-      api.ask("post", Routes.channelTyping(place.channel)).catch((error: unknown) => {
-        log.debug({ err: error }, "typing could not be shown");
-      });
-    },
-
+    quietly: (message) => ({
+      ...message,
+      flags: message.flags | MessageFlags.SuppressNotifications,
+    }),
+    sign,
     log,
   });
 }

@@ -121,8 +121,12 @@ export function statusSign(status: Answer["status"]): string {
   return SIGNS[status];
 }
 
-/** While nothing goes on before somebody decides or answers. */
-export const WAITING = "⏸ Waiting for a person ↓";
+/** What a message of progress says where only its text is seen. */
+export function stillWords(calls: number): string {
+  return calls === 0
+    ? "Still looking into it"
+    : `Still looking into it: ${counted(calls, "check")} so far`;
+}
 
 /** What a model is doing: `thinking`, `writing · step 3`. */
 export function modelWords({ step, draft }: { step: number; draft: string }): string {

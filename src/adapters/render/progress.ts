@@ -5,7 +5,7 @@ import { STOP_BUTTON } from "./buttons.ts";
 import { callInlines } from "./call.ts";
 import { clip, summaryOf } from "./clip.ts";
 import { readMarkdown } from "./markdown.ts";
-import { modelWords, WAITING } from "./phrases.ts";
+import { modelWords, stillWords } from "./phrases.ts";
 import type { AllowLink, Block, RenderedMessage } from "./rich-text.ts";
 
 /** One call; without an outcome it runs. */
@@ -121,7 +121,7 @@ const MAX_CALLS = 8;
 const MAX_CALL_WEIGHT = 100;
 const MAX_DRAFT = 1_000;
 
-/** For the one message that the answer replaces; it fits one message of any platform. */
+/** For the one message that stands until the answer comes; it fits one message of any platform. */
 export async function renderProgress(
   progress: RunProgress,
   allowLink: AllowLink,
@@ -141,13 +141,11 @@ export async function renderProgress(
   ];
   const blocks = lines.map((inlines): Block => ({ kind: "small", inlines }));
   const words = await readMarkdown(endOf(progress.draft), allowLink);
-  const last = recent.at(-1);
-  const what = last === undefined || progress.draft !== "" ? "Working" : `Working: ${last.tool}`;
-  return { blocks: [...blocks, ...words], buttons: [STOP_BUTTON], summary: summaryOf(what) };
+  const summary = summaryOf(stillWords(calls.length));
+  return { blocks: [...blocks, ...words], buttons: [STOP_BUTTON], summary };
 }
 
 function stateOf(progress: RunProgress): string {
-  if (progress.isWaiting) return WAITING;
   const isIdle = progress.calls.size === 0 && progress.step === 0;
   return `⏳ ${isIdle ? "working" : modelWords(progress)}`;
 }

@@ -6,15 +6,10 @@ import type { Delivery, MessageRef } from "../adapter.ts";
  */
 export interface Posting<Place, Message> {
   /**
-   * Posts one message after the other, as parts of one delivery. Parts that an earlier attempt posted are edited instead;
-   * `progress` becomes the first. When one fails, those before it stay for the next attempt to find.
+   * Posts one message after the other, as parts of one delivery. Parts that an earlier attempt posted are edited instead.
+   * When one fails, those before it stay for the next attempt to find.
    */
-  put(
-    place: Place,
-    messages: readonly Message[],
-    delivery: Delivery,
-    progress?: MessageRef,
-  ): Promise<MessageRef>;
+  put(place: Place, messages: readonly Message[], delivery: Delivery): Promise<MessageRef>;
   /** Edits one part. False when it is gone or can't be edited any more. */
   edit(place: Place, part: string, message: Message): Promise<boolean>;
   /** A message that is gone already counts as deleted. */
@@ -47,14 +42,12 @@ export interface DeliveryTarget<Message> {
 export async function deliverParts<Message>(
   messages: readonly Message[],
   { id, isRetry, orphan }: Delivery,
-  progress: MessageRef | undefined,
   thread: DeliveryTarget<Message>,
 ): Promise<MessageRef> {
   if (orphan !== undefined) {
     for (const left of (await thread.find(orphan, 1)).values()) await thread.remove(left);
   }
   const there = isRetry ? await thread.find(id, messages.length) : new Map<number, string>();
-  if (progress !== undefined) there.set(0, progress);
   const refs: string[] = [];
   for (const [part, message] of messages.entries()) {
     const earlier = there.get(part);

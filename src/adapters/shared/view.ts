@@ -1,14 +1,12 @@
 import type { Logger } from "pino";
-import type { Delivery, MessageRef, Outgoing, View } from "../adapter.ts";
+import type { Delivery, MessageRef, Outgoing, Progress, View } from "../adapter.ts";
 import { renderCard } from "../render/card.ts";
 import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
 import { aloudDelivery } from "./notice-ids.ts";
 import { isPrivate, partsOf, type Posting } from "./posting.ts";
 import type { ProgressBoard } from "./progress-board.ts";
-
-/** What a thread is doing, for the platform's own status line. */
-export type ThreadStatus = "working" | "waiting" | "idle";
+import type { ThreadSign } from "./sign.ts";
 
 /** An image of a result, as it is sent. */
 export interface ShownImage {
@@ -28,6 +26,8 @@ export interface ChatViewParts<Place, Message> {
   allowLink: AllowLink;
   /** The messages that say it, at least one. */
   encode(rendered: RenderedMessage): readonly Message[];
+  /** The same so that it notifies nobody, where the platform has that. */
+  quietly?(message: Message): Message;
   /** The messages that show the images, for after the others. @throws what the platform's API throws */
   imageMessages(images: readonly ShownImage[]): Promise<readonly Message[]>;
   /** Shows something to one person alone. Undefined when that isn't possible. */
@@ -35,8 +35,7 @@ export interface ChatViewParts<Place, Message> {
   nameOf(account: string): Promise<string>;
   /** `View.earlier`, where anything can stand above. */
   earlier?: NonNullable<View["earlier"]>;
-  /** Shows the status at once or not at all; never fails. */
-  showStatus?(status: ThreadStatus): void;
+  sign: ThreadSign<Place>;
   log: Logger;
 }
 
@@ -45,7 +44,7 @@ export function createChatView<Place, Message>(
   place: Place,
   parts: ChatViewParts<Place, Message>,
 ): View {
-  const { posting, board, allowLink, encode, showStatus, log } = parts;
+  const { posting, board, allowLink, encode, quietly = (message) => message, sign, log } = parts;
 
   /** False when a part is gone. What one person alone sees stays as it was. */
   async function editAll(ref: MessageRef, rendered: RenderedMessage): Promise<boolean> {
@@ -79,28 +78,43 @@ export function createChatView<Place, Message>(
     }
   }
 
+  /** An ornament: what is refused goes with the answer. */
+  function withdraw(opened: MessageRef): void {
+    const gone = board.end(opened).then(() => posting.remove(place, opened));
+    gone.catch((error: unknown) => log.debug({ err: error }, "progress could not be taken away"));
+  }
+
   return {
     ...(parts.earlier !== undefined && { earlier: parts.earlier }),
 
     async openProgress(delivery, soFar) {
-      showStatus?.("working");
       return board.begin(place, soFar, (rendered) =>
         // Progress is one message, whatever it holds.
-        posting.put(place, encode(rendered).slice(0, 1), delivery),
+        posting.put(place, encode(rendered).slice(0, 1).map(quietly), delivery),
       );
     },
 
     progress(update, opened) {
+      const run = runOf(update);
+      if (update.kind === "waiting") {
+        sign.waits(place, run);
+        // The card or question says all there is to say; nothing stands above it that waits too.
+        if (opened !== undefined) withdraw(opened);
+        return;
+      }
+      // What ended says nothing of what goes on.
+      if (update.kind !== "tool_finished") sign.works(place, run);
       if (opened !== undefined) board.note(place, opened, update);
     },
 
-    async post(message, delivery, opened) {
-      if (opened !== undefined) await board.end(opened);
+    async post(message, delivery) {
       const words = encode(await renderOutgoing(message, allowLink));
       const messages = [...words, ...(await messagesOfImages(message, delivery))];
-      const ref = await posting.put(place, messages, delivery, opened);
-      const status = statusAfter(message);
-      if (status !== undefined) showStatus?.(status);
+      const ref = await posting.put(place, messages, delivery);
+      if (message.kind === "answer") {
+        const isSure = !delivery.isRetry && delivery.orphan === undefined;
+        sign.ends(place, message.run, isSure);
+      } else if (message.asks !== undefined) sign.waits(place);
       return ref;
     },
 
@@ -119,7 +133,7 @@ export function createChatView<Place, Message>(
 
     async postCard(card, delivery) {
       const ref = await posting.put(place, encode(renderCard(card)), delivery);
-      showStatus?.("waiting");
+      sign.waits(place);
       return ref;
     },
 
@@ -135,8 +149,7 @@ export function createChatView<Place, Message>(
   };
 }
 
-/** A run that answered works no more; one that asks waits. Any other notice changes nothing. */
-function statusAfter(message: Outgoing): ThreadStatus | undefined {
-  if (message.kind === "answer") return "idle";
-  return message.asks === undefined ? undefined : "waiting";
+/** A call is named after its run: `r2.t3`. */
+function runOf(update: Progress): string {
+  return "run" in update ? update.run : update.call.replace(/\..*$/s, "");
 }

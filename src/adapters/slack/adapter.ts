@@ -3,6 +3,7 @@ import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
+import { createSign } from "../shared/sign.ts";
 import { renderText } from "../render/message.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import { answerWithin, type Api, createApi } from "./api.ts";
@@ -19,7 +20,7 @@ import { createPosting } from "./posting.ts";
 import { createInteractions, type InteractionParts } from "./interactions.ts";
 import type { EventSource, Take } from "./receiver.ts";
 import { createSocketSource } from "./socket-source.ts";
-import { createStatus } from "./status.ts";
+import { createStatus, STATUS_MS } from "./status.ts";
 import { createView } from "./view.ts";
 
 export interface SlackOptions {
@@ -163,7 +164,11 @@ function connect(
     postCounts: false,
     log,
   });
-  const status = createStatus(api, log);
+  const sign = createSign<Place>({
+    keyOf: (place) => keyOf(workspace.team, place),
+    show: createStatus(api, log),
+    renewMs: STATUS_MS,
+  });
 
   const show: InteractionParts["show"] = async (place, user, messages) => {
     try {
@@ -203,13 +208,14 @@ function connect(
         workspace,
         posting,
         board,
-        status,
+        sign,
         allowLink,
         nameOf: people.nameOf,
         log,
       }),
     async stop() {
       board.stop();
+      sign.stop();
       await source.stop();
     },
   };

@@ -19,6 +19,7 @@ const SCOPES = [
   "im:read",
   "mpim:history",
   "mpim:read",
+  "reactions:write",
   "usergroups:read",
   "users:read",
 ];

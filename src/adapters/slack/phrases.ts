@@ -13,3 +13,7 @@ export const PRESS_AGAIN = "Press again in a moment.";
 
 /** On a form's buttons. */
 export const CANCEL = "Cancel";
+
+/** Behind the bot's name while it works, and what turns below it. */
+export const LOOKING = "is looking into it…";
+export const LOADING = ["Looking into it…", "Reading what is there…", "Checking…"] as const;

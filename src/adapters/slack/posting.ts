@@ -136,11 +136,11 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
     edit,
     begin: post,
 
-    put: (place, messages, delivery, progress) =>
+    put: (place, messages, delivery) =>
       inTurn(`${place.channel} ${place.root} ${delivery.id}`, async (isLater) => {
         await checkRoot(place.channel, place.root);
         const attempt = { ...delivery, isRetry: delivery.isRetry || isLater };
-        return deliverParts(messages, attempt, progress, {
+        return deliverParts(messages, attempt, {
           find: (id) => findDelivery(api, workspace, place, id),
           edit: (ts, message) => edit(place, ts, message),
           post(message, part) {

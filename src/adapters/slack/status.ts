@@ -1,12 +1,22 @@
 import type { Logger } from "pino";
+import type { webApi } from "@slack/bolt";
 import { isBotError } from "../../core/errors.ts";
 import { createTurns } from "../../core/turns.ts";
+import type { ThreadStatus } from "../shared/sign.ts";
 import type { Api } from "./api.ts";
 import { refusalCode } from "./errors.ts";
+import { LOADING, LOOKING } from "./phrases.ts";
 import type { Place } from "./place.ts";
 
-/** What Slack shows beside a thread: working (with a Stop of its own), waiting for a person, or nothing. */
-export type SessionStatus = "processing" | "suspended" | "active";
+/** Slack takes the words of a status away after two minutes. */
+export const STATUS_MS = 100_000;
+
+/** How Slack calls it: working (with a Stop of its own), waiting for a person, or nothing. */
+const SESSIONS: Readonly<Record<ThreadStatus, string>> = {
+  working: "processing",
+  waiting: "suspended",
+  idle: "active",
+};
 
 /** Refusals that concern one thread only. */
 const LOCAL: ReadonlySet<string> = new Set([
@@ -16,30 +26,64 @@ const LOCAL: ReadonlySet<string> = new Set([
   "is_archived",
   "message_not_found",
   "thread_not_found",
+  // Of a reaction.
+  "already_reacted",
+  "no_reaction",
+  "too_many_reactions",
+  "too_many_emoji",
 ]);
 
-/**
- * Sets a thread's status, in order, without waiting for it: nothing depends on it. In a workspace that does not have statuses it
- * is tried once.
- */
-export function createStatus(api: Api, log: Logger): (place: Place, status: SessionStatus) => void {
-  const inTurn = createTurns<string>();
-  let isOff = false;
+type Ask = (client: webApi.WebClient) => Promise<unknown>;
 
-  async function set({ channel, root }: Place, status: SessionStatus): Promise<void> {
-    if (isOff) return;
+/**
+ * Shows what a thread is doing, in order, without being waited for: nothing depends on it. A way that the workspace does not
+ * have is tried once; where it has no status line at all, the thread's first message gets 👀, and ✅ once it is answered.
+ */
+export function createStatus(api: Api, log: Logger): (place: Place, status: ThreadStatus) => void {
+  const inTurn = createTurns<string>();
+  const off = new Set<string>();
+
+  /** False where the workspace has no such thing. */
+  async function attempt(method: string, ask: Ask): Promise<boolean> {
+    if (off.has(method)) return false;
     try {
-      await api.ask("agents.sessions.setStatus", (client) =>
-        client.agents.sessions.setStatus({ channel_id: channel, thread_ts: root, status }),
-      );
+      await api.ask(method, ask);
     } catch (error) {
       log.debug({ err: error }, "a thread's status could not be set");
-      isOff ||= isBotError(error, "PLATFORM_REFUSED") && !LOCAL.has(refusalCode(error) ?? "");
+      if (isBotError(error, "PLATFORM_REFUSED") && !LOCAL.has(refusalCode(error) ?? ""))
+        off.add(method);
     }
+    return !off.has(method);
   }
 
-  return (place, status) => {
-    if (isOff) return;
-    void inTurn(`${place.channel} ${place.root}`, () => set(place, status));
-  };
+  async function react({ channel, root }: Place, status: ThreadStatus): Promise<void> {
+    const react = (name: string) => ({ channel, timestamp: root, name });
+    const { add, remove } = { add: "reactions.add", remove: "reactions.remove" };
+    if (status === "working") await attempt(add, (client) => client.reactions.add(react("eyes")));
+    if (status !== "idle") return;
+    await attempt(remove, (client) => client.reactions.remove(react("eyes")));
+    await attempt(add, (client) => client.reactions.add(react("white_check_mark")));
+  }
+
+  async function set(place: Place, status: ThreadStatus): Promise<void> {
+    const { channel, root } = place;
+    const at = { channel_id: channel, thread_ts: root };
+    const hasSession = await attempt("agents.sessions.setStatus", (client) =>
+      client.agents.sessions.setStatus({ ...at, status: SESSIONS[status] }),
+    );
+    // Slack takes these words away with the next message.
+    const hasWords =
+      status === "working"
+        ? await attempt("assistant.threads.setStatus", (client) =>
+            client.assistant.threads.setStatus({
+              ...at,
+              status: LOOKING,
+              loading_messages: [...LOADING],
+            }),
+          )
+        : !off.has("assistant.threads.setStatus");
+    if (!hasSession && !hasWords) await react(place, status);
+  }
+
+  return (place, status) => void inTurn(`${place.channel} ${place.root}`, () => set(place, status));
 }

@@ -22,7 +22,7 @@ export function progress(ctx: ThreadContext, run: string, update: Progress): voi
   if (ctx.fenced || performance.now() >= ctx.leaseEndsAt) return;
   try {
     const begun = ctx.thread.runs.get(run)?.progressMessages.get(MAIN_VIEW);
-    viewOf(ctx).progress(update, begun?.ref);
+    viewOf(ctx).progress(update, begun);
   } catch (error) {
     ctx.log.debug({ err: error, key: ctx.key }, "progress could not be shown");
   }

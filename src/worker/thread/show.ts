@@ -1,7 +1,7 @@
 import { workKey } from "../../thread/work-keys.ts";
 import { entryId, progressId } from "../../thread/entry-ids.ts";
 import type { Delivery, MessageRef, View } from "../../adapters/adapter.ts";
-import { BotError } from "../../core/errors.ts";
+import { BotError, isBotError } from "../../core/errors.ts";
 import { pastAction } from "../../thread/fold.ts";
 import { within } from "../../core/time-limit.ts";
 import { putOff } from "../background.ts";
@@ -169,13 +169,20 @@ async function deliver(
   }
   const { run } = item;
   const begun = run.progressMessages.get(viewName);
-  const isLast = begun?.seq === thread.newest;
-  // The answer belongs below what was said since: the run's message goes, and a new one comes.
-  if (begun !== undefined && !isLast) await view.delete(begun.ref);
+  if (begun !== undefined) await takeAway(view, begun);
   const delivery: Delivery = { id: item.id, isRetry: isRetry(item.id), readArtifact };
   const isBegunUnseen = begun === undefined && !isUntried(run.started.id);
   if (isBegunUnseen && view.openProgress !== undefined) {
     delivery.orphan = progressId(run.started.run);
   }
-  return view.post(message, delivery, isLast ? begun?.ref : undefined);
+  return view.post(message, delivery);
+}
+
+/** Takes a run's progress away before its answer comes; a platform that refuses that gets the answer all the same. */
+async function takeAway(view: View, ref: MessageRef): Promise<void> {
+  try {
+    await view.delete(ref);
+  } catch (error) {
+    if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
+  }
 }

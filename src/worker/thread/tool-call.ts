@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { workKey } from "../../thread/work-keys.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
-import { argsOf, askerIn, type Call } from "../../thread/state.ts";
+import { argsOf, askerIn, type Call, givenArgs } from "../../thread/state.ts";
 import { isAgent } from "../../core/people.ts";
 import type { ToolResult } from "../../core/tool-call.ts";
 import type { Asker, Verdict } from "../../tools/tool.ts";
@@ -51,7 +51,12 @@ export function runTool(ctx: ThreadContext, call: Call, done: () => void = () =>
     try {
       // Narrows the window in which a worker that was frozen right here acts after another has taken over.
       if (!(await ensureLive(ctx))) return async () => {};
-      progress(ctx, call.run, { kind: "tool_started", call: call.call, tool, args });
+      progress(ctx, call.run, {
+        kind: "tool_started",
+        call: call.call,
+        tool,
+        args: givenArgs(call),
+      });
       const finished = await ctx.parts.dispatcher.run(tool, args, {
         signal,
         startedAt: call.started?.at ?? ctx.now(),

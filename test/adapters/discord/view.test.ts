@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { MessageFlags } from "discord.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { View } from "../../../src/adapters/adapter.ts";
 import { type FakeChannel, PERMISSIONS } from "../../fakes/discord/discord.ts";
@@ -15,7 +16,6 @@ beforeEach(async () => {
 afterEach(() => bot.close());
 
 const POST = "POST /channels/:channel/messages";
-const EDIT = "PATCH /channels/:channel/messages/:message";
 const first = (id: string) => ({ id, isRetry: false });
 const again = (id: string) => ({ id, isRetry: true });
 const sent = (method: string) => bot.discord.calls.filter((call) => call.method === method);
@@ -90,26 +90,28 @@ test("two deliveries of the same words are two messages, also when one is repeat
   expect(bot.shown(thread)).toHaveLength(2);
 });
 
-test("the answer takes the place of the message in which the run was followed", async () => {
+test("a run is followed in a message that notifies nobody, and answered in a new one", async () => {
   const ref = await view.openProgress?.(first("run:r1"), [
     { kind: "tool_started", call: "r1.t1", tool: "http", args: {} },
   ]);
-  expect(bot.discord.typing.some(({ channelId }) => channelId === thread.id)).toBe(true);
   expect(bot.shown(thread)).toEqual([expect.stringContaining("http")]);
-  expect(await view.post(answer("r1", "All is well."), first("ended:r1"), ref)).toBe(ref);
+  const silent = (id: string) =>
+    ((bot.discord.message(id)?.flags ?? 0) & MessageFlags.SuppressNotifications) !== 0;
+  expect(silent(ref ?? "")).toBe(true);
+  await view.delete(ref ?? "");
+  expect(silent(await view.post(answer("r1", "All is well."), first("ended:r1")))).toBe(false);
   expect(bot.shown(thread)).toEqual(["All is well."]);
 });
 
-test("a run's message that is gone, or too old to be edited, is no hindrance to its answer", async () => {
-  const gone = await view.openProgress?.(first("run:r1"), []);
-  bot.discord.remove(gone ?? "");
-  await view.post(answer("r1", "one"), first("ended:r1"), gone);
-  const old = await view.openProgress?.(first("run:r2"), []);
-  bot.discord.fail(EDIT, { status: 429, code: 30046, retryAfter: 0 });
-  bot.discord.mend();
-  bot.discord.fail(EDIT, { status: 400, code: 30046 });
-  await view.post(answer("r2", "two"), first("ended:r2"), old);
-  expect(bot.shown(thread)).toEqual(["one", "two"]);
+test("typing is shown within a second while a run is at work, and not before a quick answer", async () => {
+  const typed = () => bot.discord.typing.some(({ channelId }) => channelId === thread.id);
+  view.progress({ kind: "thinking", run: "r1", step: 1 });
+  await view.post(answer("r1", "quick"), first("ended:r1"));
+  await holds(() => !typed(), 600);
+  expect(typed()).toBe(false);
+  view.progress({ kind: "thinking", run: "r2", step: 1 });
+  await until(typed);
+  expect(typed()).toBe(true);
 });
 
 test("progress is edited in, the newest state, at most every 1.2 s, and never over the answer", async () => {
@@ -123,10 +125,11 @@ test("progress is edited in, the newest state, at most every 1.2 s, and never ov
   expect(sent("PATCH")).toHaveLength(1);
   expect(performance.now() - begunAt).toBeGreaterThan(1_100);
   view.progress({ kind: "draft", run: "r1", text: "so far" }, ref);
-  await view.post(answer("r1", "All is well."), first("ended:r1"), ref);
+  await view.delete(ref);
+  await view.post(answer("r1", "All is well."), first("ended:r1"));
   view.progress({ kind: "draft", run: "r1", text: "late" }, ref);
-  // One for the tools, one for the answer; the drafts' would come within 1.2 s.
-  await holds(() => sent("PATCH").length <= 2, 1_300);
+  // One for the tools; the drafts' would come within 1.2 s.
+  await holds(() => sent("PATCH").length <= 1, 1_300);
   expect(bot.shown(thread)).toEqual(["All is well."]);
 });
 

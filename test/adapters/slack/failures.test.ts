@@ -67,10 +67,6 @@ const SITES: readonly (readonly [string, () => Promise<unknown>])[] = [
   ["chat.postMessage", () => view.postCard(cardOf(bot.key(bot.ops, root)), once)],
   ["chat.postMessage", async () => view.openProgress?.(once, [])],
   ["chat.update", async () => view.updateCard(await say(), cardOf(bot.key(bot.ops, root)))],
-  [
-    "chat.update",
-    async () => view.post(answer("r1", "well"), once, await view.openProgress?.(once, [])),
-  ],
   ["chat.delete", async () => view.delete(await say())],
   ["chat.postEphemeral", () => view.postPrivately(bot.account(bot.ana), "psst")],
   ["conversations.replies", () => view.post(answer("r1", "well"), { id: "e1", isRetry: true })],

@@ -126,7 +126,7 @@ test("an earlier attempt is found in a long thread too", async () => {
   expect(shown()).toHaveLength(1);
 });
 
-test("the answer takes the place of the run's message, and nothing of its progress comes after", async () => {
+test("the run's message goes, the answer is a new one, and nothing of its progress comes after", async () => {
   const begun = await view.openProgress?.(first("begun:r1"), []);
   if (begun === undefined) throw new Error("nothing was begun");
   expect(shown()).toHaveLength(1);
@@ -136,10 +136,10 @@ test("the answer takes the place of the run's message, and nothing of its progre
   await until(() => shown()[0]?.includes("http_check") === true);
   expect(shown()).toEqual([expect.stringContaining("http_check")]);
   view.progress({ kind: "draft", run: "r1", text: "I think" }, begun);
-  expect(await view.post(answer("r1", "all is well"), first("e1"), begun)).toBe(begun);
+  await view.delete(begun);
+  expect(await view.post(answer("r1", "all is well"), first("e1"))).not.toBe(begun);
   view.progress({ kind: "draft", run: "r1", text: "I think that" }, begun);
   expect(shown()).toEqual([expect.stringContaining("all is well")]);
-  expect(called("chat.postMessage")).toHaveLength(1);
   await bot.adapter.stop();
   expect(shown()).toEqual([expect.stringContaining("all is well")]);
 });
@@ -163,18 +163,20 @@ test("an edit that is on its way when the answer comes does not come after it", 
   view.progress({ kind: "draft", run: "r1", text: "I think" }, begun);
   await until(() => called("chat.update").length > 0);
   bot.slack.latencyMs = 0;
-  await view.post(answer("r1", "all is well"), first("e1"), begun);
+  await view.delete(begun ?? "");
+  await view.post(answer("r1", "all is well"), first("e1"));
   await until(() => called("chat.update").every(({ status }) => status === 200));
-  expect(called("chat.update")).toHaveLength(2);
+  expect(called("chat.update")).toHaveLength(1);
   expect(shown()).toEqual([expect.stringContaining("all is well")]);
 });
 
 test("progress that comes after the answer is not shown", async () => {
   const begun = await view.openProgress?.(first("begun:r1"), []);
-  await view.post(answer("r1", "all is well"), first("e1"), begun);
+  await view.delete(begun ?? "");
+  await view.post(answer("r1", "all is well"), first("e1"));
   view.progress({ kind: "draft", run: "r1", text: "I think" }, begun);
-  await holds(() => called("chat.update").length === 1, 50);
-  expect(called("chat.update")).toHaveLength(1);
+  await holds(() => called("chat.update").length === 0, 50);
+  expect(called("chat.update")).toEqual([]);
 });
 
 test("progress is shown at most every 1.2 s, the newest state, and pauses when Slack asks to wait", async () => {
@@ -197,21 +199,12 @@ test("progress is shown at most every 1.2 s, the newest state, and pauses when S
   expect(called("chat.update")).toHaveLength(3);
 });
 
-test("when the run's message is gone the answer is posted anew", async () => {
+test("while a card is open no progress stands above it", async () => {
   const begun = await view.openProgress?.(first("begun:r1"), []);
-  await view.delete(begun ?? "");
-  await view.post(answer("r1", "all is well"), first("e1"), begun);
-  expect(shown()).toEqual([expect.stringContaining("all is well")]);
-});
-
-test("a long answer begins in the run's message and goes on below", async () => {
-  const begun = await view.openProgress?.(first("begun:r1"), []);
-  const ref = await view.post(answer("r1", LONG), first("e1"), begun);
-  expect(ref.split(",")[0]).toBe(begun);
-  expect(shown().length).toBe(ref.split(",").length);
-  for (const i of [0, 500, 899]) expect(shown().join("\n")).toContain(`finding number ${i} is`);
-  await view.delete(ref);
-  expect(shown()).toEqual([]);
+  await view.postCard(cardOf(key), first("a1"));
+  view.progress({ kind: "waiting", run: "r1" }, begun);
+  await until(() => shown().length === 1);
+  expect(shown()).toEqual([expect.stringContaining('{"name":"web"}')]);
 });
 
 test("a card is brought up to date in its place; one that somebody deleted stays gone, and nothing fails", async () => {
@@ -243,15 +236,21 @@ test("a private word reaches a person who is not in the channel as a direct mess
   expect(shown()).toEqual([]);
 });
 
-test("Slack's own status says what a thread is doing", async () => {
-  const status = () => bot.slack.session(bot.ops, root);
-  const begun = await view.openProgress?.(first("begun:r1"), []);
-  await until(() => status() === "processing");
-  expect(status()).toBe("processing");
+const thinking = (step: number) => view.progress({ kind: "thinking", run: "r1", step } as const);
+
+test("Slack's own status says what a thread is doing, within a second and without a message", async () => {
+  const { slack, ops } = bot;
+  const status = () => slack.session(ops, root);
+  const began = performance.now();
+  thinking(1);
+  await until(() => slack.statusLine(ops, root) !== "");
+  expect(performance.now() - began).toBeLessThan(1_000);
+  expect([status(), slack.statusLine(ops, root)]).toEqual(["processing", "is looking into it…"]);
+  expect(shown()).toEqual([]);
   await view.postCard(cardOf(key), first("a1"));
   await until(() => status() === "suspended");
-  expect(status()).toBe("suspended");
-  await view.post(answer("r1", "all is well"), first("e1"), begun);
+  expect([status(), slack.statusLine(ops, root)]).toEqual(["suspended", ""]);
+  await view.post(answer("r1", "all is well"), first("e1"));
   await until(() => status() === "active");
   expect(status()).toBe("active");
   const asks: Outgoing = {
@@ -266,22 +265,53 @@ test("Slack's own status says what a thread is doing", async () => {
   expect(status()).toBe("suspended");
 });
 
-test("where the workspace has no such status it is tried once, and never in the way", async () => {
-  bot.slack.fail("agents.sessions.setStatus", { error: "unknown_method", times: 99 });
-  for (const id of ["e1", "e2", "e3"]) {
-    await view.post(answer("r1", "all is well"), first(id));
-    await until(() => called("agents.sessions.setStatus").length > 0);
-  }
-  expect(called("agents.sessions.setStatus")).toHaveLength(1);
+test("an answer that comes at once costs one request and sets no status", async () => {
+  const before = bot.slack.calls.length;
+  thinking(1);
+  await view.post(answer("r1", "all is well"), first("e1"));
+  await holds(() => called("agents.sessions.setStatus").length === 0, 600);
+  expect(bot.slack.calls.slice(before).map(({ method }) => method)).toEqual(["chat.postMessage"]);
 });
 
-test("one answer costs one request, and its status another", async () => {
-  const before = bot.slack.calls.length;
-  await view.post(answer("r1", "all is well"), first("e1"));
-  await until(() => called("agents.sessions.setStatus").length > 0);
-  const methods = bot.slack.calls.slice(before).map(({ method }) => method);
-  expect(methods.toSorted()).toEqual(["agents.sessions.setStatus", "chat.postMessage"]);
+test("an answer by a successor ends the status that its predecessor may have set", async () => {
+  await view.post(answer("r1", "all is well"), { ...first("e1"), orphan: "begun:r1" });
+  await until(() => bot.slack.session(bot.ops, root) === "active");
+  expect(bot.slack.session(bot.ops, root)).toBe("active");
 });
+
+/** What a workspace without a status line answers. */
+test.each(["unknown_method", "not_allowed", "missing_scope"])(
+  "where a status is refused (%s) it is tried once, and 👀 becomes ✅ with the answer",
+  async (error) => {
+    const { slack, ops } = bot;
+    for (const method of ["agents.sessions.setStatus", "assistant.threads.setStatus"])
+      slack.fail(method, { error, times: 99 });
+    for (const run of ["r1", "r2"]) {
+      view.progress({ kind: "thinking", run, step: 1 });
+      await until(() => slack.reactions(ops, root).includes("eyes"));
+      expect(slack.reactions(ops, root)).toContain("eyes");
+      await view.post(answer(run, "all is well"), first(`e${run}`));
+      await until(() => !slack.reactions(ops, root).includes("eyes"));
+      await until(() => slack.reactions(ops, root).length === 1);
+      expect(slack.reactions(ops, root)).toEqual(["white_check_mark"]);
+    }
+    expect(called("agents.sessions.setStatus")).toHaveLength(1);
+    expect(called("assistant.threads.setStatus")).toHaveLength(1);
+  },
+);
+
+test.each(["already_reacted", "too_many_emoji", "message_not_found", "missing_scope"])(
+  "a reaction that is refused (%s) is in nobody's way",
+  async (error) => {
+    for (const method of ["agents.sessions.setStatus", "assistant.threads.setStatus"])
+      bot.slack.fail(method, { error: "unknown_method", times: 99 });
+    bot.slack.fail("reactions.add", { error, times: 1 });
+    thinking(1);
+    await until(() => called("reactions.add").length === 1);
+    await view.post(answer("r1", "all is well"), first("e1"));
+    expect(shown()).toEqual([expect.stringContaining("all is well")]);
+  },
+);
 
 test("into a thread whose first message is gone nothing is posted: Slack would show it to the whole channel", async () => {
   bot.slack.remove(bot.ana, bot.ops, root);

@@ -5,9 +5,39 @@ import { invalid, Refusal, writableChannel, type World } from "./world.ts";
 
 const STATUSES = ["active", "processing", "suspended", "closed"];
 
+/** https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
+const MAX_LOADING = 10;
+const LINE_MS = 120_000;
+
+/** The words of a thread's status: gone after two minutes, and with the app's next message there. */
+export function statusLine(world: World, channel: string, thread: string): string {
+  const { text, at } = world.statusLines.get(`${channel} ${thread}`) ?? { text: "", at: 0 };
+  const isStale =
+    Date.now() - at >= LINE_MS ||
+    world.messages.some(
+      ({ thread_ts, user, ts }) =>
+        thread_ts === thread && user === world.bot.id && Number(ts) * 1_000 > at,
+    );
+  return isStale ? "" : text;
+}
+
 /** Sessions of agents (https://docs.slack.dev/ai/agent-sessions). */
 export function sessionMethods(world: World): Methods {
   return {
+    "assistant.threads.setStatus": {
+      scopes: ["chat:write"],
+      run(args): Data {
+        if (!world.settings.agent) throw new Refusal("not_allowed");
+        const channel = writableChannel(world, args.need("channel_id"));
+        const root = rootOf(world, channel, args.need("thread_ts"), "thread_not_found");
+        const messages = args.json("loading_messages", "invalid_arguments") ?? [];
+        if (!Array.isArray(messages) || messages.length > MAX_LOADING)
+          throw invalid(`loading_messages must hold at most ${MAX_LOADING}`);
+        const text = args.text("status") ?? "";
+        world.statusLines.set(`${channel.id} ${root.ts}`, { text, at: Date.now() });
+        return {};
+      },
+    },
     "agents.sessions.setStatus": {
       scopes: ["chat:write"],
       run(args): Data {

@@ -1,6 +1,7 @@
 import { createDelivery, type Delivery } from "./delivery.ts";
 import { createHttpTransport, sign, verifyUrl } from "./http-transport.ts";
 import { createPeople, type FakePeople, type Said } from "./people.ts";
+import { statusLine } from "./sessions.ts";
 import { createSockets, type Sockets } from "./sockets.ts";
 import type {
   Acknowledgement,
@@ -182,6 +183,16 @@ export class FakeSlack {
   }
 
   /** The thread's session as it stands. */
+  /** The words beside the thread; empty: none. */
+  statusLine(channel: Ref, thread: string): string {
+    return statusLine(this.#world, idOf(channel), thread);
+  }
+
+  /** The bot's, on this message. */
+  reactions(channel: Ref, ts: string): string[] {
+    return [...(this.#world.reactions.get(`${idOf(channel)} ${ts}`) ?? [])];
+  }
+
   session(channel: Ref, thread: string): string | undefined {
     return this.#world.sessions.get(`${idOf(channel)} ${thread}`);
   }

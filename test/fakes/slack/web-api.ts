@@ -6,6 +6,7 @@ import { directoryMethods } from "./directory.ts";
 import { serveFile } from "./files.ts";
 import { readArgs, type Method, type Methods } from "./method.ts";
 import { argumentsOf, bodyOf } from "./requests.ts";
+import { reactionMethods } from "./reactions.ts";
 import { sessionMethods } from "./sessions.ts";
 import type { Sockets } from "./sockets.ts";
 import type { Call, Data, Fault } from "./types.ts";
@@ -52,6 +53,7 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
     ...directoryMethods(world),
     ...chatMethods(world),
     ...sessionMethods(world),
+    ...reactionMethods(world),
     ...conversationMethods(world),
     ...viewMethods(world),
     ...uploadMethods(world),

@@ -65,6 +65,10 @@ export interface World {
   >;
   /** Statuses, by channel and thread. */
   readonly sessions: Map<string, string>;
+  /** The words of statuses, by the same. */
+  readonly statusLines: Map<string, { text: string; at: number }>;
+  /** The bot's reactions, by channel and message. */
+  readonly reactions: Map<string, Set<string>>;
   /** Mentions that notified people when they were written. */
   readonly pings: { ts: string; what: string }[];
   /** `http://127.0.0.1:PORT`, once it listens. */
@@ -83,6 +87,7 @@ const ALL_SCOPES = [
   "chat:write",
   "files:read",
   "files:write",
+  "reactions:write",
   "usergroups:read",
   "users:read",
 ];
@@ -134,6 +139,8 @@ export function createWorld(options: FakeSlackOptions): World {
     uploads: new Map(),
     incoming: new Map(),
     sessions: new Map(),
+    statusLines: new Map(),
+    reactions: new Map(),
     pings: [],
     origin: "",
     emit: () => {},
