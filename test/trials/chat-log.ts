@@ -38,7 +38,7 @@ export function isProgress({ buttons }: Pick<Sight, "buttons">): boolean {
 /** What a run came to, and not its progress, a card or a notice. */
 export function isAnswer(sight: Pick<Sight, "buttons" | "delivery">): boolean {
   const { delivery = "ended:" } = sight;
-  return /^ended:/.test(delivery) && !isProgress(sight);
+  return delivery.startsWith("ended:") && !isProgress(sight);
 }
 
 /** The delivery that a message of the app's says it is of. */

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
 import type { ChatParts } from "../adapter.ts";
 import { createProgressBoard, type ProgressBoard } from "../shared/progress-board.ts";
-import { createSign, type ThreadSign } from "../shared/sign.ts";
+import type { ThreadSign } from "../shared/sign.ts";
 import { createInteractionReplies } from "./interaction-replies.ts";
 import type { Api } from "./api.ts";
 import type { Channels } from "./channels.ts";
@@ -20,6 +20,7 @@ import { createPosting, type Posting } from "./posting.ts";
 import { createSay, isWithin, noticeOf } from "./say.ts";
 import { threadName } from "./text.ts";
 import { createThreadOpener } from "./threads.ts";
+import { createTyping } from "./typing.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import type { DiscordPeople } from "./people.ts";
 import { onJoined, type Served, settleServed } from "./tenants.ts";
@@ -66,27 +67,8 @@ export async function openSession(parts: SessionParts): Promise<Session> {
   const posting = createPosting(api, bot);
   const ephemeralMessages = createEphemeralMessages(api);
   const say = createSay(posting, log);
-  const board = createProgressBoard<Place>({
-    async show(place, ref, told) {
-      const [message] = discordMessages(told);
-      return message === undefined || posting.edit(place, ref, message);
-    },
-    threadOf: keyOf,
-    allowLink: isWithin,
-    postCounts: true,
-    log,
-  });
-  const sign = createSign<Place>({
-    keyOf,
-    /** "Watchkeeper is typing" stays until the next message, for 10 s at the most. */
-    show({ channel }, status) {
-      if (status !== "working") return;
-      api.ask("post", Routes.channelTyping(channel)).catch((error: unknown) => {
-        log.debug({ err: error }, "typing could not be shown");
-      });
-    },
-    renewMs: 8_000,
-  });
+  const board = createBoard(posting, log);
+  const sign = createTyping(api, log);
   const openThread = createThreadOpener({ api, bot, channels, say, log });
   const messages = createMessages({
     bot,
@@ -147,4 +129,17 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     },
     close: () => (closed ??= close()),
   };
+}
+
+function createBoard(posting: Posting, log: Logger): ProgressBoard<Place> {
+  return createProgressBoard<Place>({
+    async show(place, ref, told) {
+      const [message] = discordMessages(told);
+      return message === undefined || posting.edit(place, ref, message);
+    },
+    threadOf: keyOf,
+    allowLink: isWithin,
+    postCounts: true,
+    log,
+  });
 }

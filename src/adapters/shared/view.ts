@@ -44,7 +44,7 @@ export function createChatView<Place, Message>(
   place: Place,
   parts: ChatViewParts<Place, Message>,
 ): View {
-  const { posting, board, allowLink, encode, quietly = (message) => message, sign, log } = parts;
+  const { posting, board, allowLink, encode, sign, log } = parts;
 
   /** False when a part is gone. What one person alone sees stays as it was. */
   async function editAll(ref: MessageRef, rendered: RenderedMessage): Promise<boolean> {
@@ -78,34 +78,10 @@ export function createChatView<Place, Message>(
     }
   }
 
-  /** An ornament: what is refused goes with the answer. */
-  function withdraw(opened: MessageRef): void {
-    const gone = board.end(opened).then(() => posting.remove(place, opened));
-    gone.catch((error: unknown) => log.debug({ err: error }, "progress could not be taken away"));
-  }
-
   return {
     ...(parts.earlier !== undefined && { earlier: parts.earlier }),
 
-    async openProgress(delivery, soFar) {
-      return board.begin(place, soFar, (rendered) =>
-        // Progress is one message, whatever it holds.
-        posting.put(place, encode(rendered).slice(0, 1).map(quietly), delivery),
-      );
-    },
-
-    progress(update, opened) {
-      const run = runOf(update);
-      if (update.kind === "waiting") {
-        sign.waits(place, run);
-        // The card or question says all there is to say; nothing stands above it that waits too.
-        if (opened !== undefined) withdraw(opened);
-        return;
-      }
-      // What ended says nothing of what goes on.
-      if (update.kind !== "tool_finished") sign.works(place, run);
-      if (opened !== undefined) board.note(place, opened, update);
-    },
+    ...progressIn(place, parts),
 
     async post(message, delivery) {
       const words = encode(await renderOutgoing(message, allowLink));
@@ -145,6 +121,42 @@ export function createChatView<Place, Message>(
     async delete(ref) {
       await board.end(ref);
       await posting.remove(place, ref);
+    },
+  };
+}
+
+/** A run's progress: the thread's sign of life, and what its message shows once it has one. */
+function progressIn<Place, Message>(
+  place: Place,
+  parts: ChatViewParts<Place, Message>,
+): Pick<View, "openProgress" | "progress"> {
+  const { posting, board, encode, quietly = (message) => message, sign, log } = parts;
+
+  /** An ornament: what is refused goes with the answer. */
+  function withdraw(opened: MessageRef): void {
+    const gone = board.end(opened).then(() => posting.remove(place, opened));
+    gone.catch((error: unknown) => log.debug({ err: error }, "progress could not be taken away"));
+  }
+
+  return {
+    async openProgress(delivery, soFar) {
+      return board.begin(place, soFar, (rendered) =>
+        // Progress is one message, whatever it holds.
+        posting.put(place, encode(rendered).slice(0, 1).map(quietly), delivery),
+      );
+    },
+
+    progress(update, opened) {
+      const run = runOf(update);
+      if (update.kind === "waiting") {
+        sign.waits(place, run);
+        // The card or question says all there is to say; nothing stands above it that waits too.
+        if (opened !== undefined) withdraw(opened);
+        return;
+      }
+      // What ended says nothing of what goes on.
+      if (update.kind !== "tool_finished") sign.works(place, run);
+      if (opened !== undefined) board.note(place, opened, update);
     },
   };
 }

@@ -57,12 +57,13 @@ export function createStatus(api: Api, log: Logger): (place: Place, status: Thre
   }
 
   async function react({ channel, root }: Place, status: ThreadStatus): Promise<void> {
-    const react = (name: string) => ({ channel, timestamp: root, name });
-    const { add, remove } = { add: "reactions.add", remove: "reactions.remove" };
-    if (status === "working") await attempt(add, (client) => client.reactions.add(react("eyes")));
+    const reaction = (name: string) => ({ channel, timestamp: root, name });
+    const add = (name: string) =>
+      attempt("reactions.add", (client) => client.reactions.add(reaction(name)));
+    if (status === "working") await add("eyes");
     if (status !== "idle") return;
-    await attempt(remove, (client) => client.reactions.remove(react("eyes")));
-    await attempt(add, (client) => client.reactions.add(react("white_check_mark")));
+    await attempt("reactions.remove", (client) => client.reactions.remove(reaction("eyes")));
+    await add("white_check_mark");
   }
 
   async function set(place: Place, status: ThreadStatus): Promise<void> {
