@@ -20,6 +20,7 @@ import type { Tool } from "../../src/tools/tool.ts";
 import type { ThreadParts } from "../../src/worker/thread/parts.ts";
 import { createThreadHandler } from "../../src/worker/thread/thread-handler.ts";
 import { createWorker } from "../../src/worker/worker.ts";
+import { createFreezes } from "../../src/team/freezes.ts";
 import { ABOUT, bytesOf, INPUT, type Peer, QUESTION, type Script, type World } from "./peer.ts";
 import { encoderOf } from "../../test/fakes/encoder.ts";
 import { noWorld } from "../../test/fakes/tool-context.ts";
@@ -108,6 +109,7 @@ function partsOf(
       encoder: encoderOf(same),
     }),
     access: { rules: [] },
+    freezes: createFreezes(journal),
     policy: approvalPolicy.parse({}),
     run: {
       direct: () => ({ kind: "text", text: "", failed: true }),

@@ -97,6 +97,16 @@ export interface ActionCard {
   expiresAt: number;
   /** Who or what ended it and how, once it has ended. */
   ending: string | undefined;
+  /** What has to be typed to approve it. */
+  confirm?: string | undefined;
+  /** Some may run it without the others' approvals, for a written reason. */
+  breakable?: boolean | undefined;
+  /** What its approval may grant besides: the very same, so often and for so long; the digest's beginning names both. */
+  offer?: { uses: number; minutes: number; digest: string } | undefined;
+  /** The grant that carries it instead of an approval: of which action, and by whom. */
+  granted?: { action: string; by: string } | undefined;
+  /** What it granted: how much of it was used, and whether more may be. */
+  grant?: { words: string; isLeft: boolean } | undefined;
   /** The action that it takes back. */
   undoes?: string | undefined;
   /** Of what is done and can be taken back: whether that is offered, who asked for it, or which action or call did it. */

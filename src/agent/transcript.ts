@@ -227,6 +227,7 @@ const TOLD: Told = {
   click: undefined,
   timer: undefined,
   vote: undefined,
+  grant_revoked: undefined,
   action_closed: undefined,
   tool_started: undefined,
   view_added: undefined,
@@ -234,6 +235,7 @@ const TOLD: Told = {
   incident: undefined,
   tenant: undefined,
   tool_form: undefined,
+  freeze: undefined,
   secret: undefined,
 };
 

@@ -15,7 +15,7 @@ import { redis } from "../journal/redis/store.ts";
 import { chosenStore } from "../journal/stores.ts";
 import { loadModel } from "../models/load.ts";
 import type { Model } from "../models/model.ts";
-import { createNetwork } from "../net/dial.ts";
+import { createNetwork, type Network } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec, createLaunch } from "../tools/process.ts";
 import { network } from "../tools/network/integration.ts";
@@ -32,6 +32,7 @@ import { createThreadHandler } from "../worker/thread/thread-handler.ts";
 import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
+import { createFreezes, type Freezes } from "../team/freezes.ts";
 import { createToolForms } from "../team/tool-forms.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
@@ -106,12 +107,34 @@ function logTrouble(log: Logger, error: unknown, key: JournalKey | undefined): v
   else log.error({ err: error }, "wake-ups have trouble; what is due is looked for every second");
 }
 
+interface Lending {
+  journal: Journal;
+  freezes: Freezes;
+  outgoing: Network;
+  encode(text: string): string;
+  ending: AbortController;
+}
+
+/** What tools use of the program. */
+function lend(
+  { journal, freezes, outgoing, encode, ending }: Lending,
+  tools: () => readonly Tool[],
+): Pick<ToolParts, "ledger" | "network" | "stopped" | "freezing"> {
+  const ledger = createLedger(journal, encode);
+  return {
+    ledger: () => ledger,
+    network: () => outgoing,
+    stopped: ending.signal,
+    freezing: () => ({ freezes, tools, hosts: () => journal.hosts() }),
+  };
+}
+
 /** The store is not left open when the tools cannot be made. */
 async function loadTools(
   config: Config,
   log: Logger,
   journal: Journal,
-  lent: Pick<ToolParts, "ledger" | "network" | "stopped">,
+  lent: Pick<ToolParts, "ledger" | "network" | "stopped" | "freezing">,
 ): Promise<Toolset> {
   try {
     const toolForms = createToolForms(journal);
@@ -154,12 +177,12 @@ export async function assemble(
   const journal = await chosenStore(config.values).open({ warn: (text) => log.warn(text) });
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
-  const ledger = createLedger(journal, encode);
+  const freezes = createFreezes(journal);
   const outgoing = createNetwork({ allow, local });
   const ending = new AbortController();
-  const lent = { ledger: () => ledger, network: () => outgoing, stopped: ending.signal };
+  const lent = lend({ journal, freezes, outgoing, encode, ending }, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
-  const toolbox = createToolbox(config, toolset, { log, encoder });
+  const toolbox = createToolbox(config, toolset, { log, encoder, freezes });
   const { tools, run, read } = toolbox;
   const adapters = new Map<string, Adapter>();
   /** By the first part of the keys of their journals. */
@@ -170,19 +193,16 @@ export async function assemble(
     served: () => handlers.keys(),
     onError: (error, key) => logTrouble(log, error, key),
   });
-  const dispatcher = createDispatcher({
-    tools,
-    host: config.host,
-    exec: createExec({ encoder }),
-    network: outgoing,
-    encoder,
-  });
+  const { host } = config;
+  const exec = createExec({ encoder });
+  const dispatcher = createDispatcher({ tools, host, exec, network: outgoing, encoder });
   const threads: ThreadParts = {
     journal,
     dispatcher,
     policy: config.approvals,
     network: allow,
     access: config.access,
+    freezes,
     run,
     encoder,
     model: createModels(config),

@@ -8,6 +8,7 @@ import type { Stoppable } from "../journal/journal.ts";
 import { modelProblem } from "../models/load.ts";
 import type { Encoder } from "../security/encoder.ts";
 import type { RunParts } from "../thread/surroundings.ts";
+import { type Freezes, freezeText } from "../team/freezes.ts";
 import { describeInput } from "../tools/input-schema.ts";
 import { answerWithoutModel } from "./no-model.ts";
 import { reloadToolset, runTerms, type Toolset } from "./toolset.ts";
@@ -22,7 +23,7 @@ const RELOAD_MS = 2_000;
 export function createToolbox(
   config: Config,
   first: Toolset,
-  { log, encoder }: { log: Logger; encoder: Encoder },
+  { log, encoder, freezes }: { log: Logger; encoder: Encoder; freezes: Freezes },
 ) {
   let toolset = first;
   let terms = runTerms(config, first);
@@ -53,6 +54,8 @@ export function createToolbox(
         tools,
         terms,
         modelProblem: (id) => modelProblem(id, config.model),
+        frozen: () =>
+          freezes.known(Date.now()).map((each) => `${encoder.encode(freezeText(each))}.`),
       }),
     plain: (text) => answerWithoutModel(text, tools, describeInput),
     get terms() {
@@ -67,8 +70,9 @@ export function createToolbox(
     /** What a typed text is, to these tools. */
     read: (text: string) => readTyped(text, tools),
     reload,
-    /** Looks every few seconds whether something was changed. */
+    /** Looks every few seconds whether something was changed or frozen. */
     start(): Stoppable {
+      const looking = freezes.start();
       const ended = new AbortController();
       const next = () => {
         if (ended.signal.aborted || toolset.live.length === 0) return;
@@ -85,6 +89,7 @@ export function createToolbox(
       return {
         async stop() {
           ended.abort();
+          await looking.stop();
           await Promise.all(toolset.live.map(async (each) => each.close?.()));
         },
       };

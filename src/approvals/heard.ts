@@ -72,12 +72,14 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "timer":
     case "tenant":
     case "tool_form":
+    case "freeze":
     case "secret":
     case "incident":
     case "run_started":
     case "assistant":
     case "gate":
     case "vote":
+    case "grant_revoked":
     case "view_added":
     case "notice":
     case "delivered":

@@ -88,6 +88,16 @@ function createTerms({ approver }: NameForms) {
       description: "With `ask`: whether people who asked for the call or edited it may approve it.",
       unset: "see below",
     }),
+    confirm: z.literal("typed").optional().meta({
+      description:
+        "With `ask`: `typed`: whoever approves has to type the name of what is changed, instead of pressing alone.",
+      unset: "only where the tool asks for it, as for what deletes data",
+    }),
+    grants: z.boolean().optional().meta({
+      description:
+        'With `ask`: `false`: its approval is for one call, and "the same for 30 minutes" is not offered.',
+      unset: "`approvals.grants`",
+    }),
     escalation: filled.optional().meta({
       description: "With `ask`: a text that says whom to turn to when too few people can approve.",
       unset: "none",
@@ -157,6 +167,35 @@ export function createApprovalPolicy(forms: NameForms) {
       .describe(
         "There is only one person, who may approve what they asked for, destructive calls included.",
       ),
+    grants: z
+      .strictObject({
+        uses: z
+          .int()
+          .min(0)
+          .max(20)
+          .default(5)
+          .describe(
+            "How often one approval may allow the very same write again, if the approver grants that. `0`: never.",
+          ),
+        minutes: z
+          .int()
+          .min(1)
+          .max(240)
+          .default(30)
+          .describe("How long such a grant holds, from the approval on."),
+      })
+      .prefault({}),
+    breakGlass: z
+      .strictObject({
+        who: z
+          .array(forms.approver)
+          .min(1, "is empty; leave breakGlass out instead")
+          .describe(
+            "Who may, alone and with a written reason, run what is frozen or lacks approvals. A `deny` rule still wins.",
+          ),
+      })
+      .optional()
+      .describe("Nobody may, unless this is set."),
     rules: z
       .array(createRule(forms))
       .default([])
@@ -209,6 +248,10 @@ export interface Ask {
   requesterMayApprove: boolean;
   /** Whom to turn to when too few people who may approve exist. */
   escalation: string | undefined;
+  /** A rule has it typed what is approved. */
+  confirm?: "typed" | undefined;
+  /** False: an approval is for one call. */
+  grants?: boolean | undefined;
   /** Why the card exists although the rules alone would not ask: a sentence for the card. */
   why?: string;
 }
@@ -254,7 +297,8 @@ export function decidePolicy(policy: ApprovalPolicy, call: PolicyCall): Decision
   });
   // An allow rule did not ask; access did.
   if (found?.decide !== "ask") return plain;
-  const { approvers, quorum, expiresInMinutes, requesterMayApprove, escalation } = found;
+  const { approvers, quorum, expiresInMinutes, requesterMayApprove, escalation, confirm, grants } =
+    found;
   return {
     kind: "ask",
     byRule: true,
@@ -263,6 +307,8 @@ export function decidePolicy(policy: ApprovalPolicy, call: PolicyCall): Decision
     expiresInMinutes: expiresInMinutes ?? plain.expiresInMinutes,
     requesterMayApprove: requesterMayApprove ?? plain.requesterMayApprove,
     escalation,
+    ...(confirm !== undefined && { confirm }),
+    ...(grants !== undefined && { grants }),
   };
 }
 

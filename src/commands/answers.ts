@@ -3,7 +3,9 @@ import type { DirectAnswer } from "../thread/surroundings.ts";
 import { isOpen } from "../thread/action.ts";
 import type { Command } from "../core/entry.ts";
 import { formatUtc } from "../core/instant.ts";
-import { refOf, type Thread } from "../thread/state.ts";
+import { signed } from "../core/people.ts";
+import { grantWords } from "../thread/phrases.ts";
+import { grantsIn, refOf, type Thread } from "../thread/state.ts";
 import { counted } from "../core/text.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { systemOf } from "../tools/find-tools.ts";
@@ -13,6 +15,7 @@ import {
   AFTER_TOOLS,
   costText,
   helpText,
+  NO_GRANTS,
   NO_MODEL,
   noSystem,
   NOTHING_OPEN,
@@ -27,6 +30,8 @@ export interface CommandParts {
   terms: RunTerms | undefined;
   /** Why no run could use this model, or undefined. */
   modelProblem(id: string): string | undefined;
+  /** What is frozen now, a sentence each. */
+  frozen?(): string[];
 }
 
 /** Answers a typed command with a checked tool call, or with a text about the thread, the tools or the model. */
@@ -43,7 +48,9 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
     case "cost":
       return say(costText(thread));
     case "approvals":
-      return say(approvalsText(thread));
+      return say([...(parts.frozen?.() ?? []), approvalsText(thread)].join("\n"));
+    case "grants":
+      return say(grantsText(thread));
     case "model":
       return modelText(command.model, thread, parts);
     case "invalid":
@@ -128,6 +135,15 @@ function modelText(
   const limits = `One answer may take ${steps} steps, ${tokens} tokens and ${minutes} minutes of work; one day ${terms.tokensPerDay} tokens.`;
   const from = chosen === undefined ? "" : " from its next run on";
   return { kind: "text", text: `This thread uses ${id}${from}. ${limits}`, failed: false };
+}
+
+function grantsText(thread: Thread): string {
+  const lines = grantsIn(thread).map((grant) => {
+    const { of, vote } = grant;
+    const { title = of.proposal.tool } = of.proposal.preview;
+    return `${of.action}: ${title}, granted by ${signed(vote)}, ${grantWords(grant)}. \`revoke ${of.action}\``;
+  });
+  return lines.length === 0 ? NO_GRANTS : lines.join("\n");
 }
 
 function approvalsText({ live, unknown }: Thread): string {

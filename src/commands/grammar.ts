@@ -40,6 +40,7 @@ export function readText(text: string): Reading {
     case "help":
     case "cost":
     case "approvals":
+    case "grants":
       return rest === "" ? { kind: "command", command: { name: word } } : proseOr(typed, word);
     case "model":
       return readModel(rest, typed);
@@ -47,11 +48,21 @@ export function readText(text: string): Reading {
       return readRun(rest, typed);
     case "mcp":
       return readMcp(rest, typed);
+    case "freeze":
+      return readFreeze(rest, typed);
+    case "unfreeze":
+      return readName(word, rest, typed);
+    case "freezes":
+      return rest === "" ? toolCall("freeze_list", {}) : proseOr(typed, word);
     case "incidents":
       return readIncidents(rest, typed);
     case "incident":
       return readIncident(rest, typed);
     case "approve":
+    case "confirm":
+    case "grant":
+    case "revoke":
+    case "break-glass":
     case "deny":
     case "settle":
     case "edit":
@@ -179,6 +190,21 @@ function readMcp(rest: string, typed: boolean): Reading {
   return toolCall("mcp_accept", { server, tool });
 }
 
+const UNTIL =
+  /^(\S+)\s+(?:until\s+((?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?:\s?(?:Z|UTC))?)|for\s+(\d{1,4}\s?(?:m|min|minutes?|h|hours?|d|days?)))(?:\s+because\s+([^]+))?$/i;
+
+/** Only with a time: "freeze everything until we know more" is prose. */
+function readFreeze(rest: string, typed: boolean): Reading {
+  const [, what, until, length, because] = UNTIL.exec(rest) ?? [];
+  const end = until ?? length;
+  if (what === undefined || end === undefined) return proseOr(typed, "freeze");
+  return toolCall("freeze", { what, until: end, ...(because !== undefined && { because }) });
+}
+
+function readName(word: "unfreeze", rest: string, typed: boolean): Reading {
+  return /^\S+$/.test(rest) ? toolCall(word, { what: rest }) : proseOr(typed, word);
+}
+
 function toolCall(tool: string, args: Record<string, string>): Reading {
   return { kind: "command", command: { name: "run", tool, args } };
 }
@@ -217,7 +243,7 @@ function valueProblem(name: string, value: string): string | undefined {
 
 /**
  * `approve`, `deny`, `settle`, `edit`, `cancel` or `undo` with an action such as `a1`, or `a1.2` for its second revision. `approve`
- * takes nothing else. `deny` takes any text as its reason, because a deny by mistake does no harm. `answer` names the call
+ * takes nothing else; what a card asks to be typed follows `confirm`. `deny` takes any text as its reason, because a deny by mistake does no harm. `answer` names the call
  * that asked.
  */
 function readClick(word: ClickWord, rest: string, typed: boolean): Reading {
@@ -236,10 +262,28 @@ const SETTLED_REF = /^(a\d{1,9}|r\d{1,9}\.t\d{1,9})(?:\.([1-9]\d{0,5}))?(?=\s|$)
 /** A question has the id of the call that asked it. */
 const CALL_REF = /^(r\d{1,9}\.t\d{1,9})(?=\s|$)/i;
 
-type ClickWord = "approve" | "deny" | "settle" | "edit" | "cancel" | "answer" | "undo";
+/** Of what a card asks to be typed. */
+const MAX_TYPED = 100;
+
+type ClickWord =
+  | "confirm"
+  | "grant"
+  | "revoke"
+  | "break-glass"
+  | "approve"
+  | "deny"
+  | "settle"
+  | "edit"
+  | "cancel"
+  | "answer"
+  | "undo";
 
 const REFS: Record<ClickWord, RegExp> = {
   approve: ACTION_REF,
+  confirm: ACTION_REF,
+  grant: ACTION_REF,
+  revoke: ACTION_REF,
+  "break-glass": ACTION_REF,
   deny: ACTION_REF,
   edit: ACTION_REF,
   cancel: ACTION_REF,
@@ -250,6 +294,15 @@ const REFS: Record<ClickWord, RegExp> = {
 
 const CHOICES: Record<ClickWord, (rest: string) => Choice | undefined> = {
   approve: (rest) => (rest === "" ? { kind: "approve" } : undefined),
+  confirm: (rest) =>
+    rest === "" || rest.length > MAX_TYPED ? undefined : { kind: "approve", typed: rest },
+  grant: (rest) => (rest === "" ? { kind: "approve", grants: true } : undefined),
+  revoke: (rest) => (rest === "" ? { kind: "revoke" } : undefined),
+  "break-glass": (rest) => {
+    const [, typed = "", reason] = /^([^]*?)\s*\bbecause\s+([^]+)$/i.exec(rest) ?? [];
+    if (reason === undefined) return undefined;
+    return { kind: "break", reason: reason.trim(), ...(typed !== "" && { typed }) };
+  },
   deny: (rest) => {
     const reason = rest.replace(/^because(?=\s|$)/i, "").trim();
     return reason === "" ? { kind: "deny" } : { kind: "deny", reason };

@@ -14,6 +14,14 @@ export const USAGE = {
   cost: ["cost"],
   approvals: ["approvals"],
   approve: ["approve a1", "approve a1.2"],
+  confirm: ["confirm a1 <what its card asks for>"],
+  grant: ["grant a1"],
+  grants: ["grants"],
+  revoke: ["revoke a1"],
+  "break-glass": ["break-glass a1 because <reason>"],
+  freeze: ["freeze prod until 14:00 [because <reason>]", "freeze everything for 2h"],
+  unfreeze: ["unfreeze prod"],
+  freezes: ["freezes"],
   deny: ["deny a1", "deny a1 because <reason>"],
   settle: ["settle a1 happened", "settle a1 not-happened because <reason>"],
   edit: ['edit a1 {"name": "value"}'],
@@ -51,6 +59,7 @@ export function unknownTool(tool: string, meant: string | undefined): string {
 
 export const OPEN_QUOTE = "You opened a quote and didn't close it.";
 export const NO_MODEL = "I don't have an AI model yet. Admins: set MODEL and its key.";
+export const NO_GRANTS = "Nothing is granted in this thread.";
 export const NOTHING_OPEN = "Nobody has to decide anything in this thread.";
 
 /** Six examples, and the forms of the other commands. */

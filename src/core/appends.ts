@@ -132,6 +132,23 @@ export const appends = {
     place: z.string().optional(),
     /** The click that edited the previous revision into this one. */
     click: z.string().optional(),
+    /** What has to be typed to approve it. */
+    confirm: z.string().optional(),
+    /** Policy lets some people run it without the others' approvals. */
+    breakable: z.literal(true).optional(),
+    /** What its approval may grant besides: the same again, so often and for so long. */
+    offer: z
+      .strictObject({
+        /** SHA-256 over the RFC 8785 form of tool, machine, asked arguments and schema, hexadecimal. */
+        same: z.string(),
+        uses: count,
+        minutes: count,
+        /** The same over the action's digest and the fields above: what is approved with the grant. */
+        digest: z.string(),
+      })
+      .optional(),
+    /** The action whose grant covers it. */
+    granted: z.string().optional(),
   }),
   vote: z.strictObject({
     action: z.string(),
@@ -142,6 +159,10 @@ export const appends = {
     name: z.string(),
     handle: z.string().optional(),
     approve: z.boolean(),
+    /** The approval grants the same again, as the proposal offers. */
+    grants: z.literal(true).optional(),
+    /** It alone carries the action, also in a freeze; `reason` says why. */
+    breaksGlass: z.literal(true).optional(),
     reason: z.string().optional(),
     /** How the person's identity and right were established. */
     basis: z.string(),
@@ -167,6 +188,8 @@ export const appends = {
     args: z.record(z.string(), json).optional(),
     action: z.string().optional(),
     revision: count.optional(),
+    /** The action by whose grant it runs: one use of it. */
+    grant: z.string().optional(),
   }),
   tool_finished: z.strictObject({
     run: z.string(),
@@ -189,6 +212,14 @@ export const appends = {
     ms: count.optional(),
     /** Concluded by a later worker: what the tool's verifier saw. */
     recovered: z.boolean().optional(),
+  }),
+  /** The grant that the action's approval gave ends before its time. */
+  grant_revoked: z.strictObject({
+    action: z.string(),
+    click: z.string(),
+    person: z.string(),
+    name: z.string(),
+    basis: z.string(),
   }),
   settled: z.strictObject({
     call: z.string(),

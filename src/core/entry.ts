@@ -71,6 +71,7 @@ const ASKS_FOR_WORK: Readonly<Record<PostKind, boolean>> = {
   incident: false,
   tenant: false,
   tool_form: false,
+  freeze: false,
   secret: false,
 };
 
@@ -95,6 +96,7 @@ const FACTS: FactRule = {
   vote: false,
   action_closed: false,
   tool_started: false,
+  grant_revoked: false,
   settled: false,
   view_added: false,
   notice: false,

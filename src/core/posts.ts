@@ -12,6 +12,7 @@ export const command = z.discriminatedUnion("name", [
   z.strictObject({ name: z.literal("tools"), system: z.string().optional() }),
   z.strictObject({ name: z.literal("cost") }),
   z.strictObject({ name: z.literal("approvals") }),
+  z.strictObject({ name: z.literal("grants") }),
   /** With a model: the one that this thread's next runs use. */
   z.strictObject({ name: z.literal("model"), model: z.string().optional() }),
   z.strictObject({ name: z.literal("invalid"), problem: z.string() }),
@@ -22,7 +23,21 @@ export const command = z.discriminatedUnion("name", [
  * for it; `answer` answers a question of the model's, which its call names; `undo` asks for what is done to be taken back.
  */
 export const choice = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("approve") }),
+  z.strictObject({
+    kind: z.literal("approve"),
+    /** What they typed to confirm it, where its card asks for that. */
+    typed: z.string().optional(),
+    /** Yes to the same again, as its card offers. */
+    grants: z.literal(true).optional(),
+  }),
+  /** Break-glass: it is to be done although a freeze holds it or others have not approved it. */
+  z.strictObject({
+    kind: z.literal("break"),
+    reason: z.string(),
+    typed: z.string().optional(),
+  }),
+  /** Takes back the grant that the action's approval gave. */
+  z.strictObject({ kind: z.literal("revoke") }),
   z.strictObject({ kind: z.literal("deny"), reason: z.string().optional() }),
   z.strictObject({ kind: z.literal("edit"), args: z.record(z.string(), json) }),
   z.strictObject({
@@ -68,7 +83,12 @@ export const posts = {
   }),
   stop: z.strictObject({ actor }),
   /** Says that a time has come: the expiry of an action, or that a call is to be looked at again (`verifyAfterMs`). */
-  timer: z.strictObject({ action: z.string().optional(), call: z.string().optional() }),
+  timer: z.strictObject({
+    action: z.string().optional(),
+    call: z.string().optional(),
+    /** The action whose grant is over. */
+    grant: z.string().optional(),
+  }),
   /** A fenced worker's word on how a call of its own really ended. */
   signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),
   /** In `team:<platform>`: what is served there from the first start on, such as `discord:1122`; the first one counts. */
@@ -84,6 +104,16 @@ export const posts = {
     hash: z.string(),
     /** The tool as the server listed it. */
     form: z.record(z.string(), json),
+  }),
+  /** In `team:freeze`: writes on an instance, a host or a system, or on everything, wait; the newest of a name counts. */
+  freeze: z.strictObject({
+    by: actor,
+    what: z.string(),
+    /** Ms since 1970; absent: it is lifted. */
+    until: count.optional(),
+    because: z.string().optional(),
+    /** The journal key of the thread it was decided in. */
+    thread: z.string(),
   }),
   /** In `team:secret:<name>`: what is kept encrypted under that name; the newest one counts. */
   secret: z.strictObject({

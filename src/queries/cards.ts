@@ -5,7 +5,8 @@ import { formatElapsed } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { signed } from "../core/people.ts";
 import { exactText } from "../security/sanitize.ts";
-import { type Action, isApproved, isUndoable } from "../thread/action.ts";
+import { grantWords } from "../thread/phrases.ts";
+import { type Action, isApproved, isLeft, isUndoable } from "../thread/action.ts";
 
 /** The one encoder that every outgoing text passes: no control characters, no secrets. */
 export type Encode = (text: string) => string;
@@ -40,8 +41,28 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     })),
     expiresAt: proposal.expiresAt,
     ending: endingOf(action, encode),
+    ...permissionsOf(action, encode),
     undoes: action.undoes,
     undo: undoOf(action, encode),
+  };
+}
+
+function permissionsOf(
+  { proposal, granted, grant }: Action,
+  encode: Encode,
+): Pick<ActionCard, "confirm" | "breakable" | "offer" | "granted" | "grant"> {
+  const { confirm, breakable, offer } = proposal;
+  return {
+    ...(confirm !== undefined && { confirm: encode(confirm) }),
+    ...(breakable === true && { breakable }),
+    ...(offer !== undefined && { offer }),
+    ...(granted !== undefined &&
+      (isLeft(granted) || granted.uses.some(({ action }) => action?.proposal === proposal)) && {
+        granted: { action: granted.of.action, by: encode(signed(granted.vote)) },
+      }),
+    ...(grant !== undefined && {
+      grant: { words: encode(grantWords(grant)), isLeft: isLeft(grant) },
+    }),
   };
 }
 

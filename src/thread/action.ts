@@ -32,6 +32,10 @@ export class Action {
   started = false;
   finished: Pick<Entry<"tool_finished">, "outcome" | "ms"> | undefined;
   settled: Entry<"settled"> | undefined;
+  /** What its approval granted besides, once it was started. */
+  grant: Grant | undefined;
+  /** The grant of an earlier action that covers it. */
+  granted: Grant | undefined;
   /** The action that it takes back. */
   readonly undoes: string | undefined;
   /** The call that takes it back exactly, once it is done. */
@@ -99,10 +103,30 @@ export function isUndoable({ reverse, undoing }: Action): boolean {
   return finished !== undefined && finished.outcome !== "ok";
 }
 
-/** Enough different people have approved the newest revision, and nothing has closed it. */
+/** Nothing has closed it, and something carries it. */
 export function isApproved(action: Action): boolean {
-  const people = action.votes.filter((vote) => vote.approve).map((vote) => vote.person);
-  return isOpen(action) && countPeople(people) >= action.proposal.quorum;
+  return isOpen(action) && carrierOf(action) !== undefined;
+}
+
+/** What carries an action's newest revision: enough different people, one who broke the glass, or an earlier grant. */
+export function carrierOf({ votes, proposal, granted }: Action): Carrier | undefined {
+  const glass = votes.find(({ breaksGlass }) => breaksGlass === true);
+  if (glass !== undefined) return { kind: "glass", vote: glass };
+  const approving = votes.filter((vote) => vote.approve);
+  if (countPeople(approving.map(({ person }) => person)) >= proposal.quorum)
+    return { kind: "votes" };
+  return granted !== undefined && isFree(granted) ? { kind: "grant", grant: granted } : undefined;
+}
+
+export type Carrier =
+  | { kind: "votes" }
+  | { kind: "glass"; vote: Entry<"vote"> }
+  | { kind: "grant"; grant: Grant };
+
+/** Those who stand for it: they approved it, or granted it before. */
+export function approvingVotes({ votes, granted }: Action): Entry<"vote">[] {
+  const approving = votes.filter((vote) => vote.approve);
+  return approving.length === 0 && granted !== undefined ? [granted.vote] : approving;
 }
 
 /** Closes an action that has not started; the first reason stays. */
@@ -126,6 +150,8 @@ export function revise(
   if (editor !== undefined) action.editors.add(editor);
   action.proposal = proposal;
   action.votes = [];
+  // What was granted was the same, and this is not.
+  action.granted = undefined;
 }
 
 /** What an edit asks for: it stays with the machine that the action is for, unless it names another. */
@@ -134,4 +160,53 @@ export function editedArgs(
   args: JsonObject,
 ): JsonObject {
   return host === undefined ? args : { host, ...args };
+}
+
+/**
+ * "The same for 30 minutes": what an action's approval granted besides, from when the action was started. A use of it is an
+ * action of its own, with all its checks and its card, that needs no press. Whatever is not certain leaves it to people.
+ */
+export interface Grant {
+  /** The action that was approved with it. */
+  readonly of: Action;
+  readonly vote: Entry<"vote">;
+  readonly offer: Offer;
+  /** Ms since 1970. */
+  readonly until: number;
+  /** The calls that were started by it. */
+  readonly uses: Use[];
+  /** Undefined: it holds. */
+  ended: { how: "expired" | "stopped" } | { how: "revoked"; by: string } | undefined;
+}
+
+/** What of a call a grant looks at. */
+export type Use = Readonly<
+  Pick<Action, "finished" | "settled"> & { action: Pick<Action, "proposal"> | undefined }
+>;
+
+export type Offer = NonNullable<Entry<"action_proposed">["offer"]>;
+
+/** It holds and has a use left. */
+export function isLeft({ ended, uses, offer }: Grant): boolean {
+  return ended === undefined && uses.length < offer.uses;
+}
+
+/** It may be used now: nothing done by it is under way, and of nothing is it unknown whether it was done. */
+export function isFree(grant: Grant): boolean {
+  const { uses, of } = grant;
+  const first = of.finished !== undefined && (of.finished.outcome !== "unknown" || of.settled);
+  const rest = uses.every(
+    ({ finished, settled }) =>
+      finished !== undefined && (finished.outcome !== "unknown" || settled),
+  );
+  return isLeft(grant) && Boolean(first) && rest;
+}
+
+/** Begins with the action's start; nothing where its approval granted nothing. */
+export function grantOf(action: Action): Grant | undefined {
+  const { offer } = action.proposal;
+  const vote = action.votes.find(({ grants }) => grants === true);
+  if (offer === undefined || vote === undefined) return undefined;
+  const until = vote.at + offer.minutes * 60_000;
+  return { of: action, vote, offer, until, uses: [], ended: undefined };
 }

@@ -1,7 +1,7 @@
 import { callsIn, workKey } from "./work-keys.ts";
 import { nextTurn, type NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
-import { type Action, isApproved, isOpen } from "./action.ts";
+import { type Action, type Grant, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
 import { firstPast } from "./live-notices.ts";
 import { type Waiting, waitingIn } from "./waiting.ts";
@@ -25,6 +25,7 @@ import {
   type PendingPost,
   type Run,
   currentModelRun,
+  grantsIn,
   type Thread,
   type Untold,
 } from "./state.ts";
@@ -63,6 +64,8 @@ export type Step =
   | { do: "expire"; action: Action }
   /** A call is to be looked at again: the time has come, and then it is. */
   | { do: "ring"; check: LaterCheck }
+  /** A grant's time is over. */
+  | { do: "lapseGrant"; grant: Grant }
   | { do: "verify"; key: string; check: LaterCheck }
   /** It is to be marked elsewhere that this call is done. */
   | { do: "mark"; key: string; done: Call }
@@ -77,7 +80,10 @@ export type StepOf<D extends Step["do"]> = Extract<Step, { do: D }>;
 export type LearningStep = Extract<Step, { key: string }>;
 
 /** A step that writes entries, all of which follow from the thread. */
-export type KnownStep = Exclude<Step, LearningStep | { do: "expire" | "ring" | "wait" }>;
+export type KnownStep = Exclude<
+  Step,
+  LearningStep | { do: "expire" | "ring" | "lapseGrant" | "wait" }
+>;
 
 export interface Situation extends Scenery {
   /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
@@ -238,9 +244,10 @@ function expiryStep({ live }: Thread, { now }: Situation): Step | undefined {
   return undefined;
 }
 
-function ringStep({ checks }: Thread, { now }: Situation): Step | undefined {
-  for (const check of checks.values())
+function ringStep(thread: Thread, { now }: Situation): Step | undefined {
+  for (const check of thread.checks.values())
     if (!check.isDue && now >= check.dueAt) return { do: "ring", check };
+  for (const grant of grantsIn(thread)) if (now >= grant.until) return { do: "lapseGrant", grant };
   return undefined;
 }
 
@@ -351,6 +358,7 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
   const open = [...thread.live].filter(isOpen);
   const times = [
     ...open.map((action) => action.proposal.expiresAt),
+    ...grantsIn(thread).map(({ until }) => until),
     ...[...thread.checks.values()].flatMap(({ isDue, dueAt }) => (isDue ? [] : [dueAt])),
     ...waitingIn(thread).map(({ of, warnAt, expiresAt }) => (of.warned ? expiresAt : warnAt)),
     ...unshown(thread, situation).map(({ at }) => at),

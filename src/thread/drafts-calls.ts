@@ -1,10 +1,11 @@
-import { type Action, isOpen } from "./action.ts";
+import { type Action, carrierOf, type Grant, isOpen } from "./action.ts";
 import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
 import type { PreparedCall, ReverseCall, ToolResult } from "../core/tool-call.ts";
 import type { StepOf } from "./decide.ts";
 import type { Surroundings } from "./surroundings.ts";
 import {
   expiredNotice,
+  frozenNotice,
   lookingNotice,
   notice,
   questionNotice,
@@ -16,7 +17,8 @@ import type { Call } from "./state.ts";
 
 /** What people are shown of a call, and who of them may approve it. */
 export type Card = PreparedCall &
-  Pick<Entry<"action_proposed">, "preview" | "approvers" | "quorum" | "barred" | "expiresAt">;
+  Pick<Entry<"action_proposed">, "preview" | "approvers" | "quorum" | "barred" | "expiresAt"> &
+  Partial<Pick<Entry<"action_proposed">, "confirm" | "breakable" | "offer" | "granted">>;
 
 /** What becomes of a call that nobody was asked about yet. */
 export type Proposal =
@@ -56,7 +58,7 @@ export function preparedDrafts(
 export function proposedDraft(
   { run, call }: Pick<Call, "run" | "call">,
   { action, revision }: { action: string; revision: number },
-  { tool, effect, args, host, digest, preview, approvers, quorum, barred, expiresAt }: Card,
+  { host, ...card }: Card,
   { reason, place }: { reason?: string | undefined; place?: string | undefined },
 ): Draft<"action_proposed"> {
   return {
@@ -66,15 +68,7 @@ export function proposedDraft(
     call,
     action,
     revision,
-    tool,
-    effect,
-    args,
-    digest,
-    preview,
-    approvers,
-    quorum,
-    barred,
-    expiresAt,
+    ...card,
     ...(host !== undefined && { host }),
     ...(reason !== undefined && { reason }),
     ...(place !== undefined && { place }),
@@ -90,7 +84,7 @@ function startedDraft(
     digest,
     host,
   }: Pick<PreparedCall, "tool" | "effect" | "digest"> & { host?: string | undefined },
-  more: Pick<Draft<"tool_started">, "action" | "revision" | "args">,
+  more: Pick<Draft<"tool_started">, "action" | "revision" | "args" | "grant">,
 ): Draft<"tool_started"> {
   return {
     id: entryId.started(call),
@@ -108,16 +102,25 @@ function startedDraft(
 export interface Rechecked {
   proposal: Entry<"action_proposed">;
   drift: string | undefined;
+  /** The grant that carried it when it was looked at; undefined: people do. */
+  grant?: Grant | undefined;
+  /** The freeze that it has to wait for; people are told. */
+  frozen?: { id: string; text: string } | undefined;
 }
 
 /** Undefined where what was looked at is not what stands there now. */
 export function dispatchedDrafts(
   { call, action }: StepOf<"dispatch">,
-  { proposal, drift }: Rechecked,
+  { proposal, drift, grant, frozen }: Rechecked,
 ): Draft<AppendKind>[] | undefined {
-  if (action.proposal !== proposal) return undefined;
+  const carrier = carrierOf(action);
+  const granted = carrier?.kind === "grant" ? carrier.grant : undefined;
+  if (action.proposal !== proposal || granted !== grant) return undefined;
   if (drift !== undefined) return [voidDraft(action, drift)];
-  return [startedDraft(call, proposal, { action: action.action, revision: proposal.revision })];
+  if (frozen !== undefined) return [frozenNotice(action, frozen)];
+  const by = grant === undefined ? {} : { grant: grant.of.action };
+  const { revision } = proposal;
+  return [startedDraft(call, proposal, { action: action.action, revision, ...by })];
 }
 
 /** A call's result, from whoever knows it. */

@@ -1,5 +1,5 @@
-import { type Action, isUndoable } from "./action.ts";
-import type { AppendKind, Draft, Entry } from "../core/entry.ts";
+import { type Action, isLeft, isUndoable } from "./action.ts";
+import type { AppendKind, Choice, Draft, Entry } from "../core/entry.ts";
 import { signed } from "../core/people.ts";
 import {
   type Card,
@@ -34,7 +34,15 @@ const LIMIT_MINUTES = JUDGE_LIMIT_MS / 60_000;
 
 /** A right that a click needs, and by which of an action's rules its author has it. */
 export interface Right {
-  verb: "approve" | "deny" | "edit" | "withdraw" | "answer" | "settle";
+  verb:
+    | "approve"
+    | "deny"
+    | "edit"
+    | "withdraw"
+    | "answer"
+    | "settle"
+    | "revoke"
+    | typeof phrases.BREAK_GLASS;
   what: string;
   place?: string | undefined;
   rule: Pick<Entry<"action_proposed">, "approvers" | "quorum" | "barred">;
@@ -48,7 +56,7 @@ export const RIGHT_TO_ANSWER: Right = { verb: "answer", what: phrases.THIS_QUEST
 
 /**
  * The right that the click needs. Only the newest approval is held against who asked: they may think better of it. Undefined:
- * policy says who may, as of any call.
+ * policy says who may.
  */
 export function rightFor(
   { choice, action: ref }: Entry<"click">,
@@ -72,7 +80,10 @@ export function rightFor(
       return { verb: "edit", what: ref, rule: open };
     case "cancel":
       return { verb: "withdraw", what: ref, rule };
+    case "revoke":
+      return { verb: "revoke", what: phrases.grantName(ref), rule: open };
     case "undo":
+    case "break":
       return undefined;
   }
 }
@@ -96,6 +107,7 @@ export function clickDrafts(
   if (action === undefined)
     return [privateNotice(click, phrases.clickAnswers.noAction(click.action))];
   if (choice.kind === "undo") return undoDrafts(action, click, author, thread);
+  if (choice.kind === "revoke") return revokeDrafts(action, click, author, around);
   const late = lateWord(action, click);
   if (late !== undefined) return [privateNotice(click, late)];
   if (choice.kind === "approve" && namesNoMachine(action, around.isBound)) {
@@ -105,6 +117,8 @@ export function clickDrafts(
     ];
   }
   if (isOtherCard(action, click)) return [otherCardNotice(action, click)];
+  const missing = whyNotYes(action, choice);
+  if (missing !== undefined) return [privateNotice(click, missing)];
   if (choice.kind === "cancel" && action.askers.has(click.actor.account)) {
     return cancelDrafts(action, click, thread);
   }
@@ -134,12 +148,59 @@ function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<Appe
   return [privateNotice(click, phrases.clickAnswers.notLookedUp(click.action, LIMIT_MINUTES))];
 }
 
+/** Why this yes does not count, whoever says it, or undefined. */
+function whyNotYes({ action, proposal }: Action, choice: Choice): string | undefined {
+  if (choice.kind !== "approve" && choice.kind !== "break") return undefined;
+  const { confirm, offer } = proposal;
+  const typed = choice.typed?.trim();
+  if (confirm === undefined && typed !== undefined) return phrases.clickAnswers.onlyApprove(action);
+  if (confirm !== undefined && typed !== confirm)
+    return phrases.clickAnswers.confirm(action, confirm, typed);
+  if (choice.kind === "break")
+    return choice.reason.trim().length < MIN_REASON
+      ? phrases.clickAnswers.glassReason(action, MIN_REASON)
+      : undefined;
+  const wantsGrant = choice.grants === true && offer === undefined;
+  return wantsGrant ? phrases.clickAnswers.noOffer(action) : undefined;
+}
+
+/** Of the reason for breaking the glass: more than a word. */
+export const MIN_REASON = 10;
+
+function revokeDrafts(
+  { action, askers }: Action,
+  click: Entry<"click">,
+  author: Author | undefined,
+  { thread, personOf }: Surroundings,
+): Draft<AppendKind>[] | undefined {
+  const grant = thread.grants.get(action);
+  if (grant === undefined || !isLeft(grant))
+    return [privateNotice(click, phrases.noGrant(action, grant))];
+  const { account, name } = click.actor;
+  const hasAsked = askers.has(account);
+  if (!hasAsked && author === undefined) return undefined;
+  if (!hasAsked && author?.eligible === false) return [privateNotice(click, author.why)];
+  const basis = hasAsked || author?.eligible !== true ? "asked" : author.basis;
+  return [
+    {
+      id: entryId.revoked(action),
+      kind: "grant_revoked",
+      action,
+      click: click.id,
+      person: personOf(account),
+      name,
+      basis: `${click.via}, ${basis}`,
+    },
+  ];
+}
+
 function voteDraft(
   { id, choice, actor, action, revision, via }: Entry<"click">,
   basis: string,
   { personOf }: Surroundings,
 ): Draft<"vote"> {
-  const reason = choice.kind === "deny" ? choice.reason : undefined;
+  const breaksGlass = choice.kind === "break";
+  const reason = choice.kind === "deny" || breaksGlass ? choice.reason : undefined;
   return {
     id: entryId.vote(id),
     kind: "vote",
@@ -150,7 +211,9 @@ function voteDraft(
     person: personOf(actor.account),
     name: actor.name,
     ...(actor.handle !== undefined && { handle: actor.handle }),
-    approve: choice.kind === "approve",
+    approve: choice.kind !== "deny",
+    ...(choice.kind === "approve" && choice.grants === true && { grants: true }),
+    ...(breaksGlass && { breaksGlass }),
     basis: `${via}, ${basis}`,
     ...(reason !== undefined && { reason }),
   };
@@ -175,12 +238,18 @@ function hasApproved(
  * entries the same number and revision may be another action's. A deny counts all the same.
  */
 function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click">): boolean {
-  if (choice.kind !== "approve" && choice.kind !== "undo") return false;
-  return digest === undefined ? via === "button" : !proposal.digest.startsWith(digest);
+  if (!MEANS_A_CARD.has(choice.kind)) return false;
+  if (digest === undefined) return via === "button";
+  const meant = choice.kind === "approve" && choice.grants ? proposal.offer : proposal;
+  return meant?.digest.startsWith(digest) !== true;
 }
 
+const MEANS_A_CARD: ReadonlySet<Choice["kind"]> = new Set(["approve", "break", "undo"]);
+
 function otherCardNotice({ action }: Action, click: Entry<"click">): Draft<"notice"> {
-  const button = click.choice.kind === "undo" ? "Undo" : "Approve";
+  const { kind } = click.choice;
+  const button =
+    kind === "undo" || kind === "break" ? phrases.pressed[kind] : phrases.pressed.approve;
   return {
     ...privateNotice(click, phrases.clickAnswers.otherCard(action, button)),
     redraws: action,

@@ -36,6 +36,12 @@ export function warningNotice({ of, expiresAt }: Waiting, now: number): Notice {
   return notice(noticeId.expiring(warns), text, { warns });
 }
 
+/** It is approved, and a freeze holds it; gone once it waits no more. */
+export function frozenNotice(action: Action, { id, text }: { id: string; text: string }): Notice {
+  const { action: warns } = action;
+  return notice(noticeId.frozen(warns, id), phrases.frozen(action, text), { warns });
+}
+
 /** Nobody decided in time, and how to ask again. */
 export function expiredNotice(action: Action): Notice {
   return notice(noticeId.expired(action.action), phrases.actionExpired(action));

@@ -50,6 +50,9 @@ export const entryId = {
   vote: (click: string) => `vote:${click}`,
   closed: (action: string) => `closed:${action}`,
   expiry: (action: string) => `expiry:${action}`,
+  /** The grant that an action's approval gave is over by time, or taken back. */
+  grantExpiry: (action: string) => `grant:${action}`,
+  revoked: (action: string) => `revoked:${action}`,
   /** The time has come to look at a call again. */
   lookAgain: (call: string) => `verify:${call}`,
   started: (call: string) => `started:${call}`,
@@ -73,6 +76,8 @@ export const noticeId = {
   waits: (call: string) => `waits:${call}`,
   expiring: (waiting: string) => `expiring:${waiting}`,
   expired: (waiting: string) => `expired:${waiting}`,
+  /** An approved action waits for the end of a freeze. */
+  frozen: (action: string, freeze: string) => `frozen:${action}:${freeze}`,
   parked: (last: number) => `parked:${last}`,
   back: (last: number) => `back:${last}`,
 } as const;

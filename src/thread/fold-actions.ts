@@ -1,10 +1,10 @@
 import type { Entry } from "../core/entry.ts";
-import { isMapped } from "../core/people.ts";
-import { Action, close, count, isOpen, isOver, revise } from "./action.ts";
+import { isMapped, signed } from "../core/people.ts";
+import { Action, close, count, type Grant, grantOf, isOpen, isOver, revise } from "./action.ts";
 import { untoldId } from "./entry-ids.ts";
 import { MAX_PAST, forget, forgetOldest } from "./fold-memory.ts";
 import { applyVoice, tellHeld } from "./fold-messages.ts";
-import type { Thread } from "./state.ts";
+import type { Call, Thread, UntoldFact } from "./state.ts";
 
 /** The life of an action: proposed in revisions, voted on, closed, and shown until every view shows its end. */
 
@@ -15,8 +15,10 @@ export function applyProposal(thread: Thread, entry: Entry<"action_proposed">): 
   if (editor !== undefined) applyVoice(thread, editor, entry);
   const proposal = withAccounts(thread, entry);
   let action = thread.actions.get(entry.action);
-  if (action === undefined) action = open(thread, proposal);
-  else revise(action, proposal, editor);
+  if (action === undefined) {
+    action = open(thread, proposal);
+    action.granted = thread.grants.get(entry.granted ?? "");
+  } else revise(action, proposal, editor);
   action.barred = [...new Set(entry.barred.map((person) => nameOf(thread, person)))];
   touch(thread, action, entry);
 }
@@ -60,6 +62,48 @@ export function applyVote(thread: Thread, entry: Entry<"vote">): void {
   if (entry.reason !== undefined) applyVoice(thread, entry.account, entry);
   count(action, entry);
   touch(thread, action, entry);
+  if (entry.breaksGlass === true && isOpen(action)) {
+    const { id, reason = "" } = entry;
+    const { action: name, proposal } = action;
+    const by = signed(entry);
+    const about: UntoldFact = { kind: "glass", action: name, tool: proposal.tool, by, reason };
+    thread.untold.set(id, { id, about });
+  }
+}
+
+/** An action was started: what its approval granted begins, and a grant that carried it has one use less. */
+export function applyGrant(
+  thread: Thread,
+  call: Call,
+  action: Action,
+  entry: Entry<"tool_started">,
+) {
+  action.grant = grantOf(action);
+  if (action.grant !== undefined) thread.grants.set(action.action, action.grant);
+  const used = thread.grants.get(entry.grant ?? "");
+  if (used === undefined) return;
+  used.uses.push(call);
+  touch(thread, used.of, entry);
+}
+
+export function applyRevoked(thread: Thread, entry: Entry<"grant_revoked">): void {
+  forget(thread, entry.click);
+  const grant = thread.grants.get(entry.action);
+  if (grant !== undefined) endGrant(thread, grant, { how: "revoked", by: entry.name }, entry);
+}
+
+export function endGrant(
+  thread: Thread,
+  grant: Grant,
+  ended: NonNullable<Grant["ended"]>,
+  entry: Entry,
+): void {
+  if (grant.ended !== undefined) return;
+  grant.ended = ended;
+  touch(thread, grant.of, entry);
+  // What it covered waits for people from here on.
+  for (const action of thread.live)
+    if (action.granted === grant && isOpen(action)) touch(thread, action, entry);
 }
 
 export function applyClosed(thread: Thread, entry: Entry<"action_closed">): void {
@@ -107,5 +151,6 @@ export function showCard(
 
 function leave(thread: Thread, action: Action): void {
   thread.live.delete(action);
+  forgetOldest(thread, thread.grants, MAX_PAST, ({ ended }) => ended !== undefined);
   forgetOldest(thread, thread.actions, MAX_PAST, (each) => !thread.live.has(each));
 }

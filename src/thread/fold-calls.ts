@@ -1,7 +1,7 @@
 import { estimateTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { numberOfCall, runOfCall } from "./entry-ids.ts";
-import { touch } from "./fold-actions.ts";
+import { applyGrant, touch } from "./fold-actions.ts";
 import { forget, forgetOldest, MAX_EVIDENCE, MAX_HELPS, MAX_PAST } from "./fold-memory.ts";
 import { applyVoice, joinRun } from "./fold-messages.ts";
 import { answererOf, closeQuestion } from "./fold-messages.ts";
@@ -54,6 +54,7 @@ export function applyStarted(thread: Thread, entry: Entry<"tool_started">): void
   const { action } = call;
   if (action === undefined) return;
   action.started = true;
+  applyGrant(thread, call, action, entry);
   touch(thread, action, entry);
 }
 

@@ -1,7 +1,14 @@
 import { addUsage, totalTokens } from "../core/block.ts";
 import { type Entry, isPost, type Kind, type PostKind, type StoredEntry } from "../core/entry.ts";
 import type { Action } from "./action.ts";
-import { applyClosed, applyProposal, applyVote, closeOpen } from "./fold-actions.ts";
+import {
+  applyClosed,
+  applyProposal,
+  applyRevoked,
+  applyVote,
+  closeOpen,
+  endGrant,
+} from "./fold-actions.ts";
 import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
 import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
@@ -80,11 +87,13 @@ const APPLIED: Applied = {
   action_closed: applyClosed,
   tool_started: applyStarted,
   tool_finished: applyFinished,
+  grant_revoked: applyRevoked,
   settled: applySettled,
   // In journals that are no threads.
   incident: undefined,
   tenant: undefined,
   tool_form: undefined,
+  freeze: undefined,
   secret: undefined,
 };
 
@@ -99,6 +108,7 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
   signal: false,
   tenant: false,
   tool_form: false,
+  freeze: false,
   secret: false,
 };
 
@@ -121,11 +131,14 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
     each.stoppedBy = entry.actor.name;
   }
   for (const action of thread.live) closeOpen(thread, action, entry);
+  for (const grant of thread.grants.values()) endGrant(thread, grant, { how: "stopped" }, entry);
 }
 
 function timeHasCome(thread: Thread, entry: Entry<"timer">): void {
   const check = thread.checks.get(entry.call ?? "");
   if (check !== undefined) check.isDue = true;
+  const grant = thread.grants.get(entry.grant ?? "");
+  if (grant !== undefined) endGrant(thread, grant, { how: "expired" }, entry);
   const action = thread.actions.get(entry.action ?? "");
   if (action !== undefined) closeOpen(thread, action, entry);
 }

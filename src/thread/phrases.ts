@@ -2,7 +2,7 @@ import type { Entry, Outcome } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import { formatElapsed } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
-import type { Action } from "./action.ts";
+import { type Action, approvingVotes, type Grant } from "./action.ts";
 import { citationOf } from "./entry-ids.ts";
 import type { Absence } from "./machines.ts";
 import {
@@ -178,6 +178,8 @@ export function factText(about: UntoldFact): string {
       return `Stopping: waiting for ${about.tools.join(", ")} to finish (interrupting it could leave things half-done).`;
     case "settled":
       return `${about.call} settled by ${about.by}: ${about.happened ? "it happened" : "it did not happen"}.`;
+    case "glass":
+      return `🚨 ${about.by} broke the glass for ${about.action} (${about.tool}), without waiting for other approvals or the end of a freeze: ${about.reason}`;
     case "late":
       return `${about.ref} reported back late: ${about.outcome}. ${about.text}`;
     case "held": {
@@ -199,6 +201,12 @@ export function factText(about: UntoldFact): string {
       return `I'm waiting for ${whom} to my question. To answer it yourself, press a choice or type: answer ${about.call} <text>`;
     }
   }
+}
+
+/** `freeze`: what is frozen, until when, by whom and why. */
+export function frozen({ action, proposal }: Action, freeze: string): string {
+  const glass = proposal.breakable ? ` Or type: break-glass ${action} because <reason>` : "";
+  return `${action} (${proposal.tool}) is approved and waits: ${freeze}.${glass}`;
 }
 
 /** `leftMs`: until it expires. */
@@ -263,6 +271,12 @@ export const notLookedUp = (minutes: number) =>
 
 export const CANNOT_BE_EDITED = "it cannot be edited now";
 
+export const BREAK_GLASS = "break the glass for";
+export const grantName = (action: string) => `the grant of ${action}`;
+
+/** Buttons of a card, as people see them. */
+export const pressed = { approve: "Approve", undo: "Undo", break: "Break glass" } as const;
+
 export const clickAnswers = {
   decided: "That was already decided.",
   noAction: (action: string) => `There is no action ${action} here.`,
@@ -272,10 +286,20 @@ export const clickAnswers = {
     `I could not look you up for ${minutes} minutes, so your click on ${action} did not count. Please click again.`,
   replyNotLookedUp: (minutes: number) =>
     `I could not look you up for ${minutes} minutes, so this did not count as the answer. Please write it again.`,
-  otherCard: (action: string, button: "Approve" | "Undo") =>
+  otherCard: (action: string, button: string) =>
     `You pressed ${button} on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`,
   nameless: (action: string) =>
     `${action} was asked for by an older version, which named no machine, so your Approve did not count. I'm asking again with the machine's name: decide there.`,
+  onlyApprove: (action: string) =>
+    `${action} asks for nothing to be typed, so I wasn't sure that you meant yes. To approve it, type only: approve ${action}`,
+  confirm: (action: string, confirm: string, typed: string | undefined) =>
+    `${typed === undefined ? `${action} needs more than a press` : `What you typed isn't it, so ${action} wasn't approved`}. To approve it, type: confirm ${action} ${confirm}`,
+  glassReason: (action: string, least: number) =>
+    `Breaking the glass for ${action} needs a reason of at least ${least} characters. Nothing was recorded.`,
+  noGlass: (action: string) =>
+    `Nobody may break the glass here, so ${action} waits for its approvals. Admins: approvals.breakGlass in watchkeeper.yaml.`,
+  noOffer: (action: string) =>
+    `${action} can only be approved once at a time. To approve it: approve ${action}`,
   stoppedUndo: (action: string) =>
     `Everything was stopped after you asked for the undo of ${action}, so it didn't begin.`,
   edited: (action: string, revision: number) =>
@@ -292,6 +316,22 @@ export function alreadyApproved({ action, proposal, votes }: Action): string {
     : `You've approved ${action}. ${missing} more people need to.`;
 }
 
+/** `used 2 of 5, until 14:30 UTC` */
+export function grantWords({ uses, offer, until, ended }: Grant): string {
+  const used = `used ${uses.length} of ${offer.uses}`;
+  if (ended === undefined) return `${used}, until ${formatTime(until)}`;
+  return `${used}, ${ended.how === "revoked" ? `revoked by ${ended.by}` : ended.how}`;
+}
+
+/** Why there is nothing to revoke. */
+export function noGrant(action: string, grant: Grant | undefined): string {
+  if (grant === undefined) return `${action} has no grant that could be revoked.`;
+  const { ended } = grant;
+  if (ended === undefined) return `The grant of ${action} is used up.`;
+  const how = ended.how === "revoked" ? `was revoked by ${ended.by}` : `has ${ended.how}`;
+  return `The grant of ${action} ${ended.how === "stopped" ? "ended with a Stop" : how}.`;
+}
+
 /** How an approved action ended, after `it`. */
 const ENDED: Readonly<Record<Outcome, string>> = {
   ok: "is done",
@@ -304,9 +344,10 @@ const ENDED: Readonly<Record<Outcome, string>> = {
 };
 
 export function decidedBefore(action: Action, click: Entry<"click">): string | undefined {
-  const { action: id, proposal, closed, started, finished, votes } = action;
+  const { action: id, proposal, closed, started, finished } = action;
   const expired = `${id} has expired. If it's still needed, ask for it again.`;
   if (started) {
+    const votes = approvingVotes(action);
     const who = votes.map(signed).join(", ");
     const state = finished === undefined ? "is running" : ENDED[finished.outcome];
     const isOwn = votes.length === 1 && votes[0]?.account === click.actor.account;

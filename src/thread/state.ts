@@ -1,5 +1,5 @@
 import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
-import type { Action } from "./action.ts";
+import type { Action, Grant } from "./action.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 
@@ -109,6 +109,8 @@ export type UntoldFact =
   /** A Stop came, and these tools are not cut. */
   | { kind: "stopping"; tools: readonly string[] }
   | { kind: "settled"; call: string; by: string; happened: boolean }
+  /** An action is carried by one person who broke the glass. */
+  | { kind: "glass"; action: string; tool: string; by: string; reason: string }
   /** A worker that had lost its lease said how a call or an action ended. */
   | { kind: "late"; ref: string; outcome: Outcome; text: string; isSettled: boolean }
   | { kind: "held"; actions: string[] }
@@ -176,6 +178,8 @@ export class Thread {
   readonly actions = new Map<string, Action>();
   /** The actions that are not over, or whose end some view has yet to show. */
   readonly live = new Set<Action>();
+  /** By the action whose approval gave it; those that ended as long as their action is remembered. */
+  readonly grants = new Map<string, Grant>();
   /** By call. */
   readonly checks = new Map<string, LaterCheck>();
   /** Calls that are done and have yet to be marked, by the entry that says so. */
@@ -217,6 +221,11 @@ export class Thread {
 export function currentModelRun({ going }: Thread): Run | undefined {
   for (const run of going) if (run.modelRun !== undefined && run.ended === undefined) return run;
   return undefined;
+}
+
+/** The grants that hold. */
+export function grantsIn({ grants }: Pick<Thread, "grants">): Grant[] {
+  return [...grants.values()].filter(({ ended }) => ended === undefined);
 }
 
 /** For whom the run works: the first of those who began it and instruct it. */

@@ -24,7 +24,7 @@ import {
   verifyLater,
   whyUnseen,
 } from "./run-call.ts";
-import type { Asker, Tool, Verdict } from "./tool.ts";
+import type { Asker, Tool, ToolContext, Verdict } from "./tool.ts";
 
 /** What a tool that does not say what it changes may change. */
 const WHOLE_MACHINE = "this machine";
@@ -36,6 +36,14 @@ export interface DispatchParts extends CallParts {
    * The clock that broken tools are left alone by, in ms, never running backwards. Default: since the process began.
    */
   now?: () => number;
+}
+
+/** How a call was asked for. */
+interface Asked {
+  /** A person or a model; the bot itself may fill internal arguments. */
+  by?: "person" | "bot";
+  /** What times are meant by. */
+  here?: ToolContext["here"];
 }
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
@@ -93,7 +101,7 @@ export function createDispatcher(parts: DispatchParts) {
     /**
      * Checks the arguments and fixes what they point to, and where the call is for a machine that this is the one. The breaker
      * is asked here and in `revalidate`, not in `run`: by then the call is written down as started. A call that it refuses is
-     * "blocked", whatever its effect. `by`: a person or a model; the bot itself may fill internal arguments.
+     * "blocked", whatever its effect.
      * @throws BotError TOOL_UNKNOWN, INPUT_INVALID, PRECHECK_FAILED, NOT_AVAILABLE, CIRCUIT_OPEN or what the tool's pin
      * throws
      */
@@ -101,9 +109,9 @@ export function createDispatcher(parts: DispatchParts) {
       name: string,
       asked: JsonObject,
       signal: AbortSignal,
-      by: "person" | "bot" = "person",
+      { by = "person", here }: Asked = {},
     ): Promise<Prepared> {
-      const prepared = await prepareCall(parts, findKnown(name), { asked, by }, signal);
+      const prepared = await prepareCall(parts, findKnown(name), { asked, by, here }, signal);
       breaker.admit(name, prepared.digest);
       return prepared;
     },

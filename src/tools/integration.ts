@@ -3,11 +3,19 @@ import type { SettingsPart } from "../core/settings.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ChangeSource } from "./change.ts";
+import type { HostBeat } from "../core/host-beat.ts";
+import type { Freezes } from "../team/freezes.ts";
 import type { Network } from "../net/dial.ts";
 import type { Secrets } from "../team/secrets.ts";
 import type { ToolForms } from "../team/tool-forms.ts";
 import type { Launch } from "./process.ts";
 import type { Tool } from "./tool.ts";
+
+export interface Freezing {
+  readonly freezes: Freezes;
+  tools(): readonly Tool[];
+  hosts(): Promise<HostBeat[]>;
+}
 
 /** What the program lends to integrations. */
 export interface ToolParts {
@@ -22,6 +30,8 @@ export interface ToolParts {
   anyVariable?(name: string): string | undefined;
   /** The forms that tools of other servers may be used in. */
   forms(): ToolForms;
+  /** What writes wait for, and what else has a name that they can wait for. */
+  freezing(): Freezing;
   /** What is kept encrypted. */
   secrets(): Secrets;
   /** Starts a program that outlives a call. */

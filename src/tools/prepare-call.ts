@@ -57,6 +57,38 @@ function digestOf(tool: Tool, args: JsonObject): string {
   return hash("sha256", canonical ?? "", "hex");
 }
 
+/**
+ * SHA-256, hexadecimal: calls that have it alike are the same call, but for what the program looks up itself, such as the state
+ * that it found before.
+ */
+export function sameness({ tool, args, host }: Prepared): string {
+  const { fields } = inputForm(tool);
+  const asked = Object.entries(args).filter(([name]) => fields.get(name)?.internal !== true);
+  const given = digestOf(tool, Object.fromEntries(asked));
+  return hash("sha256", canonicalize({ given, ...(host !== undefined && { host }) }) ?? "", "hex");
+}
+
+/** What has to be typed to approve such a call: what its tool says, or where a rule wants it, what it changes. Never throws. */
+export function confirmationOf(
+  { name, confirm, resource }: Tool,
+  args: JsonObject,
+  isRuled: boolean,
+): string | undefined {
+  try {
+    const own = confirm?.(args);
+    if (own === undefined && !isRuled) return undefined;
+    return typable(own ?? resource?.(args) ?? name, name);
+  } catch {
+    return name;
+  }
+}
+
+/** On a phone nobody types more, and what cannot be typed is not asked for. */
+function typable(text: string, name: string): string {
+  const line = text.trim().replaceAll(/\s+/g, " ");
+  return /^[\x21-\x7e](?:[\x20-\x7e]{0,58}[\x21-\x7e])?$/.test(line) ? line : name;
+}
+
 /** Why a call of it with these arguments is not the one that has this digest, or undefined. */
 export function whyOther(tool: Tool, args: JsonObject, digest: string): string | undefined {
   if (digestOf(tool, args) === digest) return undefined;
@@ -79,7 +111,7 @@ export function whyElsewhere(
 export async function prepareCall(
   parts: CallParts,
   tool: Tool,
-  { asked, by }: { asked: JsonObject; by: "person" | "bot" },
+  { asked, by, here }: { asked: JsonObject; by: "person" | "bot"; here?: ToolContext["here"] },
   signal: AbortSignal,
 ): Promise<Prepared> {
   const given = await check(tool, asked, by);
@@ -90,7 +122,8 @@ export async function prepareCall(
   const isSimple = tool.pin === undefined && tool.precheck === undefined;
   const pinned = isSimple
     ? args
-    : await look(parts, [tool, args], signal, async (ctx) => {
+    : await look(parts, [tool, args], signal, async (plain) => {
+        const ctx = { ...plain, here };
         const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
         await tool.precheck?.(fixed, ctx);
         return fixed;

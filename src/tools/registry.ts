@@ -4,6 +4,7 @@ import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { changes } from "./changes/integration.ts";
 import { docker } from "./docker/integration.ts";
 import { FIND_TOOLS } from "./find-tools.ts";
+import { freeze } from "./freeze/integration.ts";
 import { github } from "./github/integration.ts";
 import { gitlab } from "./gitlab/integration.ts";
 import { grafana } from "./grafana/integration.ts";
@@ -38,6 +39,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   web,
   thread,
   incidents,
+  freeze,
   skills,
   prometheus,
   alertmanager,
@@ -68,6 +70,7 @@ export const NOTHING_LENT: ToolParts = {
   ledger: notLent,
   variable: () => "",
   forms: notLent,
+  freezing: notLent,
   secrets: notLent,
   launch: notLent,
   network: notLent,

@@ -4,6 +4,7 @@ import type { Encoder } from "../security/encoder.ts";
 import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import type { ImageType } from "../core/file-type.ts";
 import type { Finding, Gap } from "../core/finding.ts";
+import type { Here } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
 import type { Dialed } from "../net/dial.ts";
@@ -109,6 +110,8 @@ export interface ToolContext {
    * undefined: it may. `changes`: the ones that are other. What would have to be asked about is refused: nobody was shown it.
    */
   permit(changes: JsonObject): Promise<string | undefined>;
+  /** What a time without a date or a zone is meant by; only while the call is prepared. */
+  here?: (() => Promise<Here>) | undefined;
   /** There while the tool is run, and in a read-back by a worker that knows it; never in a pin, preview or precheck. */
   asker?: Asking | undefined;
 }
@@ -195,6 +198,13 @@ export interface Tool<I = unknown> {
    * and it is written down like any other.
    */
   readonly own?: true;
+  /** It freezes or unfreezes: no freeze holds it, and no grant covers it. */
+  readonly freezes?: true;
+  /**
+   * Of what cannot be brought back: the words that an approver has to type, such as the name of what it deletes. Left out: a press
+   * is enough, unless a rule says otherwise.
+   */
+  confirm?(input: I): string | undefined;
   /**
    * Its results are this program's own words, its skills' or an answer of people's, never text from outside: reading them
    * makes a run no less trusted.

@@ -73,6 +73,7 @@ const LOG_LEVELS: Readonly<Record<AppendKind, "info" | "debug">> = {
   action_closed: "debug",
   tool_started: "debug",
   tool_finished: "debug",
+  grant_revoked: "debug",
   settled: "debug",
   view_added: "debug",
   notice: "debug",

@@ -2,7 +2,7 @@ import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
 import type { RunTerms } from "../../src/core/run-terms.ts";
 import { foldTranscript, Transcript } from "../../src/agent/transcript.ts";
-import { isOpen } from "../../src/thread/action.ts";
+import { carrierOf, isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
 import { Thread } from "../../src/thread/state.ts";
@@ -105,6 +105,9 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
   if (step.do === "expire") {
     const { action } = step.action;
     write(world, { id: entryId.expiry(action), kind: "timer", action });
+  } else if (step.do === "lapseGrant") {
+    const { action: grant } = step.grant.of;
+    write(world, { id: entryId.grantExpiry(grant), kind: "timer", grant });
   } else if (step.do === "think") think(world, step, tape);
   // Other machines, progress messages, later looks and marks are imagined nowhere.
   else if (!isUnimagined(step)) conclude(world, learn(world, step, tape));
@@ -144,7 +147,7 @@ const parts = {
 /** What a worker learns: whatever the tape says. */
 function learn(
   { thread, clock }: Imagined,
-  step: Exclude<Step, Unimagined | { do: "wait" | "expire" | "think" }>,
+  step: Exclude<Step, Unimagined | { do: "wait" | "expire" | "lapseGrant" | "think" }>,
   tape: Tape,
 ): Learned {
   if (!("key" in step)) return step;
@@ -169,7 +172,9 @@ function learn(
       return { ...step, facts: proposalFor(step.call, clock, tape) };
     case "dispatch": {
       const drift = tape() % 5 === 4 ? "it changed" : undefined;
-      return { ...step, facts: { proposal: step.action.proposal, drift } };
+      const carrier = carrierOf(step.action);
+      const grant = carrier?.kind === "grant" ? carrier.grant : undefined;
+      return { ...step, facts: { proposal: step.action.proposal, drift, grant } };
     }
     case "recover": {
       const verified = { kind: "verified", evidence: "seen" } as const;

@@ -7,6 +7,7 @@ import { createToolbox } from "../../src/app/toolbox.ts";
 import { loadToolset } from "../../src/app/toolset.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { createEncoder } from "../../src/security/encoder.ts";
+import { createFreezes } from "../../src/team/freezes.ts";
 
 const pack = (more = "") => `tools:
   shop_list:
@@ -34,7 +35,12 @@ async function opened(yaml = "") {
   const said: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void said.push(line) });
   const toolset = await loadToolset(config);
-  const toolbox = createToolbox(config, toolset, { log, encoder: createEncoder([]) });
+  const noFreezes = createFreezes({ read: async () => [], post: () => Promise.reject() });
+  const toolbox = createToolbox(config, toolset, {
+    log,
+    encoder: createEncoder([]),
+    freezes: noFreezes,
+  });
   return { write, toolbox, said, names: () => toolbox.tools.map(({ name }) => name) };
 }
 

@@ -14,6 +14,7 @@ import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { createThreadHandler } from "../../src/worker/thread/thread-handler.ts";
 import type { ThreadParts } from "../../src/worker/thread/parts.ts";
 import { createWorker } from "../../src/worker/worker.ts";
+import { createFreezes } from "../../src/team/freezes.ts";
 import { type Bug, BUGS, createCross, type Cross, loseSome, trapJournal } from "./faults.ts";
 import { createErrandModel, TOKENS_PER_DAY } from "./model.ts";
 import type { Trap } from "./plan.ts";
@@ -153,6 +154,7 @@ async function main(setup: Setup): Promise<void> {
       encoder: encoderOf((text) => text),
     }),
     access: { rules: [] },
+    freezes: createFreezes(journal),
     policy: chaosPolicy(),
     run: {
       direct: (command, thread) =>

@@ -74,11 +74,11 @@ describe("without any configuration", () => {
         default: { read: "allow", write: "ask", destructive: "ask" },
         rules: [],
         singleOperator: false,
+        grants: { uses: 5, minutes: 30 },
       },
       access: { rules: [] },
       model: {
         id: undefined,
-        isStandard: false,
         values,
         maxOutputTokens: 8_192,
       },

@@ -68,11 +68,13 @@ const CASES = (pid: number): Case[] => [
   ["incident_resolve", { id: "inc-1" }, ["cause", "a cause"], { cause: "a cause" }],
   ["incident_search", { text: "web" }, ["limit", "3"], { limit: 3 }],
   ["incident_get", { id: "inc-1" }, ["id", "inc-2"], { id: "inc-2" }],
+  ["freeze", { what: "prod", until: "2h" }, ["what", "staging"], { what: "staging" }],
+  ["unfreeze", { what: "prod" }, ["what", "staging"], { what: "staging" }],
   ["incident_stats", { period: "today" }, ["period", "yesterday"], { period: "yesterday" }],
 ];
 
 /** Questions never get a card, others have no argument but the machine; tools for skills are there only with skills. */
-const NEVER_EDITED = new Set(["ask_user", "host_overview", "host_ports"]);
+const NEVER_EDITED = new Set(["ask_user", "freeze_list", "host_overview", "host_ports"]);
 
 /** What only this tool's card says: an action's id may also stand in a digest. */
 function markOf(tool: string): string {

@@ -24,6 +24,7 @@ import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import type { ThreadParts } from "../../src/worker/thread/parts.ts";
 import { createThreadHandler } from "../../src/worker/thread/thread-handler.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
+import { createFreezes } from "../../src/team/freezes.ts";
 import { type Chat, createChat } from "./chat.ts";
 import { encoderOf } from "./encoder.ts";
 import { noWorld } from "./tool-context.ts";
@@ -140,6 +141,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     policy: approvalPolicy.parse(options.approvals ?? {}),
     network: options.network ?? [],
     access: accessPolicy.parse(options.access ?? {}),
+    freezes: createFreezes(journal),
     run: {
       direct: (command, thread) =>
         answerCommand(command, thread, { tools, terms: talk, modelProblem: () => undefined }),
@@ -185,7 +187,9 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     },
     async click(action, choice, account = "test:ana", revision = 1) {
       const shown = fold(new Thread(), await journal.read(KEY)).actions.get(action)?.proposal;
-      const digest = shown?.revision === revision ? digestStart(shown.digest) : undefined;
+      const meant = choice.kind === "approve" && choice.grants ? shown?.offer : shown;
+      const digest =
+        meant === undefined || shown?.revision !== revision ? undefined : digestStart(meant.digest);
       await post({
         id: `click:${++posts}`,
         kind: "click",

@@ -31,6 +31,7 @@ import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { createThreadHandler } from "../../src/worker/thread/thread-handler.ts";
 import type { ThreadParts } from "../../src/worker/thread/parts.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
+import { createFreezes } from "../../src/team/freezes.ts";
 import { type Chat, createChat } from "../fakes/chat.ts";
 import { type Files, writeFiles } from "./files.ts";
 import { ASKED_FOLDER, DENIED_FOLDER, DENIED_HOST, KNOWN_HOST, RECORD_LINE } from "./goods.ts";
@@ -303,6 +304,7 @@ async function joinParts(parts: Joined) {
       encoder,
     }),
     access: { rules: [] },
+    freezes: createFreezes(journal),
     policy: approvalPolicy.parse(
       fault === "policy allows everything"
         ? {

@@ -134,14 +134,32 @@ export function modelWords({ step, draft }: { step: number; draft: string }): st
 }
 
 /** ` by ana, bob`, or nothing when nobody approved. */
-export function byApprovers({ votes }: ActionCard): string {
+export function byApprovers({ votes, granted }: ActionCard): string {
   const names = votes.filter((vote) => vote.approve).map((vote) => vote.name);
-  return names.length === 0 ? "" : ` by ${names.join(", ")}`;
+  if (names.length > 0) return ` by ${names.join(", ")}`;
+  return granted === undefined ? "" : ` by ${granted.by}'s grant with ${granted.action}`;
+}
+
+/** ` · granted the same: used 2 of 5, until 14:30 UTC`, or nothing. */
+function grantedWords({ grant }: ActionCard): string {
+  return grant === undefined ? "" : ` · granted the same: ${grant.words}`;
 }
 
 /** `2 approvals · anyone in #ops except ana, who asked · approved by bob so far` */
 export function neededWords(card: ActionCard): string {
-  return `${counted(card.quorum, "approval")} · ${card.approvers}${card.phase === "open" ? soFar(card) : ""}`;
+  const more = card.phase === "open" ? soFar(card) + confirmWords(card) + offerWords(card) : "";
+  return `${counted(card.quorum, "approval")} · ${card.approvers}${more}`;
+}
+
+/** What has to be typed, in the words of the command that approves it. */
+function confirmWords({ action, confirm }: ActionCard): string {
+  return confirm === undefined ? "" : ` · to approve, type: confirm ${action} ${confirm}`;
+}
+
+/** What an approval may grant besides; whoever grants it says yes to this. */
+function offerWords({ action, offer }: ActionCard): string {
+  if (offer === undefined) return "";
+  return ` · grant ${action} also approves the very same, ${counted(offer.uses, "more time")} within ${counted(offer.minutes, "minute")}`;
 }
 
 function soFar(card: ActionCard): string {
@@ -181,8 +199,13 @@ export function standingOf(card: ActionCard): string {
   }
 }
 
-/** ` · undone by a5`, or nothing. */
-export function undoWords({ undo }: ActionCard): string {
+/** What became of it since: ` · granted the same: used 1 of 5, until 14:30 UTC · undone by a5`, or nothing. */
+export function undoWords(card: ActionCard): string {
+  const { undo } = card;
+  return grantedWords(card) + undoneWords(undo);
+}
+
+function undoneWords(undo: ActionCard["undo"]): string {
   switch (undo?.state) {
     case "asked":
       return ` · undo asked for by ${undo.by}`;

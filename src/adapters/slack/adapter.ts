@@ -113,10 +113,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
         connected = undefined;
         throw error;
       }
-      const bot = `@${workspace.botName}`;
-      log.info(
-        `Connected to ${workspace.name} as ${bot}. Try, in a channel: /invite ${bot}, then ${bot} help. ${source.describe()}`,
-      );
+      log.info(`Slack: @${workspace.botName} in ${workspace.name}. ${source.describe()}`);
     },
     async stop() {
       isStopped = true;

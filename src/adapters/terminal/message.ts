@@ -90,6 +90,8 @@ function replyTo({ id }: Button): string {
     case "edit":
     case "answer":
     case "undo":
+    case "break":
+    case "revoke":
       return "";
   }
 }

@@ -81,9 +81,11 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   action_closed: true,
   tool_started: true,
   tool_finished: true,
+  grant_revoked: true,
   settled: true,
   // Who accepted which form of a tool.
   tool_form: true,
+  freeze: true,
   // The record of an incident repeats what calls of its threads did.
   incident: false,
   // Bookkeeping and words.

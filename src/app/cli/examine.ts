@@ -166,9 +166,7 @@ const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
 async function examineModel(settings: Config["model"]): Promise<CheckedPart> {
   const subject = "model";
   if (settings.id === undefined) {
-    const text =
-      "none configured: direct commands only. Set ANTHROPIC_API_KEY, or MODEL and its key";
-    return { state: "absent", subject, text };
+    return { state: "absent", subject, text: "none configured: direct commands only" };
   }
   const began = performance.now();
   try {
@@ -184,8 +182,7 @@ async function examineModel(settings: Config["model"]): Promise<CheckedPart> {
       { signal: AbortSignal.timeout(MODEL_MS) },
     );
     const ms = Math.round(performance.now() - began);
-    const chosen = settings.isStandard ? "; MODEL chooses another" : "";
-    const text = `${model.id} answers in ${ms} ms (${totalTokens(usage)} tokens used)${chosen}`;
+    const text = `${model.id} answers in ${ms} ms (${totalTokens(usage)} tokens used)`;
     return { state: "ok", subject, text };
   } catch (error) {
     return { state: "broken", subject, text: messageOf(error) };

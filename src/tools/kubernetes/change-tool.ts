@@ -100,7 +100,6 @@ export function defineChange<S extends z.ZodRawShape>(
   type I = ChangeInput<S>;
   const { name, summary, description, effect, timeoutMs = CHANGE_MS, effectOf } = change;
   const input = inputOf(clusters, { ...change.shape, before: pinned });
-
   async function begin(given: I, ctx: ToolContext, actAs?: string): Promise<ChangeContext<I>> {
     const api = apiFor(clusters, given, ctx, actAs);
     const workload = await change.find(given, api);

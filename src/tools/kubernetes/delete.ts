@@ -23,7 +23,7 @@ const COUNTED: readonly Kind[] = [
 ].map(builtIn);
 
 export function createDelete(clusters: Clusters): Tool {
-  return defineChange(clusters, {
+  const tool = defineChange(clusters, {
     name: "kubernetes_delete",
     summary: "deletes one object for good, with all that it owns",
     description:
@@ -89,6 +89,12 @@ export function createDelete(clusters: Clusters): Tool {
     },
     undoText: () => "Can't be undone: it has to be made again from where its manifest is kept.",
   });
+  return {
+    ...tool,
+    // What controls a pod makes it again.
+    confirm: ({ kind, name, namespace }: { kind: string; name: string; namespace?: string }) =>
+      /^(?:po|pods?)$/i.test(kind) ? undefined : [namespace, name].filter(Boolean).join("/"),
+  };
 }
 
 function finalizersText(object: JsonObject): string {

@@ -1,5 +1,6 @@
-import { isOpen } from "../../thread/action.ts";
-import { entryId } from "../../thread/entry-ids.ts";
+import { carrierOf, type Grant, isOpen } from "../../thread/action.ts";
+import type { Rechecked } from "../../thread/drafts-calls.ts";
+import { entryId, noticeId } from "../../thread/entry-ids.ts";
 import type { LearningStep, Step, StepOf } from "../../thread/decide.ts";
 import { type BotError, messageOf } from "../../core/errors.ts";
 import type { Draft, JsonObject } from "../../core/entry.ts";
@@ -11,6 +12,8 @@ import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
 import { progress } from "./progress.ts";
 import { judgeAssent, judgeClick, judgeReply } from "./judge.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
+import { frozenFor } from "./permission/frozen.ts";
+import { grantCounter } from "./permission/granting.ts";
 import { whyNotRun } from "./permission/permission.ts";
 import { readAbove } from "./above.ts";
 import { callModel } from "./model-call.ts";
@@ -22,13 +25,19 @@ import { mark, recover, runTool, verifyLater } from "./tool-call.ts";
 const NOTABLE_LOOK_UP_MS = 30_000;
 
 /** Says in the journal that a time has come. */
-async function ring(ctx: ThreadContext, step: StepOf<"expire" | "ring">): Promise<void> {
+async function ring(ctx: ThreadContext, step: Ringing): Promise<void> {
   const timer = { kind: "timer", ...timerOf(step) } as const;
   await retryUntilStored(ctx, () => ctx.journal.post(ctx.key, timer));
   await catchUp(ctx);
 }
 
-function timerOf(step: StepOf<"expire" | "ring">): Pick<Draft<"timer">, "id" | "action" | "call"> {
+type Ringing = StepOf<"expire" | "ring" | "lapseGrant">;
+
+function timerOf(step: Ringing): Omit<Draft<"timer">, "kind"> {
+  if (step.do === "lapseGrant") {
+    const { action: grant } = step.grant.of;
+    return { id: entryId.grantExpiry(grant), grant };
+  }
   if (step.do === "expire") {
     const { action } = step.action;
     return { id: entryId.expiry(action), action };
@@ -86,7 +95,11 @@ const dispatch: Learn<"dispatch"> = async (ctx, step, signal) => {
   const { key, call, action } = step;
   const { proposal } = action;
   const release = await acquireFor(ctx, proposal.tool, proposal.args);
-  const drift = await driftOf(ctx, step, signal);
+  const carrier = carrierOf(action);
+  const look = async () => (carrier?.kind === "glass" ? undefined : frozenFor(ctx, proposal));
+  const held = await look();
+  const drift = held === undefined ? await driftOf(ctx, step, signal) : undefined;
+  const frozen = held ?? (drift === undefined ? await look() : undefined);
   return async () => {
     let isRunning = false;
     try {
@@ -96,15 +109,54 @@ const dispatch: Learn<"dispatch"> = async (ctx, step, signal) => {
         if (isAsItWas && ctx.thread.clicks.size === 0) putOff(ctx, key, drift);
         return;
       }
-      const before = drift === undefined ? { before: proposal.expiresAt } : {};
-      const learned = { ...step, facts: { proposal, drift } };
-      isRunning = (await concludeUnchanged(ctx, learned, before)) && drift === undefined;
+      const grant = carrier?.kind === "grant" ? carrier.grant : undefined;
+      const learned = { ...step, facts: { proposal, drift, grant, frozen } };
+      if (drift === undefined && frozen !== undefined) {
+        if (!ctx.thread.liveNotices.has(noticeId.frozen(action.action, frozen.id)))
+          await concludeUnchanged(ctx, learned);
+        // Another journal says when it is lifted earlier.
+        if (isOpen(action))
+          ctx.deferred.set(key, Math.min(ctx.now() + FREEZE_LOOK_MS, frozen.until));
+        return;
+      }
+      if (drift !== undefined) await concludeUnchanged(ctx, learned);
+      else isRunning = await begin(ctx, learned, grant);
       if (isRunning) runTool(ctx, call, release);
     } finally {
       if (!isRunning) release();
     }
   };
 };
+
+/**
+ * Writes down that it starts, if nothing came meanwhile and neither it nor its grant has expired. A use of a grant is set aside
+ * before: a crash in between uses it up. False: nothing is to be run.
+ */
+async function begin(
+  ctx: ThreadContext,
+  learned: StepOf<"dispatch"> & { facts: Rechecked },
+  grant: Grant | undefined,
+): Promise<boolean> {
+  const { proposal } = learned.facts;
+  if (grant === undefined) return concludeUnchanged(ctx, learned, { before: proposal.expiresAt });
+  const { journal, key } = ctx;
+  const counter = grantCounter(key, grant);
+  const use = await retryUntilStored(ctx, () => journal.reserve(counter, 1, grant.offer.uses));
+  if (use === undefined) {
+    const facts = { ...learned.facts, drift: GRANT_USED_UP };
+    await concludeUnchanged(ctx, { ...learned, facts });
+    return false;
+  }
+  const before = Math.min(proposal.expiresAt, grant.until);
+  const isBegun = await concludeUnchanged(ctx, learned, { before });
+  // A fenced worker cannot know whether it was written: then it is used.
+  const used = isBegun || ctx.fenced ? 1 : 0;
+  await retryUntilStored(ctx, () => journal.commitReservation(use, used));
+  return isBegun;
+}
+
+const FREEZE_LOOK_MS = 10_000;
+const GRANT_USED_UP = "the grant that covered it is used up";
 
 /** Why an approved action may not run after all, or that who approved it could not be looked up. */
 async function driftOf(
@@ -152,7 +204,8 @@ const LEARNED: {
 /** Takes one step: writes what follows from it, or begins to learn what that depends on. */
 export async function execute(ctx: ThreadContext, step: Exclude<Step, Wait>): Promise<void> {
   if ("key" in step) return beginToLearn(ctx, step);
-  if (step.do === "expire" || step.do === "ring") return ring(ctx, step);
+  if (step.do === "expire" || step.do === "ring" || step.do === "lapseGrant")
+    return ring(ctx, step);
   // Where something came meanwhile it is decided again.
   const drafts = draftsFrom(ctx, step);
   if (drafts !== undefined) await append(ctx, drafts);

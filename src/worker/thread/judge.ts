@@ -16,12 +16,12 @@ import {
 import type { Hint } from "../../thread/drafts-notices.ts";
 import { numberOfAction } from "../../thread/entry-ids.ts";
 import { pastAction } from "../../thread/fold.ts";
-import { CANNOT_BE_EDITED } from "../../thread/phrases.ts";
+import { BREAK_GLASS, CANNOT_BE_EDITED, clickAnswers } from "../../thread/phrases.ts";
 import { conclude, draftsFrom } from "./conclude.ts";
 import { putOff } from "../background.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
 import { peopleOf } from "./permission/look-up.ts";
-import { permit } from "./permission/permission.ts";
+import { glassRule, permit } from "./permission/permission.ts";
 import { proposeEdit } from "./propose.ts";
 
 /** Learns who clicked, answered or agreed, and whether they may. Cut short by a shutdown it is done by the next start. */
@@ -59,10 +59,11 @@ async function learnClick(
   if (draftsFrom(ctx, { ...step, facts: { action } }) !== undefined) return { action };
   const { account } = click.actor;
   const right = rightFor(click, action, ctx.thread);
-  const author =
-    right === undefined
-      ? await mayUndo(ctx, account, action, signal)
-      : await mayDo(ctx, account, right, { action, signal });
+  const author = await (right !== undefined
+    ? mayDo(ctx, account, right, { action, signal })
+    : choice.kind === "break"
+      ? mayBreak(ctx, account, action, signal)
+      : mayUndo(ctx, account, action, signal));
   if (choice.kind !== "edit" || action === undefined) return { action, author };
   const call = ctx.thread.runs.get(action.run)?.calls.get(action.call);
   const edited =
@@ -107,6 +108,20 @@ async function mayUndo(
   return decision.kind === "deny"
     ? { eligible: false, why: decision.why }
     : { eligible: true, basis: "" };
+}
+
+/** Whoever asked may too: it is for when nobody else is there. @throws as `mayDo` */
+async function mayBreak(
+  ctx: ThreadContext,
+  account: string,
+  action: Action | undefined,
+  signal: AbortSignal,
+): Promise<Author> {
+  const rule = await glassRule(ctx, peopleOf(ctx, signal));
+  const what = action?.action ?? "";
+  if (rule === undefined) return { eligible: false, why: clickAnswers.noGlass(what) };
+  const found = await mayDo(ctx, account, { verb: BREAK_GLASS, what, rule }, { signal });
+  return found.eligible ? { eligible: true, basis: "break-glass" } : found;
 }
 
 export const judgeReply: Learn<"reply"> = async (ctx, step, signal) => {

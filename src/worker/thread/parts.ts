@@ -6,6 +6,7 @@ import type { ApprovalPolicy } from "../../approvals/policy.ts";
 import type { Effect, JsonObject } from "../../core/entry.ts";
 import type { HostBeat } from "../../core/host-beat.ts";
 import type { Model } from "../../models/model.ts";
+import type { Freezes } from "../../team/freezes.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import type { RunParts } from "../../thread/surroundings.ts";
 import type { Thread } from "../../thread/state.ts";
@@ -21,6 +22,7 @@ export interface ThreadParts extends WorkerParts {
   /** `network.allow`: hosts that the configuration knows. Default: none. */
   network?: readonly string[];
   access: AccessPolicy;
+  freezes: Freezes;
   run: RunParts;
   encoder: Encoder;
   /** A model by its id, made once. @throws BotError CONFIG_INVALID when there is no such model or no key for it */

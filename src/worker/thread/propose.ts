@@ -12,16 +12,19 @@ import { exactText, shownBytes } from "../../security/sanitize.ts";
 import { MAX_ARGS_BYTES } from "../../core/edit.ts";
 import { capText, counted } from "../../core/text.ts";
 import type { Entry, JsonObject, Preview } from "../../core/entry.ts";
+import type { Here } from "../../core/instant.ts";
 import { messageOf } from "../../core/errors.ts";
 import { isAgent } from "../../core/people.ts";
-import type { Call } from "../../thread/state.ts";
+import { askerIn, type Call } from "../../thread/state.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
 import type { Prepared } from "../../tools/prepare-call.ts";
 import type { ThreadContext } from "./parts.ts";
 import { isForGood, isLookUpFailure, peopleOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
-import { mayRun, permit } from "./permission/permission.ts";
+import { type Frozen, frozenFor } from "./permission/frozen.ts";
+import { coveringGrant, termsOf } from "./permission/granting.ts";
+import { glassRule, mayRun, permit } from "./permission/permission.ts";
 import type { PreparedCall } from "../../core/tool-call.ts";
 import type { Card, Proposal } from "../../thread/drafts-calls.ts";
 import { voicesIn } from "./permission/requesters.ts";
@@ -69,7 +72,8 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   const undone = undoneBy(ctx, call);
   // A tool said how to take back what it did; nobody wrote that.
   const by = undone === undefined ? "person" : "bot";
-  const prepared = await dispatcher.prepare(call.tool, call.args, signal, by);
+  const here = () => hereOf(ctx, call);
+  const prepared = await dispatcher.prepare(call.tool, call.args, signal, { by, here });
   const { args, tool } = prepared;
   // Denied before in other words, such as with a default written out.
   const decision = await mayRun(ctx, call, { args }, signal);
@@ -84,11 +88,13 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     return { kind: "question", text: encode(text), choices: choices.map(encode), expiresAt };
   }
   // A press alone takes nothing back: its card comes first, also where policy would not ask.
-  if (decision.kind === "allow" && undone === undefined) {
+  const frozen = await frozenFor(ctx, { tool: tool.name, effect: prepared.effect, args });
+  if (decision.kind === "allow" && undone === undefined && frozen === undefined) {
     const spent = await countInHour(ctx, call, tool);
     return spent === undefined ? { kind: "allow", prepared: namedCall(prepared) } : blocked(spent);
   }
-  const shown = undoing(await dispatcher.preview(prepared, signal), undone, call);
+  const looked = waiting(await dispatcher.preview(prepared, signal), frozen);
+  const shown = undoing(looked, undone, call);
   const asked = decision.kind === "ask" ? decision : plainAsk({ requesterMayApprove: true });
   const preview = askedBy(because(shown, asked, encode), ctx, call);
   const there = peopleOf(ctx, signal);
@@ -96,18 +102,44 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     decision.kind === "ask"
       ? await votingRuleOf(ctx, there, decision, voicesIn(ctx, call.run))
       : ANYONE;
+  const glass = await glassRule(ctx, there);
   const obstacle =
-    (await tooFew(there, rule, asked)) ?? tooLong(args) ?? (await countInHour(ctx, call, tool));
+    (await tooFew(there, rule, asked, glass)) ??
+    tooLong(args) ??
+    (await countInHour(ctx, call, tool));
   if (obstacle !== undefined) return blocked(obstacle);
+  const terms = termsOf(ctx, prepared, { rule, asked, undoes: undone });
+  const isHeld = frozen !== undefined || decision.kind !== "ask";
+  const granted = isHeld ? undefined : await coveringGrant(ctx, { rule, terms, there });
   const reason = reasonOf(ctx.thread.runs.get(call.run)?.modelRun);
-  const expiresAt = ctx.now() + asked.expiresInMinutes * 60_000;
+  // Before the freeze ends nothing could come of it.
+  const from = Math.max(ctx.now(), frozen?.until ?? 0);
+  const expiresAt = from + asked.expiresInMinutes * 60_000;
   const place = await placeNameOf(ctx, signal);
   return {
     kind: "ask",
-    card: { ...namedCall(prepared), ...rule, preview, expiresAt },
+    card: {
+      ...namedCall(prepared),
+      ...rule,
+      preview,
+      expiresAt,
+      ...terms,
+      ...(glass !== undefined && { breakable: true }),
+      ...(granted !== undefined && { granted: granted.of.action }),
+    },
     reason,
     place,
   };
+}
+
+/** Times are meant by the asker's clock. */
+async function hereOf(ctx: ThreadContext, { run }: Call): Promise<Here> {
+  const { thread, parts, adapter } = ctx;
+  const found = thread.runs.get(run);
+  const account = found && askerIn(found)?.account;
+  const own = async () => (account === undefined ? undefined : adapter.people.timezone(account));
+  const zone = parts.timezone ?? (await own().catch(() => undefined)) ?? "UTC";
+  return { zone, now: ctx.now() };
 }
 
 function namedCall({ tool, effect, args, host, digest }: Prepared): PreparedCall {
@@ -130,6 +162,12 @@ function undoing(preview: Preview, undone: string | undefined, { undoes }: Call)
     ...(title !== undefined && { title: `Undo ${undone}: ${title}` }),
     lines: [{ label: "Undo of", value: undone + tool }, ...preview.lines],
   };
+}
+
+/** A preview that begins with the freeze that the call will have to wait for. */
+function waiting(preview: Preview, frozen: Frozen | undefined): Preview {
+  if (frozen === undefined) return preview;
+  return { ...preview, lines: [{ label: "Frozen", value: frozen.text }, ...preview.lines] };
 }
 
 /** A preview that begins with why people are asked, where the rules alone would not. */
@@ -198,11 +236,14 @@ export async function proposeEdit(
   if (undoes !== undefined) return exactly(undoes);
   const editor = edit.click.actor.account;
   try {
-    const prepared = await dispatcher.prepare(call.tool, editedArgs(previous, edit.args), signal);
+    const edited = editedArgs(previous, edit.args);
+    const here = () => hereOf(ctx, call);
+    const prepared = await dispatcher.prepare(call.tool, edited, signal, { here });
     const { effect, args } = prepared;
     const decision = await permit(ctx, { ...call, args, effect, action, editor }, signal);
     if (decision.kind === "deny") return decision.why;
-    const shownAs = await dispatcher.preview(prepared, signal);
+    const frozen = await frozenFor(ctx, { tool: call.tool, effect, args });
+    const shownAs = waiting(await dispatcher.preview(prepared, signal), frozen);
     const preview = askedBy(stillBecause(shownAs, decision, previous.preview, encode), ctx, call);
     const requesters = [...voicesIn(ctx, call.run), ...editors, editor];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.
@@ -212,9 +253,26 @@ export async function proposeEdit(
       ? await votingRuleOf(ctx, there, asked, requesters)
       : { ...previous, barred: previous.barred.length === 0 ? [] : requesters };
     const rule = { approvers, quorum, barred };
-    const obstacle = (asked && (await tooFew(there, rule, asked))) ?? tooLong(args);
+    const glass = await glassRule(ctx, there);
+    const obstacle = (asked && (await tooFew(there, rule, asked, glass))) ?? tooLong(args);
     if (obstacle !== undefined) return obstacle;
-    return { ...namedCall(prepared), ...rule, preview, expiresAt: previous.expiresAt };
+    const terms = termsOf(ctx, prepared, {
+      rule,
+      // It stays with those who were asked, call by call.
+      asked: asked ?? { ...plainAsk({ requesterMayApprove: true }), grants: false },
+      undoes,
+    });
+    return {
+      ...namedCall(prepared),
+      ...rule,
+      preview,
+      expiresAt: previous.expiresAt,
+      ...terms,
+      // What was asked for in words of its own stays so.
+      ...(terms.confirm === undefined &&
+        previous.confirm !== undefined && { confirm: previous.confirm }),
+      ...(glass !== undefined && { breakable: true }),
+    };
   } catch (error) {
     if (isLookUpFailure(error)) throw error;
     return encode(messageOf(error));
@@ -247,9 +305,12 @@ async function tooFew(
   there: ThreadPeople,
   votingRule: VotingRule,
   asked: Ask,
+  glass: VotingRule | undefined,
 ): Promise<string | undefined> {
   const able = await countEligible(votingRule, there);
   if (able === undefined || able >= votingRule.quorum) return undefined;
+  // Somebody may break the glass: then there is a card to do it on.
+  if (glass !== undefined && (await countEligible(glass, there)) !== 0) return undefined;
   if (able === 0 && (await countEligible({ ...votingRule, barred: [] }, there)) !== 0) {
     const asking = new Set(votingRule.barred.map(there.personOf));
     const except = asking.size === 1 ? "you, and you asked for it" : "those who asked for it";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { workKey } from "../../thread/work-keys.ts";
+import { approvingVotes } from "../../thread/action.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { argsOf, askerIn, type Call, givenArgs } from "../../thread/state.ts";
 import { isAgent } from "../../core/people.ts";
@@ -28,7 +29,7 @@ function askerOf(ctx: ThreadContext, { run, call, tool, action }: Call): Asker {
     call,
     account,
     name,
-    approvers: (action?.votes ?? []).filter((vote) => vote.approve).map((vote) => vote.account),
+    approvers: action === undefined ? [] : approvingVotes(action).map((vote) => vote.account),
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
     tenants: () => adapter.tenants(key, account),
     // Nobody here knows what an agent has read.
@@ -140,7 +141,7 @@ export const mark: Learn<"mark"> = async (ctx, step, signal) => {
       tool,
       resource: parts.encoder.encode(parts.dispatcher.resourceOf(tool, argsOf(step.done))),
       isUndo: undoes !== undefined,
-      approvers: (action?.votes ?? []).filter(({ approve }) => approve).map(({ name }) => name),
+      approvers: action === undefined ? [] : approvingVotes(action).map(({ name }) => name),
       link: adapter.link(key),
       at: finished?.at ?? ctx.now(),
     };

@@ -60,7 +60,7 @@ export function cardText(preview: Awaited<ReturnType<typeof call>>["preview"]): 
 export async function takeBack(dispatcher: Dispatcher, reverse: ReverseCall | undefined) {
   if (reverse === undefined) throw new Error("It has no reverse.");
   const { tool, args } = reverse;
-  const prepared = await dispatcher.prepare(tool, args, quiet(), "bot");
+  const prepared = await dispatcher.prepare(tool, args, quiet(), { by: "bot" });
   await dispatcher.preview(prepared, quiet());
   return runPrepared(dispatcher, tool, prepared.args, quiet());
 }

@@ -267,7 +267,7 @@ describe("a change", () => {
   test("is taken back, unless the world is not as it was left", async () => {
     const { dispatcher, signal, call } = await shop();
     const { undo = { tool: "", args: {} } } = await call("workers", { count: 8 });
-    const takeBack = () => dispatcher.prepare(undo.tool, undo.args, signal, "bot");
+    const takeBack = () => dispatcher.prepare(undo.tool, undo.args, signal, { by: "bot" });
     settings.workers = 9;
     await expect(takeBack()).rejects.toThrow('It was {"count":8}');
     settings.workers = 8;

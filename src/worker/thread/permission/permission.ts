@@ -1,6 +1,6 @@
 import { termsIn } from "../../../thread/surroundings.ts";
 import { decideAccess } from "../../../approvals/access.ts";
-import { decidePolicy, type Decision } from "../../../approvals/policy.ts";
+import { type Ask, decidePolicy, type Decision } from "../../../approvals/policy.ts";
 import type { ThreadContext, ThreadParts, Wanted } from "../parts.ts";
 import { channelOf, NEVER_ABORTED, peopleOf } from "./look-up.ts";
 import { askOutside } from "./outside.ts";
@@ -12,9 +12,10 @@ import {
   type VotingRule,
 } from "../../../approvals/eligibility.ts";
 import { lapseOf } from "../../../approvals/refusal.ts";
+import type { Effect } from "../../../core/entry.ts";
 import type { Requester } from "../../../approvals/requester.ts";
 import { countVoters, signed } from "../../../core/people.ts";
-import type { Action } from "../../../thread/action.ts";
+import { type Action, carrierOf } from "../../../thread/action.ts";
 import { whyNotLooked } from "../../../thread/decide-run.ts";
 import type { Call } from "../../../thread/state.ts";
 
@@ -107,19 +108,69 @@ export async function whyNotRun(
   action: Action,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { votes, proposal, editors } = action;
+  const { proposal, editors } = action;
   const there = peopleOf(ctx, signal);
-  const short = await whyShort(votes, proposal, there, "`people:` is");
-  if (short !== undefined) return short;
+  const carrier = carrierOf(action);
+  const votes = carrier?.kind === "grant" ? [carrier.grant.vote] : action.votes;
+  const mayBreak = carrier?.kind === "glass" ? await glassRule(ctx, there) : undefined;
+  if (carrier?.kind === "glass") {
+    const found = mayBreak && (await checkEligible(carrier.vote.account, mayBreak, there));
+    if (found === undefined) return "nobody may break the glass any more";
+    if (!found.eligible) return lapseOf(signed(carrier.vote), found);
+  } else {
+    const short = await whyShort(votes, proposal, there, "`people:` is");
+    if (short !== undefined) return short;
+  }
   const decision = await permit(ctx, { ...proposal, action }, signal);
   if (decision.kind === "deny") return decision.why;
-  if (decision.kind === "allow") return undefined;
+  if (decision.kind === "allow" || carrier?.kind === "glass") return undefined;
+  const isOther =
+    carrier?.kind === "grant" &&
+    !isGrantable(ctx, { ...proposal, confirm: undefined, undoes: action.undoes }, decision);
+  if (isOther) return "the rules ask for an approval of its own now";
   const rule = {
     approvers: await fixApprovers(decision.approvers, there.people),
     barred: decision.requesterMayApprove ? [] : [...voicesIn(ctx, proposal.run), ...editors],
     quorum: decision.quorum,
   };
   return whyShort(votes, rule, there, "the rules are");
+}
+
+/**
+ * An approval of this write may grant the same again, and a grant may cover it: nothing destructive, nothing that takes several
+ * people, typed words or a place that nobody named, and nothing that freezes.
+ */
+export function isGrantable(
+  { parts: { dispatcher, policy } }: ThreadContext,
+  call: {
+    tool: string;
+    effect: Effect;
+    quorum: number;
+    confirm: string | undefined;
+    undoes: string | undefined;
+  },
+  { why, grants, quorum, confirm }: Ask,
+): boolean {
+  const isPlain = call.effect === "write" && call.quorum === 1 && quorum === 1;
+  const isTyped = call.confirm !== undefined || confirm !== undefined;
+  const isOurs = dispatcher.find(call.tool)?.freezes === true || call.undoes !== undefined;
+  return (
+    isPlain &&
+    !isTyped &&
+    !isOurs &&
+    why === undefined &&
+    grants !== false &&
+    policy.grants.uses > 0
+  );
+}
+
+/** Who may break the glass now; undefined: nobody may. @throws BotError PEOPLE_UNAVAILABLE */
+export async function glassRule(
+  { parts: { policy } }: ThreadContext,
+  { people }: ThreadPeople,
+): Promise<VotingRule | undefined> {
+  if (policy.breakGlass === undefined) return undefined;
+  return { approvers: await fixApprovers(policy.breakGlass.who, people), barred: [], quorum: 1 };
 }
 
 /** Why the votes do not carry what this rule decides on, or undefined. `as`: what says so now. */

@@ -1,0 +1,178 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createFreezes } from "../../src/team/freezes.ts";
+import { createFreeze, createFreezeList, createUnfreeze } from "../../src/tools/freeze/tools.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { createChat } from "../fakes/chat.ts";
+import { card, dial } from "../fakes/dial.ts";
+import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
+
+const MINUTE = 60_000;
+
+/** Ana, in Madrid, has prod frozen until 14:00 her time, as Bob approved at 12:00 UTC; a dial of prod and one of staging are there. */
+async function frozen(options: StageOptions & { freeze?: string } = {}) {
+  const clock = { now: Date.UTC(2026, 10, 23, 12) };
+  const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
+  onTestFinished(() => journal.close());
+  const chat = createChat();
+  chat.adapter.people.timezone = async () => "Europe/Madrid";
+  const act = fakeTool({
+    name: "act",
+    effect: "write",
+    endpoints: { prod: { url: "https://prod.test/" }, staging: { url: "https://staging.test/" } },
+  });
+  const own = fakeTool({ name: "note", effect: "write", own: true });
+  const look = fakeTool({ name: "look" });
+  const { world, tool: turn } = dial();
+  const freezing = () => ({
+    freezes: createFreezes(journal),
+    tools: () => [act, own, look],
+    hosts: async () => [],
+  });
+  const tools = [
+    act,
+    own,
+    look,
+    turn,
+    createFreeze(freezing),
+    createUnfreeze(freezing),
+    createFreezeList(freezing),
+  ];
+  const stage = await createStage({ tools, journal, chat, ...options });
+  const say = async (text: string, account?: string) => {
+    await stage.say(text, account);
+    await stage.settle();
+  };
+  await say(options.freeze ?? "freeze prod until 14:00 because migration");
+  await stage.say("approve a1", "test:bob");
+  await stage.settle();
+  /** As when the put-off look is due; a worker waits for it otherwise. */
+  const later = async (minutes: number) => {
+    clock.now += minutes * MINUTE;
+    await stage.settle();
+  };
+  return { ...stage, journal, act, own, look, world, clock, chat, say, later };
+}
+
+const TEXT = "prod is frozen until 2026-11-23 13:00 UTC by ana: migration";
+
+describe("a freeze", () => {
+  test("is approved on a card that says exactly until when and what it holds, and is listed", async () => {
+    const stage = await frozen();
+    expect(card(stage, "a1")).toMatchObject({
+      phase: "done",
+      args: { what: "prod", until: "2026-11-23T13:00Z", because: "migration" },
+      preview: {
+        title: "Freeze prod until 2026-11-23 13:00 UTC",
+        lines: [
+          { label: "Until", value: "2026-11-23 13:00 UTC, for 60 min" },
+          { label: "Holds", value: "writes of 1 tool there, and writes with prod as an argument" },
+          { label: "Because", value: "migration" },
+        ],
+      },
+    });
+    expect(card(stage, "a1")?.offer).toBeUndefined();
+    await stage.say("freezes");
+    expect(stage.chat.answers().at(-1)?.results[0]?.text).toBe(TEXT);
+  });
+
+  test("holds approved writes and says why; when it is over they go on by themselves", async () => {
+    const stage = await frozen();
+    await stage.say("run act name=prod");
+    expect(card(stage, "a2")?.preview.lines[0]).toEqual({ label: "Frozen", value: TEXT });
+    await stage.say("approve a2", "test:bob");
+    expect(stage.chat.notices().map(({ text }) => text)).toEqual([
+      `a2 (act) is approved and waits: ${TEXT}.`,
+    ]);
+    await stage.later(30);
+    expect(stage.act.runs).toEqual([]);
+    expect(stage.chat.notices()).toHaveLength(1);
+    await stage.later(29);
+    expect(stage.act.runs).toEqual([]);
+    await stage.later(1);
+    expect(stage.act.runs).toEqual(["prod"]);
+    // What it waited for is over, and so is the word about it.
+    expect(stage.chat.notices()).toEqual([]);
+  });
+
+  test("holds what policy allows, what a grant covers and an undo; not reads, our own records or another instance", async () => {
+    const stage = await frozen({ freeze: "freeze everything for 2h" });
+    stage.parts.policy.rules.push({ match: { tool: ["act"] }, decide: "allow" } as never);
+    await stage.say("run act name=web");
+    expect(card(stage, "a2")).toMatchObject({ phase: "open" });
+    await stage.say("run note name=web");
+    await stage.say("run look name=web");
+    expect([stage.act.runs, stage.own.runs, stage.look.runs]).toEqual([[], ["web"], ["web"]]);
+
+    const other = await frozen();
+    other.parts.policy.rules.push({ match: { tool: ["act"] }, decide: "allow" } as never);
+    await other.say("run act name=staging");
+    expect(other.act.runs).toEqual(["staging"]);
+    // It may be for any of them.
+    await other.say("run act name=web");
+    expect(card(other, "a2")).toMatchObject({ phase: "open" });
+  });
+
+  test("holds the uses of a grant and an undo, until it is lifted", async () => {
+    const stage = await frozen({ freeze: "run look name=web" });
+    await stage.say("run act name=prod");
+    await stage.say("grant a1", "test:bob");
+    await stage.say("run turn level=5");
+    await stage.say("approve a2", "test:bob");
+    await stage.say("freeze everything for 20m");
+    await stage.say("approve a3", "test:bob");
+    await stage.say("run act name=prod");
+    expect(card(stage, "a4")?.phase).toBe("open");
+    await stage.say("undo a2");
+    await stage.say("approve a5", "test:bob");
+    expect([stage.act.runs, stage.world.turns]).toEqual([["prod"], [5]]);
+    await stage.say("unfreeze everything", "test:cy");
+    await stage.say("approve a6", "test:bob");
+    await stage.later(1);
+    expect(stage.world.turns).toEqual([5, 2]);
+    await stage.say("run act name=prod");
+    expect(stage.act.runs).toEqual(["prod", "prod"]);
+  });
+
+  test("that came after the approval holds a use that is on its way", async () => {
+    const stage = await frozen({ freeze: "run look name=web" });
+    await stage.say("run act name=prod");
+    const by = { account: "test:cy", name: "cy" };
+    Object.assign(stage.act, {
+      precheck: async () => {
+        const until = stage.clock.now + 20 * MINUTE;
+        await stage.parts.freezes.post("f1", { by, what: "prod", until, thread: KEY });
+      },
+    });
+    await stage.say("approve a1", "test:bob");
+    expect(stage.act.runs).toEqual([]);
+    expect(stage.chat.notices()).toHaveLength(1);
+  });
+
+  test("gives way to whoever may break the glass, and to nobody else", async () => {
+    const stage = await frozen();
+    stage.parts.policy.breakGlass = { who: ["test:bob"] };
+    await stage.say("run act name=prod");
+    await stage.say("approve a2", "test:bob");
+    expect(stage.chat.notices()[0]?.text).toContain("Or type: break-glass a2 because <reason>");
+    await stage.say("break-glass a2 because it is worse without", "test:cy");
+    expect(stage.act.runs).toEqual([]);
+    await stage.say("break-glass a2 because it is worse without", "test:bob");
+    expect(stage.act.runs).toEqual(["prod"]);
+  });
+
+  test("needs a time that is to come and a name; an unknown name is said on the card", async () => {
+    const stage = await frozen();
+    for (const text of ["freeze prod until 2026-11-23 11:00", "freeze prod for 200h"]) {
+      await stage.say(text);
+      expect(stage.chat.answers().at(-1)?.results).toMatchObject([{ outcome: "blocked" }]);
+    }
+    await stage.say("freeze prdo for 2h");
+    expect(card(stage, "a2")?.preview.lines[1]?.value).toMatch(
+      /^only writes .* did you mean prod\?$/,
+    );
+    await stage.say("unfreeze staging");
+    expect(stage.chat.answers().at(-1)?.results[0]?.text).toBe(
+      "staging isn't frozen; frozen: prod.",
+    );
+  });
+});
