@@ -11,14 +11,15 @@ const USAGE = `Usage: npm run bench -- chat [options]
 
 /** The floor last, so that it does not have the machine's best minute. */
 const PROGRAMS = {
-  "ours, SQLite": (load: Load) => measureLoad("ours", load),
-  async "ours, Redis"(load: Load) {
+  "ours, SQLite": (load: Load, thinkMs: number) => measureLoad("ours", load, { thinkMs }),
+  async "ours, Redis"(load: Load, thinkMs: number) {
     const redis = await RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec");
     try {
-      return await measureLoad("ours", load, {
+      const env = {
         REDIS_URL: `unix://${redis.path}`,
         WATCHKEEPER_SECRET: "a secret of the bench, 32 long or more",
-      });
+      };
+      return await measureLoad("ours", load, { env, thinkMs });
     } finally {
       await redis.stop();
     }
@@ -33,12 +34,16 @@ const ROWS: readonly (readonly [string, (loaded: Loaded) => number])[] = [
   ["acknowledged, p50 ms", ({ acks }) => quantile(acks, 0.5)],
   ["acknowledged, p99 ms", ({ acks }) => quantile(acks, 0.99)],
   ["events not acknowledged at once", ({ late }) => late],
+  ["first sign, p50 ms", ({ signs }) => quantile(signs, 0.5)],
+  ["first sign, p99 ms", ({ signs }) => quantile(signs, 0.99)],
   ["first thing in the thread, p50 ms", ({ first }) => quantile(first, 0.5)],
   ["first thing in the thread, p99 ms", ({ first }) => quantile(first, 0.99)],
   ["answer, p50 ms", ({ answered }) => quantile(answered, 0.5)],
   ["answer, p99 ms", ({ answered }) => quantile(answered, 0.99)],
   ["mentions answered per second", ({ answered, seconds }) => answered.length / seconds],
   ["answers", ({ answers }) => answers],
+  ["notifications per answer", ({ notifications, answers }) => notifications / answers],
+  ["statuses set per answer", (loaded) => statusesOf(loaded) / loaded.answers],
   ["Web API calls per answer", ({ calls, answers }) => sum(calls.values()) / answers],
   ["Web API calls per mention", ({ calls, answered }) => sum(calls.values()) / answered.length],
   ["peak memory, MB", ({ peakMb }) => peakMb],
@@ -64,23 +69,57 @@ export async function printChat(args: readonly string[]): Promise<number> {
     process.stderr.write(USAGE);
     return 2;
   }
+  let failed = 0;
   if (values.load) {
     await printLoad("1 000 mentions at once in 100 threads", burst);
-    await printLoad("20 mentions per second for 10 s, each in a thread of its own", spaced);
+    const quick = "20 mentions per second for 10 s, each in a thread of its own";
+    for (const [name, loaded] of await printLoad(quick, spaced))
+      failed += printPromises(name, loaded, { statuses: 0 });
+    const slow = "the same, with a model that thinks for 0.8 s";
+    for (const [name, loaded] of await printLoad(slow, spaced, 800))
+      failed += printPromises(name, loaded, { statuses: Infinity });
   }
-  if (mentions === 0) return 0;
-  let failed = 0;
+  if (mentions === 0) return failed === 0 ? 0 : 1;
   for (const store of ["SQLite", "Redis"] as const) {
     failed += await printTrials({ mentions, store, seed, pace: 8 });
   }
   return failed === 0 ? 0 : 1;
 }
 
-async function printLoad(title: string, load: Load): Promise<void> {
+/** Of 0.4's first days, when progress was a message: 2.10 for an answer in a thread of its own. A status may add two. */
+const MAX_CALLS = 2.1 + 2;
+
+/** What a person meets with each answer; the number of promises that are broken. */
+function printPromises(name: Name, loaded: Loaded, most: { statuses: number }): number {
+  if (name === "bare bolt") return 0;
+  const { signs, notifications, answers, calls } = loaded;
+  const promises: [string, boolean][] = [
+    ["the first sign comes within 1 s (p99)", quantile(signs, 0.99) < 1_000],
+    ["exactly one notification per answer", notifications === answers],
+    [`at most ${MAX_CALLS} calls per answer`, sum(calls.values()) / answers <= MAX_CALLS],
+    ["an answer within 0.5 s sets no status", statusesOf(loaded) <= most.statuses],
+  ];
+  const broken = promises.filter(([, isKept]) => !isKept);
+  for (const [promise] of broken) print(`BROKEN, ${name}: ${promise}`);
+  if (broken.length === 0) print(`${name}: every promise to people is kept`);
+  return broken.length;
+}
+
+const STATUSES = ["agents.sessions.setStatus", "assistant.threads.setStatus", "reactions.add"];
+
+function statusesOf({ calls }: Loaded): number {
+  return sum(STATUSES.map((method) => calls.get(method) ?? 0));
+}
+
+async function printLoad(
+  title: string,
+  load: Load,
+  thinkMs = 0,
+): Promise<ReadonlyMap<Name, Loaded>> {
   const measured = new Map<Name, Loaded>();
   for (const name of Object.keys(PROGRAMS) as Name[]) {
     process.stderr.write(`${name} …\n`);
-    measured.set(name, await PROGRAMS[name](load));
+    measured.set(name, await PROGRAMS[name](load, thinkMs));
   }
   const floor = measured.get("bare bolt");
   const rows = ROWS.map(([label, of]) => [
@@ -99,6 +138,7 @@ async function printLoad(title: string, load: Load): Promise<void> {
     const each = [...calls].map(([method, count]) => `${method} ${(count / answers).toFixed(2)}`);
     print(`calls per answer, ${name}: ${each.join(", ")}`);
   }
+  return measured;
 }
 
 async function printTrials(plan: TrialPlan): Promise<number> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ChatLog, isAnswer, marksIn, openChatLog } from "../../test/trials/chat-log.ts";
 import { startEchoModel } from "../../test/trials/echo-model.ts";
 import { FakeSlack } from "../../test/fakes/slack/slack.ts";
+import type { Call } from "../../test/fakes/slack/types.ts";
 import { type Child, startChild } from "./child.ts";
 
 /** What is measured of one program under one load. Times in ms. */
@@ -12,6 +13,10 @@ export interface Loaded {
   late: number;
   /** From each mention to the next thing in its thread. */
   first: number[];
+  /** From each mention to the first thing that people see of it: a status, a reaction or a message. */
+  signs: number[];
+  /** Messages that notify people. */
+  notifications: number;
   /** From each mention to its answer. */
   answered: number[];
   /** From the first mention to the last answer. */
@@ -57,14 +62,14 @@ export const spaced: Load = async (say) => {
   }
 };
 
-/** Puts the load on a program of its own, on a fake without limits, with a model that takes no time. */
+/** Puts the load on a program of its own, on a fake without limits, with a model that thinks for so long. */
 export async function measureLoad(
   which: "ours" | "floor",
   load: Load,
-  env: Record<string, string> = {},
+  { env = {}, thinkMs = 0 }: { env?: Record<string, string>; thinkMs?: number } = {},
 ): Promise<Loaded> {
   const slack = await FakeSlack.start({ retryDelaysMs: RETRIES_MS });
-  const model = await startEchoModel();
+  const model = await startEchoModel(() => thinkMs);
   let child: Child | undefined;
   try {
     const people = Array.from({ length: 20 }, (_, i) => slack.addUser({ name: `person${i}` }));
@@ -92,7 +97,8 @@ export async function measureLoad(
     for (const { method } of slack.calls.slice(callsBefore)) {
       calls.set(method, (calls.get(method) ?? 0) + 1);
     }
-    return { ...times, ...acksOf(slack, mentions), calls, ...ended };
+    const shown = shownBy(slack.calls.slice(callsBefore), mentions);
+    return { ...times, ...acksOf(slack, mentions), ...shown, calls, ...ended };
   } finally {
     child?.kill();
     await slack.stop();
@@ -144,6 +150,30 @@ async function answersTo(mentions: readonly Mention[], log: ChatLog) {
     answered: mentions.map(({ mark, at }) => (answeredAt.get(mark) ?? Infinity) - at),
     seconds: (last - (mentions[0]?.at ?? 0)) / 1_000,
     answers: answers.size,
+  };
+}
+
+/** What people see of a request: the thread that it concerns. */
+const SIGNS: Readonly<Record<string, string>> = {
+  "agents.sessions.setStatus": "thread_ts",
+  "assistant.threads.setStatus": "thread_ts",
+  "reactions.add": "timestamp",
+  "chat.postMessage": "thread_ts",
+};
+
+function shownBy(calls: readonly Call[], mentions: readonly Mention[]) {
+  const signs = Map.groupBy(
+    calls.filter(({ method, status }) => Object.hasOwn(SIGNS, method) && status === 200),
+    ({ method, args }) => args[SIGNS[method] ?? ""],
+  );
+  const posted = calls.filter(({ method }) => method === "chat.postMessage");
+  return {
+    signs: mentions.map(({ thread, at }) => {
+      const shown = (signs.get(thread) ?? []).map((call) => call.at + call.ms - at);
+      return Math.min(Infinity, ...shown.filter((ms) => ms >= 0));
+    }),
+    // An edit notifies nobody, and an ephemeral message only one person.
+    notifications: posted.length,
   };
 }
 
