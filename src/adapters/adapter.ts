@@ -38,7 +38,10 @@ export type Inbound =
       /** How the digest on the card begins, `digestStart`; without it a pressed Approve does not count. */
       digest?: string;
     }
-  | { kind: "stop"; actor: Actor };
+  | { kind: "stop"; actor: Actor }
+  /** The author changed a message that was posted as `of`: its text now. */
+  | { kind: "edited"; actor: Actor; of: string; text: string }
+  | { kind: "removed"; of: string };
 
 /** A click, without who made it. */
 export type Click = Omit<Extract<Inbound, { kind: "click" }>, "actor">;
@@ -371,6 +374,8 @@ export interface Queries {
   thread(key: JournalKey): Promise<ThreadSummary | undefined>;
   /** Something was said in the thread. Cheap: asked of every message of a channel. */
   isKnown(key: JournalKey): Promise<boolean>;
+  /** This message, or typed command, is in the thread's journal. */
+  isSaid(key: JournalKey, post: string): Promise<boolean>;
   /** Undefined when the thread has no such action, or no longer knows it. */
   action(key: JournalKey, action: string): Promise<ActionCard | undefined>;
   /** The form in which an action's arguments are edited. Undefined as `action`, and when its tool is gone. */

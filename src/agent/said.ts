@@ -1,3 +1,4 @@
+import { REMOVED } from "../core/removed.ts";
 import { cleanText } from "../security/sanitize.ts";
 import type { Actor, Entry, FileRef } from "../core/entry.ts";
 import { isoUtc } from "../core/instant.ts";
@@ -10,6 +11,8 @@ export type Part = { kind: "text"; text: string } | { kind: "file"; file: FileRe
 /** A person's message. Quoted, it is told as information that instructs nobody. */
 interface Line {
   kind: "line";
+  /** The post of the message, also for an edit of it. */
+  of: string;
   by: string;
   head: string;
   text: string;
@@ -24,15 +27,19 @@ const QUOTED = ", quoted";
 const OUTPUT = ", output";
 
 /** A message with its files, and with the names of those that could not be read. */
-export function said(message: Entry<"message">): Kept[] {
+export function said(
+  message: Omit<Entry<"message">, "id"> & { id: string },
+  { of = message.id, isEdit = false }: { of?: string; isEdit?: boolean } = {},
+): Kept[] {
   const { at, actor, files = [], unread = [] } = message;
   const time = isoUtc(at, "minute");
   const missing = unread.map(({ name, why }) => `(file ${name} not read: ${why})`);
   const text = [message.text, ...missing].filter((line) => line !== "").join("\n");
   const line: Line = {
     kind: "line",
+    of,
     by: actor.account,
-    head: `${time}Z ${nameLabel(actor)}`,
+    head: `${time}Z ${nameLabel(actor)}${isEdit ? ", edited" : ""}`,
     text: indented(cleanText(text)),
     quoted: false,
   };
@@ -60,6 +67,19 @@ export function stoodAbove({ messages, older, why }: Entry<"above">): Part[] {
 
 function quotation(head: string, text: string): Part {
   return { kind: "text", text: head + indented(cleanText(text)) };
+}
+
+/** The parts without the words and files of messages that were taken away; the same list when nothing changes. */
+export function unsaid(parts: readonly Kept[], removed: ReadonlySet<string>): readonly Kept[] {
+  const isGone = (part: Kept) =>
+    part.kind === "line" && removed.has(part.of) && part.text !== REMOVED;
+  if (!parts.some(isGone)) return parts;
+  let isOfGone = false;
+  return parts.flatMap((part): Kept[] => {
+    if (part.kind === "file") return isOfGone ? [] : [part];
+    isOfGone = isGone(part);
+    return [isOfGone && part.kind === "line" ? { ...part, text: REMOVED } : part];
+  });
 }
 
 /** A word of the program's own. */

@@ -21,6 +21,7 @@ import {
   said,
   shownParts,
   stoodAbove,
+  unsaid,
 } from "./said.ts";
 import { usesOf } from "../thread/model-run.ts";
 
@@ -66,7 +67,9 @@ export class Transcript {
   last = 0;
   turns: KeptTurn[] = [];
   /** What no request has held yet, in order; it stands after the results of the turn that is open. */
-  queue: { seq: number; id: string; content: readonly Kept[] }[] = [];
+  queue: { seq: number; readonly id: string; content: readonly Kept[] }[] = [];
+  /** Posts of messages that were taken away: the next run is not told them. */
+  readonly removed = new Set<string>();
   /** The newest turn's calls, by our id, while any has no result. */
   open: { call: string; id: string; result: Result | undefined }[] = [];
   readonly runs = new Map<string, TranscriptRun>();
@@ -152,6 +155,7 @@ function replace(transcript: Transcript, turns: readonly KeptTurn[]): void {
 
 /** Labels what people said as this request tells it. */
 function tell(transcript: Transcript, run: string, { instructs, first, brief }: Telling): void {
+  if (first) forgetRemoved(transcript);
   if (first && brief) shorten(transcript, transcript.runs.get(run)?.answers ?? []);
   if (instructs === undefined) return;
   const names = new Set(instructs);
@@ -168,12 +172,44 @@ function tell(transcript: Transcript, run: string, { instructs, first, brief }: 
   if (turns.some((turn, i) => turn !== transcript.turns[i])) replace(transcript, turns);
 }
 
+function forgetRemoved(transcript: Transcript): void {
+  const { turns, removed } = transcript;
+  if (removed.size === 0) return;
+  const kept = turns.map((turn): KeptTurn => {
+    if (turn.role !== "user") return turn;
+    const content = unsaid(turn.content, removed);
+    return content === turn.content ? turn : { role: "user", content };
+  });
+  if (kept.some((turn, i) => turn !== turns[i])) replace(transcript, kept);
+}
+
 type Told = {
   readonly [K in Kind]: ((transcript: Transcript, entry: Entry<K>) => void) | undefined;
 };
 
 const TOLD: Told = {
   message: (transcript, entry) => enqueue(transcript, entry, said(entry)),
+  edited(transcript, entry) {
+    const { of, actor, text, command } = entry;
+    const isIt = (part: Kept) =>
+      part.kind === "line" && part.of === of && part.by === actor.account;
+    const item = transcript.queue.find(({ content }) => content.some(isIt));
+    if (command !== undefined) {
+      transcript.queue = transcript.queue.filter((each) => each !== item);
+      return;
+    }
+    // What was told before stays as it was told, and this comes after it.
+    const line = said(
+      { ...entry, kind: "message", actor, text },
+      { of, isEdit: item === undefined },
+    );
+    if (item === undefined) enqueue(transcript, entry, line);
+    else item.content = [...line, ...item.content.filter(({ kind }) => kind === "file")];
+  },
+  removed({ queue, removed }, { of }) {
+    removed.add(of);
+    for (const item of queue) item.content = unsaid(item.content, removed);
+  },
   run_started(transcript, { run, talk, answers, calls, undoes, principals }) {
     transcript.runs.set(run, {
       talks: talk !== undefined,

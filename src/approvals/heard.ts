@@ -33,6 +33,7 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "message":
       if ((entry.files ?? []).length > 0) heard.files ??= seq;
       return said(heard, seq, entry.actor.account, entry.text);
+    case "edited":
     case "command":
       return said(heard, seq, entry.actor.account, entry.text);
     case "click":
@@ -68,6 +69,7 @@ export function noteHeard(heard: Heard, entry: Entry): void {
       return;
     case "signal":
     case "settled":
+    case "removed":
     case "stop":
     case "timer":
     case "tenant":

@@ -26,6 +26,8 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   message: { version: 3 },
   command: { version: 4 },
   click: { version: 5 },
+  edited: { version: 1 },
+  removed: { version: 1 },
   stop: { version: 1 },
   timer: { version: 3 },
   signal: { version: 1 },

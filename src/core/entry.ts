@@ -63,6 +63,8 @@ export function isPost<T extends { kind: string }>(entry: T): entry is T & { kin
 const ASKS_FOR_WORK: Readonly<Record<PostKind, boolean>> = {
   message: true,
   command: true,
+  edited: true,
+  removed: true,
   click: true,
   stop: true,
   timer: true,

@@ -72,6 +72,16 @@ export const posts = {
     wholeBytes: count.optional(),
   }),
   command: z.strictObject({ actor, text: z.string(), command }),
+  /** The author changed a message or typed command: `of` is its post. An edit never approves or denies. */
+  edited: z.strictObject({
+    actor,
+    of: z.string(),
+    text: z.string(),
+    /** What it is now, where it is one. */
+    command: command.optional(),
+  }),
+  /** A message or typed command was taken away; nobody says by whom. Its text is shown to nobody any more (`withoutRemoved`). */
+  removed: z.strictObject({ of: z.string() }),
   click: z.strictObject({
     actor: decider,
     action: z.string(),

@@ -1,6 +1,7 @@
 import type { HistoryItem, Outgoing } from "../adapters/adapter.ts";
 import { isOpen } from "../thread/action.ts";
 import type { Entry } from "../core/entry.ts";
+import { withoutRemoved } from "../core/removed.ts";
 import { inPages } from "../core/pages.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../thread/fold.ts";
@@ -18,7 +19,7 @@ export async function historyOf(
 ): Promise<HistoryItem[]> {
   const items: HistoryItem[] = [];
   const thread = new Thread();
-  for await (const page of inPages(entries)) {
+  for await (const page of inPages(withoutRemoved(entries))) {
     for (const entry of page) {
       fold(thread, [entry]);
       if (entry.kind === "message" || entry.kind === "command") items.push(said(entry, encode));

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { REMOVED } from "../core/removed.ts";
 import { capText } from "../core/text.ts";
 import { isBotError } from "../core/errors.ts";
 import { inPages } from "../core/pages.ts";
@@ -16,6 +17,8 @@ const KNOWN_THREADS = 256;
 export interface KnownThread {
   thread: Thread;
   title: string;
+  /** Messages and typed commands by their posts; the title is the first one's. */
+  said: Set<string>;
 }
 
 /** Threads as far as they were read: asking again reads only what is new. */
@@ -23,7 +26,11 @@ export function createKnownThreads(journal: Journal, encode: Encode) {
   const known = new LRUCache<JournalKey, KnownThread>({ max: KNOWN_THREADS });
 
   async function read(key: JournalKey): Promise<KnownThread> {
-    const found = known.get(key) ?? { thread: new Thread(), title: "" };
+    const found: KnownThread = known.get(key) ?? {
+      thread: new Thread(),
+      title: "",
+      said: new Set(),
+    };
     const entries = await journal.read(key, found.thread).catch((error: unknown) => {
       if (isBotError(error, "JOURNAL_LOST")) return undefined;
       throw error;
@@ -40,6 +47,9 @@ export function createKnownThreads(journal: Journal, encode: Encode) {
         fold(found.thread, [entry]);
         const isSaid = entry.kind === "message" || entry.kind === "command";
         if (isSaid && found.title === "") found.title = titleOf(entry.text, encode);
+        if (isSaid) found.said.add(entry.id);
+        const [first] = found.said;
+        if (entry.kind === "removed" && entry.of === first) found.title = REMOVED;
       }
     }
     known.set(key, found);

@@ -36,6 +36,8 @@ export function createQueries(
     },
 
     isKnown: (key) => threads.isKnown(key),
+    isSaid: async (key, post) =>
+      (await threads.isKnown(key)) && (await threads.read(key)).said.has(post),
 
     async action(key, id) {
       const { actions } = (await threads.read(key)).thread;

@@ -90,6 +90,11 @@ export const untoldId = {
   held: (message: string, action: string) => `${message}@${action}`,
 } as const;
 
+/** Posts of what people write, by adapters: `msg:17.5`, `msg:17.5:edit:17.9`, `msg:17.5:removed`. */
+export function isEditOf(post: string, message: string): boolean {
+  return post.startsWith(`${message}:edit:`);
+}
+
 /** The delivery of a run's progress message. */
 export function progressId(run: string): string {
   return `begun:${run}`;

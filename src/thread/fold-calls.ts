@@ -185,9 +185,13 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
   let stoppedBy: string | undefined;
   let chooses: string | undefined;
   const authors: Actor[] = [];
+  const messages = new Map<string, string>();
   for (const id of started.answers) {
     const pending = thread.pending.get(id);
-    if (pending !== undefined) authors.push(pending.entry.actor);
+    if (pending !== undefined) {
+      authors.push(pending.entry.actor);
+      messages.set(id, pending.entry.actor.account);
+    }
     stopped ||= pending?.stopped ?? false;
     stoppedBy ??= pending?.stoppedBy;
     const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
@@ -205,6 +209,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
       started.talk &&
       new ModelRun(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
     above: undefined,
+    messages,
     progressMessages: new Map(),
     authors,
     askers: new Set(authors.map(({ account }) => account)),

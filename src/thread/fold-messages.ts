@@ -53,6 +53,7 @@ export function joinRun(
   message: Entry<"message">,
 ): void {
   const { account } = message.actor;
+  run.messages.set(message.id, account);
   steer(modelRun, message, run.started.principals.includes(account));
   tellHeld(thread, run, message, message.id);
 }

@@ -10,6 +10,7 @@ import {
   endGrant,
 } from "./fold-actions.ts";
 import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
+import { applyEdited, applyRemoved } from "./fold-edits.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
 import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
 import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
@@ -54,6 +55,8 @@ const APPLIED: Applied = {
     applyName(thread, entry);
     thread.pending.set(entry.id, { entry, stopped: false });
   },
+  edited: applyEdited,
+  removed: applyRemoved,
   click(thread, entry) {
     applyName(thread, entry);
     thread.clicks.set(entry.id, entry);
@@ -101,6 +104,8 @@ const APPLIED: Applied = {
 const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
   message: true,
   command: true,
+  edited: true,
+  removed: false,
   click: true,
   stop: true,
   incident: false,

@@ -78,6 +78,8 @@ export interface Run {
   readonly askers: ReadonlySet<string>;
   /** Accounts whose messages its model was told as instructions, those that joined later included: its requesters. */
   readonly principals: Set<string>;
+  /** What it answers or was joined by: posts, with the account that wrote each. */
+  readonly messages: Map<string, string>;
   /** It is the command that chooses this model, once it is completed. */
   readonly chooses: string | undefined;
   /** A Stop came after it began and before it ended. */

@@ -37,6 +37,7 @@ const PARTS = {
   queries: {
     threads: nowhere,
     thread: nowhere,
+    isSaid: nowhere,
     isKnown: nowhere,
     action: nowhere,
     editForm: nowhere,

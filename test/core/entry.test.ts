@@ -77,6 +77,8 @@ test("posts, facts and decisions are told apart", () => {
   expect([...posts]).toEqual([
     "message",
     "command",
+    "edited",
+    "removed",
     "click",
     "stop",
     "timer",

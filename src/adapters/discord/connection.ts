@@ -27,6 +27,9 @@ const MAX_KEPT = 200;
 
 interface Listener {
   onMessage(event: unknown): void;
+  onEdited(event: unknown): void;
+  /** One message, or several at once. */
+  onRemoved(event: unknown): void;
   onInteraction(event: unknown): void;
   onJoined(guild: Guild): void;
   /** A session has begun that is not an earlier one resumed: events before it may have been missed. */
@@ -103,6 +106,9 @@ function listen(client: Client, listener: Listener, log: Logger): void {
   // The events as they are, not as the library's objects: those need every thread to be known beforehand, and an
   // archived one that is written in again is not.
   client.ws.on(Dispatch.MessageCreate, (event: unknown) => listener.onMessage(event));
+  client.ws.on(Dispatch.MessageUpdate, (event: unknown) => listener.onEdited(event));
+  client.ws.on(Dispatch.MessageDelete, (event: unknown) => listener.onRemoved(event));
+  client.ws.on(Dispatch.MessageDeleteBulk, (event: unknown) => listener.onRemoved(event));
   client.ws.on(Dispatch.InteractionCreate, (event: unknown) => listener.onInteraction(event));
   client.on(Events.GuildCreate, ({ id, name }) => listener.onJoined({ id, name }));
   let attempts = 0;

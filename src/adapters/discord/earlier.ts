@@ -104,7 +104,7 @@ async function channelOf(
 
 /** Posts are named `msg:<id>`. */
 function idOf(post: string): string | undefined {
-  return /^msg:(\d{1,20})$/.exec(post)?.[1];
+  return /^msg:(\d{1,20})(?::edit:\d+)?$/.exec(post)?.[1];
 }
 
 function messageOf(each: Single, asked: string, parts: EarlierParts): EarlierMessage[] {

@@ -45,6 +45,31 @@ export function readMessage(event: unknown): ReceivedMessage | undefined {
   return message.safeParse(withoutNulls(event)).data;
 }
 
+const edited = message.extend({ edited_timestamp: z.iso.datetime({ offset: true }) });
+
+/** A message as its author changed it, and when; undefined for every other update, such as an embed that was added. */
+export function readEdited(event: unknown): { said: ReceivedMessage; at: number } | undefined {
+  const said = edited.safeParse(withoutNulls(event)).data;
+  return said && { said, at: Date.parse(said.edited_timestamp) };
+}
+
+const removed = z.object({
+  id: id.optional(),
+  ids: z.array(id).optional(),
+  channel_id: id,
+  guild_id: id.optional(),
+});
+
+/** Messages that are gone, one or several. */
+export function readRemoved(
+  event: unknown,
+): { ids: readonly string[]; channel_id: string; guild_id: string | undefined } | undefined {
+  const gone = removed.safeParse(withoutNulls(event)).data;
+  if (gone === undefined) return undefined;
+  const { id: one, ids = one === undefined ? [] : [one], channel_id, guild_id } = gone;
+  return { ids, channel_id, guild_id };
+}
+
 /** What is needed to answer any interaction. */
 const asked = z.object({ id, token: z.string().min(1), type: z.number() });
 export type AnyInteraction = z.infer<typeof asked>;

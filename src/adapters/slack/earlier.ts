@@ -119,7 +119,7 @@ function parsed(messages: readonly unknown[] | undefined): Shown[] {
 
 /** Posts are named `msg:<ts>`. */
 function tsOf(post: string): string | undefined {
-  return /^msg:(\d+\.\d+)$/.exec(post)?.[1];
+  return /^msg:(\d+\.\d+)(?::edit:[\d.]+)?$/.exec(post)?.[1];
 }
 
 function isSpoken({ subtype, user, bot_id }: Shown, { botUser, botId }: Workspace): boolean {

@@ -1,36 +1,16 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import * as z from "zod";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { memoize } from "../../core/memoize.ts";
 import type { Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import { answerWithin, type Api } from "./api.ts";
-import { slackFile } from "./files.ts";
+import { type Change, tryChange } from "./changes.ts";
 import type { SlackPeople } from "./people.ts";
-import { keyOf, type Place, SLACKS_OWN, type Workspace } from "./place.ts";
+import { keyOf, type Place, type Workspace } from "./place.ts";
+import { eventSchema, isPersons, messageSchema, type ReceivedMessage } from "./read-message.ts";
 import { beginsWithOther, mentions, readSlackText } from "./text.ts";
-
-/** The fields that a mention, a message event and a message read back share. */
-const messageSchema = z.object({
-  ts: z.string(),
-  thread_ts: z.string().optional(),
-  user: z.string().optional(),
-  text: z.string().default(""),
-  /** The author's workspace; `user_team` is there for people from elsewhere only. */
-  user_team: z.string().optional(),
-  team: z.string().optional(),
-  subtype: z.string().optional(),
-  bot_id: z.string().optional(),
-  files: z.array(slackFile).default([]),
-});
-export const eventSchema = messageSchema.extend({ channel: z.string() });
-
-type ReceivedMessage = z.infer<typeof eventSchema>;
-
-/** Subtypes of messages that a person has just written. */
-const WRITTEN: ReadonlySet<string> = new Set(["file_share", "thread_broadcast"]);
 
 const MAX_THREADS = 10_000;
 const DAY_MS = 86_400_000;
@@ -115,12 +95,30 @@ export function createMessages(parts: MessageParts) {
     }
   }
 
+  /** Of what was posted: an edit or a removal of anything else begins nothing. */
+  async function takeChange(change: Change): Promise<void> {
+    const key = keyOf(team, change);
+    const of = `msg:${change.ts}`;
+    if (!(await queries.isSaid(key, of))) return;
+    if (change.kind === "removed") return inbox.post(key, `${of}:removed`, { kind: "removed", of });
+    const { message, editTs } = change;
+    if (!isPersons(message, botUser)) return;
+    const { user = "", user_team, team: home } = message;
+    const [actor, text] = await Promise.all([
+      people.actor(user, user_team ?? home),
+      readSlackText(message.text, { botUser, nameOf: people.nameOf }),
+    ]);
+    await inbox.post(key, `${of}:edit:${editTs}`, { kind: "edited", actor, of, text });
+  }
+
   return {
     /**
      * Takes an event `message` or `app_mention`: resolves once what is for the bot is in the journal, or when nothing is.
      * @throws BotError what the inbox's and the queries' store throws, and Slack where it had to be asked
      */
     async hear(event: unknown): Promise<void> {
+      const change = tryChange(event);
+      if (change !== undefined) return takeChange(change);
       const said = eventSchema.safeParse(event).data;
       if (said === undefined || !isPersons(said, botUser)) return;
       const place = { channel: said.channel, root: said.thread_ts ?? said.ts };
@@ -145,10 +143,3 @@ export function createMessages(parts: MessageParts) {
 }
 
 export type Messages = ReturnType<typeof createMessages>;
-
-/** Not a bot's, an app's, a workflow's or Slack's own. */
-function isPersons({ user, bot_id, subtype }: ReceivedMessage, botUser: string): boolean {
-  const isWritten = subtype === undefined || WRITTEN.has(subtype);
-  const isSomebody = user !== undefined && user !== botUser && !SLACKS_OWN.has(user);
-  return isWritten && isSomebody && bot_id === undefined;
-}

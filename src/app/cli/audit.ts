@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { StoredEntry } from "../../core/entry.ts";
+import { withoutRemoved } from "../../core/removed.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { JournalReader } from "../../journal/journal.ts";
@@ -72,6 +73,8 @@ function readKept(path: string): string {
 const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   message: true,
   command: true,
+  edited: true,
+  removed: true,
   click: true,
   stop: true,
   signal: true,
@@ -112,7 +115,7 @@ export async function* auditLines(
     for await (const summary of journal.list()) if (summary.lastAt >= since) keys.push(summary.key);
   }
   for (const thread of keys) {
-    for (const entry of await journal.read(thread)) {
+    for (const entry of withoutRemoved(await journal.read(thread))) {
       if (entry.at < since || !IS_AUDITED[entry.kind]) continue;
       const { at, ...rest } = entry;
       yield JSON.stringify({ at: new Date(at).toISOString(), thread, ...rest });

@@ -1,4 +1,5 @@
 import type { StoredEntry } from "../../core/entry.ts";
+import { withoutRemoved } from "../../core/removed.ts";
 import { exactText } from "../../security/sanitize.ts";
 import { EXIT, findThread, printLines, type CliCommand, withStore } from "./command.ts";
 
@@ -11,7 +12,7 @@ export const trace: CliCommand = {
   async run({ config, words: [thread = ""] }) {
     await withStore(config, async (journal) => {
       const key = await findThread(journal, thread);
-      await printLines([key, ...(await journal.read(key)).map(traceLine)]);
+      await printLines([key, ...withoutRemoved(await journal.read(key)).map(traceLine)]);
     });
     return EXIT.answered;
   },

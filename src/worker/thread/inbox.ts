@@ -102,12 +102,24 @@ async function contentOf(
   { hide, aside }: InboxParts["encoder"],
 ): Promise<PostedContent> {
   if (inbound.kind === "click") return { ...inbound, choice: hideIn(inbound.choice, hide) };
+  if (inbound.kind === "removed") return inbound;
   // Only clicks carry how the identity was established.
   const { account, name } = inbound.actor;
   const actor = { account, name };
   if (inbound.kind === "stop") return { kind: "stop", actor };
   const whole = await aside.hide(inbound.text);
   const reading = read(whole);
+  if (inbound.kind === "edited") {
+    const text = capText(whole, MAX_TEXT_BYTES);
+    const isCommand = reading.kind === "command";
+    return {
+      kind: "edited",
+      actor,
+      of: inbound.of,
+      text,
+      ...(isCommand && { command: reading.command }),
+    };
+  }
   switch (reading.kind) {
     case "message":
       return { kind: "message", actor, text: whole };

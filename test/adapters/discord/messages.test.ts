@@ -278,12 +278,51 @@ test.each<[string, Fault, string]>([
 );
 
 test("without Read Message History Discord gives nothing, and that is said", async () => {
-  const { discord, ops, guild } = bot;
+  const { discord, ops } = bot;
   const thread = await bot.begin();
   discord.overwrite(ops, discord.botUser, { deny: PERMISSIONS.readMessageHistory });
-  expect(guild.id).toBeDefined();
   expect(await readAbove(thread)).toEqual({
     messages: [],
     why: "I need the permission Read Message History",
   });
+});
+
+test("an edit or removal of what was posted is one entry each; embeds, others' messages and our own are none", async () => {
+  const { discord, ops, bob } = bot;
+  const thread = await bot.begin("restart web");
+  const second = discord.say(bob, thread, "and db");
+  const third = discord.say(bob, thread, "and http://a.test");
+  const lunch = discord.say(bob, ops, "lunch?");
+  await until(async () => (await bot.texts(thread)).length === 3);
+  const own = await bot.view(thread).post(answer("r1", "ours"), { id: "x", isRetry: false });
+  discord.embed(third, { type: "rich", title: "A page" });
+  discord.edit(second, `<@${discord.botUser.id}> and db-2`);
+  discord.edit(thread.id, "restart web-1");
+  discord.edit(lunch, "lunch at one?");
+  discord.removeAll([second, third]);
+  discord.remove(thread.id);
+  discord.remove(lunch);
+  await bot.view(thread).delete(own);
+  discord.send("MESSAGE_UPDATE", { id: third, channel_id: thread.id });
+  discord.send("MESSAGE_DELETE", { id: 7 });
+  await settled();
+  await until(async () => (await bot.entries(thread)).length >= 8);
+  const changes = (await bot.entries(thread)).slice(3);
+  expect(changes.map(({ id }) => id.replace(/edit:\d+/, "edit")).toSorted()).toEqual(
+    [
+      `msg:${second}:edit`,
+      `msg:${thread.id}:edit`,
+      `msg:${second}:removed`,
+      `msg:${third}:removed`,
+      `msg:${thread.id}:removed`,
+    ].toSorted(),
+  );
+  expect(changes).toContainEqual(
+    expect.objectContaining({
+      kind: "edited",
+      of: `msg:${second}`,
+      text: "and db-2",
+      actor: { account: `discord:${bob.id}`, name: "bob" },
+    }),
+  );
 });

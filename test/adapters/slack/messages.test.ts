@@ -161,7 +161,8 @@ test("edits, deletions, joins and other bots' messages are no messages to the bo
   slack.say(robot, ops, "deployed", { mention: true });
   const view = bot.adapter.view(bot.key(ops, root));
   await view?.postPrivately(bot.account(ana), "psst");
-  expect(await kept(root)).toEqual(["is web well?", "hm"]);
+  // An edit is an entry of its own.
+  expect(await kept(root)).toEqual(["is web well?", "hm", "is db well?"]);
 });
 
 test("what Slack itself writes in a person's name is no message, whoever it mentions", async () => {
@@ -413,4 +414,48 @@ test("where Slack stops half-way, what came is used; and nobody waits for one th
     20,
   );
   expect(late).toEqual({ messages: [], why: "Slack didn't answer in time" });
+});
+
+test("an edit or removal of what was posted is one entry each; previews, others' messages and our own are none", async () => {
+  const { slack, ops, ana, bob } = bot;
+  const root = slack.say(ana, ops, "restart web", { mention: true });
+  const reply = slack.say(bob, ops, "and db", { thread: root });
+  const lunch = slack.say(bob, ops, "lunch?");
+  await slack.idle();
+  await bot.adapter
+    .view(bot.key(ops, root))
+    ?.post(answer("r1", "ours"), { id: "x", isRetry: false });
+  slack.edit(bob, ops, reply, "<@U0BOT> and db-2 &amp; db-3");
+  slack.edit(bob, ops, lunch, "lunch at one?");
+  await slack.idle();
+  const [own] = slack.messages(ops, root).filter(({ user }) => user === "U0BOT");
+  if (own === undefined) throw new Error("nothing was posted");
+  await bot.adapter.view(bot.key(ops, root))?.delete(own.ts);
+  slack.remove(bob, ops, reply);
+  slack.remove(ana, ops, root);
+  slack.remove(bob, ops, lunch);
+  await slack.idle();
+  const entries = await bot.entries(ops, root);
+  expect(entries.slice(2)).toMatchObject([
+    {
+      id: expect.stringMatching(`^msg:${reply}:edit:`),
+      kind: "edited",
+      of: `msg:${reply}`,
+      text: "and db-2 & db-3",
+      actor: { name: "bob" },
+    },
+    { id: `msg:${reply}:removed`, kind: "removed", of: `msg:${reply}` },
+    { id: `msg:${root}:removed`, kind: "removed", of: `msg:${root}` },
+  ]);
+  expect(await bot.entries(ops, lunch)).toEqual([]);
+  const message = { ts: root, user: ana.id, text: "same", edited: { user: ana.id, ts: "1.1" } };
+  await deliver(bot, {
+    type: "message",
+    subtype: "message_changed",
+    channel: ops.id,
+    message,
+    previous_message: message,
+    ts: "1.2",
+  });
+  expect(await bot.entries(ops, root)).toHaveLength(entries.length);
 });

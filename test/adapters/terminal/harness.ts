@@ -133,6 +133,7 @@ export function queriesOf(world: World): Queries {
       world.looks = (world.looks ?? 0) + 1;
       return world.threads.find((each) => each.key === key);
     },
+    isSaid: async () => false,
     isKnown: async (key) => world.threads.some((each) => each.key === key),
     action: async (_key, action) => world.open.find((each) => each.action === action),
     editForm: async (_key, action) => {

@@ -23,6 +23,7 @@ import {
   type Ping,
   type Platform,
   type Times,
+  tellMessage,
 } from "./platform.ts";
 import { buttonsOf, isWritten, textOf, type ButtonSeen } from "./reading.ts";
 import { sayAs, type SayOptions } from "./saying.ts";
@@ -306,6 +307,34 @@ export class FakeDiscord {
   /** A person writes; returns the message's id. A thread that nobody locked is unarchived by it. */
   say(user: FakeUser, channel: FakeChannel, text: string, options: SayOptions = {}): string {
     return sayAs(this.#platform, user, channel, text, options);
+  }
+
+  /** Its author writes it anew. */
+  edit(messageId: string, text: string): void {
+    const message = this.message(messageId);
+    if (message === undefined) throw new Error(`No message ${messageId}`);
+    Object.assign(message, { content: text, editedAt: Date.now(), edits: message.edits + 1 });
+    tellMessage(this.#platform, "MESSAGE_UPDATE", message);
+  }
+
+  /** A link in it is shown with its page's title: an update that nobody wrote. */
+  embed(messageId: string, embed: Record<string, unknown>): void {
+    const message = this.message(messageId);
+    if (message === undefined) throw new Error(`No message ${messageId}`);
+    message.embeds = [embed];
+    tellMessage(this.#platform, "MESSAGE_UPDATE", message);
+  }
+
+  /** A moderator takes several away at once. */
+  removeAll(messageIds: readonly string[]): void {
+    const [first = ""] = messageIds;
+    const channel = this.channel(this.message(first)?.channelId ?? "");
+    for (const id of messageIds) {
+      this.#platform.world.messages.delete(id);
+      channel.messages.delete(id);
+    }
+    const gone = { ids: messageIds, channel_id: channel.id, guild_id: channel.guildId };
+    this.#platform.gateway.dispatch("MESSAGE_DELETE_BULK", () => gone);
   }
 
   remove(messageId: string): void {

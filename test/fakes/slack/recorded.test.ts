@@ -3,7 +3,7 @@ import * as z from "zod";
 import { envelope } from "../../../src/adapters/slack/entrance.ts";
 import { submitSchema } from "../../../src/adapters/slack/forms.ts";
 import { pressSchema } from "../../../src/adapters/slack/interactions.ts";
-import { eventSchema } from "../../../src/adapters/slack/messages.ts";
+import { eventSchema } from "../../../src/adapters/slack/read-message.ts";
 import { publicRecords } from "../../public-data.ts";
 import { formOf, readBy, unexcused, unrecorded } from "../form.ts";
 import { answering, BUTTON, post, scene, WHY } from "./scene.ts";

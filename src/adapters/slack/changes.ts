@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { messageSchema } from "./read-message.ts";
+
+type Message = z.infer<typeof messageSchema>;
+
+const before = z.object({
+  ts: z.string().optional(),
+  thread_ts: z.string().optional(),
+  text: z.string().default(""),
+});
+
+const changed = z.object({
+  subtype: z.literal("message_changed"),
+  channel: z.string(),
+  message: messageSchema.extend({ edited: z.object({ ts: z.string() }).optional() }),
+  previous_message: before.optional(),
+});
+
+const deleted = z.object({
+  subtype: z.literal("message_deleted"),
+  channel: z.string(),
+  deleted_ts: z.string(),
+  previous_message: before.optional(),
+});
+
+/** A message that its author changed, with when; or one that is gone. `root`: what its thread begins with. */
+export type Change =
+  | { kind: "edited"; channel: string; root: string; ts: string; message: Message; editTs: string }
+  | { kind: "removed"; channel: string; root: string; ts: string };
+
+/** Undefined for every other event, and for a change that is none of its author's, such as a link's preview. */
+export function tryChange(event: unknown): Change | undefined {
+  const gone = deleted.safeParse(event).data;
+  if (gone !== undefined) {
+    const { channel, deleted_ts: ts, previous_message: previous } = gone;
+    return { kind: "removed", channel, ts, root: previous?.thread_ts ?? ts };
+  }
+  const now = changed.safeParse(event).data;
+  if (now === undefined) return undefined;
+  const { channel, message, previous_message: previous } = now;
+  const root = message.thread_ts ?? previous?.thread_ts ?? message.ts;
+  // Of a message with replies something stays.
+  if (message.subtype === "tombstone") return { kind: "removed", channel, ts: message.ts, root };
+  const { edited, text } = message;
+  if (edited === undefined || text === previous?.text) return undefined;
+  return { kind: "edited", channel, root, ts: message.ts, message, editTs: edited.ts };
+}

@@ -1,0 +1,75 @@
+import type { Entry } from "../core/entry.ts";
+import { close, isOpen } from "./action.ts";
+import { isEditOf } from "./entry-ids.ts";
+import { touch } from "./fold-actions.ts";
+import { applyName, applyVoice } from "./fold-messages.ts";
+import { steer } from "./model-run.ts";
+import type { Run, Thread } from "./state.ts";
+
+/**
+ * What people change or take back. An edit of what nobody has taken up replaces it; of what a run works on it ends the
+ * run's open cards and is told to its model, or is a command of its own. What was answered stays answered.
+ */
+export function applyEdited(thread: Thread, entry: Entry<"edited">): void {
+  const { id, seq, at, head, actor, of, text, command } = entry;
+  applyName(thread, entry);
+  applyVoice(thread, actor.account, entry);
+  const said = { seq, at, actor, text, ...(head !== undefined && { head }) };
+  const as = (post: string): Entry<"message"> | Entry<"command"> =>
+    command === undefined
+      ? { ...said, id: post, kind: "message" }
+      : { ...said, id: post, kind: "command", command };
+  const pending = thread.pending.get(of);
+  if (pending !== undefined) {
+    if (pending.entry.actor.account === actor.account) pending.entry = as(of);
+    return;
+  }
+  const run = runOf(thread, of);
+  if (run === undefined || run.stopped || run.messages.get(of) !== actor.account) return;
+  closeCards(thread, run, entry, actor.name, "edited the message that asked for it");
+  const now = as(id);
+  const { modelRun } = run;
+  if (modelRun === undefined || now.kind === "command") {
+    // A command that runs already is not asked for twice.
+    const hasBegun = [...run.calls.values()].some(({ started }) => started !== undefined);
+    if (modelRun !== undefined || !hasBegun) thread.pending.set(id, { entry: now, stopped: false });
+    return;
+  }
+  run.messages.set(id, actor.account);
+  modelRun.unseen = modelRun.unseen.filter((message) => message.id !== of);
+  steer(modelRun, now, run.started.principals.includes(actor.account));
+}
+
+/** Cancels what was not begun: a run goes on only for what others still say. */
+export function applyRemoved(thread: Thread, entry: Entry<"removed">): void {
+  const isGone = (id: string) => id === entry.of || isEditOf(id, entry.of);
+  for (const said of [thread.pending, thread.untold, thread.assents])
+    for (const id of said.keys()) if (isGone(id)) said.delete(id);
+  const run = runOf(thread, entry.of);
+  if (run === undefined) return;
+  const { modelRun } = run;
+  if (modelRun !== undefined) modelRun.unseen = modelRun.unseen.filter(({ id }) => !isGone(id));
+  for (const id of run.messages.keys()) if (isGone(id)) run.messages.delete(id);
+  closeCards(thread, run, entry, undefined, "the message that asked for it was removed");
+  if (run.messages.size === 0) run.stopped = true;
+}
+
+/** The run that still works on the message. */
+function runOf({ going }: Thread, message: string): Run | undefined {
+  for (const run of going) if (run.messages.has(message)) return run;
+  return undefined;
+}
+
+function closeCards(
+  thread: Thread,
+  run: Run,
+  entry: Entry<"edited"> | Entry<"removed">,
+  by: string | undefined,
+  why: string,
+): void {
+  for (const action of thread.live) {
+    if (action.run !== run.started.run || !isOpen(action)) continue;
+    close(action, "cancelled", by, why);
+    touch(thread, action, entry);
+  }
+}
