@@ -1,4 +1,4 @@
-import type { StoredEntry } from "./entry.ts";
+import type { Entry, StoredEntry } from "./entry.ts";
 
 /** Stands where a message's text was. */
 export const REMOVED = "(removed)";
@@ -7,20 +7,33 @@ export const REMOVED = "(removed)";
  * The entries without the words of messages that were taken away later, edits and files included. The store keeps the bytes,
  * since each entry is sealed with all that it says; whoever prints entries passes them through here.
  */
-export function withoutRemoved<T extends StoredEntry>(entries: readonly T[]): T[] {
+export function withoutRemoved(entries: readonly StoredEntry[]): StoredEntry[] {
   const removed = new Set(entries.flatMap((entry) => (entry.kind === "removed" ? [entry.of] : [])));
-  if (removed.size === 0) return [...entries];
-  return entries.map((entry) => {
-    if (entry.kind === "above") {
-      const messages = entry.messages.map((each) =>
-        removed.has(each.id) ? { id: each.id, at: each.at, name: each.name, text: REMOVED } : each,
-      );
-      return { ...entry, messages };
-    }
-    const isWord = entry.kind === "message" || entry.kind === "command" || entry.kind === "edited";
-    if (!isWord || !removed.has(entry.kind === "edited" ? entry.of : entry.id)) return entry;
-    const { files: _files, unread: _unread, ...rest } = { files: [], unread: [], ...entry };
-    const bare = { ...rest, text: REMOVED };
-    return "command" in bare ? { ...bare, command: { name: "invalid", problem: REMOVED } } : bare;
-  }) as T[];
+  return removed.size === 0 ? [...entries] : entries.map((entry) => bare(entry, removed));
+}
+
+/** Only these hold a message's words. */
+function bare(entry: StoredEntry, removed: ReadonlySet<string>): StoredEntry {
+  if (entry.kind === "above")
+    return { ...entry, messages: entry.messages.map((each) => bareLine(each, removed)) };
+  if (entry.kind === "message" && removed.has(entry.id)) {
+    const { files: _files, unread: _unread, ...rest } = entry;
+    return { ...rest, text: REMOVED };
+  }
+  if (entry.kind === "command" && removed.has(entry.id))
+    return { ...entry, text: REMOVED, command: NO_COMMAND };
+  if (entry.kind === "edited" && removed.has(entry.of)) {
+    const { command: _command, ...rest } = entry;
+    return { ...rest, text: REMOVED };
+  }
+  return entry;
+}
+
+const NO_COMMAND = { name: "invalid" as const, problem: REMOVED };
+
+type Seen = Entry<"above">["messages"][number];
+
+function bareLine(message: Seen, removed: ReadonlySet<string>): Seen {
+  const { attached: _attached, files: _files, ...rest } = message;
+  return removed.has(message.id) ? { ...rest, text: REMOVED } : message;
 }

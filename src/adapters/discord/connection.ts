@@ -27,9 +27,8 @@ const MAX_KEPT = 200;
 
 interface Listener {
   onMessage(event: unknown): void;
-  onEdited(event: unknown): void;
-  /** One message, or several at once. */
-  onRemoved(event: unknown): void;
+  /** A message is different now, or `isGone`: one, or several at once. */
+  onChanged(event: unknown, isGone: boolean): void;
   onInteraction(event: unknown): void;
   onJoined(guild: Guild): void;
   /** A session has begun that is not an earlier one resumed: events before it may have been missed. */
@@ -106,9 +105,9 @@ function listen(client: Client, listener: Listener, log: Logger): void {
   // The events as they are, not as the library's objects: those need every thread to be known beforehand, and an
   // archived one that is written in again is not.
   client.ws.on(Dispatch.MessageCreate, (event: unknown) => listener.onMessage(event));
-  client.ws.on(Dispatch.MessageUpdate, (event: unknown) => listener.onEdited(event));
-  client.ws.on(Dispatch.MessageDelete, (event: unknown) => listener.onRemoved(event));
-  client.ws.on(Dispatch.MessageDeleteBulk, (event: unknown) => listener.onRemoved(event));
+  client.ws.on(Dispatch.MessageUpdate, (event: unknown) => listener.onChanged(event, false));
+  client.ws.on(Dispatch.MessageDelete, (event: unknown) => listener.onChanged(event, true));
+  client.ws.on(Dispatch.MessageDeleteBulk, (event: unknown) => listener.onChanged(event, true));
   client.ws.on(Dispatch.InteractionCreate, (event: unknown) => listener.onInteraction(event));
   client.on(Events.GuildCreate, ({ id, name }) => listener.onJoined({ id, name }));
   let attempts = 0;

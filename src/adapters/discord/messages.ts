@@ -2,14 +2,14 @@ import { LRUCache } from "lru-cache";
 import { MessageType } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
-import type { JournalKey } from "../../core/journal-key.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import type { Connection } from "./connection.ts";
 import { type Channels, isThreadType } from "./channels.ts";
 import { attachedFile } from "./files.ts";
+import { createChanges } from "./changes.ts";
 import { createRetryQueue } from "./retry-queue.ts";
-import { readEdited, readMessage, readRemoved, type ReceivedMessage } from "./payloads.ts";
+import { readMessage, type ReceivedMessage } from "./payloads.ts";
 import { actorOf, type DiscordPeople, nameIn } from "./people.ts";
 import { accountOf, keyOf, type Place } from "./place.ts";
 import { NOT_SERVED, UNRECORDED } from "./phrases.ts";
@@ -93,49 +93,8 @@ export function createMessages(parts: MessageParts) {
     };
   }
 
-  /** The thread that the message was posted in: its own channel, or the one that it began. */
-  async function ourThread({
-    guild,
-    channel,
-    id,
-  }: Place & { id: string }): Promise<JournalKey | undefined> {
-    for (const each of [channel, id]) {
-      const key = keyOf({ guild, channel: each });
-      if (await parts.queries.isSaid(key, `msg:${id}`)) return key;
-    }
-    return undefined;
-  }
-
   return {
-    /** Takes an edit; one of a thread that is not ours begins nothing. */
-    change(event: unknown): void {
-      const edit = readEdited(event);
-      if (edit === undefined || !isWritten(edit.said)) return;
-      const { said, at } = edit;
-      const { id, guild_id: guild, channel_id: channel } = said;
-      if (guild !== undefined && !served.has(guild)) return;
-      lanes.add(channel, async () => {
-        const key = await ourThread({ guild, channel, id });
-        if (key === undefined) return;
-        const actor = actorOf(said.author, said.member?.nick);
-        const of = `msg:${id}`;
-        const text = reader.text(said);
-        await inbox.post(key, `${of}:edit:${at}`, { kind: "edited", actor, of, text });
-      });
-    },
-    /** Takes the removal of messages. */
-    remove(event: unknown): void {
-      const gone = readRemoved(event);
-      if (gone === undefined || (gone.guild_id !== undefined && !served.has(gone.guild_id))) return;
-      const { ids, guild_id: guild, channel_id: channel } = gone;
-      lanes.add(channel, async () => {
-        for (const id of ids) {
-          const key = await ourThread({ guild, channel, id });
-          const of = `msg:${id}`;
-          if (key !== undefined) await inbox.post(key, `${of}:removed`, { kind: "removed", of });
-        }
-      });
-    },
+    ...createChanges({ ...parts, lanes, textOf: reader.text, isWritten }),
     /** Takes a message event; drops those that are not for the bot. */
     hear(event: unknown): void {
       const said = readMessage(event);

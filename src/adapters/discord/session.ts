@@ -99,8 +99,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
   const ownThreads = () => connection.ownThreads().filter(({ guild }) => served.has(guild));
   await connection.open({
     onMessage: hear,
-    onEdited: messages.change,
-    onRemoved: messages.remove,
+    onChanged: messages.change,
     onInteraction: (event) => during(enter(event)),
     onJoined: (guild) => during(onJoined(served, { api, log }, guild)),
     onSession: () => during(backfill({ api, ownThreads, hear, log })),

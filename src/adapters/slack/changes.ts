@@ -1,5 +1,9 @@
 import * as z from "zod";
-import { messageSchema } from "./read-message.ts";
+import type { Inbox, Queries } from "../adapter.ts";
+import type { SlackPeople } from "./people.ts";
+import { keyOf, type Workspace } from "./place.ts";
+import { isPersons, messageSchema } from "./read-message.ts";
+import { readSlackText } from "./text.ts";
 
 type Message = z.infer<typeof messageSchema>;
 
@@ -44,4 +48,30 @@ export function tryChange(event: unknown): Change | undefined {
   const { edited, text } = message;
   if (edited === undefined || text === previous?.text) return undefined;
   return { kind: "edited", channel, root, ts: message.ts, message, editTs: edited.ts };
+}
+
+export interface ChangeParts {
+  workspace: Workspace;
+  people: SlackPeople;
+  queries: Pick<Queries, "isSaid">;
+  inbox: Inbox;
+}
+
+/** Takes changes of what was posted: an edit or a removal of anything else begins nothing. Throws as the inbox. */
+export function createChangeTaker({ workspace, people, queries, inbox }: ChangeParts) {
+  const { team, botUser } = workspace;
+  return async (change: Change): Promise<void> => {
+    const key = keyOf(team, change);
+    const of = `msg:${change.ts}`;
+    if (!(await queries.isSaid(key, of))) return;
+    if (change.kind === "removed") return inbox.post(key, `${of}:removed`, { kind: "removed", of });
+    const { message, editTs } = change;
+    if (!isPersons(message, botUser)) return;
+    const { user = "", user_team, team: home } = message;
+    const [actor, text] = await Promise.all([
+      people.actor(user, user_team ?? home),
+      readSlackText(message.text, { botUser, nameOf: people.nameOf }),
+    ]);
+    await inbox.post(key, `${of}:edit:${editTs}`, { kind: "edited", actor, of, text });
+  };
 }

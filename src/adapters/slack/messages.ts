@@ -6,7 +6,7 @@ import { memoize } from "../../core/memoize.ts";
 import type { Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import { answerWithin, type Api } from "./api.ts";
-import { type Change, tryChange } from "./changes.ts";
+import { createChangeTaker, tryChange } from "./changes.ts";
 import type { SlackPeople } from "./people.ts";
 import { keyOf, type Place, type Workspace } from "./place.ts";
 import { eventSchema, isPersons, messageSchema, type ReceivedMessage } from "./read-message.ts";
@@ -95,21 +95,7 @@ export function createMessages(parts: MessageParts) {
     }
   }
 
-  /** Of what was posted: an edit or a removal of anything else begins nothing. */
-  async function takeChange(change: Change): Promise<void> {
-    const key = keyOf(team, change);
-    const of = `msg:${change.ts}`;
-    if (!(await queries.isSaid(key, of))) return;
-    if (change.kind === "removed") return inbox.post(key, `${of}:removed`, { kind: "removed", of });
-    const { message, editTs } = change;
-    if (!isPersons(message, botUser)) return;
-    const { user = "", user_team, team: home } = message;
-    const [actor, text] = await Promise.all([
-      people.actor(user, user_team ?? home),
-      readSlackText(message.text, { botUser, nameOf: people.nameOf }),
-    ]);
-    await inbox.post(key, `${of}:edit:${editTs}`, { kind: "edited", actor, of, text });
-  }
+  const takeChange = createChangeTaker(parts);
 
   return {
     /**
