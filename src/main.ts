@@ -15,8 +15,8 @@ async function main(argv: readonly string[]): Promise<number> {
     );
   }
   const found = readCommand(argv);
-  if (found === undefined) {
-    process.stdout.write(`${usage()}\n`);
+  if (found === "help" || found === "version") {
+    process.stdout.write(`${found === "help" ? usage() : await version()}\n`);
     return EXIT.answered;
   }
   const envFile = readEnvFile();
@@ -25,6 +25,11 @@ async function main(argv: readonly string[]): Promise<number> {
   // npm runs its scripts in this program's folder, and says where it was called.
   const folder = process.env["INIT_CWD"] ?? process.cwd();
   return found.command.run({ ...found.input, config, envFile, folder });
+}
+
+async function version(): Promise<string> {
+  const { default: about } = await import("../package.json", { with: { type: "json" } });
+  return `watchkeeper ${about.version}, Node.js ${process.versions.node}`;
 }
 
 /**

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { createTerminal } from "../adapters/terminal/adapter.ts";
 import type { Config } from "../config/config.ts";
 import { BotError } from "../core/errors.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { assemble, type Bot, LEASE_MS } from "./assemble.ts";
 import { findThread } from "./cli/command.ts";
-import { account, createLogger, stopOnSignal } from "./process.ts";
+import { account, createLogger, logFile, stopOnSignal } from "./process.ts";
 
 const newThread = (): JournalKey => `terminal:${randomUUID()}`;
 
@@ -17,10 +16,7 @@ export async function converse(
   folder: string,
 ): Promise<number> {
   const interactive = process.stdin.isTTY && process.stdout.isTTY && !config.terminal.dumb;
-  const log = createLogger(
-    config,
-    interactive ? join(config.dataDir, "watchkeeper.log") : undefined,
-  );
+  const log = createLogger(config, interactive ? logFile(config) : undefined);
   const bot = await assemble(config, log, { local: true });
   const terminal = createTerminal({
     input: process.stdin,

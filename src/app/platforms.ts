@@ -46,11 +46,10 @@ export async function connectPlatforms(
             await platform.start(parts);
           } catch (error) {
             if (isAway(error))
-              log.warn({ err: error, transport }, "not connected yet; trying again");
+              log.warn({ err: error, transport }, "not connected yet, trying again");
             throw error;
           }
         }, signal);
-        log.info({ transport }, "connected");
         return [platform];
       } catch (error) {
         if (!signal.aborted) log.error({ err: error, transport }, "not connected");

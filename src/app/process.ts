@@ -1,19 +1,31 @@
 import { userInfo } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { type Logger, pino } from "pino";
 import type { Config } from "../config/config.ts";
 import { makeFolder } from "../core/folder.ts";
 import { createRedactor } from "../security/redaction.ts";
 import type { Bot } from "./assemble.ts";
+import { readableLine } from "./log-lines.ts";
 
-/** Logs to a file or, without one, to stderr. A log that cannot be written is lost; the program goes on. */
-export function createLogger(config: Config, file: string | undefined): Logger {
+/** The log of what a person talks to: lines of it would stand between what is said. */
+export function logFile({ dataDir }: Config): string {
+  return join(dataDir, "watchkeeper.log");
+}
+
+/**
+ * Logs JSON to a file or, without one, to stderr, where somebody who watches sees lines in words instead. A log that cannot be
+ * written is lost; the program goes on.
+ */
+export function createLogger(config: Config, file?: string): Logger {
   const redactor = createRedactor(config.secrets);
   if (file !== undefined) makeFolder(dirname(file));
   const dest = file ?? process.stderr.fd;
   const destination = pino.destination({ dest, sync: true, mode: 0o600 });
   destination.on("error", () => undefined);
-  const hooks = { streamWrite: (line: string) => redactor.redact(line) };
+  const isWatched = file === undefined && process.stderr.isTTY;
+  const hooks = {
+    streamWrite: (line: string) => redactor.redact(isWatched ? readableLine(line) : line),
+  };
   return pino({ level: config.logLevel, hooks }, destination);
 }
 

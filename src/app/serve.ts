@@ -14,7 +14,7 @@ const LOOPBACK = "127.0.0.1";
  * there was neither: then with what was wrong on stderr.
  */
 export async function serve(config: Config): Promise<number> {
-  const log = createLogger(config, undefined);
+  const log = createLogger(config);
   const bot = await assemble(config, log, { local: false });
   let http: HttpServer | undefined;
   let agents: Awaited<ReturnType<typeof loadAgents>>;

@@ -10,11 +10,11 @@ import { suggest, unknownName } from "../core/suggest.ts";
 import { sqlite } from "../journal/sqlite/store.ts";
 import type { ChosenStore } from "../journal/store.ts";
 import { chosenStore } from "../journal/stores.ts";
-import { tryModelId } from "../models/load.ts";
+import { standardModelId, tryModelId } from "../models/load.ts";
 import { argumentNames } from "../tools/input-schema.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
-import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
+import { modelPart, NO_MODEL, policyPart, processPart, wakeupsPart } from "./program.ts";
 import { secretsIn } from "./secrets.ts";
 import { fileSchema, fileValues, isSet, PARTS, readVariables, SETTINGS } from "./table.ts";
 
@@ -38,6 +38,8 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
   readonly model: Readonly<Model["terms"]> & {
     /** `<provider>/<name>`; what its provider needs is then set. Undefined: direct commands only. */
     readonly id: string | undefined;
+    /** Nobody named it: its provider's key is set. */
+    readonly isStandard: boolean;
     /** What the providers are set to, among others. */
     readonly values: SettingValues;
   };
@@ -96,6 +98,7 @@ export async function loadConfig(
   const { port, noColor, ...own } = settingsOf(processPart, values);
   const policy = settingsOf(policyPart, values);
   const served = PLATFORMS.filter((platform) => platform.serves(settingsOf(platform, values)));
+  const standard = standardModelId(values);
   const config = {
     dataDir: resolve(cwd, settingsOf(sqlite, values).dataDir),
     wakeups: settingsOf(wakeupsPart, values).engine ?? chosenStore(values).wakeups,
@@ -105,7 +108,12 @@ export async function loadConfig(
     file: file?.path,
     terminal: { color: noColor === undefined, dumb: env["TERM"] === "dumb" },
     ...policy,
-    model: { id, values, ...terms },
+    model: {
+      id: id === NO_MODEL ? undefined : (id ?? standard),
+      isStandard: id === undefined && standard !== undefined,
+      values,
+      ...terms,
+    },
     budgets: budgetsOf(budgets),
     platforms: served.map(({ name }) => name),
     values,

@@ -12,6 +12,13 @@ const shareOfDay = (description: string, unset: string) =>
 
 const windows = PROVIDERS.map(({ name, contextWindow }) => `${contextWindow} (\`${name}\`)`);
 
+/** What MODEL says where no model is wanted, although a key is set. */
+export const NO_MODEL = "none";
+
+const STANDARD_MODELS = PROVIDERS.filter(({ suffices }) => suffices !== undefined)
+  .map(({ example }) => `\`${example}\``)
+  .join(" or ");
+
 const modelTerms = z
   .strictObject({
     effort: z.enum(["low", "medium", "high"]).optional().meta({
@@ -84,9 +91,12 @@ export const modelPart = defineSettings({
       z
         .string()
         .trim()
-        .refine((id) => tryModelId(id) !== undefined, `expected ${MODEL_FORMS}`)
+        .refine(
+          (id) => id === NO_MODEL || tryModelId(id) !== undefined,
+          `expected ${MODEL_FORMS}; or ${NO_MODEL}`,
+        )
         .optional(),
-      `The model that answers plain language: ${PROVIDERS.map(({ name }) => `\`${name}/<name>\``).join(", ")}. Not set: direct commands only.`,
+      `The model that answers plain language: ${PROVIDERS.map(({ name }) => `\`${name}/<name>\``).join(", ")}. Not set: ${STANDARD_MODELS} by the key that is set. \`${NO_MODEL}\`: direct commands only.`,
     ),
     terms: fromYaml("model", modelTerms.prefault({})),
     budgets: fromYaml("budgets", budgets.prefault({})),

@@ -32,6 +32,12 @@ export function tryModelId(id: string): { provider: Provider; name: string } | u
   return provider === undefined || name === undefined ? undefined : { provider, name };
 }
 
+/** The model where nobody names one: that of the first provider whose key alone is enough. */
+export function standardModelId(values: SettingValues): string | undefined {
+  const able = PROVIDERS.find((each) => each.suffices?.(settingsOf(each, values)) === true);
+  return able && `${able.name}/${able.example}`;
+}
+
 /** Why no run could use the model of this id, or undefined. */
 export function modelProblem(id: string, { values }: ModelSettings): string | undefined {
   const { provider } = tryModelId(id) ?? {};

@@ -22,8 +22,10 @@ export interface ModelOptions {
 export interface Provider<S = unknown> extends SettingsPart<S> {
   /** What the ids of its models begin with, `<name>/<model>`. */
   readonly name: string;
-  /** A model that it has, for examples. */
+  /** A model that it has, for examples and for `suffices`. */
   readonly example: string;
+  /** True: these settings say enough, and where nobody names a model it is `example`. */
+  suffices?(settings: S): boolean;
   /** Tokens that its current models take at least. */
   readonly contextWindow: number;
   /** The variable without which it cannot be used, if these settings lack it. */

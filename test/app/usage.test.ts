@@ -3,8 +3,6 @@ import { readCommand } from "../../src/app/cli/commands.ts";
 
 describe("a wrong command line", () => {
   test.each([
-    [["frobnicate"], 'Unknown command: "frobnicate".'],
-    [["--version"], "Unknown option '--version'."],
     [["trace"], "Something is missing after trace."],
     [["doctor", "extra"], "There are too many words after doctor."],
     [["ask", "--thread", "x", "help"], "ask takes no --thread."],
@@ -13,11 +11,19 @@ describe("a wrong command line", () => {
     expect(() => readCommand(argv)).toThrow(`${problem}\n\nUsage:\n  npm start`);
   });
 
+  test.each([
+    [["frobnicate"], "Unknown command: frobnicate."],
+    [["docter"], "Unknown command: docter. Did you mean doctor?"],
+    [["--colour"], "Unknown option '--colour'."],
+  ])("%j is told what is wrong, and where all commands are listed", (argv, problem) => {
+    expect(() => readCommand(argv)).toThrow(`${problem}\n\`npm start -s -- help\` lists`);
+  });
+
   test("shows only the forms of the command that was meant", () => {
     expect(() => readCommand(["trace"])).not.toThrow(/doctor/);
   });
 
-  test("help is no mistake", () => {
-    expect(readCommand(["help"])).toBeUndefined();
+  test.each(["help", "version"])("%s is no mistake, as a word or an option", (asked) => {
+    for (const argv of [[asked], [`--${asked}`]]) expect(readCommand(argv)).toBe(asked);
   });
 });

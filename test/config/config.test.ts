@@ -79,6 +79,7 @@ describe("without any configuration", () => {
       access: { rules: [] },
       model: {
         id: undefined,
+        isStandard: false,
         values,
         maxOutputTokens: 8_192,
       },

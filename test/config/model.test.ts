@@ -52,6 +52,18 @@ describe("a model", () => {
     expect(config.warnings).toEqual([]);
   });
 
+  it.each<[id: string | undefined, env: Record<string, string>]>([
+    ["anthropic/claude-sonnet-5-5", { ANTHROPIC_API_KEY: KEY }],
+    ["anthropic/claude-sonnet-5-5", { ANTHROPIC_API_KEY: KEY, OPENAI_API_KEY: KEY }],
+    ["openai/gpt-5.4", { OPENAI_API_KEY: KEY }],
+    // That server's models are not known.
+    [undefined, { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: ADDRESS }],
+    [undefined, { ANTHROPIC_API_KEY: KEY, MODEL: "none" }],
+    [undefined, {}],
+  ])("is %s with nothing but %j", async (id, env) => {
+    expect((await load(undefined, env)).model).toMatchObject({ id, isStandard: id !== undefined });
+  });
+
   it.each([
     ["anthropic/x", "ANTHROPIC_API_KEY"],
     ["openai/x", "OPENAI_API_KEY"],

@@ -47,7 +47,15 @@ export class Program {
 
   /** Runs it to its end with this standard input and these flags of Node's. */
   async run(args: string[], input = "", flags: readonly string[] = []): Promise<Ended> {
-    const child = this.#spawn([...flags, MAIN, ...args]);
+    return this.#toEnd(this.#spawn([...flags, MAIN, ...args]), input);
+  }
+
+  /** Runs another program of ours to its end. */
+  async runFile(file: string): Promise<Ended> {
+    return this.#toEnd(this.#spawn([file]), "");
+  }
+
+  async #toEnd(child: ChildProcessWithoutNullStreams, input: string): Promise<Ended> {
     child.stdin.end(input);
     const [out, err] = [collect(child.stdout), collect(child.stderr)];
     const code = await new Promise<number | null>((resolve) => child.on("close", resolve));

@@ -59,7 +59,7 @@ export interface Session {
 export async function openSession(parts: SessionParts): Promise<Session> {
   const { token, apiUrl, api, channels, people, inbox, queries, encode, log } = parts;
   // Here a bad token is recognised; at the gateway other failures look the same.
-  const { id: bot } = await api.ask<APIUser>("get", Routes.user());
+  const { id: bot, username } = await api.ask<APIUser>("get", Routes.user());
   const served = await settleServed({ ...parts, configured: parts.guilds });
   parts.onServed(served);
   const quietly = createQuietLog(log);
@@ -104,6 +104,8 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     onJoined: (guild) => during(onJoined(served, { api, log }, guild)),
     onSession: () => during(backfill({ api, ownThreads, hear, log })),
   });
+  if (served.names !== "")
+    log.info(`Connected to ${served.names} as @${username}. Try: @${username} help.`);
   async function close(): Promise<void> {
     board.stop();
     sign.stop();

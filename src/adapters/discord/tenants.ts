@@ -23,10 +23,12 @@ export const IF_NOT_YOURS = `If it isn't yours, stop the bot. ${NAME_ONE}.`;
 export interface Served {
   has(guild: string): boolean;
   readonly ids: readonly string[];
+  /** Of those that the bot is in, for people. */
+  readonly names: string;
 }
 
 /** Served before that is known: no server. */
-export const NOTHING: Served = { has: () => false, ids: [] };
+export const NOTHING: Served = { has: () => false, ids: [], names: "" };
 
 export interface ServedParts {
   api: Api;
@@ -67,7 +69,8 @@ export async function settleServed(parts: ServedParts): Promise<Served> {
         "a server is not served; what it sends is refused",
       );
   }
-  return { has: (id) => known.has(id), ids };
+  const names = guilds.filter(({ id }) => known.has(id)).map(({ name }) => name);
+  return { has: (id) => known.has(id), ids, names: names.join(", ") };
 }
 
 /** Empty: the bot is in no server, so nothing is settled yet. */

@@ -113,7 +113,10 @@ export function createSlack(options: SlackOptions): ChatAdapter {
         connected = undefined;
         throw error;
       }
-      log.info(`Slack: @${workspace.botName} in ${workspace.name}. ${source.describe()}`);
+      const bot = `@${workspace.botName}`;
+      log.info(
+        `Connected to ${workspace.name} as ${bot}. Try, in a channel: /invite ${bot}, then ${bot} help. ${source.describe()}`,
+      );
     },
     async stop() {
       isStopped = true;

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import type { CliCommand } from "./command.ts";
 
 export const ask: CliCommand = {
@@ -13,11 +12,9 @@ export const ask: CliCommand = {
   async run({ config, folder, words, options }) {
     const { createAsk, readQuestion } = await import("../../adapters/terminal/ask.ts");
     const { assemble } = await import("../assemble.ts");
-    const { account, createLogger, stopOnSignal } = await import("../process.ts");
+    const { account, createLogger, logFile, stopOnSignal } = await import("../process.ts");
     const question = await readQuestion(words.join(" "), account(), folder);
-    // A person who watches sees the progress, not log lines between it.
-    const file = process.stderr.isTTY ? join(config.dataDir, "watchkeeper.log") : undefined;
-    const bot = await assemble(config, createLogger(config, file), { local: true });
+    const bot = await assemble(config, createLogger(config, logFile(config)), { local: true });
     const key = `terminal:${randomUUID()}` as const;
     const view = createAsk({
       key,

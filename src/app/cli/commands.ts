@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { BotError, messageOf } from "../../core/errors.ts";
+import { suggest } from "../../core/suggest.ts";
 import { artifact } from "./artifact.ts";
 import { ask } from "./ask.ts";
 import { audit } from "./audit.ts";
@@ -27,6 +28,7 @@ const COMMANDS: readonly CliCommand[] = [
 ];
 
 const FORM_WIDTH = 40;
+const FLAG = { type: "boolean" } as const;
 
 export function usage(commands: readonly CliCommand[] = COMMANDS): string {
   const lines = commands.flatMap(({ forms }) =>
@@ -43,30 +45,44 @@ export function usage(commands: readonly CliCommand[] = COMMANDS): string {
   return `Usage:\n${lines.join("\n")}\nExit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval or an answer.`;
 }
 
-/** What is wrong with the command line, and the forms that are right. */
-function wrong(problem: string, commands: readonly CliCommand[] = COMMANDS, cause?: unknown) {
-  return new BotError("USAGE", `${problem}\n\n${usage(commands)}`, { cause });
+const SEE_ALL = "`npm start -s -- help` lists every command.";
+
+/** What is wrong with the command line, and what would be right. */
+function wrong(problem: string, right = SEE_ALL, cause?: unknown): BotError {
+  return new BotError("USAGE", `${problem}\n${right}`, { cause });
+}
+
+interface Read {
+  command: CliCommand;
+  input: Pick<CommandInput, "words" | "options">;
 }
 
 /**
- * The command that the arguments name, with its words and options; undefined: help was asked for.
+ * The command that the arguments name, with its words and options, or what is only asked about the program itself.
  * @throws BotError USAGE with the mistake and the right forms
  */
-export function readCommand(
-  argv: readonly string[],
-): { command: CliCommand; input: Pick<CommandInput, "words" | "options"> } | undefined {
+export function readCommand(argv: readonly string[]): Read | "help" | "version" {
   const { values, positionals } = readArguments(argv);
   const [name, ...words] = positionals;
-  if (values["help"] === true || name === "help") return undefined;
+  if (values["help"] === true || name === "help") return "help";
+  if (values["version"] === true || name === "version") return "version";
   const command = COMMANDS.find((each) => each.name === name);
-  if (command === undefined) throw wrong(`Unknown command: ${JSON.stringify(name)}.`);
+  if (command === undefined) throw unknownCommand(name ?? "");
   const { options: own = {}, words: { min, max } = { min: 0, max: 0 } } = command;
   const called = name ?? "npm start";
+  const forms = `\n${usage([command])}`;
   const foreign = Object.keys(values).find((option) => !Object.hasOwn(own, option));
-  if (foreign !== undefined) throw wrong(`${called} takes no --${foreign}.`, [command]);
-  if (words.length < min) throw wrong(`Something is missing after ${called}.`, [command]);
-  if (words.length > max) throw wrong(`There are too many words after ${called}.`, [command]);
+  if (foreign !== undefined) throw wrong(`${called} takes no --${foreign}.`, forms);
+  if (words.length < min) throw wrong(`Something is missing after ${called}.`, forms);
+  if (words.length > max) throw wrong(`There are too many words after ${called}.`, forms);
   return { command, input: { words, options: values } };
+}
+
+function unknownCommand(name: string): BotError {
+  const names = COMMANDS.flatMap((each) => each.name ?? []);
+  const meant = suggest(name, names);
+  const problem = `Unknown command: ${name}.`;
+  return wrong(meant === undefined ? problem : `${problem} Did you mean ${meant}?`);
 }
 
 function readArguments(argv: readonly string[]) {
@@ -81,11 +97,11 @@ function readArguments(argv: readonly string[]) {
     return parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { ...options, help: { type: "boolean", short: "h" } },
+      options: { ...options, help: { ...FLAG, short: "h" }, version: FLAG },
     });
   } catch (error) {
     // Node adds how to pass a word that begins with a hyphen, which no command here takes.
     const [problem = ""] = messageOf(error).split(". To specify");
-    throw wrong(`${problem.replace(/\.$/, "")}.`, COMMANDS, error);
+    throw wrong(`${problem.replace(/\.$/, "")}.`, SEE_ALL, error);
   }
 }

@@ -166,7 +166,9 @@ const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
 async function examineModel(settings: Config["model"]): Promise<CheckedPart> {
   const subject = "model";
   if (settings.id === undefined) {
-    return { state: "absent", subject, text: "none configured: direct commands only" };
+    const text =
+      "none configured: direct commands only. Set ANTHROPIC_API_KEY, or MODEL and its key";
+    return { state: "absent", subject, text };
   }
   const began = performance.now();
   try {
@@ -182,7 +184,8 @@ async function examineModel(settings: Config["model"]): Promise<CheckedPart> {
       { signal: AbortSignal.timeout(MODEL_MS) },
     );
     const ms = Math.round(performance.now() - began);
-    const text = `${model.id} answers in ${ms} ms (${totalTokens(usage)} tokens used)`;
+    const chosen = settings.isStandard ? "; MODEL chooses another" : "";
+    const text = `${model.id} answers in ${ms} ms (${totalTokens(usage)} tokens used)${chosen}`;
     return { state: "ok", subject, text };
   } catch (error) {
     return { state: "broken", subject, text: messageOf(error) };

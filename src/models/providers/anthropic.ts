@@ -28,6 +28,7 @@ const CACHED = { cache_control: { type: "ephemeral" } } as const;
 export const anthropic = defineProvider({
   name: "anthropic",
   example: "claude-sonnet-5-5",
+  suffices: (settings) => settings.apiKey !== undefined,
   contextWindow: 200_000,
   settings: z.object({
     apiKey: fromEnv("ANTHROPIC_API_KEY", apiKey.optional(), "Needed with `anthropic/…`."),

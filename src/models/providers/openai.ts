@@ -25,6 +25,8 @@ type Part =
 export const openai = defineProvider({
   name: "openai",
   example: "gpt-5.4",
+  // Another address is another server, with models of its own.
+  suffices: (settings) => settings.apiKey !== undefined && settings.baseURL === undefined,
   contextWindow: 400_000,
   settings: openAiSettings,
   missing: ({ apiKey }) => (apiKey === undefined ? "OPENAI_API_KEY" : undefined),

@@ -237,7 +237,7 @@ test("the log holds no token, no connection address and nothing that people wrot
   slack.dropConnections();
   await until(() => slack.connections === 1);
   const log = JSON.stringify(bot.log);
-  expect(log).toContain("Slack: @watchkeeper in Home");
+  expect(log).toContain("Connected to Home as @watchkeeper. Try, in a channel:");
   for (const secret of [slack.botToken, slack.appToken, "ws://", "hunter2"]) {
     expect(log).not.toContain(secret);
   }
