@@ -15,6 +15,8 @@ export interface Platform<S = unknown> extends SettingsPart<S> {
   readonly names: PlatformNames;
   /** True when these settings turn it on. */
   serves(settings: S): boolean;
+  /** How somebody begins to set it up, a sentence. */
+  setUp?(): Promise<string>;
   /** Loads and makes its adapter, not connected yet. */
   create(settings: S, log: Logger): Promise<ChatAdapter>;
 }

@@ -25,6 +25,7 @@ export async function converse(
     interactive,
     ...account(),
     folder,
+    note: modelNote(config.model),
     now: Date.now,
   });
   stopOnSignal(bot);
@@ -36,6 +37,12 @@ export async function converse(
   } finally {
     await bot.stop();
   }
+}
+
+function modelNote({ id, isStandard }: Config["model"]): string {
+  if (id === undefined)
+    return "No AI model is set, so I only take commands. Set ANTHROPIC_API_KEY, or MODEL and its key.";
+  return `${id} answers.${isStandard ? " Its key is set; MODEL chooses another." : ""}`;
 }
 
 async function firstThread(

@@ -4,6 +4,7 @@ import { isRecord, tryJson } from "../core/json.ts";
 
 /** pino's numbers. */
 const INFO = 30;
+const WARN = 40;
 const ERROR = 50;
 
 /** What stands in every line, or is said otherwise. */
@@ -27,6 +28,12 @@ export function readableLine(json: string): string {
     .map(([name, value]) => ` ${name}=${shown(value)}`);
   const about = oneLine(cleanText(`${text}${details.join("")}`));
   return `${clock} ${mark} ${about}${cleanText(reasonOf(err))}\n`;
+}
+
+/** A warning or worse. */
+export function isWarning(json: string): boolean {
+  const line = tryJson(json);
+  return isRecord(line) && Number(line["level"]) >= WARN;
 }
 
 /** Only an error that nobody foresaw is shown with its stack. */

@@ -1,14 +1,21 @@
 import { type CommandWord, USAGE, usage } from "../commands/phrases.ts";
 import type { Tool } from "../tools/tool.ts";
 
-const COMMON =
-  "the and for with what why how when this that from does please can you are has not was".split(
+/** Words that say nothing about a tool. */
+const COMMON = new Set(
+  "all and any are can check checks find finds for from has have how last list lists look me my new not now one our please read reads run see show shows tell tells that the there this was what when where which who why with you".split(
     " ",
-  );
+  ),
+);
+/** Of a word, so that "disks" meets "disk" and "processes" "process". */
+const STEM = 5;
+const MAX_OFFERED = 3;
 
-function wordsOf(text: string): Set<string> {
+function stemsOf(text: string): Set<string> {
   const words = text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
-  return new Set(words.filter((word) => !COMMON.includes(word)));
+  return new Set(
+    words.filter((word) => !COMMON.has(word)).map((word) => word.replace(/s$/, "").slice(0, STEM)),
+  );
 }
 
 /** The command of which somebody left out the action that it is about. */
@@ -23,29 +30,46 @@ function isCommand(word: string): word is CommandWord {
   return Object.hasOwn(USAGE, word);
 }
 
-/** Answers plain language without a model: says that there is none, and names tools that share words with the question. */
+const NO_MODEL =
+  "I don't have an AI model yet, so I can't answer questions, but I can run checks: try `run disk_usage` or `help`. Admins: set MODEL and its key (docs/configuration.md).";
+
+/** A system whose tools are not offered. */
+export interface MissingSystem {
+  name: string;
+  why: string;
+}
+
+/**
+ * Answers plain language without a model: says that there is none, and names the tools whose names or one-line summaries share
+ * words with the question; where there is none, that too.
+ */
 export function answerWithoutModel(
   text: string,
   tools: readonly Tool[],
   describe: (tool: Tool) => string,
+  missing: readonly MissingSystem[] = [],
 ): string {
   const command = commandOn(text);
   if (command !== undefined) return `${usage(command)}, with the number that its card shows.`;
-  const asked = wordsOf(text);
   const url = /https?:\/\/[^\s<>"']+/.exec(text)?.[0];
+  const asked = stemsOf(url === undefined ? text : text.replace(url, ""));
   const isMeant = ({ name }: Tool) => url !== undefined && name === "http_check";
-  const scored = tools.map((tool) => {
-    const known = wordsOf(`${tool.name.replaceAll("_", " ")} ${tool.description}`);
-    const shared = [...asked].filter((word) => known.has(word)).length;
-    return { tool, score: shared + (isMeant(tool) ? 10 : 0) };
-  });
-  const best = scored
-    .filter(({ score }) => score > 0)
+  const shared = (words: string) => [...stemsOf(words)].filter((word) => asked.has(word)).length;
+  const best = tools
+    .map((tool) => {
+      const [name, summary] = [tool.name.replaceAll("_", " "), tool.summary ?? ""];
+      return { tool, score: 2 * shared(name) + shared(summary) + (isMeant(tool) ? 10 : 0) };
+    })
+    // One word of a summary is chance.
+    .filter(({ score }) => score > 1)
     .toSorted((a, b) => b.score - a.score)
-    .slice(0, 3);
+    .slice(0, MAX_OFFERED);
+  const system = missing.find(({ name }) => shared(name) > 0);
+  const absent = system && `${system.name} isn't set up: ${system.why}.`;
   const lines = best.map(
     ({ tool }) => `  run ${isMeant(tool) ? `http_check url=${url}` : describe(tool)}`,
   );
-  const none = `I don't have an AI model yet, so I can't answer questions, but I can run checks: try \`run disk_usage\` or \`help\`. Admins: set MODEL and its key (docs/configuration.md).`;
-  return lines.length === 0 ? none : `${none}\nThese checks may help:\n${lines.join("\n")}`;
+  if (lines.length > 0 && absent === undefined)
+    return `${NO_MODEL}\nThese checks may help:\n${lines.join("\n")}`;
+  return `${NO_MODEL}\n${absent ?? "I have no tool for that; `tools` lists what I have."}`;
 }

@@ -5,7 +5,7 @@ import type { Config } from "../config/config.ts";
 import { makeFolder } from "../core/folder.ts";
 import { createRedactor } from "../security/redaction.ts";
 import type { Bot } from "./assemble.ts";
-import { readableLine } from "./log-lines.ts";
+import { isWarning, readableLine } from "./log-lines.ts";
 
 /** The log of what a person talks to: lines of it would stand between what is said. */
 export function logFile({ dataDir }: Config): string {
@@ -14,9 +14,13 @@ export function logFile({ dataDir }: Config): string {
 
 /**
  * Logs JSON to a file or, without one, to stderr, where somebody who watches sees lines in words instead. A log that cannot be
- * written is lost; the program goes on.
+ * written is lost; the program goes on. `warnsAloud`: warnings are told on stderr too, in words.
  */
-export function createLogger(config: Config, file?: string): Logger {
+export function createLogger(
+  config: Config,
+  file?: string,
+  { warnsAloud = false }: { warnsAloud?: boolean } = {},
+): Logger {
   const redactor = createRedactor(config.secrets);
   if (file !== undefined) makeFolder(dirname(file));
   const dest = file ?? process.stderr.fd;
@@ -24,7 +28,11 @@ export function createLogger(config: Config, file?: string): Logger {
   destination.on("error", () => undefined);
   const isWatched = file === undefined && process.stderr.isTTY;
   const hooks = {
-    streamWrite: (line: string) => redactor.redact(isWatched ? readableLine(line) : line),
+    streamWrite(json: string) {
+      const line = redactor.redact(json);
+      if (warnsAloud && isWarning(line)) process.stderr.write(readableLine(line));
+      return isWatched ? readableLine(line) : line;
+    },
   };
   return pino({ level: config.logLevel, hooks }, destination);
 }

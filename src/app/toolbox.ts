@@ -57,7 +57,7 @@ export function createToolbox(
         frozen: () =>
           freezes.known(Date.now()).map((each) => `${encoder.encode(freezeText(each))}.`),
       }),
-    plain: (text) => answerWithoutModel(text, tools, describeInput),
+    plain: (text) => answerWithoutModel(text, tools, describeInput, first.unavailable),
     get terms() {
       return terms;
     },

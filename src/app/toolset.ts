@@ -17,6 +17,7 @@ import {
   unavailableIntegrations,
 } from "../tools/registry.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
+import { shortCredentials } from "../tools/http.ts";
 import type { Tool } from "../tools/tool.ts";
 
 const OWN_SKILLS = join(import.meta.dirname, "../../skills");
@@ -60,9 +61,11 @@ export async function loadToolset(
   const live = await openLiveTools(values, parts);
   await refresh(fixed, live);
   const { tools, found } = listTools(config, fixed, live);
-  checkPolicyNames(config, tools);
+  checkPolicyNames(config, [...fixed, ...live.flatMap((each) => each.tools), ...tools]);
+  warnings.push(...shortSecrets(config, fixed));
   const unavailable = await unavailableIntegrations(values, parts);
-  const proofs = await connectionProofs(values, parts);
+  const offered = new Set(tools.map(({ name }) => name));
+  const proofs = (await connectionProofs(values, parts)).filter(({ tool }) => offered.has(tool));
   return { skills, problems, tools, found, fixed, live, unavailable, proofs, warnings };
 }
 
@@ -71,9 +74,25 @@ function listTools(
   fixed: readonly Tool[],
   live: readonly LiveTools[],
 ): Pick<Toolset, "tools" | "found"> {
-  const all = [...fixed, ...live.flatMap((each) => each.tools)];
+  const every = [...fixed, ...live.flatMap((each) => each.tools)];
+  // One system's short password takes its own tools away, and not the whole program.
+  const all = every.filter((tool) => shortCredentials(tool).length === 0);
   const found = model.id === undefined ? [] : toolsToFind(all, contextWindowOf(model.id, model));
   return { tools: found.length === 0 ? all : [...all, createFindTools(found)], found };
+}
+
+/** A sentence for each variable that holds too short a password or token, with the tools that it takes away. */
+function shortSecrets({ values, variables }: Config, tools: readonly Tool[]): string[] {
+  const set = Object.entries({ ...values, ...variables });
+  const taken = Map.groupBy(
+    tools.flatMap((tool) => shortCredentials(tool).map((secret) => ({ secret, tool: tool.name }))),
+    ({ secret }) =>
+      set.find(([, value]) => value === secret)?.[0] ?? "A password or token in watchkeeper.yaml",
+  );
+  return [...taken].map(([name, some]) => {
+    const names = [...new Set(some.map(({ tool }) => tool))].join(", ");
+    return `${name} is too short to be kept out of what people see: set one of at least 8 characters. Until then these are off: ${names}.`;
+  });
 }
 
 /** What is wrong with tools that change, each with what it is about. */

@@ -260,6 +260,18 @@ function endpointProblem(url: string): string | undefined {
   return undefined;
 }
 
+/** Shorter ones occur in ordinary text, so they could not be taken out of it. */
+const MIN_CREDENTIAL = 8;
+
+/** The credentials of a tool that are too short to be kept out of texts. */
+export function shortCredentials({ endpoints = {} }: HttpParts["tool"]): string[] {
+  return Object.values(endpoints).flatMap(({ credential }) =>
+    typeof credential === "object" && credential.secret.length < MIN_CREDENTIAL
+      ? [credential.secret]
+      : [],
+  );
+}
+
 /**
  * Every endpoint has an address, and no credential is one that texts may show.
  * @throws BotError CONFIG_INVALID
@@ -275,7 +287,7 @@ export function checkEndpoints(tools: readonly HttpParts["tool"][], { hide }: En
         hide(`(${credential.secret})`).includes(credential.secret)
       ) {
         const fault =
-          credential.secret.length < 8
+          credential.secret.length < MIN_CREDENTIAL
             ? "is shorter than 8 characters, too short to be taken out of texts. Set a longer one."
             : "is not among the secrets that are taken out of texts.";
         const text = `${name}: the password or token for ${key} ${fault}`;

@@ -388,8 +388,10 @@ describe("looking at what happened", () => {
     expect(after.out).not.toContain("store version");
   });
 
-  test("doctor says what works, and fails when the store is damaged", async () => {
-    const fine = await begin().run(["doctor"]);
+  test("doctor says what works, what a short password takes away, and fails when the store is damaged", async () => {
+    const short = { GRAFANA_URL: "http://127.0.0.1:1", GRAFANA_TOKEN: "abc" };
+    const fine = await begin(short).run(["doctor"]);
+    expect(fine.out).toMatch(/– +tools +GRAFANA_TOKEN is too short .* off: .*grafana_search/);
     expect(fine).toMatchObject({ code: 0, out: expect.stringMatching(/ok +store[^]*http_check/) });
     writeFileSync(program.store, "not a database, ".repeat(500));
     const broken = await program.run(["doctor"]);

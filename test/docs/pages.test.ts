@@ -4,6 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { manifestLink } from "../../src/adapters/slack/manifest.ts";
 import { usage } from "../../src/app/cli/commands.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { type CommandWord, USAGE } from "../../src/commands/phrases.ts";
@@ -67,6 +69,14 @@ describe("what the pages say", () => {
     const { kernel }: { kernel: Tool } = await import(file);
     expect(kernel).toMatchObject({ name: "kernel", hostBound: true });
     expect(kernel.input.safeParse({ host: "web-1" }).success).toBe(true);
+  });
+
+  test("doctor's link creates the Slack app of slack-manifest.yaml", async () => {
+    const link = new URL(await manifestLink());
+    expect(`${link.origin}${link.pathname}`).toBe("https://api.slack.com/apps");
+    expect(link.searchParams.get("new_app")).toBe("1");
+    const manifest: unknown = JSON.parse(link.searchParams.get("manifest_json") ?? "");
+    expect(manifest).toEqual(parse(read("slack-manifest.yaml")));
   });
 
   test("every npm script that they name exists", () => {

@@ -38,7 +38,7 @@ export async function examine(
   { appToken, apiUrl, log, source }: ExamineOptions,
 ): Promise<Finding[]> {
   const { workspace, scopes } = await identify(api);
-  const who = `Slack: @${workspace.botName} in the workspace ${workspace.name} (${workspace.url}).`;
+  const who = `Slack: @${workspace.botName} in the workspace ${workspace.name} (${workspace.team}, ${workspace.url}).`;
   const found = [{ ok: true, text: who }, examineScopes(scopes)];
   if (appToken === undefined) return [...found, { ok: true, text: source().describe() }];
   const appApi = createApi({ apiUrl, log, token: appToken, variable: "SLACK_APP_TOKEN" });

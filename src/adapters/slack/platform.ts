@@ -53,6 +53,10 @@ export const slack = definePlatform({
     ],
   },
   serves: ({ botToken }) => botToken !== undefined,
+  async setUp() {
+    const { manifestLink } = await import("./manifest.ts");
+    return `to create the app with everything filled in, open ${await manifestLink()}`;
+  },
   async create({ botToken = "", ...settings }, log) {
     const { createSlack } = await import("./adapter.ts");
     return createSlack({ ...settings, botToken, log });

@@ -19,6 +19,8 @@ export interface TerminalOptions {
   name: string;
   /** The folder that relative paths of files are taken from; absolute. */
   folder: string;
+  /** For whoever begins a thread, such as which model answers. */
+  note?: string;
   /** Ms since 1970. */
   now: () => number;
 }
@@ -58,6 +60,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
         inbox,
         queries,
         folder,
+        note: options.note,
         now,
       });
       open = { key, session };

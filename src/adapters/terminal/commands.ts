@@ -80,7 +80,7 @@ export function describeCommands(parts: CommandParts): string {
   const tools = parts.queries.tools().map((tool) => tool.name);
   const known = tools.length === 0 ? "No tools are available." : `Tools: ${tools.join(", ")}`;
   return [
-    "On this screen (the thread's own commands: help):",
+    "On this screen, with or without the slash:",
     ...list(LOCAL_COMMANDS),
     "In the thread:",
     ...list(THREAD_COMMANDS),

@@ -27,7 +27,7 @@ export type Reply =
   /** Meant for a card, but not clear or not safe to guess. */
   | Refusal;
 
-/** Slash commands that this screen answers itself, and what they do. */
+/** Commands that this screen answers itself, with a slash or without, and what they do. */
 export const LOCAL_COMMANDS = [
   ["threads", "your threads, newest first"],
   ["resume", "go to another thread, by its number or key"],
@@ -35,7 +35,7 @@ export const LOCAL_COMMANDS = [
   ["approvals", "open approvals in all threads"],
   ["details", "everything about an action, such as a1"],
   ["stop", "stop what is running; so does Ctrl-C"],
-  ["help", "this list"],
+  ["help", "this list, and what you can ask"],
   ["exit", "leave; so do quit and Ctrl-D. Open approvals stay open"],
 ] as const;
 
@@ -62,8 +62,8 @@ export function readLine(line: string, seen: Answerable, shown: Answerable): Rep
   if (text === "") return { kind: "empty" };
   return (
     tryCommand(text) ??
-    tryLeave(text, shown) ??
-    tryReply(text, seen, shown) ??
+    tryBareCommand(text, shown) ??
+    tryReply(answerLetter(text, seen, shown), seen, shown) ??
     tryChoice(text, seen, shown) ?? { kind: "text", text }
   );
 }
@@ -71,19 +71,37 @@ export function readLine(line: string, seen: Answerable, shown: Answerable): Rep
 /** The number of a choice, as in `2` or `2)`. */
 const CHOICE = /^(?<number>[1-9]\d?)(?<closed>\)?)$/;
 
-/** Words that people type to leave, as at any prompt. */
-const LEAVE = /^(?:quit|exit)$/i;
+/** Commands without their slash. Whatever else begins with such a word is meant for the thread. */
+const BARE =
+  /^(?:(?<name>threads|new|approvals|help|quit|exit)|(?<resume>resume)\s+(?<thread>[\w:-]*\d[\w:-]*)|(?<details>details)\s+(?<action>a\d+))$/i;
+
+/** Letters by the words that stand for them. */
+const ANSWERS: Readonly<Record<string, Verb>> = { yes: "y", no: "n" };
+const ANSWER = /^(?:yes|no)(?=\s|$)/i;
 
 /** True for what means something else where a question waits: the number of a choice, a lone letter, a word to leave. */
 export function dependsOnQuestion(line: string): boolean {
   const text = line.trim();
-  return CHOICE.test(text) || LEAVE.test(text) || /^[a-z]$/i.test(text);
+  const isWord = BARE.test(text) || ANSWER.test(text);
+  return CHOICE.test(text) || isWord || /^[a-z]$/i.test(text);
 }
 
 /** A question may ask for that very word. */
-function tryLeave(text: string, shown: Answerable): Reply | undefined {
-  if (!LEAVE.test(text) || shown.questions.size > 0) return undefined;
-  return { kind: "command", name: "exit", rest: "" };
+function tryBareCommand(text: string, shown: Answerable): Reply | undefined {
+  const found = BARE.exec(text)?.groups;
+  if (found === undefined || shown.questions.size > 0) return undefined;
+  const { name = "", resume, thread, action } = found;
+  const rest = thread ?? action ?? "";
+  const meant = /^(?:quit|exit)$/i.test(name) ? "exit" : (resume ?? found["details"] ?? name);
+  return tryCommand(`/${meant.toLowerCase()} ${rest}`.trim());
+}
+
+/** `yes` and `no` to a card are its letters; where a question waits or no card does, they are words. */
+function answerLetter(text: string, seen: Answerable, shown: Answerable): string {
+  const [word] = ANSWER.exec(text) ?? [];
+  const isToCard = seen.open.size + shown.open.size > 0 && shown.questions.size === 0;
+  if (word === undefined || !isToCard) return text;
+  return `${ANSWERS[word.toLowerCase()]}${text.slice(word.length)}`;
 }
 
 /**

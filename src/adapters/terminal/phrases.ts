@@ -25,16 +25,22 @@ export const HOW_TO_LEAVE = "Ctrl-D or /exit to leave";
 export const DELIVERED_TWICE = "The last message was delivered twice; it counts once.";
 
 const WHAT = "I check your servers and services with real tools and ask before any change.";
-const HOW = "help shows what you can ask, /help what this screen does.";
+const HOW = "help shows what you can type, exit leaves.";
+
+interface GreetingParts {
+  isNew: boolean;
+  note: string | undefined;
+  paint: Paint;
+  columns: number;
+}
 
 /** Above a thread; `isNew`: nothing was said in it yet. */
-export function greeting(
-  key: JournalKey,
-  { isNew, paint, columns }: { isNew: boolean; paint: Paint; columns: number },
-): string {
+export function greeting(key: JournalKey, { isNew, note, paint, columns }: GreetingParts): string {
   const thread = `· ${isNew ? "new thread" : "thread"} ${shortKey(key)}`;
   const title = `${paint("bold", "Watchkeeper")} ${paint("dim", thread)}`;
   if (!isNew) return title;
-  const how = wrapWords(HOW, columns).map((line) => paint("dim", line));
+  const how = [HOW, ...(note === undefined ? [] : [note])]
+    .flatMap((text) => wrapWords(text, columns))
+    .map((line) => paint("dim", line));
   return [title, ...wrapWords(WHAT, columns), ...how].join("\n");
 }

@@ -37,6 +37,7 @@ export interface SessionParts {
   inbox: Inbox;
   queries: Queries;
   folder: string;
+  note: string | undefined;
   now: () => number;
 }
 
@@ -124,7 +125,8 @@ export class Session {
     const history = await queries.history(key, HISTORY_ITEMS);
     const { paint } = this.#parts;
     const isNew = history.length === 0;
-    await screen.print(greeting(key, { isNew, paint, columns: screen.columns }));
+    const { columns } = screen;
+    await screen.print(greeting(key, { isNew, note: this.#parts.note, paint, columns }));
     for (const item of history) await this.#showPast(item);
     for (const item of history) {
       if (item.kind === "card" && item.card.phase === "open") {
@@ -255,6 +257,7 @@ export class Session {
         help: describeCommands,
       }[name];
       await this.#say(await describe(this.#commands, rest));
+      if (name === "help") await this.#send("help", typed, false);
     }
     return "stay";
   }

@@ -14,7 +14,11 @@ export const ask: CliCommand = {
     const { assemble } = await import("../assemble.ts");
     const { account, createLogger, logFile, stopOnSignal } = await import("../process.ts");
     const question = await readQuestion(words.join(" "), account(), folder);
-    const bot = await assemble(config, createLogger(config, logFile(config)), { local: true });
+    const bot = await assemble(
+      config,
+      createLogger(config, logFile(config), { warnsAloud: true }),
+      { local: true },
+    );
     const key = `terminal:${randomUUID()}` as const;
     const view = createAsk({
       key,

@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { totalTokens } from "../../core/block.ts";
 import { messageOf } from "../../core/errors.ts";
 import { formatUtc } from "../../core/instant.ts";
+import { settingsOf } from "../../core/settings.ts";
 import { transportOf } from "../../core/journal-key.ts";
 import { counted } from "../../core/text.ts";
 import { chosenStore } from "../../journal/stores.ts";
@@ -13,6 +14,7 @@ import { loadPlatforms, TRANSPORTS } from "../platforms.ts";
 import { keptTenant } from "../tenants.ts";
 import { createNetwork, type Network } from "../../net/dial.ts";
 import { createEncoder } from "../../security/encoder.ts";
+import { network as networkSettings } from "../../tools/network/integration.ts";
 import { createDispatcher } from "../../tools/dispatch.ts";
 import { createExec, createLaunch } from "../../tools/process.ts";
 import type { RunOptions } from "../../tools/run-call.ts";
@@ -85,11 +87,8 @@ async function* examineAll(
   for (const text of config.warnings) yield { state: "absent", subject: "configuration", text };
   yield await examineModel(config.model);
   yield* examinePlatforms(platforms, kept);
-  for (const tool of tools) {
-    const missing = await tool.unavailable?.();
-    const state = missing === undefined ? "ok" : "absent";
-    yield { state, subject: tool.name, text: missing ?? tool.effect };
-  }
+  yield* examineReach(config);
+  yield* examineTools(tools);
   yield { state: "ok", subject: "tools", text: sizeText(toolset) };
   yield* examineConnections(config, { tools, proofs, network });
   for (const text of warnings) yield { state: "absent", subject: "tools", text };
@@ -101,6 +100,29 @@ async function* examineAll(
   }
   for (const { subject, problems: found } of live)
     for (const text of found) yield { state: "broken", subject, text };
+}
+
+/** In chat nobody sits at this machine, so its own network is closed until it is opened. */
+function* examineReach({ platforms, values }: Config): Iterable<CheckedPart> {
+  const { allow } = settingsOf(networkSettings, values);
+  if (platforms.length === 0 || allow.length > 0) return;
+  const text =
+    "network.allow is empty: asked in chat, http_check and its like reach public addresses only. To open your own, write into watchkeeper.yaml: network: { allow: [10.0.0.0/8, localhost] }";
+  yield { state: "absent", subject: "network", text };
+}
+
+/** Those that work in a line for each effect, the others by name. */
+async function* examineTools(tools: readonly Tool[]): AsyncIterable<CheckedPart> {
+  const working: Tool[] = [];
+  for (const tool of tools) {
+    const missing = await tool.unavailable?.();
+    if (missing === undefined) working.push(tool);
+    else yield { state: "absent", subject: tool.name, text: missing };
+  }
+  for (const [effect, some] of Map.groupBy(working, (tool) => tool.effect)) {
+    const names = some.map(({ name }) => name).join(", ");
+    yield { state: "ok", subject: effect, text: `${counted(some.length, "tool")}: ${names}` };
+  }
 }
 
 /** What describing the tools takes of a model's window. */
@@ -200,6 +222,10 @@ async function* examinePlatforms(
     const names = PLATFORMS.map(({ title }) => title).join(", ");
     const text = `none configured (${names}): npm start opens a conversation in the terminal`;
     yield { state: "absent", subject: "platforms", text };
+  }
+  for (const { name, setUp } of PLATFORMS) {
+    if (setUp === undefined || platforms.some(({ transport }) => transport === name)) continue;
+    yield { state: "absent", subject: name, text: await setUp() };
   }
   for (const platform of platforms) {
     const subject = platform.transport;

@@ -125,7 +125,10 @@ test("doctor hears who the bot is, what its token lacks, and that Socket Mode op
   const bot = await opened();
   const { slack } = bot;
   expect(await bot.adapter.examine()).toEqual([
-    { ok: true, text: `Slack: @watchkeeper in the workspace Home (${slack.team.url}).` },
+    {
+      ok: true,
+      text: `Slack: @watchkeeper in the workspace Home (${slack.team.id}, ${slack.team.url}).`,
+    },
     { ok: true, text: "Slack: the bot token has every scope." },
     { ok: true, text: "Slack: the app token opens Socket Mode." },
   ]);

@@ -39,6 +39,23 @@ describe("a typed line", () => {
     ["  Y ", one, { kind: "approve", to: "a1" }],
     ["y a1", one, { kind: "approve", to: "a1" }],
     ["n", one, { kind: "deny", to: "a1" }],
+    ["yes", one, { kind: "approve", to: "a1" }],
+    ["Yes a1", one, { kind: "approve", to: "a1" }],
+    ["no because wrong host", one, { kind: "deny", reason: "wrong host", to: "a1" }],
+    ["yes", two, "refused"],
+    ["yes please", one, "text"],
+    ["no idea", one, "text"],
+    ["yes", nothing, "text"],
+    // Both wait: the words are for the question, the letters for the card.
+    ["yes", screen([killCard()], [], { q1: [] }), "text"],
+    ["threads", nothing, "command"],
+    ["new", nothing, "command"],
+    ["help", one, "command"],
+    ["resume 2", nothing, "command"],
+    ["details a1", one, "command"],
+    ["new deploys since noon?", nothing, "text"],
+    ["resume the deploy", nothing, "text"],
+    ["help", asked, "text"],
     ["n because wrong host", one, { kind: "deny", reason: "wrong host", to: "a1" }],
     ["n a2 because not now", two, { kind: "deny", reason: "not now", to: "a2" }],
     ["y a2", two, { kind: "approve", to: "a2" }],
@@ -69,7 +86,6 @@ describe("a typed line", () => {
     ["y", asked, "text"],
     ["quit", asked, "text"],
     ["quit smoking", nothing, "text"],
-    ["yes", one, "text"],
     ["y please", one, "text"],
     ["y because I say so", one, "text"],
     ["n idea why", one, "text"],
@@ -126,7 +142,7 @@ describe("a typed line", () => {
     });
   });
 
-  test("approves only when it is y, or y and an action that was on the screen", () => {
+  test("approves only when it is y or yes, or that and an action that was on the screen", () => {
     const piece = fc.constantFrom(
       "y",
       "Y",
@@ -154,7 +170,7 @@ describe("a typed line", () => {
         const reply = readLine(text, shown, shown);
         const approves = reply.kind === "click" && reply.click.choice.kind === "approve";
         const words = text.trim().toLowerCase().split(/\s+/);
-        const exact = words[0] === "y" && words.length <= 2;
+        const exact = /^(?:y|yes)$/.test(words[0] ?? "") && words.length <= 2;
         const named = words[1] === undefined ? shown.open.size === 1 : shown.open.has(words[1]);
         expect(approves).toBe(exact && named);
       },

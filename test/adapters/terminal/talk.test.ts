@@ -367,8 +367,9 @@ test("/model is the thread's own: sent as typed, told of by /help, completed by 
   person.type("/m\t");
   await until(() => person.see().endsWith("› /model"));
   person.type("anthropic/claude\r/model\r");
-  await until(() => person.texts().length === 2);
-  expect(person.texts()).toEqual(["/model anthropic/claude", "/model"]);
+  await until(() => person.texts().length === 3);
+  // What else can be asked the thread says itself.
+  expect(person.texts()).toEqual(["help", "/model anthropic/claude", "/model"]);
   person.type(LEAVE);
   await left;
 });

@@ -14,7 +14,7 @@ describe("a conversation in the terminal", () => {
     expect(person.see()).toMatchInlineSnapshot(`
       "Watchkeeper · new thread 3f2a91c4
       I check your servers and services with real tools and ask before any change.
-      help shows what you can ask, /help what this screen does.
+      help shows what you can type, exit leaves.
       ›"
     `);
     person.type(LEAVE);
