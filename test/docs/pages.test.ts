@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { readRecording } from "../../demo/recording.ts";
 import { manifestLink } from "../../src/adapters/slack/manifest.ts";
 import { usage } from "../../src/app/cli/commands.ts";
 import { readText } from "../../src/commands/grammar.ts";
@@ -20,6 +21,10 @@ const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
+  "SECURITY.md",
+  "docs/install.md",
+  "docs/upgrade.md",
+  "docs/recordings.md",
   "docs/commands.md",
   "docs/configuration.md",
   "docs/errors.md",
@@ -40,7 +45,7 @@ describe("what the pages say", () => {
       const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = ""]) =>
         join(dirname(page), link),
       );
-      const paths = [...text.matchAll(/`((?:src|test|docs|bench)\/[\w./-]*\w)`/g)].map(
+      const paths = [...text.matchAll(/`((?:src|test|docs|bench|demo)\/[\w./-]*\w)`/g)].map(
         ([, path = ""]) => path,
       );
       const missing = [...links, ...paths].filter((path) => !existsSync(join(ROOT, path)));
@@ -79,6 +84,11 @@ describe("what the pages say", () => {
     expect(manifest).toEqual(parse(read("slack-manifest.yaml")));
   });
 
+  test("the example of a recording is one", () => {
+    const [, json = ""] = /```json\n([^]*?)```/.exec(read("docs/recordings.md")) ?? [];
+    expect(readRecording(json, { shop: "http://shop" }).about).toBe("What it is a recording of.");
+  });
+
   test("every npm script that they name exists", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
     for (const page of PAGES) {
@@ -87,10 +97,11 @@ describe("what the pages say", () => {
     }
   });
 
-  test("the README's first screen has the two commands that do all the set-up", () => {
+  test("the README's first screen has the two commands that show it and start it", () => {
     const screen = read("README.md").split("\n").slice(0, 60).join("\n");
     expect(screen).toContain("npm ci && npm start");
-    expect(screen).toContain("npm ci && npm test");
+    expect(screen).toContain("npm ci && npm run demo");
+    expect(read("CONTRIBUTING.md")).toContain("npm test");
   });
 
   test("the README's table of commands has each command of the program", () => {

@@ -40,6 +40,7 @@ function sources(folder: string): string[] {
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
+  "SECURITY.md",
   ".env.example",
   "slack-manifest.yaml",
   ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
