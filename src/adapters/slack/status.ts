@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { webApi } from "@slack/bolt";
 import { isBotError } from "../../core/errors.ts";
@@ -8,8 +9,13 @@ import { refusalCode } from "./errors.ts";
 import { LOADING, LOOKING } from "./phrases.ts";
 import type { Place } from "./place.ts";
 
-/** Slack takes the words of a status away after two minutes. */
-export const STATUS_MS = 100_000;
+/** Slack takes the words of a status away after two minutes, and with each message. */
+export const STATUS_MS = 30_000;
+
+const SESSION = "agents.sessions.setStatus";
+const WORDS = "assistant.threads.setStatus";
+/** Threads whose status is remembered; each is small. */
+const MAX_THREADS = 1_000;
 
 /** How Slack calls it: working (with a Stop of its own), waiting for a person, or nothing. */
 const SESSIONS: Readonly<Record<ThreadStatus, string>> = {
@@ -41,11 +47,12 @@ type Ask = (client: webApi.WebClient) => Promise<unknown>;
  */
 export function createStatus(api: Api, log: Logger): (place: Place, status: ThreadStatus) => void {
   const inTurn = createTurns<string>();
+  /** The methods that this workspace does not have. */
   const off = new Set<string>();
+  const shown = new LRUCache<string, ThreadStatus>({ max: MAX_THREADS });
 
-  /** False where the workspace has no such thing. */
-  async function attempt(method: string, ask: Ask): Promise<boolean> {
-    if (off.has(method)) return false;
+  async function attempt(method: string, ask: Ask): Promise<void> {
+    if (off.has(method)) return;
     try {
       await api.ask(method, ask);
     } catch (error) {
@@ -53,7 +60,6 @@ export function createStatus(api: Api, log: Logger): (place: Place, status: Thre
       if (isBotError(error, "PLATFORM_REFUSED") && !LOCAL.has(refusalCode(error) ?? ""))
         off.add(method);
     }
-    return !off.has(method);
   }
 
   async function react({ channel, root }: Place, status: ThreadStatus): Promise<void> {
@@ -69,21 +75,25 @@ export function createStatus(api: Api, log: Logger): (place: Place, status: Thre
   async function set(place: Place, status: ThreadStatus): Promise<void> {
     const { channel, root } = place;
     const at = { channel_id: channel, thread_ts: root };
-    const hasSession = await attempt("agents.sessions.setStatus", (client) =>
-      client.agents.sessions.setStatus({ ...at, status: SESSIONS[status] }),
-    );
-    // Slack takes these words away with the next message.
-    const hasWords =
-      status === "working"
-        ? await attempt("assistant.threads.setStatus", (client) =>
-            client.assistant.threads.setStatus({
-              ...at,
-              status: LOOKING,
-              loading_messages: [...LOADING],
-            }),
-          )
-        : !off.has("assistant.threads.setStatus");
-    if (!hasSession && !hasWords) await react(place, status);
+    const key = `${channel} ${root}`;
+    const isRenewal = status === "working" && shown.get(key) === status;
+    shown.set(key, status);
+    if (!isRenewal) {
+      await attempt(SESSION, (client) =>
+        client.agents.sessions.setStatus({ ...at, status: SESSIONS[status] }),
+      );
+    }
+    // What takes longer gets words too; Slack takes them away with the next message.
+    if (status === "working" && (isRenewal || off.has(SESSION))) {
+      await attempt(WORDS, (client) =>
+        client.assistant.threads.setStatus({
+          ...at,
+          status: LOOKING,
+          loading_messages: [...LOADING],
+        }),
+      );
+    }
+    if (!isRenewal && off.has(SESSION) && off.has(WORDS)) await react(place, status);
   }
 
   return (place, status) => void inTurn(`${place.channel} ${place.root}`, () => set(place, status));

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createProgressBoard } from "../../../src/adapters/shared/progress-board.ts";
+import { createSign } from "../../../src/adapters/shared/sign.ts";
 import { BotError } from "../../../src/core/errors.ts";
 
 beforeEach(() => {
@@ -75,4 +76,38 @@ test("a message whose edits are refused is left alone", async () => {
     await vi.advanceTimersByTimeAsync(1_300);
   }
   expect(shown()).toBe(1);
+});
+
+test("a thread's sign comes after half a second, is renewed while something is heard of the run, and ends with it", async () => {
+  const seen: string[] = [];
+  const sign = createSign<string>({
+    keyOf: (place) => place,
+    show: (_place, status) => void seen.push(status),
+    renewMs: 8_000,
+  });
+  const after = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+  sign.works("thread", "r1");
+  sign.ends("thread", "r1", true);
+  await after(1_000);
+  expect(seen).toEqual([]);
+  sign.works("thread", "r2");
+  sign.works("thread", "r3");
+  await after(500);
+  expect(seen).toEqual(["working"]);
+  await after(8_000);
+  expect(seen).toEqual(["working", "working"]);
+  // The other run goes on.
+  sign.ends("thread", "r2", true);
+  sign.waits("thread", "r2");
+  expect(seen).toHaveLength(2);
+  sign.ends("thread", "r3", true);
+  sign.ends("thread", "r3", true);
+  expect(seen.slice(2)).toEqual(["idle"]);
+  // A run that is never heard of again: another process may have it.
+  sign.works("thread", "r4");
+  await after(600_000);
+  const then = seen.length;
+  await after(60_000);
+  expect(seen).toHaveLength(then);
+  sign.stop();
 });

@@ -1,4 +1,7 @@
+import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createApi } from "../../../src/adapters/slack/api.ts";
+import { createStatus } from "../../../src/adapters/slack/status.ts";
 import type { Outgoing, View } from "../../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { answer, type Bot, cardOf, holds, openBot, until } from "./harness.ts";
@@ -243,13 +246,12 @@ test("Slack's own status says what a thread is doing, within a second and withou
   const status = () => slack.session(ops, root);
   const began = performance.now();
   thinking(1);
-  await until(() => slack.statusLine(ops, root) !== "");
+  await until(() => status() === "processing");
   expect(performance.now() - began).toBeLessThan(1_000);
-  expect([status(), slack.statusLine(ops, root)]).toEqual(["processing", "is looking into it…"]);
   expect(shown()).toEqual([]);
   await view.postCard(cardOf(key), first("a1"));
   await until(() => status() === "suspended");
-  expect([status(), slack.statusLine(ops, root)]).toEqual(["suspended", ""]);
+  expect(status()).toBe("suspended");
   await view.post(answer("r1", "all is well"), first("e1"));
   await until(() => status() === "active");
   expect(status()).toBe("active");
@@ -277,6 +279,28 @@ test("an answer by a successor ends the status that its predecessor may have set
   await view.post(answer("r1", "all is well"), { ...first("e1"), orphan: "begun:r1" });
   await until(() => bot.slack.session(bot.ops, root) === "active");
   expect(bot.slack.session(bot.ops, root)).toBe("active");
+});
+
+test("what takes longer has words in the status line, which go with the next message", async () => {
+  const { slack, ops } = bot;
+  const log = pino({ level: "silent" });
+  const { botToken: token, apiUrl } = slack;
+  const show = createStatus(createApi({ token, apiUrl, variable: "SLACK_BOT_TOKEN", log }), log);
+  const place = { channel: ops.id, root };
+  show(place, "working");
+  show(place, "working");
+  await until(() => slack.statusLine(ops, root) !== "");
+  expect(slack.statusLine(ops, root)).toBe("is looking into it…");
+  expect(called("agents.sessions.setStatus")).toHaveLength(1);
+  await view.post(answer("r1", "all is well"), first("e1"));
+  expect(slack.statusLine(ops, root)).toBe("");
+});
+
+test("without sessions of agents the words are the first sign", async () => {
+  bot.slack.fail("agents.sessions.setStatus", { error: "unknown_method", times: 99 });
+  thinking(1);
+  await until(() => bot.slack.statusLine(bot.ops, root) !== "");
+  expect(bot.slack.statusLine(bot.ops, root)).toBe("is looking into it…");
 });
 
 /** What a workspace without a status line answers. */
