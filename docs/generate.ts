@@ -1,9 +1,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { drawThread } from "./draw-thread.ts";
 import { fileSchema, SETTINGS } from "../src/config/table.ts";
 
-/** Writes what `.env.example` and `docs/configuration.md` say of single settings: `npm run docs`. A test holds them to it. */
+/**
+ * Writes what `.env.example` and `docs/configuration.md` say of single settings, and draws the readme's picture: `npm run docs`.
+ * A test holds them to it.
+ */
 
 type Schema = z.core.JSONSchema.BaseSchema;
 type Row = readonly [name: string, fallback: string, meaning: string];
@@ -107,6 +111,7 @@ export async function pages(): Promise<Record<string, string>> {
     tableOf(["variable", "default", "meaning"], variableRows),
   );
   return {
+    "docs/pictures/slack-thread.svg": drawThread(await read("docs/pictures/slack-thread.json")),
     ".env.example": [`${intro}\n`, ...examples].join("\n"),
     "docs/configuration.md": withTable(
       page,
