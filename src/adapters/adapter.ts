@@ -374,6 +374,8 @@ export interface Queries {
   thread(key: JournalKey): Promise<ThreadSummary | undefined>;
   /** Something was said in the thread. Cheap: asked of every message of a channel. */
   isKnown(key: JournalKey): Promise<boolean>;
+  /** Threads whose keys begin so and that have entries since then, the newest first. Reads none of them. */
+  recent(prefix: string, since: number): Promise<JournalKey[]>;
   /** This message, or typed command, is in the thread's journal. */
   isSaid(key: JournalKey, post: string): Promise<boolean>;
   /** Undefined when the thread has no such action, or no longer knows it. */

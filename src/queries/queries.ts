@@ -1,3 +1,4 @@
+import type { JournalKey } from "../core/journal-key.ts";
 import type { ActionCard, Queries, ThreadGaps, ThreadSummary } from "../adapters/adapter.ts";
 import { isOpen } from "../thread/action.ts";
 import { pastAction } from "../thread/fold.ts";
@@ -36,6 +37,12 @@ export function createQueries(
     },
 
     isKnown: (key) => threads.isKnown(key),
+    async recent(prefix, since) {
+      const found: { key: JournalKey; lastAt: number }[] = [];
+      for await (const { key, lastAt } of journal.list({ prefix }))
+        if (lastAt >= since) found.push({ key, lastAt });
+      return found.toSorted((a, b) => b.lastAt - a.lastAt).map(({ key }) => key);
+    },
     isSaid: async (key, post) =>
       (await threads.isKnown(key)) && (await threads.read(key)).said.has(post),
 

@@ -38,6 +38,7 @@ const PARTS = {
     threads: nowhere,
     thread: nowhere,
     isSaid: nowhere,
+    recent: nowhere,
     isKnown: nowhere,
     action: nowhere,
     editForm: nowhere,

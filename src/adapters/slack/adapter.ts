@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
+import { atMost } from "../../core/time-limit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
@@ -18,7 +19,8 @@ import { createPeople, type SlackPeople } from "./people.ts";
 import { channelOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
 import { createPosting } from "./posting.ts";
 import { createInteractions, type InteractionParts } from "./interactions.ts";
-import type { EventSource, Take } from "./receiver.ts";
+import { backfill } from "./backfill.ts";
+import { type EventSource, STOP_MS, type Take } from "./receiver.ts";
 import { createSocketSource } from "./socket-source.ts";
 import { createStatus, STATUS_MS } from "./status.ts";
 import { createView } from "./view.ts";
@@ -42,6 +44,8 @@ interface Connected {
   viewOf(place: Place): View;
   /** Begins a thread with this text. */
   begin(channel: string, text: string): Promise<JournalKey>;
+  /** Reads what was written while nobody listened, beside all else. */
+  readAgain(): void;
   source: EventSource;
   take: Take;
   stop(): Promise<void>;
@@ -107,6 +111,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       try {
         await source.start(connected.take);
         checkApp(source.app(), app);
+        connected.readAgain();
         if (isStopped) throw new BotError("ABORTED", "Slack was stopped while it was connecting.");
       } catch (error) {
         await connected.stop();
@@ -183,8 +188,11 @@ function connect(
   const shared = { workspace, api, people, inbox, queries, tell, log };
   const readFiles = createSlackFiles({ botToken, apiUrl, log });
   const dropped = createDropped({ posting, allowLink, log });
+  const messages = createMessages({ ...shared, readFiles, onHeard: dropped.heard });
+  const stopping = new AbortController();
+  let reading: Promise<void> | undefined;
   const take = createEntrance({
-    messages: createMessages({ ...shared, readFiles, onHeard: dropped.heard }),
+    messages,
     interactions: createInteractions({ ...shared, show }),
     teams: new Set([workspace.team]),
     app: () => app ?? source.app(),
@@ -213,10 +221,17 @@ function connect(
         nameOf: people.nameOf,
         log,
       }),
+    readAgain() {
+      const { hear } = messages;
+      const { signal } = stopping;
+      reading = backfill({ api, team: workspace.team, queries, hear, signal, log });
+    },
     async stop() {
+      stopping.abort();
       board.stop();
       sign.stop();
       await source.stop();
+      await atMost(STOP_MS, reading ?? Promise.resolve(), () => {});
     },
   };
 }

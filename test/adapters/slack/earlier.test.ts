@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { pino } from "pino";
+import { createSlack } from "../../../src/adapters/slack/adapter.ts";
 import { readEarlier } from "../../../src/adapters/shared/earlier.ts";
 import { answerWithin } from "../../../src/adapters/slack/api.ts";
 import type { Fault } from "../../fakes/slack/slack.ts";
@@ -212,4 +214,29 @@ test("an edit or removal of what was posted is one entry each; previews, others'
     ts: "1.2",
   });
   expect(await bot.entries(ops, root)).toHaveLength(entries.length);
+});
+
+test("after an absence it reads on in its threads and takes the questions of their channels, and nothing twice", async () => {
+  const { slack, ops, ana, bob } = bot;
+  const other = slack.say(ana, ops, "web is slow");
+  slack.say(bob, ops, "since noon", { thread: other });
+  slack.say(bob, ops, "why?", { thread: other, mention: true });
+  await slack.idle();
+  await bot.adapter.stop();
+  slack.say(ana, ops, "still slow", { thread: other });
+  slack.say(bob, ops, "lunch?");
+  const asked = slack.say(bob, ops, "is db well?", { mention: true });
+  await slack.idle();
+  expect(await bot.texts(ops, other)).toEqual(["why?"]);
+  const next = createSlack({
+    botToken: slack.botToken,
+    appToken: slack.appToken,
+    apiUrl: slack.apiUrl,
+    log: pino({ level: "silent" }),
+  });
+  await next.start(bot.parts);
+  await until(async () => (await bot.texts(ops, asked)).length > 0);
+  expect(await bot.texts(ops, other)).toEqual(["why?", "still slow"]);
+  expect(await bot.texts(ops, asked)).toEqual(["is db well?"]);
+  await next.stop();
 });
