@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
-import { atMost } from "../../core/time-limit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
@@ -19,8 +18,8 @@ import { createPeople, type SlackPeople } from "./people.ts";
 import { channelOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
 import { createPosting } from "./posting.ts";
 import { createInteractions, type InteractionParts } from "./interactions.ts";
-import { backfill } from "./backfill.ts";
-import { type EventSource, STOP_MS, type Take } from "./receiver.ts";
+import { createBackfill } from "./backfill.ts";
+import type { EventSource, Take } from "./receiver.ts";
 import { createSocketSource } from "./socket-source.ts";
 import { createStatus, STATUS_MS } from "./status.ts";
 import { createView } from "./view.ts";
@@ -189,8 +188,7 @@ function connect(
   const readFiles = createSlackFiles({ botToken, apiUrl, log });
   const dropped = createDropped({ posting, allowLink, log });
   const messages = createMessages({ ...shared, readFiles, onHeard: dropped.heard });
-  const stopping = new AbortController();
-  let reading: Promise<void> | undefined;
+  const missed = createBackfill({ api, team: workspace.team, queries, hear: messages.hear, log });
   const take = createEntrance({
     messages,
     interactions: createInteractions({ ...shared, show }),
@@ -221,17 +219,11 @@ function connect(
         nameOf: people.nameOf,
         log,
       }),
-    readAgain() {
-      const { hear } = messages;
-      const { signal } = stopping;
-      reading = backfill({ api, team: workspace.team, queries, hear, signal, log });
-    },
+    readAgain: missed.begin,
     async stop() {
-      stopping.abort();
       board.stop();
       sign.stop();
-      await source.stop();
-      await atMost(STOP_MS, reading ?? Promise.resolve(), () => {});
+      await Promise.all([source.stop(), missed.stop()]);
     },
   };
 }

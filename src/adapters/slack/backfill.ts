@@ -1,7 +1,9 @@
 import type { Logger } from "pino";
+import { atMost } from "../../core/time-limit.ts";
 import type { Queries } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import { tryPlace } from "./place.ts";
+import { STOP_MS } from "./receiver.ts";
 
 /** Each thread and each channel costs a request or a few; those with the newest entries come first. */
 const MAX_PLACES = 25;
@@ -15,8 +17,22 @@ export interface BackfillParts {
   team: string;
   queries: Pick<Queries, "recent" | "isSaid">;
   hear(event: unknown): Promise<void>;
-  signal: AbortSignal;
   log: Logger;
+}
+
+/** `begin` reads beside all else. */
+export function createBackfill(parts: BackfillParts) {
+  const stopping = new AbortController();
+  let reading: Promise<void> | undefined;
+  return {
+    begin(): void {
+      reading = backfill(parts, stopping.signal);
+    },
+    async stop(): Promise<void> {
+      stopping.abort();
+      await atMost(STOP_MS, reading ?? Promise.resolve(), () => {});
+    },
+  };
 }
 
 interface Found {
@@ -27,8 +43,8 @@ interface Found {
  * Reads what was written while nobody listened, oldest first: in the threads that were worked on lately, and questions to
  * the bot in their channels. What is in a journal already is left out. Never fails.
  */
-export async function backfill(parts: BackfillParts): Promise<void> {
-  const { team, queries, log, signal } = parts;
+async function backfill(parts: BackfillParts, signal: AbortSignal): Promise<void> {
+  const { team, queries, log } = parts;
   try {
     const since = Date.now() - MAX_AGE_MS;
     const keys = await queries.recent(`slack:${team}:`, since);
