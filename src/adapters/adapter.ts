@@ -38,7 +38,8 @@ export type Inbound =
       /** How the digest on the card begins, `digestStart`; without it a pressed Approve does not count. */
       digest?: string;
     }
-  | { kind: "stop"; actor: Actor }
+  /** `run`: that one alone; without it everything. */
+  | { kind: "stop"; actor: Actor; run?: string }
   /** The author changed a message that was posted as `of`: its text now. */
   | { kind: "edited"; actor: Actor; of: string; text: string }
   | { kind: "removed"; of: string };
@@ -186,6 +187,8 @@ export interface Delivery {
   isRetry: boolean;
   /** What an image of the message's results holds. May throw: then it is told in words. */
   readArtifact?(id: string): Promise<Uint8Array>;
+  /** Of a run's progress: its Stop button stops that run. */
+  run?: string;
   /**
    * The delivery that may have opened progress for this answer, in a message that nobody recorded: look for that one too,
    * and delete it.

@@ -1,14 +1,8 @@
 import type { ModelRequest } from "../models/model.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { ModelRun } from "../thread/model-run.ts";
-import {
-  requestHash,
-  type Telling,
-  toldAs,
-  type TranscriptTurn,
-  type Transcript,
-  turnsOf,
-} from "./transcript.ts";
+import { type Telling, toldAs } from "./transcript.ts";
+import { requestHash, type TranscriptTurn, type Transcript, turnsOf } from "./transcript-turns.ts";
 
 /** A request as the journal gives it, before its files are read. */
 export interface RequestContext {
@@ -35,7 +29,7 @@ export function requestOf(
   return {
     request: { system, tools, toolChoice, maxOutputTokens },
     turns: turnsOf(transcript),
-    seen: transcript.last,
+    seen: whole.last,
     hash: requestHash(transcript, `${terms.prefix} ${toolChoice}`),
   };
 }

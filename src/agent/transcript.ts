@@ -1,46 +1,22 @@
 import { citationOf } from "../thread/entry-ids.ts";
 import { hash } from "node:crypto";
-import type { AssistantBlock } from "../core/block.ts";
 import { cleanText } from "../security/sanitize.ts";
 import { isAgent } from "../core/people.ts";
 import { capText } from "../core/text.ts";
+import { type Entry, isPost, type JsonObject, type Kind, type Outcome } from "../core/entry.ts";
+import { type Kept, note, nameLabel, quotedBut, said, stoodAbove, unsaid } from "./said.ts";
+import { beginSide, endSide } from "./transcript-side.ts";
 import {
-  type Entry,
-  type FileRef,
-  isPost,
-  type JsonObject,
-  type Kind,
-  type Outcome,
-} from "../core/entry.ts";
-import {
-  type Kept,
-  note,
-  nameLabel,
-  type Part,
-  quotedBut,
-  said,
-  shownParts,
-  stoodAbove,
-  unsaid,
-} from "./said.ts";
+  type Item,
+  type KeptTurn,
+  push,
+  replace,
+  shorten,
+  Transcript,
+  transcriptOf,
+  turnsIn,
+} from "./transcript-turns.ts";
 import { usesOf } from "../thread/model-run.ts";
-
-interface Result {
-  id: string;
-  text: string;
-  isError: boolean;
-  files: readonly FileRef[];
-}
-
-/** A turn as the journal gives it; the same as a request's but for files. */
-export type TranscriptTurn =
-  | { role: "user"; content: readonly Part[] }
-  | { role: "assistant"; content: readonly AssistantBlock[]; model: string }
-  | { role: "tool"; results: readonly Result[] };
-
-type KeptTurn =
-  | Exclude<TranscriptTurn, { role: "user" }>
-  | { role: "user"; content: readonly Kept[] };
 
 export interface Telling {
   /** Accounts whose lines instruct; others' are quoted. Undefined: everybody's do, as versions before this told it. */
@@ -49,44 +25,10 @@ export interface Telling {
   first: boolean;
   /** Only what people and the bot said to each other, without the calls between. */
   brief: boolean;
-}
-
-interface TranscriptRun {
-  talks: boolean;
-  answers: readonly string[];
-  undoes: string | undefined;
-  isAgents: boolean;
-  calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
-}
-
-/**
- * A thread as its model is told it: a fold over all entries. Within a run it only ever grows at its end, so that each
- * request begins with the one before it; a run that others instruct begins with other lines quoted.
- */
-export class Transcript {
-  last = 0;
-  turns: KeptTurn[] = [];
-  /** What no request has held yet, in order; it stands after the results of the turn that is open. */
-  queue: { seq: number; readonly id: string; content: readonly Kept[] }[] = [];
-  /** Posts of messages that were taken away: the next run is not told them. */
-  readonly removed = new Set<string>();
-  /** The newest turn's calls, by our id, while any has no result. */
-  open: { call: string; id: string; result: Result | undefined }[] = [];
-  readonly runs = new Map<string, TranscriptRun>();
-  readonly edited = new Map<string, JsonObject>();
-  uses = 0;
-  /** The calls among them, by our id. */
-  readonly numbered = new Set<string>();
-  /** Providers' ids of calls so far. */
-  readonly ids = new Set<string>();
-  /** Long results that the turns hold, by SHA-256 of the call and its text: the call that brought each first. */
-  told = new Map<string, string>();
-  /** Ids of what was posted, to know again what stands in the chat. */
-  readonly posted = new Set<string>();
-  /** The message up to which what stands in the chat was read. */
-  readTo: string | undefined;
-  /** SHA-256 over the turns, each chained to the one before. */
-  digest = "";
+  /** Messages that it leaves to a side run. */
+  elsewhere?: readonly string[];
+  /** A side run's: messages that joined it. */
+  joined?: readonly string[];
 }
 
 /** A result longer than this is told once: the same call with the same outcome then refers to it, as a skill taken up twice. */
@@ -103,54 +45,16 @@ export function foldTranscript<K extends Kind>(transcript: Transcript, entry: En
 }
 
 /** The transcript as a request of this run tells it; the given one stays as it is. */
-export function toldAs(transcript: Transcript, run: string, telling: Telling): Transcript {
-  const { turns, queue, told } = transcript;
-  const own = { turns: [...turns], queue: [...queue], told: new Map(told) };
+export function toldAs(whole: Transcript, run: string, telling: Telling): Transcript {
+  const { elsewhere = [], joined = [] } = telling;
+  const transcript = transcriptOf(whole, run);
+  const { turns, told } = transcript;
+  const left = transcript.queue.filter(({ id }) => !elsewhere.includes(id));
+  const queue = [...left, ...whole.queue.filter(({ id }) => joined.includes(id))];
+  const own = { turns: [...turns], queue, told: new Map(told) };
   const copy = Object.assign(new Transcript(), transcript, own);
   tell(copy, run, telling);
   return copy;
-}
-
-/** The turns of a request made now: everything so far. */
-export function turnsOf({ turns, queue }: Transcript): TranscriptTurn[] {
-  const newest = userTurn(queue);
-  return (newest === undefined ? turns : [...turns, newest]).map(asShown);
-}
-
-/** SHA-256, hexadecimal, over the turns of a request made now and what else it says; files count by their ids. */
-export function requestHash({ digest, queue }: Transcript, rest: string): string {
-  const newest = userTurn(queue);
-  return chain(newest === undefined ? digest : chain(digest, asShown(newest)), rest);
-}
-
-export function filesOf(turn: TranscriptTurn): readonly FileRef[] {
-  if (turn.role === "assistant") return [];
-  if (turn.role === "tool") return turn.results.flatMap(({ files }) => files);
-  return turn.content.flatMap((part) => (part.kind === "file" ? [part.file] : []));
-}
-
-function asShown(turn: KeptTurn): TranscriptTurn {
-  return turn.role === "user" ? { role: "user", content: shownParts(turn.content) } : turn;
-}
-
-function userTurn(items: Transcript["queue"]): KeptTurn | undefined {
-  const content = items.flatMap((item) => item.content);
-  return content.length === 0 ? undefined : { role: "user", content };
-}
-
-function chain(digest: string, next: TranscriptTurn | string): string {
-  return hash("sha256", digest + JSON.stringify(next), "hex");
-}
-
-function push(transcript: Transcript, turn: KeptTurn): void {
-  transcript.turns.push(turn);
-  transcript.digest = chain(transcript.digest, asShown(turn));
-}
-
-function replace(transcript: Transcript, turns: readonly KeptTurn[]): void {
-  transcript.turns = [];
-  transcript.digest = "";
-  for (const turn of turns) push(transcript, turn);
 }
 
 /** Labels what people said as this request tells it. */
@@ -159,16 +63,14 @@ function tell(transcript: Transcript, run: string, { instructs, first, brief }: 
   if (first && brief) shorten(transcript, transcript.runs.get(run)?.answers ?? []);
   if (instructs === undefined) return;
   const names = new Set(instructs);
-  transcript.queue = transcript.queue.map((item) => ({
-    ...item,
-    content: quotedBut(item.content, names),
-  }));
-  if (!first) return;
-  const turns = transcript.turns.map((turn): KeptTurn => {
+  const quoted = (turn: KeptTurn): KeptTurn => {
     if (turn.role !== "user") return turn;
     const content = quotedBut(turn.content, names);
     return content === turn.content ? turn : { role: "user", content };
-  });
+  };
+  transcript.queue = transcript.queue.map((item) => ({ ...item, turns: item.turns.map(quoted) }));
+  if (!first) return;
+  const turns = transcript.turns.map(quoted);
   if (turns.some((turn, i) => turn !== transcript.turns[i])) replace(transcript, turns);
 }
 
@@ -188,14 +90,22 @@ type Told = {
 };
 
 const TOLD: Told = {
-  message: (transcript, entry) => enqueue(transcript, entry, said(entry)),
+  message(transcript, entry) {
+    const { seq, id } = entry;
+    transcript.queue.push({
+      seq,
+      id,
+      turns: [{ role: "user", content: said(entry) }],
+      isSaid: true,
+    });
+  },
   edited(transcript, entry) {
     const { of, actor, text, command } = entry;
     const isIt = (part: Kept) =>
       part.kind === "line" && part.of === of && part.by === actor.account;
-    const item = transcript.queue.find(({ content }) => content.some(isIt));
+    const item = queued(transcript).find((each) => contentOf(each).some(isIt));
     if (command !== undefined) {
-      transcript.queue = transcript.queue.filter((each) => each !== item);
+      dropQueued(transcript, item);
       return;
     }
     // What was told before stays as it was told, and this comes after it.
@@ -204,13 +114,21 @@ const TOLD: Told = {
       { of, isEdit: item === undefined },
     );
     if (item === undefined) enqueue(transcript, entry, line);
-    else item.content = [...line, ...item.content.filter(({ kind }) => kind === "file")];
+    else {
+      const files = contentOf(item).filter(({ kind }) => kind === "file");
+      item.turns = [{ role: "user", content: [...line, ...files] }];
+    }
   },
-  removed({ queue, removed }, { of }) {
+  removed(transcript, { of }) {
+    const { removed } = transcript;
     removed.add(of);
-    for (const item of queue) item.content = unsaid(item.content, removed);
+    for (const item of queued(transcript))
+      item.turns = item.turns.map((turn) =>
+        turn.role === "user" ? { ...turn, content: unsaid(turn.content, removed) } : turn,
+      );
   },
-  run_started(transcript, { run, talk, answers, calls, undoes, principals }) {
+  run_started(transcript, entry) {
+    const { run, talk, answers, calls, undoes, principals, reads } = entry;
     transcript.runs.set(run, {
       talks: talk !== undefined,
       answers,
@@ -218,7 +136,8 @@ const TOLD: Told = {
       isAgents: principals.some(isAgent),
       calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
     });
-    if (talk?.brief === true) shorten(transcript, answers);
+    if (reads === true) beginSide(transcript, entry);
+    else if (talk?.brief === true) shorten(transcript, answers);
   },
   above(transcript, entry) {
     transcript.readTo = entry.upTo ?? transcript.readTo;
@@ -226,16 +145,17 @@ const TOLD: Told = {
     if (content.length === 0) return;
     const { seq, id } = entry;
     const { answers = [] } = transcript.runs.get(entry.run) ?? {};
-    const at = transcript.queue.findIndex((item) => answers.includes(item.id));
-    transcript.queue.splice(at < 0 ? transcript.queue.length : at, 0, { seq, id, content });
+    const { queue } = transcriptOf(transcript, entry.run);
+    const at = queue.findIndex((item) => answers.includes(item.id));
+    const turns: KeptTurn[] = [{ role: "user", content }];
+    queue.splice(at < 0 ? queue.length : at, 0, { seq, id, turns });
   },
   assistant: applyAssistant,
-  gate: (transcript, entry) => enqueue(transcript, entry, [note(entry.text)]),
-  action_proposed({ edited }, { revision, call, args }) {
-    // A void action's call is asked about again, with the model's own arguments.
-    if (revision > 1) edited.set(call, args);
-    else edited.delete(call);
-  },
+  gate: (transcript, entry) =>
+    enqueue(transcriptOf(transcript, entry.run), entry, [note(entry.text)]),
+  // A void action's call is asked about again, with the model's own arguments.
+  action_proposed: ({ cards }, { action, revision, call, args }) =>
+    void cards.set(call, { action, edited: revision > 1 ? args : undefined }),
   tool_finished: finish,
   settled(transcript, entry) {
     const word = entry.happened ? "it happened" : "it did not happen";
@@ -257,8 +177,15 @@ const TOLD: Told = {
     if (instead !== undefined)
       transcript.queue = transcript.queue.filter(({ id }) => id !== instead);
   },
-  stop: (transcript, entry) =>
-    enqueue(transcript, entry, [note(`${nameLabel(entry.actor)} stopped everything said so far.`)]),
+  stop(transcript, entry) {
+    const what =
+      entry.run === undefined
+        ? "everything said so far"
+        : transcript.sides.has(entry.run)
+          ? "the side run"
+          : "the run that went on";
+    enqueue(transcript, entry, [note(`${nameLabel(entry.actor)} stopped ${what}.`)]);
+  },
   command: undefined,
   click: undefined,
   timer: undefined,
@@ -275,8 +202,22 @@ const TOLD: Told = {
   secret: undefined,
 };
 
+/** What is still to be told, to a side run too. */
+function queued({ queue, sides }: Transcript): Item[] {
+  return [...queue, ...[...sides.values()].flatMap(({ transcript }) => transcript.queue)];
+}
+
+function contentOf({ turns }: Item): readonly Kept[] {
+  return turns.flatMap((turn) => (turn.role === "user" ? turn.content : []));
+}
+
+function dropQueued(transcript: Transcript, item: Item | undefined): void {
+  for (const each of [transcript, ...[...transcript.sides.values()].map((side) => side.transcript)])
+    each.queue = each.queue.filter((other) => other !== item);
+}
+
 function enqueue({ queue }: Transcript, { seq, id }: Entry, content: Kept[]): void {
-  queue.push({ seq, id, content });
+  queue.push({ seq, id, turns: [{ role: "user", content }] });
 }
 
 /** `T3` for a model's call; a person's own call is not evidence. */
@@ -284,17 +225,30 @@ function refOf({ numbered }: Transcript, call: string): string {
   return numbered.has(call) ? citationOf(call) : `the direct command ${call}`;
 }
 
-function applyAssistant(transcript: Transcript, entry: Entry<"assistant">): void {
-  const run = transcript.runs.get(entry.run);
+function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
+  const run = whole.runs.get(entry.run);
   if (run === undefined) return; // it came after its run's end: nobody will carry out what it asks for
-  tell(transcript, entry.run, tellingOf(entry));
-  const { queue } = transcript;
-  const shown = userTurn(queue.filter(({ seq }) => seq <= entry.seen));
-  if (shown !== undefined) push(transcript, shown);
-  transcript.queue = queue.filter(({ seq }) => seq > entry.seen);
+  const side = whole.sides.get(entry.run);
+  const transcript = side?.transcript ?? whole;
+  const telling = tellingOf(entry);
+  const isHeld = ({ seq, id }: Item) =>
+    seq <= entry.seen && telling.elsewhere?.includes(id) !== true;
+  if (side !== undefined) {
+    const joins = ({ id }: Item) => telling.joined?.includes(id) === true;
+    transcript.queue.push(...whole.queue.filter(joins));
+    whole.queue = whole.queue.filter((item) => !joins(item));
+  }
+  tell(transcript, entry.run, telling);
+  const held = transcript.queue.filter(isHeld);
+  for (const turn of turnsIn(held)) push(transcript, turn);
+  if (side !== undefined && telling.first) {
+    side.opening = turnsIn(held.filter(({ isBeside }) => isBeside !== true));
+    side.from = transcript.turns.length;
+  }
+  transcript.queue = transcript.queue.filter((item) => !isHeld(item));
   push(transcript, { role: "assistant", content: entry.content, model: entry.model });
-  const uses = usesOf(entry, transcript.uses);
-  transcript.uses += uses.length;
+  const uses = usesOf(entry, whole.uses);
+  whole.uses += uses.length;
   for (const { call, tool, args, id } of uses) {
     run.calls.set(call, { tool, args });
     transcript.ids.add(id);
@@ -304,8 +258,14 @@ function applyAssistant(transcript: Transcript, entry: Entry<"assistant">): void
 }
 
 /** How the request of this turn told what people said. */
-export function tellingOf({ instructs, step, brief = false }: Entry<"assistant">): Telling {
-  return { instructs, first: step === 1, brief };
+export function tellingOf({
+  instructs,
+  step,
+  brief = false,
+  elsewhere = [],
+  joined = [],
+}: Entry<"assistant">): Telling {
+  return { instructs, first: step === 1, brief, elsewhere, joined };
 }
 
 const IS_ERROR: Readonly<Record<Outcome, boolean>> = {
@@ -318,19 +278,20 @@ const IS_ERROR: Readonly<Record<Outcome, boolean>> = {
   blocked: true,
 };
 
-function finish(transcript: Transcript, entry: Entry<"tool_finished">): void {
-  const run = transcript.runs.get(entry.run);
+function finish(whole: Transcript, entry: Entry<"tool_finished">): void {
+  const run = whole.runs.get(entry.run);
   const call = run?.calls.get(entry.call);
   if (call === undefined) return;
   call.result = entry;
   // The answer to a question is its result, not also a message.
   if (entry.answers !== undefined) {
-    transcript.queue = transcript.queue.filter(({ id }) => id !== entry.answers);
+    whole.queue = whole.queue.filter(({ id }) => id !== entry.answers);
   }
+  const transcript = transcriptOf(whole, entry.run);
   const waiting = transcript.open.find((each) => each.call === entry.call);
   if (waiting === undefined) return;
   const shown = once(transcript, entry, call);
-  const text = cleanText(resultText(shown, call.tool, transcript.edited.get(entry.call)));
+  const text = cleanText(resultText(shown, call.tool, whole.cards.get(entry.call)?.edited));
   const isError = IS_ERROR[entry.outcome];
   const files = (entry.files ?? []).filter(({ unseen }) => unseen !== true);
   waiting.result = { id: waiting.id, text, isError, files };
@@ -380,6 +341,8 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   const run = transcript.runs.get(entry.run);
   transcript.runs.delete(entry.run);
   if (run === undefined) return;
+  const side = transcript.sides.get(entry.run);
+  if (side !== undefined) endSide(transcript, side, run, entry);
   if (run.talks) {
     if (entry.status === "failed")
       enqueue(transcript, entry, [note(`Failed: ${entry.text ?? ""}`)]);
@@ -398,31 +361,4 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
     const text = run.isAgents ? `${tool} ${given}\n${result.text}` : result.text;
     enqueue(transcript, entry, [outputNote(head, text)]);
   }
-}
-
-/** Leaves what people said and what they were answered. */
-function shorten(transcript: Transcript, answers: readonly string[]): void {
-  const kept = transcript.turns.filter(
-    (turn) =>
-      turn.role === "user" ||
-      (turn.role === "assistant" && !turn.content.some((block) => block.kind === "tool_use")),
-  );
-  transcript.told.clear();
-  replace(
-    transcript,
-    kept.map((turn) =>
-      turn.role === "user" ? { ...turn, content: withoutFiles(turn.content) } : turn,
-    ),
-  );
-  transcript.queue = transcript.queue.map((item) =>
-    answers.includes(item.id) ? item : { ...item, content: withoutFiles(item.content) },
-  );
-}
-
-function withoutFiles(content: readonly Kept[]): Kept[] {
-  return content.map((part) =>
-    part.kind === "file"
-      ? note(`File ${JSON.stringify(part.file.name)} is no longer shown.`)
-      : part,
-  );
 }

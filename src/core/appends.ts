@@ -58,6 +58,8 @@ export const appends = {
     ),
     /** The action that its one call takes back. */
     undoes: z.string().optional(),
+    /** It began while a card of another run was open: to its end it only reads. */
+    reads: z.boolean().optional(),
     /** The run is a model's: which one's, and what it may use up. Its calls come with its `assistant` entries. */
     talk: z
       .strictObject({
@@ -91,6 +93,10 @@ export const appends = {
     seen: count,
     /** Accounts whose lines the request told as instructions; everybody else's it told as quoted. */
     instructs: z.array(z.string()).optional(),
+    /** Messages that a side run answers: the request held none of them. */
+    elsewhere: z.array(z.string()).optional(),
+    /** A side run's: messages that had joined it since its last request. */
+    joined: z.array(z.string()).optional(),
     /** The request told the thread in brief, because no full member of it instructs the run. */
     brief: z.boolean().optional(),
     content: z.array(assistantBlock),
@@ -207,6 +213,8 @@ export const appends = {
     verifyAfterMs: count.optional(),
     /** That it was done is to be marked where the configuration says. */
     marks: z.boolean().optional(),
+    /** Its run only reads and this would not: what it was asked for belongs to the first run, after the card. */
+    handsOver: z.boolean().optional(),
     /** The click or message that answered the question which this call was. */
     answers: z.string().optional(),
     ms: count.optional(),

@@ -24,7 +24,7 @@ import {
   type LiveNotice,
   type PendingPost,
   type Run,
-  currentModelRun,
+  talkingRuns,
   grantsIn,
   type Thread,
   type Untold,
@@ -313,10 +313,7 @@ function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | 
 function workStep(thread: Thread, scene: Scene): Step | undefined {
   const { busy, left } = scene;
   for (const pending of thread.pending.values()) {
-    // Plain language has one run at a time; a command's run may be open beside it.
-    if (pending.entry.kind === "command" || currentModelRun(thread) === undefined) {
-      return { do: "begin", pending };
-    }
+    if (mayBegin(thread, pending)) return { do: "begin", pending };
   }
   if (callsIn(busy) >= MAX_CALLS) return undefined;
   for (const run of thread.going) {
@@ -338,6 +335,13 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
     }
   }
   return undefined;
+}
+
+/** Plain language has one run at a time, and a side run while a card is open; a command's run may be open beside them. */
+function mayBegin(thread: Thread, { entry, aside }: PendingPost): boolean {
+  const { first, side } = talkingRuns(thread);
+  const isFree = first === undefined || (aside === true && side === undefined);
+  return entry.kind === "command" || isFree;
 }
 
 /** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */

@@ -13,7 +13,7 @@ import {
 } from "./drafts-notices.ts";
 import { actionName, entryId, noticeId } from "./entry-ids.ts";
 import * as phrases from "./phrases.ts";
-import type { Call } from "./state.ts";
+import { type Call, isReader } from "./state.ts";
 
 /** What people are shown of a call, and who of them may approve it. */
 export type Card = PreparedCall &
@@ -23,6 +23,8 @@ export type Card = PreparedCall &
 /** What becomes of a call that nobody was asked about yet. */
 export type Proposal =
   | { kind: "blocked"; text: string }
+  /** Its run only reads, and this would not, or people would have to be asked. */
+  | { kind: "beyond" }
   /** Nobody can say yet who could approve it, and people are told that this takes long. */
   | { kind: "later" }
   | { kind: "allow"; prepared: PreparedCall }
@@ -34,6 +36,10 @@ export function preparedDrafts(
   proposal: Proposal,
   { thread }: Surroundings,
 ): Draft<AppendKind>[] {
+  const isReading = proposal.kind === "allow" && proposal.prepared.effect === "read";
+  const wantsMore = proposal.kind === "ask" || (proposal.kind === "allow" && !isReading);
+  if (proposal.kind === "beyond" || (wantsMore && isReader(thread.runs.get(call.run))))
+    return [{ ...finishedDraft(call, "blocked", phrases.results.beyondReading), handsOver: true }];
   switch (proposal.kind) {
     case "blocked":
       return [finishedDraft(call, "blocked", proposal.text)];
@@ -112,10 +118,12 @@ export interface Rechecked {
 export function dispatchedDrafts(
   { call, action }: StepOf<"dispatch">,
   { proposal, drift, grant, frozen }: Rechecked,
+  { thread }: Pick<Surroundings, "thread">,
 ): Draft<AppendKind>[] | undefined {
   const carrier = carrierOf(action);
   const granted = carrier?.kind === "grant" ? carrier.grant : undefined;
   if (action.proposal !== proposal || granted !== grant) return undefined;
+  if (isReader(thread.runs.get(call.run))) return [voidDraft(action, phrases.results.readsOnly)];
   if (drift !== undefined) return [voidDraft(action, drift)];
   if (frozen !== undefined) return [frozenNotice(action, frozen)];
   const by = grant === undefined ? {} : { grant: grant.of.action };

@@ -5,14 +5,15 @@ import type { ReverseCall } from "../core/tool-call.ts";
 import { callName, entryId, runName } from "./entry-ids.ts";
 import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
-import type { PendingPost, Run, Thread } from "./state.ts";
+import { sideBudget } from "./side-run.ts";
+import { type PendingPost, type Run, talkingRuns, type Thread } from "./state.ts";
 import type { RunParts } from "./surroundings.ts";
 
 type RunEnded = Draft<"run_ended">;
 
 /**
  * Takes up what was said: a command with a tool becomes a run of one call, plain language a run of the model's with all
- * messages that wait; everything else is answered at once.
+ * messages that wait (beside another, one that only reads); everything else is answered at once.
  */
 export function beginDrafts(
   pending: PendingPost,
@@ -32,17 +33,21 @@ export function beginDrafts(
   if (entry.kind === "message") {
     const { terms } = parts;
     if (terms === undefined) return answer("failed", parts.plain(entry.text));
+    const isBeside = talkingRuns(thread).first !== undefined;
     const waiting = [...thread.pending.values()].flatMap((each) =>
-      each.entry.kind === "message" && !each.stopped ? [each.entry] : [],
+      each.entry.kind === "message" && !each.stopped && (!isBeside || each.aside === true)
+        ? [each.entry]
+        : [],
     );
     return [
       start({
         answers: waiting.map(({ id }) => id),
         principals: [...new Set(waiting.map(({ actor }) => actor.account))],
+        ...(isBeside && { reads: true }),
         talk: {
           model: thread.model ?? terms.model,
           prefix: terms.prefix,
-          budget: terms.budget,
+          budget: isBeside ? sideBudget(terms.budget) : terms.budget,
           ...(isTooMuch(thread, terms) && { brief: true }),
         },
       }),

@@ -87,9 +87,9 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     prepare: ({ call, facts }, around) =>
       isNew(call, around) ? preparedDrafts(call, facts, around) : undefined,
     // A click that is not judged yet may be a deny: it comes first, and then this is looked at again.
-    dispatch: (step, { thread }) =>
-      isOpen(step.action) && thread.clicks.size === 0
-        ? dispatchedDrafts(step, step.facts)
+    dispatch: (step, around) =>
+      isOpen(step.action) && around.thread.clicks.size === 0
+        ? dispatchedDrafts(step, step.facts, around)
         : undefined,
     run: ({ call, facts }) =>
       call.finished === undefined ? finishedDrafts(call, facts) : undefined,

@@ -86,8 +86,6 @@ export const noticeId = {
 export const untoldId = {
   pasted: (message: string) => `pasted:${message}`,
   unread: (message: string) => `unread:${message}`,
-  /** It was there before the action that it now waits for. */
-  held: (message: string, action: string) => `${message}@${action}`,
 } as const;
 
 /** Posts of what people write, by adapters: `msg:17.5`, `msg:17.5:edit:17.9`, `msg:17.5:removed`. */

@@ -46,7 +46,9 @@ const HOUSEKEEPING = /^(?:incident_\w+|ask_user|activate_skill|read_skill_file|f
  * of certainty has one, and a claim of having acted has the action. What was denied or blocked shows nothing, what
  * failed or is unknown shows no success. Only what is wrong is marked: the rest stays as it was written.
  */
-export function checkAnswer(text: string, run: Run, { evidence }: ModelRun): Checked {
+export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked {
+  const { untoldCalls } = modelRun;
+  const evidence = untoldCalls.size === 0 ? modelRun.evidence : toldOf(modelRun);
   const cited = numbersIn(text);
   const wrong = new Set(cited.filter((number) => !evidence.has(number)));
   const backing = cited.flatMap((number) => evidence.get(number) ?? []);
@@ -86,6 +88,11 @@ export function checkAnswer(text: string, run: Run, { evidence }: ModelRun): Che
   ];
   const marks = { wrong, untrue, why, unsure, notes };
   return { problems, marked: mark(text, head, marks) };
+}
+
+/** What it was told: another run's calls that were made beside it are not among them. */
+function toldOf({ evidence, untoldCalls }: ModelRun): ModelRun["evidence"] {
+  return new Map([...evidence].filter(([number]) => !untoldCalls.has(number)));
 }
 
 function numbersIn(text: string): number[] {

@@ -1,10 +1,11 @@
 import type { Entry } from "../core/entry.ts";
 import { isMapped, signed } from "../core/people.ts";
 import { Action, close, count, type Grant, grantOf, isOpen, isOver, revise } from "./action.ts";
-import { untoldId } from "./entry-ids.ts";
 import { MAX_PAST, forget, forgetOldest } from "./fold-memory.ts";
-import { applyVoice, tellHeld } from "./fold-messages.ts";
-import type { Call, Thread, UntoldFact } from "./state.ts";
+import { applyVoice, place } from "./fold-messages.ts";
+import { routeTo } from "./routing.ts";
+import { takeAside } from "./side-run.ts";
+import { type Call, isTalking, type Run, type Thread, type UntoldFact } from "./state.ts";
 
 /** The life of an action: proposed in revisions, voted on, closed, and shown until every view shows its end. */
 
@@ -31,11 +32,21 @@ function open(thread: Thread, proposal: Entry<"action_proposed">): Action {
   thread.counts.actions += 1;
   const call = run?.calls.get(proposal.call);
   if (call !== undefined) call.action = action;
-  // What was written while the model still thought waits from here on.
-  for (const message of run?.modelRun?.unseen ?? []) {
-    if (run !== undefined) tellHeld(thread, run, message, untoldId.held(message.id, action.action));
-  }
+  if (run !== undefined) makeWay(thread, run);
   return action;
+}
+
+/** What was written while the model still thought does not wait for the card either. */
+function makeWay(thread: Thread, run: Run): void {
+  if (!isTalking(run)) return;
+  const route = routeTo(thread, run);
+  if (route.to === "run" && route.run === run) return;
+  const { unseen, taken } = run.modelRun;
+  run.modelRun.unseen = unseen.filter(({ id }) => taken.has(id));
+  for (const message of unseen.filter(({ id }) => !taken.has(id))) {
+    run.messages.delete(message.id);
+    place(thread, message, route);
+  }
 }
 
 /** A person that `people:` names, or an account by what it was called when it wrote here. */
@@ -61,6 +72,7 @@ export function applyVote(thread: Thread, entry: Entry<"vote">): void {
   // The model is told why somebody denied.
   if (entry.reason !== undefined) applyVoice(thread, entry.account, entry);
   count(action, entry);
+  takeAside(thread);
   touch(thread, action, entry);
   if (entry.breaksGlass === true && isOpen(action)) {
     const { id, reason = "" } = entry;
@@ -112,6 +124,7 @@ export function applyClosed(thread: Thread, entry: Entry<"action_closed">): void
   if (entry.click !== undefined) forget(thread, entry.click);
   close(action, entry.outcome, entry.by, entry.reason);
   if (action.closed !== undefined) action.closed.recorded = true;
+  takeAside(thread);
   const call = thread.runs.get(action.run)?.calls.get(action.call);
   // Void: what was approved is no longer what would run. The call is asked about again, by another action.
   if (entry.outcome === "void" && call?.action === action) call.action = undefined;
@@ -126,6 +139,7 @@ export function closeOpen(
   if (!isOpen(action)) return;
   if (entry.kind === "timer") close(action, "expired");
   else close(action, "cancelled", entry.actor.name);
+  takeAside(thread);
   touch(thread, action, entry);
 }
 

@@ -3,10 +3,19 @@ import type { Actor, Entry } from "../core/entry.ts";
 import { numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
 import { forget, forgetOldest, MAX_EVIDENCE, MAX_HELPS, MAX_PAST } from "./fold-memory.ts";
-import { applyVoice, joinRun } from "./fold-messages.ts";
-import { answererOf, closeQuestion } from "./fold-messages.ts";
+import { answererOf, applyVoice, closeQuestion, place } from "./fold-messages.ts";
 import { applyAssistant, applyResult, ModelRun } from "./model-run.ts";
-import { type Call, refOf, type Run, type Thread } from "./state.ts";
+import { routeTo } from "./routing.ts";
+import { applyHandOver, passOnLeft, takeAside } from "./side-run.ts";
+import {
+  type Call,
+  isReader,
+  isTalking,
+  refOf,
+  type Run,
+  talkingRuns,
+  type Thread,
+} from "./state.ts";
 
 /** The life of a call: asked for, started, ended, and settled where nobody knows how. */
 
@@ -55,6 +64,7 @@ export function applyStarted(thread: Thread, entry: Entry<"tool_started">): void
   if (action === undefined) return;
   action.started = true;
   applyGrant(thread, call, action, entry);
+  takeAside(thread);
   touch(thread, action, entry);
 }
 
@@ -69,6 +79,7 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
   noteGaps(thread, entry);
   endQuestion(thread, run, call, entry);
   if (run?.modelRun !== undefined) tellModel(thread, run.modelRun, call, entry);
+  if (entry.handsOver === true && run?.modelRun !== undefined) applyHandOver(thread, run.modelRun);
   if (outcome === "unknown") {
     thread.unknown.set(call.call, call);
     if (call.word !== undefined) tellWord(thread, call, call.word);
@@ -123,8 +134,8 @@ function endQuestion(
   // A reply that a click overtook is a message like any other: it instructs the run.
   const { reply } = call;
   const isOvertaken = reply !== undefined && reply.id !== entry.answers;
-  if (run !== undefined && modelRun !== undefined && isOvertaken) {
-    joinRun(thread, run, modelRun, reply);
+  if (run !== undefined && isTalking(run) && isOvertaken) {
+    place(thread, reply, routeTo(thread, run));
   }
 }
 
@@ -186,6 +197,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
   let chooses: string | undefined;
   const authors: Actor[] = [];
   const messages = new Map<string, string>();
+  const told: Entry<"message">[] = [];
   for (const id of started.answers) {
     const pending = thread.pending.get(id);
     if (pending !== undefined) {
@@ -194,6 +206,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     }
     stopped ||= pending?.stopped ?? false;
     stoppedBy ??= pending?.stoppedBy;
+    if (pending?.entry.kind === "message") told.push(pending.entry);
     const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
     if (command?.name === "model") chooses = command.model;
     thread.pending.delete(id);
@@ -205,9 +218,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     started,
     calls: new Map(),
     open: new Map(),
-    modelRun:
-      started.talk &&
-      new ModelRun(started.talk, { uses: thread.counts.uses, evidence: thread.evidence }),
+    modelRun: started.talk && new ModelRun(started.talk, thread.evidence, told),
     above: undefined,
     messages,
     progressMessages: new Map(),
@@ -251,11 +262,16 @@ function applyUndoing(thread: Thread, { started, authors: [by] }: Run, call: Cal
 /** A turn that came after the run's end, because both were on their way, changes nothing any more. */
 export function applyTurn(thread: Thread, entry: Entry<"assistant">): void {
   const run = thread.runs.get(entry.run);
-  if (run?.modelRun === undefined || run.ended !== undefined) return;
+  if (run === undefined || !isTalking(run)) return;
   instructBy(run, run.modelRun, entry);
-  applyAssistant(run.modelRun, entry);
-  for (const use of run.modelRun.turn) addCall(run, use, entry.at);
-  thread.counts.uses = run.modelRun.uses;
+  applyAssistant(run.modelRun, entry, thread.counts.uses);
+  const { first, side } = talkingRuns(thread);
+  const other = run === first ? side : first;
+  for (const use of run.modelRun.turn) {
+    addCall(run, use, entry.at);
+    other?.modelRun.untoldCalls.add(numberOfCall(use.call));
+  }
+  thread.counts.uses += run.modelRun.turn.length;
 }
 
 /** Those whose words the request told as instructions ask for what comes of it; versions before this one told everybody's so. */
@@ -280,13 +296,10 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   run.ended = ended;
   thread.going.delete(run);
   // What it waited for is over: a word about agreeing to it would come too late.
-  thread.assents.clear();
+  if (!isReader(run)) thread.assents.clear();
   if (ended.status === "completed") thread.model = run.chooses ?? thread.model;
   if (ended.error !== undefined && TOO_MUCH.has(ended.error)) thread.tooMuch = true;
-  // What the model has not seen is answered by the next run, unless all of it was stopped.
-  for (const entry of ended.status === "cancelled" ? [] : (run.modelRun?.unseen ?? [])) {
-    thread.pending.set(entry.id, { entry, stopped: false });
-  }
+  if (run.modelRun !== undefined) passOnLeft(thread, run, run.modelRun, ended);
   const { id, seq } = ended;
   thread.outbox.set(id, { kind: "answer", id, seq, run, views: new Set(thread.views) });
 }

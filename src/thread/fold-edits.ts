@@ -4,6 +4,7 @@ import { isEditOf } from "./entry-ids.ts";
 import { touch } from "./fold-actions.ts";
 import { applyName, applyVoice } from "./fold-messages.ts";
 import { steer } from "./model-run.ts";
+import { takeAside } from "./side-run.ts";
 import type { Run, Thread } from "./state.ts";
 
 /**
@@ -72,4 +73,5 @@ function closeCards(
     close(action, "cancelled", by, why);
     touch(thread, action, entry);
   }
+  takeAside(thread);
 }

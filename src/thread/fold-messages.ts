@@ -1,15 +1,13 @@
 import type { Actor, Entry } from "../core/entry.ts";
 import { estimateTokens } from "../core/block.ts";
-import { isOpen } from "./action.ts";
 import { untoldId } from "./entry-ids.ts";
-import { type ModelRun, steer } from "./model-run.ts";
-import { isReply, openQuestions, routeOf } from "./routing.ts";
+import { steer } from "./model-run.ts";
+import { isReply, openActions, openQuestions, type Route, routeOf } from "./routing.ts";
 import {
   askerIn,
   type Call,
-  currentModelRun,
   type QuestionEnd,
-  type Run,
+  talkingRuns,
   type Thread,
   type UntoldFact,
 } from "./state.ts";
@@ -30,6 +28,11 @@ export function applyMessage(thread: Thread, entry: Entry<"message">): void {
 function passOn(thread: Thread, entry: Entry<"message">): void {
   const route = routeOf(thread, entry);
   if (route.to !== "question") tellAsking(thread, entry);
+  place(thread, entry, route);
+}
+
+/** Gives a message to whoever takes it up from here on. */
+export function place(thread: Thread, entry: Entry<"message">, route: Route): void {
   switch (route.to) {
     case "question":
       route.call.reply = entry;
@@ -37,25 +40,18 @@ function passOn(thread: Thread, entry: Entry<"message">): void {
     case "assent":
       thread.assents.set(entry.id, entry);
       return;
-    case "run":
-      joinRun(thread, route.run, route.modelRun, entry);
+    case "run": {
+      const { started, modelRun, messages } = route.run;
+      messages.set(entry.id, entry.actor.account);
+      steer(modelRun, entry, started.principals.includes(entry.actor.account));
+      return;
+    }
+    case "side_run":
+      thread.pending.set(entry.id, { entry, stopped: false, aside: true });
       return;
     case "new_run":
       thread.pending.set(entry.id, { entry, stopped: false });
   }
-}
-
-/** The message instructs the run that goes on; where an open action holds it up, its author is told. */
-export function joinRun(
-  thread: Thread,
-  run: Run,
-  modelRun: ModelRun,
-  message: Entry<"message">,
-): void {
-  const { account } = message.actor;
-  run.messages.set(message.id, account);
-  steer(modelRun, message, run.started.principals.includes(account));
-  tellHeld(thread, run, message, message.id);
 }
 
 /** From here on the account's words are part of what models are told. */
@@ -63,12 +59,10 @@ export function applyVoice({ voices }: Thread, account: string, { seq }: Entry):
   if (!voices.has(account)) voices.set(account, seq);
 }
 
-/** The message waits for the run's open actions: its author is told alone, and once for each action. */
-export function tellHeld(thread: Thread, run: Run, { actor }: Entry<"message">, id: string): void {
-  const { account } = actor;
-  const open = [...thread.live].filter(
-    (action) => isOpen(action) && action.run === run.started.run,
-  );
+/** What the message asks for waits for the first run's open cards: its author is told so alone, once for each card. */
+export function tellHeld(thread: Thread, { id, actor: { account } }: Entry<"message">): void {
+  const { first } = talkingRuns(thread);
+  const open = first === undefined ? [] : openActions(thread, first);
   if (open.length === 0 || open.some(({ told }) => told.has(account))) return;
   for (const { told } of open) told.add(account);
   const actions = open.map(({ action }) => action);
@@ -91,14 +85,16 @@ function tellFiles(thread: Thread, message: Entry<"message">): void {
 
 /** Whose message answers no question that waits is told so, alone and once. */
 function tellAsking(thread: Thread, { id, actor: { account } }: Entry<"message">): void {
-  const run = currentModelRun(thread);
-  for (const call of run === undefined || run.stopped ? [] : openQuestions(run)) {
-    if (call.told.has(account)) continue;
-    call.told.add(account);
-    const about: UntoldFact = run?.askers.has(account)
-      ? { kind: "still_asking", call: call.call }
-      : { kind: "asking_another", call: call.call, asker: run && askerIn(run)?.name };
-    thread.untold.set(id, { id, to: account, about });
+  const { first, side } = talkingRuns(thread);
+  for (const run of [first, side]) {
+    for (const call of run === undefined || run.stopped ? [] : openQuestions(run)) {
+      if (call.told.has(account)) continue;
+      call.told.add(account);
+      const about: UntoldFact = run?.askers.has(account)
+        ? { kind: "still_asking", call: call.call }
+        : { kind: "asking_another", call: call.call, asker: run && askerIn(run)?.name };
+      thread.untold.set(id, { id, to: account, about });
+    }
   }
 }
 

@@ -15,7 +15,8 @@ import { applyMessage, applyName } from "./fold-messages.ts";
 import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
 import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
 import { applyGate } from "./model-run.ts";
-import { type Call, Thread } from "./state.ts";
+import { stopBeside } from "./side-run.ts";
+import { type Call, isReader, Thread } from "./state.ts";
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -69,7 +70,9 @@ const APPLIED: Applied = {
   above: applyAbove,
   assistant(thread, entry) {
     thread.counts.usage = addUsage(thread.counts.usage, entry.usage);
-    thread.requestTokens = totalTokens({ ...entry.usage, output: 0 });
+    // A side run's request is not the one that the thread grows by.
+    if (isReader(thread.runs.get(entry.run))) thread.requestTokens += entry.usage.output;
+    else thread.requestTokens = totalTokens({ ...entry.usage, output: 0 });
     applyTurn(thread, entry);
   },
   gate(thread, entry) {
@@ -118,25 +121,36 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
 };
 
 function stop(thread: Thread, entry: Entry<"stop">): void {
-  const { id } = entry;
-  thread.stoppedAt = entry.seq;
-  const runs = [...thread.going];
+  const { id, run: named } = entry;
+  if (named === undefined) {
+    thread.stoppedAt = entry.seq;
+    stopBeside(thread);
+  }
+  const runs = [...thread.going].filter(({ started }) => isMeant(started.run, named));
+  const pending = named === undefined ? [...thread.pending.values()] : [];
   const written = runs
     .flatMap((run) => [...run.open.values()])
     .filter((call) => call.started?.effect !== "read" && isRunning(call));
-  if (runs.length === 0 && thread.pending.size === 0) {
+  if (runs.length === 0 && pending.length === 0) {
     thread.untold.set(id, { id, to: entry.actor.account, about: { kind: "nothing_runs" } });
   } else if (written.length > 0) {
     const tools = written.map((call) => call.tool);
     thread.untold.set(id, { id, about: { kind: "stopping", tools } });
   }
-  const stoppable = [...thread.pending.values(), ...runs].filter(({ stopped }) => !stopped);
+  const stoppable = [...pending, ...runs].filter(({ stopped }) => !stopped);
   for (const each of stoppable) {
     each.stopped = true;
     each.stoppedBy = entry.actor.name;
   }
-  for (const action of thread.live) closeOpen(thread, action, entry);
+  for (const action of thread.live)
+    if (isMeant(action.run, named)) closeOpen(thread, action, entry);
+  if (named !== undefined) return;
   for (const grant of thread.grants.values()) endGrant(thread, grant, { how: "stopped" }, entry);
+}
+
+/** A Stop that names no run means every one. */
+function isMeant(run: string, named: string | undefined): boolean {
+  return named === undefined || run === named;
 }
 
 function timeHasCome(thread: Thread, entry: Entry<"timer">): void {

@@ -47,12 +47,17 @@ export class ModelRun {
   workMs = 0;
   last: Entry<"assistant"> | undefined;
   turn: readonly ToolUse[] = [];
-  /** Calls of all turns so far, those of the thread's earlier runs included. */
-  uses: number;
   /** What the thread's calls that were made came to, by number. */
   readonly evidence: ReadonlyMap<number, CallEffect>;
   /** Messages that joined the run and that no request has held yet. */
   unseen: Entry<"message">[] = [];
+  /** A side run's: those that its requests held, until what they need more than reading was handed over. */
+  told: Entry<"message">[];
+  handedOver: Entry<"message">[] = [];
+  /** Of `unseen`: what a side run could not do, which no other one is asked. */
+  readonly taken = new Set<string>();
+  /** Numbers of calls that another run made meanwhile: what this one was not told it cannot cite. */
+  readonly untoldCalls = new Set<number>();
   readonly gates: Entry<"gate">[] = [];
   /** The gate that took the tools away, unless a message came after it. */
   toolsOff: Entry<"gate"> | undefined;
@@ -61,11 +66,15 @@ export class ModelRun {
   denials = 0;
   readonly loop: Loop = { recent: [], tools: new Map(), fresh: [], found: undefined };
 
-  /** `uses` and `evidence` are the thread's so far; the evidence grows with it. */
-  constructor(terms: ModelRun["terms"], { uses, evidence }: Pick<ModelRun, "uses" | "evidence">) {
+  /** `evidence` is the thread's and grows with it; `told`: what the run began with. */
+  constructor(
+    terms: ModelRun["terms"],
+    evidence: ModelRun["evidence"],
+    told: Entry<"message">[] = [],
+  ) {
     this.terms = terms;
-    this.uses = uses;
     this.evidence = evidence;
+    this.told = told;
   }
 }
 
@@ -85,18 +94,22 @@ const SAME_IN_A_ROW = 3;
 const STALE_CALLS = 5;
 const REMEMBERED_CALLS = 8;
 
-/** Takes in a model's turn; its calls are in `turn` then. */
-export function applyAssistant(modelRun: ModelRun, entry: Entry<"assistant">): void {
+/** Takes in a model's turn; its calls are in `turn` then. `before`: how many calls the thread's models made earlier. */
+export function applyAssistant(
+  modelRun: ModelRun,
+  entry: Entry<"assistant">,
+  before: number,
+): void {
   modelRun.steps = entry.step;
   modelRun.usage = addUsage(modelRun.usage, entry.usage);
   modelRun.workMs += entry.ms;
   modelRun.last = entry;
-  modelRun.turn = usesOf(entry, modelRun.uses);
-  modelRun.uses += modelRun.turn.length;
+  modelRun.turn = usesOf(entry, before);
   for (const { tool, result } of modelRun.loop.fresh)
     modelRun.loop.tools.get(tool)?.results.add(result);
   modelRun.loop.fresh = [];
-  modelRun.unseen = modelRun.unseen.filter((message) => message.seq > entry.seen);
+  modelRun.told.push(...modelRun.unseen.filter(({ seq }) => seq <= entry.seen));
+  modelRun.unseen = modelRun.unseen.filter(({ seq }) => seq > entry.seen);
 }
 
 /**

@@ -112,6 +112,9 @@ export const results = {
   blocked: (why: string) => `Nothing was run: ${why}.`,
   notRun: (why: string) => `${why}; nothing was run`,
   unchecked: (why: string) => `not possible: ${why}.`,
+  readsOnly: "its run only reads",
+  beyondReading:
+    "Not run: a card is open or was when this run began, so the run only reads. Whoever asked is told that the change waits for the card; it is taken up then. Answer now what reads can show.",
   cancelled: (by: string) => `Cancelled by ${by}. The tool didn't run.`,
   answered: (by: string, text: string) => `${by} answered: ${text}`,
   unanswered: (waited: string) =>
@@ -185,7 +188,7 @@ export function factText(about: UntoldFact): string {
     case "held": {
       const { actions } = about;
       const decided = actions.length === 1 ? "is approved or denied" : "are decided";
-      return `I'll answer after ${actions.join(" and ")} ${decided}.`;
+      return `I only read for now. The change you asked for comes after ${actions.join(" and ")} ${decided}.`;
     }
     case "pasted": {
       const size = `${Math.round(about.bytes / 1024)} KB`;

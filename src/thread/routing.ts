@@ -1,8 +1,14 @@
 import type { Entry } from "../core/entry.ts";
 import { isOpen } from "./action.ts";
 import { isAssent, isHolding } from "./assent.ts";
-import type { ModelRun } from "./model-run.ts";
-import { type Call, currentModelRun, type Run, type Thread } from "./state.ts";
+import {
+  type Call,
+  isReader,
+  type Run,
+  type TalkingRun,
+  talkingRuns,
+  type Thread,
+} from "./state.ts";
 
 /** Where a message goes; decided here only, from what the journal says before it. */
 export type Route =
@@ -10,22 +16,36 @@ export type Route =
   | { to: "question"; call: Call }
   /** It only agrees with an open card: its author is told what to press, no model is. */
   | { to: "assent" }
-  /** It joins the run that goes on. */
-  | { to: "run"; run: Run; modelRun: ModelRun }
+  /** It joins a run that goes on. */
+  | { to: "run"; run: TalkingRun }
+  /** It waits for the side run to begin. */
+  | { to: "side_run" }
   /** It waits for a run of its own. */
   | { to: "new_run" };
 
 type Message = Entry<"message">;
 
 export function routeOf(thread: Thread, message: Message): Route {
-  const run = currentModelRun(thread);
-  const isGoing = run !== undefined && !run.stopped;
-  const call = isGoing ? openQuestions(run).find((each) => isReply(run, each, message)) : undefined;
-  if (call !== undefined) return { to: "question", call };
+  const { first, side } = talkingRuns(thread);
+  for (const run of [first, side]) {
+    if (run === undefined || run.stopped) continue;
+    const call = openQuestions(run).find((each) => isReply(run, each, message));
+    if (call !== undefined) return { to: "question", call };
+  }
   if (isAssent(message.text) && [...thread.live].some(isOpen)) return { to: "assent" };
-  return isGoing && run.modelRun !== undefined
-    ? { to: "run", run, modelRun: run.modelRun }
-    : { to: "new_run" };
+  return first === undefined || first.stopped ? { to: "new_run" } : routeTo(thread, first);
+}
+
+/** Who takes up what is said to a run: while the first one waits for a card, nothing waits with it. */
+export function routeTo(thread: Thread, run: TalkingRun): Route {
+  if (isReader(run) || openActions(thread, run).length === 0) return { to: "run", run };
+  const { side } = talkingRuns(thread);
+  return side === undefined || side.stopped ? { to: "side_run" } : { to: "run", run: side };
+}
+
+/** The run's cards that people have to decide on, or that are decided and not dispatched yet. */
+export function openActions({ live }: Thread, { started: { run } }: Run) {
+  return [...live].filter((action) => isOpen(action) && action.run === run);
 }
 
 /** Questions that were put to people and that nobody has answered. */
@@ -45,4 +65,23 @@ function isAnswer({ asked }: Call, { text }: Message): boolean {
   const said = text.trim().toLowerCase();
   const isChoice = asked?.asks?.choices.some((choice) => choice.toLowerCase() === said) === true;
   return isChoice || !isHolding(text);
+}
+
+/** Which messages of the thread's the run's next request holds: the first run is not told what a side run answers. */
+export function sharesOf(
+  thread: Thread,
+  run: Pick<TalkingRun, "started" | "modelRun">,
+): { elsewhere?: string[]; joined?: string[] } {
+  const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id);
+  if (isReader(run)) {
+    const joined = idsOf(run.modelRun.unseen);
+    return joined.length === 0 ? {} : { joined };
+  }
+  const { side } = talkingRuns(thread);
+  const waiting = [...thread.pending.values()].flatMap(({ entry }) =>
+    entry.kind === "message" ? entry.id : [],
+  );
+  const replies = [...(side?.open.values() ?? [])].flatMap(({ reply }) => reply?.id ?? []);
+  const elsewhere = [...waiting, ...idsOf(side?.modelRun.unseen ?? []), ...replies];
+  return elsewhere.length === 0 ? {} : { elsewhere };
 }

@@ -93,6 +93,8 @@ export interface Run {
 /** A message or command that no run has taken up. */
 export interface PendingPost {
   entry: Entry<"message"> | Entry<"command">;
+  /** It came while a card of the first run was open: a side run takes it up. */
+  aside?: true;
   stopped: boolean;
   stoppedBy?: string;
 }
@@ -219,10 +221,23 @@ export class Thread {
   }
 }
 
-/** The run of a model's that goes on: there is one at most. */
-export function currentModelRun({ going }: Thread): Run | undefined {
-  for (const run of going) if (run.modelRun !== undefined && run.ended === undefined) return run;
-  return undefined;
+/** A run of a model's. */
+export type TalkingRun = Run & { readonly modelRun: ModelRun };
+
+/** The runs of models' that go on: the first run, and beside it a side run, which only reads; one of each at most. */
+export function talkingRuns({ going }: Thread): { first?: TalkingRun; side?: TalkingRun } {
+  const found: { first?: TalkingRun; side?: TalkingRun } = {};
+  for (const run of going) if (isTalking(run)) found[isReader(run) ? "side" : "first"] = run;
+  return found;
+}
+
+export function isTalking(run: Run): run is TalkingRun {
+  return run.modelRun !== undefined && run.ended === undefined;
+}
+
+/** To its end it only reads, whatever became of the card that was open when it began. */
+export function isReader(run: Pick<Run, "started"> | undefined): boolean {
+  return run?.started.reads === true;
 }
 
 /** The grants that hold. */

@@ -142,7 +142,7 @@ export function createDispatcher(parts: DispatchParts) {
     async run(name: string, args: JsonObject, options: RunOptions): Promise<ToolResult> {
       const tool = find(name);
       const obstacle =
-        tool === undefined ? unknownTool(name, tools).message : whyElsewhere(parts, tool, args);
+        tool === undefined ? unknownTool(name, tools).message : whyNot(parts, tool, args, options);
       if (tool === undefined || obstacle !== undefined) return blockedCall(parts, obstacle ?? "");
       return marks.owed(tool, args, await runCall(parts, breaker, tool, args, options));
     },
@@ -168,4 +168,15 @@ export function createDispatcher(parts: DispatchParts) {
       return marks.owed(tool, args, await verify(parts, tool, args, { startedAt, signal, asker }));
     },
   };
+}
+
+/** Why a call is not run here. The run decides what it may do, not what is open by now: who began as a reader stays one. */
+function whyNot(
+  parts: CallParts,
+  tool: Tool,
+  args: JsonObject,
+  { readsOnly }: RunOptions,
+): string | undefined {
+  if (readsOnly === true && effectOf(tool, args) !== "read") return "Its run only reads.";
+  return whyElsewhere(parts, tool, args);
 }

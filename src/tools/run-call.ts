@@ -29,6 +29,8 @@ export interface RunOptions {
   artifact(id: string): Promise<Uint8Array>;
   startedAt: number;
   asker: Asker;
+  /** The call's run may do nothing but read. Default: it may. */
+  readsOnly?: boolean;
   /** Why the call may not go on with these arguments instead, or undefined. Left out: it never may. */
   permit?(args: JsonObject): Promise<string | undefined>;
 }

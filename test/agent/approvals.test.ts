@@ -148,14 +148,15 @@ describe("a denied call", () => {
   test("and another one, then a message: the tools are back", async () => {
     const stage = await talking([
       { calls: [call("act", "a"), call("act", "b")] },
-      { calls: [call("look")] },
+      async () => {
+        await stage.say("look at web instead");
+        return { calls: [call("look")] };
+      },
       { text: "CONFIRMED [T3]" },
     ]);
     await stage.ask("fix it");
     await stage.ask("deny a1");
-    await stage.say("deny a2");
-    await stage.say("look at web instead");
-    await stage.settle();
+    await stage.ask("deny a2");
     expect(stage.look.runs).toEqual(["web"]);
   });
 

@@ -1,11 +1,15 @@
 import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
 import type { RunTerms } from "../../src/core/run-terms.ts";
-import { foldTranscript, Transcript } from "../../src/agent/transcript.ts";
+import { foldTranscript } from "../../src/agent/transcript.ts";
+import { Transcript } from "../../src/agent/transcript-turns.ts";
 import { carrierOf, isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
-import { Thread } from "../../src/thread/state.ts";
+import { isReader, type Run, talkingRuns, Thread } from "../../src/thread/state.ts";
+import { sharesOf } from "../../src/thread/routing.ts";
+import type { ModelRun } from "../../src/thread/model-run.ts";
+import { workKey } from "../../src/thread/work-keys.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { entryId } from "../../src/thread/entry-ids.ts";
 import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
@@ -32,6 +36,12 @@ export interface Imagined {
   transcript: Transcript;
   /** The turns of the newest request that was answered, each as JSON, unless the thread was told in brief since. */
   told: string[];
+  /** The same of the side run's. */
+  toldBeside: string[];
+  /** Which run answered each message. */
+  answered: Map<string, string>;
+  /** Models that are asked at this moment. */
+  asked: Set<string>;
   clock: number;
 }
 
@@ -44,16 +54,102 @@ export function imagine(): Imagined {
     thread: new Thread(),
     transcript: new Transcript(),
     told: [],
+    toldBeside: [],
+    answered: new Map(),
+    asked: new Set(),
     clock: 1_000_000,
   };
 }
 
 export function write(world: Imagined, draft: Draft): void {
   const entry: Entry = { seq: world.entries.length + 1, at: world.clock, ...draft };
+  const open = [...world.thread.live].filter(isOpen);
+  const ending = entry.kind === "run_ended" ? world.thread.runs.get(entry.run) : undefined;
   world.entries.push(entry);
   fold(world.thread, [entry]);
   foldTranscript(world.transcript, entry);
-  if (entry.kind === "run_started" && entry.talk?.brief === true) world.told = [];
+  checkSideRuns(world, entry);
+  if (entry.kind === "stop" && entry.run !== undefined)
+    expectThat(
+      open.every((action) => isOpen(action) || action.run === entry.run),
+      `D5 a Stop of ${entry.run} took another run's card with it`,
+    );
+  for (const { id } of ending?.modelRun?.told ?? []) {
+    expectThat(!world.answered.has(id), `D3 ${id} was answered by two runs`);
+    world.answered.set(id, entry.id);
+  }
+  if (entry.kind !== "run_started" || entry.talk === undefined) return;
+  const isBrief = entry.talk.brief === true;
+  if (entry.reads === true) world.toldBeside = isBrief ? [] : world.told;
+  else if (isBrief) world.told = [];
+}
+
+function expectThat(isSo: boolean, otherwise: string): void {
+  if (!isSo) throw new Error(otherwise);
+}
+
+/** What must hold of two runs of one thread, by the letters of the protocol's model (test/protocol/side-run.mjs). */
+function checkSideRuns({ entries, thread }: Imagined, entry: Entry): void {
+  const isOfReader = (run: string) =>
+    entries.some((each) => each.kind === "run_started" && each.run === run && each.reads === true);
+  if (entry.kind === "action_proposed")
+    expectThat(!isOfReader(entry.run), "D1 a run that only reads asks for an action");
+  if (entry.kind === "tool_started") {
+    const isWrite = entry.effect !== "read" || entry.action !== undefined;
+    expectThat(!isWrite || !isOfReader(entry.run), "D1 a run that only reads wrote");
+  }
+  if (entry.kind === "tool_started" && entry.action !== undefined) {
+    const at = entries.findLastIndex(
+      (each) => each.kind === "action_proposed" && each.action === entry.action,
+    );
+    const isEnded = entries.slice(at).some((each) => {
+      if (each.kind === "stop") return each.run === undefined || each.run === entry.run;
+      return each.kind === "vote" && each.action === entry.action && !each.approve;
+    });
+    expectThat(!isEnded, `D2 ${entry.action} was started after a deny or Stop`);
+  }
+  if (entry.kind === "run_ended" && entry.status !== "cancelled") {
+    const at = entries.findIndex((each) => each.kind === "run_started" && each.run === entry.run);
+    const isStopped = entries
+      .slice(at)
+      .some((each) => each.kind === "stop" && (each.run ?? entry.run) === entry.run);
+    const isModels = thread.runs.get(entry.run)?.modelRun !== undefined;
+    expectThat(!isModels || !isStopped, `D5 ${entry.run} was stopped and answered`);
+  }
+}
+
+/** At rest every message has its answer, or was stopped, or is a word that no model answers. */
+export function checkAnswered({ entries, answered }: Imagined): void {
+  const words = new Set(
+    entries.flatMap((entry) => {
+      if (entry.kind === "tool_finished") return entry.answers ?? [];
+      return entry.kind === "notice" ? (entry.instead ?? entry.answers ?? []) : [];
+    }),
+  );
+  const stopped = entries.findLast(({ kind }) => kind === "stop")?.seq ?? 0;
+  for (const { kind, id, seq } of entries) {
+    const isDone = answered.has(id) || words.has(id) || seq < stopped;
+    expectThat(kind !== "message" || isDone, `D3 no run answered ${id}`);
+  }
+}
+
+/** A card is open, and somebody writes. */
+export function openCard(world: Imagined): void {
+  const dull = () => 0;
+  const actor = { account: "test:ana", name: "ana" };
+  write(world, { id: "fix", kind: "message", actor, text: "said fix;" });
+  for (let step = nextStep(world); step.do !== "wait"; step = nextStep(world)) {
+    if (step.do !== "think") {
+      take(world, step, dull);
+      continue;
+    }
+    const { seen, hash } = requestAt(world, step.run, step.modelRun);
+    const act = { kind: "tool_use" as const, id: "act", name: "act", input: "{}" };
+    const made = { step: 1, seen, content: [act], stop: "tool_use" as const, usage: NO_USAGE };
+    const turn = { ...made, ms: 5, model: "test/imagined", request: hash };
+    conclude(world, { ...step, facts: { kind: "turn", turn } });
+  }
+  write(world, { id: "safe", kind: "message", actor, text: "said safe;" });
 }
 
 /** Somebody writes, clicks, stops or runs something, or time passes. */
@@ -81,11 +177,17 @@ export function interrupt(world: Imagined, tape: Tape): void {
       : (["approve", "deny", "cancel"] as const).map((kind) => click(action, { kind }));
   const posts: Draft<PostKind>[] = [
     ...clicks,
-    { id, kind: "message", actor, text: `said ${id}` },
+    { id, kind: "message", actor, text: `said ${id};` },
     { id, kind: "message", actor, text: "LGTM, go ahead" },
-    { id, kind: "message", actor, text: `long ${"x".repeat(800)}` },
+    { id, kind: "message", actor, text: `said ${id}; at length ${"x".repeat(800)}` },
     click(questions[0] ?? "r1.t1", { kind: "answer", text: "blue" }),
     { id, kind: "stop", actor },
+    ...[...world.thread.going].map(({ started: { run } }) => ({
+      id,
+      kind: "stop" as const,
+      actor,
+      run,
+    })),
     {
       id,
       kind: "command",
@@ -223,15 +325,28 @@ function runIfStarted(world: Imagined, call: Call, tape: Tape): void {
 function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
   const { run, modelRun } = step;
   const name = run.started.run;
-  const asked = requestOf(world.transcript, { run: name, modelRun }, TERMS);
+  const shares = sharesOf(world.thread, { ...run, modelRun });
+  const asked = requestAt(world, run, modelRun);
   checkPaired(asked.turns);
   const told = asked.turns.map((turn) => JSON.stringify(turn));
-  world.told.forEach((turn, i) => {
+  checkTold(world, run, told);
+  const untold = new Set(modelRun.told.map(({ id }) => id));
+  const before = isReader(run) ? world.toldBeside : world.told;
+  before.forEach((turn, i) => {
     if (told[i] !== turn)
       throw new Error(`turn ${i} was told otherwise before: ${turn} / ${told[i]}`);
   });
   const number = modelRun.steps + 1;
+  world.asked.add(workKey.model(name));
   for (let i = tape() % 3; i > 0; i -= 1) interrupt(world, tape);
+  // Meanwhile everything else goes on, another model too.
+  for (let i = tape() % 6; i > 0; i -= 1) {
+    const other = nextStep(world);
+    if (other.do === "wait") break;
+    take(world, other, tape);
+  }
+  world.asked.delete(workKey.model(name));
+  if (world.thread.runs.get(name)?.ended !== undefined) return;
   const kinds = ["answer", "calls", "calls", "calls", "empty", "pause", "refusal"] as const;
   const kind = kinds[tape() % kinds.length] ?? "answer";
   if (tape() % 12 === 11) {
@@ -253,21 +368,58 @@ function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
   const stop =
     kind === "pause" || kind === "refusal" ? kind : (stops[tape() % stops.length] ?? "end_turn");
   const usage = { ...NO_USAGE, input: JSON.stringify(asked.turns).length, output: 10 };
-  const made = { step: number, seen: asked.seen, content, stop, usage, ms: 5 };
+  const made = { step: number, seen: asked.seen, ...shares, content, stop, usage, ms: 5 };
   const turn = { ...made, model: "test/imagined", request: asked.hash };
   conclude(world, { ...step, facts: { kind: "turn", turn } });
-  if (world.thread.runs.get(name)?.ended === undefined) world.told = told;
+  const whole = told.join();
+  for (const message of modelRun.told.filter(isPlain)) {
+    const isHeld = untold.has(message.id) || whole.includes(`said ${message.id};`);
+    expectThat(isHeld, `D3 ${message.id} counts as told and was not`);
+  }
+  if (world.thread.runs.get(name)?.ended !== undefined) return;
+  if (isReader(run)) world.toldBeside = told;
+  else world.told = told;
+}
+
+const isPlain = ({ text }: { text: string }) => text.startsWith("said ");
+
+function requestAt({ thread, transcript }: Imagined, { started }: Run, modelRun: ModelRun) {
+  const { run } = started;
+  const shares = sharesOf(thread, { started, modelRun });
+  const telling = { instructs: undefined, first: false, brief: false, ...shares };
+  return requestOf(transcript, { run, modelRun }, TERMS, telling);
+}
+
+/** A request holds each message of its run once, none that another run answers, and none twice. */
+function checkTold({ entries, thread, transcript }: Imagined, run: Run, turns: readonly string[]) {
+  const text = turns.join("\n");
+  const times = (id: string) => text.split(`said ${id};`).length - 1;
+  for (const { id } of [...(run.modelRun?.told ?? []), ...(run.modelRun?.unseen ?? [])].filter(
+    isPlain,
+  ))
+    expectThat(times(id) === 1, `D3 ${id} is in its run's request ${times(id)} times`);
+  for (const entry of entries) {
+    if (entry.kind !== "message" || !isPlain(entry)) continue;
+    expectThat(times(entry.id) <= 1, `D4 ${entry.id} is told twice`);
+  }
+  const { first, side } = talkingRuns(thread);
+  const other = isReader(run) ? first : side;
+  const { unseen = [], told = [], handedOver = [] } = other?.modelRun ?? {};
+  // What a side run that has ended could not do stands in its exchange, for all to see.
+  const isWhole = ({ id }: { id: string }) => other?.modelRun?.taken.has(id) === true;
+  for (const message of isReader(run) ? unseen : [...unseen, ...told, ...handedOver])
+    expectThat(isWhole(message) || times(message.id) === 0, `D4 ${message.id} is another run's`);
+  expectThat(transcript.sides.size <= 1, "there are two side runs");
+}
+
+export function nextStep({ thread, clock, asked }: Imagined): Step {
+  return decide(thread, { now: clock, busy: asked, draining: false, showAfterMs: undefined });
 }
 
 /** Works until there is nothing to do, and returns what it waits for then. @throws when that never comes */
 export function work(world: Imagined, tape: Tape, maxSteps = 400): Extract<Step, { do: "wait" }> {
   for (let steps = 0; steps < maxSteps; steps += 1) {
-    const step = decide(world.thread, {
-      now: world.clock,
-      busy: new Set(),
-      draining: false,
-      showAfterMs: undefined,
-    });
+    const step = nextStep(world);
     if (step.do === "wait") return step;
     const { last } = world.thread;
     take(world, step, tape);

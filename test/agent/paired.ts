@@ -1,4 +1,4 @@
-import type { TranscriptTurn } from "../../src/agent/transcript.ts";
+import type { TranscriptTurn } from "../../src/agent/transcript-turns.ts";
 
 /** Every call has its one result, in the turn right after it and in the calls' order. */
 export function checkPaired(turns: readonly TranscriptTurn[]): void {

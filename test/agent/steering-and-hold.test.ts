@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
 import { createChat } from "../fakes/chat.ts";
+import { askUser } from "../../src/tools/thread/ask-user.ts";
 import { createStage, fakeTool, KEY, type Stage } from "../fakes/stage.ts";
 import {
   ANSWER,
@@ -11,6 +12,7 @@ import {
   ofKind,
   resultsIn,
   rolesIn,
+  silent,
   talking,
   wordsIn,
 } from "./talking.ts";
@@ -18,6 +20,8 @@ import {
 function whispersIn({ chat }: Stage) {
   return chat.shown.flatMap((each) => (each.kind === "whisper" ? [each] : []));
 }
+
+const ANA = { account: "test:ana", name: "ana" };
 
 function destroying() {
   return fakeTool({ name: "act", effect: "destructive" });
@@ -107,26 +111,157 @@ describe("what people write while a run goes on", () => {
 });
 
 describe("what people write while an approval is open", () => {
-  test("waits, and each of them is told so once, alone, with the button that withdraws it", async () => {
-    const stage = await talking([{ calls: [call("act", "a")] }, ANSWER]);
-    await stage.ask("fix it");
-    for (const text of ["p99 is falling", "who deployed 1.42?", "me", "rolling back"]) {
-      await stage.ask(text, "test:bob");
-    }
-    await stage.ask("is it safe?", "test:cy");
-    expect(stage.chat.notices()).toEqual([]);
-    const text = "I'll answer after a1 is approved or denied.";
-    expect(whispersIn(stage)).toMatchObject([
-      { to: "test:bob", text, offer: { holds: ["a1"] } },
-      { to: "test:cy", text, offer: { holds: ["a1"] } },
+  test("is answered by a side run that reads, and the card holds nothing back", async () => {
+    const stage = await talking([
+      { calls: [call("act", "a")] },
+      { calls: [call("look", "redis")] },
+      { text: "CONFIRMED: only web depends on it [T2]." },
+      { text: "CONFIRMED: done [T1]." },
     ]);
-    expect(stage.model.requests).toHaveLength(1);
-    await stage.ask("approve a1");
-    expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "tool", "user"]);
-    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("is it safe?");
-    // Nothing waits any more: the notices are gone.
+    await stage.ask("fix it");
+    await stage.ask("is it safe? what depends on redis?", "test:bob");
+    expect(stage.look.runs).toEqual(["redis"]);
+    expect(stage.chat.answers()).toMatchObject([
+      { text: "CONFIRMED: only web depends on it [T2]." },
+    ]);
+    expect(stage.chat.cards()).toMatchObject([{ phase: "open" }]);
     expect(whispersIn(stage)).toEqual([]);
-    expect((await stage.thread()).liveNotices.size).toBe(0);
+    // The card's call has no result yet, and says so.
+    expect(rolesIn(stage.model.requests[1])).toEqual(["user", "assistant", "tool", "user"]);
+    expect(resultsIn(stage.model.requests[1])).toMatchObject([
+      { text: "[T1] a1 waits for people's decision." },
+    ]);
+    await stage.ask("approve a1", "test:bob");
+    expect(stage.act.runs).toEqual(["a"]);
+    // The first run is told the whole exchange, after its call's result.
+    const last = stage.model.requests[3];
+    expect(rolesIn(last)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "user",
+    ]);
+    expect(wordsIn(last).at(-1)).toContain("It needs no other answer.");
+    for (const request of stage.model.requests) expectPaired(request);
+    expect(lastAnswer(stage)).toBe("CONFIRMED: done [T1].");
+    expect(ofKind(await stage.entries(), "run_started")).toMatchObject([
+      { principals: ["test:ana"] },
+      {
+        principals: ["test:bob"],
+        reads: true,
+        talk: { budget: { steps: 10, tokens: 200_000, minutes: 5 } },
+      },
+    ]);
+  });
+
+  test("and asks for a change waits for the card, with one private notice; then it is the first run's", async () => {
+    const stage = await talking([
+      { calls: [call("act", "a")] },
+      { calls: [call("act", "b")] },
+      { text: "That waits for a1." },
+      { calls: [call("act", "b")] },
+      { text: "CONFIRMED: both done [T1] [T3]." },
+    ]);
+    await stage.ask("fix it");
+    await stage.ask("restart b too", "test:bob");
+    expect(stage.act.runs).toEqual([]);
+    expect(stage.chat.cards()).toHaveLength(1);
+    expect(whispersIn(stage)).toMatchObject([
+      {
+        to: "test:bob",
+        text: "I only read for now. The change you asked for comes after a1 is approved or denied.",
+        offer: { holds: ["a1"] },
+      },
+    ]);
+    await stage.ask("approve a1", "test:cy");
+    expect(whispersIn(stage)).toEqual([]);
+    expect(wordsIn(stage.model.requests[3]).at(-1)).toContain('act {"name":"b"}: that part is for');
+    // Who asked for it in the side run is a requester of the first run's next action.
+    expect((await stage.thread()).actions.get("a2")?.askers).toEqual(
+      new Set(["test:ana", "test:bob"]),
+    );
+    await stage.ask("approve a2", "test:cy");
+    expect(stage.act.runs).toEqual(["a", "b"]);
+    expect(ofKind(await stage.entries(), "run_started")).toHaveLength(2);
+    for (const request of stage.model.requests) expectPaired(request);
+  });
+
+  test("only reads to its end, also once the card is decided, and what it hands over then has a run of its own", async () => {
+    const stage = await talking([
+      { calls: [call("act", "a")] },
+      async () => {
+        await stage.say("deny a1", "test:cy");
+        return { calls: [call("act", "b")] };
+      },
+      { text: "Denied, as it should be." },
+      { text: "That comes next." },
+      { calls: [call("act", "b")] },
+      { text: "It was denied." },
+    ]);
+    await stage.ask("fix it");
+    await stage.ask("restart b instead", "test:bob");
+    const started = ofKind(await stage.entries(), "run_started");
+    expect(started.map(({ run, reads = false }) => [run, reads])).toEqual([
+      ["r1", false],
+      ["r2", true],
+      ["r3", false],
+    ]);
+    expect(started[2]).toMatchObject({ answers: ["msg:2"], principals: ["test:bob"] });
+    expect(stage.chat.cards()).toMatchObject([
+      { phase: "denied" },
+      { action: "a2", phase: "open" },
+    ]);
+    await stage.ask("deny a2");
+    expect(stage.act.runs).toEqual([]);
+    for (const request of stage.model.requests) expectPaired(request);
+  });
+
+  test("is stopped with everything by a word, and alone by the button on its own message", async () => {
+    const stage = await talking([
+      { calls: [call("act", "a")] },
+      async (...asked) => {
+        await stage.post({ id: "stop:1", kind: "stop", run: "r2", actor: ANA });
+        return silent(...asked);
+      },
+      async (...asked) => {
+        await stage.say("stop", "test:bob");
+        return silent(...asked);
+      },
+    ]);
+    await stage.ask("fix it");
+    await stage.ask("is it safe?", "test:bob");
+    expect(stage.chat.answers()).toMatchObject([{ run: "r2", status: "cancelled" }]);
+    expect(stage.chat.cards()).toMatchObject([{ phase: "open" }]);
+    await stage.ask("and now?", "test:bob");
+    expect(stage.chat.cards()).toMatchObject([{ phase: "cancelled" }]);
+    const ended = stage.chat.answers().map(({ run, status }) => [run, status]);
+    expect(ended).toHaveLength(3);
+    expect(ended).toEqual(
+      expect.arrayContaining([
+        ["r1", "cancelled"],
+        ["r3", "cancelled"],
+      ]),
+    );
+  });
+
+  test("may be asked back in a side run: the answer is its author's, the card stays", async () => {
+    const ask = { name: "ask_user", args: { question: "Which redis?" } };
+    const stage = await talking(
+      [{ calls: [call("act", "a")] }, { calls: [ask] }, { text: "That one is fine." }],
+      { tools: [fakeTool({ name: "act", effect: "write" }), askUser] },
+    );
+    await stage.ask("fix it");
+    await stage.ask("is redis safe?", "test:bob");
+    await stage.ask("the cache", "test:bob");
+    expect(resultsIn(stage.model.requests[2])).toMatchObject([
+      { text: expect.stringContaining("bob answered: the cache") },
+    ]);
+    expect(lastAnswer(stage)).toBe("That one is fine.");
+    expect(stage.chat.cards()).toMatchObject([{ phase: "open" }]);
   });
 
   test("that only agrees is no approval: who may approve gets the button, alone, and the model hears nothing", async () => {
@@ -181,7 +316,7 @@ describe("what people write while an approval is open", () => {
   });
 
   test("to withdraw what somebody else asked for takes a second word", async () => {
-    const stage = await talking([{ calls: [call("act", "a")] }, ANSWER]);
+    const stage = await talking([{ calls: [call("act", "a")] }, { text: "Hm." }, ANSWER]);
     await stage.ask("fix it");
     // What bob writes now does not make him one who asked.
     await stage.ask("hm", "test:bob");
@@ -198,49 +333,18 @@ describe("what people write while an approval is open", () => {
     expect(whispersIn(stage)).toEqual([]);
   });
 
-  test("is answered once the action is cancelled, with every call's result before it", async () => {
-    const stage = await talking([{ calls: [call("look"), call("act", "a")] }, ANSWER]);
-    await stage.ask("fix it");
-    await stage.ask("leave it, tell me what you see");
-    await stage.ask("cancel a1");
-    expect(stage.act.runs).toEqual([]);
-    expect(resultsIn(stage.model.requests[1])).toMatchObject([
-      { text: expect.stringContaining("did web") },
-      { text: expect.stringContaining("Cancelled by ana") },
-    ]);
-    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("leave it");
-    for (const request of stage.model.requests) expectPaired(request);
-    expect(lastAnswer(stage)).toBe(ANSWER.text);
-  });
-
-  test("just before it was opened waits too, and they are told so", async () => {
+  test("just before it was opened does not wait for it either", async () => {
     const stage = await talking([
-      saying(() => stage, "wait, only look", { calls: [call("act", "a"), call("act", "b")] }),
+      saying(() => stage, "wait, what is it for?", { calls: [call("act", "a"), call("act", "b")] }),
+      { text: "It restarts both." },
       { text: "Very well." },
     ]);
     await stage.ask("fix it");
-    expect(whispersIn(stage)).toMatchObject([
-      { text: expect.stringContaining("after a1 is approved"), offer: { holds: ["a1"] } },
-    ]);
-    await stage.say("cancel a1");
-    await stage.ask("cancel a2");
-    expect(wordsIn(stage.model.requests[1]).at(-1)).toContain("wait, only look");
-  });
-
-  test("is held for each of several open actions", async () => {
-    const stage = await talking([
-      { calls: [call("act", "a"), call("act", "b")] },
-      { text: "Very well." },
-    ]);
-    await stage.ask("fix it");
-    await stage.ask("hello?");
-    expect(whispersIn(stage)).toMatchObject([
-      { text: "I'll answer after a1 and a2 are decided.", offer: { holds: ["a1", "a2"] } },
-    ]);
+    expect(lastAnswer(stage)).toBe("It restarts both.");
     await stage.ask("cancel a1");
-    expect(stage.model.requests).toHaveLength(1);
+    expect(stage.model.requests).toHaveLength(2);
     await stage.ask("cancel a2");
-    expect(stage.model.left()).toBe(0);
+    expect(wordsIn(stage.model.requests[2]).join("\n").split("what is it for?")).toHaveLength(2);
   });
 });
 

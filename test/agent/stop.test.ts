@@ -120,7 +120,7 @@ describe("a Stop", () => {
   test("that ends a message's wait for a card says so in its answer", async () => {
     const stage = await talking([{ calls: [call("act")] }]);
     await stage.ask("fix it");
-    await stage.ask("is it safe?", "test:bob");
+    await stage.say("is it safe?", "test:bob");
     await stage.ask("stop");
     const [answer, ...more] = stage.chat.answers();
     expect(more).toEqual([]);

@@ -22,7 +22,7 @@ export type ButtonAction =
   | CardClick
   | { kind: "form"; form: "deny" | "edit" | "again"; action: string; revision: number }
   | { kind: "details"; action: string }
-  | { kind: "stop" };
+  | { kind: "stop"; run?: string };
 
 /** Settling, cancelling and answering have no revision; the first one stands for it. */
 const NO_REVISION = 1;
@@ -46,8 +46,9 @@ function clickOf(action: string, revision: number, choice: Choice): CardClick {
   return { kind: "click", action, revision, choice };
 }
 
-/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:stop`. */
+/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:stop:r1`, `wk:stop`. */
 const ID = /^wk:([a-z-]+)(?::([\w.-]+))?(?::([^]+))?$/;
+const RUN = /^r[1-9]\d{0,8}$/;
 const REVISION = /^[1-9]\d{0,8}$/;
 /** Up to 0.3 a button said nothing of the digest. */
 const EXACT = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
@@ -56,7 +57,9 @@ const EXACT = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
 export function readButtonAction(id: string): ButtonAction | undefined {
   const [, verb = "", ref, rest] = ID.exec(id) ?? [];
   if (verb === "stop")
-    return ref === undefined && rest === undefined ? { kind: "stop" } : undefined;
+    return rest === undefined && RUN.test(ref ?? "r1")
+      ? { kind: "stop", ...(ref !== undefined && { run: ref }) }
+      : undefined;
   if (ref === undefined) return undefined;
   if (verb === "answer") {
     return rest === undefined
@@ -86,7 +89,11 @@ export function digestStart(digest: string): string {
   return digest.slice(0, 12);
 }
 
-export const STOP_BUTTON: Button = { id: "wk:stop", label: "Stop", style: "plain" };
+/** On a run's own message: it stops that run. Where nobody can say which one it is, everything. */
+export function stopButton(run: string | undefined): Button {
+  const id = run === undefined ? "wk:stop" : `wk:stop:${run}`;
+  return { id, label: "Stop", style: "plain" };
+}
 
 /** `label` says of a button away from its card which one it is. */
 export function approveButton(

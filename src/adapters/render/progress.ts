@@ -1,7 +1,7 @@
 import { characterStart } from "../../core/characters.ts";
 import type { JsonObject, Outcome } from "../../core/entry.ts";
 import type { Progress } from "../adapter.ts";
-import { STOP_BUTTON } from "./buttons.ts";
+import { stopButton } from "./buttons.ts";
 import { callInlines } from "./call.ts";
 import { clip, summaryOf } from "./clip.ts";
 import { readMarkdown } from "./markdown.ts";
@@ -18,8 +18,8 @@ export interface CallProgress {
   ms: number | undefined;
 }
 
-/** What a run is doing, from updates that may come late, twice or not at all. */
-export function createRunProgress(now: () => number = Date.now) {
+/** What a run is doing, from updates that may come late, twice or not at all. `known`: its name. */
+export function createRunProgress(now: () => number = Date.now, known?: string) {
   const calls = new Map<string, CallProgress>();
   const ended = new Set<string>();
   let model = NO_MODEL;
@@ -58,6 +58,9 @@ export function createRunProgress(now: () => number = Date.now) {
   }
 
   return {
+    get run(): string | undefined {
+      return known ?? model.run;
+    },
     /** By id, in the order in which they began. */
     calls: calls as ReadonlyMap<string, CallProgress>,
     get step(): number {
@@ -142,7 +145,7 @@ export async function renderProgress(
   const blocks = lines.map((inlines): Block => ({ kind: "small", inlines }));
   const words = await readMarkdown(endOf(progress.draft), allowLink);
   const summary = summaryOf(stillWords(calls.length));
-  return { blocks: [...blocks, ...words], buttons: [STOP_BUTTON], summary };
+  return { blocks: [...blocks, ...words], buttons: [stopButton(progress.run)], summary };
 }
 
 function stateOf(progress: RunProgress): string {

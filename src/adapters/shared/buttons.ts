@@ -8,7 +8,7 @@ import { type Form, loadForm, type MistakenForm, readForm } from "../render/form
 import { OTHER_VERSION, unknownAction } from "../render/phrases.ts";
 
 /** What a pressed button or a sent form says, without who did it. */
-export type ClickOrStop = Click | { kind: "stop" };
+export type ClickOrStop = Click | { kind: "stop"; run?: string };
 
 /** What a platform does about a press or a sent form. Each call also acknowledges it. */
 interface InteractionTarget<Reply> {
@@ -48,7 +48,7 @@ export async function handleButton<Reply>(
     case "click":
       return target.record({ ...action, via: "button" });
     case "stop":
-      return target.record({ kind: "stop" });
+      return target.record(action);
     case "form": {
       const written = action.form === "again" ? form.written() : undefined;
       const loaded = await loadForm(queries, key, action, { maxFields: form.maxFields, written });

@@ -99,9 +99,10 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
     async begin(
       place: Place,
       soFar: readonly Progress[],
+      run: string | undefined,
       post: (rendered: RenderedMessage) => Promise<MessageRef>,
     ): Promise<MessageRef> {
-      const progress = createRunProgress();
+      const progress = createRunProgress(Date.now, run);
       for (const update of soFar) progress.note(update);
       const ref = await post(await renderProgress(progress, allowLink(place)));
       if (stopped || over.has(ref) || lives.has(ref)) return ref;

@@ -140,7 +140,7 @@ function progressIn<Place, Message>(
 
   return {
     async openProgress(delivery, soFar) {
-      return board.begin(place, soFar, (rendered) =>
+      return board.begin(place, soFar, delivery.run, (rendered) =>
         // Progress is one message, whatever it holds.
         posting.put(place, encode(rendered).slice(0, 1).map(quietly), delivery),
       );

@@ -1,5 +1,6 @@
 import { type RequestContext, requestOf } from "../../agent/request.ts";
-import { Transcript, foldTranscript, tellingOf } from "../../agent/transcript.ts";
+import { foldTranscript, tellingOf } from "../../agent/transcript.ts";
+import { Transcript } from "../../agent/transcript-turns.ts";
 import { totalTokens } from "../../core/block.ts";
 import type { Entry } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";

@@ -1,7 +1,7 @@
 import type { RequestContext } from "../../agent/request.ts";
 import type { DayShares, RunTerms } from "../../core/run-terms.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
-import { filesOf } from "../../agent/transcript.ts";
+import { filesOf } from "../../agent/transcript-turns.ts";
 import { estimateTokens, NO_USAGE, totalTokens } from "../../core/block.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { isoUtc } from "../../core/instant.ts";

@@ -106,7 +106,10 @@ async function contentOf(
   // Only clicks carry how the identity was established.
   const { account, name } = inbound.actor;
   const actor = { account, name };
-  if (inbound.kind === "stop") return { kind: "stop", actor };
+  if (inbound.kind === "stop") {
+    const { run } = inbound;
+    return { kind: "stop", actor, ...(run !== undefined && { run }) };
+  }
   const whole = await aside.hide(inbound.text);
   const reading = read(whole);
   if (inbound.kind === "edited") {

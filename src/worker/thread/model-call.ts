@@ -5,18 +5,16 @@ import type { StepOf } from "../../thread/decide.ts";
 import type { ModelFacts } from "../../thread/drafts-runs.ts";
 import { conclude } from "./conclude.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
-import {
-  filesOf,
-  foldTranscript,
-  Transcript,
-  type TranscriptTurn,
-} from "../../agent/transcript.ts";
+import { foldTranscript } from "../../agent/transcript.ts";
+import { filesOf, Transcript, type TranscriptTurn } from "../../agent/transcript-turns.ts";
 import type { AssistantBlock } from "../../core/block.ts";
 import type { FileRef, StoredEntry } from "../../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import { within } from "../../core/time-limit.ts";
 import type { FileBlock, Model, ModelRequest, Turn } from "../../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
+import { sharesOf } from "../../thread/routing.ts";
+import { isReader } from "../../thread/state.ts";
 import { putOff } from "../background.ts";
 import { retryUntilStored } from "../store.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
@@ -71,7 +69,8 @@ async function learnTurn(
   progress(ctx, name, { kind: "thinking", run: name, step });
   const transcript = await transcriptOf(ctx);
   const telling = await tellingFor(ctx, run, modelRun, signal);
-  const asked = requestOf(transcript, { run: name, modelRun }, terms, telling);
+  const shares = sharesOf(ctx.thread, { started: run.started, modelRun });
+  const asked = requestOf(transcript, { run: name, modelRun }, terms, { ...telling, ...shares });
   const began = performance.now();
   const requestTokens = tokensOf(ctx, modelRun, asked);
   const spend = { requestTokens, askers: telling.instructs ?? [], signal };
@@ -84,11 +83,13 @@ async function learnTurn(
   const ids = new Set(transcript.ids);
   const { content: blocks, stop } = limitTurn(response, parts.encoder);
   const content: AssistantBlock[] = [];
-  for (const block of blocks) content.push(await kept(ctx, ids, `${name}_${step}`, block));
+  const named = { turn: `${name}_${step}`, ids, isBeside: isReader(run) };
+  for (const block of blocks) content.push(await kept(ctx, named, block));
   const turn = {
     step,
     seen: asked.seen,
     ...(telling.instructs !== undefined && { instructs: [...telling.instructs] }),
+    ...shares,
     ...(telling.brief && { brief: true }),
     content,
     stop,
@@ -191,12 +192,12 @@ const HELD_BACK = 200;
 
 /**
  * A block as it is stored: without held secrets, and with an id that no earlier call has, since some servers count their
- * calls from zero in every response or give none. `ids` are those there are; the block's is added.
+ * calls from zero in every response or give none. `ids` are those there are; the block's is added. `isBeside`: another run
+ * may be answered at this moment, with the same ids.
  */
 async function kept(
   { parts: { encoder } }: ThreadContext,
-  ids: Set<string>,
-  turn: string,
+  { turn, ids, isBeside }: { turn: string; ids: Set<string>; isBeside: boolean },
   block: AssistantBlock,
 ): Promise<AssistantBlock> {
   if (block.kind === "thinking") return block;
@@ -205,7 +206,7 @@ async function kept(
     return text === block.text ? block : { kind: "text", text };
   }
   const input = await encoder.aside.hide(block.input);
-  const isNew = block.id !== "" && !ids.has(block.id);
+  const isNew = block.id !== "" && !isBeside && !ids.has(block.id);
   const id = isNew ? block.id : `${block.id || "call"}_${turn}_${ids.size}`;
   ids.add(id);
   // No tool and no provider has other names; what it asked for is shown to people and told to it again as it stands here.

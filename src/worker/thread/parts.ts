@@ -1,5 +1,5 @@
 import type { Adapter } from "../../adapters/adapter.ts";
-import type { Transcript } from "../../agent/transcript.ts";
+import type { Transcript } from "../../agent/transcript-turns.ts";
 import type { AccessPolicy } from "../../approvals/access.ts";
 import type { Heard } from "../../approvals/heard.ts";
 import type { ApprovalPolicy } from "../../approvals/policy.ts";

@@ -15,7 +15,7 @@ import type { Entry, JsonObject, Preview } from "../../core/entry.ts";
 import type { Here } from "../../core/instant.ts";
 import { messageOf } from "../../core/errors.ts";
 import { isAgent } from "../../core/people.ts";
-import { askerIn, type Call } from "../../thread/state.ts";
+import { askerIn, type Call, isReader } from "../../thread/state.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
 import type { Prepared } from "../../tools/prepare-call.ts";
@@ -87,6 +87,8 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     const expiresAt = ctx.now() + QUESTION_MS;
     return { kind: "question", text: encode(text), choices: choices.map(encode), expiresAt };
   }
+  const isRead = prepared.effect === "read" && decision.kind === "allow";
+  if (!isRead && isReader(ctx.thread.runs.get(call.run))) return { kind: "beyond" };
   // A press alone takes nothing back: its card comes first, also where policy would not ask.
   const frozen = await frozenFor(ctx, { tool: tool.name, effect: prepared.effect, args });
   if (decision.kind === "allow" && undone === undefined && frozen === undefined) {

@@ -313,7 +313,7 @@ describe("progress in a chat", () => {
     expect(log.note({ kind: "draft", run: "r1", text: "It *is*" })).toBe(true);
     expect(log.note({ kind: "draft", run: "r1", text: "It *is*" })).toBe(false);
     expect(await lines()).toEqual(["small: ✗ uptime · error · 1.2 s", "text: It is"]);
-    expect(pressesOf(await renderProgress(log, none))).toEqual([["Stop", { kind: "stop" }]]);
+    expect(pressesOf(await renderProgress(log, none))).toMatchObject([["Stop", { run: "r1" }]]);
   });
 
   test("counts the calls that it has no lines for, and shows the end of a long draft", async () => {

@@ -26,7 +26,7 @@ async function open(...errors: (BotError | undefined)[]) {
     postCounts: true,
     log: pino({ level: "silent" }),
   });
-  await board.begin("thread", [], async () => "m1");
+  await board.begin("thread", [], undefined, async () => "m1");
   const note = (text: string) => board.note("thread", "m1", { kind: "draft", run: "r1", text });
   return { board, note, texts, shown: () => texts.length };
 }

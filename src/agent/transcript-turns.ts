@@ -1,0 +1,162 @@
+import { hash } from "node:crypto";
+import type { AssistantBlock } from "../core/block.ts";
+import type { Entry, FileRef, JsonObject } from "../core/entry.ts";
+import { type Kept, note, type Part, shownParts } from "./said.ts";
+
+/** A thread as its model is told it: turns, and what is still to be told. */
+
+export interface Result {
+  id: string;
+  text: string;
+  isError: boolean;
+  files: readonly FileRef[];
+}
+
+/** A turn as the journal gives it; the same as a request's but for files. */
+export type TranscriptTurn =
+  | { role: "user"; content: readonly Part[] }
+  | { role: "assistant"; content: readonly AssistantBlock[]; model: string }
+  | { role: "tool"; results: readonly Result[] };
+
+export type KeptTurn =
+  | Exclude<TranscriptTurn, { role: "user" }>
+  | { role: "user"; content: readonly Kept[] };
+
+export interface TranscriptRun {
+  talks: boolean;
+  answers: readonly string[];
+  undoes: string | undefined;
+  isAgents: boolean;
+  calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
+}
+
+/**
+ * A thread as its model is told it: a fold over all entries. Within a run it only ever grows at its end, so that each
+ * request begins with the one before it; a run that others instruct begins with other lines quoted.
+ */
+export class Transcript {
+  last = 0;
+  turns: KeptTurn[] = [];
+  /** What no request has held yet, in order; it stands after the results of the turn that is open. */
+  queue: Item[] = [];
+  /** Posts of messages that were taken away: the next run is not told them. */
+  readonly removed = new Set<string>();
+  /** The newest turn's calls, by our id, while any has no result. */
+  open: { call: string; id: string; result: Result | undefined }[] = [];
+  readonly runs = new Map<string, TranscriptRun>();
+  /** By run, the side runs that go on. */
+  readonly sides = new Map<string, Side>();
+  /** By call, its action, and its arguments where people changed them. */
+  readonly cards = new Map<string, { action: string; edited: JsonObject | undefined }>();
+  uses = 0;
+  /** The calls among them, by our id. */
+  readonly numbered = new Set<string>();
+  /** Providers' ids of calls so far. */
+  readonly ids = new Set<string>();
+  /** Long results that the turns hold, by SHA-256 of the call and its text: the call that brought each first. */
+  told = new Map<string, string>();
+  /** Ids of what was posted, to know again what stands in the chat. */
+  readonly posted = new Set<string>();
+  /** The message up to which what stands in the chat was read. */
+  readTo: string | undefined;
+  /** SHA-256 over the turns, each chained to the one before. */
+  digest = "";
+}
+
+/** What a request has yet to hold: what somebody said, a word of the program's, or what a side run was told and said. */
+export interface Item {
+  seq: number;
+  id: string;
+  turns: readonly KeptTurn[];
+  isSaid?: true;
+  /** A side run is told it too. */
+  isBeside?: true;
+}
+
+/** A side run is told the thread as it stood at its beginning; its own is what it answers, and its turns from `from` on. */
+export interface Side {
+  transcript: Transcript;
+  opening: readonly KeptTurn[];
+  from: number;
+}
+
+/** The turns of a request made now: everything so far. */
+export function turnsOf({ turns, queue }: Transcript): TranscriptTurn[] {
+  return [...turns, ...turnsIn(queue)].map(asShown);
+}
+
+/** SHA-256, hexadecimal, over the turns of a request made now and what else it says; files count by their ids. */
+export function requestHash({ digest, queue }: Transcript, rest: string): string {
+  return chain(
+    turnsIn(queue).reduce((hashed, turn) => chain(hashed, asShown(turn)), digest),
+    rest,
+  );
+}
+
+export function filesOf(turn: TranscriptTurn): readonly FileRef[] {
+  if (turn.role === "assistant") return [];
+  if (turn.role === "tool") return turn.results.flatMap(({ files }) => files);
+  return turn.content.flatMap((part) => (part.kind === "file" ? [part.file] : []));
+}
+
+function asShown(turn: KeptTurn): TranscriptTurn {
+  return turn.role === "user" ? { role: "user", content: shownParts(turn.content) } : turn;
+}
+
+/** What one says after the other without a turn of the model's between is one turn. */
+export function turnsIn(items: readonly Item[]): KeptTurn[] {
+  const turns: KeptTurn[] = [];
+  for (const turn of items.flatMap((item) => item.turns)) {
+    const last = turns.at(-1);
+    if (turn.role === "user" && last?.role === "user")
+      turns.splice(-1, 1, { role: "user", content: [...last.content, ...turn.content] });
+    else turns.push(turn);
+  }
+  return turns;
+}
+
+function chain(digest: string, next: TranscriptTurn | string): string {
+  return hash("sha256", digest + JSON.stringify(next), "hex");
+}
+
+export function push(transcript: Transcript, turn: KeptTurn): void {
+  transcript.turns.push(turn);
+  transcript.digest = chain(transcript.digest, asShown(turn));
+}
+
+export function replace(transcript: Transcript, turns: readonly KeptTurn[]): void {
+  transcript.turns = [];
+  transcript.digest = "";
+  for (const turn of turns) push(transcript, turn);
+}
+
+/** What a run is told. */
+export function transcriptOf(whole: Transcript, run: string): Transcript {
+  return whole.sides.get(run)?.transcript ?? whole;
+}
+
+/** Leaves what people said and what they were answered. */
+export function shorten(transcript: Transcript, answers: readonly string[]): void {
+  transcript.told.clear();
+  replace(transcript, shortened(transcript.turns));
+  transcript.queue = transcript.queue.map((item) =>
+    answers.includes(item.id) ? item : { ...item, turns: shortened(item.turns) },
+  );
+}
+
+function shortened(turns: readonly KeptTurn[]): KeptTurn[] {
+  return turns.flatMap((turn): KeptTurn[] => {
+    if (turn.role === "user") return [{ ...turn, content: withoutFiles(turn.content) }];
+    const hasCalls =
+      turn.role === "tool" || turn.content.some((block) => block.kind === "tool_use");
+    return hasCalls ? [] : [turn];
+  });
+}
+
+function withoutFiles(content: readonly Kept[]): Kept[] {
+  return content.map((part) =>
+    part.kind === "file"
+      ? note(`File ${JSON.stringify(part.file.name)} is no longer shown.`)
+      : part,
+  );
+}
