@@ -53,6 +53,7 @@ export function createToolbox(
       answerCommand(command, thread, {
         tools,
         terms,
+        host: config.host,
         modelProblem: (id) => modelProblem(id, config.model),
         frozen: () =>
           freezes.known(Date.now()).map((each) => `${encoder.encode(freezeText(each))}.`),

@@ -1,4 +1,3 @@
-import type { RunTerms } from "../core/run-terms.ts";
 import type { DirectAnswer } from "../thread/surroundings.ts";
 import { isOpen } from "../thread/action.ts";
 import type { Command } from "../core/entry.ts";
@@ -6,7 +5,6 @@ import { formatUtc } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
 import { grantWords } from "../thread/phrases.ts";
 import { grantsIn, refOf, type Thread } from "../thread/state.ts";
-import { counted } from "../core/text.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { systemOf } from "../tools/find-tools.ts";
 import { suggest } from "../core/suggest.ts";
@@ -24,10 +22,9 @@ import {
   TOOL_GROUPS,
   unknownTool,
 } from "./phrases.ts";
+import { type StatusParts, statusText, toolCounts } from "./status.ts";
 
-export interface CommandParts {
-  tools: readonly Tool[];
-  terms: RunTerms | undefined;
+export interface CommandParts extends StatusParts {
   /** Why no run could use this model, or undefined. */
   modelProblem(id: string): string | undefined;
   /** What is frozen now, a sentence each. */
@@ -43,6 +40,8 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
       return readRun(command, tools);
     case "help":
       return say(helpText(parts.terms !== undefined));
+    case "status":
+      return say([statusText(thread, parts), ...(parts.frozen?.() ?? [])].join("\n"));
     case "tools":
       return toolsOf(command.system, tools);
     case "cost":
@@ -90,13 +89,6 @@ function toolsOf(system: string | undefined, tools: readonly Tool[]): DirectAnsw
   const others = tools.filter((tool) => !large.some(([, own]) => own.includes(tool)));
   const text = [...(lines.length === 0 ? [] : [[SYSTEMS, ...lines].join("\n")]), toolsText(others)];
   return { kind: "text", text: text.join("\n\n"), failed: false };
-}
-
-/** `19 tools, 9 need approval` */
-function toolCounts(tools: readonly Tool[]): string {
-  const asking = tools.filter(({ own, effect }) => own !== true && effect !== "read").length;
-  const asks = asking === 0 ? "" : `, ${asking} ${asking === 1 ? "needs" : "need"} approval`;
-  return counted(tools.length, "tool") + asks;
 }
 
 /** The tools by what a call of each needs, one line each. */

@@ -38,6 +38,7 @@ export function readText(text: string): Reading {
     case "tools":
       return readTools(rest, typed);
     case "help":
+    case "status":
     case "cost":
     case "approvals":
     case "grants":

@@ -10,6 +10,7 @@ export const USAGE = {
   run: ["run <tool> name=value …"],
   stop: ["stop"],
   help: ["help"],
+  status: ["status"],
   tools: ["tools", "tools kubernetes"],
   cost: ["cost"],
   approvals: ["approvals"],

@@ -8,6 +8,7 @@ export const command = z.discriminatedUnion("name", [
     args: z.record(z.string(), z.string()),
   }),
   z.strictObject({ name: z.literal("help") }),
+  z.strictObject({ name: z.literal("status") }),
   /** With a system: its tools alone. */
   z.strictObject({ name: z.literal("tools"), system: z.string().optional() }),
   z.strictObject({ name: z.literal("cost") }),

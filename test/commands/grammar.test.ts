@@ -18,12 +18,15 @@ function problemOf(text: string): string {
 }
 
 describe("commands", () => {
-  it.each(["help", "tools", "cost", "approvals"])("%s, with or without a slash", (name) => {
-    const expected = { kind: "command", command: { name } };
-    expect(readText(name)).toEqual(expected);
-    expect(readText(`/${name}`)).toEqual(expected);
-    expect(readText(`  ${name.toUpperCase()}\n`)).toEqual(expected);
-  });
+  it.each(["help", "status", "tools", "cost", "approvals"])(
+    "%s, with or without a slash",
+    (name) => {
+      const expected = { kind: "command", command: { name } };
+      expect(readText(name)).toEqual(expected);
+      expect(readText(`/${name}`)).toEqual(expected);
+      expect(readText(`  ${name.toUpperCase()}\n`)).toEqual(expected);
+    },
+  );
 
   it.each(Object.keys(USAGE))("%s begins no sentence of a tool", (word) => {
     expect(phraseProblem(`${word} now`, [], new Set(), {})).toMatch(/program's own/);

@@ -137,6 +137,7 @@ describe("what the pages say", () => {
       run: ["run run_command argv='[\"uptime\"]'"],
       stop: ["stop"],
       help: ["help"],
+      status: ["status"],
       tools: ["tools", "tools kubernetes"],
       cost: ["cost"],
       approvals: ["approvals"],

@@ -43,16 +43,19 @@ test("a Stop that finds nothing says so", async () => {
   expect(stage.chat.whispers()).toEqual(["Nothing was running."]);
 });
 
-test("help, tools, approvals and cost are answered from the thread and the tools", async () => {
+test("help, status, tools, approvals and cost are answered from the thread and the tools", async () => {
   const act = fakeTool({ name: "act", effect: "write" });
   const stage = await createStage({ tools: [act] });
   await stage.say("run act name=web");
   await stage.settle();
-  for (const command of ["help", "tools", "approvals", "cost"]) await stage.say(command);
+  for (const command of ["help", "status", "tools", "approvals", "cost"]) await stage.say(command);
   await stage.settle();
   const texts = stage.chat.answers().map((answer) => answer.text);
   expect(texts).toEqual([
     expect.stringContaining("incidents last week"),
+    expect.stringMatching(
+      /^Model: none.*\nTools: 1 tool, 1 needs approval\nOpen approvals in this thread: a1\nRunning in this thread: none$/,
+    ),
     expect.stringMatching(/^Need approval:\n {2}act – The fake act$/m),
     expect.stringMatching(/^a1: act \(write\), expires .*approve a1/),
     expect.stringMatching(/runs, 0 tool calls in 0\.0 s/),

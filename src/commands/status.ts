@@ -1,0 +1,45 @@
+import type { RunTerms } from "../core/run-terms.ts";
+import { counted } from "../core/text.ts";
+import { isOpen } from "../thread/action.ts";
+import { refOf, type Thread } from "../thread/state.ts";
+import type { Tool } from "../tools/tool.ts";
+
+export interface StatusParts {
+  tools: readonly Tool[];
+  terms: RunTerms | undefined;
+  /** The machine that this process runs on. */
+  host?: string;
+}
+
+/** What answers here, what it can do, and what waits and runs in the thread. */
+export function statusText(thread: Thread, { tools, terms, host }: StatusParts): string {
+  const model = thread.model ?? terms?.model;
+  const open = [...thread.live].filter(isOpen).map(({ action }) => action);
+  const running = [...thread.going].flatMap(({ open: calls }) =>
+    [...calls.values()].filter(isRunning).map((call) => `${call.tool} (${refOf(call)})`),
+  );
+  return [
+    `Model: ${terms === undefined || model === undefined ? "none, so I only understand commands. Admins: set MODEL and its key" : model}`,
+    `Tools: ${toolCounts(tools)}`,
+    ...(host === undefined ? [] : [`Host: ${host}`]),
+    `Open approvals in this thread: ${listed(open)}`,
+    `Running in this thread: ${listed(running)}`,
+  ].join("\n");
+}
+
+/** `19 tools, 9 need approval` */
+export function toolCounts(tools: readonly Tool[]): string {
+  const asking = tools.filter(({ own, effect }) => own !== true && effect !== "read").length;
+  const asks = asking === 0 ? "" : `, ${asking} ${asking === 1 ? "needs" : "need"} approval`;
+  return counted(tools.length, "tool") + asks;
+}
+
+type OpenCall = Parameters<typeof refOf>[0];
+
+function isRunning({ started, finished }: OpenCall): boolean {
+  return started !== undefined && finished === undefined;
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? "none" : names.join(", ");
+}
