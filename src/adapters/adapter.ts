@@ -111,6 +111,14 @@ export interface ActionCard {
   granted?: { action: string; by: string } | undefined;
   /** What it granted: how much of it was used, and whether more may be. */
   grant?: { words: string; isLeft: boolean } | undefined;
+  /** When the last vote came, ms since 1970. */
+  decidedAt?: number | undefined;
+  /** Too long to be read on a card: it was shown whole to whoever approves it. */
+  mustOpen?: boolean | undefined;
+  /** Who has had its edit form open for at most 2 min. */
+  editing?: string | undefined;
+  /** What was seen when it was looked at again afterwards. */
+  verified?: "done" | "not done" | "unknown" | undefined;
   /** The action that it takes back. */
   undoes?: string | undefined;
   /** Of what is done and can be taken back: whether that is offered, who asked for it, or which action or call did it. */

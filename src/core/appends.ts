@@ -3,10 +3,17 @@ import { assistantBlock, stopReason, usage } from "./block.ts";
 import { artifact, count, effect, json, outcome, resultImage } from "./entry-fields.ts";
 import { findings, gaps } from "./finding.ts";
 
-const previewLine = z.strictObject({ label: z.string(), value: z.string() });
+/** `detail`: the card leaves it to its details, since another line or the command says as much. */
+const previewLine = z.strictObject({
+  label: z.string(),
+  value: z.string(),
+  detail: z.literal(true).optional(),
+});
 export const preview = z.strictObject({
   /** What would be done, as people say it: `Scale deployment/api in shop from 2 to 4`. */
   title: z.string().optional(),
+  /** The same as a person would type it: `service nginx restart`. */
+  command: z.string().optional(),
   /** Names of the arguments that the program filled in itself. */
   filled: z.array(z.string()).optional(),
   lines: z.array(previewLine),

@@ -21,7 +21,8 @@ export const command = z.discriminatedUnion("name", [
 
 /**
  * What a person says to a card. `settle` is their word on an unknown outcome; `cancel` withdraws an action, by who asked
- * for it; `answer` answers a question of the model's, which its call names; `undo` asks for what is done to be taken back.
+ * for it; `answer` answers a question of the model's, which its call names; `undo` asks for what is done to be taken back;
+ * `open` and `editing` decide nothing.
  */
 export const choice = z.discriminatedUnion("kind", [
   z.strictObject({
@@ -50,6 +51,10 @@ export const choice = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("cancel"), sure: z.boolean().optional() }),
   z.strictObject({ kind: z.literal("answer"), text: z.string() }),
   z.strictObject({ kind: z.literal("undo") }),
+  /** All of a long action was shown to this person: only then can they approve it. */
+  z.strictObject({ kind: z.literal("open") }),
+  /** The form in which it is edited was opened. */
+  z.strictObject({ kind: z.literal("editing") }),
 ]);
 
 /** A file that could not be read: its size where the platform told it, and why, in words for people. */
@@ -100,6 +105,8 @@ export const posts = {
     call: z.string().optional(),
     /** The action whose grant is over. */
     grant: z.string().optional(),
+    /** The action whose edit form is no longer shown as open. */
+    edited: z.string().optional(),
   }),
   /** A fenced worker's word on how a call of its own really ended. */
   signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),

@@ -6,7 +6,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { signed } from "../core/people.ts";
 import { exactText } from "../security/sanitize.ts";
 import { grantWords } from "../thread/phrases.ts";
-import { type Action, isApproved, isLeft, isUndoable } from "../thread/action.ts";
+import { type Action, isApproved, isLeft, isUndoable, mustBeOpened } from "../thread/action.ts";
 
 /** The one encoder that every outgoing text passes: no control characters, no secrets. */
 export type Encode = (text: string) => string;
@@ -40,6 +40,10 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
       reason: vote.reason === undefined ? undefined : encode(vote.reason),
     })),
     expiresAt: proposal.expiresAt,
+    decidedAt: action.votes.at(-1)?.at,
+    mustOpen: mustBeOpened(proposal),
+    editing: action.editing === undefined ? undefined : encode(action.editing.name),
+    verified: action.verified,
     ending: endingOf(action, encode),
     ...permissionsOf(action, encode),
     undoes: action.undoes,
@@ -129,14 +133,13 @@ function referencesOf(accounts: ListedAccounts): string[] {
 
 type ListedAccounts = Extract<Approvers, { kind: "listed" }>["accounts"];
 
-/** `any full member of #ops except ana, who asked`: who may approve, and who of them may not. */
-function approversText({ proposal, barred, editors }: Action, encode: Encode): string {
+/** `anyone in #ops except ana`: who may approve, and who of them may not. */
+function approversText({ proposal, barred }: Action, encode: Encode): string {
   const { approvers, place = "this thread" } = proposal;
   const who =
     approvers.kind === "anyone"
-      ? `any full member of ${place}`
+      ? `anyone in ${place}`
       : referencesOf(approvers.accounts).join(", ");
   if (barred.length === 0) return encode(who);
-  const did = editors.size === 0 ? "asked" : "asked or edited it";
-  return encode(`${who} except ${barred.join(" and ")}, who ${did}`);
+  return encode(`${who} except ${barred.join(" and ")}`);
 }

@@ -1,3 +1,4 @@
+import { inCodeBlock } from "../core/edit.ts";
 import type { Actor, Entry, JsonObject } from "../core/entry.ts";
 import { countPeople, signed } from "../core/people.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
@@ -14,6 +15,12 @@ export class Action {
   proposal: Entry<"action_proposed">;
   votes: Entry<"vote">[] = [];
   readonly editors = new Set<string>();
+  /** Accounts to which all of the newest revision was shown. */
+  readonly opened = new Set<string>();
+  /** Who opened the edit form of the newest revision last, until it is sent or for some time. */
+  editing: { name: string; until: number } | undefined;
+  /** What was seen when it was looked at again. */
+  verified: "done" | "not done" | "unknown" | undefined;
   /** Accounts that had asked for it when it was proposed: they may take it back without being asked again. */
   readonly askers: ReadonlySet<string>;
   /** How those are called who may not approve the newest revision, since they asked for it or edited it. */
@@ -152,6 +159,20 @@ export function revise(
   action.votes = [];
   // What was granted was the same, and this is not.
   action.granted = undefined;
+  action.opened.clear();
+  action.editing = undefined;
+}
+
+/** So much is read on a card; what is longer is approved only by who has opened it. */
+const MAX_READ_BYTES = 900;
+const MAX_READ_LINES = 12;
+
+/** It is too long to be read on its card. */
+export function mustBeOpened({ args }: Pick<Entry<"action_proposed">, "args">): boolean {
+  // What a card escapes takes at most six characters.
+  const shown = inCodeBlock(JSON.stringify(args).replaceAll(/[^ -~]/g, "\\u0000"));
+  const lines = shown.match(/\\n/g)?.length ?? 0;
+  return lines > MAX_READ_LINES || shown.length > MAX_READ_BYTES;
 }
 
 /** What an edit asks for: it stays with the machine that the action is for, unless it names another. */

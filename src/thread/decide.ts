@@ -62,6 +62,8 @@ export type Step =
   | { do: "write"; draft: Extract<NextTurn, { do: "write" }>["draft"] }
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
+  /** The form that somebody opened to edit it counts as closed. */
+  | { do: "forget"; action: Action }
   /** A call is to be looked at again: the time has come, and then it is. */
   | { do: "ring"; check: LaterCheck }
   /** A grant's time is over. */
@@ -82,7 +84,7 @@ export type LearningStep = Extract<Step, { key: string }>;
 /** A step that writes entries, all of which follow from the thread. */
 export type KnownStep = Exclude<
   Step,
-  LearningStep | { do: "expire" | "ring" | "lapseGrant" | "wait" }
+  LearningStep | { do: "expire" | "forget" | "ring" | "lapseGrant" | "wait" }
 >;
 
 export interface Situation extends Scenery {
@@ -245,6 +247,8 @@ function expiryStep({ live }: Thread, { now }: Situation): Step | undefined {
 }
 
 function ringStep(thread: Thread, { now }: Situation): Step | undefined {
+  for (const action of thread.live)
+    if (now >= endOfEditing(action)) return { do: "forget", action };
   for (const check of thread.checks.values())
     if (!check.isDue && now >= check.dueAt) return { do: "ring", check };
   for (const grant of grantsIn(thread)) if (now >= grant.until) return { do: "lapseGrant", grant };
@@ -361,7 +365,7 @@ function modelStep(run: Run, { busy, readsAbove }: Scene): Step | undefined {
 function nextTime(thread: Thread, situation: Scene): number | undefined {
   const open = [...thread.live].filter(isOpen);
   const times = [
-    ...open.map((action) => action.proposal.expiresAt),
+    ...open.flatMap((action) => [action.proposal.expiresAt, endOfEditing(action)]),
     ...grantsIn(thread).map(({ until }) => until),
     ...[...thread.checks.values()].flatMap(({ isDue, dueAt }) => (isDue ? [] : [dueAt])),
     ...waitingIn(thread).map(({ of, warnAt, expiresAt }) => (of.warned ? expiresAt : warnAt)),
@@ -369,5 +373,10 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
     ...timesOf(situation.items, situation),
     ...checkTimes(thread, situation),
   ];
-  return times.length === 0 ? undefined : Math.min(...times);
+  const next = Math.min(...times);
+  return next === Infinity ? undefined : next;
+}
+
+function endOfEditing(action: Action): number {
+  return isOpen(action) ? (action.editing?.until ?? Infinity) : Infinity;
 }

@@ -1,4 +1,4 @@
-import { type Action, isLeft, isUndoable } from "./action.ts";
+import { type Action, isLeft, isUndoable, mustBeOpened } from "./action.ts";
 import type { AppendKind, Choice, Draft, Entry } from "../core/entry.ts";
 import { signed } from "../core/people.ts";
 import {
@@ -84,6 +84,8 @@ export function rightFor(
       return { verb: "revoke", what: phrases.grantName(ref), rule: open };
     case "undo":
     case "break":
+    case "open":
+    case "editing":
       return undefined;
   }
 }
@@ -128,6 +130,11 @@ export function clickDrafts(
   if (choice.kind === "cancel") return cancelDrafts(action, click, thread);
   if (choice.kind === "approve" && hasApproved(action, click, around)) {
     return [privateNotice(click, phrases.alreadyApproved(action))];
+  }
+  // Whatever is left lets it run, but a deny.
+  if (choice.kind !== "deny" && !hasRead(action, click, around)) {
+    const text = phrases.clickAnswers.notOpened(action.action);
+    return [{ ...privateNotice(click, text), approves: [action.action] }];
   }
   return [voteDraft(click, author.basis, around)];
 }
@@ -231,6 +238,16 @@ function hasApproved(
       vote.approve &&
       (vote.account === account || [vote.person, personOf(vote.account)].includes(person)),
   );
+}
+
+/** All of a long action was shown to whoever clicked, on this account or another of theirs. */
+function hasRead(
+  { proposal, opened }: Action,
+  { actor: { account } }: Entry<"click">,
+  { personOf }: Surroundings,
+): boolean {
+  if (!mustBeOpened(proposal) || opened.has(account)) return true;
+  return [...opened].some((each) => personOf(each) === personOf(account));
 }
 
 /**

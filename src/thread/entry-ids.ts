@@ -53,6 +53,8 @@ export const entryId = {
   /** The grant that an action's approval gave is over by time, or taken back. */
   grantExpiry: (action: string) => `grant:${action}`,
   revoked: (action: string) => `revoked:${action}`,
+  /** So many looked at its edit form until then. */
+  editingEnds: (action: string, until: number) => `editing-ends:${action}.${until}`,
   /** The time has come to look at a call again. */
   lookAgain: (call: string) => `verify:${call}`,
   started: (call: string) => `started:${call}`,

@@ -143,6 +143,35 @@ export function closeOpen(
   touch(thread, action, entry);
 }
 
+/** As long as a form is taken to be open: nobody tells when it is closed. */
+export const EDITING_MS = 2 * 60_000;
+
+/**
+ * Somebody looked at all of an action, or began to edit it. Decides nothing, so nobody is asked whether they may. False for
+ * any other click.
+ */
+export function applyLook(thread: Thread, click: Entry<"click">): boolean {
+  const { choice, actor, digest = "?", at } = click;
+  if (choice.kind !== "open" && choice.kind !== "editing") return false;
+  const action = thread.actions.get(click.action);
+  if (action === undefined || !isOpen(action)) return true;
+  const { proposal } = action;
+  if (click.revision !== proposal.revision || click.seq < proposal.seq) return true;
+  if (choice.kind === "open") {
+    if (proposal.digest.startsWith(digest)) action.opened.add(actor.account);
+  } else if (action.editing === undefined) {
+    action.editing = { name: actor.name, until: at + EDITING_MS };
+    touch(thread, action, click);
+  }
+  return true;
+}
+
+export function endEditing(thread: Thread, action: Action, entry: Entry): void {
+  if (action.editing === undefined) return;
+  action.editing = undefined;
+  touch(thread, action, entry);
+}
+
 /** What the card shows has changed: every view is owed it again, also one that was forgotten. */
 export function touch(thread: Thread, action: Action, { seq }: Entry): void {
   action.touched = seq;

@@ -15,7 +15,7 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
   }
   if (entry.instead !== undefined) thread.assents.delete(entry.instead);
   if (entry.warns !== undefined) markWarned(thread, entry.warns);
-  if (entry.verifies !== undefined) applyVerdict(thread, entry.verifies);
+  if (entry.verifies !== undefined) applyVerdict(thread, entry, entry.verifies);
   const waiting = entry.waitsFor === undefined ? undefined : findCall(thread, entry.waitsFor);
   if (waiting !== undefined) waiting.waits = true;
   keepLive(thread, entry);
@@ -37,8 +37,14 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
 /** What was changed and did not come to what it was for shows no success, whoever cites it. */
 function applyVerdict(
   thread: Thread,
+  entry: Entry<"notice">,
   { call, verdict }: NonNullable<Entry<"notice">["verifies"]>,
 ): void {
+  const action = thread.checks.get(call)?.of.action;
+  if (action !== undefined) {
+    action.verified = verdict;
+    touch(thread, action, entry);
+  }
   const isCited = thread.checks.get(call)?.isCited === true;
   thread.checks.delete(call);
   const number = numberOfCall(call);

@@ -3,10 +3,12 @@ import { type Entry, isPost, type Kind, type PostKind, type StoredEntry } from "
 import type { Action } from "./action.ts";
 import {
   applyClosed,
+  applyLook,
   applyProposal,
   applyRevoked,
   applyVote,
   closeOpen,
+  endEditing,
   endGrant,
 } from "./fold-actions.ts";
 import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
@@ -60,7 +62,7 @@ const APPLIED: Applied = {
   removed: applyRemoved,
   click(thread, entry) {
     applyName(thread, entry);
-    thread.clicks.set(entry.id, entry);
+    if (!applyLook(thread, entry)) thread.clicks.set(entry.id, entry);
   },
   stop,
   timer: timeHasCome,
@@ -160,6 +162,8 @@ function timeHasCome(thread: Thread, entry: Entry<"timer">): void {
   if (grant !== undefined) endGrant(thread, grant, { how: "expired" }, entry);
   const action = thread.actions.get(entry.action ?? "");
   if (action !== undefined) closeOpen(thread, action, entry);
+  const edited = thread.actions.get(entry.edited ?? "");
+  if (edited !== undefined) endEditing(thread, edited, entry);
 }
 
 function isRunning(call: Call): boolean {

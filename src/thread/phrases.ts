@@ -291,6 +291,8 @@ export const clickAnswers = {
     `I could not look you up for ${minutes} minutes, so this did not count as the answer. Please write it again.`,
   otherCard: (action: string, button: string) =>
     `You pressed ${button} on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`,
+  notOpened: (action: string) =>
+    `${action} is too long for its card, so your Approve didn't count yet. Open it, read all of it, then approve.`,
   nameless: (action: string) =>
     `${action} was asked for by an older version, which named no machine, so your Approve did not count. I'm asking again with the machine's name: decide there.`,
   onlyApprove: (action: string) =>

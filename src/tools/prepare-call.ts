@@ -191,7 +191,8 @@ function headOf(
 
 function encodePreview(preview: Preview, encode: (text: string) => string): Preview {
   return {
-    lines: preview.lines.map(({ label, value }) => ({ label, value: encode(value) })),
+    ...(preview.command !== undefined && { command: encode(exactText(preview.command)) }),
+    lines: preview.lines.map((line) => ({ ...line, value: encode(line.value) })),
     blastRadius: encode(preview.blastRadius),
     undo: encode(preview.undo),
   };

@@ -151,12 +151,20 @@ export function anyCard(sample: ActionCard): fc.Arbitrary<ActionCard> {
       phase: fc.constantFrom(...PHASES) as fc.Arbitrary<ActionCard["phase"]>,
       ending: fc.option(anyLong(600), { nil: undefined }),
       isOpen: fc.boolean(),
+      words: fc.record(
+        { title: anyLong(110).map(exactText), command: anyLong(3_000).map(exactText) },
+        { requiredKeys: [] },
+      ),
+      filled: fc.option(anyLong(300).map(exactText), { nil: undefined }),
+      editing: fc.option(anyText, { nil: undefined }),
+      host: fc.constantFrom(undefined, "web-1", "h".repeat(63)),
     })
-    .map(({ text, lines, blastRadius, undo, isOpen, phase, ...rest }) => ({
+    .map(({ text, lines, blastRadius, undo, isOpen, phase, words, ...rest }) => ({
       ...sample,
       ...rest,
       ...argsOf(text),
-      preview: { lines, blastRadius, undo },
+      mustOpen: shownBytes(argsOf(text).canonical) + (rest.filled?.length ?? 0) > 900,
+      preview: { lines, blastRadius, undo, ...words },
       phase: isOpen ? "open" : phase,
     }));
 }

@@ -216,10 +216,13 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
   if (step.do === "dispatch" || step.do === "prepare") runIfStarted(world, step.call, tape);
 }
 
-type Unimagined = Extract<Step, { do: "hosts" | "show" | "ring" | "verify" | "mark" | "look" }>;
+type Unimagined = Extract<
+  Step,
+  { do: "forget" | "hosts" | "show" | "ring" | "verify" | "mark" | "look" }
+>;
 
 function isUnimagined(step: Step): step is Unimagined {
-  return ["hosts", "show", "ring", "verify", "mark", "look"].includes(step.do);
+  return ["forget", "hosts", "show", "ring", "verify", "mark", "look"].includes(step.do);
 }
 
 /** Writes what follows from what was learned. */

@@ -145,7 +145,7 @@ describe("a conversation", () => {
     await closed;
     const [first] = await audited();
     const { out } = await program.run(["--thread", first?.thread ?? ""], "y\n");
-    expect(out).toMatch(/a1 · Run touch[^]*DESTRUCTIVE · run_command[^]*a1 approved by/);
+    expect(out).toMatch(/a1 · DESTRUCTIVE · Run touch[^]*touch[^]*a1 approved by/);
     expect(existsSync(file)).toBe(true);
   });
 

@@ -191,7 +191,7 @@ export function transportContract(
       await shows(key, '{"name":"db"}');
       await platform.press(key, crowd ? "bob" : "ana", "Approve", "a2");
       await until(() => act.runs.length > 0);
-      await platform.press(key, crowd ? "cy" : "ana", "Deny", "a1");
+      await platform.denyBecause(key, crowd ? "cy" : "ana", "a1", "not now");
       await shows(key, "one was denied");
       expect(act.runs).toEqual(["db"]);
       const results = resultsIn(model.requests[1]).map(({ text }) => text);

@@ -74,7 +74,7 @@ test.each(Object.keys(WIRES))(
     const shown = collect(second.stdout);
     await expect
       .poll(shown)
-      .toMatch(/DESTRUCTIVE · restart_service[^]*Nothing listens on port 80[^]*y approve/);
+      .toMatch(/DESTRUCTIVE · Restart nginx[^]*Nothing listens on port 80[^]*y approve/);
     const killed = once(second, "close");
     second.kill("SIGKILL");
     await killed;

@@ -22,7 +22,7 @@ test("nginx is found down, its restart asked for, the program killed at the card
   child.stdin.write("run http_check url=http://127.0.0.1/\n");
   await expect.poll(said).toContain("DOWN: connection refused");
   child.stdin.write("run restart_service name=nginx\n");
-  await expect.poll(said).toMatch(/DESTRUCTIVE · restart_service[^]*not running[^]*y approve/);
+  await expect.poll(said).toMatch(/DESTRUCTIVE · Restart nginx[^]*not running[^]*y approve/);
   const closed = once(child, "close");
   child.kill("SIGKILL");
   await closed;

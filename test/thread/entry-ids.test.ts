@@ -38,6 +38,7 @@ test("journals of every version have these ids", () => {
     "expiry:x",
     "grant:x",
     "revoked:x",
+    "editing-ends:x.2",
     "verify:x",
     "started:x",
     "finished:x",

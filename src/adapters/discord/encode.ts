@@ -1,4 +1,8 @@
-import type { APIMessageTopLevelComponent } from "discord.js";
+import type {
+  APIActionRowComponent,
+  APIButtonComponent,
+  APIMessageTopLevelComponent,
+} from "discord.js";
 import {
   type BasicBlock,
   type Inline,
@@ -21,12 +25,12 @@ export interface DiscordMessage {
 }
 
 /** MessageFlags.IsComponentsV2. Numbers, so that showing a message does not load discord.js. */
-const COMPONENTS_V2 = 1 << 15;
+export const COMPONENTS_V2 = 1 << 15;
 const ACTION_ROW = 1;
 const BUTTON = 2;
 const TEXT_DISPLAY = 10;
 const MEDIA_GALLERY = 12;
-const STYLES = { primary: 1, plain: 2, danger: 4 } as const;
+const STYLES = { primary: 3, plain: 2, danger: 4 } as const;
 
 /** Of all text in one message of components (Discord's reference, "Components V2"). */
 const MAX_CHARS = 4_000;
@@ -75,8 +79,8 @@ export function discordImages(images: readonly ShownImage[]): DiscordMessage {
   };
 }
 
-function rowsOf(buttons: readonly Button[]): APIMessageTopLevelComponent[] {
-  const rows: APIMessageTopLevelComponent[] = [];
+export function rowsOf(buttons: readonly Button[]): APIActionRowComponent<APIButtonComponent>[] {
+  const rows: APIActionRowComponent<APIButtonComponent>[] = [];
   for (let at = 0; at < buttons.length; at += BUTTONS_PER_ROW) {
     const components = buttons.slice(at, at + BUTTONS_PER_ROW).map(({ id, label, style }) => ({
       type: BUTTON,
@@ -89,7 +93,7 @@ function rowsOf(buttons: readonly Button[]): APIMessageTopLevelComponent[] {
   return rows;
 }
 
-function markdownOf(parts: readonly BasicBlock[]): string {
+export function markdownOf(parts: readonly BasicBlock[]): string {
   let text = "";
   let before: BasicBlock | undefined;
   for (const part of parts) {

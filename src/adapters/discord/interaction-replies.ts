@@ -43,14 +43,17 @@ export function createInteractionReplies(api: Api, log: Logger) {
     }
   }
 
-  async function show(pressed: Interaction, told: RenderedMessage): Promise<void> {
+  /** False: the person does not see all of it. */
+  async function show(pressed: Interaction, told: RenderedMessage): Promise<boolean> {
     const [first, ...rest] = discordMessages(told).map(ephemeral);
-    if (!(await answer(pressed, Response.ChannelMessageWithSource, first))) return;
+    if (!(await answer(pressed, Response.ChannelMessageWithSource, first))) return false;
     try {
       const route = Routes.webhook(pressed.application_id, pressed.token);
       for (const body of rest) await api.ask("post", route, { body, auth: false });
+      return true;
     } catch (error) {
       log.warn({ err: error }, "a reply was not shown whole");
+      return false;
     }
   }
 

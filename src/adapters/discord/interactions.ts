@@ -28,7 +28,8 @@ export function createInteractions(parts: InteractionParts) {
   const { replies, ephemeralMessages, inbox, log } = parts;
   const queries = inTimeQueries(parts.queries);
 
-  async function record(pressed: Interaction, click: ClickOrStop): Promise<void> {
+  /** False where it is not kept, and the person was told so. */
+  async function keep(pressed: Interaction, click: ClickOrStop): Promise<boolean> {
     const key = keyOf(pressed.place);
     const id = `${pressed.type === FORM ? "form" : click.kind}:${pressed.id}`;
     const actor = actorOf(pressed.user, pressed.nick);
@@ -36,9 +37,14 @@ export function createInteractions(parts: InteractionParts) {
       await inTime(inbox.post(key, id, { ...click, actor }));
     } catch (error) {
       log.warn({ err: error, key, id }, "a click could not be kept");
-      return replies.tell(pressed, isBotError(error, "USAGE") ? error.message : NOT_RECORDED);
+      await replies.tell(pressed, isBotError(error, "USAGE") ? error.message : NOT_RECORDED);
+      return false;
     }
-    return replies.taken(pressed);
+    return true;
+  }
+
+  async function record(pressed: Interaction, click: ClickOrStop): Promise<void> {
+    if (await keep(pressed, click)) await replies.taken(pressed);
   }
 
   async function answer(pressed: Interaction): Promise<void> {
@@ -51,14 +57,25 @@ export function createInteractions(parts: InteractionParts) {
       const written = writtenIn(pressed);
       return handleForm(where, written, {
         ...target,
-        showMistakes: (form) => replies.show(pressed, renderMistakes(form, written)),
+        showMistakes: async (form) =>
+          void (await replies.show(pressed, renderMistakes(form, written))),
       });
     }
     const form = { maxFields: MAX_FIELDS, written: () => keptIn(pressed) };
     return handleButton(where, form, {
       ...target,
       openForm: (opened) => replies.form(pressed, modalOf(opened)),
-      show: (message) => replies.show(pressed, message),
+      show: async (message) => void (await replies.show(pressed, message)),
+      async note(click) {
+        const actor = actorOf(pressed.user, pressed.nick);
+        const id = `editing:${pressed.id}`;
+        await inTime(inbox.post(where.key, id, { ...click, actor })).catch((error: unknown) => {
+          log.debug({ err: error }, "who is editing is not shown");
+        });
+      },
+      async open(message, opened) {
+        if (await replies.show(pressed, message)) await keep(pressed, opened);
+      },
     });
   }
 

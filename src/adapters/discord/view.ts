@@ -6,6 +6,7 @@ import type { RenderedMessage } from "../render/rich-text.ts";
 import type { ProgressBoard } from "../shared/progress-board.ts";
 import type { ThreadSign } from "../shared/sign.ts";
 import { createChatView } from "../shared/view.ts";
+import { discordCard } from "./card.ts";
 import { discordImages, discordMessages } from "./encode.ts";
 import { createEarlier, type EarlierParts } from "./earlier.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
@@ -32,6 +33,7 @@ export function createView(place: Place, parts: ViewParts): View {
     board,
     allowLink: isWithin(place),
     encode: discordMessages,
+    encodeCard: discordCard,
     imageMessages: async (images) => [discordImages(images)],
 
     async postPrivately(account, rendered) {

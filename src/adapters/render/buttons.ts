@@ -2,6 +2,7 @@ import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 import type { Choice } from "../../core/entry.ts";
 import type { ActionCard, Click } from "../adapter.ts";
+import { commandOf, titleOf } from "./title.ts";
 
 export interface Button {
   /** At most 100 characters, the shorter limit of the platforms (Discord's custom_id); no two of a message are alike. */
@@ -9,6 +10,8 @@ export interface Button {
   /** One line of at most 75 characters, the shorter limit of the platforms (Slack's button text). */
   label: string;
   style: "primary" | "danger" | "plain";
+  /** Asked before it counts, where a platform can. Title at most 100 characters, text 300, each button 30 (Slack). */
+  confirm?: { title: string; text: string; yes: string; no: string };
 }
 
 const MAX_ID = 100;
@@ -22,6 +25,8 @@ export type ButtonAction =
   | CardClick
   | { kind: "form"; form: "deny" | "edit" | "again"; action: string; revision: number }
   | { kind: "details"; action: string }
+  /** Shows all of a long action, with the button that approves it. */
+  | { kind: "open"; action: string }
   | { kind: "stop"; run?: string };
 
 /** Settling, cancelling and answering have no revision; the first one stands for it. */
@@ -29,6 +34,7 @@ const NO_REVISION = 1;
 
 const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   details: (action) => ({ kind: "details", action }),
+  open: (action) => ({ kind: "open", action }),
   cancel: (action) => clickOf(action, NO_REVISION, { kind: "cancel" }),
   withdraw: (action) => clickOf(action, NO_REVISION, { kind: "cancel", sure: true }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
@@ -95,6 +101,17 @@ export function stopButton(run: string | undefined): Button {
   return { id, label: "Stop", style: "plain" };
 }
 
+/** All of an action, as its card stands, was shown to whoever makes it. */
+export function openedClick({ action, revision, digest }: ActionCard): Click {
+  const click = clickOf(action, revision, { kind: "open" });
+  return { ...click, digest: digestStart(digest), via: "button" };
+}
+
+/** Others see on the card that its maker has the edit form open. */
+export function editingClick({ action, revision }: { action: string; revision: number }): Click {
+  return { ...clickOf(action, revision, { kind: "editing" }), via: "button" };
+}
+
 /** `label` says of a button away from its card which one it is. */
 export function approveButton(
   { action, revision, digest }: Pick<ActionCard, "action" | "revision" | "digest">,
@@ -104,28 +121,59 @@ export function approveButton(
   return { id, label, style: "primary" };
 }
 
-export function cardButtons({ action, revision, digest, undoes }: ActionCard): Button[] {
+/** Below an open card: what decides it, and what is needed less often. */
+export function cardButtons(card: ActionCard): { buttons: Button[]; more: Button[] } {
+  const { action, revision, undoes, mustOpen } = card;
   const which = `${action}:${revision}`;
-  return [
-    approveButton({ action, revision, digest }, "Approve"),
-    { id: `wk:deny:${which}`, label: "Deny", style: "danger" },
-    { id: `wk:because:${which}`, label: "Deny because…", style: "plain" },
-    // What takes another action back does so exactly.
-    ...(undoes === undefined
-      ? [{ id: `wk:edit:${which}`, label: "Edit…", style: "plain" } as const]
-      : []),
-    detailsButton(action),
-  ];
+  return {
+    buttons: [
+      mustOpen === true
+        ? openButton(action)
+        : { ...approveButton(card, "Approve"), ...confirmed(card) },
+      { id: `wk:because:${which}`, label: "Deny…", style: "danger" },
+    ],
+    more: [
+      // What takes another action back does so exactly.
+      ...(undoes === undefined
+        ? [{ id: `wk:edit:${which}`, label: "Edit…", style: "plain" } as const]
+        : []),
+      detailsButton(action),
+      cancelButton(action, "Withdraw"),
+    ],
+  };
+}
+
+function openButton(action: string, label = "Open to read all"): Button {
+  return { id: `wk:open:${action}`, label, style: "primary" };
+}
+
+/** Away from its card: approves an action, or opens one that is too long for that. */
+export function decideButton(card: ActionCard): Button {
+  return card.mustOpen === true
+    ? openButton(card.action, `Open ${card.action} to read all`)
+    : { ...approveButton(card), ...confirmed(card) };
+}
+
+const MAX_CONFIRM_TITLE = 100;
+const MAX_CONFIRM_TEXT = 300;
+
+/** One tap on a phone is not enough for what may destroy something. */
+function confirmed(card: ActionCard): Pick<Button, "confirm"> {
+  if (card.effect !== "destructive") return {};
+  const title = cut(`${titleOf(card)}?`, MAX_CONFIRM_TITLE);
+  const text = cut(`${commandOf(card)}\n${card.preview.undo}`, MAX_CONFIRM_TEXT);
+  return { confirm: { title, text, yes: "Approve", no: "Cancel" } };
 }
 
 /** Below a card that is settled. */
-export function settledButtons({ action, revision, digest, undo }: ActionCard): Button[] {
+export function settledButtons({ action, revision, digest, undo }: ActionCard): {
+  buttons: Button[];
+  more: Button[];
+} {
   const id = `wk:undo:${action}:${revision}:${digestStart(digest)}`;
   const isOffered = undo?.state === "offered";
-  return [
-    ...(isOffered ? [{ id, label: "Undo", style: "plain" } as const] : []),
-    detailsButton(action),
-  ];
+  const undoing = isOffered ? [{ id, label: "Undo", style: "plain" } as const] : [];
+  return { buttons: [...undoing, detailsButton(action)], more: [] };
 }
 
 function detailsButton(action: string): Button {
@@ -144,8 +192,8 @@ export function settleButtons(ref: string): Button[] {
   ];
 }
 
-export function cancelButton(action: string): Button {
-  return { id: `wk:cancel:${action}`, label: `Withdraw ${action}`, style: "plain" };
+export function cancelButton(action: string, label = `Withdraw ${action}`): Button {
+  return { id: `wk:cancel:${action}`, label, style: "plain" };
 }
 
 /** For whoever did not ask for it. */
@@ -161,8 +209,11 @@ export function tryAnswerButton(call: string, choice: string): Button | undefine
   return isKept ? { id, label: labelOf(choice), style: "plain" } : undefined;
 }
 
-/** One line, cut at 75 characters with `…` where that was needed. */
+/** One line of at most 75 characters. */
 function labelOf(text: string): string {
-  const line = oneLine(text);
-  return line.length <= MAX_LABEL ? line : `${line.slice(0, characterEnd(line, MAX_LABEL - 1))}…`;
+  return cut(oneLine(text), MAX_LABEL);
+}
+
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, characterEnd(text, max - 1))}…`;
 }

@@ -1,16 +1,18 @@
 import { formatUtc } from "../../core/instant.ts";
 import { inCodeBlock } from "../../core/edit.ts";
+import type { Json } from "../../core/entry.ts";
+import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { ActionCard } from "../adapter.ts";
-import { cardButtons, settledButtons } from "./buttons.ts";
+import { approveButton, type Button, cardButtons, settledButtons } from "./buttons.ts";
 import { clip, summaryOf, weightOf } from "./clip.ts";
+import { commandOf, MAX_NAME, onHost, titleOf } from "./title.ts";
 import {
   byApprovers,
   exactLines,
   isSettled,
   neededWords,
   REASON,
-  SHORTENED,
   standingOf,
   undoWords,
   voteLines,
@@ -22,20 +24,52 @@ import {
   plainInlines,
   type RenderedMessage,
   type Row,
-  textOf,
 } from "./rich-text.ts";
 
-interface Text {
+interface Fact {
   label: string;
   text: string;
 }
 
-/** Discord's 4 000 characters, the shortest message of the platforms, less the marks between the blocks. */
-const MAX_WEIGHT = 4_000 - 60;
-/** Nothing of ours in a title is longer; a name that is would push the action out of the card. */
-const MAX_NAME = 64;
-/** A line keeps at least so much of its text, or is left to the details. */
-const MIN_TEXT = 16;
+/** How a card looks at a glance; its words say the same. */
+export type Tone = "danger" | "caution" | "good" | "bad" | "calm";
+
+/**
+ * What a card says, the most important first. Nothing in a text is markup. It fits one message of any platform by
+ * construction: the whole weighs less than 4 000 and takes less than 10 000 bytes.
+ */
+export interface RenderedCard {
+  tone: Tone;
+  /** One line of at most 150 characters. */
+  title: string;
+  /** Who may say so, or how it ended. */
+  standing: string;
+  /** As it would be typed, one line. */
+  command: string;
+  /** What must not be overlooked. */
+  notes: readonly string[];
+  /** At most 10 (Slack); a label has at most 64 characters. */
+  facts: readonly Fact[];
+  /** Which action it is, and until when. */
+  about: readonly Inline[];
+  /** The canonical forms of what was asked for and of what the program added. Undefined: the action must be opened first, or is decided. */
+  exact: { title: string; asked: string; added: string | undefined } | undefined;
+  buttons: Button[];
+  /** What fewer people press. */
+  more: Button[];
+  summary: string;
+}
+
+/** Discord's 4 000 characters, the shortest message of the platforms, less the marks between the parts. */
+const MAX_WEIGHT = 4_000 - 200;
+/** Discord's 10 170 bytes in UTF-8, likewise. */
+const MAX_BYTES = 9_000;
+const MAX_STANDING = 500;
+const MAX_COMMAND = 900;
+const MAX_NOTE = 250;
+/** More lines are no longer read; the details have them. */
+const MAX_LINES = 6;
+
 /** Labels who may approve. */
 const NEEDS = "Needs";
 
@@ -45,67 +79,109 @@ function inert(text: string): Inline[] {
 }
 
 /**
- * A card. Open: what would be done, every byte of it, to what, who may say so and until when, with buttons. Decided: what
- * it was and how it ended. What is not the action itself is shortened until the card fits one message of any platform, but
- * not where it `isUncut`.
+ * A card. Open: what would be done, to what, who may say so and until when, with buttons, and every byte of it unless it is
+ * so long that it must be opened before it is approved. Decided: what it was and how it ended.
  */
-export function renderCard(card: ActionCard, { isUncut = false } = {}): RenderedMessage {
-  const head = headOf(card);
-  const filled = filledBlocks(card);
-  const taken = [...head, ...filled].map(fixedWeight).reduce((sum, weight) => sum + weight);
-  const room = isUncut ? Number.POSITIVE_INFINITY : MAX_WEIGHT - taken - weightOf(SHORTENED) - 10;
-  const { title } = card.preview;
-  const what = title ?? `${card.effect} ${card.tool}${onHost(card.host)} ${card.canonical}`;
-  if (card.phase !== "open") {
-    const outcome = clip(markedStanding(card), Math.min(room - 20, 600));
-    const summary = `${card.action} ${title ?? card.tool + onHost(card.host)}: ${markedStanding(card)}`;
-    return {
-      blocks: [...head, { kind: "text", inlines: inert(outcome) }],
-      buttons: settledButtons(card),
-      summary: summaryOf(summary),
-    };
-  }
-  const expiry = expiryRow(card);
-  const fixed = weightOf(expiry.label + plain(expiry.inlines)) + 22 + weightOf(REASON);
-  const { before, reason, approvers, isShort } = shorten(card, room - fixed);
-  const small: Block[] = isShort ? [{ kind: "small", inlines: [{ text: SHORTENED }] }] : [];
+export function renderCard(card: ActionCard): RenderedCard {
+  const isOpen = card.phase === "open";
+  const what = titleOf(card);
+  const parts = {
+    title: isOpen ? `${what}?` : what,
+    standing: clip(isOpen ? neededWords(card) : markedStanding(card), MAX_STANDING),
+    command: shortCommand(commandOf(card)),
+    notes: notesOf(card),
+    about: aboutOf(card),
+    exact: isOpen && card.mustOpen !== true ? exactOf(card) : undefined,
+  };
+  const summary = isOpen
+    ? `Approve ${card.action}? ${what}`
+    : `${card.action} ${what}: ${parts.standing}`;
+  return {
+    tone: toneOf(card),
+    ...parts,
+    facts: isOpen ? fitted(factsOf(card), parts) : [],
+    ...(isOpen ? cardButtons(card) : settledButtons(card)),
+    summary: summaryOf(summary),
+  };
+}
+
+/** The same for a surface that shows all of it: nothing is shortened, and every byte is there. */
+export function wholeCard(card: ActionCard): RenderedMessage {
+  const { title, notes, summary } = renderCard(card);
+  const again = card.revision > 1 ? ` · revision ${card.revision}` : "";
+  const needs: Row[] = [
+    { label: NEEDS, inlines: inert(needsOf(card)) },
+    { label: "Expires", inlines: [timeOf(card.expiresAt)] },
+  ];
   return {
     blocks: [
-      ...head,
-      ...(isUncut ? readableArgs(card) : []),
-      { kind: "fields", rows: before.map(rowOf) },
-      ...filled,
-      ...reasonBlock(reason),
-      { kind: "fields", rows: [rowOf(approvers), expiry] },
-      ...small,
+      { kind: "heading", inlines: [...effectInlines(card), { text: ` · ${title}${again}` }] },
+      { kind: "code", text: commandOf(card) },
+      ...notes.map((text): Block => ({ kind: "text", inlines: inert(text) })),
+      { kind: "fields", rows: [...linesOf(card), ...consequences(card)].map(rowOf) },
+      ...reasonBlock(card.reason),
+      { kind: "fields", rows: needs },
+      ...readableArgs(card),
+      ...exactBlocks(card),
     ],
-    buttons: cardButtons(card),
-    summary: summaryOf(`Approve ${card.action}? ${what}`),
+    buttons: [],
+    summary,
   };
+}
+
+function exactBlocks({ canonical, filled }: ActionCard): Block[] {
+  const asked: Block = { kind: "exact", text: canonical };
+  if (filled === undefined) return [asked];
+  const added: Block[] = [
+    { kind: "text", inlines: [{ text: "Added by Watchkeeper:" }] },
+    { kind: "exact", text: filled },
+  ];
+  return [asked, ...added];
+}
+
+function needsOf(card: ActionCard): string {
+  return neededWords(card).replace(/^Needs /, "");
+}
+
+function effectInlines({ action, effect }: ActionCard): Inline[] {
+  const kind: Inline =
+    effect === "destructive" ? { text: "DESTRUCTIVE", tone: "alarm" } : { text: effect };
+  return [{ text: `${action} · ` }, kind];
+}
+
+/** All of an action that is too long for its card, and the button that approves it. */
+export function renderOpened(card: ActionCard): RenderedMessage {
+  const buttons = card.phase === "open" ? [approveButton(card)] : [];
+  return { ...renderDetails(card), buttons };
 }
 
 /** Everything that is known of an action: nothing is shortened, so it may be several messages. */
 export function renderDetails(card: ActionCard): RenderedMessage {
   const { listed = [], votes } = card;
-  const state: Text[] = [
+  const state: Fact[] = [
     { label: "Status", text: markedStanding(card) },
-    { label: NEEDS, text: neededWords(card) },
+    { label: NEEDS, text: needsOf(card) },
     ...(listed.length === 0 ? [] : [{ label: "Approvers", text: listed.join(", ") }]),
     ...(votes.length === 0 ? [] : [{ label: "Votes", text: voteLines(card) }]),
     { label: "Revision", text: String(card.revision) },
   ];
+  const lines = card.preview.lines.map(({ label, value }) => ({ label, text: value }));
   return {
     blocks: [
-      ...headOf(card),
+      { kind: "heading", inlines: inert(`${card.action} · ${titleOf(card)}`) },
+      {
+        kind: "line",
+        inlines: [...effectInlines(card).slice(1), { text: ` · ${card.tool}${onHost(card.host)}` }],
+      },
+      ...exactBlocks(card),
       ...readableArgs(card),
-      { kind: "fields", rows: [...preview(card), ...consequences(card)].map(rowOf) },
-      ...filledBlocks(card),
+      { kind: "fields", rows: [...lines, ...consequences(card)].map(rowOf) },
       ...reasonBlock(card.reason),
       {
         kind: "fields",
         rows: [
           ...state.map(rowOf),
-          expiryRow(card),
+          { label: "Expires", inlines: [timeOf(card.expiresAt)] },
           { label: "Digest", inlines: [{ text: card.digest, code: true }] },
           { label: "Thread", inlines: [{ text: card.key, code: true }] },
         ],
@@ -116,67 +192,145 @@ export function renderDetails(card: ActionCard): RenderedMessage {
   };
 }
 
-/** What would be done in a person's words, then by which tool, and the exact arguments that were asked for. */
-function headOf(card: ActionCard): Block[] {
-  const { action, effect, tool, host, revision, preview: shown } = card;
-  const kind: Inline =
-    effect === "destructive" ? { text: "DESTRUCTIVE", tone: "alarm" } : { text: effect };
-  const name = `${clip(tool, MAX_NAME)}${onHost(host)}`;
-  const again = revision > 1 ? ` · revision ${revision}` : "";
-  const title: Inline[] =
-    shown.title === undefined
-      ? [{ text: `${action} · ` }, kind, { text: ` · ${name}${again}` }]
-      : inert(`${action} · ${shown.title}${again}`);
+/** What is cut has the rest where it is opened. */
+function shortCommand(command: string): string {
+  return inCodeBlock(command).length <= MAX_COMMAND && Buffer.byteLength(command) <= MAX_COMMAND
+    ? command
+    : clip(command, MAX_COMMAND / 3);
+}
+
+function notesOf(card: ActionCard): string[] {
+  const { phase, editing, preview, mustOpen, verified } = card;
+  if (phase !== "open") return verified === undefined ? [] : [VERIFIED[verified]];
+  const strange = preview.lines.find(({ label }) => label === LOOK_CLOSELY);
   return [
-    { kind: "heading", inlines: title },
-    ...(shown.title === undefined
-      ? []
-      : [{ kind: "line" as const, inlines: [kind, { text: ` · ${name}` }] }]),
-    { kind: "exact", text: card.canonical },
+    ...(strange === undefined ? [] : [clip(`⚠ ${strange.value}`, MAX_NOTE)]),
+    ...(mustOpen === true ? [`📄 Too long for a card: ${MUST_OPEN}`] : []),
+    ...(editing === undefined ? [] : [`✏️ ${clip(editing, MAX_NAME)} is editing`]),
   ];
 }
 
-function filledBlocks({ filled }: ActionCard): Block[] {
-  if (filled === undefined) return [];
+const LOOK_CLOSELY = "Look closely";
+const MUST_OPEN = "open it to read all of it, then you can approve it.";
+const VERIFIED: Readonly<Record<NonNullable<ActionCard["verified"]>, string>> = {
+  done: "✓ Fixed: looked at again, and it has come about.",
+  "not done": "✗ Not fixed: looked at again, and it has not come about.",
+  unknown: "❓ Not sure whether it is fixed: it couldn't be looked at again.",
+};
+
+/** The tool's own lines, but those that a note or the command says. */
+function linesOf({ preview }: ActionCard): Fact[] {
+  return preview.lines
+    .filter(({ label, detail }) => detail !== true && label !== LOOK_CLOSELY)
+    .map(({ label, value }) => ({ label: clip(label, MAX_NAME), text: value }));
+}
+
+/** What a card has room for: the tool's own lines, what comes of it, and why. */
+function factsOf(card: ActionCard): Fact[] {
+  const { reason = "" } = card;
+  const lines = linesOf(card);
+  const kept = lines.length > MAX_LINES ? MAX_LINES - 1 : lines.length;
+  const rest = counted(lines.length - kept, "line");
+  const added = addedWords(card);
   return [
-    { kind: "text", inlines: [{ text: "Added by Watchkeeper:" }] },
-    { kind: "exact", text: filled },
+    ...lines.slice(0, kept),
+    ...(kept < lines.length ? [{ label: "More", text: `${rest} in Details` }] : []),
+    ...consequences(card),
+    ...(added === "" ? [] : [{ label: "Checked again before it runs", text: added }]),
+    ...(reason === "" ? [] : [{ label: REASON, text: reason }]),
   ];
 }
 
-/** Of a block that is never shortened. */
-function fixedWeight(block: Block): number {
-  return block.kind === "exact"
-    ? inCodeBlock(block.text).length + 10
-    : weightOf(textOf(block)) + 10;
+function consequences({ preview }: ActionCard): Fact[] {
+  return [
+    { label: "Impact", text: preview.blastRadius },
+    { label: "Undo", text: preview.undo },
+  ];
 }
 
-function onHost(host: string | undefined): string {
-  return host === undefined ? "" : ` on ${clip(host, MAX_NAME)}`;
+/** What the program added in words: `before.replicas 2`, times as times and hashes by their beginning. */
+function addedWords({ args, preview: { filled = [] } }: ActionCard): string {
+  const said: string[] = [];
+  const say = (name: string, value: Json): void => {
+    if (typeof value === "object" && value !== null) {
+      for (const [key, each] of Object.entries(value))
+        say(Array.isArray(value) ? name : `${name}.${key}`, each);
+    } else said.push(`${exactText(name)} ${wordOf(value)}`);
+  };
+  for (const name of filled) if (args[name] !== undefined) say(name, args[name]);
+  return said.join(", ");
 }
 
-function rowOf({ label, text }: Text): Row {
+const EARLIEST_TIME = 1e12;
+const LATEST_TIME = 4e12;
+
+function wordOf(value: Json): string {
+  if (typeof value === "number" && value > EARLIEST_TIME && value < LATEST_TIME)
+    return formatUtc(value);
+  const text = exactText(typeof value === "string" ? value : JSON.stringify(value));
+  return /^[0-9a-f]{32,}$/.test(text) ? `${text.slice(0, 6)}…` : text;
+}
+
+/** `a1 · revision 2 · expires …` */
+function aboutOf({ action, revision, phase, expiresAt, decidedAt }: ActionCard): Inline[] {
+  const which = `${action}${revision > 1 ? ` · revision ${revision}` : ""}`;
+  if (phase === "open") return [{ text: `${which} · expires ` }, timeOf(expiresAt)];
+  return decidedAt === undefined ? [{ text: which }] : [{ text: `${which} · ` }, timeOf(decidedAt)];
+}
+
+function timeOf(at: number): Inline {
+  return { text: formatUtc(at), at };
+}
+
+function exactOf({ action, digest, canonical, filled }: ActionCard) {
+  const title = `Exactly what will run · ${action} · ${digest.slice(0, 4)}…${digest.slice(-2)}`;
+  return { title, asked: canonical, added: filled };
+}
+
+/** So much of each fact as there is room for, as much of each as of any other. */
+function fitted(
+  facts: readonly Fact[],
+  {
+    title,
+    standing,
+    command,
+    notes,
+    about,
+    exact,
+  }: Omit<RenderedCard, "facts" | "tone" | "buttons" | "more" | "summary">,
+): Fact[] {
+  const codes = [command, exact?.asked ?? "", exact?.added ?? ""].map(inCodeBlock);
+  const texts = [title, standing, plain(about), exact?.title ?? "", ...notes];
+  const sum = (all: readonly string[], of: (text: string) => number) =>
+    all.reduce((taken, text) => taken + of(text), 0);
+  const labels = facts.map(({ label }) => label);
+  const taken =
+    sum(codes, ({ length }) => length + 10) +
+    sum([...texts, ...labels], weightOf) +
+    10 * labels.length;
+  const bytes = sum([...codes, ...texts, ...labels], Buffer.byteLength);
+  const room = Math.min(MAX_WEIGHT - taken, Math.floor((MAX_BYTES - bytes) / 3));
+  const shown = share(
+    facts.map(({ text }) => text),
+    room,
+  );
+  return facts.map(({ label }, at) => ({ label, text: shown[at] ?? "" }));
+}
+
+function toneOf(card: ActionCard): Tone {
+  const { phase, effect, verified } = card;
+  if (phase === "open") return effect === "destructive" ? "danger" : "caution";
+  if (phase === "failed" || phase === "unknown" || verified === "not done") return "bad";
+  return phase === "done" ? "good" : "calm";
+}
+
+function rowOf({ label, text }: Fact): Row {
   return { label, inlines: inert(text) };
-}
-
-function preview(card: ActionCard): Text[] {
-  return card.preview.lines.map(({ label, value }) => ({ label, text: value }));
-}
-
-function consequences(card: ActionCard): Text[] {
-  return [
-    { label: "Blast radius", text: card.preview.blastRadius },
-    { label: "Undo", text: card.preview.undo },
-  ];
-}
-
-function expiryRow({ expiresAt }: ActionCard): Row {
-  return { label: "Expires", inlines: [{ text: formatUtc(expiresAt), at: expiresAt }] };
 }
 
 function reasonBlock(reason: string | undefined): Block[] {
   if (reason === undefined || reason === "") return [];
-  return [{ kind: "quote", inlines: [{ text: REASON, em: true }, ...inert(reason)] }];
+  return [{ kind: "quote", inlines: [{ text: `${REASON}: `, em: true }, ...inert(reason)] }];
 }
 
 /** Where the canonical form hides line breaks in a text, that text as its lines. */
@@ -188,39 +342,6 @@ function readableArgs({ args }: ActionCard): Block[] {
       { kind: "code", text: exactLines(value) },
     ];
   });
-}
-
-/** What `room` holds of a card's texts: as much of each as of any other, and lines of the preview left out if need be. */
-function shorten(
-  card: ActionCard,
-  room: number,
-): { before: Text[]; reason: string | undefined; approvers: Text; isShort: boolean } {
-  const lines = preview(card).map((each) => ({ ...each, label: clip(each.label, MAX_NAME) }));
-  const after: Text[] = [
-    ...consequences(card),
-    { label: NEEDS, text: neededWords(card) },
-    { label: "", text: card.reason ?? "" },
-  ];
-  const least = (row: Text): number => weightOf(row.label) + 10 + MIN_TEXT;
-  const leastOf = (rows: readonly Text[]): number => rows.reduce((sum, row) => sum + least(row), 0);
-  // The lines of the preview may take half of a card that is full.
-  let kept = lines.length;
-  while (kept > 0 && leastOf(lines.slice(0, kept)) > room / 2) kept -= 1;
-  const rows = [...lines.slice(0, kept), ...after];
-  const labels = rows.reduce((sum, { label }) => sum + weightOf(label) + 10, 0);
-  const texts = share(
-    rows.map(({ text }) => text),
-    room - labels,
-  );
-  const shown = rows.map(({ label }, at) => ({ label, text: texts[at] ?? "" }));
-  const [blast, undo, approvers, reason] = shown.slice(kept);
-  const isShort = kept < lines.length || rows.some(({ text }, at) => text !== texts[at]);
-  return {
-    before: [...shown.slice(0, kept), ...[blast, undo].filter((row) => row !== undefined)],
-    reason: reason?.text,
-    approvers: approvers ?? { label: NEEDS, text: "…" },
-    isShort,
-  };
 }
 
 /** The texts cut to one weight, the highest at which they weigh `room` in all. */

@@ -2,9 +2,9 @@ import type { ResultImage } from "../../core/entry.ts";
 import { capText } from "../../core/text.ts";
 import type { CallResult, Notice, Offer, Outgoing } from "../adapter.ts";
 import {
-  approveButton,
   type Button,
   cancelButton,
+  decideButton,
   settleButtons,
   tryAnswerButton,
   withdrawButton,
@@ -104,8 +104,8 @@ function renderNotice(notice: Notice, allowLink: AllowLink): Untitled {
     blocks.push({ kind: "small", inlines: [{ text: how }] });
     buttons.push(...offered);
   }
-  buttons.push(...approves.map((card) => approveButton(card)));
-  buttons.push(...[...new Set(holds)].map(cancelButton));
+  buttons.push(...approves.map(decideButton));
+  buttons.push(...[...new Set(holds)].map((action) => cancelButton(action)));
   if (confirms !== undefined) buttons.push(withdrawButton(confirms));
   return { blocks, buttons: buttons.slice(0, MAX_BUTTONS) };
 }

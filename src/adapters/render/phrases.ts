@@ -25,11 +25,8 @@ export function unknownAction(action: string): string {
 export const NO_COMMANDS =
   "I have no slash commands. Mention me and write what you want; `help` lists how.";
 
-/** Below a card that is cut to fit one message. */
-export const SHORTENED = "Shortened. Details has everything.";
-
-/** Before the reason of an action. */
-export const REASON = "Why (AI-written, not verified): ";
+/** Labels the reason of an action. */
+export const REASON = "Why (AI-written, not verified)";
 
 export function plainNotice(text: string): Notice {
   return { kind: "notice", text, settles: undefined, asks: undefined, holds: [] };
@@ -145,10 +142,10 @@ function grantedWords({ grant }: ActionCard): string {
   return grant === undefined ? "" : ` · granted the same: ${grant.words}`;
 }
 
-/** `2 approvals · anyone in #ops except ana, who asked · approved by bob so far` */
+/** `Needs 2 approvals · anyone in #ops except ana · approved by bob so far` */
 export function neededWords(card: ActionCard): string {
   const more = card.phase === "open" ? soFar(card) + confirmWords(card) + offerWords(card) : "";
-  return `${counted(card.quorum, "approval")} · ${card.approvers}${more}`;
+  return `Needs ${counted(card.quorum, "approval")} · ${card.approvers}${more}`;
 }
 
 /** What has to be typed, in the words of the command that approves it. */

@@ -1,8 +1,8 @@
 import type { Edit } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Click, Queries } from "../adapter.ts";
-import { readButtonAction } from "../render/buttons.ts";
-import { renderDetails } from "../render/card.ts";
+import { editingClick, openedClick, readButtonAction } from "../render/buttons.ts";
+import { renderDetails, renderOpened } from "../render/card.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { type Form, loadForm, type MistakenForm, readForm } from "../render/forms.ts";
 import { OTHER_VERSION, unknownAction } from "../render/phrases.ts";
@@ -21,6 +21,10 @@ export interface ButtonTarget<Reply> extends InteractionTarget<Reply> {
   /** `typed`: what can be typed instead. */
   openForm(form: Form, typed: string): Promise<Reply>;
   show(message: RenderedMessage): Promise<Reply>;
+  /** Records what may as well be lost. */
+  note(click: Click): Promise<void>;
+  /** Records that it was shown, and shows it. */
+  open(message: RenderedMessage, opened: Click): Promise<Reply>;
 }
 
 export interface FormTarget<Reply> extends InteractionTarget<Reply> {
@@ -53,7 +57,14 @@ export async function handleButton<Reply>(
       const written = action.form === "again" ? form.written() : undefined;
       const loaded = await loadForm(queries, key, action, { maxFields: form.maxFields, written });
       if (loaded === undefined) return target.tell(unknownAction(action.action));
-      return target.openForm(loaded, `${action.form} ${action.action} …`);
+      const opened = await target.openForm(loaded, `${action.form} ${action.action} …`);
+      if (action.form === "edit") await target.note(editingClick(action));
+      return opened;
+    }
+    case "open": {
+      const card = await queries.action(key, action.action);
+      if (card === undefined) return target.tell(unknownAction(action.action));
+      return target.open(renderOpened(card), openedClick(card));
     }
     case "details": {
       const card = await queries.action(key, action.action);

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Delivery, MessageRef, Outgoing, Progress, View } from "../adapter.ts";
-import { renderCard } from "../render/card.ts";
+import { renderCard, type RenderedCard } from "../render/card.ts";
 import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
 import { aloudDelivery } from "./notice-ids.ts";
@@ -28,6 +28,8 @@ export interface ChatViewParts<Place, Message> {
   encode(rendered: RenderedMessage): readonly Message[];
   /** The same so that it notifies nobody, where the platform has that. */
   quietly?(message: Message): Message;
+  /** The one message that shows a card. */
+  encodeCard(card: RenderedCard): readonly Message[];
   /** The messages that show the images, for after the others. @throws what the platform's API throws */
   imageMessages(images: readonly ShownImage[]): Promise<readonly Message[]>;
   /** Shows something to one person alone. Undefined when that isn't possible. */
@@ -44,11 +46,10 @@ export function createChatView<Place, Message>(
   place: Place,
   parts: ChatViewParts<Place, Message>,
 ): View {
-  const { posting, board, allowLink, encode, sign, log } = parts;
+  const { posting, board, allowLink, encode, encodeCard, sign, log } = parts;
 
   /** False when a part is gone. What one person alone sees stays as it was. */
-  async function editAll(ref: MessageRef, rendered: RenderedMessage): Promise<boolean> {
-    const messages = encode(rendered);
+  async function editAll(ref: MessageRef, messages: readonly Message[]): Promise<boolean> {
     let isWhole = true;
     for (const [at, part] of partsOf(ref).entries()) {
       const message = messages[at];
@@ -104,17 +105,17 @@ export function createChatView<Place, Message>(
 
     async updateNotice(ref, notice) {
       if (notice === undefined) return posting.remove(place, ref);
-      await editAll(ref, await renderOutgoing(notice, allowLink));
+      await editAll(ref, encode(await renderOutgoing(notice, allowLink)));
     },
 
     async postCard(card, delivery) {
-      const ref = await posting.put(place, encode(renderCard(card)), delivery);
+      const ref = await posting.put(place, encodeCard(renderCard(card)), delivery);
       sign.waits(place);
       return ref;
     },
 
     async updateCard(ref, card) {
-      if (await editAll(ref, renderCard(card))) return;
+      if (await editAll(ref, encodeCard(renderCard(card)))) return;
       log.warn({ key: card.key, action: card.action }, "a card is gone and stays so");
     },
 

@@ -177,12 +177,15 @@ function connect(
   const show: InteractionParts["show"] = async (place, user, messages) => {
     try {
       await answerWithin(TELL_MS, posting.postEphemeral(place, user, messages));
+      return true;
     } catch (error) {
       log.debug({ err: error }, "a person could not be told");
+      return false;
     }
   };
-  const tell: InteractionParts["tell"] = async (place, user, text) =>
-    show(place, user, slackMessages(await renderText(text, allowLink)));
+  const tell: InteractionParts["tell"] = async (place, user, text) => {
+    await show(place, user, slackMessages(await renderText(text, allowLink)));
+  };
 
   const shared = { workspace, api, people, inbox, queries, tell, log };
   const readFiles = createSlackFiles({ botToken, apiUrl, log });

@@ -64,16 +64,35 @@ export function escapeText(text: string): string {
 }
 
 function actionsOf(buttons: readonly Button[]): types.ActionsBlock {
+  return { type: "actions", elements: buttons.map(buttonOf) };
+}
+
+export function buttonOf({ id, label, style, confirm }: Button): types.Button {
   return {
-    type: "actions",
-    elements: buttons.map(({ id, label, style }) => ({
-      type: "button",
-      action_id: id,
-      value: id,
-      text: { type: "plain_text", text: label, emoji: false },
-      ...(style !== "plain" && { style }),
-    })),
+    type: "button",
+    action_id: id,
+    value: id,
+    text: plain(label),
+    ...(style !== "plain" && { style }),
+    ...(confirm !== undefined && {
+      confirm: {
+        title: plain(confirm.title),
+        text: plain(confirm.text),
+        confirm: plain(confirm.yes),
+        deny: plain(confirm.no),
+      },
+    }),
   };
+}
+
+/** Nothing of it is markup, not even an emoji's name. */
+export function plain(text: string): types.PlainTextElement {
+  return { type: "plain_text", text, emoji: false };
+}
+
+/** Shown as it is, whatever is in it. */
+export function exactBlock(text: string): types.RichTextBlock {
+  return richText([{ type: "rich_text_preformatted", elements: textElements(text, {}) }]);
 }
 
 function blocksOf(parts: readonly BasicBlock[]): types.KnownBlock[] {
@@ -229,10 +248,16 @@ function textElements(
 
 /** In each reader's own time zone, and in UTC for all. */
 function timeElements(at: number, { text }: Inline): Element[] {
-  const timestamp = Math.floor(at / 1000);
-  if (!(timestamp > 0 && timestamp < MAX_TIMESTAMP)) return textElements(text, {});
+  const timestamp = timestampOf(at);
+  if (timestamp === undefined) return textElements(text, {});
   const format = "{date_short_pretty} {time} ({ago})";
   return [{ type: "date", timestamp, format, fallback: text }, ...textElements(` (${text})`, {})];
+}
+
+/** Seconds, where Slack can show them. */
+export function timestampOf(at: number): number | undefined {
+  const timestamp = Math.floor(at / 1000);
+  return timestamp > 0 && timestamp < MAX_TIMESTAMP ? timestamp : undefined;
 }
 
 /** Every text that the blocks hold. */

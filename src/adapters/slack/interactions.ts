@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import type { Inbox, Queries } from "../adapter.ts";
+import type { RenderedMessage } from "../render/rich-text.ts";
 import { type ClickOrStop, handleButton, handleForm } from "../shared/buttons.ts";
 import type { Api } from "./api.ts";
 import { type SlackMessage, slackMessages } from "./encode.ts";
@@ -19,7 +20,16 @@ export const pressSchema = z.object({
     thread_ts: z.string().optional(),
   }),
   message: z.object({ thread_ts: z.string().optional() }).optional(),
-  actions: z.tuple([z.object({ action_id: z.string(), action_ts: z.string() })]).rest(z.unknown()),
+  actions: z
+    .tuple([
+      z.object({
+        action_id: z.string(),
+        action_ts: z.string(),
+        /** Of a menu: what was chosen in it. */
+        selected_option: z.object({ value: z.string() }).optional(),
+      }),
+    ])
+    .rest(z.unknown()),
 });
 type BlockActions = z.infer<typeof pressSchema>;
 
@@ -36,21 +46,18 @@ export interface InteractionParts {
   people: SlackPeople;
   inbox: Inbox;
   queries: Queries;
-  /** Shows something to a person alone, in the thread; never fails. */
-  show(place: Place, user: string, messages: readonly SlackMessage[]): Promise<void>;
+  /** Shows something to a person alone, in the thread; never fails. False: they could not be shown it. */
+  show(place: Place, user: string, messages: readonly SlackMessage[]): Promise<boolean>;
   tell(place: Place, user: string, text: string): Promise<void>;
 }
 
 /** The response to a sent form; undefined closes it. */
 type FormAnswer = { response_action: "errors"; errors: Record<string, string> } | undefined;
 
-/** Takes what people press and fill in. Each resolves once it is in the journal. @throws BotError what the inbox's store throws */
-export function createInteractions(parts: InteractionParts) {
-  const { workspace, api, people, inbox, queries } = parts;
-  const { team } = workspace;
-
+/** Writes what somebody pressed or sent into its thread. */
+function createRecorder({ workspace: { team }, people, inbox }: InteractionParts) {
   /** Returns why it cannot be recorded, in words for the person who sent it; undefined: it is recorded. */
-  async function record(
+  return async function record(
     place: Place,
     id: string,
     { id: user, team_id }: BlockActions["user"],
@@ -64,22 +71,42 @@ export function createInteractions(parts: InteractionParts) {
       if (isBotError(error, "USAGE")) return error.message;
       throw error;
     }
-  }
+  };
+}
 
-  async function take({ container, user, actions, trigger_id }: BlockActions, place: Place) {
-    const [{ action_id, action_ts }] = actions;
+type Recorder = ReturnType<typeof createRecorder>;
+
+/** Does what a pressed button or a chosen line of a menu means. */
+function createTaker(parts: InteractionParts, record: Recorder) {
+  const { workspace, api, queries } = parts;
+  return async function take({ container, user, actions, trigger_id }: BlockActions, place: Place) {
+    const [{ action_id, action_ts, selected_option }] = actions;
+    const pressed = selected_option?.value ?? action_id;
     const tell = (text: string) => parts.tell(place, user.id, text);
+    const show = (message: RenderedMessage) => parts.show(place, user.id, slackMessages(message));
+    const keep = async (click: ClickOrStop): Promise<boolean> => {
+      const where = click.kind === "stop" ? "" : `${container.message_ts}:${user.id}:`;
+      const id = `${click.kind}:${where}${action_ts}`;
+      const problem = await record(place, id, user, click);
+      if (problem !== undefined) await tell(problem);
+      return problem === undefined;
+    };
     await handleButton(
-      { key: keyOf(team, place), queries, id: action_id },
+      { key: keyOf(workspace.team, place), queries, id: pressed },
       { maxFields: MAX_FIELDS, written: () => undefined },
       {
         tell,
-        show: (message) => parts.show(place, user.id, slackMessages(message)),
+        show: async (message) => void (await show(message)),
+        async note(click) {
+          await record(place, `editing:${action_ts}:${user.id}`, user, click).catch(
+            () => undefined,
+          );
+        },
         async record(click) {
-          const where = click.kind === "stop" ? "" : `${container.message_ts}:${user.id}:`;
-          const id = `${click.kind}:${where}${action_ts}`;
-          const problem = await record(place, id, user, click);
-          if (problem !== undefined) await tell(problem);
+          await keep(click);
+        },
+        async open(message, opened) {
+          if (await show(message)) await keep(opened);
         },
         async openForm(form, typed) {
           try {
@@ -91,7 +118,15 @@ export function createInteractions(parts: InteractionParts) {
         },
       },
     );
-  }
+  };
+}
+
+/** Takes what people press and fill in. Each resolves once it is in the journal. @throws BotError what the inbox's store throws */
+export function createInteractions(parts: InteractionParts) {
+  const { workspace, queries } = parts;
+  const { team } = workspace;
+  const record = createRecorder(parts);
+  const take = createTaker(parts, record);
 
   return {
     /** Takes a `block_actions`. */

@@ -5,6 +5,7 @@ import type { ProgressBoard } from "../shared/progress-board.ts";
 import type { ThreadSign } from "../shared/sign.ts";
 import { createChatView } from "../shared/view.ts";
 import type { Api } from "./api.ts";
+import { slackCard } from "./card.ts";
 import { slackMessages } from "./encode.ts";
 import { slackImages } from "./images.ts";
 import { createEarlier } from "./earlier.ts";
@@ -31,6 +32,7 @@ export function createView(place: Place, { api, workspace, nameOf, ...parts }: V
   return createChatView(place, {
     ...parts,
     encode: slackMessages,
+    encodeCard: slackCard,
     imageMessages: async (images) => [await slackImages(api, images)],
     postPrivately: (account, rendered) =>
       parts.posting.postEphemeral(place, userOf(account), slackMessages(rendered)),

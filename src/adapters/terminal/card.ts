@@ -1,5 +1,5 @@
 import type { ActionCard } from "../adapter.ts";
-import { renderCard, renderDetails } from "../render/card.ts";
+import { renderDetails, wholeCard } from "../render/card.ts";
 import { isSettled, standingOf, undoWords } from "../render/phrases.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { terminalLines } from "./encode.ts";
@@ -17,7 +17,7 @@ export function replyLine(action: string | undefined): string {
 
 /** The whole card: what would be done, to what, who may say so and until when. `footer` says what can be typed. */
 export function cardText(card: ActionCard, look: Look, footer: string): string {
-  return box(renderCard(card, { isUncut: true }), look, footer);
+  return box(wholeCard(card), look, footer);
 }
 
 export function detailsText(card: ActionCard, look: Look, footer: string): string {

@@ -1,6 +1,6 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Click } from "../adapter.ts";
-import { digestStart } from "../render/buttons.ts";
+import { digestStart, openedClick } from "../render/buttons.ts";
 import { NOTHING_OPEN } from "./phrases.ts";
 
 /** What can be answered on this screen: open cards, outcomes that nobody knows and somebody may settle, questions. */
@@ -20,7 +20,8 @@ export type Reply =
   /** For the inbox, whose grammar knows more. */
   | { kind: "text"; text: string }
   | { kind: "command"; name: LocalCommand; rest: string }
-  | { kind: "click"; click: Click }
+  /** `first`: what must be in the journal before it counts. */
+  | { kind: "click"; click: Click; first?: Click }
   /** Wants the card's arguments in the line editor, or has typed them all as JSON. */
   | { kind: "edit"; card: ActionCard; json: string | undefined }
   | { kind: "details"; action: string }
@@ -189,10 +190,13 @@ function pick<T>(
 }
 
 /** It means the card on the screen, whatever has that number by now. */
-function approval({ action, revision, digest }: ActionCard): Reply {
+function approval(card: ActionCard): Reply {
+  const { action, revision, digest, mustOpen } = card;
   const choice = { kind: "approve" } as const;
   const meant = { action, revision, choice, digest: digestStart(digest) };
-  return { kind: "click", click: { kind: "click", via: "typed", ...meant } };
+  // A screen shows every card whole.
+  const first = mustOpen === true ? { first: openedClick(card) } : {};
+  return { kind: "click", click: { kind: "click", via: "typed", ...meant }, ...first };
 }
 
 function click(action: string, revision: number, choice: Click["choice"]): Reply {

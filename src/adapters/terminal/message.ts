@@ -77,6 +77,7 @@ function choiceBlocks(choices: readonly string[]): Block[] {
 /** What is typed instead of pressing a notice's button. */
 function replyTo({ id }: Button): string {
   const pressed = readButtonAction(id);
+  if (pressed?.kind === "open") return `y ${pressed.action} approves it`;
   if (pressed?.kind !== "click") return "";
   const { action, choice } = pressed;
   switch (choice.kind) {
@@ -86,6 +87,8 @@ function replyTo({ id }: Button): string {
       return choice.sure ? `cancel ${action} for everyone` : `c ${action} withdraws it`;
     case "settle":
       return choice.happened ? `h ${action} it happened` : `x ${action} it did not`;
+    case "open":
+    case "editing":
     case "deny":
     case "edit":
     case "answer":

@@ -217,6 +217,8 @@ export class Session {
     }
     if (reply.kind === "click") {
       this.#prompt();
+      if (reply.first !== undefined)
+        await this.#parts.inbox.post(this.#parts.key, randomUUID(), { ...reply.first, actor });
       await this.#post({ ...reply.click, actor }, typed);
     }
     return "stay";

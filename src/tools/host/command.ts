@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { userInfo } from "node:os";
 import * as z from "zod";
+import type { Preview } from "../../core/entry.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { cleanText } from "../../security/sanitize.ts";
 import { resolveExecutable } from "../executable.ts";
@@ -34,21 +35,26 @@ export async function checkedFiles(
   return now;
 }
 
-/** What a card shows of it, to the last byte. */
+const DETAIL = { detail: true } as const;
+
+/** What a card and its details show of it, to the last byte. */
 export async function commandLines(
   argv: readonly string[],
   path?: string,
-): Promise<{ label: string; value: string }[]> {
+): Promise<Preview["lines"]> {
   const { pinned, loose, copied } = await pinCommand(argv, path);
   const program = pinned[0]?.path ?? "";
   const real = await realpath(program);
   const via = real === program ? "" : ` (a link to ${quote(real)})`;
   return [
-    { label: "Program", value: `${quote(program)}${via}` },
-    ...argv.slice(1).map((text, at) => ({ label: `Argument ${at + 1}`, value: quote(text) })),
+    { label: "Program", value: `${quote(program)}${via}`, ...(via === "" && DETAIL) },
+    ...argv
+      .slice(1)
+      .map((text, at) => ({ label: `Argument ${at + 1}`, value: quote(text), ...DETAIL })),
     ...pinned.map((file) => ({
       label: "SHA-256",
       value: `${file.sha256} of ${quote(file.path)}`,
+      ...DETAIL,
     })),
     ...copied.map((file) => ({
       label: "Run from",

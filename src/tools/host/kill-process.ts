@@ -157,6 +157,7 @@ async function describe(entry: ProcessEntry, { signal }: Input) {
       ? "It has no children."
       : `Its ${children.length} children may end with it or go on without it.`;
   return {
+    command: `kill -${signal} ${pid}`,
     lines: [
       { label: "Process", value: `${pid} (${entry.name})` },
       { label: "Command line", value: command },
@@ -167,7 +168,7 @@ async function describe(entry: ProcessEntry, { signal }: Input) {
         label: "Listens on",
         value: ports === undefined ? "unknown: not ours to see" : ports.join(", ") || "nothing",
       },
-      { label: "Signal", value: `SIG${signal}` },
+      { label: "Signal", value: `SIG${signal}`, detail: true as const },
     ],
     blastRadius: `What it serves stops and what it has not saved is lost. ${orphans}`,
     undo: "Can't be undone. Whatever started the process has to start it again.",

@@ -37,15 +37,19 @@ export function createRestartService(options: ServiceOptions = {}) {
       const manager = await findServiceManager(ctx, options);
       const service = await manager.read(name);
       return {
+        command: manager.restartCommand(name).join(" "),
         lines: [
-          { label: "Service", value: `${name} (${manager.name})` },
           { label: "State", value: service.state },
-          { label: "Main process", value: String(service.mainPid ?? "none found") },
           {
             label: "Runs since",
             value: service.since ? formatMoment(service.since.ms) : "unknown",
           },
-          { label: "Command", value: manager.restartCommand(name).join(" ") },
+          { label: "Service", value: `${name} (${manager.name})`, detail: true },
+          {
+            label: "Main process",
+            value: String(service.mainPid ?? "none found"),
+            detail: true,
+          },
         ],
         blastRadius: `Connections to ${name} drop and requests fail while it restarts. ${alsoRestarted(service)}`,
         undo: "Can't be undone. In-memory data and open connections are lost; if it fails to start, it stays down.",

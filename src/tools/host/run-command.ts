@@ -74,14 +74,16 @@ export function createRunCommand({ path }: { path?: string } = {}): Tool<Input> 
     },
     async preview({ argv, timeoutSeconds, host = "this machine" }) {
       return {
+        command: commandText(argv),
         lines: [
           ...(await commandLines(argv, path)),
           {
             label: "Runs in",
             value:
               "an empty directory, with a clean environment: only PATH, LANG and an empty HOME",
+            detail: true,
           },
-          { label: "Time limit", value: formatElapsed(timeoutSeconds * 1000) },
+          { label: "Time limit", value: formatElapsed(timeoutSeconds * 1000), detail: true },
         ],
         blastRadius: blastOf(host),
         undo: "Can't be undone automatically.",

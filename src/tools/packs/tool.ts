@@ -9,6 +9,7 @@ import { isJsonObject } from "../../core/json.ts";
 import { tryDuration } from "../../core/past.ts";
 import { blastOf, checkedFiles, commandLines, pinnedField } from "../host/command.ts";
 import { hostArgument } from "../host/host-argument.ts";
+import { commandText } from "../host/run-command.ts";
 import { pinCommand } from "../host/pinned-files.ts";
 import { Refusal } from "../refusal.ts";
 import { shortened } from "../../core/text.ts";
@@ -190,7 +191,9 @@ async function preview(
   const bound = run === undefined ? "" : ` ${blastOf(typeof host === "string" ? host : "it")}`;
   const blast = fillForPeople(shown?.blastRadius ?? pack.description, values);
   const reverse = undo && JSON.stringify(fillJson(undo.args, values));
+  const argv = run && fillArgv(run.argv, values, dashedIn(pack));
   return {
+    ...(argv !== undefined && { command: commandText(argv) }),
     lines,
     blastRadius: blast + bound,
     undo: undo ? `Can be undone: ${undo.tool} ${reverse}` : "Can't be undone automatically.",
@@ -206,10 +209,7 @@ function elapsed(after: string): string {
 }
 
 /** The very request or command line. */
-async function effectLines(
-  pack: PackTool,
-  values: Values,
-): Promise<{ label: string; value: string }[]> {
+async function effectLines(pack: PackTool, values: Values): Promise<Preview["lines"]> {
   const { http, run } = pack;
   if (run !== undefined) return commandLines(fillArgv(run.argv, values, dashedIn(pack)));
   if (http === undefined) return [];

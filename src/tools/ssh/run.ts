@@ -38,10 +38,15 @@ export function createRun(client: SshClient, which: Which) {
     },
     async preview({ server, address = server, argv, timeoutSeconds, host = "this machine" }) {
       return {
+        command: `ssh ${server} ${commandText(argv)}`,
         lines: [
           { label: "Machine", value: `${server} (${address}), from ${host}` },
-          { label: "Command", value: argv.map((word) => JSON.stringify(word)).join(" ") },
-          { label: "Time limit", value: formatElapsed(timeoutSeconds * 1_000) },
+          {
+            label: "Command",
+            value: argv.map((word) => JSON.stringify(word)).join(" "),
+            detail: true,
+          },
+          { label: "Time limit", value: formatElapsed(timeoutSeconds * 1_000), detail: true },
         ],
         blastRadius: `A command can do anything that this user can do on ${server}, and to other machines from there.`,
         undo: "Can't be undone automatically.",

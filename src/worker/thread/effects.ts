@@ -25,18 +25,22 @@ import { mark, recover, runTool, verifyLater } from "./tool-call.ts";
 const NOTABLE_LOOK_UP_MS = 30_000;
 
 /** Says in the journal that a time has come. */
-async function ring(ctx: ThreadContext, step: Ringing): Promise<void> {
+async function ring(ctx: ThreadContext, step: TimedStep): Promise<void> {
   const timer = { kind: "timer", ...timerOf(step) } as const;
   await retryUntilStored(ctx, () => ctx.journal.post(ctx.key, timer));
   await catchUp(ctx);
 }
 
-type Ringing = StepOf<"expire" | "ring" | "lapseGrant">;
+type TimedStep = StepOf<"expire" | "forget" | "ring" | "lapseGrant">;
 
-function timerOf(step: Ringing): Omit<Draft<"timer">, "kind"> {
+function timerOf(step: TimedStep): Omit<Draft<"timer">, "kind"> {
   if (step.do === "lapseGrant") {
     const { action: grant } = step.grant.of;
     return { id: entryId.grantExpiry(grant), grant };
+  }
+  if (step.do === "forget") {
+    const { action, editing } = step.action;
+    return { id: entryId.editingEnds(action, editing?.until ?? 0), edited: action };
   }
   if (step.do === "expire") {
     const { action } = step.action;
@@ -204,7 +208,12 @@ const LEARNED: {
 /** Takes one step: writes what follows from it, or begins to learn what that depends on. */
 export async function execute(ctx: ThreadContext, step: Exclude<Step, Wait>): Promise<void> {
   if ("key" in step) return beginToLearn(ctx, step);
-  if (step.do === "expire" || step.do === "ring" || step.do === "lapseGrant")
+  if (
+    step.do === "expire" ||
+    step.do === "forget" ||
+    step.do === "ring" ||
+    step.do === "lapseGrant"
+  )
     return ring(ctx, step);
   // Where something came meanwhile it is decided again.
   const drafts = draftsFrom(ctx, step);

@@ -2,6 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createRunProgress, renderProgress } from "../../../src/adapters/render/progress.ts";
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
+import { discordCard } from "../../../src/adapters/discord/card.ts";
+import { readComponents } from "../../fakes/discord/components.ts";
 import { renderCard, renderDetails } from "../../../src/adapters/render/card.ts";
 import type { Block, RenderedMessage } from "../../../src/adapters/render/rich-text.ts";
 import { discordMessages, type DiscordMessage } from "../../../src/adapters/discord/encode.ts";
@@ -46,34 +48,56 @@ function oneTick(text: string): string {
 }
 
 describe("a message on Discord", () => {
-  test("shows an open card whole, with its five buttons (golden)", () => {
-    const [message, ...more] = discordMessages(renderCard(killCard()));
+  test("shows an open card in a red frame, in the order of Slack's, with its five buttons (golden)", () => {
+    const [message, ...more] = discordCard(renderCard(killCard()));
     expect(more).toEqual([]);
-    expect(message && contentOf(message)).toBe(
-      `
-### a1 · DESTRUCTIVE · kill\\_process
-\`\`\`
-{"pid":4242,"signal":"SIGTERM"}
-\`\`\`
-**Process:** nginx: worker process (www-data)
-**Listens on:** 0.0.0.0:80, 0.0.0.0:443
-**Blast radius:** 2 open client connections are cut.
-**Undo:** None: a killed process does not come back by itself.
-> *Why (AI-written, not verified):* it hangs and holds the lock
-**Needs:** 1 approval · anyone in this thread
-**Expires:** <t:${killCard().expiresAt / 1000}:R> (${utc(killCard().expiresAt)})
-`.trim(),
-    );
-    expect(message?.components[1]).toEqual({
-      type: 1,
-      components: [
-        { type: 2, custom_id: "wk:approve:a1:1:0f0f0f0f0f0f", label: "Approve", style: 1 },
-        { type: 2, custom_id: "wk:deny:a1:1", label: "Deny", style: 4 },
-        { type: 2, custom_id: "wk:because:a1:1", label: "Deny because…", style: 2 },
-        { type: 2, custom_id: "wk:edit:a1:1", label: "Edit…", style: 2 },
-        { type: 2, custom_id: "wk:details:a1", label: "Details", style: 2 },
-      ],
+    const at = killCard().expiresAt;
+    const button = (id: string, label: string, style: number) => ({
+      type: 2,
+      custom_id: `wk:${id}`,
+      label,
+      style,
     });
+    expect(message?.components).toEqual([
+      {
+        type: 17,
+        accent_color: 0xdd2e44,
+        components: [
+          {
+            type: 10,
+            content: "### Run kill\\_process?\n-# Needs 1 approval · anyone in this thread",
+          },
+          { type: 10, content: "```\nkill_process pid=4242 signal=SIGTERM\n```" },
+          {
+            type: 10,
+            content: `
+**Process** nginx: worker process (www-data)
+**Listens on** 0.0.0.0:80, 0.0.0.0:443
+**Impact** 2 open client connections are cut.
+**Undo** None: a killed process does not come back by itself.
+**Why (AI-written, not verified)** it hangs and holds the lock
+-# a1 · expires <t:${at / 1000}:R> (${utc(at)})
+`.trim(),
+          },
+          {
+            type: 1,
+            components: [
+              button("approve:a1:1:0f0f0f0f0f0f", "Approve", 3),
+              button("because:a1:1", "Deny…", 4),
+              button("edit:a1:1", "Edit…", 2),
+              button("details:a1", "Details", 2),
+              button("cancel:a1", "Withdraw", 2),
+            ],
+          },
+          { type: 14 },
+          {
+            type: 10,
+            content:
+              '-# Exactly what will run · a1 · 0f0f…0f\n```\n{"pid":4242,"signal":"SIGTERM"}\n```',
+          },
+        ],
+      },
+    ]);
   });
 
   test.each<[string, string]>([
@@ -117,15 +141,22 @@ describe("a message on Discord", () => {
     fc.assert(property, { numRuns: PROPERTY_RUNS, seed: 4 });
   });
 
-  test("a card always fits one message, the action whole, whatever else is in it", () => {
+  test("a card always fits one message that Discord takes, the action whole, and nothing in it is markup", () => {
     const property = fc.property(anyCard(killCard()), (card) => {
-      const [message, ...more] = discordMessages(renderCard(card));
+      const [message, ...more] = discordCard(renderCard(card));
       expect(more).toEqual([]);
-      if (message === undefined) throw new Error("There is always a message.");
-      expectValid(message);
-      const seen = oneTick(readDiscord(contentOf(message)).visible);
-      expect(seen).toContain(oneTick(card.canonical));
-      expect(buttonsOf(message)).toHaveLength(card.phase === "open" ? 5 : 1);
+      const [frame] = readComponents(JSON.parse(JSON.stringify(message?.components)), true);
+      const inner = frame?.["components"] as { content?: string; components?: object[] }[];
+      const content = inner.map((each) => each.content ?? "").join("\n");
+      const read = readDiscord(content);
+      expect(read.mentions).toEqual([]);
+      expect(read.links).toEqual([]);
+      expect(read.headings).toBe(1);
+      const isWhole = card.phase === "open" && card.mustOpen !== true;
+      if (isWhole) expect(oneTick(read.visible)).toContain(oneTick(card.canonical));
+      expect(inner.flatMap((each) => each.components ?? [])).toHaveLength(
+        card.phase === "open" ? 5 : 1,
+      );
     });
     fc.assert(property, { numRuns: 60, seed: 4 });
   });

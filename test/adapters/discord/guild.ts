@@ -102,7 +102,7 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
     },
     press,
     async denyBecause(key, who, action, reason) {
-      await press(key, who, "Deny because…", action);
+      await press(key, who, "Deny…", action);
       const modal = discord.modals(users[who]).at(-1);
       const [input] = modal?.inputs ?? [];
       if (modal === undefined || input === undefined) throw new Error("no form came up");

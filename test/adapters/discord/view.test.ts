@@ -181,7 +181,7 @@ test("a card has its buttons until it is decided, and then only its details", as
     const message = bot.discord.message(card);
     return message && bot.discord.buttonsOf(message).map(({ label }) => label);
   };
-  expect(labels()).toEqual(["Approve", "Deny", "Deny because…", "Edit…", "Details"]);
+  expect(labels()).toEqual(["Approve", "Deny…", "Edit…", "Details", "Withdraw"]);
   await view.updateCard(
     card,
     cardOf(bot.key(thread), { phase: "denied", ending: "denied by Bob" }),

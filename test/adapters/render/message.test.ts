@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ActionCard, Outgoing } from "../../../src/adapters/adapter.ts";
+import type { Outgoing } from "../../../src/adapters/adapter.ts";
 import {
   type Block,
   type RenderedMessage,
@@ -9,7 +9,6 @@ import {
 import { createRunProgress, renderProgress } from "../../../src/adapters/render/progress.ts";
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
 import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/buttons.ts";
-import { renderCard, renderDetails } from "../../../src/adapters/render/card.ts";
 import { anyText } from "../anything.ts";
 import { answerOf, killCard, noticeOf, talkOf } from "../terminal/harness.ts";
 
@@ -19,7 +18,9 @@ function linesOf(parts: readonly Block[]): string[] {
   return parts.map((part) => `${part.kind}: ${textOf(part)}`);
 }
 
-function pressesOf({ buttons }: RenderedMessage): [string, ButtonAction | undefined][] {
+function pressesOf({
+  buttons,
+}: Pick<RenderedMessage, "buttons">): [string, ButtonAction | undefined][] {
   return buttons.map(({ label, id }) => [label, readButtonAction(id)]);
 }
 
@@ -169,127 +170,6 @@ describe("a message in a chat", () => {
   });
 });
 
-describe("a card in a chat", () => {
-  test("names its revision, and who may approve it and has", () => {
-    const votes = [{ name: "ana", approve: true, reason: undefined }];
-    const told = renderCard(killCard({ revision: 2, quorum: 2, votes, reason: undefined }));
-    const lines = linesOf(told.blocks);
-    expect(lines[0]).toBe("heading: a1 · DESTRUCTIVE · kill_process · revision 2");
-    expect(lines.at(-1)).toMatch(
-      /^fields: Needs: 2 approvals · anyone in this thread · approved by ana so far\nExpires: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
-    );
-    expect(lines.some((line) => line.includes("Why"))).toBe(false);
-    expect(pressesOf(told)[0]?.[1]).toEqual({
-      kind: "click",
-      action: "a1",
-      revision: 2,
-      choice: { kind: "approve" },
-      digest: "0f0f0f0f0f0f",
-    });
-  });
-
-  test.each<[Parameters<typeof killCard>[0], string]>([
-    [{ phase: "approved" }, "approved by ana"],
-    [{ phase: "running" }, "⏳ approved by ana · running"],
-    [{ phase: "done", ending: "done in 340 ms" }, "✓ done in 340 ms · approved by ana"],
-    [{ phase: "failed", ending: "failed in 1 ms" }, "✗ failed in 1 ms · approved by ana"],
-    [{ phase: "unknown", ending: "outcome unknown" }, "❓ UNKNOWN outcome · approved by ana"],
-    [
-      { phase: "unknown", ending: "settled by bo: it happened" },
-      "settled by bo: it happened · approved by ana",
-    ],
-    [{ phase: "denied", ending: "denied by bo: no", votes: [] }, "– denied by bo: no"],
-    [
-      { phase: "denied", votes: [{ name: "bo", approve: false, reason: "wrong host" }] },
-      "– denied by bo: wrong host",
-    ],
-    [{ phase: "expired", ending: "expired" }, "– expired"],
-    [{ phase: "cancelled", ending: "cancelled by root" }, "– cancelled by root"],
-    [{ phase: "void" }, "– void"],
-  ])("once it is %j it says %j, the action and Details", (changes, standing) => {
-    const votes = [{ name: "ana", approve: true, reason: undefined }];
-    const told = renderCard(killCard({ votes, ...changes }));
-    expect(linesOf(told.blocks)).toEqual([
-      "heading: a1 · DESTRUCTIVE · kill_process",
-      'exact: {"pid":4242,"signal":"SIGTERM"}',
-      `text: ${standing}`,
-    ]);
-    expect(pressesOf(told)).toEqual([["Details", { kind: "details", action: "a1" }]]);
-  });
-
-  test("says first what would be done; what the program filled in stands apart, and nothing is left out", () => {
-    const preview = {
-      ...killCard().preview,
-      title: "Scale deployment/api in shop from 2 to 4",
-      filled: ["before"],
-      lines: [],
-    };
-    const card = killCard({ preview, host: "web-1", revision: 2, reason: "too slow" });
-    const told = renderCard({ ...card, filled: '{"before":{"replicas":2}}' });
-    expect(linesOf(told.blocks).slice(0, 6)).toEqual([
-      "heading: a1 · Scale deployment/api in shop from 2 to 4 · revision 2",
-      "line: DESTRUCTIVE · kill_process on web-1",
-      'exact: {"pid":4242,"signal":"SIGTERM"}',
-      "fields: Blast radius: 2 open client connections are cut.\nUndo: None: a killed process does not come back by itself.",
-      "text: Added by Watchkeeper:",
-      'exact: {"before":{"replicas":2}}',
-    ]);
-    expect(told.summary).toBe("Approve a1? Scale deployment/api in shop from 2 to 4");
-    const details = linesOf(renderDetails({ ...card, filled: '{"before":{"replicas":2}}' }).blocks);
-    expect(details).toContain('exact: {"before":{"replicas":2}}');
-  });
-
-  test("makes no address of its first line clickable", () => {
-    const preview = { ...killCard().preview, title: "Send POST https://evil.example/x" };
-    expect(renderCard(killCard({ preview })).blocks[0]).toEqual({
-      kind: "heading",
-      inlines: [{ text: "a1 · Send POST " }, { text: "https://evil.example/x", code: true }],
-    });
-  });
-
-  test("no text can look like another line of it", () => {
-    const preview = {
-      lines: [{ label: "Process", value: "x\nUndo: easy" }],
-      blastRadius: "All.",
-      undo: "None.",
-    };
-    const [, , rows] = renderCard(killCard({ preview, reason: undefined })).blocks;
-    expect(rows && textOf(rows)).toBe(
-      "Process: x\n      Undo: easy\nBlast radius: All.\nUndo: None.",
-    );
-  });
-
-  test("shortens what is not the action, says so, and has it whole in the details", () => {
-    const lines = Array.from({ length: 30 }, (_, at) => ({
-      label: `Argument ${at}`,
-      value: `value-${at} ${"y".repeat(90)}`,
-    }));
-    const args = { script: "z".repeat(2_980) };
-    const preview = { lines, blastRadius: "b".repeat(300), undo: "None." };
-    const card = killCard({ args, preview, reason: "r".repeat(600) });
-    const told = renderCard(card);
-    const lead = linesOf(told.blocks);
-    expect(lead[1]).toBe(`exact: ${card.canonical}`);
-    expect(lead[2]).toContain("Argument 0: value-0 ");
-    expect(lead[2]).toContain("\nBlast radius: bbb");
-    expect(lead[2]).toContain("\nUndo: None.");
-    expect(lead.at(-1)).toBe("small: Shortened. Details has everything.");
-    const details = linesOf(renderDetails(card).blocks).join("\n");
-    for (const { value } of lines) expect(details).toContain(value);
-    for (const whole of [card.canonical, "b".repeat(300), "r".repeat(600), card.digest, card.key]) {
-      expect(details).toContain(whole);
-    }
-  });
-
-  test("shows in its details the lines of a text that has line breaks, and every vote", () => {
-    const votes = [{ name: "bo", approve: false, reason: "wrong host" }];
-    const card = killCard({ args: { script: "set -e\nrm \u202ex" }, votes });
-    const parts = linesOf(renderDetails(card).blocks);
-    expect(parts).toContain("code: set -e\nrm \\u202ex");
-    expect(parts.join("\n")).toContain("bo denied: wrong host");
-  });
-});
-
 describe("progress in a chat", () => {
   test("is a line for each of the last calls, and what the model writes", async () => {
     const log = createRunProgress();
@@ -351,45 +231,6 @@ describe("what a thread is doing", () => {
     expect(progress.isWaiting).toBe(true);
     expect(progress.note(thinking("r1", 2))).toBe(true);
     expect(progress.isWaiting).toBe(false);
-  });
-});
-
-describe("taking back", () => {
-  const done = (undo: ActionCard["undo"]) =>
-    renderCard(killCard({ phase: "done", ending: "done in 340 ms", undo }));
-
-  test("is offered below the card of what is done, by a button that means that very action", () => {
-    const card = done({ state: "offered" });
-    expect(pressesOf(card)).toEqual([
-      [
-        "Undo",
-        {
-          kind: "click",
-          action: "a1",
-          revision: 1,
-          choice: { kind: "undo" },
-          digest: killCard().digest.slice(0, 12),
-        },
-      ],
-      ["Details", { kind: "details", action: "a1" }],
-    ]);
-    expect(linesOf(card.blocks).at(-1)).toBe("text: ✓ done in 340 ms");
-  });
-
-  test.each<[ActionCard["undo"], string]>([
-    [undefined, ""],
-    [{ state: "asked", by: "ana" }, " · undo asked for by ana"],
-    [{ state: "undone", by: "a5" }, " · undone by a5"],
-    [{ state: "unknown", by: "a5" }, " · undo a5: outcome unknown"],
-  ])("that stands as %j is told there, and not offered once more", (undo, words) => {
-    const card = done(undo);
-    expect(linesOf(card.blocks).at(-1)).toBe(`text: ✓ done in 340 ms${words}`);
-    expect(card.buttons.map(({ label }) => label)).toEqual(["Details"]);
-  });
-
-  test("is a card that cannot be edited", () => {
-    const labels = renderCard(killCard({ undoes: "a7" })).buttons.map(({ label }) => label);
-    expect(labels).toEqual(["Approve", "Deny", "Deny because…", "Details"]);
   });
 });
 

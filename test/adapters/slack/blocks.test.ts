@@ -3,7 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { Block, RenderedMessage } from "../../../src/adapters/render/rich-text.ts";
 import { type SlackMessage, slackMessages } from "../../../src/adapters/slack/encode.ts";
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
-import { renderCard, renderDetails } from "../../../src/adapters/render/card.ts";
+import { renderCard, renderOpened } from "../../../src/adapters/render/card.ts";
+import { slackCard } from "../../../src/adapters/slack/card.ts";
+import { areBlocksTooLong, blockProblems } from "../../fakes/slack/blocks.ts";
+import { pingsOf } from "../../fakes/slack/visible.ts";
 import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 
@@ -69,80 +72,85 @@ function check({ text, blocks }: SlackMessage): void {
 }
 
 describe("a message on Slack", () => {
-  test("shows an open card whole, with its five buttons (golden)", () => {
+  test("shows an open card: who, what, the command, what comes of it, then the buttons (golden)", () => {
     const { expiresAt } = killCard();
     const utc = `${new Date(expiresAt).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-    const bold = (text: string) => ({ type: "text", text, style: { bold: true } });
-    const plain = (text: string) => ({ type: "text", text });
-    const button = (verb: string, label: string, style?: string) => ({
+    const plain = (text: string) => ({ type: "plain_text", text, emoji: false });
+    const code = (text: string) => ({
+      type: "rich_text",
+      elements: [{ type: "rich_text_preformatted", elements: [{ type: "text", text }] }],
+    });
+    const button = (verb: string, label: string, style: string) => ({
       type: "button",
       action_id: `wk:${verb}`,
       value: `wk:${verb}`,
-      text: { type: "plain_text", text: label, emoji: false },
-      ...(style !== undefined && { style }),
+      text: plain(label),
+      style,
     });
-    expect(slackMessages(renderCard(killCard()))).toEqual([
+    const option = (verb: string, label: string) => ({ text: plain(label), value: `wk:${verb}` });
+    const undo = "None: a killed process does not come back by itself.";
+    const command = "kill_process pid=4242 signal=SIGTERM";
+    expect(slackCard(renderCard(killCard()))).toEqual([
       {
-        text: 'Approve a1? destructive kill_process {"pid":4242,"signal":"SIGTERM"}',
+        text: "Approve a1? Run kill_process",
         blocks: [
           {
-            type: "rich_text",
+            type: "alert",
+            level: "error",
+            text: plain("Needs 1 approval · anyone in this thread"),
+          },
+          { type: "header", text: plain("Run kill_process?") },
+          code(command),
+          {
+            type: "section",
+            fields: [
+              plain("Process\nnginx: worker process (www-data)"),
+              plain("Listens on\n0.0.0.0:80, 0.0.0.0:443"),
+              plain("Impact\n2 open client connections are cut."),
+              plain(`Undo\n${undo}`),
+              plain("Why (AI-written, not verified)\nit hangs and holds the lock"),
+            ],
+          },
+          {
+            type: "context",
             elements: [
-              { type: "rich_text_section", elements: [bold("a1 · DESTRUCTIVE · kill_process")] },
+              plain("a1 · expires "),
               {
-                type: "rich_text_preformatted",
-                elements: [plain('{"pid":4242,"signal":"SIGTERM"}')],
-              },
-              {
-                type: "rich_text_section",
-                elements: [
-                  bold("Process: "),
-                  plain("nginx: worker process (www-data)\n"),
-                  bold("Listens on: "),
-                  plain("0.0.0.0:80, 0.0.0.0:443\n"),
-                  bold("Blast radius: "),
-                  plain("2 open client connections are cut.\n"),
-                  bold("Undo: "),
-                  plain("None: a killed process does not come back by itself."),
-                ],
-              },
-              {
-                type: "rich_text_quote",
-                elements: [
-                  {
-                    type: "text",
-                    text: "Why (AI-written, not verified): ",
-                    style: { italic: true },
-                  },
-                  plain("it hangs and holds the lock"),
-                ],
-              },
-              {
-                type: "rich_text_section",
-                elements: [
-                  bold("Needs: "),
-                  plain("1 approval · anyone in this thread\n"),
-                  bold("Expires: "),
-                  {
-                    type: "date",
-                    timestamp: expiresAt / 1000,
-                    format: "{date_short_pretty} {time} ({ago})",
-                    fallback: utc,
-                  },
-                  plain(` (${utc})`),
-                ],
+                type: "mrkdwn",
+                text: `<!date^${expiresAt / 1000}^{date_short_pretty} {time} ({ago})|${utc}>`,
               },
             ],
           },
           {
             type: "actions",
             elements: [
-              button("approve:a1:1:0f0f0f0f0f0f", "Approve", "primary"),
-              button("deny:a1:1", "Deny", "danger"),
-              button("because:a1:1", "Deny because…"),
-              button("edit:a1:1", "Edit…"),
-              button("details:a1", "Details"),
+              {
+                ...button("approve:a1:1:0f0f0f0f0f0f", "Approve", "primary"),
+                confirm: {
+                  title: plain("Run kill_process?"),
+                  text: plain(`${command}\n${undo}`),
+                  confirm: plain("Approve"),
+                  deny: plain("Cancel"),
+                },
+              },
+              button("because:a1:1", "Deny…", "danger"),
+              {
+                type: "overflow",
+                action_id: "wk:more",
+                options: [
+                  option("edit:a1:1", "Edit…"),
+                  option("details:a1", "Details"),
+                  option("cancel:a1", "Withdraw"),
+                ],
+              },
             ],
+          },
+          {
+            type: "container",
+            title: plain("Exactly what will run · a1 · 0f0f…0f"),
+            is_collapsible: true,
+            default_collapsed: true,
+            child_blocks: [code('{"pid":4242,"signal":"SIGTERM"}')],
           },
         ],
       },
@@ -185,13 +193,20 @@ describe("a message on Slack", () => {
     fc.assert(property, { numRuns: PROPERTY_RUNS, seed: 4 });
   });
 
-  test("a card always fits one message, the action byte for byte, details as many as they need", () => {
+  test("a card always fits one message that Slack takes, the action byte for byte, and pings nobody", () => {
     const property = fc.property(anyCard(killCard()), (card) => {
-      const messages = slackMessages(renderCard(card));
-      expect(messages).toHaveLength(1);
-      for (const each of messages) check(each);
-      expect(visibleOf(messages)).toContain(card.canonical);
-      for (const each of slackMessages(renderDetails(card))) check(each);
+      const [message, ...more] = slackCard(renderCard(card));
+      expect(more).toEqual([]);
+      if (message === undefined) throw new Error("There is always a message.");
+      const blocks = JSON.parse(JSON.stringify(message.blocks));
+      expect(blockProblems(blocks, 50)).toEqual([]);
+      expect(areBlocksTooLong(blocks)).toBe(false);
+      expect(pingsOf({ text: message.text, blocks })).toEqual([]);
+      const marks = nodesOf(blocks).filter(({ type }) => type === "mrkdwn");
+      expect(marks.every(({ text }) => /^<!date\^\d+\^[^<>]*>$/.test(String(text)))).toBe(true);
+      const isWhole = card.phase === "open" && card.mustOpen !== true;
+      if (isWhole) expect(visibleOf([message])).toContain(card.canonical);
+      for (const each of slackMessages(renderOpened(card))) check(each);
     });
     fc.assert(property, { numRuns: 60, seed: 4 });
   });

@@ -96,7 +96,7 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
     },
     press,
     async denyBecause(key, who, action, reason) {
-      await press(key, who, "Deny because…", action);
+      await press(key, who, "Deny…", action);
       const view = slack.views(users[who]).at(-1);
       await slack.submit(users[who], view?.id ?? "", reason);
     },

@@ -22,18 +22,20 @@ describe("the card of an action", () => {
   test("says everything that a person decides by (golden)", () => {
     expect(shown(killCard(), 80)).toBe(
       `
-╭─ a1 · DESTRUCTIVE · kill_process ─────────────────────────────────────
-│ {"pid":4242,"signal":"SIGTERM"}
+╭─ a1 · DESTRUCTIVE · Run kill_process? ────────────────────────────────
+│   kill_process pid=4242 signal=SIGTERM
 │
-│ Process       nginx: worker process (www-data)
-│ Listens on    0.0.0.0:80, 0.0.0.0:443
-│ Blast radius  2 open client connections are cut.
-│ Undo          None: a killed process does not come back by itself.
+│ Process     nginx: worker process (www-data)
+│ Listens on  0.0.0.0:80, 0.0.0.0:443
+│ Impact      2 open client connections are cut.
+│ Undo        None: a killed process does not come back by itself.
 │
 │ > Why (AI-written, not verified): it hangs and holds the lock
 │
 │ Needs    1 approval · anyone in this thread
 │ Expires  03:30 (in 1 h)
+│
+│ {"pid":4242,"signal":"SIGTERM"}
 ╰─ y approve · n deny · n because … · e edit · c withdraw · d details
 `.trim(),
     );
@@ -51,16 +53,10 @@ describe("the card of an action", () => {
     });
     expect(shown(card, 36)).toBe(
       `
-╭─ a1 · DESTRUCTIVE · kill_process · revision 2 ─
-│ {"path":"/srv/app/current","scrip↵
-│ t":"set -e\\nrm  -r  ./cache/*\\n"}
+╭─ a1 · DESTRUCTIVE · Run kill_process? · revision 2 ─
+│   kill_process path=/srv/app/current script="set -e\\nrm  -r  ./cache/*\\n"
 │
-│ script, with its line breaks:
-│   set -e
-│   rm  -r  ./cache/*
-│
-│
-│ Blast radius
+│ Impact
 │   Nothing else.
 │ Undo
 │   None.
@@ -70,6 +66,14 @@ describe("the card of an action", () => {
 │   thread · approved by ana so far
 │ Expires
 │   03:30 (in 1 h)
+│
+│ script, with its line breaks:
+│   set -e
+│   rm  -r  ./cache/*
+│
+│
+│ {"path":"/srv/app/current","scrip↵
+│ t":"set -e\\nrm  -r  ./cache/*\\n"}
 ╰─ y approve · n deny · n because …
    · e edit · c withdraw · d details
 `.trim(),
@@ -107,10 +111,11 @@ describe("the card of an action", () => {
   });
 });
 
-/** The exact arguments, read back from the card's own lines. */
+/** The exact arguments, read back from the card's last lines. */
 function unfolded(text: string): string {
   let joined = "";
-  for (const line of text.split("\n").slice(1)) {
+  const lines = text.split("\n");
+  for (const line of lines.slice(lines.lastIndexOf("│") + 1)) {
     const part = line.slice(2);
     joined += part.endsWith(CONTINUED) ? part.slice(0, -1) : part;
     if (!part.endsWith(CONTINUED)) return joined;

@@ -155,7 +155,7 @@ describe("cards", () => {
     const left = person.open();
     const ref = await person.view().postCard(killCard());
     await person.view().updateCard(ref, killCard({ revision: 2, args: { pid: 7 } }));
-    expect(person.see()).toContain("╭─ a1 · DESTRUCTIVE · kill_process · revision 2 ─");
+    expect(person.see()).toContain("╭─ a1 · DESTRUCTIVE · Run kill_process? · revision 2 ─");
     expect(person.see()).toContain('│ {"pid":7}');
     person.type(LEAVE);
     await left;

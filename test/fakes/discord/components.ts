@@ -9,6 +9,8 @@ export const COMPONENT = {
   textInput: 4,
   text: 10,
   gallery: 12,
+  separator: 14,
+  container: 17,
   label: 18,
 } as const;
 
@@ -164,13 +166,32 @@ function checkGallery(gallery: Body, path: string, reading: Reading): void {
   }
 }
 
-function check(component: Body, path: string, v2: boolean, reading: Reading): void {
-  const type = component["type"];
-  const isOfV2 = type === COMPONENT.text || type === COMPONENT.gallery;
-  if (type !== COMPONENT.row && (!v2 || !isOfV2)) {
-    throw unknownType(path, v2 ? "(1, 10, 12)" : "(1,)");
+/** Of rows, texts, galleries and separators, never of another container. */
+function checkContainer(container: Body, path: string, reading: Reading): void {
+  const colour = container["accent_color"];
+  const isColour = typeof colour === "number" && colour >= 0 && colour <= 0xff_ff_ff;
+  if (colour !== undefined && !isColour) {
+    const said = "int value should be between 0 and 16777215.";
+    throw invalidForm(`${path}.accent_color`, "NUMBER_TYPE_MAX", said);
   }
+  for (const [index, child] of childrenOf(container, path, [1, MAX_COMPONENTS]).entries())
+    check(child, `${path}.components.${index}`, true, reading, true);
+}
+
+function check(
+  component: Body,
+  path: string,
+  v2: boolean,
+  reading: Reading,
+  isInside = false,
+): void {
+  const type = component["type"];
+  const { row, text, gallery, separator, container } = COMPONENT;
+  const known = v2 ? [row, text, gallery, separator, ...(isInside ? [] : [container])] : [row];
+  if (!known.some((each) => each === type)) throw unknownType(path, `(${known.join(", ")})`);
   numbered(component, path, reading);
+  if (type === COMPONENT.container) return checkContainer(component, path, reading);
+  if (type === COMPONENT.separator) return;
   if (type === COMPONENT.row) checkRow(component, path, reading);
   else if (type === COMPONENT.text) checkText(component, path, reading);
   else checkGallery(component, path, reading);

@@ -57,9 +57,33 @@ const textInput = z.strictObject({
   min_length: z.int().min(0).max(3_000).optional(),
   max_length: z.int().min(1).max(3_000).optional(),
 });
-const actions = block("actions", { elements: z.array(button).min(1).max(25) });
+/** At most 5 options; what an option says and means has at most 75 characters (@slack/types, the stricter word). */
+const overflow = z.strictObject({
+  type: z.literal("overflow"),
+  action_id: id,
+  options: z
+    .array(z.strictObject({ text: plain(75), value: z.string().min(1).max(75) }))
+    .min(1)
+    .max(5),
+  confirm: confirm.optional(),
+});
+const actions = block("actions", {
+  elements: z
+    .array(z.discriminatedUnion("type", [button, overflow]))
+    .min(1)
+    .max(25),
+});
 const divider = block("divider", {});
-const section = block("section", { text: words(3_000) });
+const section = block("section", {
+  text: words(3_000).optional(),
+  fields: z.array(words(2_000)).min(1).max(10).optional(),
+}).refine(({ text, fields }) => text !== undefined || fields !== undefined, "missing text");
+const header = block("header", { text: plain(150) });
+const context = block("context", { elements: z.array(words(3_000)).min(1).max(10) });
+const alert = block("alert", {
+  text: words(3_000),
+  level: z.enum(["default", "info", "warning", "error", "success"]).optional(),
+});
 const input = block("input", {
   label: plain(2_000),
   element: z.discriminatedUnion("type", [textInput, staticSelect]),
@@ -72,8 +96,29 @@ const image = block("image", {
   alt_text: z.string().min(1).max(2_000),
 });
 
+const container = block("container", {
+  title: plain(150),
+  is_collapsible: z.boolean().optional(),
+  default_collapsed: z.boolean().optional(),
+  child_blocks: z
+    .array(z.union([actions, context, divider, header, image, richText, section]))
+    .min(1)
+    .max(10),
+});
+
 /** The kinds of block that this bot writes, and a section of text. Any other is refused as unknown. */
-const anyBlock = z.discriminatedUnion("type", [actions, divider, image, input, richText, section]);
+const anyBlock = z.discriminatedUnion("type", [
+  actions,
+  alert,
+  container,
+  context,
+  divider,
+  header,
+  image,
+  input,
+  richText,
+  section,
+]);
 
 /** Slack's words for each problem of zod's. */
 function worded(problems: readonly z.core.$ZodIssue[], root: string): string[] {

@@ -10,7 +10,7 @@ import type {
   FakeUser,
   Ref,
 } from "./types.ts";
-import { elementsOf } from "./visible.ts";
+import { pressedIn } from "./visible.ts";
 import { answerForm, filledIn } from "./forms.ts";
 import { findMessage, idOf, shownMessage, type World } from "./world.ts";
 
@@ -186,11 +186,9 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
       }
       const own = world.ephemerals.find((shown) => shown.ts === ts && shown.user === by.id);
       const shown = own ?? message(where, ts);
-      const found = elementsOf(shown.blocks ?? []).find(
-        ({ element }) => element["action_id"] === actionId,
-      );
+      const found = pressedIn(shown.blocks ?? [], actionId);
       if (found === undefined) throw new Error(`message ${ts} has no ${actionId}`);
-      const { confirm: _confirm, ...element } = found.element;
+      const { element } = found;
       const standing = own === undefined ? message(where, ts) : undefined;
       const names = {
         channel: place.name,

@@ -55,10 +55,24 @@ function richLines(element: Data): string[] {
 }
 
 function linesOf(block: Data): string[] {
+  if (block["type"] === "container") {
+    return [...wordsOf(block["title"]), ...listOf(block, "child_blocks").flatMap(linesOf)];
+  }
+  if (block["type"] === "context") {
+    return [listOf(block, "elements").flatMap(wordsOf).map(withoutDates).join("")];
+  }
   if (block["type"] === "rich_text") return listOf(block, "elements").flatMap(richLines);
   if (block["type"] === "image") return [`Image: ${string(block, "alt_text") ?? ""}`];
-  const { text } = block;
+  return [...wordsOf(block["text"]), ...listOf(block, "fields").flatMap(wordsOf)];
+}
+
+function wordsOf(text: unknown): string[] {
   return isData(text) ? [string(text, "text") ?? ""] : [];
+}
+
+/** A time as a reader without Slack's clock has it. */
+function withoutDates(text: string): string {
+  return text.replaceAll(/<!date\^\d+\^[^|>]*\|([^>]*)>/g, "$1");
 }
 
 /** All that a person reads in a message, a line per line, without its buttons: they are `buttonsOf`. */
@@ -77,15 +91,41 @@ export function elementsOf(blocks: readonly Data[]): { blockId: string; element:
   );
 }
 
+/** Buttons, and what can be chosen in a menu: that is pressed by its value. */
 export function buttonsOf(message: FakeMessage | FakeEphemeral): ShownButton[] {
-  return elementsOf(message.blocks ?? [])
-    .filter(({ element }) => element["type"] === "button")
-    .map(({ element }) => ({
-      label: isData(element["text"]) ? (string(element["text"], "text") ?? "") : "",
-      actionId: string(element, "action_id") ?? "",
-      value: string(element, "value"),
-      style: string(element, "style"),
-    }));
+  return elementsOf(message.blocks ?? []).flatMap(({ element }) => {
+    if (element["type"] === "overflow") {
+      return listOf(element, "options").map((option) => ({
+        label: wordsOf(option["text"]).join(""),
+        actionId: string(option, "value") ?? "",
+        value: string(option, "value"),
+        style: undefined,
+      }));
+    }
+    if (element["type"] !== "button") return [];
+    return [
+      {
+        label: wordsOf(element["text"]).join(""),
+        actionId: string(element, "action_id") ?? "",
+        value: string(element, "value"),
+        style: string(element, "style"),
+      },
+    ];
+  });
+}
+
+/** What Slack sends when it is pressed: the button, or the menu with what was chosen in it. */
+export function pressedIn(
+  blocks: readonly Data[],
+  pressed: string,
+): { blockId: string; element: Data } | undefined {
+  for (const { blockId, element } of elementsOf(blocks)) {
+    const { confirm: _confirm, options: _options, ...sent } = element;
+    if (element["action_id"] === pressed) return { blockId, element: sent };
+    const chosen = listOf(element, "options").find((option) => option["value"] === pressed);
+    if (chosen !== undefined) return { blockId, element: { ...sent, selected_option: chosen } };
+  }
+  return undefined;
 }
 
 const PING = /<!(?:channel|here|everyone|subteam\^[^>]*)[^>]*>|<@[UW][^>]*>/g;

@@ -1,0 +1,69 @@
+import type { types } from "@slack/bolt";
+import type { Button } from "../render/buttons.ts";
+import type { RenderedCard, Tone } from "../render/card.ts";
+import {
+  buttonOf,
+  escapeText,
+  exactBlock,
+  plain,
+  type SlackMessage,
+  timestampOf,
+} from "./encode.ts";
+
+/** Block Kit's colours for a card. */
+const LEVELS: Readonly<Record<Tone, types.AlertBlock["level"]>> = {
+  danger: "error",
+  caution: "warning",
+  good: "success",
+  bad: "error",
+  calm: "default",
+};
+
+/** The menu of a card's message; the option that is chosen says what it means. */
+const MENU = "wk:more";
+
+/** A card as one message. All that anybody wrote is plain or literal text; only the time is Slack's own notation. */
+export function slackCard(card: RenderedCard): SlackMessage[] {
+  const { tone, title, standing, command, notes, facts, exact } = card;
+  const fields = facts.map(({ label, text }) => plain(`${label}\n${text}`));
+  const blocks: types.KnownBlock[] = [
+    { type: "alert", level: LEVELS[tone] ?? "default", text: plain(standing) },
+    { type: "header", text: plain(title) },
+    exactBlock(command),
+    ...(notes.length === 0 ? [] : [{ type: "section" as const, text: plain(notes.join("\n")) }]),
+    ...(fields.length === 0 ? [] : [{ type: "section" as const, fields }]),
+    { type: "context", elements: aboutOf(card) },
+    { type: "actions", elements: [...card.buttons.map(buttonOf), ...menuOf(card.more)] },
+    ...(exact === undefined ? [] : [folded(exact)]),
+  ];
+  return [{ text: escapeText(card.summary), blocks }];
+}
+
+function folded({ title, asked, added }: NonNullable<RenderedCard["exact"]>): types.ContainerBlock {
+  const addedBlocks =
+    added === undefined
+      ? []
+      : [{ type: "section" as const, text: plain("Added by Watchkeeper:") }, exactBlock(added)];
+  return {
+    type: "container",
+    title: plain(title),
+    is_collapsible: true,
+    default_collapsed: true,
+    child_blocks: [exactBlock(asked), ...addedBlocks],
+  };
+}
+
+function aboutOf({ about }: RenderedCard): (types.PlainTextElement | types.MrkdwnElement)[] {
+  return about.map((inline) => {
+    const at = inline.at === undefined ? undefined : timestampOf(inline.at);
+    if (at === undefined) return plain(inline.text);
+    const text = `<!date^${at}^{date_short_pretty} {time} ({ago})|${escapeText(inline.text)}>`;
+    return { type: "mrkdwn", text };
+  });
+}
+
+function menuOf(more: readonly Button[]): types.Overflow[] {
+  if (more.length === 0) return [];
+  const options = more.map(({ id, label }) => ({ text: plain(label), value: id }));
+  return [{ type: "overflow", action_id: MENU, options }];
+}
