@@ -336,49 +336,6 @@ describe("an Approve that was pressed", () => {
   });
 });
 
-describe("an action that is too long for its card", () => {
-  const name = "web".padEnd(1_000, "x");
-  const long = async () => {
-    const stage = await createStage({ tools: [fakeTool({ name: "act", effect: "write" })] });
-    await stage.say(`run act name=${name}`);
-    await stage.settle();
-    const [card] = stage.chat.cards();
-    const digest = card?.digest.slice(0, 12) ?? "";
-    let presses = 0;
-    const press = (changes: object) => {
-      presses += 1;
-      return stage.post({ ...pressed, id: `long:${presses}`, digest, ...changes } as never);
-    };
-    return { ...stage, press };
-  };
-  const open = { choice: { kind: "open" } };
-
-  test("is approved only by who has opened that very revision, whether they press or type", async () => {
-    const { chat, press, click, settle } = await long();
-    expect(chat.cards()).toMatchObject([{ mustOpen: true }]);
-    await press({ ...open, digest: "f".repeat(12) });
-    await press({ ...open, actor: { account: "test:cy", name: "cy" } });
-    await press({});
-    await click("a1", { kind: "approve" }, "test:bob");
-    await settle();
-    expect(chat.whispers()).toEqual(
-      Array.from({ length: 2 }, () => expect.stringContaining("too long for its card")),
-    );
-    expect(chat.cards()).toMatchObject([{ phase: "open", votes: [] }]);
-    await press(open);
-    await press({});
-    await settle();
-    expect(chat.cards()).toMatchObject([{ votes: [{ name: "bob", approve: true }] }]);
-  });
-
-  test("is denied without being opened", async () => {
-    const { chat, press, settle } = await long();
-    await press({ choice: { kind: "deny" } });
-    await settle();
-    expect(chat.cards()).toMatchObject([{ phase: "denied" }]);
-  });
-});
-
 describe("who has the edit form of an action open", () => {
   test("stands on its card for two minutes", async () => {
     const { chat, post, settle, clock } = await asked();

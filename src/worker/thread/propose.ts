@@ -112,7 +112,7 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   if (obstacle !== undefined) return blocked(obstacle);
   const terms = termsOf(ctx, prepared, { rule, asked, undoes: undone });
   const isHeld = frozen !== undefined || decision.kind !== "ask";
-  const granted = isHeld ? undefined : await coveringGrant(ctx, { rule, terms, there });
+  const granted = isHeld ? undefined : await coveringGrant(ctx, { args, rule, terms, there });
   const reason = reasonOf(ctx.thread.runs.get(call.run)?.modelRun);
   // Before the freeze ends nothing could come of it.
   const from = Math.max(ctx.now(), frozen?.until ?? 0);

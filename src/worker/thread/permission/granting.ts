@@ -6,7 +6,8 @@ import {
   type VotingRule,
 } from "../../../approvals/eligibility.ts";
 import type { Ask } from "../../../approvals/policy.ts";
-import { type Grant, isLeft } from "../../../thread/action.ts";
+import type { JsonObject } from "../../../core/entry.ts";
+import { type Grant, isLeft, mustBeOpened } from "../../../thread/action.ts";
 import type { Card } from "../../../thread/drafts-calls.ts";
 import { confirmationOf, type Prepared, sameness } from "../../../tools/prepare-call.ts";
 import { retryUntilStored } from "../../store.ts";
@@ -50,7 +51,12 @@ export function termsOf(
  */
 export async function coveringGrant(
   ctx: ThreadContext,
-  { rule, terms, there }: { rule: VotingRule; terms: Terms; there: ThreadPeople },
+  {
+    args,
+    rule,
+    terms,
+    there,
+  }: { args: JsonObject; rule: VotingRule; terms: Terms; there: ThreadPeople },
 ): Promise<Grant | undefined> {
   const { thread, journal, key } = ctx;
   if (terms.offer === undefined || thread.clicks.size > 0) return undefined;
@@ -58,6 +64,8 @@ export async function coveringGrant(
     const { offer, vote, until, of } = grant;
     if (offer.same !== terms.offer.same || !isLeft(grant) || ctx.now() >= until) continue;
     if (isInDoubt(grant)) continue;
+    // What the program looked up may be longer by now than what its giver read.
+    if (mustBeOpened({ args }) && !mustBeOpened(of.proposal)) continue;
     const used = await retryUntilStored(ctx, () => journal.used(grantCounter(key, grant)));
     if (used >= offer.uses) continue;
     const [then, now] = [
