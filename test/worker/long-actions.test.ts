@@ -101,7 +101,7 @@ describe("an action that is too long for its card", () => {
       preview: async () => ({ lines: [], blastRadius: "it", undo: "none" }),
       run: async () => ({ text: "set" }),
     };
-    const stage = await createStage({ tools: [set as Tool] });
+    const stage = await createStage({ tools: [set] });
     const phases: unknown[] = [];
     for (const action of ["a1", "a2", "a3"]) {
       if (action === "a3") world.text = NAME;
