@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Journal } from "../../src/journal/journal.ts";
 import { openRedisJournal } from "../../src/journal/redis/journal.ts";
 import { asked, TWO } from "../fakes/asked.ts";
+import { grantContract } from "../contracts/grants.ts";
 import { RedisServer } from "../fakes/redis-server.ts";
 import { createStage, KEY } from "../fakes/stage.ts";
 import { insist } from "../until.ts";
@@ -129,3 +130,13 @@ describe("two workers on one Redis", () => {
     expect((await entries()).map(({ id }) => id)).toContain(`vote:${clicked}`);
   });
 });
+
+grantContract(
+  "Redis",
+  async () => {
+    server.cli("FLUSHALL");
+    const journal = await openRedisJournal({ address: server.address, secret: SECRET });
+    return { journal, close: () => journal.close() };
+  },
+  8,
+);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
 import type { Entry } from "../../src/core/entry.ts";
+import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { grantContract } from "../contracts/grants.ts";
 import { createChat } from "../fakes/chat.ts";
 import { card } from "../fakes/dial.ts";
 import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
@@ -329,3 +331,13 @@ describe("breaking the glass", () => {
     expect(stage.act.runs).toEqual(["web"]);
   });
 });
+
+grantContract(
+  "SQLite",
+  async () => {
+    const clock = { now: Date.UTC(2026, 10, 23, 12) };
+    const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
+    return { journal, pass: (ms) => void (clock.now += ms), close: () => journal.close() };
+  },
+  25,
+);
