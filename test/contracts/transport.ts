@@ -33,6 +33,13 @@ export interface Platform {
   press(key: JournalKey, who: Who, label: string, on: string): Promise<void>;
   /** Somebody denies the action, with this reason, in whichever way the card offers. */
   denyBecause(key: JournalKey, who: Who, action: string, reason: string): Promise<void>;
+  /** Somebody presses the button, on the action's newest card, and fills in the form that it opens. */
+  fill(
+    key: JournalKey,
+    who: Who,
+    { label, action }: { label: string; action: string },
+    written: Record<string, string>,
+  ): Promise<void>;
   stop(key: JournalKey, who: Who): Promise<void>;
   /** All that stands in the thread now, as text, in order; what people wrote as well. */
   shown(key: JournalKey): string;
@@ -216,6 +223,52 @@ export function transportContract(
       await shows(key, "peak hour, wait for 18:00");
       expect(resultsIn(model.requests[1])[0]?.text).toContain("peak hour, wait for 18:00");
       expect(act.runs).toEqual([]);
+    });
+
+    test("an approval grants the very same again, until it is revoked", async () => {
+      const { act, options } = talk([]);
+      await run({ tools: options.tools });
+      const who = crowd ? "bob" : "ana";
+      const key = await platform.begin("ana", "run act name=web");
+      await shows(key, "Exactly this again, at most 5 times within 30 minutes");
+      await platform.press(key, who, "Approve + 30 min", "a1");
+      await shows(key, /granted the same: used 0 of 5, until \d\d:\d\d UTC/);
+      await platform.write(key, "ana", "run act name=web");
+      await shows(key, /used 1 of 5/);
+      expect(act.runs).toEqual(["web", "web"]);
+      await platform.press(key, who, "Revoke", "a1");
+      await shows(key, /used 1 of 5, revoked by/);
+      await platform.write(key, "ana", "run act name=web");
+      await until(
+        async () => (await kindsOf(key)).filter((kind) => kind === "action_proposed").length === 3,
+      );
+      expect(act.runs).toHaveLength(2);
+    });
+
+    test("what deletes is approved by typing its name, and the glass is broken with a reason", async () => {
+      const wipe = fakeTool({ name: "wipe", effect: "destructive", confirm: ({ name }) => name });
+      const { host } = await run({ tools: [wipe] });
+      const who = crowd ? "bob" : "ana";
+      const key = await platform.begin("ana", "run wipe name=shop");
+      await shows(key, "To approve it, type: shop");
+      await platform.fill(key, who, { label: "Approve…", action: "a1" }, { typed: "shop" });
+      await shows(key, "did shop");
+      const [voter = ""] = ofKind(await entriesOf(key), "vote").map(({ account }) => account);
+      const { policy } = host.stage.parts;
+      policy.breakGlass = { who: [voter] };
+      policy.rules.push({ match: { tool: "wipe" }, decide: "ask", quorum: 9 });
+      await platform.write(key, "ana", "run wipe name=web");
+      await shows(key, "To approve it, type: web");
+      const reason = "nobody else is awake";
+      await platform.fill(
+        key,
+        who,
+        { label: "Break glass…", action: "a2" },
+        { typed: "web", reason },
+      );
+      await shows(key, /broke the glass for a2[^]*nobody else is awake/);
+      await until(() => wipe.runs.length === 2);
+      expect(wipe.runs).toEqual(["shop", "web"]);
     });
 
     test("an action that nobody decides on is warned of, expires, and people learn how to ask again", async () => {

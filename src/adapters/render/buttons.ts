@@ -2,6 +2,7 @@ import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 import type { Choice } from "../../core/entry.ts";
 import type { ActionCard, Click } from "../adapter.ts";
+import { offerWords } from "./phrases.ts";
 import { commandOf, titleOf } from "./title.ts";
 
 export interface Button {
@@ -24,10 +25,21 @@ export type CardClick = Omit<Click, "via">;
 export type ButtonAction =
   | CardClick
   | { kind: "form"; form: "deny" | "edit" | "again"; action: string; revision: number }
+  /** In which a word is typed that a press alone does not say. */
+  | TypedForm
   | { kind: "details"; action: string }
   /** Shows all of a long action, with the button that approves it. */
   | { kind: "open"; action: string }
   | { kind: "stop"; run?: string };
+
+/** `digest`: the beginning of the one that was on the pressed card. */
+export interface TypedForm {
+  kind: "form";
+  form: "confirm" | "break";
+  action: string;
+  revision: number;
+  digest: string;
+}
 
 /** Settling, cancelling and answering have no revision; the first one stands for it. */
 const NO_REVISION = 1;
@@ -36,6 +48,7 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   details: (action) => ({ kind: "details", action }),
   open: (action) => ({ kind: "open", action }),
   cancel: (action) => clickOf(action, NO_REVISION, { kind: "cancel" }),
+  revoke: (action) => clickOf(action, NO_REVISION, { kind: "revoke" }),
   withdraw: (action) => clickOf(action, NO_REVISION, { kind: "cancel", sure: true }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
   "not-happened": (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: false }),
@@ -73,6 +86,8 @@ export function readButtonAction(id: string): ButtonAction | undefined {
       : clickOf(ref, NO_REVISION, { kind: "answer", text: rest });
   }
   if (verb === "approve") return exactOf(ref, rest ?? "", { kind: "approve" });
+  if (verb === "grant") return exactOf(ref, rest ?? "", { kind: "approve", grants: true });
+  if (verb === "confirm" || verb === "break") return typedOf(verb, ref, rest ?? "");
   if (verb === "undo") return exactOf(ref, rest ?? "", { kind: "undo" });
   if (Object.hasOwn(SIMPLE, verb)) return rest === undefined ? SIMPLE[verb]?.(ref) : undefined;
   if (!Object.hasOwn(REVISED, verb) || !REVISION.test(rest ?? "")) return undefined;
@@ -85,6 +100,17 @@ function exactOf(action: string, rest: string, choice: Choice): ButtonAction | u
   if (revision === undefined) return undefined;
   const click = clickOf(action, Number(revision), choice);
   return digest === undefined ? click : { ...click, digest };
+}
+
+function typedOf(form: TypedForm["form"], action: string, rest: string): TypedForm | undefined {
+  const [, revision, digest] = EXACT.exec(rest) ?? [];
+  if (digest === undefined) return undefined;
+  return { kind: "form", form, action, revision: Number(revision), digest };
+}
+
+/** As its form has it too. */
+export function typedFormId({ form, action, revision, digest }: Omit<TypedForm, "kind">): string {
+  return `wk:${form}:${action}:${revision}:${digestStart(digest)}`;
 }
 
 /**
@@ -127,9 +153,8 @@ export function cardButtons(card: ActionCard): { buttons: Button[]; more: Button
   const which = `${action}:${revision}`;
   return {
     buttons: [
-      mustOpen === true
-        ? openButton(action)
-        : { ...approveButton(card, "Approve"), ...confirmed(card) },
+      mustOpen === true ? openButton(action) : yesButton(card, "Approve"),
+      ...grantButtons(card),
       { id: `wk:because:${which}`, label: "Deny…", style: "danger" },
     ],
     more: [
@@ -138,6 +163,15 @@ export function cardButtons(card: ActionCard): { buttons: Button[]; more: Button
         ? [{ id: `wk:edit:${which}`, label: "Edit…", style: "plain" } as const]
         : []),
       detailsButton(action),
+      ...(card.breakable === true
+        ? [
+            {
+              id: typedFormId({ ...card, form: "break" }),
+              label: "Break glass…",
+              style: "plain",
+            } as const,
+          ]
+        : []),
       cancelButton(action, "Withdraw"),
     ],
   };
@@ -151,7 +185,24 @@ function openButton(action: string, label = "Open to read all"): Button {
 export function decideButton(card: ActionCard): Button {
   return card.mustOpen === true
     ? openButton(card.action, `Open ${card.action} to read all`)
-    : { ...approveButton(card), ...confirmed(card) };
+    : yesButton(card, `Approve ${card.action}`);
+}
+
+/** Says yes, or opens the form in which that is typed. */
+export function yesButton(card: ActionCard, label: string): Button {
+  if (card.confirm === undefined) return { ...approveButton(card, label), ...confirmed(card) };
+  return { id: typedFormId({ ...card, form: "confirm" }), label: `${label}…`, style: "primary" };
+}
+
+/** Also says yes to the very same again; what that means is asked once more where a platform can. */
+function grantButtons(card: ActionCard): Button[] {
+  const { action, revision, offer, mustOpen } = card;
+  if (offer === undefined || mustOpen === true) return [];
+  const label = `Approve + ${offer.minutes} min`;
+  const title = cut(`${titleOf(card)}?`, MAX_CONFIRM_TITLE);
+  const text = cut(`${commandOf(card)}\n${offerWords(card)}`, MAX_CONFIRM_TEXT);
+  const id = `wk:grant:${action}:${revision}:${digestStart(offer.digest)}`;
+  return [{ id, label, style: "plain", confirm: { title, text, yes: "Approve", no: "Cancel" } }];
 }
 
 const MAX_CONFIRM_TITLE = 100;
@@ -166,14 +217,18 @@ function confirmed(card: ActionCard): Pick<Button, "confirm"> {
 }
 
 /** Below a card that is settled. */
-export function settledButtons({ action, revision, digest, undo }: ActionCard): {
+export function settledButtons({ action, revision, digest, undo, grant }: ActionCard): {
   buttons: Button[];
   more: Button[];
 } {
   const id = `wk:undo:${action}:${revision}:${digestStart(digest)}`;
   const isOffered = undo?.state === "offered";
   const undoing = isOffered ? [{ id, label: "Undo", style: "plain" } as const] : [];
-  return { buttons: [...undoing, detailsButton(action)], more: [] };
+  const revoking =
+    grant?.isLeft === true
+      ? [{ id: `wk:revoke:${action}`, label: "Revoke", style: "plain" } as const]
+      : [];
+  return { buttons: [...revoking, ...undoing, detailsButton(action)], more: [] };
 }
 
 function detailsButton(action: string): Button {

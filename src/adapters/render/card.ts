@@ -4,7 +4,7 @@ import type { Json } from "../../core/entry.ts";
 import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { ActionCard } from "../adapter.ts";
-import { approveButton, type Button, cardButtons, settledButtons } from "./buttons.ts";
+import { type Button, cardButtons, settledButtons, yesButton } from "./buttons.ts";
 import { clip, summaryOf, weightOf } from "./clip.ts";
 import { commandOf, MAX_NAME, onHost, titleOf } from "./title.ts";
 import {
@@ -12,6 +12,7 @@ import {
   exactLines,
   isSettled,
   neededWords,
+  offerWords,
   REASON,
   standingOf,
   undoWords,
@@ -151,7 +152,7 @@ function effectInlines({ action, effect }: ActionCard): Inline[] {
 
 /** All of an action that is too long for its card, and the button that approves it. */
 export function renderOpened(card: ActionCard): RenderedMessage {
-  const buttons = card.phase === "open" ? [approveButton(card)] : [];
+  const buttons = card.phase === "open" ? [yesButton(card, `Approve ${card.action}`)] : [];
   return { ...renderDetails(card), buttons };
 }
 
@@ -203,13 +204,22 @@ function notesOf(card: ActionCard): string[] {
   const { phase, editing, preview, mustOpen, verified } = card;
   if (phase !== "open") return verified === undefined ? [] : [VERIFIED[verified]];
   const strange = preview.lines.find(({ label }) => label === LOOK_CLOSELY);
+  const frozen = preview.lines.find(({ label }) => label === FROZEN);
+  const typed = card.confirm === undefined ? [] : [typedWords(card)];
   return [
+    ...(frozen === undefined ? [] : [clip(`❄ ${frozen.value}. It waits until then.`, MAX_NOTE)]),
+    ...typed.map((text) => clip(text, MAX_NOTE)),
     ...(strange === undefined ? [] : [clip(`⚠ ${strange.value}`, MAX_NOTE)]),
     ...(mustOpen === true ? [`📄 Too long for a card: ${MUST_OPEN}`] : []),
     ...(editing === undefined ? [] : [`✏️ ${clip(editing, MAX_NAME)} is editing`]),
   ];
 }
 
+function typedWords({ action, confirm }: ActionCard): string {
+  return `⌨ To approve it, type: ${confirm} (or: confirm ${action} ${confirm})`;
+}
+
+const FROZEN = "Frozen";
 const LOOK_CLOSELY = "Look closely";
 const MUST_OPEN = "open it to read all of it, then you can approve it.";
 const VERIFIED: Readonly<Record<NonNullable<ActionCard["verified"]>, string>> = {
@@ -221,7 +231,7 @@ const VERIFIED: Readonly<Record<NonNullable<ActionCard["verified"]>, string>> = 
 /** The tool's own lines, but those that a note or the command says. */
 function linesOf({ preview }: ActionCard): Fact[] {
   return preview.lines
-    .filter(({ label, detail }) => detail !== true && label !== LOOK_CLOSELY)
+    .filter(({ label, detail }) => detail !== true && label !== LOOK_CLOSELY && label !== FROZEN)
     .map(({ label, value }) => ({ label: clip(label, MAX_NAME), text: value }));
 }
 
@@ -241,10 +251,13 @@ function factsOf(card: ActionCard): Fact[] {
   ];
 }
 
-function consequences({ preview }: ActionCard): Fact[] {
+function consequences(card: ActionCard): Fact[] {
+  const { preview, offer, phase } = card;
+  const isOffered = offer !== undefined && phase === "open";
   return [
     { label: "Impact", text: preview.blastRadius },
     { label: "Undo", text: preview.undo },
+    ...(isOffered ? [{ label: `Approve + ${offer.minutes} min`, text: offerWords(card) }] : []),
   ];
 }
 

@@ -9,7 +9,13 @@ import {
 } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard, Queries } from "../adapter.ts";
-import { type ButtonAction, type CardClick, readButtonAction } from "./buttons.ts";
+import {
+  type ButtonAction,
+  type CardClick,
+  readButtonAction,
+  type TypedForm,
+  typedFormId,
+} from "./buttons.ts";
 
 export interface FormField {
   /** At most 100 characters (Discord's custom_id). */
@@ -58,6 +64,39 @@ function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">)
   };
   const title = `Deny ${action}`.slice(0, MAX_TITLE);
   return { id: `wk:because:${action}:${revision}`, title, submit: "Deny", fields: [field] };
+}
+
+/** What a press alone does not say: the name that a card asks for, and for break-glass why. */
+function typedForm(press: TypedForm, { confirm }: ActionCard): Form {
+  const isBreak = press.form === "break";
+  const line = { kind: "line", choices: [], value: "", optional: false } as const;
+  const name = {
+    ...line,
+    name: "typed",
+    label: "Type this to approve it",
+    hint: (confirm ?? "").slice(0, MAX_HINT),
+    maxLength: MAX_HINT,
+  };
+  const reason: FormField = {
+    ...line,
+    name: "reason",
+    label: "Why it can't wait",
+    hint: "At least 10 characters. Everyone in the thread sees it, and the audit keeps it.",
+    kind: "paragraph",
+    maxLength: MAX_REASON,
+  };
+  const what = isBreak ? "Break glass" : "Approve";
+  return {
+    id: typedFormId(press),
+    title: `${what}: ${press.action}`.slice(0, MAX_TITLE),
+    submit: what,
+    fields: [...(confirm === undefined ? [] : [name]), ...(isBreak ? [reason] : [])],
+  };
+}
+
+function typedChoice({ form }: TypedForm, { typed, reason = "" }: Edit["written"]): Choice {
+  const said = typed === undefined ? {} : { typed };
+  return form === "break" ? { kind: "break", reason, ...said } : { kind: "approve", ...said };
 }
 
 /**
@@ -158,6 +197,10 @@ export async function loadForm(
     const card = await queries.action(key, press.action);
     return card && denyForm(press);
   }
+  if (press.form === "confirm" || press.form === "break") {
+    const card = await queries.action(key, press.action);
+    return card && typedForm(press, card);
+  }
   const form = await queries.editForm(key, press.action);
   return form && editFormOf(form, maxFields, written);
 }
@@ -181,6 +224,8 @@ export async function readForm(
   if (press?.kind !== "form" || press.form === "again") return undefined;
   const { form, action, revision } = press;
   const which = { action, revision };
+  if (form === "confirm" || form === "break")
+    return { kind: "click", ...which, digest: press.digest, choice: typedChoice(press, written) };
   if (form === "deny") {
     const reason = Object.values(written).join("\n").trim();
     const choice: Choice = { kind: "deny", ...(reason !== "" && { reason }) };

@@ -144,19 +144,16 @@ function grantedWords({ grant }: ActionCard): string {
 
 /** `Needs 2 approvals · anyone in #ops except ana · approved by bob so far` */
 export function neededWords(card: ActionCard): string {
-  const more = card.phase === "open" ? soFar(card) + confirmWords(card) + offerWords(card) : "";
+  const more = card.phase === "open" ? soFar(card) : "";
   return `Needs ${counted(card.quorum, "approval")} · ${card.approvers}${more}`;
 }
 
-/** What has to be typed, in the words of the command that approves it. */
-function confirmWords({ action, confirm }: ActionCard): string {
-  return confirm === undefined ? "" : ` · to approve, type: confirm ${action} ${confirm}`;
-}
-
 /** What an approval may grant besides; whoever grants it says yes to this. */
-function offerWords({ action, offer }: ActionCard): string {
+export function offerWords({ action, offer }: ActionCard): string {
   if (offer === undefined) return "";
-  return ` · grant ${action} also approves the very same, ${counted(offer.uses, "more time")} within ${counted(offer.minutes, "minute")}`;
+  const { uses, minutes } = offer;
+  const often = uses === 1 ? "once" : `at most ${uses} times`;
+  return `Exactly this again, ${often} within ${counted(minutes, "minute")} of the approval, without a press. Revoke ends it. (Or type: grant ${action})`;
 }
 
 function soFar(card: ActionCard): string {

@@ -57,7 +57,7 @@ export async function handleButton<Reply>(
       const written = action.form === "again" ? form.written() : undefined;
       const loaded = await loadForm(queries, key, action, { maxFields: form.maxFields, written });
       if (loaded === undefined) return target.tell(unknownAction(action.action));
-      const opened = await target.openForm(loaded, `${action.form} ${action.action} …`);
+      const opened = await target.openForm(loaded, `${TYPED[action.form]} ${action.action} …`);
       if (action.form === "edit") await target.note(editingClick(action));
       return opened;
     }
@@ -73,6 +73,15 @@ export async function handleButton<Reply>(
     }
   }
 }
+
+/** What is typed instead of each form. */
+const TYPED = {
+  deny: "deny",
+  edit: "edit",
+  again: "edit",
+  confirm: "confirm",
+  break: "break-glass",
+} as const;
 
 /** Takes a form that was sent. An edit is checked before it is recorded. */
 export async function handleForm<Reply>(

@@ -108,6 +108,12 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       if (modal === undefined || input === undefined) throw new Error("no form came up");
       await discord.submit(users[who], modal, { [input.customId]: reason });
     },
+    async fill(key, who, { label, action }, written) {
+      await press(key, who, label, action);
+      const modal = discord.modals(users[who]).at(-1);
+      if (modal === undefined) throw new Error("no form came up");
+      await discord.submit(users[who], modal, written);
+    },
     async stop(key, who) {
       await press(key, who, "Stop", "");
     },

@@ -95,11 +95,22 @@ export async function openDesk({ interactive = false } = {}): Promise<EditingPla
     },
     write: (_key, _who, text) => type(text),
     async press(_key, _who, label, on) {
-      const letters: Record<string, string> = { Approve: "y", Deny: "n" };
+      const letters: Record<string, string> = {
+        Approve: "y",
+        Deny: "n",
+        "Approve + 30 min": "grant",
+        Revoke: "revoke",
+      };
       const letter = letters[label];
       await type(letter === undefined ? label : `${letter} ${on}`);
     },
     denyBecause: (_key, _who, action, reason) => type(`n ${action} because ${reason}`),
+    fill: (_key, _who, { label, action }, { typed = "", reason }) =>
+      type(
+        label === "Approve…"
+          ? `confirm ${action} ${typed}`
+          : `break-glass ${action} ${typed} because ${reason}`,
+      ),
     stop: () => type("stop"),
     shown: () => glass.text(),
     told: () => "",
