@@ -134,7 +134,7 @@ export function modelWords({ step, draft }: { step: number; draft: string }): st
 export function byApprovers({ votes, granted }: ActionCard): string {
   const names = votes.filter((vote) => vote.approve).map((vote) => vote.name);
   if (names.length > 0) return ` by ${names.join(", ")}`;
-  return granted === undefined ? "" : ` by ${granted.by}'s grant with ${granted.action}`;
+  return granted === undefined ? "" : ` by ${granted.by}, who granted it with ${granted.action}`;
 }
 
 /** ` · granted the same: used 2 of 5, until 14:30 UTC`, or nothing. */
@@ -153,7 +153,7 @@ export function offerWords({ action, offer }: ActionCard): string {
   if (offer === undefined) return "";
   const { uses, minutes } = offer;
   const often = uses === 1 ? "once" : `at most ${uses} times`;
-  return `Exactly this again, ${often} within ${counted(minutes, "minute")} of the approval, without a press. Revoke ends it. (Or type: grant ${action})`;
+  return `Exactly this again, ${often} within ${counted(minutes, "minute")} of the approval. Revoke ends it. (Or type: grant ${action})`;
 }
 
 function soFar(card: ActionCard): string {
