@@ -70,8 +70,8 @@ async function play({ journal, pass }: Ground, moves: readonly { what: string; o
   const stage = await createStage({ tools: [act], journal: mortal, chat, approvals, leaseMs });
   const others = [stage.worker, workerOf(stage.parts, chat.adapter)];
   const work = async (on: number) => {
-    const chosen = on === 2 ? others : [others[on]];
-    await Promise.allSettled(chosen.map((each) => each?.work(KEY)));
+    const chosen = on === 2 ? others : others.slice(on, on + 1);
+    await Promise.allSettled(chosen.map((each) => each.work(KEY)));
   };
   const by = { account: "test:cy", name: "cy" };
   const freeze = (until: number) =>

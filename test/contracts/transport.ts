@@ -9,6 +9,7 @@ import { type Host, type HostOptions, openHost } from "../fakes/host.ts";
 import { type Saying, scriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
+import { grantsOnSurface } from "./transport-grants.ts";
 
 /** Ana, Bob and Cy are full members of the channel, Gus is a guest in it. */
 export type Who = "ana" | "bob" | "cy" | "gus";
@@ -225,51 +226,7 @@ export function transportContract(
       expect(act.runs).toEqual([]);
     });
 
-    test("an approval grants the very same again, until it is revoked", async () => {
-      const { act, options } = talk([]);
-      await run({ tools: options.tools });
-      const who = crowd ? "bob" : "ana";
-      const key = await platform.begin("ana", "run act name=web");
-      await shows(key, "Exactly this again, at most 5 times within 30 minutes");
-      await platform.press(key, who, "Approve + 30 min", "a1");
-      await shows(key, /granted the same: used 0 of 5, until \d\d:\d\d UTC/);
-      await platform.write(key, "ana", "run act name=web");
-      await shows(key, /used 1 of 5/);
-      expect(act.runs).toEqual(["web", "web"]);
-      await platform.press(key, who, "Revoke", "a1");
-      await shows(key, /used 1 of 5, revoked by/);
-      await platform.write(key, "ana", "run act name=web");
-      await until(
-        async () => (await kindsOf(key)).filter((kind) => kind === "action_proposed").length === 3,
-      );
-      expect(act.runs).toHaveLength(2);
-    });
-
-    test("what deletes is approved by typing its name, and the glass is broken with a reason", async () => {
-      const wipe = fakeTool({ name: "wipe", effect: "destructive", confirm: ({ name }) => name });
-      const { host } = await run({ tools: [wipe] });
-      const who = crowd ? "bob" : "ana";
-      const key = await platform.begin("ana", "run wipe name=shop");
-      await shows(key, "To approve it, type: shop");
-      await platform.fill(key, who, { label: "Approve…", action: "a1" }, { typed: "shop" });
-      await shows(key, "did shop");
-      const [voter = ""] = ofKind(await entriesOf(key), "vote").map(({ account }) => account);
-      const { policy } = host.stage.parts;
-      policy.breakGlass = { who: [voter] };
-      policy.rules.push({ match: { tool: "wipe" }, decide: "ask", quorum: 9 });
-      await platform.write(key, "ana", "run wipe name=web");
-      await shows(key, "To approve it, type: web");
-      const reason = "nobody else is awake";
-      await platform.fill(
-        key,
-        who,
-        { label: "Break glass…", action: "a2" },
-        { typed: "web", reason },
-      );
-      await shows(key, /broke the glass for a2[^]*nobody else is awake/);
-      await until(() => wipe.runs.length === 2);
-      expect(wipe.runs).toEqual(["shop", "web"]);
-    });
+    grantsOnSurface({ at: () => platform, run, shows, talk, kindsOf, entriesOf, crowd });
 
     test("an action that nobody decides on is warned of, expires, and people learn how to ask again", async () => {
       const { act, options } = talk([

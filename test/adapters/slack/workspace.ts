@@ -100,10 +100,10 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
       const view = slack.views(users[who]).at(-1);
       await slack.submit(users[who], view?.id ?? "", reason);
     },
-    async fill(key, who, { label, action }, written) {
+    async fill(key, who, { label, action }, filled) {
       await press(key, who, label, action);
       const view = slack.views(users[who]).at(-1);
-      const values = Object.entries(written).map(([name, input]) => [name, { input }]);
+      const values = Object.entries(filled).map(([name, input]) => [name, { input }]);
       await slack.submit(users[who], view?.id ?? "", Object.fromEntries(values));
     },
     async stop(key, who) {
