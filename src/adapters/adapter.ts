@@ -1,6 +1,7 @@
 import type { People } from "../core/people.ts";
 import type { FileType, Usage } from "../core/block.ts";
 import type {
+  Address,
   ArtifactRef,
   Actor,
   Choice,
@@ -27,6 +28,8 @@ export type Inbound =
       /** Files that came with it and cannot be shown to the model: the thread is told. */
       unread?: UnreadFile[];
       pasted?: boolean;
+      /** Whom it is to; without it, the bot. */
+      address?: Address;
     }
   | {
       kind: "click";
@@ -178,6 +181,8 @@ export type Outgoing =
       /** A model's run: the text is the answer and the results are its evidence. */
       isModelRun: boolean;
       spent?: Spent;
+      /** It can be pressed below it that the bot speaks only when mentioned, or always again. */
+      offer?: "quiet" | "listen" | undefined;
     }
   | Notice;
 

@@ -17,6 +17,8 @@ interface Line {
   head: string;
   text: string;
   quoted: boolean;
+  /** It was said to somebody else, so it is quoted whoever asks. */
+  aside: boolean;
 }
 
 export type Kept = Part | Line;
@@ -29,7 +31,11 @@ const OUTPUT = ", output";
 /** A message with its files, and with the names of those that could not be read. */
 export function said(
   message: Omit<Entry<"message">, "id"> & { id: string },
-  { of = message.id, isEdit = false }: { of?: string; isEdit?: boolean } = {},
+  {
+    of = message.id,
+    isEdit = false,
+    aside = false,
+  }: { of?: string; isEdit?: boolean; aside?: boolean } = {},
 ): Kept[] {
   const { at, actor, files = [], unread = [] } = message;
   const time = isoUtc(at, "minute");
@@ -41,7 +47,8 @@ export function said(
     by: actor.account,
     head: `${time}Z ${nameLabel(actor)}${isEdit ? ", edited" : ""}`,
     text: indented(cleanText(text)),
-    quoted: false,
+    quoted: aside,
+    aside,
   };
   return [line, ...files.map((file): Part => ({ kind: "file", file }))];
 }
@@ -107,9 +114,7 @@ export function shownParts(parts: readonly Kept[]): Part[] {
 
 /** The parts with the lines of everybody else quoted; the same list when nothing changes. */
 export function quotedBut(parts: readonly Kept[], instructs: ReadonlySet<string>): readonly Kept[] {
-  const isRight = (part: Kept) => part.kind !== "line" || part.quoted !== instructs.has(part.by);
-  if (parts.every(isRight)) return parts;
-  return parts.map((part) =>
-    part.kind === "line" ? { ...part, quoted: !instructs.has(part.by) } : part,
-  );
+  const isQuoted = ({ aside, by }: Line) => aside || !instructs.has(by);
+  if (parts.every((part) => part.kind !== "line" || part.quoted === isQuoted(part))) return parts;
+  return parts.map((part) => (part.kind === "line" ? { ...part, quoted: isQuoted(part) } : part));
 }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
 import type { Entry, FileRef, JsonObject } from "../core/entry.ts";
+import { Room } from "../thread/addressed.ts";
 import { type Kept, note, type Part, shownParts } from "./said.ts";
 
 /** A thread as its model is told it: turns, and what is still to be told. */
@@ -44,6 +45,9 @@ export class Transcript {
   /** The newest turn's calls, by our id, while any has no result. */
   open: { call: string; id: string; result: Result | undefined }[] = [];
   readonly runs = new Map<string, TranscriptRun>();
+  readonly room = new Room();
+  /** Messages that were said to somebody else, or to nobody. */
+  readonly asides = new Set<string>();
   /** By run, the side runs that go on. */
   readonly sides = new Map<string, Side>();
   /** By call, its action, and its arguments where people changed them. */

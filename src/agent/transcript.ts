@@ -16,6 +16,8 @@ import {
   transcriptOf,
   turnsIn,
 } from "./transcript-turns.ts";
+import { STAY_SILENT } from "../core/tool-spec.ts";
+import { hear, isSmallTalk, noteInRoom } from "../thread/addressed.ts";
 import { usesOf } from "../thread/model-run.ts";
 
 export interface Telling {
@@ -33,6 +35,8 @@ export interface Telling {
 
 /** A result longer than this is told once: the same call with the same outcome then refers to it, as a skill taken up twice. */
 const MAX_REPEATED_BYTES = 1_000;
+/** Below the lines of a run that may not be for the bot. */
+const UNSURE = `Nobody mentioned you. Answer if the newest lines need you; if people are talking to each other, call ${STAY_SILENT}.`;
 /** Of a direct command's result that the model did not ask for. */
 const MAX_ASIDE_BYTES = 4_000;
 
@@ -41,6 +45,7 @@ export function foldTranscript<K extends Kind>(transcript: Transcript, entry: En
   if (entry.seq <= transcript.last) return;
   transcript.last = entry.seq;
   if (isPost(entry)) transcript.posted.add(entry.id);
+  noteInRoom(transcript.room, entry);
   TOLD[entry.kind]?.(transcript, entry);
 }
 
@@ -92,12 +97,12 @@ type Told = {
 const TOLD: Told = {
   message(transcript, entry) {
     const { seq, id } = entry;
-    transcript.queue.push({
-      seq,
-      id,
-      turns: [{ role: "user", content: said(entry) }],
-      isSaid: true,
-    });
+    const hearing = hear(transcript.room, entry);
+    const aside = hearing === "silent";
+    if (aside) transcript.asides.add(id);
+    if (isSmallTalk(hearing, entry)) return;
+    const turns: KeptTurn[] = [{ role: "user", content: said(entry, { aside }) }];
+    transcript.queue.push({ seq, id, turns, isSaid: true });
   },
   edited(transcript, entry) {
     const { of, actor, text, command } = entry;
@@ -111,7 +116,7 @@ const TOLD: Told = {
     // What was told before stays as it was told, and this comes after it.
     const line = said(
       { ...entry, kind: "message", actor, text },
-      { of, isEdit: item === undefined },
+      { of, isEdit: item === undefined, aside: transcript.asides.has(of) },
     );
     if (item === undefined) enqueue(transcript, entry, line);
     else {
@@ -138,6 +143,7 @@ const TOLD: Told = {
     });
     if (reads === true) beginSide(transcript, entry);
     else if (talk?.brief === true) shorten(transcript, answers);
+    if (talk?.unsure === true) enqueue(transcriptOf(transcript, run), entry, [note(UNSURE)]);
   },
   above(transcript, entry) {
     transcript.readTo = entry.upTo ?? transcript.readTo;
@@ -341,6 +347,7 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   const run = transcript.runs.get(entry.run);
   transcript.runs.delete(entry.run);
   if (run === undefined) return;
+  if (entry.status === "silent") setAside(transcriptOf(transcript, entry.run), run.answers);
   const side = transcript.sides.get(entry.run);
   if (side !== undefined) endSide(transcript, side, run, entry);
   if (run.talks) {
@@ -361,4 +368,20 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
     const text = run.isAgents ? `${tool} ${given}\n${result.text}` : result.text;
     enqueue(transcript, entry, [outputNote(head, text)]);
   }
+}
+
+/** What people said to each other is quoted in later runs, whoever begins them. */
+function setAside(transcript: Transcript, ids: readonly string[]): void {
+  for (const id of ids) transcript.asides.add(id);
+  const set = (turn: KeptTurn): KeptTurn =>
+    turn.role === "user"
+      ? {
+          ...turn,
+          content: turn.content.map((part) =>
+            part.kind === "line" && ids.includes(part.of) ? { ...part, aside: true } : part,
+          ),
+        }
+      : turn;
+  transcript.turns = transcript.turns.map(set);
+  transcript.queue = transcript.queue.map((item) => ({ ...item, turns: item.turns.map(set) }));
 }

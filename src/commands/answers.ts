@@ -3,7 +3,7 @@ import { isOpen } from "../thread/action.ts";
 import type { Command } from "../core/entry.ts";
 import { formatUtc } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
-import { grantWords } from "../thread/phrases.ts";
+import { grantWords, turned } from "../thread/phrases.ts";
 import { grantsIn, refOf, type Thread } from "../thread/state.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { systemOf } from "../tools/find-tools.ts";
@@ -50,6 +50,9 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
       return say([...(parts.frozen?.() ?? []), approvalsText(thread)].join("\n"));
     case "grants":
       return say(grantsText(thread));
+    case "quiet":
+    case "listen":
+      return say(turned(thread.room));
     case "model":
       return modelText(command.model, thread, parts);
     case "invalid":

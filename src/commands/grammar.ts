@@ -42,6 +42,8 @@ export function readText(text: string): Reading {
     case "cost":
     case "approvals":
     case "grants":
+    case "quiet":
+    case "listen":
       return rest === "" ? { kind: "command", command: { name: word } } : proseOr(typed, word);
     case "model":
       return readModel(rest, typed);

@@ -14,6 +14,8 @@ export const USAGE = {
   tools: ["tools", "tools kubernetes"],
   cost: ["cost"],
   approvals: ["approvals"],
+  quiet: ["quiet"],
+  listen: ["listen"],
   approve: ["approve a1", "approve a1.2"],
   confirm: ["confirm a1 <what its card asks for>"],
   grant: ["grant a1"],

@@ -76,6 +76,8 @@ export const appends = {
         budget: z.strictObject({ steps: count, tokens: count, minutes: z.number().positive() }),
         /** Of what was said before, the model gets messages and answers only, without the calls between. */
         brief: z.boolean().optional(),
+        /** Nothing of what it answers is surely to the bot: its model may stay silent. */
+        unsure: z.literal(true).optional(),
       })
       .optional(),
   }),
@@ -293,8 +295,8 @@ export const appends = {
   }),
   run_ended: z.strictObject({
     run: z.string(),
-    /** `wrapped_up`: a limit was reached; it can be gone on with. */
-    status: z.enum(["completed", "failed", "cancelled", "wrapped_up"]),
+    /** `wrapped_up`: a limit was reached; it can be gone on with. `silent`: nobody had asked the bot, and nobody sees anything. */
+    status: z.enum(["completed", "failed", "cancelled", "wrapped_up", "silent"]),
     /** The answer; without it the run's results are the answer. */
     text: z.string().optional(),
     /** The code of the error that a model's run failed by. */

@@ -23,7 +23,7 @@ interface KindHistory {
 
 /** To change a kind's shape, raise its version; where older entries no longer fit, say how they become new ones. */
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
-  message: { version: 3 },
+  message: { version: 4 },
   command: { version: 4 },
   click: { version: 6 },
   edited: { version: 1 },
@@ -50,7 +50,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   view_added: { version: 1 },
   notice: { version: 4 },
   delivered: { version: 1 },
-  run_ended: { version: 2 },
+  run_ended: { version: 3 },
 };
 
 /** The version of a kind that this program writes, and the newest it reads. */

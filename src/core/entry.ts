@@ -9,7 +9,14 @@ import type {
   outcome,
   resultImage,
 } from "./entry-fields.ts";
-import { type choice, type command, posts, type severity, type unreadFile } from "./posts.ts";
+import {
+  type address,
+  type choice,
+  type command,
+  posts,
+  type severity,
+  type unreadFile,
+} from "./posts.ts";
 
 /**
  * A journal's entries: what the world said (posts) and what the lease holder decided and did (appends). The shapes are the
@@ -41,6 +48,7 @@ export type NewerEntry = Stored & { id: string; kind: "newer"; written: string }
 export type StoredEntry = Entry | NewerEntry;
 
 export type Actor = z.infer<typeof decider>;
+export type Address = z.infer<typeof address>;
 export type Approvers = z.infer<typeof approvers>;
 export type ArtifactRef = z.infer<typeof artifact>;
 export type FileRef = z.infer<typeof file>;

@@ -16,6 +16,8 @@ export const command = z.discriminatedUnion("name", [
   z.strictObject({ name: z.literal("grants") }),
   /** With a model: the one that this thread's next runs use. */
   z.strictObject({ name: z.literal("model"), model: z.string().optional() }),
+  z.strictObject({ name: z.literal("quiet") }),
+  z.strictObject({ name: z.literal("listen") }),
   z.strictObject({ name: z.literal("invalid"), problem: z.string() }),
 ]);
 
@@ -55,6 +57,9 @@ export const choice = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("open") }),
   /** The form in which it is edited was opened. */
   z.strictObject({ kind: z.literal("editing") }),
+  /** Whether the bot speaks in this thread only when it is mentioned. */
+  z.strictObject({ kind: z.literal("quiet") }),
+  z.strictObject({ kind: z.literal("listen") }),
 ]);
 
 /** A file that could not be read: its size where the platform told it, and why, in words for people. */
@@ -62,6 +67,18 @@ export const unreadFile = z.strictObject({
   name: z.string(),
   bytes: count.optional(),
   why: z.string(),
+});
+
+/**
+ * Whom a message is to, as far as its platform says. `bot`: it mentions the bot or replies to a message of the bot's.
+ * `direct`: nobody else reads it. `others`: whom else it names, and where; `reply`: it replies to a message of theirs.
+ */
+export const address = z.strictObject({
+  bot: z.literal(true).optional(),
+  direct: z.literal(true).optional(),
+  others: z
+    .array(z.strictObject({ account: z.string(), at: z.enum(["start", "within", "end", "reply"]) }))
+    .optional(),
 });
 
 /** One incident's severity, the worst first. */
@@ -76,8 +93,12 @@ export const posts = {
     unread: z.array(unreadFile).optional(),
     /** Bytes of the whole text where it is long: `text` is its beginning and its end, the first of `files` all of it. */
     wholeBytes: count.optional(),
+    /** Without it, it is to the bot, as where only one person writes. */
+    address: address.optional(),
+    /** What its words alone say of whether anybody has to answer (`thread/tone.ts`). */
+    tone: z.enum(["chatter", "thanks", "ack", "consent", "request"]).optional(),
   }),
-  command: z.strictObject({ actor, text: z.string(), command }),
+  command: z.strictObject({ actor, text: z.string(), command, address: address.optional() }),
   /** The author changed a message or typed command: `of` is its post. An edit never approves or denies. */
   edited: z.strictObject({
     actor,

@@ -27,3 +27,13 @@ export const USE_TOOL_SPEC: ToolSpec = {
     additionalProperties: false,
   },
 };
+
+/** The name by which a model says nothing where people write to each other: no tool of people's, and never run. */
+export const STAY_SILENT = "stay_silent";
+
+export const STAY_SILENT_SPEC: ToolSpec = {
+  name: STAY_SILENT,
+  description:
+    "Says nothing and ends your turn, when the newest lines are people talking to each other and need nothing of you. Call it alone, first, without text. Never when somebody mentioned you or asked you something.",
+  schema: { type: "object", properties: {}, additionalProperties: false },
+};

@@ -44,8 +44,16 @@ export function outgoingOf(
   const { started, ended, calls, modelRun } = item.run;
   const text = ended?.text === undefined ? undefined : encode(ended.text);
   const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
-  const status = ended?.status ?? "failed";
-  const answer = { kind: "answer" as const, run: started.run, status, text, results };
+  const status = ended === undefined || ended.status === "silent" ? "failed" : ended.status;
+  const { offer } = item;
+  const answer = {
+    kind: "answer" as const,
+    run: started.run,
+    status,
+    text,
+    results,
+    ...(offer && { offer }),
+  };
   if (modelRun === undefined) return { ...answer, isModelRun: false };
   const { steps, usage, workMs } = modelRun;
   return {

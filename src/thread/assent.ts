@@ -8,7 +8,8 @@ const BESIDE = wordsOf(
   "a\\d+|please|pls|and|then|now|with it|it|this|that|for me|from me|thanks|thank you|ty",
 );
 
-function wordsOf(forms: string): RegExp {
+/** Any of these forms as whole words. */
+export function wordsOf(forms: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${forms})(?![\\p{L}\\p{N}])`, "giu");
 }
 

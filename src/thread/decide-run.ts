@@ -1,4 +1,4 @@
-import { USE_TOOL } from "../core/tool-spec.ts";
+import { STAY_SILENT, USE_TOOL } from "../core/tool-spec.ts";
 import { totalTokens } from "../core/block.ts";
 import type { Draft, Entry } from "../core/entry.ts";
 import type { RunTerms } from "../core/run-terms.ts";
@@ -18,15 +18,25 @@ import type { Call, Run } from "./state.ts";
 
 type Written = Draft<"gate"> | Draft<"run_ended">;
 
-export type NextTurn = { do: "think" } | { do: "write"; draft: Written };
+export type NextTurn = { do: "think" } | { do: "write"; draft: Written } | { do: "hush"; run: Run };
 
 /**
  * Decides from the fold alone. Undefined while a call has no result: the model is asked again only when all of them have.
  */
 export function nextTurn(run: Run, modelRun: ModelRun): NextTurn | undefined {
+  if (isHushed(run, modelRun)) return { do: "hush", run };
   if (run.open.size > 0) return undefined;
   const draft = draftFor(run, modelRun);
   return draft === undefined ? { do: "think" } : { do: "write", draft };
+}
+
+/** The model has nothing to say, where nobody surely asked it and it has looked at nothing. */
+function isHushed({ stopped, calls }: Run, { terms, steps, turn, unseen }: ModelRun): boolean {
+  const mayBe = terms.unsure === true && steps === 1 && unseen.length === 0 && !stopped;
+  const isUntouched = [...calls.values()].every(
+    ({ started, finished, action, asked }) => !(started ?? finished ?? action ?? asked),
+  );
+  return mayBe && isUntouched && turn.some(({ tool }) => tool === STAY_SILENT);
 }
 
 function draftFor(run: Run, modelRun: ModelRun): Written | undefined {
@@ -150,6 +160,7 @@ export function whyNotLooked(
   if (call.problem !== undefined) return PROBLEMS[call.problem];
   if (modelRun.toolsOff !== undefined)
     return "No tools may be called any more in this run. Answer now.";
+  if (call.tool === STAY_SILENT) return "You were asked, or have begun to look: answer.";
   if (call.tool === USE_TOOL)
     return `${USE_TOOL} takes the name of a tool as "tool" and its arguments, a JSON object, as "arguments".`;
   const names = terms?.tools.map(({ name }) => name) ?? [];

@@ -26,6 +26,7 @@ import {
   type Run,
   talkingRuns,
   grantsIn,
+  isUndecided,
   type Thread,
   type Untold,
 } from "./state.ts";
@@ -60,6 +61,7 @@ export type Step =
   | { do: "look"; key: string; run: Run }
   | { do: "think"; key: string; run: Run; modelRun: ModelRun }
   | { do: "write"; draft: Extract<NextTurn, { do: "write" }>["draft"] }
+  | { do: "hush"; run: Run }
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
   /** The form that somebody opened to edit it counts as closed. */
@@ -207,7 +209,9 @@ function unshown(thread: Thread, situation: Situation): { view: string; run: Run
   );
 }
 
-function isAtWork({ open, modelRun }: Run): boolean {
+function isAtWork(run: Run): boolean {
+  const { open, modelRun } = run;
+  if (isUndecided(run)) return false;
   if (open.size === 0) return modelRun !== undefined;
   return [...open.values()].some(
     ({ action, asked, started }) =>
@@ -352,7 +356,7 @@ function mayBegin(thread: Thread, { entry, aside }: PendingPost): boolean {
 function modelStep(run: Run, { busy, readsAbove }: Scene): Step | undefined {
   const key = workKey.model(run.started.run);
   if (run.modelRun === undefined || busy.has(key)) return undefined;
-  const isNew = run.modelRun.last === undefined && run.above === undefined;
+  const isNew = run.modelRun.last === undefined && run.above === undefined && !isUndecided(run);
   if (isNew && readsAbove === true) {
     const above = workKey.above(run.started.run);
     return busy.has(above) ? undefined : { do: "look", key: above, run };

@@ -13,7 +13,8 @@ import {
 } from "./drafts-notices.ts";
 import { actionName, entryId, noticeId } from "./entry-ids.ts";
 import * as phrases from "./phrases.ts";
-import { type Call, isReader } from "./state.ts";
+import { runEndedDraft } from "./drafts-runs.ts";
+import { type Call, isReader, type Run } from "./state.ts";
 
 /** What people are shown of a call, and who of them may approve it. */
 export type Card = PreparedCall &
@@ -260,4 +261,12 @@ export function abandonedDrafts(
   const blocked = finishedDraft(call, "blocked", phrases.results.blocked(why));
   if (action === undefined || !isOpen(action)) return [blocked];
   return [voidDraft(action, phrases.results.notRun(why)), blocked];
+}
+
+/** The model stays silent: whatever else it asked for is left, and nobody sees anything of the run. */
+export function hushDrafts(run: Run): Draft<AppendKind>[] {
+  const finished = [...run.open.values()].map((call) =>
+    finishedDraft(call, "cancelled", phrases.results.silent),
+  );
+  return [...finished, runEndedDraft(run, "silent")];
 }

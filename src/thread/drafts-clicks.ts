@@ -10,7 +10,7 @@ import {
 } from "./drafts-calls.ts";
 import { privateNotice } from "./drafts-notices.ts";
 import { entryId } from "./entry-ids.ts";
-import { undoingDraft } from "./drafts-runs.ts";
+import { turnedDrafts, undoingDraft } from "./drafts-runs.ts";
 import { namesNoMachine } from "./machines.ts";
 import * as phrases from "./phrases.ts";
 import type { Call, Thread } from "./state.ts";
@@ -86,6 +86,8 @@ export function rightFor(
     case "break":
     case "open":
     case "editing":
+    case "quiet":
+    case "listen":
       return undefined;
   }
 }
@@ -102,6 +104,11 @@ export function clickDrafts(
   const { thread } = around;
   const { author } = facts;
   const { choice } = click;
+  if (choice.kind === "quiet" || choice.kind === "listen") {
+    // Everybody sees what changes; a second press changes nothing.
+    if (thread.room.turned === click.id) return turnedDrafts(click, thread);
+    return [privateNotice(click, phrases.turned(thread.room))];
+  }
   if (author === "unknown") return unjudgedDrafts(click, around);
   if (choice.kind === "settle") return settledDrafts(click, choice, author, around);
   if (choice.kind === "answer") return answeredDrafts(click, choice.text, author, thread);

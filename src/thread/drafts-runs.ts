@@ -29,26 +29,29 @@ export function beginDrafts(
     const started = start();
     return [started, runEndedDraft({ started }, status, text)];
   };
+  // Without a model nobody can tell whether it is for the bot.
+  const isUnanswered = pending.unsure === true && (stopped || parts.terms === undefined);
+  if (isUnanswered) {
+    const started = start();
+    return [started, runEndedDraft({ started }, "silent")];
+  }
   if (stopped) return answer("cancelled", phrases.stoppedBefore(pending));
   if (entry.kind === "message") {
     const { terms } = parts;
     if (terms === undefined) return answer("failed", parts.plain(entry.text));
     const isBeside = talkingRuns(thread).first !== undefined;
-    const waiting = [...thread.pending.values()].flatMap((each) =>
-      each.entry.kind === "message" && !each.stopped && (!isBeside || each.aside === true)
-        ? [each.entry]
-        : [],
-    );
+    const { messages, instructing, unsure } = waitingIn(thread, isBeside);
     return [
       start({
-        answers: waiting.map(({ id }) => id),
-        principals: [...new Set(waiting.map(({ actor }) => actor.account))],
+        answers: messages.map(({ id }) => id),
+        principals: [...new Set(instructing.map(({ actor }) => actor.account))],
         ...(isBeside && { reads: true }),
         talk: {
           model: thread.model ?? terms.model,
           prefix: terms.prefix,
           budget: isBeside ? sideBudget(terms.budget) : terms.budget,
           ...(isTooMuch(thread, terms) && { brief: true }),
+          ...(unsure && { unsure: true as const }),
         },
       }),
     ];
@@ -56,6 +59,32 @@ export function beginDrafts(
   const direct = parts.direct(entry.command, thread);
   if (direct.kind === "text") return answer(direct.failed ? "failed" : "completed", direct.text);
   return [callingDraft(entry, direct, thread)];
+}
+
+/**
+ * The messages that the next run of a model's takes up, beside another those that wait for a side run: those to the bot alone, where there are any. Of lines that may be
+ * between people only those that ask something instruct it, or else the last.
+ */
+function waitingIn({ pending }: Thread, isBeside: boolean) {
+  const waiting = [...pending.values()].flatMap(({ entry, stopped, aside, unsure = false }) =>
+    entry.kind === "message" && !stopped && (!isBeside || aside === true)
+      ? [{ entry, unsure }]
+      : [],
+  );
+  const sure = waiting.filter((each) => !each.unsure).map(({ entry }) => entry);
+  if (sure.length > 0) return { messages: sure, instructing: sure, unsure: false };
+  const messages = waiting.map(({ entry }) => entry);
+  const asking = messages.filter(({ tone }) => tone === "request");
+  return { messages, instructing: asking.length > 0 ? asking : messages.slice(-1), unsure: true };
+}
+
+/** What a quiet or listening thread says of it. */
+export function turnedDrafts(
+  click: Entry<"click">,
+  thread: Thread,
+): (Draft<"run_started"> | RunEnded)[] {
+  const started = startedDraft(click, thread);
+  return [started, runEndedDraft({ started }, "completed", phrases.turned(thread.room))];
 }
 
 /** A run of one call, which takes the action back. */

@@ -11,6 +11,7 @@ import {
   type Call,
   isReader,
   isTalking,
+  type Offered,
   refOf,
   type Run,
   talkingRuns,
@@ -195,6 +196,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
   let stopped = false;
   let stoppedBy: string | undefined;
   let chooses: string | undefined;
+  let isHush = false;
   const authors: Actor[] = [];
   const messages = new Map<string, string>();
   const told: Entry<"message">[] = [];
@@ -209,9 +211,11 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     if (pending?.entry.kind === "message") told.push(pending.entry);
     const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
     if (command?.name === "model") chooses = command.model;
+    isHush ||= command?.name === "quiet";
     thread.pending.delete(id);
     const click = thread.clicks.get(id);
     if (click !== undefined) authors.push(click.actor);
+    isHush ||= click?.choice.kind === "quiet";
     forget(thread, id);
   }
   const run: Run = {
@@ -226,6 +230,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     askers: new Set(authors.map(({ account }) => account)),
     principals: new Set(started.principals),
     chooses,
+    isHush,
     stopped,
     stoppedBy,
     ended: undefined,
@@ -295,11 +300,27 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   if (run === undefined || run.ended !== undefined) return;
   run.ended = ended;
   thread.going.delete(run);
+  if (ended.status === "silent") {
+    thread.runs.delete(ended.run);
+    return;
+  }
   // What it waited for is over: a word about agreeing to it would come too late.
   if (!isReader(run)) thread.assents.clear();
   if (ended.status === "completed") thread.model = run.chooses ?? thread.model;
   if (ended.error !== undefined && TOO_MUCH.has(ended.error)) thread.tooMuch = true;
   if (run.modelRun !== undefined) passOnLeft(thread, run, run.modelRun, ended);
   const { id, seq } = ended;
-  thread.outbox.set(id, { kind: "answer", id, seq, run, views: new Set(thread.views) });
+  const offer = offerBelow(thread, run);
+  const views = new Set(thread.views);
+  thread.outbox.set(id, { kind: "answer", id, seq, run, ...(offer && { offer }), views });
+}
+
+/** The first answer among several people says how to have it quieter. */
+function offerBelow({ room }: Thread, { modelRun, isHush }: Run): Offered | undefined {
+  if (!room.isChat) return undefined;
+  if (isHush) return "listen";
+  if (modelRun === undefined || room.offered || room.quiet || room.people.size < 2)
+    return undefined;
+  room.offered = true;
+  return "quiet";
 }

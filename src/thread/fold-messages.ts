@@ -1,5 +1,6 @@
 import type { Actor, Entry } from "../core/entry.ts";
 import { estimateTokens } from "../core/block.ts";
+import { hear, type Hearing, isSmallTalk } from "./addressed.ts";
 import { untoldId } from "./entry-ids.ts";
 import { steer } from "./model-run.ts";
 import { isReply, openActions, openQuestions, type Route, routeOf } from "./routing.ts";
@@ -19,20 +20,28 @@ export function applyName({ names }: Thread, { actor }: { actor: Actor }): void 
 
 export function applyMessage(thread: Thread, entry: Entry<"message">): void {
   applyName(thread, entry);
-  applyVoice(thread, entry.actor.account, entry);
-  thread.requestTokens += estimateTokens(entry.text);
-  tellFiles(thread, entry);
-  passOn(thread, entry);
+  const hearing = hear(thread.room, entry);
+  if (!isSmallTalk(hearing, entry)) {
+    applyVoice(thread, entry.actor.account, entry);
+    thread.requestTokens += estimateTokens(entry.text);
+  }
+  if (hearing === "answer") tellFiles(thread, entry);
+  passOn(thread, entry, hearing);
 }
 
-function passOn(thread: Thread, entry: Entry<"message">): void {
-  const route = routeOf(thread, entry);
-  if (route.to !== "question") tellAsking(thread, entry);
-  place(thread, entry, route);
+function passOn(thread: Thread, entry: Entry<"message">, hearing: Hearing): void {
+  const route = routeOf(thread, entry, hearing);
+  if (route.to !== "question" && hearing === "answer") tellAsking(thread, entry);
+  place(thread, entry, route, hearing === "unsure");
 }
 
-/** Gives a message to whoever takes it up from here on. */
-export function place(thread: Thread, entry: Entry<"message">, route: Route): void {
+/** Gives a message to whoever takes it up from here on. `unsure`: no rule says whether it is for the bot. */
+export function place(
+  thread: Thread,
+  entry: Entry<"message">,
+  route: Route,
+  unsure = false,
+): void {
   switch (route.to) {
     case "question":
       route.call.reply = entry;
@@ -47,10 +56,12 @@ export function place(thread: Thread, entry: Entry<"message">, route: Route): vo
       return;
     }
     case "side_run":
-      thread.pending.set(entry.id, { entry, stopped: false, aside: true });
+      thread.pending.set(entry.id, { entry, unsure, stopped: false, aside: true });
       return;
     case "new_run":
-      thread.pending.set(entry.id, { entry, stopped: false });
+      thread.pending.set(entry.id, { entry, unsure, stopped: false });
+      return;
+    case "nobody":
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Room } from "./addressed.ts";
 import type { Entry, Outcome } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import { formatElapsed } from "../core/instant.ts";
@@ -107,6 +108,7 @@ export const doubts = {
 // Results of calls
 
 export const results = {
+  silent: "You stayed silent; nothing was executed.",
   stopped: "Stopped before it was run.",
   interrupted: (why: string) => `Interrupted, and not run again: ${why}.`,
   blocked: (why: string) => `Nothing was run: ${why}.`,
@@ -402,4 +404,12 @@ export function questionOver({ outcome, by, text }: QuestionEnd): string {
   return outcome === "expired"
     ? "That question expired without an answer. Write the answer here instead."
     : "That question was called off.";
+}
+
+/** Whether the bot is quiet in a thread, to the people in it. */
+export function turned({ quiet, isChat }: Pick<Room, "quiet" | "isChat">): string {
+  if (!isChat) return "Only you write here, so I answer everything.";
+  return quiet
+    ? "Quiet: in this thread I answer only when someone mentions me. `listen` ends that."
+    : "Listening: I answer here without a mention again.";
 }

@@ -1,5 +1,6 @@
 import type { Entry } from "../core/entry.ts";
 import { isOpen } from "./action.ts";
+import type { Hearing } from "./addressed.ts";
 import { isAssent, isHolding } from "./assent.ts";
 import {
   type Call,
@@ -21,19 +22,28 @@ export type Route =
   /** It waits for the side run to begin. */
   | { to: "side_run" }
   /** It waits for a run of its own. */
-  | { to: "new_run" };
+  | { to: "new_run" }
+  /** It is not for the bot. */
+  | { to: "nobody" };
 
 type Message = Entry<"message">;
 
-export function routeOf(thread: Thread, message: Message): Route {
+export function routeOf(thread: Thread, message: Message, hearing: Hearing): Route {
   const { first, side } = talkingRuns(thread);
-  for (const run of [first, side]) {
+  const isForUs = hearing !== "silent";
+  for (const run of isForUs ? [first, side] : []) {
     if (run === undefined || run.stopped) continue;
     const call = openQuestions(run).find((each) => isReply(run, each, message));
     if (call !== undefined) return { to: "question", call };
   }
-  if (isAssent(message.text) && [...thread.live].some(isOpen)) return { to: "assent" };
-  return first === undefined || first.stopped ? { to: "new_run" } : routeTo(thread, first);
+  const mayHint = isForUs || !thread.room.quiet;
+  if (mayHint && isAssent(message.text) && [...thread.live].some(isOpen)) return { to: "assent" };
+  if (!isForUs) return { to: "nobody" };
+  if (first === undefined || first.stopped) return { to: "new_run" };
+  const route = routeTo(thread, first);
+  const joins = route.to === "run" && (hearing === "answer" || isFollowUp(route.run, message));
+  if (joins || route.to !== "run") return route;
+  return { to: isReader(route.run) ? "side_run" : "new_run" };
 }
 
 /** Who takes up what is said to a run: while the first one waits for a card, nothing waits with it. */
@@ -46,6 +56,11 @@ export function routeTo(thread: Thread, run: TalkingRun): Route {
 /** The run's cards that people have to decide on, or that are decided and not dispatched yet. */
 export function openActions({ live }: Thread, { started: { run } }: Run) {
   return [...live].filter((action) => isOpen(action) && action.run === run);
+}
+
+/** More from those who surely asked the bot; of others' words nothing instructs a run that may not be about them. */
+function isFollowUp({ askers, modelRun }: Run, { actor }: Message): boolean {
+  return askers.has(actor.account) && modelRun?.terms.unsure !== true;
 }
 
 /** Questions that were put to people and that nobody has answered. */

@@ -63,10 +63,10 @@ export function takeAside(thread: Thread): void {
   const { first } = talkingRuns(thread);
   if (first === undefined || first.stopped) return;
   const route = routeTo(thread, first);
-  for (const [id, { entry, aside }] of route.to === "run" ? thread.pending : []) {
+  for (const [id, { entry, aside, unsure }] of route.to === "run" ? thread.pending : []) {
     if (aside !== true || entry.kind !== "message") continue;
     thread.pending.delete(id);
-    place(thread, entry, route);
+    place(thread, entry, unsure === true ? { to: "new_run" } : route, unsure);
   }
 }
 

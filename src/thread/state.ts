@@ -1,5 +1,6 @@
 import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
 import type { Action, Grant } from "./action.ts";
+import { Room } from "./addressed.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 
@@ -82,6 +83,8 @@ export interface Run {
   readonly messages: Map<string, string>;
   /** It is the command that chooses this model, once it is completed. */
   readonly chooses: string | undefined;
+  /** It says that the bot is quiet from now on. */
+  readonly isHush: boolean;
   /** A Stop came after it began and before it ended. */
   stopped: boolean;
   stoppedBy: string | undefined;
@@ -95,6 +98,8 @@ export interface PendingPost {
   entry: Entry<"message"> | Entry<"command">;
   /** It came while a card of the first run was open: a side run takes it up. */
   aside?: true;
+  /** No rule says whether it is for the bot. */
+  unsure?: boolean;
   stopped: boolean;
   stoppedBy?: string;
 }
@@ -140,8 +145,11 @@ export interface QuestionEnd {
   by: string | undefined;
 }
 
+/** What can be pressed below an answer: to have the bot speak only when it is mentioned, or always again. */
+export type Offered = "quiet" | "listen";
+
 export type OutboxItem =
-  | { kind: "answer"; id: string; seq: number; run: Run; views: Set<string> }
+  | { kind: "answer"; id: string; seq: number; run: Run; offer?: Offered; views: Set<string> }
   | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };
 
 /** The view that a journal's key itself names; others come by `view_added`. */
@@ -163,6 +171,7 @@ export class Thread {
   /** Its work crashed twice, and nobody has written since. */
   parked = false;
   readonly pending = new Map<string, PendingPost>();
+  readonly room = new Room();
   /** Accounts whose words models are told, and the entry from which on. */
   readonly voices = new Map<string, number>();
   /** Clicks that nothing has answered yet, in the order posted. */
@@ -243,6 +252,11 @@ export function isReader(run: Pick<Run, "started"> | undefined): boolean {
 /** The grants that hold. */
 export function grantsIn({ grants }: Pick<Thread, "grants">): Grant[] {
   return [...grants.values()].filter(({ ended }) => ended === undefined);
+}
+
+/** Nobody knows yet whether it has anything to say: until then nothing of it is shown. */
+export function isUndecided({ modelRun }: Pick<Run, "modelRun">): boolean {
+  return modelRun?.terms.unsure === true && modelRun.last === undefined;
 }
 
 /** For whom the run works: the first of those who began it and instruct it. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { estimateTokens } from "../core/block.ts";
 import type { RunTerms } from "../core/run-terms.ts";
-import { USE_TOOL_SPEC } from "../core/tool-spec.ts";
+import { STAY_SILENT_SPEC, USE_TOOL_SPEC } from "../core/tool-spec.ts";
 import { argumentNames, toolSpec } from "./input-schema.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -37,7 +37,8 @@ export function toolTerms(
   tools: readonly Tool[],
   found: readonly Tool[],
 ): Pick<RunTerms, "tools" | "foundTools"> {
-  const described = tools.filter((tool) => !found.includes(tool)).map(toolSpec);
+  const named = tools.filter((tool) => !found.includes(tool)).map(toolSpec);
+  const described = [...named, STAY_SILENT_SPEC];
   if (found.length === 0) return { tools: described };
   return { tools: [...described, USE_TOOL_SPEC], foundTools: found.map(({ name }) => name) };
 }

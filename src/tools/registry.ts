@@ -1,5 +1,5 @@
 import { BotError } from "../core/errors.ts";
-import { USE_TOOL } from "../core/tool-spec.ts";
+import { STAY_SILENT, USE_TOOL } from "../core/tool-spec.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { changes } from "./changes/integration.ts";
 import { docker } from "./docker/integration.ts";
@@ -122,7 +122,7 @@ export async function createTools(
 ): Promise<readonly Tool[]> {
   const available = (await prepare(values, parts)).filter((each) => each.unavailable === undefined);
   const tools = (await Promise.all(available.map(async ({ tools: of }) => of()))).flat();
-  const names = new Set<string>([USE_TOOL, FIND_TOOLS]);
+  const names = new Set<string>([USE_TOOL, FIND_TOOLS, STAY_SILENT]);
   for (const { name } of tools) {
     if (names.has(name)) throw new BotError("CONFIG_INVALID", `Two tools are called ${name}.`);
     names.add(name);

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { estimateTokens } from "../../src/core/block.ts";
 import { contextWindowOf } from "../../src/models/load.ts";
+import { toolTerms } from "../../src/tools/find-tools.ts";
 import { createTools } from "../../src/tools/registry.ts";
 
 test("the system prompt fits a screen, and is a hundredth of the smallest window that a wire has at most", () => {
@@ -26,7 +27,8 @@ test("it says who is to be believed: people and the program by their marks, and 
 });
 
 test("the tools that it names exist, and nothing of the moment stands in it", async () => {
-  const names = (await createTools()).map(({ name }) => name);
+  const { tools } = toolTerms(await createTools(), []);
+  const names = tools.map(({ name }) => name);
   for (const [named] of SYSTEM_PROMPT.matchAll(/\b[a-z]+_[a-z_]+\b/g))
     expect(names).toContain(named);
   expect(SYSTEM_PROMPT).not.toMatch(/\b20\d\d\b|\$\{/);

@@ -18,7 +18,7 @@ function problemOf(text: string): string {
 }
 
 describe("commands", () => {
-  it.each(["help", "status", "tools", "cost", "approvals"])(
+  it.each(["help", "status", "tools", "cost", "approvals", "quiet", "listen"])(
     "%s, with or without a slash",
     (name) => {
       const expected = { kind: "command", command: { name } };

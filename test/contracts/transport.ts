@@ -180,7 +180,7 @@ export function transportContract(
       await run({ ...options, tools: [slow] });
       const key = await platform.begin("ana", "is web well?");
       await until(() => slow.runs.length > 0);
-      await platform.write(key, crowd ? "bob" : "ana", "look at the disk too");
+      await platform.write(key, "ana", "look at the disk too");
       await until(async () => (await kindsOf(key)).filter((kind) => kind === "message").length > 1);
       written.resolve();
       await shows(key, "CONFIRMED");

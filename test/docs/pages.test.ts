@@ -141,6 +141,8 @@ describe("what the pages say", () => {
       tools: ["tools", "tools kubernetes"],
       cost: ["cost"],
       approvals: ["approvals"],
+      quiet: ["quiet"],
+      listen: ["listen"],
       approve: ["approve a1", "approve a1.2"],
       confirm: ["confirm a1 shop/web"],
       grant: ["grant a1"],

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { MessageType } from "discord.js";
 import type { Logger } from "pino";
+import type { Address } from "../../core/entry.ts";
 import { isBotError } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
@@ -15,10 +16,11 @@ import { accountOf, keyOf, type Place } from "./place.ts";
 import { NOT_SERVED, UNRECORDED } from "./phrases.ts";
 import type { Posting } from "./posting.ts";
 import type { QuietLog } from "../shared/quiet-log.ts";
+import { addressOf } from "../shared/spoken-to.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Say } from "./say.ts";
 import type { Served } from "./tenants.ts";
-import { beginsWithOther, mentions, readDiscordText, threadName } from "./text.ts";
+import { mentions, othersIn, readDiscordText, threadName } from "./text.ts";
 import type { OpenThread } from "./threads.ts";
 
 /** Messages that wait in memory for a store that is away. */
@@ -72,6 +74,7 @@ export function createMessages(parts: MessageParts) {
       // Files are downloaded only when the store answers again, so that they do not wait in memory.
       if (hasFailed) await parts.queries.isKnown(key);
       const text = await reader.read(said);
+      if (text === undefined) return;
       try {
         await inbox.post(key, `msg:${said.id}`, text);
       } catch (error) {
@@ -107,8 +110,8 @@ export function createMessages(parts: MessageParts) {
       }
       const isAddressed = guild === undefined || mentions(said.mentions, bot);
       const isOpen = guild === undefined || kind === undefined || isThreadType(kind);
-      // In a channel only a mention begins a conversation; in a thread people also talk to each other.
-      if (!isAddressed && (!isOpen || beginsWithOther(said.content, bot))) return;
+      // In a channel only a mention begins a conversation.
+      if (!isAddressed && !isOpen) return;
       // A thread's messages are taken in order, the one that it begins with first.
       const lane = isOpen ? channel : id;
       if (lanes.add(lane, taking(said))) return;
@@ -131,6 +134,16 @@ function isWritten({ author, webhook_id, type }: ReceivedMessage): boolean {
   return author.bot !== true && webhook_id === undefined && WRITTEN.has(type);
 }
 
+function readAddress(said: ReceivedMessage, bot: string): Address {
+  const { content, mentions: people, guild_id: guild, author, referenced_message: above } = said;
+  const isToBot = mentions(people, bot) || above?.author.id === bot;
+  const others = othersIn(content, bot);
+  const to = above?.author;
+  const isToPerson = to !== undefined && to.bot !== true && to.id !== author.id && to.id !== bot;
+  const replied = isToPerson ? [{ account: accountOf(to.id), at: "reply" as const }] : [];
+  return addressOf({ bot: isToBot, direct: guild === undefined }, [...replied, ...others]);
+}
+
 function createReader({ bot, heard, readFiles }: MessageParts) {
   function textOf({ content, mentions: people, mention_roles }: ReceivedMessage): string {
     const names = new Map(people.map((each) => [each.id, nameIn(each, each.member?.nick)]));
@@ -145,13 +158,18 @@ function createReader({ bot, heard, readFiles }: MessageParts) {
   return {
     /** What was typed, as a command or a model reads it. */
     text: textOf,
-    async read(said: ReceivedMessage): Promise<Text> {
-      const attached = await readFiles(said.attachments.map(attachedFile));
+    /** Undefined for what has no words and no files, such as a sticker, and is not to the bot. */
+    async read(said: ReceivedMessage): Promise<Text | undefined> {
       const text = textOf(said);
+      const isEmpty = text === "" && said.attachments.length === 0;
+      const address = readAddress(said, bot);
+      if (isEmpty && address.bot !== true && address.direct !== true) return undefined;
+      const attached = await readFiles(said.attachments.map(attachedFile));
       return {
         kind: "text",
         actor: actorOf(said.author, said.member?.nick),
-        text: text === "" && said.attachments.length === 0 ? "help" : text,
+        text: isEmpty ? "help" : text,
+        address,
         ...attached,
       };
     },

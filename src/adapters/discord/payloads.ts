@@ -36,6 +36,8 @@ export const message = z.object({
   mentions: z.array(user.extend({ member: member.optional() })).default([]),
   mention_roles: z.array(z.string()).default([]),
   attachments: z.array(attachment).default([]),
+  /** The message that it replies to, unless that was deleted. */
+  referenced_message: z.object({ author: user }).optional().catch(undefined),
 });
 
 /** A message event from the gateway, or a message read back. */

@@ -1,7 +1,10 @@
 import type { APIUser } from "discord.js";
+import type { Address } from "../../core/entry.ts";
 import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 import { cleanText } from "../../security/sanitize.ts";
+import { spokenTo } from "../shared/spoken-to.ts";
+import { accountOf } from "./place.ts";
 
 /** Names for the ids in a text. */
 export interface Names {
@@ -41,10 +44,11 @@ function withoutMention(text: string, bot: string): string {
     .trim();
 }
 
-/** True when the text begins with a mention of somebody other than the bot. */
-export function beginsWithOther(text: string, bot: string): boolean {
-  const begins = /^\s*<@(&|!?)(\d+)>/.exec(text);
-  return begins !== null && (begins[1] === "&" || begins[2] !== bot);
+/** Whom the text names but the bot, people and roles. */
+export function othersIn(text: string, bot: string): NonNullable<Address["others"]> {
+  return spokenTo(text, /<@(?:!?(\d+)|&(\d+))>/g, ([, user, role = ""]) =>
+    user === bot ? undefined : user === undefined ? `discord:role:${role}` : accountOf(user),
+  );
 }
 
 export function mentions(users: readonly Pick<APIUser, "id">[], bot: string): boolean {

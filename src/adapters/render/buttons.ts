@@ -50,6 +50,8 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   cancel: (action) => clickOf(action, NO_REVISION, { kind: "cancel" }),
   revoke: (action) => clickOf(action, NO_REVISION, { kind: "revoke" }),
   withdraw: (action) => clickOf(action, NO_REVISION, { kind: "cancel", sure: true }),
+  quiet: (run) => clickOf(run, NO_REVISION, { kind: "quiet" }),
+  listen: (run) => clickOf(run, NO_REVISION, { kind: "listen" }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
   "not-happened": (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: false }),
 };
@@ -136,6 +138,12 @@ export function openedClick({ action, revision, digest }: ActionCard): Click {
 /** Others see on the card that its maker has the edit form open. */
 export function editingClick({ action, revision }: { action: string; revision: number }): Click {
   return { ...clickOf(action, revision, { kind: "editing" }), via: "button" };
+}
+
+/** Below an answer: whether the bot speaks in this thread only when it is mentioned. */
+export function quietButton(to: "quiet" | "listen", run: string): Button {
+  const label = to === "quiet" ? "Answer only when mentioned" : "Listen again";
+  return { id: `wk:${to}:${run}`, label, style: "plain" };
 }
 
 /** `label` says of a button away from its card which one it is. */

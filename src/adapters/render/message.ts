@@ -5,6 +5,7 @@ import {
   type Button,
   cancelButton,
   decideButton,
+  quietButton,
   settleButtons,
   tryAnswerButton,
   withdrawButton,
@@ -122,7 +123,7 @@ async function renderAnswer(
 ): Promise<Untitled> {
   if (answer.isModelRun && answer.text !== undefined) {
     const words = signed(answer, await readMarkdown(answer.text, allowLink));
-    return { blocks: [...words, ...evidenceBlocks(answer)], buttons: [] };
+    return { blocks: [...words, ...evidenceBlocks(answer)], buttons: offered(answer) };
   }
   const words = answer.text?.trimEnd();
   const isFull = words === undefined && !answer.isModelRun;
@@ -134,7 +135,12 @@ async function renderAnswer(
   const head = words ?? (results.length === 0 || isStatusShown ? answer.status : undefined);
   const inlines = head === undefined ? [] : plainInlines(head, allowLink);
   const first: Block[] = inlines.length === 0 ? [] : [{ kind: "text", inlines }];
-  return { blocks: [...(isStatusShown ? signed(answer, first) : first), ...results], buttons: [] };
+  const blocks = [...(isStatusShown ? signed(answer, first) : first), ...results];
+  return { blocks, buttons: offered(answer) };
+}
+
+function offered({ offer, run }: Answer): Button[] {
+  return offer === undefined ? [] : [quietButton(offer, run)];
 }
 
 /** Begins with the sign of a status that is not the usual one. */

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
+import type { Address } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { memoize } from "../../core/memoize.ts";
@@ -8,9 +9,10 @@ import type { ReadFiles } from "../shared/inbound-files.ts";
 import { answerWithin, type Api } from "./api.ts";
 import { createChangeTaker, tryChange } from "./changes.ts";
 import type { SlackPeople } from "./people.ts";
-import { keyOf, type Place, type Workspace } from "./place.ts";
+import { addressOf } from "../shared/spoken-to.ts";
+import { accountOf, keyOf, type Place, type Workspace } from "./place.ts";
 import { eventSchema, isPersons, messageSchema, type ReceivedMessage } from "./read-message.ts";
-import { beginsWithOther, mentions, readSlackText } from "./text.ts";
+import { mentions, othersIn, readSlackText } from "./text.ts";
 
 const MAX_THREADS = 10_000;
 const DAY_MS = 86_400_000;
@@ -69,9 +71,8 @@ export function createMessages(parts: MessageParts) {
     }
   }
 
-  /** Slack's ids say what they name: D is a direct message. */
   function isForUs({ channel, text }: ReceivedMessage): boolean {
-    return channel.startsWith("D") || mentions(text, botUser);
+    return isDirect(channel) || mentions(text, botUser);
   }
 
   async function keep(place: Place, said: ReceivedMessage): Promise<void> {
@@ -82,8 +83,17 @@ export function createMessages(parts: MessageParts) {
       readSlackText(said.text, { botUser, nameOf: people.nameOf }),
       parts.readFiles(said.files),
     ]);
-    const text = written === "" && said.files.length === 0 ? "help" : written;
-    const inbound = { kind: "text" as const, actor, text, ...attached };
+    const isEmpty = written === "" && said.files.length === 0;
+    // An empty line between people asks for nothing.
+    if (isEmpty && !isForUs(said)) return;
+    const text = isEmpty ? "help" : written;
+    const inbound = {
+      kind: "text" as const,
+      actor,
+      text,
+      address: readAddress(said, workspace),
+      ...attached,
+    };
     try {
       await inbox.post(key, `msg:${ts}`, inbound);
       ours.set(key, true);
@@ -110,7 +120,7 @@ export function createMessages(parts: MessageParts) {
       const place = { channel: said.channel, root: said.thread_ts ?? said.ts };
       const isReply = place.root !== said.ts;
       const isAddressed = isForUs(said);
-      if (!isAddressed && (!isReply || beginsWithOther(said.text, botUser))) return;
+      if (!isAddressed && !isReply) return;
       if (isReply && !(await isOurs(keyOf(team, place)))) {
         const root = await answerWithin(ROOT_MS, rootOf(`${place.channel} ${place.root}`)).catch(
           (error: unknown) => {
@@ -129,3 +139,13 @@ export function createMessages(parts: MessageParts) {
 }
 
 export type Messages = ReturnType<typeof createMessages>;
+
+function readAddress({ channel, text }: ReceivedMessage, { team, botUser }: Workspace): Address {
+  const others = othersIn(text, botUser, (user) => accountOf(team, user));
+  return addressOf({ bot: mentions(text, botUser), direct: isDirect(channel) }, others);
+}
+
+/** Slack's ids say what they name: D is a direct message. */
+function isDirect(channel: string): boolean {
+  return channel.startsWith("D");
+}

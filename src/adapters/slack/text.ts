@@ -1,3 +1,6 @@
+import type { Address } from "../../core/entry.ts";
+import { spokenTo } from "../shared/spoken-to.ts";
+
 /** Slack's own notation in a text: `<…>` is always Slack's, what a person typed as `< > &` comes as an entity. */
 const NOTATION = /<([^<>]*)>|&(amp|lt|gt);/g;
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">" };
@@ -33,10 +36,16 @@ export function mentions(text: string, user: string): boolean {
   return text.includes(`<@${user}>`) || text.includes(`<@${user}|`);
 }
 
-/** True when the text begins with a mention of another person or group. */
-export function beginsWithOther(text: string, user: string): boolean {
-  const begins = /^\s*<(?:@([A-Z0-9]+)|!subteam\^)/.exec(text);
-  return begins !== null && begins[1] !== user;
+/** Whom the text names but this user, people and groups. */
+export function othersIn(
+  text: string,
+  user: string,
+  accountOf: (user: string) => string,
+): NonNullable<Address["others"]> {
+  const marks = /<(?:@([A-Z0-9]+)|!subteam\^([A-Z0-9]+))(?:\|[^<>]*)?>/g;
+  return spokenTo(text, marks, ([, id, group = ""]) =>
+    id === user ? undefined : id === undefined ? `slack:group:${group}` : accountOf(id),
+  );
 }
 
 function withoutMention(text: string, user: string): string {

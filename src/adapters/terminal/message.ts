@@ -95,6 +95,8 @@ function replyTo({ id }: Button): string {
     case "undo":
     case "break":
     case "revoke":
+    case "quiet":
+    case "listen":
       return "";
   }
 }

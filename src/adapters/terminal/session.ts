@@ -234,7 +234,11 @@ export class Session {
       return;
     }
     const files = read.files.length === 0 ? {} : { files: read.files };
-    await this.#post({ kind: "text", actor, text, ...files, ...(pasted && { pasted }) }, typed);
+    const address = { direct: true } as const;
+    await this.#post(
+      { kind: "text", actor, text, address, ...files, ...(pasted && { pasted }) },
+      typed,
+    );
   }
 
   /** Into the line again, unless something else is being typed. */

@@ -1,6 +1,6 @@
 import type { Backoff } from "../../core/backoff.ts";
 import { messageOf } from "../../core/errors.ts";
-import { USE_TOOL } from "../../core/tool-spec.ts";
+import { STAY_SILENT, USE_TOOL } from "../../core/tool-spec.ts";
 import { FIND_TOOLS } from "../find-tools.ts";
 import type { LiveTools, ToolParts } from "../integration.ts";
 import type { Tool } from "../tool.ts";
@@ -18,7 +18,7 @@ export interface McpTimes {
   waits?(): Backoff;
 }
 
-const RESERVED = [FIND_TOOLS, USE_TOOL];
+const RESERVED = [FIND_TOOLS, USE_TOOL, STAY_SILENT];
 
 /** What became of a granted tool in the form with this hash. */
 interface Made {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { codeOf } from "../../core/errors.ts";
 import { MAX_LEARNED_LENGTH } from "../../security/encoder.ts";
 import { pathText } from "../../core/zod-issues.ts";
-import { USE_TOOL } from "../../core/tool-spec.ts";
+import { STAY_SILENT, USE_TOOL } from "../../core/tool-spec.ts";
 import { readTextFile, readYaml } from "../../core/yaml-file.ts";
 import { FIND_TOOLS } from "../find-tools.ts";
 import { argumentNames } from "../input-schema.ts";
@@ -20,7 +20,7 @@ import { requestsIn, variablesIn } from "./work.ts";
 const MAX_FILES = 100;
 
 /** Models find and call others by them. */
-const RESERVED: ReadonlySet<string> = new Set([USE_TOOL, FIND_TOOLS]);
+const RESERVED: ReadonlySet<string> = new Set([USE_TOOL, FIND_TOOLS, STAY_SILENT]);
 
 export interface Pack {
   /** As people know it, such as `packs/shop.yaml`. */

@@ -7,6 +7,7 @@ import type { Choice, Content, FileRef, Json, JsonObject, PostKind } from "../..
 import type { Encoder } from "../../security/encoder.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { binaryTypeOf } from "../../core/file-type.ts";
+import { toneOf } from "../../thread/tone.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Journal } from "../../journal/journal.ts";
 
@@ -95,6 +96,7 @@ function checkFile(name: string, mediaType: FileType, bytes: Uint8Array): void {
 }
 
 type PostedContent = Content<PostKind>;
+type Text = Extract<Inbound, { kind: "text" }>;
 
 async function contentOf(
   inbound: Inbound,
@@ -125,10 +127,17 @@ async function contentOf(
   }
   switch (reading.kind) {
     case "message":
-      return { kind: "message", actor, text: whole };
+      return { kind: "message", actor, text: whole, ...heardIn(inbound, whole) };
     case "command": {
       const text = capText(whole, MAX_TEXT_BYTES);
-      return { kind: "command", actor, text, command: reading.command };
+      const { address } = inbound;
+      return {
+        kind: "command",
+        actor,
+        text,
+        command: reading.command,
+        ...(address && { address }),
+      };
     }
     case "stop":
       return { kind: "stop", actor };
@@ -143,6 +152,13 @@ async function contentOf(
       return { kind: "click", actor: inbound.actor, action, revision, choice, via: "typed" };
     }
   }
+}
+
+/** Whom it is to, and what its words alone say of that; nothing where the surface is one person's. */
+function heardIn({ address, files = [], unread = [] }: Text, text: string) {
+  if (address === undefined) return {};
+  const tone = files.length + unread.length > 0 ? undefined : toneOf(text);
+  return { address, ...(tone !== undefined && { tone }) };
 }
 
 function hideIn(choice: Choice, hide: Encoder["hide"]): Choice {

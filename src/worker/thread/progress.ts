@@ -1,7 +1,7 @@
 import type { Progress, View } from "../../adapters/adapter.ts";
 import { BotError } from "../../core/errors.ts";
 import { transportOf, tryJournalKey } from "../../core/journal-key.ts";
-import { MAIN_VIEW } from "../../thread/state.ts";
+import { isUndecided, MAIN_VIEW } from "../../thread/state.ts";
 import type { ThreadContext } from "./parts.ts";
 
 /** The view of that name, as it is now. @throws BotError NOT_AVAILABLE when this process does not show it */
@@ -21,7 +21,9 @@ export function viewOf({ parts, adapter, key }: ThreadContext, name: string = MA
 export function progress(ctx: ThreadContext, run: string, update: Progress): void {
   if (ctx.fenced || performance.now() >= ctx.leaseEndsAt) return;
   try {
-    const begun = ctx.thread.runs.get(run)?.progressMessages.get(MAIN_VIEW);
+    const going = ctx.thread.runs.get(run);
+    if (going !== undefined && isUndecided(going)) return;
+    const begun = going?.progressMessages.get(MAIN_VIEW);
     viewOf(ctx).progress(update, begun);
   } catch (error) {
     ctx.log.debug({ err: error, key: ctx.key }, "progress could not be shown");

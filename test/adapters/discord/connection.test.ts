@@ -77,7 +77,8 @@ test(
     bot.discord.say(bot.ana, thread, "and db?");
     bot.discord.say(bot.bob, thread, `<@${bot.ana.id}> lunch?`);
     await until(async () => (await bot?.texts(thread))?.includes("and db?") === true);
-    expect(await bot.texts(thread)).toEqual(["is web well?", "and db?"]);
+    await until(async () => (await bot?.texts(thread))?.includes("@ana lunch?") === true);
+    expect(await bot.texts(thread)).toEqual(["is web well?", "and db?", "@ana lunch?"]);
   },
 );
 

@@ -61,12 +61,17 @@ test("in other threads and channels only a mention is heard, and the thread it c
   expect(startsOf()).toHaveLength(1);
 });
 
-test("what begins with a mention of somebody else is theirs", async () => {
+test("a line is kept with whom it is to, also where that is somebody else", async () => {
   const thread = await bot.begin();
   bot.discord.say(bot.ana, thread, `<@${bot.bob.id}> lunch?`);
   bot.discord.say(bot.ana, thread, `<@${bot.bob.id}> asks: is it well?`, { mention: true });
-  await until(async () => (await bot.texts(thread)).length > 1);
-  expect(await bot.texts(thread)).toEqual(["is web well?", "@bob asks: is it well?"]);
+  await until(async () => (await bot.texts(thread)).length > 2);
+  const account = `discord:${bot.bob.id}`;
+  expect(await bot.entries(thread)).toMatchObject([
+    { text: "is web well?", address: { bot: true }, tone: "request" },
+    { text: "@bob lunch?", address: { others: [{ account, at: "start" }] } },
+    { text: "@bob asks: is it well?", address: { bot: true } },
+  ]);
 });
 
 test("bots, webhooks and Discord's own messages say nothing to it", async () => {

@@ -1,10 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  beginsWithOther,
-  readDiscordText,
-  threadName,
-} from "../../../src/adapters/discord/text.ts";
+import { othersIn, readDiscordText, threadName } from "../../../src/adapters/discord/text.ts";
 
 const names = {
   bot: "1",
@@ -31,11 +27,15 @@ test("what Discord writes as ids is read as names, and the bot's mention is gone
   }
 });
 
-test("only a first mention addresses somebody", () => {
-  expect(beginsWithOther(" <@2> hi", "1")).toBe(true);
-  expect(beginsWithOther("<@&3> hi", "1")).toBe(true);
-  expect(beginsWithOther("<@!1> hi <@2>", "1")).toBe(false);
-  expect(beginsWithOther("hi <@2>", "1")).toBe(false);
+test.each([
+  [" <@2> hi", ["discord:2 start"]],
+  ["<@&3> hi", ["discord:role:3 start"]],
+  ["<@!1> tell <@!2>", ["discord:2 within"]],
+  ["tell <@2>", ["discord:2 within"]],
+  ["look at that, <@2>", ["discord:2 end"]],
+  ["<@1> hi", []],
+])("%s names %j", (text, named) => {
+  expect(othersIn(text, "1").map(({ account, at }) => `${account} ${at}`)).toEqual(named);
 });
 
 test("a thread's name is one line of 1 to 100 characters, whatever was asked", () => {

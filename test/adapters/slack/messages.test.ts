@@ -38,7 +38,7 @@ test("what is written in the channel without a mention is nobody's business", as
   expect(bot.slack.calls.map(({ method }) => method)).not.toContain("conversations.replies");
 });
 
-test("in a thread of its own everything is for the bot, but what begins with somebody else's name", async () => {
+test("in a thread of its own every line is kept, with whom it is to", async () => {
   const { slack, ops, ana, bob } = bot;
   const root = slack.say(ana, ops, "is web well?", { mention: true });
   await slack.acknowledged(root);
@@ -46,10 +46,19 @@ test("in a thread of its own everything is for the bot, but what begins with som
   slack.say(bob, ops, `<@${ana.id}> was that you?`, { thread: root });
   slack.say(bob, ops, "<!subteam^S1|@sre> please look", { thread: root });
   slack.say(ana, ops, `no, <@${bob.id}> did it`, { thread: root, broadcast: true });
-  expect((await kept(root)).toSorted()).toEqual([
-    "and the disk?",
-    "is web well?",
-    "no, @bob did it",
+  await slack.idle();
+  const named = (user: typeof ana, at: string) => ({
+    others: [{ account: bot.account(user), at }],
+  });
+  const addresses = (await bot.entries(ops, root)).map((entry) =>
+    entry.kind === "message" ? [entry.text, entry.address] : [],
+  );
+  expect(addresses.toSorted()).toEqual([
+    ["@ana was that you?", named(ana, "start")],
+    ["@sre please look", { others: [{ account: "slack:group:S1", at: "start" }] }],
+    ["and the disk?", {}],
+    ["is web well?", { bot: true }],
+    ["no, @bob did it", named(bob, "start")],
   ]);
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { beginsWithOther, mentions, readSlackText } from "../../../src/adapters/slack/text.ts";
+import { mentions, othersIn, readSlackText } from "../../../src/adapters/slack/text.ts";
 import { typed } from "../../fakes/slack/slack.ts";
 
 const BOT = "U0BOT";
@@ -95,10 +95,18 @@ test("a mention is one with or without a name, and of nobody else", () => {
   expect(mentions("<@U0BOTX> &lt;@U0BOT&gt; U0BOT", BOT)).toBe(false);
 });
 
-test("a text is somebody else's when it begins with their name", () => {
-  expect(beginsWithOther("<@U1> was that you?", BOT)).toBe(true);
-  expect(beginsWithOther(" <!subteam^S1|@sre> look", BOT)).toBe(true);
-  expect(beginsWithOther("<@U0BOT> look", BOT)).toBe(false);
-  expect(beginsWithOther("ask <@U1>", BOT)).toBe(false);
-  expect(beginsWithOther("<!here> look", BOT)).toBe(false);
+test.each([
+  ["<@U1> was that you?", ["U1 start"]],
+  [" <!subteam^S1|@sre> look", ["slack:group:S1 start"]],
+  ["hey <@U1>, <@U2> look", ["U1 start", "U2 start"]],
+  ["<3 <@U1> on it", ["U1 start"]],
+  ["<@U0BOT> look", []],
+  ["<@U0BOT> ask <@U1>", ["U1 within"]],
+  ["ask <@U1>", ["U1 within"]],
+  ["is <@U1>'s deploy the cause?", ["U1 within"]],
+  ["can you look, <@U1|ana>?", ["U1 end"]],
+  ["<!here> look", []],
+])("%s names %j", (text, named) => {
+  const others = othersIn(text, BOT, (user) => user);
+  expect(others.map(({ account, at }) => `${account} ${at}`)).toEqual(named);
 });

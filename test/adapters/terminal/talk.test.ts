@@ -347,6 +347,7 @@ describe("files in what is typed", () => {
       kind: "text",
       actor: { account: "terminal:root", name: "root" },
       text: `see @${path}`,
+      address: { direct: true },
       files: [{ name: "app.log", mediaType: "text/plain", bytes: Buffer.from("out of memory") }],
     });
     person.type(`see @${path} and @${folder}/gone.png\r`);
