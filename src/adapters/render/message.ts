@@ -123,7 +123,7 @@ async function renderAnswer(
 ): Promise<Untitled> {
   if (answer.isModelRun && answer.text !== undefined) {
     const words = signed(answer, await readMarkdown(answer.text, allowLink));
-    return { blocks: [...words, ...evidenceBlocks(answer)], buttons: offered(answer) };
+    return { blocks: [...words, ...evidenceBlocks(answer)], buttons: offerButtons(answer) };
   }
   const words = answer.text?.trimEnd();
   const isFull = words === undefined && !answer.isModelRun;
@@ -136,10 +136,10 @@ async function renderAnswer(
   const inlines = head === undefined ? [] : plainInlines(head, allowLink);
   const first: Block[] = inlines.length === 0 ? [] : [{ kind: "text", inlines }];
   const blocks = [...(isStatusShown ? signed(answer, first) : first), ...results];
-  return { blocks, buttons: offered(answer) };
+  return { blocks, buttons: offerButtons(answer) };
 }
 
-function offered({ offer, run }: Answer): Button[] {
+function offerButtons({ offer, run }: Answer): Button[] {
   return offer === undefined ? [] : [quietButton(offer, run)];
 }
 

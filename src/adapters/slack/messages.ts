@@ -71,9 +71,8 @@ export function createMessages(parts: MessageParts) {
     }
   }
 
-  function isForUs({ channel, text }: ReceivedMessage): boolean {
-    return isDirect(channel) || mentions(text, botUser);
-  }
+  const isForUs = ({ channel, text }: ReceivedMessage) =>
+    isDirect(channel) || mentions(text, botUser);
 
   async function keep(place: Place, said: ReceivedMessage): Promise<void> {
     const { user = "", ts } = said;
@@ -87,13 +86,8 @@ export function createMessages(parts: MessageParts) {
     // An empty line between people asks for nothing.
     if (isEmpty && !isForUs(said)) return;
     const text = isEmpty ? "help" : written;
-    const inbound = {
-      kind: "text" as const,
-      actor,
-      text,
-      address: readAddress(said, workspace),
-      ...attached,
-    };
+    const address = readAddress(said, workspace);
+    const inbound = { kind: "text" as const, actor, text, address, ...attached };
     try {
       await inbox.post(key, `msg:${ts}`, inbound);
       ours.set(key, true);
