@@ -36,12 +36,7 @@ function passOn(thread: Thread, entry: Entry<"message">, hearing: Hearing): void
 }
 
 /** Gives a message to whoever takes it up from here on. `unsure`: no rule says whether it is for the bot. */
-export function place(
-  thread: Thread,
-  entry: Entry<"message">,
-  route: Route,
-  unsure = false,
-): void {
+export function place(thread: Thread, entry: Entry<"message">, route: Route, unsure = false): void {
   switch (route.to) {
     case "question":
       route.call.reply = entry;
