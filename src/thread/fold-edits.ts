@@ -4,6 +4,7 @@ import { isEditOf } from "./entry-ids.ts";
 import { touch } from "./fold-actions.ts";
 import { applyName, applyVoice } from "./fold-messages.ts";
 import { steer } from "./model-run.ts";
+import * as phrases from "./phrases.ts";
 import { takeAside } from "./side-run.ts";
 import type { Run, Thread } from "./state.ts";
 
@@ -27,7 +28,7 @@ export function applyEdited(thread: Thread, entry: Entry<"edited">): void {
   }
   const run = runOf(thread, of);
   if (run === undefined || run.stopped || run.messages.get(of) !== actor.account) return;
-  closeCards(thread, run, entry, actor.name, "edited the message that asked for it");
+  closeCards(thread, run, entry, actor.name, phrases.closings.edited);
   const now = as(id);
   const { modelRun } = run;
   if (modelRun === undefined || now.kind === "command") {
@@ -51,7 +52,7 @@ export function applyRemoved(thread: Thread, entry: Entry<"removed">): void {
   const { modelRun } = run;
   if (modelRun !== undefined) modelRun.unseen = modelRun.unseen.filter(({ id }) => !isGone(id));
   for (const id of run.messages.keys()) if (isGone(id)) run.messages.delete(id);
-  closeCards(thread, run, entry, undefined, "the message that asked for it was removed");
+  closeCards(thread, run, entry, undefined, phrases.closings.removed);
   if (run.messages.size === 0) run.stopped = true;
 }
 

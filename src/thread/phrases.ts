@@ -95,6 +95,12 @@ export function stoppedRun(run: Run, written: string): string {
 }
 
 /** What is said of an answer below it, or before what it claims. */
+/** Why a card was closed that a message had asked for. */
+export const closings = {
+  edited: "edited the message that asked for it",
+  removed: "the message that asked for it was removed",
+};
+
 export const doubts = {
   nothingChanged: "Nothing was changed in this run.",
   nothingWorked: "No change in this run is known to have worked.",

@@ -327,10 +327,9 @@ test("of several people's lines that wait only who asks something instructs the 
   expect(words.map((line) => line.includes(", quoted]"))).toEqual([true, false, true]);
 });
 
-test("others' lines that no rule settles wait while a run goes on, and do not instruct it", async () => {
+test("others' lines that no rule settles never instruct the run that goes on: beside its card a model is silent, too", async () => {
   const { write, post, settle, model, entries } = await chatting([
     { calls: [call("act")] },
-    ANSWER,
     SILENCE,
   ]);
   await write("ana", "restart web", MENTION);
@@ -343,7 +342,8 @@ test("others' lines that no rule settles wait while a run goes on, and do not in
   });
   await settle();
   expect(ofKind(await entries(), "action_proposed")[0]?.barred).not.toContain("test:bob");
-  expect(model.requests).toHaveLength(1);
+  expect(model.requests).toHaveLength(2);
+  expect(ofKind(await entries(), "run_ended")).toMatchObject([{ run: "r2", status: "silent" }]);
   expect((await entries()).filter(({ kind }) => kind === "notice")).toHaveLength(0);
 });
 
