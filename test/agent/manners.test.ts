@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Address, Entry } from "../../src/core/entry.ts";
 import { hear, noteInRoom, Room } from "../../src/thread/addressed.ts";
 import { toneOf } from "../../src/thread/tone.ts";
-import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts";
+import { call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
 
 const SILENCE = { calls: [{ name: "stay_silent", args: {} }] };
