@@ -233,11 +233,12 @@ test("a message begun after an edit shows the arguments that run, not those firs
     name: "act",
     effect: "write",
     run: async () => {
+      now += 1_000;
       await promise;
       return { text: "acted" };
     },
   });
-  // No time passes before the approval: a slow machine would begin the message before there is a card.
+  // No time passes before it runs: a slow machine would begin the message before that.
   let now = Date.parse("2026-11-22T03:00:00Z");
   const { stage, chat } = await slowStage({ tools: [act], now: () => now });
   await stage.say("run act name=web");
@@ -246,7 +247,6 @@ test("a message begun after an edit shows the arguments that run, not those firs
   await stage.settle();
   expect(kindsOf(chat)).not.toContain("begun");
   await stage.click("a1", { kind: "approve" }, "test:cy", 2);
-  now += 1_000;
   const work = stage.settle();
   const begun = () => chat.shown.find((each) => each.kind === "begun");
   await until(() => begun() !== undefined);

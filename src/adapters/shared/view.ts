@@ -141,6 +141,8 @@ function progressIn<Place, Message>(
 
   return {
     async openProgress(delivery, soFar) {
+      // Its steps may all have been told to another process.
+      if (delivery.run !== undefined) sign.works(place, delivery.run);
       return board.begin(place, soFar, delivery.run, (rendered) =>
         // Progress is one message, whatever it holds.
         posting.put(place, encode(rendered).slice(0, 1).map(quietly), delivery),

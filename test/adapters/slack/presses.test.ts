@@ -144,7 +144,8 @@ test("Undo on a card that is done is kept as that person's click, and goes with 
 });
 
 test("the run's Stop button stops, and so does Slack's own", async () => {
-  const begun = (await view.openProgress?.({ id: "begun:r1", isRetry: false }, [])) ?? "";
+  const delivery = { id: "begun:r1", isRetry: false, run: "r1" };
+  const begun = (await view.openProgress?.(delivery, [])) ?? "";
   await press("Stop", begun);
   await until(() => bot.slack.session(bot.ops, root) === "processing");
   expect(await bot.slack.stopSession(bot.bob, bot.ops, root)).toMatchObject({ acknowledged: true });

@@ -55,7 +55,7 @@ describe("this screen's own commands", () => {
     expect(await person.open(THERE)).toBeUndefined();
   });
 
-  test("/approvals, /details and /help tell; a card in another thread is not approved from here", async () => {
+  test("/approvals, /details and /help tell, and the thread's own help follows; a card in another thread is not approved from here", async () => {
     const elsewhere = killCard({ key: THERE, action: "a3" });
     const person = sitDown({ world: { open: [killCard(), elsewhere] } });
     const left = person.open();
@@ -67,7 +67,7 @@ describe("this screen's own commands", () => {
     expect(person.see()).toContain("0f".repeat(32));
     expect(person.see()).toContain("There is no action a3");
     expect(person.see()).toContain("Tools: http_check, kill_process");
-    expect(person.posts).toEqual([]);
+    expect(person.texts()).toEqual(["help"]);
     person.type(LEAVE);
     await left;
   });
