@@ -124,7 +124,12 @@ const WAYS_OUT: Readonly<Record<string, readonly string[]>> = {
   "node:inspector": [],
   getBuiltinModule: [],
   // The clients of model providers and the files of chat platforms, which are no tool's business.
-  fetch: [...NETWORK, "models/fetch-guard.ts", "adapters/shared/inbound-files.ts"],
+  fetch: [
+    ...NETWORK,
+    "models/fetch-guard.ts",
+    "adapters/shared/inbound-files.ts",
+    "adapters/slack/response-url.ts",
+  ],
   WebSocket: ["adapters/discord/examine.ts"],
   EventSource: [],
 };

@@ -16,6 +16,7 @@ import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
 import type { Finding, Gap } from "../core/finding.ts";
 import type { HttpRoute } from "../core/http-route.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import type { Overview } from "./overview.ts";
 
 /** What an adapter saw: a typed text, a click on a card, a Stop. The inbox reads typed commands out of texts. */
 export type Inbound =
@@ -320,6 +321,7 @@ export interface ChatParts {
   inbox: Inbox;
   tenants: Tenants;
   queries: Queries;
+  overview: Overview;
   /** What a text that the adapter makes of people's words passes before it is shown, such as a thread's name. */
   encode(text: string): string;
 }

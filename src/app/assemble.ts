@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Adapter, Inbox, Queries, Tenants } from "../adapters/adapter.ts";
+import type { Overview } from "../adapters/overview.ts";
 import type { Reading } from "../commands/grammar.ts";
 import type { Decision } from "../approvals/policy.ts";
 import type { Effect } from "../core/entry.ts";
@@ -34,6 +35,7 @@ import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
 import { createFreezes, type Freezes } from "../team/freezes.ts";
 import { createToolForms } from "../team/tool-forms.ts";
+import { createOverview } from "./overview.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
 import { createToolbox } from "./toolbox.ts";
@@ -59,6 +61,7 @@ interface Forecast {
 export interface Bot {
   inbox: Inbox;
   queries: Queries;
+  overview: Overview;
   tenants: Tenants;
   /** What every outgoing text passes: no control characters, no held secrets. */
   encode(text: string): string;
@@ -183,7 +186,8 @@ export async function assemble(
   const lent = lend({ journal, freezes, outgoing, encode, ending }, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
   const toolbox = createToolbox(config, toolset, { log, encoder, freezes });
-  const { tools, run, read } = toolbox;
+  const { tools, run, read, status } = toolbox;
+  const overview = createOverview(config, lent, { journal, status, encode });
   const adapters = new Map<string, Adapter>();
   /** By the first part of the keys of their journals. */
   const handlers = new Map<string, KeyHandler>();
@@ -231,6 +235,7 @@ export async function assemble(
   return {
     inbox,
     queries: createQueries(journal, tools, encode, whyNotPrepared(dispatcher, encode)),
+    overview,
     tenants: createTenants(journal),
     encode,
     journal,

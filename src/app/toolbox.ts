@@ -48,12 +48,11 @@ export function createToolbox(
     log.info("changed tools were loaded");
   }
 
+  const status = () => ({ tools, terms, host: config.host });
   const run: RunParts = {
     direct: (command, thread) =>
       answerCommand(command, thread, {
-        tools,
-        terms,
-        host: config.host,
+        ...status(),
         modelProblem: (id) => modelProblem(id, config.model),
         frozen: () =>
           freezes.known(Date.now()).map((each) => `${encoder.encode(freezeText(each))}.`),
@@ -68,6 +67,7 @@ export function createToolbox(
   return {
     tools,
     run,
+    status,
     /** What a typed text is, to these tools. */
     read: (text: string) => readTyped(text, tools),
     reload,

@@ -11,17 +11,27 @@ export interface StatusParts {
   host?: string;
 }
 
+/** What answers, what it can do and where, a line each. `chosen`: the model that people chose for a thread. */
+export function aboutLines({ tools, terms, host }: StatusParts, chosen?: string): string[] {
+  const model =
+    terms === undefined
+      ? "none, so I only understand commands. Admins: set MODEL and its key"
+      : (chosen ?? terms.model);
+  return [
+    `Model: ${model}`,
+    `Tools: ${toolCounts(tools)}`,
+    ...(host === undefined ? [] : [`Host: ${host}`]),
+  ];
+}
+
 /** What answers here, what it can do, and what waits and runs in the thread. */
-export function statusText(thread: Thread, { tools, terms, host }: StatusParts): string {
-  const model = thread.model ?? terms?.model;
+export function statusText(thread: Thread, parts: StatusParts): string {
   const open = [...thread.live].filter(isOpen).map(({ action }) => action);
   const running = [...thread.going].flatMap(({ open: calls }) =>
     [...calls.values()].filter(isRunning).map((call) => `${call.tool} (${refOf(call)})`),
   );
   return [
-    `Model: ${terms === undefined || model === undefined ? "none, so I only understand commands. Admins: set MODEL and its key" : model}`,
-    `Tools: ${toolCounts(tools)}`,
-    ...(host === undefined ? [] : [`Host: ${host}`]),
+    ...aboutLines(parts, thread.model),
     `Open approvals in this thread: ${listed(open)}`,
     `Running in this thread: ${listed(running)}`,
   ].join("\n");

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { ActionCard, ChatParts, Inbox, Outgoing } from "../../src/adapters/adapter.ts";
+import type { OpenIncident } from "../../src/adapters/overview.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { BotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
@@ -31,7 +32,14 @@ export function openParts(journal: Journal) {
   let breakingMs = 0;
   const inbox = createInbox({ journal, read: readText, encoder: nothingHeld, wake: () => {} });
   const queries = createQueries(journal, [], (text) => text);
+  const incidents: OpenIncident[] = [];
   const parts: ChatParts = {
+    overview: {
+      about: () => ["Model: none", "Tools: 1 tool", "Host: web-1"],
+      systems: () => ["kubernetes", "prometheus"],
+      today: async () => ({ tokens: 120_000, limit: 5_000_000 }),
+      incidents: async ({ tenants }) => (tenants.length === 0 ? [] : incidents),
+    },
     tenants: createTenants(journal),
     encode: (text) => text.replaceAll("hunter2-held", "[secret]"),
     inbox: {
@@ -63,6 +71,7 @@ export function openParts(journal: Journal) {
   return {
     parts,
     cards,
+    incidents,
     breakStore(
       times: number,
       error = new BotError("STORE_UNAVAILABLE", "The store did not answer."),

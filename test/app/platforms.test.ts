@@ -47,6 +47,7 @@ const PARTS = {
     openActions: nowhere,
     tools: () => [],
   },
+  overview: { about: () => [], systems: () => [], today: nowhere, incidents: nowhere },
   tenants: { kept: nowhere, keep: nowhere },
   encode: (text: string) => text,
 };

@@ -5,6 +5,9 @@ import { transportOf } from "../../src/core/journal-key.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { whyNotPrepared } from "../../src/queries/edits.ts";
+import type { Overview } from "../../src/adapters/overview.ts";
+import { createLedger } from "../../src/incidents/ledger.ts";
+import { createOverview } from "../../src/app/overview.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createTenants } from "../../src/app/tenants.ts";
 import { createStage, type Stage, type StageOptions } from "./stage.ts";
@@ -14,6 +17,7 @@ export interface Host {
   stage: Stage;
   inbox: Inbox;
   queries: Queries;
+  overview: Overview;
   tenants: Tenants;
   encode(text: string): string;
   /** Takes up nothing any more; the journal stays open. */
@@ -40,6 +44,7 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
   });
   stage.parts.wakeAt = (key, at) => wakeups.wake(key, at);
   const running = wakeups.start((key) => worker.work(key));
+  const ledger = createLedger(journal, encode);
   return {
     stage,
     inbox: createInbox({
@@ -53,6 +58,15 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
       options.tools ?? [],
       encode,
       whyNotPrepared(stage.parts.dispatcher, encode),
+    ),
+    overview: createOverview(
+      { budgets: { tokensPerDay: 1_000 } },
+      { ledger: () => ledger },
+      {
+        journal,
+        status: () => ({ tools: options.tools ?? [], terms: undefined }),
+        encode,
+      },
     ),
     tenants: createTenants(journal),
     encode,

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ChatAdapter, Inbox, Queries, View } from "../adapter.ts";
+import type { ChatAdapter, ChatParts, View } from "../adapter.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
 import { createSign } from "../shared/sign.ts";
 import { renderText } from "../render/message.ts";
@@ -9,6 +9,7 @@ import { createQuietLog } from "../shared/quiet-log.ts";
 import { answerWithin, type Api, createApi } from "./api.ts";
 import { slackMessages } from "./encode.ts";
 import { createSlackFiles } from "./files.ts";
+import { createDoors } from "./doors.ts";
 import { createDropped } from "./dropped.ts";
 import { createEntrance } from "./entrance.ts";
 import { createHttpSource } from "./http-source.ts";
@@ -31,6 +32,8 @@ export interface SlackOptions {
   signingSecret?: string | undefined;
   /** With a slash at the end. Default: Slack's own. */
   apiUrl?: string | undefined;
+  /** Done or not, a slash command is acknowledged by then. Default 2.4 s. */
+  ackMs?: number | undefined;
   log: Logger;
 }
 
@@ -152,7 +155,7 @@ function connect(
   api: Api,
   workspace: Workspace,
   source: EventSource,
-  parts: SlackOptions & { inbox: Inbox; queries: Queries; app: string | undefined },
+  parts: SlackOptions & ChatParts & { app: string | undefined },
 ): Connected {
   const { botToken, apiUrl, log, inbox, queries, app } = parts;
   const people = createPeople(api, workspace);
@@ -188,6 +191,7 @@ function connect(
   };
 
   const shared = { workspace, api, people, inbox, queries, tell, log };
+  const doors = createDoors({ ...parts, ...shared, posting, allowLink });
   const readFiles = createSlackFiles({ botToken, apiUrl, log });
   const dropped = createDropped({ posting, allowLink, log });
   const messages = createMessages({ ...shared, readFiles, onHeard: dropped.heard });
@@ -195,6 +199,7 @@ function connect(
   const take = createEntrance({
     messages,
     interactions: createInteractions({ ...shared, show }),
+    doors,
     teams: new Set([workspace.team]),
     app: () => app ?? source.app(),
     onDropped: dropped.tell,
@@ -206,11 +211,8 @@ function connect(
     people,
     source,
     take,
-    async begin(channel, text) {
-      const rendered = await renderText(text, allowLink);
-      const [message = { text, blocks: [] }] = slackMessages(rendered);
-      return keyOf(workspace.team, { channel, root: await posting.begin(channel, message) });
-    },
+    begin: async (channel, text) =>
+      keyOf(workspace.team, { channel, root: await doors.begin(channel, text) }),
     viewOf: (place) =>
       createView(place, {
         api,

@@ -3,7 +3,8 @@ import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
 import { withoutNulls } from "../shared/payload.ts";
 import type { QuietLog } from "../shared/quiet-log.ts";
-import { NO_COMMANDS } from "../render/phrases.ts";
+import type { Doors } from "./doors.ts";
+import { ADD_TO_INCIDENT } from "./shortcuts.ts";
 import type { Messages } from "./messages.ts";
 import type { Interactions } from "./interactions.ts";
 import type { Take } from "./receiver.ts";
@@ -25,7 +26,9 @@ export const envelope = z.object({
   team: z.object({ id: text }).optional().catch(undefined),
   /** For a pressed button: the workspace that its message was posted in. */
   message: z.object({ team: text }).optional().catch(undefined),
-  view: z.object({ app_installed_team_id: text }).optional().catch(undefined),
+  view: z.object({ app_installed_team_id: text, callback_id: text }).optional().catch(undefined),
+  /** Where a button was pressed: below a message, or on a Home tab. */
+  container: z.object({ type: text }).optional().catch(undefined),
   event: z.looseObject({ type: z.string() }).optional().catch(undefined),
 });
 type Envelope = z.infer<typeof envelope>;
@@ -33,6 +36,7 @@ type Envelope = z.infer<typeof envelope>;
 export interface EntranceParts {
   messages: Messages;
   interactions: Interactions;
+  doors: Doors;
   teams: ReadonlySet<string>;
   /** The app that the bot is, where it is known. */
   app(): string | undefined;
@@ -107,15 +111,22 @@ function teamsOf(read: Envelope): string[] {
 }
 
 async function route(read: Envelope, body: unknown, parts: EntranceParts): Promise<unknown> {
-  const { interactions, quietly } = parts;
+  const { interactions, doors, quietly } = parts;
+  if (read.command !== undefined) return doors.commands.take(body);
   const { type = "no type" } = read;
   switch (type) {
     case "event_callback":
       return hear(read.event, parts);
     case "block_actions":
+      // Home has only links, which Slack's client opens.
+      if (read.container?.type === "view") return undefined;
       await interactions.press(body);
       return undefined;
+    case "message_action":
+      await doors.shortcuts.use(body);
+      return undefined;
     case "view_submission":
+      if (read.view?.callback_id === ADD_TO_INCIDENT) return doors.shortcuts.choose(body);
       return interactions.submit(body);
     case "app_rate_limited":
       return parts.onDropped();
@@ -123,16 +134,14 @@ async function route(read: Envelope, body: unknown, parts: EntranceParts): Promi
     case "dialog_suggestion":
       quietly("a list was asked for that this bot does not have", type);
       return { options: [] };
-    default: {
-      const isCommand = read.command !== undefined;
-      quietly("something was sent that this bot has no use for", isCommand ? "a command" : type);
-      return isCommand ? { response_type: "ephemeral", text: NO_COMMANDS } : undefined;
-    }
+    default:
+      quietly("something was sent that this bot has no use for", type);
+      return undefined;
   }
 }
 
 async function hear(event: Envelope["event"], parts: EntranceParts): Promise<undefined> {
-  const { messages, interactions, log, quietly } = parts;
+  const { messages, interactions, doors, log, quietly } = parts;
   const type = event?.type ?? "no type";
   switch (type) {
     case "app_mention":
@@ -141,6 +150,12 @@ async function hear(event: Envelope["event"], parts: EntranceParts): Promise<und
       return;
     case "agent_session_stopped":
       await interactions.stop(event);
+      return;
+    case "app_home_opened":
+      doors.home.open(event);
+      return;
+    case "member_joined_channel":
+      doors.hello.join(event);
       return;
     case "app_uninstalled":
     case "tokens_revoked":

@@ -11,6 +11,7 @@ const SCOPES = [
   "channels:history",
   "channels:read",
   "chat:write",
+  "commands",
   "files:read",
   "files:write",
   "groups:history",

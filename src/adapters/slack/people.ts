@@ -39,6 +39,8 @@ export interface SlackPeople extends People {
   nameOf(user: string): Promise<string | undefined>;
   /** True for a public channel of the workspace, false for one that the bot may not see. Throws while that cannot be asked. */
   isPublic(channel: string): Promise<boolean>;
+  /** The bot is in it, and can write there. Throws while that cannot be asked. */
+  isHere(channel: string): Promise<boolean>;
   /** Such as `#ops`; undefined for direct messages and what the bot may not see. Throws while that cannot be asked. */
   channelName(channel: string): Promise<string | undefined>;
 }
@@ -111,6 +113,10 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     },
     nameOf: async (user) => shownName(await quickly(user)),
     isPublic: async (channel) => isOpenToAll(await channelOf(channel)),
+    isHere: async (channel) => {
+      const { is_member, is_im } = (await channelOf(channel)) ?? {};
+      return is_member === true || is_im === true;
+    },
     channelName: async (channel) => {
       const { name, is_im, is_mpim } = (await channelOf(channel)) ?? {};
       return name === undefined || is_im === true || is_mpim === true ? undefined : `#${name}`;

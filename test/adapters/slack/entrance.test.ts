@@ -213,16 +213,6 @@ describe("what is of no form that is known", () => {
     }
   });
 
-  test("whoever types a slash command is told alone that the bot has none", async () => {
-    const command = { command: "/watch", team_id: bot.slack.team.id, user_id: bot.ana.id };
-    const { status, text } = await send(new URLSearchParams(command).toString(), FORM_TYPE);
-    expect(status).toBe(200);
-    expect(JSON.parse(text)).toMatchObject({
-      response_type: "ephemeral",
-      text: expect.stringContaining("no slash commands"),
-    });
-  });
-
   test("a field that is null where a text is expected is an absent one", async () => {
     const event = { thread_ts: null, files: null, subtype: null, bot_id: null, user_team: null };
     expect(await send(JSON.stringify(mention({}, event)))).toMatchObject({ status: 200 });

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { createSlack, type SlackOptions } from "../../../src/adapters/slack/adapter.ts";
 import { startHttpServer } from "../../../src/app/http.ts";
 import type { ActionCard, ChatAdapter, ChatParts } from "../../../src/adapters/adapter.ts";
+import type { OpenIncident } from "../../../src/adapters/overview.ts";
 import type { Entry } from "../../../src/core/entry.ts";
 import type { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
@@ -37,12 +38,14 @@ export interface Bot {
   ops: FakeChannel;
   /** Cards that the queries know, by action. */
   cards: Map<string, ActionCard>;
+  /** Those that are open. */
+  incidents: OpenIncident[];
   /** What went to the log. */
   log: Record<string, unknown>[];
   /** Where its events are taken by HTTP; undefined with an app token. */
   port: number | undefined;
   /** The inbox throws this many times before it takes the next post. */
-  breakStore(times: number, error?: BotError): void;
+  breakStore(times: number, error?: BotError, delayMs?: number): void;
   key(channel: FakeChannel, root: string): JournalKey;
   account(user: FakeUser): string;
   /** What the thread's journal holds. */
@@ -71,7 +74,7 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     routes.length === 0
       ? undefined
       : await startHttpServer({ routes, port: 0, log: pino({ level: "silent" }) });
-  const { parts, cards, breakStore } = openParts(journal);
+  const { parts, cards, incidents, breakStore } = openParts(journal);
   if (options.start !== false) await adapter.start(parts);
   const key = (channel: FakeChannel, root: string): JournalKey =>
     `slack:${slack.team.id}:${channel.id}:${root}`;
@@ -86,6 +89,7 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     bob,
     ops,
     cards,
+    incidents,
     log,
     port: server?.port,
     breakStore,

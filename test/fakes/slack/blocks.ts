@@ -77,6 +77,7 @@ const divider = block("divider", {});
 const section = block("section", {
   text: words(3_000).optional(),
   fields: z.array(words(2_000)).min(1).max(10).optional(),
+  accessory: button.optional(),
 }).refine(({ text, fields }) => text !== undefined || fields !== undefined, "missing text");
 const header = block("header", { text: plain(150) });
 const context = block("context", { elements: z.array(words(3_000)).min(1).max(10) });
@@ -191,6 +192,19 @@ const form = z
       ),
     "missing required field: submit",
   );
+
+/** What is wrong with a Home tab, in Slack's form. */
+export function homeProblems(view: unknown): string[] {
+  const home = z.strictObject({
+    type: z.literal("home"),
+    blocks: z.array(z.unknown()).max(100, "no more than 100 items allowed"),
+    callback_id: z.string().max(255).optional(),
+    private_metadata: z.string().max(3_000).optional(),
+    external_id: z.string().max(255).optional(),
+  });
+  const read = home.safeParse(view);
+  return read.success ? blockProblems(read.data.blocks, 100) : worded(read.error.issues, "/view");
+}
 
 /** What is wrong with a form, in Slack's form. */
 export function viewProblems(view: unknown): string[] {

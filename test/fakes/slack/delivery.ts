@@ -3,9 +3,9 @@ import { seeded } from "../../core/seeded.ts";
 import type { Acknowledgement, Data, Delivered } from "./types.ts";
 import { PLURAL, type World } from "./world.ts";
 
-/** One thing for the app: an event in its envelope, or an interaction's payload. */
+/** One thing for the app: an event in its envelope, an interaction's payload, or a slash command. */
 interface Parcel {
-  readonly kind: "event" | "interaction";
+  readonly kind: "event" | "interaction" | "command";
   readonly body: Data;
 }
 
@@ -167,9 +167,9 @@ export function createDelivery(world: World, first: Transport): Delivery {
     envelope,
     event: deliverEvent,
     interaction(payload) {
-      const type = text(payload, "type") ?? "";
+      const type = text(payload, "type") ?? text(payload, "command") ?? "";
       return deliver(
-        { kind: "interaction", body: payload },
+        { kind: "command" in payload ? "command" : "interaction", body: payload },
         {
           kind: "interaction",
           type,

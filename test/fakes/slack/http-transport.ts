@@ -56,7 +56,11 @@ function parsed({ headers, body }: Answer): unknown {
   return headers["content-type"]?.includes("json") === true ? JSON.parse(body) : body;
 }
 
-/** Events as JSON, interactions as a form's `payload`; anything but 2xx within the deadline is a failure. */
+function flat(body: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
+}
+
+/** Events as JSON, interactions as a form's `payload`, commands as a form; anything but 2xx within the deadline is a failure. */
 export function createHttpTransport(url: string, secret: string, settings: Settings): Transport {
   return {
     async carry(parcel, retry, stopped): Promise<Attempt> {
@@ -70,7 +74,8 @@ export function createHttpTransport(url: string, secret: string, settings: Setti
         headers["x-slack-retry-num"] = String(retry.num);
         headers["x-slack-retry-reason"] = retry.reason;
       }
-      const body = isEvent ? json : new URLSearchParams({ payload: json }).toString();
+      const fields = parcel.kind === "command" ? flat(parcel.body) : { payload: json };
+      const body = isEvent ? json : new URLSearchParams(fields).toString();
       try {
         const signal = AbortSignal.any([stopped, deadline]);
         const answer = await post(url, secret, body, headers, signal);

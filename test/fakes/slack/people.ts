@@ -31,6 +31,8 @@ export interface Said {
 export interface FakePeople {
   user(ref: Ref): FakeUser;
   channel(ref: Ref): FakeChannel;
+  /** What every interaction says of its circumstances, with a trigger of its own. */
+  interaction(type: string, who: FakeUser): Data;
   addUser(user: { name: string; tz?: string; standing?: FakeStanding }): FakeUser;
   addChannel(channel: {
     name: string;
@@ -74,7 +76,6 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
     return { user: id, team: teamId, ...(isBot && { bot_id: `B${id}` }) };
   }
 
-  /** What every interaction says of its circumstances, with a trigger of its own. */
   function interaction(type: string, who: FakeUser): Data {
     const trigger = world.nextId(`${Date.now()}.0.`);
     world.triggers.set(trigger, { user: who.id, at: Date.now(), used: false });
@@ -92,6 +93,7 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
   return {
     user,
     channel,
+    interaction,
     addUser({ name, tz, standing = "member" }) {
       const isForeign = standing === "external" || standing === "stranger";
       const added: FakeUser = {

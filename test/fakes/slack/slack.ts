@@ -1,3 +1,4 @@
+import { createDoors, type FakeDoors } from "./doors.ts";
 import { createDelivery, type Delivery } from "./delivery.ts";
 import { createHttpTransport, sign, verifyUrl } from "./http-transport.ts";
 import { createPeople, type FakePeople, type Said } from "./people.ts";
@@ -12,6 +13,7 @@ import type {
   FakeChannel,
   FakeEphemeral,
   FakeMessage,
+  FakeReply,
   FakeSlackOptions,
   FakeStanding,
   FakeUser,
@@ -38,12 +40,15 @@ export class FakeSlack {
   readonly #sockets: Sockets;
   readonly #api: WebApi;
   readonly #people: FakePeople;
+  /** Commands, shortcuts, Home, invitations. */
+  readonly doors: FakeDoors;
 
   private constructor(options: FakeSlackOptions) {
     this.#world = createWorld(options);
     this.#sockets = createSockets(this.#world);
     this.#delivery = createDelivery(this.#world, this.#sockets);
     this.#people = createPeople(this.#world, this.#delivery);
+    this.doors = createDoors(this.#world, this.#people, this.#delivery);
     this.#api = createWebApi(this.#world, this.#sockets, {
       botToken: this.botToken,
       appToken: this.appToken,
@@ -173,6 +178,15 @@ export class FakeSlack {
     );
   }
 
+  /** What the person was answered to a command. */
+  replies(user: Ref): FakeReply[] {
+    return this.#world.replies.filter((reply) => reply.user === idOf(user));
+  }
+
+  home(user: Ref): Data | undefined {
+    return this.#world.homes.get(idOf(user));
+  }
+
   ephemerals(user: Ref): FakeEphemeral[] {
     return this.#world.ephemerals.filter((message) => message.user === idOf(user));
   }
@@ -197,7 +211,7 @@ export class FakeSlack {
     return this.#world.sessions.get(`${idOf(channel)} ${thread}`);
   }
 
-  textOf(message: FakeMessage | FakeEphemeral): string {
+  textOf(message: FakeMessage | FakeEphemeral | FakeReply): string {
     return textOf(message);
   }
 

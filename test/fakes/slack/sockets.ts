@@ -16,6 +16,9 @@ export interface Sockets extends Transport {
   sendFrame(frame: unknown): void;
 }
 
+/** What Socket Mode calls them. */
+const TYPES = { event: "events_api", interaction: "interactive", command: "slash_commands" };
+
 interface Connection {
   readonly socket: WebSocket;
   /** What was sent and not acknowledged, by envelope. */
@@ -126,7 +129,7 @@ export function createSockets(world: World): Sockets {
         JSON.stringify({
           envelope_id: id,
           payload: parcel.body,
-          type: isEvent ? "events_api" : "interactive",
+          type: TYPES[parcel.kind],
           accepts_response_payload: !isEvent,
           ...(isEvent && { retry_attempt: retry?.num ?? 0, retry_reason: retry?.reason ?? "" }),
         }),

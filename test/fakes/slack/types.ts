@@ -76,6 +76,13 @@ export interface FakeView {
   open: boolean;
 }
 
+/** What only the person who typed a command was answered, at once or through its response URL. */
+export interface FakeReply {
+  readonly user: string;
+  readonly text: string;
+  readonly blocks: Data[];
+}
+
 /** What became of one event or interaction after all its attempts. */
 export type Acknowledgement =
   | { acknowledged: true; payload: unknown; ms: number; attempts: number }
@@ -136,6 +143,8 @@ export interface FakeSlackOptions {
   shuffle?: { copies: number; seed: number };
   /** Before each answer of the Web API. */
   latencyMs?: number;
+  /** The Home tab is turned on. Default true. */
+  home?: boolean;
   /** The app is declared an agent. Default true. */
   agent?: boolean;
   /** Chooses which connection an envelope takes. */

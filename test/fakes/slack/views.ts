@@ -1,4 +1,5 @@
-import { viewProblems } from "./blocks.ts";
+import * as z from "zod";
+import { homeProblems, viewProblems } from "./blocks.ts";
 import { showForm } from "./forms.ts";
 import { type Args, type Methods } from "./method.ts";
 import { invalid, Refusal, type World } from "./world.ts";
@@ -19,6 +20,19 @@ function exchange(world: World, args: Args): string {
 
 export function viewMethods(world: World): Methods {
   return {
+    "views.publish": {
+      run(args) {
+        const user = args.need("user_id");
+        const view = args.json("view", "invalid_arguments");
+        if (view === undefined) throw invalid("missing required field: view");
+        if (!world.users.has(user)) throw new Refusal("user_not_found");
+        if (!world.settings.home) throw new Refusal("not_enabled");
+        const problems = homeProblems(view);
+        if (problems.length > 0) throw invalid(...problems);
+        world.homes.set(user, z.record(z.string(), z.unknown()).parse(view));
+        return { view: { id: world.nextId("V"), type: "home" } };
+      },
+    },
     "views.open": {
       run(args) {
         const view = args.json("view", "invalid_arguments");

@@ -1,4 +1,4 @@
-import type { Data, FakeEphemeral, FakeMessage } from "./types.ts";
+import type { Data, FakeEphemeral, FakeReply, FakeMessage } from "./types.ts";
 
 export interface ShownButton {
   readonly label: string;
@@ -76,7 +76,7 @@ function withoutDates(text: string): string {
 }
 
 /** All that a person reads in a message, a line per line, without its buttons: they are `buttonsOf`. */
-export function textOf(message: FakeMessage | FakeEphemeral): string {
+export function textOf(message: FakeMessage | FakeEphemeral | FakeReply): string {
   const blocks = message.blocks ?? [];
   if (blocks.length > 0) return blocks.flatMap(linesOf).join("\n");
   return message.text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");

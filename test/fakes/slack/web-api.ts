@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { setTimeout as sleep } from "node:timers/promises";
 import { chatMethods } from "./chat.ts";
 import { conversationMethods } from "./conversations.ts";
+import { takeReply } from "./doors.ts";
 import { directoryMethods } from "./directory.ts";
 import { serveFile } from "./files.ts";
 import { readArgs, type Method, type Methods } from "./method.ts";
@@ -172,6 +173,7 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
     const { pathname } = new URL(request.url ?? "", "http://localhost");
     const method = /^\/api\/([\w.]+)$/.exec(pathname)?.[1];
     if (method !== undefined) await serveMethod(method, request, response);
+    else if (pathname.startsWith("/commands/")) await takeReply(world, request, response);
     else if (pathname.startsWith("/upload/v1/")) await takeUpload(world, request, response);
     else serveFile(world, tokens.botToken, request, response);
   }

@@ -4,6 +4,7 @@ import type {
   FakeChannel,
   FakeEphemeral,
   FakeMessage,
+  FakeReply,
   FakeSlackOptions,
   FakeUser,
   FakeView,
@@ -56,6 +57,11 @@ export interface World {
   readonly messages: FakeMessage[];
   readonly ephemerals: FakeEphemeral[];
   readonly views: FakeView[];
+  /** Home tabs, by person. */
+  readonly homes: Map<string, Data>;
+  readonly replies: FakeReply[];
+  /** By their paths: for whom, since when, how often used. */
+  readonly responseUrls: Map<string, { user: string; at: number; uses: number }>;
   readonly triggers: Map<string, { user: string; at: number; used: boolean }>;
   readonly uploads: Map<string, FakeUpload>;
   /** Files that the app brings; `looks`: how often they were asked about since they were complete. */
@@ -85,6 +91,7 @@ const ALL_SCOPES = [
   "app_mentions:read",
   ...["channels", "groups", "im", "mpim"].flatMap((kind) => [`${kind}:history`, `${kind}:read`]),
   "chat:write",
+  "commands",
   "files:read",
   "files:write",
   "reactions:write",
@@ -99,6 +106,8 @@ const ALL_EVENTS = [
   "message.im",
   "message.mpim",
   "agent_session_stopped",
+  "app_home_opened",
+  "member_joined_channel",
 ];
 
 export function createWorld(options: FakeSlackOptions): World {
@@ -109,6 +118,7 @@ export function createWorld(options: FakeSlackOptions): World {
     ackWithinMs: 3_000,
     shuffle: { copies: 1, seed: 1 },
     latencyMs: 0,
+    home: true,
     agent: true,
     seed: 1,
     ...options,
@@ -135,6 +145,9 @@ export function createWorld(options: FakeSlackOptions): World {
     messages: [],
     ephemerals: [],
     views: [],
+    homes: new Map(),
+    replies: [],
+    responseUrls: new Map(),
     triggers: new Map(),
     uploads: new Map(),
     incoming: new Map(),

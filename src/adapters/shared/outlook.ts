@@ -1,0 +1,79 @@
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { People } from "../../core/people.ts";
+import type { ActionCard, Queries } from "../adapter.ts";
+import type { OpenIncident, Overview } from "../overview.ts";
+
+/** Threads that were last written in longer ago hold nothing that still waits. */
+const DAY_MS = 86_400_000;
+/** The newest that are looked into. */
+const MAX_THREADS = 50;
+
+export interface OutlookParts {
+  /** What the keys of the place's threads begin with, such as `slack:T1:`. */
+  prefix: JournalKey;
+  /** Whose public incidents its full members may see. */
+  tenant: string;
+  people: Pick<People, "membership" | "everyone">;
+  /** Everybody who is a full member may read it. */
+  isPublic(key: JournalKey): Promise<boolean>;
+  queries: Pick<Queries, "recent" | "thread" | "action">;
+  overview: Pick<Overview, "incidents">;
+}
+
+/** What one person may see of all threads. */
+export interface Outlook {
+  /** Open actions, the first to expire first. */
+  cards: ActionCard[];
+  /** Threads in which something is being done. */
+  running: { key: JournalKey; title: string }[];
+  /** The newest first. */
+  incidents: OpenIncident[];
+  /** A guest or a stranger sees only what is in their own channels. */
+  isFull: boolean;
+}
+
+/**
+ * Looks at the newest threads of the last day for a person. `place`: the private place that they ask from, if it is one, such as
+ * `slack:T1:C7`; its incidents are theirs to see too. Throws what `people` and the store throw.
+ */
+export function createOutlook({ prefix, tenant, people, ...parts }: OutlookParts) {
+  const { queries, overview } = parts;
+
+  async function maySee(key: JournalKey, account: string): Promise<boolean> {
+    const standing = await people.membership(account, key);
+    if (standing === "member") return true;
+    if (standing === "outsider") return parts.isPublic(key);
+    return standing === "guest" && (await people.everyone(key))?.includes(account) === true;
+  }
+
+  return async (account: string, place?: string): Promise<Outlook> => {
+    // In no thread a full member is an outsider.
+    const standing = await people.membership(account, prefix);
+    const isFull = standing === "outsider" || standing === "member";
+    const viewer = { tenants: isFull ? [tenant] : [], audience: place };
+    const [keys, incidents] = await Promise.all([
+      queries.recent(prefix, Date.now() - DAY_MS),
+      overview.incidents(viewer),
+    ]);
+    const found: Outlook = { cards: [], running: [], incidents, isFull };
+    for (const key of keys.slice(0, MAX_THREADS)) {
+      const thread = await queries.thread(key);
+      if (thread === undefined || (thread.openActions.length === 0 && !thread.open)) continue;
+      if (!(await maySee(key, account))) continue;
+      const cards = await Promise.all(
+        thread.openActions.map(async (action) => queries.action(key, action)),
+      );
+      found.cards.push(...cards.filter((card) => card !== undefined));
+      if (thread.open) found.running.push({ key, title: thread.title });
+    }
+    found.cards.sort((a, b) => a.expiresAt - b.expiresAt);
+    return found;
+  };
+}
+
+export type LookOut = ReturnType<typeof createOutlook>;
+
+/** Who is listed may approve it, or anybody of its channel may. */
+export function waitsFor({ listed = [] }: ActionCard, account: string): boolean {
+  return listed.length === 0 || listed.includes(account);
+}

@@ -1,0 +1,155 @@
+import type { Logger } from "pino";
+import { LRUCache } from "lru-cache";
+import * as z from "zod";
+import { isBotError, messageOf } from "../../core/errors.ts";
+import { suggest } from "../../core/suggest.ts";
+import { headOf } from "../../core/text.ts";
+import { atMost } from "../../core/time-limit.ts";
+import type { Inbox } from "../adapter.ts";
+import type { Overview } from "../overview.ts";
+import type { LookOut } from "../shared/outlook.ts";
+import type { SlackMessage } from "./encode.ts";
+import { linesOf } from "./outlook-lines.ts";
+import type { SlackPeople } from "./people.ts";
+import * as phrases from "./phrases.ts";
+import { accountOf, keyOf, type Place, type Workspace } from "./place.ts";
+import { respond } from "./response-url.ts";
+
+/** Slack shows an error to who typed it unless it is acknowledged within 3 s. */
+const ACK_MS = 2_400;
+/** Of what was typed, in the thread's first message. */
+const MAX_SHOWN = 2_000;
+/** Commands that a lost connection may bring a second time. */
+const MAX_TAKEN = 1_000;
+
+const WORDS = ["ask", "status", "approvals", "incident", "help"];
+
+const schema = z.object({
+  command: z.string(),
+  text: z.string().default(""),
+  user_id: z.string(),
+  team_id: z.string().optional(),
+  channel_id: z.string(),
+  trigger_id: z.string(),
+  response_url: z.url(),
+});
+type Typed = z.infer<typeof schema>;
+
+/** What only who typed the command sees. */
+type Answer = SlackMessage & { response_type: "ephemeral" };
+
+export interface CommandParts {
+  workspace: Workspace;
+  people: SlackPeople;
+  inbox: Inbox;
+  overview: Overview;
+  lookOut: LookOut;
+  /** Begins a thread; returns its first message. */
+  begin(channel: string, text: string): Promise<string>;
+  remove(place: Place, ref: string): Promise<void>;
+  render(text: string): Promise<SlackMessage>;
+  encode(text: string): string;
+  /** Done or not, a command is acknowledged by then. Default 2.4 s. */
+  ackMs?: number | undefined;
+  log: Logger;
+}
+
+/**
+ * Takes `/wk`. What only reads is answered to that person alone; a question opens a thread in the channel, for everybody to
+ * see. It is acknowledged once the journal has it. A store or a Slack that is slower than that is told, and then how it went.
+ */
+export function createCommands(parts: CommandParts) {
+  const { workspace, people, inbox, overview, ackMs = ACK_MS, log } = parts;
+  const lines = linesOf(workspace, people);
+  const taken = new LRUCache<string, Promise<string>>({ max: MAX_TAKEN });
+
+  /** Begins a thread with what somebody asks. Its first message goes again if nothing was recorded. */
+  async function ask(typed: Typed, text: string): Promise<string> {
+    const { channel_id: channel, user_id, team_id } = typed;
+    const actor = await people.actor(user_id, team_id);
+    const words = headOf(parts.encode(text), MAX_SHOWN);
+    const root = await parts.begin(channel, `${actor.name}: ${words}`);
+    const place = { channel, root };
+    try {
+      await inbox.post(keyOf(workspace.team, place), `msg:${root}`, { kind: "text", actor, text });
+    } catch (error) {
+      await parts.remove(place, root).catch((cause: unknown) => {
+        log.warn({ err: cause }, "the first message of a thread that was not begun stays");
+      });
+      throw error;
+    }
+    return phrases.ASKED;
+  }
+
+  async function read(typed: Typed): Promise<string> {
+    const [, written = "", rest = ""] = /^\s*(\S*)\s*([^]*)$/.exec(typed.text) ?? [];
+    const word = written.toLowerCase();
+    const look = () => lookFor(parts, typed);
+    if (word === "ask" && rest !== "") return ask(typed, rest);
+    if (/^incidents?$/.test(word) && rest !== "") return ask(typed, `incident ${rest}`);
+    // `status of checkout?` is a question.
+    if (rest !== "") return ask(typed, `${written} ${rest}`);
+    switch (word) {
+      case "status": {
+        const seen = await look();
+        const lists = [await lines.cards(seen), await lines.running(seen)];
+        return [overview.about().join("\n"), ...lists].join("\n\n");
+      }
+      case "approvals":
+        return lines.cards(await look());
+      case "incident":
+      case "incidents":
+        return lines.incidents(await look());
+      case "":
+      case "help":
+        return phrases.wkHelp(typed.command);
+      default:
+        return phrases.unknownWord(typed.command, written, suggest(word, WORDS));
+    }
+  }
+
+  async function answer(typed: Typed): Promise<string> {
+    try {
+      return await read(typed);
+    } catch (error) {
+      if (!isBotError(error)) log.error({ err: error }, "a command could not be answered");
+      return phrases.notDone(isBotError(error) ? messageOf(error) : "Something went wrong.");
+    }
+  }
+
+  async function shown(text: string): Promise<Answer> {
+    return { response_type: "ephemeral", ...(await parts.render(text)) };
+  }
+
+  async function tellLate({ response_url }: Typed, text: string): Promise<void> {
+    try {
+      await respond(response_url, await shown(text));
+    } catch (error) {
+      log.warn({ err: error }, "how a slow command ended could not be told");
+    }
+  }
+
+  return {
+    /** @throws z.ZodError when it is no slash command */
+    async take(body: unknown): Promise<Answer> {
+      const typed = schema.parse(body);
+      const known = taken.get(typed.trigger_id);
+      const work = known ?? answer(typed);
+      taken.set(typed.trigger_id, work);
+      const text = await atMost(ackMs, work, () => {
+        if (known === undefined) void work.then((late) => tellLate(typed, late));
+        return phrases.SLOW;
+      });
+      return shown(text);
+    },
+  };
+}
+
+async function lookFor({ workspace, people, lookOut }: CommandParts, typed: Typed) {
+  const { channel_id: channel, user_id, team_id = workspace.team } = typed;
+  const isOpen = await people.isPublic(channel);
+  const place = isOpen ? undefined : `slack:${workspace.team}:${channel}`;
+  return lookOut(accountOf(team_id, user_id), place);
+}
+
+export type Commands = ReturnType<typeof createCommands>;

@@ -1,0 +1,182 @@
+import type { types } from "@slack/bolt";
+import * as z from "zod";
+import { isBotError, messageOf } from "../../core/errors.ts";
+import { formatUtc } from "../../core/instant.ts";
+import { headOf, shortened } from "../../core/text.ts";
+import type { Inbox } from "../adapter.ts";
+import type { OpenIncident } from "../overview.ts";
+import type { LookOut } from "../shared/outlook.ts";
+import type { Api } from "./api.ts";
+import type { SlackPeople } from "./people.ts";
+import * as phrases from "./phrases.ts";
+import { accountOf, keyOf, type Place, type Workspace } from "./place.ts";
+import { wordsOfAttachments, wordsOfBlocks } from "./read-blocks.ts";
+import { readSlackText } from "./text.ts";
+
+const INVESTIGATE = "investigate";
+export const ADD_TO_INCIDENT = "add_to_incident";
+
+/** Of a message, in an incident's timeline; with its place it is remembered by the form, which takes 3 000. */
+const MAX_NOTE = 1_000;
+/** Options of a select (Block Kit reference), and characters of one. */
+const MAX_OPTIONS = 100;
+const MAX_OPTION = 75;
+const [BLOCK, FIELD] = ["incident", "input"];
+
+const person = z.object({ id: z.string(), team_id: z.string().optional() });
+
+const schema = z.object({
+  callback_id: z.string(),
+  trigger_id: z.string(),
+  action_ts: z.string(),
+  user: person,
+  channel: z.object({ id: z.string() }),
+  message_ts: z.string(),
+  message: z.looseObject({
+    ts: z.string(),
+    thread_ts: z.string().optional(),
+    text: z.string().default("").catch(""),
+    username: z.string().optional().catch(undefined),
+    user: z.string().optional().catch(undefined),
+  }),
+});
+type Used = z.infer<typeof schema>;
+
+const noteSchema = z.strictObject({ channel: z.string(), root: z.string(), note: z.string() });
+
+const chosenSchema = z.object({
+  user: person,
+  view: z.object({
+    id: z.string(),
+    private_metadata: z.string(),
+    state: z.object({
+      values: z.record(
+        z.string(),
+        z.record(z.string(), z.object({ selected_option: z.object({ value: z.string() }) })),
+      ),
+    }),
+  }),
+});
+
+export interface ShortcutParts {
+  workspace: Workspace;
+  api: Api;
+  people: SlackPeople;
+  inbox: Inbox;
+  lookOut: LookOut;
+  tell(place: Place, user: string, text: string): Promise<void>;
+}
+
+/** Takes the shortcuts in the menu of a message. Each resolves once it is in the journal of that message's thread. */
+export function createShortcuts(parts: ShortcutParts) {
+  const { workspace, api, people, inbox, lookOut } = parts;
+  const { team } = workspace;
+
+  /** Writes it as if that person had typed it there. */
+  async function say(place: Place, id: string, user: z.infer<typeof person>, text: string) {
+    const actor = await people.actor(user.id, user.team_id);
+    await inbox.post(keyOf(team, place), id, { kind: "text", actor, text });
+  }
+
+  async function noteOf({ message }: Used): Promise<string> {
+    const { username, user, text, ts } = message;
+    const name = username ?? (user && (await people.nameOf(user))) ?? "an app";
+    const words = [
+      text,
+      wordsOfBlocks(message["blocks"]),
+      wordsOfAttachments(message["attachments"]),
+    ];
+    const first = words.find((each) => each.trim() !== "") ?? "";
+    const said = await readSlackText(first, { botUser: workspace.botUser, nameOf: people.nameOf });
+    return headOf(`${name}, ${formatUtc(Number(ts) * 1_000)}: ${said}`, MAX_NOTE);
+  }
+
+  async function addToIncident(used: Used, place: Place): Promise<void> {
+    const { user, trigger_id, message_ts } = used;
+    const isOpen = await people.isPublic(place.channel);
+    const from = isOpen ? undefined : `slack:${team}:${place.channel}`;
+    const { incidents } = await lookOut(accountOf(user.team_id ?? team, user.id), from);
+    const [first, ...others] = incidents;
+    if (first === undefined) return parts.tell(place, user.id, phrases.NO_INCIDENT);
+    const note = await noteOf(used);
+    if (others.length === 0) {
+      return say(place, `note:${message_ts}:${first.id}`, user, updateOf(first.id, note));
+    }
+    const view = whichView(incidents, { ...place, note });
+    await api.ask("views.open", (client) => client.views.open({ trigger_id, view }));
+  }
+
+  return {
+    /** Takes a `message_action`. */
+    async use(body: unknown): Promise<void> {
+      const used = schema.parse(body);
+      const { callback_id, channel, user, message, message_ts, action_ts } = used;
+      const place = { channel: channel.id, root: message.thread_ts ?? message_ts };
+      const tell = (text: string) => parts.tell(place, user.id, text);
+      try {
+        if (!(await people.isHere(channel.id))) return await tell(phrases.NOT_HERE);
+        if (callback_id === ADD_TO_INCIDENT) return await addToIncident(used, place);
+        if (callback_id !== INVESTIGATE) return;
+        // What stands above this moment is read, the message itself included.
+        await say(place, `msg:${action_ts}`, user, investigationOf(place, message_ts));
+        void tell(phrases.INVESTIGATING);
+      } catch (error) {
+        if (!isBotError(error)) throw error;
+        void tell(phrases.notDone(messageOf(error)));
+      }
+    },
+
+    /** Takes the `view_submission` that says which incident. */
+    async choose(body: unknown): Promise<void> {
+      const { user, view } = chosenSchema.parse(body);
+      const { note, ...place } = noteSchema.parse(JSON.parse(view.private_metadata));
+      const id = view.state.values[BLOCK]?.[FIELD]?.selected_option.value ?? "";
+      await say(place, `form:${view.id}`, user, updateOf(id, note));
+    },
+  };
+}
+
+export type Shortcuts = ReturnType<typeof createShortcuts>;
+
+function investigationOf({ root }: Place, ts: string): string {
+  if (root === ts) return "Investigate this.";
+  return `Investigate the message of ${formatUtc(Number(ts) * 1_000, "second")} in this thread.`;
+}
+
+/** The command that a person would type. */
+function updateOf(id: string, note: string): string {
+  return `incident update ${id} note="${note.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}
+
+function whichView(
+  incidents: readonly OpenIncident[],
+  noted: z.infer<typeof noteSchema>,
+): types.ModalView {
+  return {
+    type: "modal",
+    callback_id: ADD_TO_INCIDENT,
+    private_metadata: JSON.stringify(noted),
+    title: plain("Add to incident"),
+    submit: plain("Add"),
+    close: plain(phrases.CANCEL),
+    blocks: [
+      {
+        type: "input",
+        block_id: BLOCK,
+        label: plain("Which incident?"),
+        element: {
+          type: "static_select",
+          action_id: FIELD,
+          options: incidents.slice(0, MAX_OPTIONS).map(({ id, title, severity }) => ({
+            text: plain(shortened([severity, title].filter(Boolean).join(" · "), MAX_OPTION - 1)),
+            value: id,
+          })),
+        },
+      },
+    ],
+  };
+}
+
+function plain(text: string): types.PlainTextElement {
+  return { type: "plain_text", text };
+}
