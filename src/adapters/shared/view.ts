@@ -38,6 +38,8 @@ export interface ChatViewParts<Place, Message> {
   /** `View.earlier`, where anything can stand above. */
   earlier?: NonNullable<View["earlier"]>;
   sign: ThreadSign<Place>;
+  /** A model's answer is shown, and what it comes to in a sentence; never fails. */
+  onConclusion?(place: Place, sentence: string): void;
   log: Logger;
 }
 
@@ -85,12 +87,15 @@ export function createChatView<Place, Message>(
     ...progressIn(place, parts),
 
     async post(message, delivery) {
-      const words = encode(await renderOutgoing(message, allowLink));
+      const rendered = await renderOutgoing(message, allowLink);
+      const words = encode(rendered);
       const messages = [...words, ...(await messagesOfImages(message, delivery))];
       const ref = await posting.put(place, messages, delivery);
       if (message.kind === "answer") {
         const isSure = !delivery.isRetry && delivery.orphan === undefined;
         sign.ends(place, message.run, isSure);
+        const isConclusion = message.isModelRun && message.status === "completed";
+        if (isConclusion) parts.onConclusion?.(place, rendered.summary);
       } else if (message.asks !== undefined) sign.waits(place);
       return ref;
     },

@@ -23,6 +23,7 @@ import { createBackfill } from "./backfill.ts";
 import type { EventSource, Take } from "./receiver.ts";
 import { createSocketSource } from "./socket-source.ts";
 import { createStatus, STATUS_MS } from "./status.ts";
+import { createTitles } from "./titles.ts";
 import { createView } from "./view.ts";
 
 export interface SlackOptions {
@@ -191,6 +192,8 @@ function connect(
   };
 
   const shared = { workspace, api, people, inbox, queries, tell, log };
+  const shown = { api, workspace, nameOf: people.nameOf, log };
+  const onConclusion = createTitles(api, log);
   const doors = createDoors({ ...parts, ...shared, posting, allowLink });
   const readFiles = createSlackFiles({ botToken, apiUrl, log });
   const dropped = createDropped({ posting, allowLink, log });
@@ -214,16 +217,7 @@ function connect(
     begin: async (channel, text) =>
       keyOf(workspace.team, { channel, root: await doors.begin(channel, text) }),
     viewOf: (place) =>
-      createView(place, {
-        api,
-        workspace,
-        posting,
-        board,
-        sign,
-        allowLink,
-        nameOf: people.nameOf,
-        log,
-      }),
+      createView(place, { ...shown, posting, board, sign, onConclusion, allowLink }),
     readAgain: missed.begin,
     async stop() {
       board.stop();

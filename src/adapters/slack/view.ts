@@ -18,6 +18,7 @@ export interface ViewParts {
   posting: Posting;
   board: ProgressBoard<Place>;
   sign: ThreadSign<Place>;
+  onConclusion(place: Place, sentence: string): void;
   allowLink: AllowLink;
   /** The display name; undefined when Slack does not answer quickly. */
   nameOf(user: string): Promise<string | undefined>;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BotError } from "../../../src/core/errors.ts";
 import type { FakeUser } from "../../fakes/slack/slack.ts";
-import { type Bot, cardOf, OVER_HTTP, openBot, until } from "./harness.ts";
+import { answer, type Bot, cardOf, OVER_HTTP, openBot, until } from "./harness.ts";
 
 let bot: Bot;
 beforeEach(async () => {
@@ -231,4 +231,34 @@ test("who invites the bot is told once, alone, what it does there", async () => 
   expect(bot.slack.ephemerals(bot.ana)).toHaveLength(1);
   expect(bot.slack.ephemerals(bot.bob)).toEqual([]);
   expect(told(bot.ana)).toContain("Mention @");
+});
+
+describe("a direct conversation's title", () => {
+  const conclude = async (run: string, text: string, channel = bot.slack.openDm(bot.ana)) => {
+    const root = bot.slack.say(bot.ana, channel, "why?");
+    const view = bot.adapter.view(bot.key(channel, root));
+    const concluded = { ...answer(run, text), isModelRun: true };
+    await view?.post(concluded, { id: run, isRetry: false });
+    return { title: () => bot.slack.title(channel, root) };
+  };
+
+  test("is the first sentence of its first answer, at most 200 characters", async () => {
+    const { title } = await conclude("r1", `${"The disk of web-1 is full ".repeat(20)}\n\nMore.`);
+    await until(() => title() !== undefined);
+    expect(title()).toMatch(/^The disk of web-1 is full/);
+    expect(title()?.length).toBeLessThanOrEqual(200);
+  });
+
+  test("costs nothing in a channel, and is tried once where the workspace has no agents", async () => {
+    await conclude("r1", "The disk is full.", bot.ops);
+    bot.slack.fail("agents.sessions.rename", { error: "not_allowed", times: 9 });
+    await conclude("r2", "The disk is full.");
+    const tried = () =>
+      bot.slack.calls.filter(
+        ({ method, status }) => method === "agents.sessions.rename" && status !== 0,
+      );
+    await until(() => tried().length === 1);
+    await conclude("r3", "The disk is full.");
+    expect(tried()).toHaveLength(1);
+  });
 });

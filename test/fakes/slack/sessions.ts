@@ -7,6 +7,8 @@ const STATUSES = ["active", "processing", "suspended", "closed"];
 
 /** https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
 const MAX_LOADING = 10;
+/** https://docs.slack.dev/reference/methods/agents.sessions.rename */
+const MAX_TITLE = 200;
 const LINE_MS = 120_000;
 
 /** The words of a thread's status: gone after two minutes, and with the app's next message there. */
@@ -36,6 +38,19 @@ export function sessionMethods(world: World): Methods {
         const text = args.text("status") ?? "";
         world.statusLines.set(`${channel.id} ${root.ts}`, { text, at: Date.now() });
         return {};
+      },
+    },
+    "agents.sessions.rename": {
+      scopes: ["chat:write"],
+      run(args): Data {
+        if (!world.settings.agent) throw new Refusal("not_allowed");
+        const channel = writableChannel(world, args.need("channel_id"));
+        const title = args.need("title");
+        const root = rootOf(world, channel, args.need("thread_ts"), "thread_not_found");
+        if (title.length > MAX_TITLE)
+          throw invalid(`title must have at most ${MAX_TITLE} characters`);
+        world.titles.set(`${channel.id} ${root.ts}`, title);
+        return { title };
       },
     },
     "agents.sessions.setStatus": {

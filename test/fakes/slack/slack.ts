@@ -207,6 +207,10 @@ export class FakeSlack {
     return [...(this.#world.reactions.get(`${idOf(channel)} ${ts}`) ?? [])];
   }
 
+  title(channel: Ref, thread: string): string | undefined {
+    return this.#world.titles.get(`${idOf(channel)} ${thread}`);
+  }
+
   session(channel: Ref, thread: string): string | undefined {
     return this.#world.sessions.get(`${idOf(channel)} ${thread}`);
   }

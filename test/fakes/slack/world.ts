@@ -71,6 +71,8 @@ export interface World {
   >;
   /** Statuses, by channel and thread. */
   readonly sessions: Map<string, string>;
+  /** Titles of sessions, by the same. */
+  readonly titles: Map<string, string>;
   /** The words of statuses, by the same. */
   readonly statusLines: Map<string, { text: string; at: number }>;
   /** The bot's reactions, by channel and message. */
@@ -145,6 +147,7 @@ export function createWorld(options: FakeSlackOptions): World {
     messages: [],
     ephemerals: [],
     views: [],
+    titles: new Map(),
     homes: new Map(),
     replies: [],
     responseUrls: new Map(),
