@@ -25,8 +25,10 @@ export function discordCard(card: RenderedCard): DiscordMessage[] {
     ]),
     text([{ kind: "exact", text: command }]),
     text([
-      ...notes.map((note): BasicBlock => ({ kind: "text", inlines: [{ text: note }] })),
-      { kind: "text", inlines: facts.flatMap(factInlines) },
+      {
+        kind: "text",
+        inlines: [...notes.map((note) => ({ text: `${note}\n` })), ...facts.flatMap(factInlines)],
+      },
       { kind: "small", inlines: [...about] },
     ]),
     ...rowsOf([...card.buttons, ...card.more]),

@@ -201,8 +201,8 @@ function shortCommand(command: string): string {
 }
 
 function notesOf(card: ActionCard): string[] {
-  const { phase, editing, preview, mustOpen, verified } = card;
-  if (phase !== "open") return verified === undefined ? [] : [VERIFIED[verified]];
+  const { phase, editing, preview, mustOpen } = card;
+  if (phase !== "open") return [];
   const strange = preview.lines.find(({ label }) => label === LOOK_CLOSELY);
   const frozen = preview.lines.find(({ label }) => label === FROZEN);
   const typed = card.confirm === undefined ? [] : [typedWords(card)];
@@ -223,9 +223,9 @@ const FROZEN = "Frozen";
 const LOOK_CLOSELY = "Look closely";
 const MUST_OPEN = "open it to read all of it, then you can approve it.";
 const VERIFIED: Readonly<Record<NonNullable<ActionCard["verified"]>, string>> = {
-  done: "✓ Fixed: looked at again, and it has come about.",
-  "not done": "✗ Not fixed: looked at again, and it has not come about.",
-  unknown: "❓ Not sure whether it is fixed: it couldn't be looked at again.",
+  done: "✓ Checked afterwards: it worked",
+  "not done": "✗ Checked afterwards: it has not worked",
+  unknown: "❓ Checked afterwards: not sure whether it worked",
 };
 
 /** The tool's own lines, but those that a note or the command says. */
@@ -261,7 +261,7 @@ function consequences(card: ActionCard): Fact[] {
   ];
 }
 
-/** What the program added in words: `before.replicas 2`, times as times and hashes by their beginning. */
+/** What the program added in words: `replicas 2`, times as times and hashes by their beginning. */
 function addedWords({ args, preview: { filled = [] } }: ActionCard): string {
   const said: string[] = [];
   const say = (name: string, value: Json): void => {
@@ -270,7 +270,13 @@ function addedWords({ args, preview: { filled = [] } }: ActionCard): string {
         say(Array.isArray(value) ? name : `${name}.${key}`, each);
     } else said.push(`${exactText(name)} ${wordOf(value)}`);
   };
-  for (const name of filled) if (args[name] !== undefined) say(name, args[name]);
+  for (const name of filled) {
+    const value = args[name] ?? null;
+    const isGroup = typeof value === "object" && value !== null && !Array.isArray(value);
+    // `replicas 2` says it; `before.replicas 2` says no more.
+    for (const [key, each] of isGroup ? Object.entries(value) : [[name, value] as const])
+      if (each !== null) say(key, each);
+  }
   return said.join(", ");
 }
 
@@ -288,7 +294,9 @@ function wordOf(value: Json): string {
 function aboutOf({ action, revision, phase, expiresAt, decidedAt }: ActionCard): Inline[] {
   const which = `${action}${revision > 1 ? ` · revision ${revision}` : ""}`;
   if (phase === "open") return [{ text: `${which} · expires ` }, timeOf(expiresAt)];
-  return decidedAt === undefined ? [{ text: which }] : [{ text: `${which} · ` }, timeOf(decidedAt)];
+  return decidedAt === undefined
+    ? [{ text: which }]
+    : [{ text: `${which} · decided ` }, timeOf(decidedAt)];
 }
 
 function timeOf(at: number): Inline {
@@ -348,13 +356,21 @@ function reasonBlock(reason: string | undefined): Block[] {
 
 /** Where the canonical form hides line breaks in a text, that text as its lines. */
 function readableArgs({ args }: ActionCard): Block[] {
-  return Object.entries(args).flatMap(([name, value]): Block[] => {
-    if (typeof value !== "string" || !value.includes("\n")) return [];
-    return [
-      { kind: "text", inlines: [{ text: `${exactText(name)}, with its line breaks:` }] },
-      { kind: "code", text: exactLines(value) },
-    ];
-  });
+  return Object.entries(args).flatMap(([name, value]) => linesWithin(name, value));
+}
+
+function linesWithin(name: string, value: Json): Block[] {
+  if (typeof value === "object" && value !== null) {
+    const isList = Array.isArray(value);
+    return Object.entries(value).flatMap(([key, each]) =>
+      linesWithin(isList ? `${name}[${key}]` : `${name}.${key}`, each),
+    );
+  }
+  if (typeof value !== "string" || !value.includes("\n")) return [];
+  return [
+    { kind: "text", inlines: [{ text: `${exactText(name)}, with its line breaks:` }] },
+    { kind: "code", text: exactLines(value) },
+  ];
 }
 
 /** The texts cut to one weight, the highest at which they weigh `room` in all. */
@@ -383,10 +399,11 @@ const MARKS: Readonly<Partial<Record<ActionCard["phase"], string>>> = {
 
 /** Where an action stands, and who approved what was done: `✓ done in 34 ms · approved by ana`. */
 function markedStanding(card: ActionCard): string {
-  const { phase } = card;
-  const mark = isSettled(card) ? undefined : MARKS[phase];
+  const { phase, verified } = card;
+  const mark = isSettled(card) || verified !== undefined ? undefined : MARKS[phase];
+  const seen = verified === undefined ? "" : `${VERIFIED[verified]} · `;
   const by = byApprovers(card);
   const wasRun = phase === "done" || phase === "failed" || phase === "unknown";
   const approved = wasRun && by !== "" ? ` · approved${by}` : "";
-  return `${mark === undefined ? "" : `${mark} `}${standingOf(card)}${approved}${undoWords(card)}`;
+  return `${mark === undefined ? seen : `${mark} `}${standingOf(card)}${approved}${undoWords(card)}`;
 }

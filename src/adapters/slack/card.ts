@@ -26,31 +26,45 @@ const MENU = "wk:more";
 export function slackCard(card: RenderedCard): SlackMessage[] {
   const { tone, title, standing, command, notes, facts, exact } = card;
   const fields = facts.map(({ label, text }) => plain(`${label}\n${text}`));
-  const blocks: types.KnownBlock[] = [
-    { type: "alert", level: LEVELS[tone] ?? "default", text: plain(standing) },
+  const body: types.KnownBlock[] = [
     { type: "header", text: plain(title) },
     exactBlock(command),
-    ...(notes.length === 0 ? [] : [{ type: "section" as const, text: plain(notes.join("\n")) }]),
+    ...(notes.length === 0 ? [] : [sectionOf(notes.join("\n"))]),
     ...(fields.length === 0 ? [] : [{ type: "section" as const, fields }]),
     { type: "context", elements: aboutOf(card) },
     { type: "actions", elements: [...card.buttons.map(buttonOf), ...menuOf(card.more)] },
-    ...(exact === undefined ? [] : [folded(exact)]),
   ];
-  return [{ text: escapeText(card.summary), blocks }];
+  const alert: types.AlertBlock = { type: "alert", level: LEVELS[tone] ?? "default", text: plain(standing) };
+  const folded = exact === undefined ? [] : [foldedBlock(exact)];
+  return [
+    {
+      text: escapeText(card.summary),
+      blocks: [alert, ...body, ...folded],
+      plainer: [
+        sectionOf(standing),
+        ...body,
+        ...folded.flatMap(({ title: { text }, child_blocks }) => [
+          sectionOf(text),
+          ...child_blocks,
+        ]),
+      ],
+    },
+  ];
 }
 
-function folded({ title, asked, added }: NonNullable<RenderedCard["exact"]>): types.ContainerBlock {
-  const addedBlocks =
-    added === undefined
-      ? []
-      : [{ type: "section" as const, text: plain("Added by Watchkeeper:") }, exactBlock(added)];
+function foldedBlock({ title, asked, added }: NonNullable<RenderedCard["exact"]>) {
+  const more = added === undefined ? [] : [sectionOf("Added by Watchkeeper:"), exactBlock(added)];
   return {
     type: "container",
     title: plain(title),
     is_collapsible: true,
     default_collapsed: true,
-    child_blocks: [exactBlock(asked), ...addedBlocks],
-  };
+    child_blocks: [exactBlock(asked), ...more],
+  } satisfies types.ContainerBlock;
+}
+
+function sectionOf(text: string): types.SectionBlock {
+  return { type: "section", text: plain(text) };
 }
 
 function aboutOf({ about }: RenderedCard): (types.PlainTextElement | types.MrkdwnElement)[] {

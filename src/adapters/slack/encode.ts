@@ -13,6 +13,8 @@ export interface SlackMessage {
   /** For notifications; Slack shows the blocks. */
   text: string;
   blocks: types.KnownBlock[];
+  /** The same in blocks that every workspace has, for where Slack refuses a newer kind. */
+  plainer?: types.KnownBlock[];
 }
 
 type Element = types.RichTextText | types.RichTextLink | types.RichTextDate;

@@ -62,6 +62,19 @@ const TAKEN_BACK: SlackMessage = {
 const MAX_GONE = 1_000;
 const GONE_MS = 600_000;
 
+/** What `send` does with a message; again in plainer blocks where Slack refuses one of those. */
+async function inBlocks<T>(
+  { plainer, ...message }: SlackMessage,
+  send: (message: Omit<SlackMessage, "plainer">) => Promise<T>,
+): Promise<T> {
+  try {
+    return await send(message);
+  } catch (error) {
+    if (plainer === undefined || refusalCode(error) !== "invalid_blocks") throw error;
+    return send({ ...message, blocks: plainer });
+  }
+}
+
 /** One message at a time. */
 function createSender(api: Api) {
   /** Threads without a first message: when that was noticed, and which message must still be removed from the channel. */
@@ -90,8 +103,10 @@ function createSender(api: Api) {
     message: SlackMessage,
     where: Pick<webApi.ChatPostMessageArguments, "thread_ts" | "metadata"> = {},
   ): Promise<{ ts: string; channel: string }> {
-    const posted = await api.ask("chat.postMessage", (client) =>
-      client.chat.postMessage({ channel, ...message, ...QUIET, ...where }),
+    const posted = await inBlocks(message, (shown) =>
+      api.ask("chat.postMessage", (client) =>
+        client.chat.postMessage({ channel, ...shown, ...QUIET, ...where }),
+      ),
     );
     const ts = posted.ts ?? "";
     const put = { ts, channel: posted.channel ?? channel };
@@ -116,7 +131,9 @@ function createSender(api: Api) {
 
   async function edit({ channel }: Place, ts: string, message: SlackMessage): Promise<boolean> {
     try {
-      await api.ask("chat.update", (client) => client.chat.update({ channel, ts, ...message }));
+      await inBlocks(message, (shown) =>
+        api.ask("chat.update", (client) => client.chat.update({ channel, ts, ...shown })),
+      );
       return true;
     } catch (error) {
       if (LOST.has(refusalCode(error) ?? "")) return false;
@@ -178,10 +195,12 @@ function createPostEphemeral(
   ): Promise<string | undefined> {
     const where = { channel: place.channel, thread_ts: place.root, user };
     try {
-      const shown = await api.ask("chat.postEphemeral", (client) =>
-        client.chat.postEphemeral({ ...where, ...message }),
+      const { message_ts = "" } = await inBlocks(message, (shown) =>
+        api.ask("chat.postEphemeral", (client) =>
+          client.chat.postEphemeral({ ...where, ...shown }),
+        ),
       );
-      return `${EPHEMERAL}/${shown.message_ts ?? ""}`;
+      return `${EPHEMERAL}/${message_ts}`;
     } catch (error) {
       if (refusalCode(error) === "user_not_in_channel") return undefined;
       throw error;

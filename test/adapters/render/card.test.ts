@@ -50,7 +50,7 @@ describe("a card in a chat", () => {
         { label: "Listens on", text: "0.0.0.0:80, 0.0.0.0:443" },
         { label: "Impact", text: "2 open client connections are cut." },
         { label: "Undo", text: "None: a killed process does not come back by itself." },
-        { label: "Checked again before it runs", text: "before.at 2026-11-22 03:30 UTC" },
+        { label: "Checked again before it runs", text: "at 2026-11-22 03:30 UTC" },
         { label: "Why (AI-written, not verified)", text: "it hangs and holds the lock" },
       ],
       about: [{ text: "a1 · revision 2 · expires " }, { at: killCard().expiresAt }],
@@ -153,13 +153,13 @@ describe("a card in a chat", () => {
   });
 
   test.each<[ActionCard["verified"], string, string]>([
-    ["done", "✓ Fixed", "good"],
-    ["not done", "✗ Not fixed", "bad"],
-    ["unknown", "❓ Not sure", "good"],
+    ["done", "✓ Checked afterwards: it worked · done", "good"],
+    ["not done", "✗ Checked afterwards: it has not worked · done", "bad"],
+    ["unknown", "❓ Checked afterwards: not sure whether it worked · done", "good"],
   ])("that was looked at again and is %j says so", (verified, words, tone) => {
     const told = renderCard(killCard({ phase: "done", verified }));
     expect(told.tone).toBe(tone);
-    expect(told.notes[0]?.startsWith(words)).toBe(true);
+    expect(told.standing).toBe(words);
   });
 
   test("no text can look like another line of it", () => {

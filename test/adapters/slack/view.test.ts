@@ -45,6 +45,22 @@ test("nothing that is posted unfurls, is read as markup, or notifies anybody", a
   expect(bot.slack.pings).toEqual([]);
 });
 
+test("a card whose newer kinds of blocks Slack refuses is shown in plain ones, and so is its end", async () => {
+  bot.slack.fail("chat.postMessage", { error: "invalid_blocks" });
+  const ts = await view.postCard(cardOf(key), first("a1"));
+  const card = bot.slack.messages(bot.ops, root).find((message) => message.ts === ts);
+  const kinds = card?.blocks?.map(({ type }) => type);
+  expect(kinds).not.toContain("alert");
+  expect(kinds).not.toContain("container");
+  expect(card && bot.slack.textOf(card)).toContain("Exactly what will run");
+  expect(card && bot.slack.buttonsOf(card).map(({ label }) => label)).toContain("Approve");
+  bot.slack.fail("chat.update", { error: "invalid_blocks" });
+  await view.updateCard(ts, cardOf(key, { phase: "done", ending: "done in 3 ms" }));
+  expect(shown().join("\n")).toContain("done in 3 ms");
+  bot.slack.fail("chat.postMessage", { error: "channel_not_found" });
+  await expect(view.postCard(cardOf(key), first("a2"))).rejects.toThrow();
+});
+
 const PNG = Buffer.from("89504e470d0a1a0a00000000", "hex");
 
 /** An answer with an image of a result. */
