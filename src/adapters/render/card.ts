@@ -68,6 +68,8 @@ const MAX_BYTES = 9_000;
 const MAX_STANDING = 500;
 const MAX_COMMAND = 900;
 const MAX_NOTE = 250;
+/** With its label less than 2 000 (Slack, a field). */
+const MAX_FACT = 1_900;
 /** More lines are no longer read; the details have them. */
 const MAX_LINES = 6;
 
@@ -335,7 +337,7 @@ function fitted(
     facts.map(({ text }) => text),
     room,
   );
-  return facts.map(({ label }, at) => ({ label, text: shown[at] ?? "" }));
+  return facts.map(({ label }, at) => ({ label, text: clip(shown[at] ?? "", MAX_FACT) }));
 }
 
 function toneOf(card: ActionCard): Tone {

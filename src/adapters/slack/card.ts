@@ -34,7 +34,11 @@ export function slackCard(card: RenderedCard): SlackMessage[] {
     { type: "context", elements: aboutOf(card) },
     { type: "actions", elements: [...card.buttons.map(buttonOf), ...menuOf(card.more)] },
   ];
-  const alert: types.AlertBlock = { type: "alert", level: LEVELS[tone] ?? "default", text: plain(standing) };
+  const alert: types.AlertBlock = {
+    type: "alert",
+    level: LEVELS[tone] ?? "default",
+    text: plain(standing),
+  };
   const folded = exact === undefined ? [] : [foldedBlock(exact)];
   return [
     {

@@ -214,6 +214,13 @@ describe("a message on Slack", () => {
     fc.assert(property, { numRuns: 60, seed: 4 });
   });
 
+  test("a card of one very long line is taken too", () => {
+    const lines = [{ label: "Found", value: "x".repeat(200_000) }];
+    const card = killCard({ preview: { lines, blastRadius: "None.", undo: "None." } });
+    const [message] = slackCard(renderCard(card));
+    expect(blockProblems(JSON.parse(JSON.stringify(message?.blocks)), 50)).toEqual([]);
+  });
+
   test("an answer that is too long becomes several, buttons under the last", async () => {
     const text = "word *and* <!channel> more\n\n".repeat(480);
     const told = await renderOutgoing(talkOf("r1", text), () => false);

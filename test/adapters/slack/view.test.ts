@@ -58,7 +58,9 @@ test("a card whose newer kinds of blocks Slack refuses is shown in plain ones, a
   await view.updateCard(ts, cardOf(key, { phase: "done", ending: "done in 3 ms" }));
   expect(shown().join("\n")).toContain("done in 3 ms");
   bot.slack.fail("chat.postMessage", { error: "channel_not_found" });
-  await expect(view.postCard(cardOf(key), first("a2"))).rejects.toThrow();
+  await expect(view.postCard(cardOf(key), first("a2"))).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+  });
 });
 
 const PNG = Buffer.from("89504e470d0a1a0a00000000", "hex");
