@@ -133,6 +133,8 @@ export interface CallResult {
   call: string;
   tool: string;
   args: JsonObject;
+  /** What it did, as people say it. */
+  doing?: string;
   outcome: Outcome;
   text: string;
   artifacts: ArtifactRef[];
@@ -218,7 +220,7 @@ export type Progress =
   | { kind: "waiting"; run: string }
   /** What a model has written so far, whole; the answer replaces it. Empty: nothing of it stands. */
   | { kind: "draft"; run: string; text: string }
-  | { kind: "tool_started"; call: string; tool: string; args: JsonObject }
+  | { kind: "tool_started"; call: string; tool: string; args: JsonObject; doing?: string }
   | { kind: "tool_finished"; call: string; tool: string; outcome: Outcome; ms: number | undefined };
 
 /** A message of other people, bots or apps as the platform shows it; as it came, nothing is encoded. */

@@ -205,6 +205,8 @@ export const appends = {
     revision: count.optional(),
     /** The action by whose grant it runs: one use of it. */
     grant: z.string().optional(),
+    /** What it does, as people say it: `Checking http://web-1/health`. An action's card says it. */
+    doing: z.string().optional(),
   }),
   tool_finished: z.strictObject({
     run: z.string(),

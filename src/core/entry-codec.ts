@@ -43,7 +43,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   action_proposed: { version: 5 },
   vote: { version: 3 },
   action_closed: { version: 2 },
-  tool_started: { version: 3 },
+  tool_started: { version: 4 },
   tool_finished: { version: 4 },
   grant_revoked: { version: 1 },
   settled: { version: 1 },

@@ -11,6 +11,8 @@ export interface PreparedCall {
   host: string | undefined;
   /** SHA-256, hexadecimal, over the canonical form of tool, arguments and schema: what approvals are bound to. */
   digest: string;
+  /** What it does, as people say it, encoded; undefined: its name and arguments say it, or its card. */
+  doing?: string | undefined;
 }
 
 /** The call that takes another one back exactly, with the values from before. */

@@ -6,6 +6,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { isOpen, isUndoable } from "../thread/action.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
+  doingOf,
   givenArgs,
   type Call,
   type OutboxItem,
@@ -99,6 +100,7 @@ function resultOf(call: Call, encode: Encode): CallResult[] {
   if (call.finished === undefined) return [];
   const { outcome, text, artifacts = [], files = [], findings = [], gaps = [], ms } = call.finished;
   const args = givenArgs(call);
+  const doing = doingOf(call);
   const { action } = call;
   const images = files.map((file) => ({ ...file, alt: file.alt && encode(file.alt) }));
   const ended = {
@@ -111,7 +113,16 @@ function resultOf(call: Call, encode: Encode): CallResult[] {
     ms,
     ...(action !== undefined && isUndoable(action) && { undo: action.action }),
   };
-  return [{ call: call.call, tool: call.tool, args, ...ended }];
+  const said = doing !== undefined && { doing: encode(doing) };
+  return [{ call: call.call, tool: call.tool, args, ...said, ...ended }];
+}
+
+/** That the call runs, as people are told. */
+export function begunOf(each: Call): Progress {
+  const { call, tool } = each;
+  const doing = doingOf(each);
+  const said = doing !== undefined && { doing };
+  return { kind: "tool_started", call, tool, args: givenArgs(each), ...said };
 }
 
 /** What a run's calls came to until now, as its progress would have been told. */
@@ -119,7 +130,7 @@ export function progressOf({ calls }: Run): Progress[] {
   return [...calls.values()].flatMap((each): Progress[] => {
     const { call, tool, started, finished } = each;
     if (started === undefined) return [];
-    const begun: Progress = { kind: "tool_started", call, tool, args: givenArgs(each) };
+    const begun = begunOf(each);
     if (finished === undefined) return [begun];
     const { outcome, ms } = finished;
     return [begun, { kind: "tool_finished", call, tool, outcome, ms }];

@@ -49,9 +49,10 @@ export function preparedDrafts(
     case "question":
       return [questionNotice(call, proposal)];
     case "allow": {
-      const { args } = proposal.prepared;
+      const { args, doing } = proposal.prepared;
       const isSame = JSON.stringify(args) === JSON.stringify(call.args);
-      return [startedDraft(call, proposal.prepared, isSame ? {} : { args })];
+      const more = { ...(!isSame && { args }), ...(doing !== undefined && { doing }) };
+      return [startedDraft(call, proposal.prepared, more)];
     }
     case "ask": {
       const { card, reason, place } = proposal;
@@ -82,7 +83,7 @@ export function proposedDraft(
   };
 }
 
-/** `more`: the action that carries it, or the arguments where they are not those asked for. */
+/** `more`: the action that carries it, or its words and the arguments where they are not those asked for. */
 function startedDraft(
   { run, call }: Call,
   {
@@ -91,7 +92,7 @@ function startedDraft(
     digest,
     host,
   }: Pick<PreparedCall, "tool" | "effect" | "digest"> & { host?: string | undefined },
-  more: Pick<Draft<"tool_started">, "action" | "revision" | "args" | "grant">,
+  more: Pick<Draft<"tool_started">, "action" | "revision" | "args" | "grant" | "doing">,
 ): Draft<"tool_started"> {
   return {
     id: entryId.started(call),

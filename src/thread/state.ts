@@ -44,6 +44,11 @@ export function givenArgs(call: Call): JsonObject {
   );
 }
 
+/** What it does, as people say it; undefined: its tool has no words for it. */
+export function doingOf({ action, started }: Call): string | undefined {
+  return action?.proposal.preview.title ?? started?.doing;
+}
+
 /** What people call it: its action, where it has one. */
 export function refOf({ action, call }: Call): string {
   return action?.action ?? call;

@@ -170,26 +170,43 @@ export async function previewOf(
 
 /** Of a card's first line. The arguments stand below, whole. */
 const MAX_TITLE = 120;
+/** Of a line of progress, before the `…` of one that is cut. */
+const MAX_DOING = 99;
 
-function headOf(
-  tool: Tool,
-  args: JsonObject,
-  encode: (text: string) => string,
-): Pick<Preview, "title" | "filled"> {
-  const { instance } = args;
+type Encode = (text: string) => string;
+
+/** The call in the words of its tool, as people see it while it runs; undefined: it has none. */
+export function doingOf({ tool, args }: Prepared, encode: Encode): string | undefined {
+  return headline(tool.doing?.(args) ?? titleOf(tool, args), args, MAX_DOING, encode);
+}
+
+function titleOf(tool: Tool, args: JsonObject): string | undefined {
+  return tool.title?.(args) ?? saidCall(tool, args);
+}
+
+function headline(
+  said: string | undefined,
+  { instance }: JsonObject,
+  max: number,
+  encode: Encode,
+): string | undefined {
+  if (said === undefined) return undefined;
   // Of several servers it is said which: notifications hold this line alone.
   const where = typeof instance === "string" ? ` (${instance})` : "";
-  const said = tool.title?.(args) ?? saidCall(tool, args);
-  const title = said === undefined ? undefined : `${said}${where}`;
+  return shortened(encode(exactText(oneLine(`${said}${where}`))), max);
+}
+
+function headOf(tool: Tool, args: JsonObject, encode: Encode): Pick<Preview, "title" | "filled"> {
+  const title = headline(titleOf(tool, args), args, MAX_TITLE, encode);
   const { fields } = inputForm(tool);
   const filled = Object.keys(args).filter((name) => fields.get(name)?.internal === true);
   return {
-    ...(title !== undefined && { title: shortened(encode(exactText(oneLine(title))), MAX_TITLE) }),
+    ...(title !== undefined && { title }),
     ...(filled.length > 0 && { filled }),
   };
 }
 
-function encodePreview(preview: Preview, encode: (text: string) => string): Preview {
+function encodePreview(preview: Preview, encode: Encode): Preview {
   return {
     ...(preview.command !== undefined && { command: encode(exactText(preview.command)) }),
     lines: preview.lines.map((line) => ({ ...line, value: encode(line.value) })),

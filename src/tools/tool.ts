@@ -240,6 +240,8 @@ export interface Tool<I = unknown> {
   pin?(input: I, ctx: ToolContext): Promise<I>;
   /** What a call does, as people say it: the first line of its card. Without it: the words of its first `say`. */
   title?(input: I): string;
+  /** What a read is about while it runs: `Checking http://web-1/health`. Without it: its title. */
+  doing?(input: I): string;
   /** What the card shows of the consequences; required of everything that is not a read. */
   preview?(input: I, ctx: ToolContext): Promise<Preview>;
   /**

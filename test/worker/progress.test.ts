@@ -256,3 +256,21 @@ test("a message begun after an edit shows the arguments that run, not those firs
   expect(shown).toMatchObject({ soFar: [{ kind: "tool_started", args: { name: "db" } }] });
   expect(act.runs).toEqual(["db"]);
 });
+
+test("a check is told in its tool's words, without secrets and at most 100 characters of them", async () => {
+  const doing = ({ name }: { name: string }) => `Looking at ${name}\nwith key-1 ${"x".repeat(200)}`;
+  const look = fakeTool({ name: "look", doing });
+  const chat = createChat({ begins: true });
+  const hide = (text: string) => text.replaceAll("key-1", "[secret]");
+  const { stage } = await slowStage({ tools: [look], chat, hide });
+  await stage.say("run look name=web");
+  await stage.settle();
+  const started = (await stage.journal.read(KEY)).find(({ kind }) => kind === "tool_started");
+  const said = started?.kind === "tool_started" ? started.doing : undefined;
+  expect(said).toMatch(/^Looking at web with \[secret\] x+…$/);
+  expect(said?.length).toBeLessThanOrEqual(100);
+  expect(chat.progress).toContainEqual(
+    expect.objectContaining({ kind: "tool_started", doing: said }),
+  );
+  expect(chat.answers().at(-1)?.results).toMatchObject([{ tool: "look", doing: said }]);
+});

@@ -18,21 +18,27 @@ const MARKS: Readonly<Record<Outcome, Pick<Inline, "text" | "tone">>> = {
 export interface CallLine {
   tool: string;
   args: JsonObject;
+  /** Said instead of the tool and its arguments. */
+  doing?: string | undefined;
   outcome: Outcome | undefined;
   ms: number | undefined;
 }
 
 /**
- * `✓ http_check url=http://a/ · 34 ms`: what it was, how it ended unless well, how long it took. `maxWeight`: of the
- * arguments, as `clip` counts.
+ * `✓ Checking http://a/ · 34 ms`, else `✓ http_check url=http://a/ · 34 ms`: what it was, how it ended unless well, how long
+ * it took. `maxWeight`: of the words or arguments, as `clip` counts.
  */
-export function callInlines({ tool, args, outcome, ms }: CallLine, maxWeight: number): Inline[] {
-  const brief = clip(briefArgs(args), maxWeight);
+export function callInlines(
+  { tool, args, doing, outcome, ms }: CallLine,
+  maxWeight: number,
+): Inline[] {
+  const words = doing === undefined ? tool : clip(doing, maxWeight);
+  const brief = doing === undefined ? clip(briefArgs(args), maxWeight) : "";
   const how = outcome === undefined || outcome === "ok" ? "" : ` · ${outcome}`;
   const took = ms === undefined ? "" : ` · ${formatElapsed(ms)}`;
   return [
     outcome === undefined ? { text: "⏳" } : MARKS[outcome],
-    { text: ` ${tool}` },
+    { text: ` ${words}` },
     ...(brief === "" ? [] : [{ text: " " }, { text: brief, code: true as const }]),
     { text: how + took },
   ];

@@ -168,7 +168,8 @@ function renderResult(result: CallResult, isFull: boolean, { isUncut }: RenderOp
     ],
   }));
   return [
-    { kind: "line", inlines: callInlines(result, MAX_ARGS) },
+    // Who typed a call sees it as typed.
+    { kind: "line", inlines: callInlines({ ...result, doing: undefined }, MAX_ARGS) },
     ...(isFull && shown !== ""
       ? [{ kind: "code" as const, text: shown, isOutput: true as const }]
       : []),

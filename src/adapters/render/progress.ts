@@ -12,6 +12,7 @@ import type { AllowLink, Block, RenderedMessage } from "./rich-text.ts";
 export interface CallProgress {
   tool: string;
   args: JsonObject;
+  doing?: string | undefined;
   /** Ms since 1970. */
   at: number;
   outcome: Outcome | undefined;
@@ -34,8 +35,8 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
       return true;
     }
     if (before !== undefined) return false;
-    const running = { outcome: undefined, ms: undefined };
-    calls.set(update.call, { tool, args: update.args, at: now(), ...running });
+    const { args, doing } = update;
+    calls.set(update.call, { tool, args, doing, at: now(), outcome: undefined, ms: undefined });
     return true;
   }
 

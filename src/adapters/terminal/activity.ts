@@ -26,8 +26,8 @@ function workLines(
     const age = ` ${formatAge(now - at)}`;
     return `${spinner} ${clip(text, columns - age.length - 3)}${paint("dim", age)}`;
   };
-  const running = runningIn(progress).map(({ tool, args, at }) =>
-    line(`${tool} ${briefArgs(args)}`.trimEnd(), at),
+  const running = runningIn(progress).map(({ tool, args, doing, at }) =>
+    line(doing ?? `${tool} ${briefArgs(args)}`.trimEnd(), at),
   );
   if (running.length > 0) return running;
   if (progress.modelSince !== undefined) return [line(modelWords(progress), progress.modelSince)];

@@ -107,7 +107,7 @@ export function tryProgressText(update: Progress, look: Look): string | undefine
   const call =
     update.kind === "tool_finished"
       ? { ...update, args: {} }
-      : { ...update, outcome: undefined, ms: undefined };
+      : { ...update, doing: undefined, outcome: undefined, ms: undefined };
   const inlines = callInlines(call, Number.POSITIVE_INFINITY);
   return terminalLines([{ kind: "line", inlines }], look).join("\n");
 }

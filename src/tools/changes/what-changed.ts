@@ -51,6 +51,8 @@ export function createWhatChanged(sources: readonly ChangeSource[], limitMs = SO
     hostBound: true,
     endpoints,
     timeoutMs: 60_000,
+    doing: ({ service }) =>
+      `Looking for what changed${service === undefined ? "" : ` around ${service}`}`,
     async run({ since, service, broke_at: written }, ctx) {
       const here = await hereOf(ctx);
       const { now } = here;

@@ -40,6 +40,7 @@ export const diskUsage = defineTool({
   input,
   effect: "read",
   hostBound: true,
+  doing: ({ path }) => `Looking at disk space${path === undefined ? "" : ` of ${path}`}`,
   timeoutMs: 15_000,
   async unavailable() {
     return resolveExecutable("df").then(

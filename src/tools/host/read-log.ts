@@ -40,6 +40,7 @@ export function createReadLog({ roots }: { roots: readonly string[] }): Tool<Inp
     hostBound: true,
     kinds: { path: { paths: roots } },
     timeoutMs: 20_000,
+    doing: ({ path }) => `Reading ${path}`,
     async unavailable() {
       return roots.length === 0 ? "No log folder is configured." : undefined;
     },

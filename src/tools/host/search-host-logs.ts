@@ -56,6 +56,8 @@ export function createSearchHostLogs({ roots }: { roots: readonly string[] }): T
     hostBound: true,
     kinds: { path: { paths: roots }, unit: "unit" },
     timeoutMs: 90_000,
+    doing: ({ path = "the journal", unit }) =>
+      `Searching ${path}${unit === undefined ? "" : ` of ${unit}`}`,
     async meant(given) {
       const real = given.path === undefined ? undefined : await realInside(given.path, roots);
       return (real === undefined ? [] : await namesOf(real, roots)).map((path) => ({

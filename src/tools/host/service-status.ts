@@ -25,6 +25,7 @@ export function createServiceStatus(options: ServiceOptions = {}) {
     hostBound: true,
     kinds: { name: "unit" },
     timeoutMs: 20_000,
+    doing: ({ name }) => `Looking at ${name}`,
     unavailable: () => missingServiceManager(options),
     async run({ name }, ctx) {
       const manager = await findServiceManager(ctx, options);

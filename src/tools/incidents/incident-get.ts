@@ -17,6 +17,7 @@ export function createIncidentGet(ledger: () => Ledger) {
     effect: "read",
     open: true,
     timeoutMs: 15_000,
+    doing: ({ id }) => `Reading the record of ${id}`,
     async run({ id }, ctx) {
       const { saying, here } = await askedIn(ctx);
       const incident = await ledger().get(id, saying);

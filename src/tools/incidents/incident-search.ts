@@ -30,6 +30,7 @@ export function createIncidentSearch(ledger: () => Ledger) {
     effect: "read",
     open: true,
     timeoutMs: 20_000,
+    doing: ({ text }) => `Searching incidents${text === undefined ? "" : ` for ${text}`}`,
     async run({ text = "", status, severity, service, period: written, limit }, ctx) {
       const { saying, here } = await askedIn(ctx);
       const period = written === undefined ? undefined : await readPeriod(written, here);

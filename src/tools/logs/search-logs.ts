@@ -76,6 +76,8 @@ export function createSearchLogs(
     effect: "read",
     endpoints,
     timeoutMs: 100_000,
+    doing: ({ service, query = "" }) =>
+      `Searching the logs${service === undefined ? "" : ` of ${service}`} ${query}`.trimEnd(),
     run: (given, ctx) =>
       orRefused(async () => {
         const server = servers.find(({ name }) => name === (given.source ?? names[0]));

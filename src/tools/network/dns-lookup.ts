@@ -57,6 +57,7 @@ export function createDnsLookup(lookups: Lookups = {}) {
     limits: { perRun: 20, perPersonHour: 60 },
     timeoutMs: CHECK_TIMEOUT_MS,
     diagnoses: true,
+    doing: ({ name }) => `Looking up ${name}`,
     async preview({ name, resolver }) {
       return {
         lines: [

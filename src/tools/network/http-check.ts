@@ -53,6 +53,7 @@ export const httpCheck = defineTool({
   effect: "read",
   kinds: { url: "url" },
   timeoutMs: CHECK_TIMEOUT_MS,
+  doing: ({ url }) => `Checking ${url}`,
   title: ({ method, url }) => `Send ${method} ${url}`,
   async preview({ url: text, method, followRedirects }) {
     const url = new URL(text);

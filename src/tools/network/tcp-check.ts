@@ -44,6 +44,7 @@ export const tcpCheck = defineTool({
   // More than an investigation needs, and too few to scan a host's ports.
   limits: { perRun: 20, perPersonHour: 60 },
   timeoutMs: CHECK_TIMEOUT_MS,
+  doing: ({ host, port }) => `Connecting to ${formatAddress(host, port)}`,
   title: ({ host, port }) => `Connect to ${formatAddress(host, port)}`,
   async preview({ host, port }) {
     return {

@@ -46,6 +46,7 @@ export function createQuery(instances: Instances) {
     effect: "read",
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
+    doing: ({ query }) => `Asking Prometheus for ${query}`,
     run: ({ query, since, at, instance }, ctx) =>
       orRefused(async () => {
         const here = await hereOf(ctx);

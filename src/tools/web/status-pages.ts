@@ -59,6 +59,7 @@ export function createStatusPages(pages: readonly string[]) {
     effect: "read",
     endpoints,
     timeoutMs: 30_000,
+    doing: () => "Reading providers' status pages",
     async run(_, ctx) {
       const read = await Promise.all(pages.map((page) => readPage(page, ctx)));
       const findings = read.flatMap((each) => ("gap" in each ? [] : findingsOf(each, ctx.encoder)));

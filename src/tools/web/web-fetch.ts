@@ -30,6 +30,7 @@ export function createWebFetch(sites: readonly string[]): Tool<z.infer<typeof in
     effect: "read",
     endpoints,
     timeoutMs: 40_000,
+    doing: ({ url }) => `Reading ${url}`,
     async run({ url }, ctx) {
       const endpoint = sites.find((site) => isOn(url, site));
       if (endpoint === undefined) {

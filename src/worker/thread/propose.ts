@@ -18,7 +18,7 @@ import { isAgent } from "../../core/people.ts";
 import { askerIn, type Call, isReader } from "../../thread/state.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
-import type { Prepared } from "../../tools/prepare-call.ts";
+import { doingOf, type Prepared } from "../../tools/prepare-call.ts";
 import type { ThreadContext } from "./parts.ts";
 import { isForGood, isLookUpFailure, peopleOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
@@ -93,7 +93,9 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   const frozen = await frozenFor(ctx, { tool: tool.name, effect: prepared.effect, args });
   if (decision.kind === "allow" && undone === undefined && frozen === undefined) {
     const spent = await countInHour(ctx, call, tool);
-    return spent === undefined ? { kind: "allow", prepared: namedCall(prepared) } : blocked(spent);
+    if (spent !== undefined) return blocked(spent);
+    const doing = doingOf(prepared, encode);
+    return { kind: "allow", prepared: { ...namedCall(prepared), doing } };
   }
   const looked = waiting(await dispatcher.preview(prepared, signal), frozen);
   const shown = undoing(looked, undone, call);

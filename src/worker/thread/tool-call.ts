@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { workKey } from "../../thread/work-keys.ts";
 import { approvingVotes } from "../../thread/action.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
-import { argsOf, askerIn, type Call, givenArgs, isReader } from "../../thread/state.ts";
+import { argsOf, askerIn, type Call, isReader } from "../../thread/state.ts";
+import { begunOf } from "../../queries/outgoing.ts";
 import { isAgent } from "../../core/people.ts";
 import type { ToolResult } from "../../core/tool-call.ts";
 import type { Asker, Verdict } from "../../tools/tool.ts";
@@ -52,12 +53,7 @@ export function runTool(ctx: ThreadContext, call: Call, done: () => void = () =>
     try {
       // Narrows the window in which a worker that was frozen right here acts after another has taken over.
       if (!(await ensureLive(ctx))) return async () => {};
-      progress(ctx, call.run, {
-        kind: "tool_started",
-        call: call.call,
-        tool,
-        args: givenArgs(call),
-      });
+      progress(ctx, call.run, begunOf(call));
       const finished = await ctx.parts.dispatcher.run(tool, args, {
         signal,
         startedAt: call.started?.at ?? ctx.now(),

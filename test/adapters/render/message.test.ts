@@ -31,6 +31,14 @@ describe("a message in a chat", () => {
     const talk = talkOf("r1", "**Down** [T2].", 3);
     const [, second] = talk.results;
     if (second !== undefined) second.outcome = "error";
+    const [first] = talk.results;
+    const said = {
+      ...talk,
+      text: "Up [T1].",
+      results: first ? [{ ...first, doing: "Checking a" }] : [],
+    };
+    const worded = await renderOutgoing(said, none);
+    expect(linesOf(worded.blocks)).toEqual(["text: Up [T1].", "small: [T1] ✓ Checking a · 34 ms"]);
     const told = await renderOutgoing({ ...talk, spent: { steps: 2, usage, workMs: 3_450 } }, none);
     expect(linesOf(told.blocks)).toEqual([
       "text: Down [T2].",
@@ -190,6 +198,11 @@ describe("progress in a chat", () => {
       "small: ✗ uptime · error · 1.2 s",
       "small: ⏳ thinking · step 2",
     ]);
+    const other = createRunProgress();
+    other.note({ ...started, args: { name: "a" }, doing: "Looking at a" });
+    other.note({ ...finished, outcome: "ok", ms: 20 });
+    const worded = await renderProgress(other, none);
+    expect(linesOf(worded.blocks)[0]).toBe("small: ✓ Looking at a · 20 ms");
     expect(log.note({ kind: "draft", run: "r1", text: "It *is*" })).toBe(true);
     expect(log.note({ kind: "draft", run: "r1", text: "It *is*" })).toBe(false);
     expect(await lines()).toEqual(["small: ✗ uptime · error · 1.2 s", "text: It is"]);
