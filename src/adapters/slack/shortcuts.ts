@@ -2,22 +2,18 @@ import type { types } from "@slack/bolt";
 import * as z from "zod";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import { formatUtc } from "../../core/instant.ts";
-import { headOf, shortened } from "../../core/text.ts";
+import { shortened } from "../../core/text.ts";
 import type { Inbox } from "../adapter.ts";
 import type { OpenIncident } from "../overview.ts";
 import type { LookOut } from "../shared/outlook.ts";
 import type { Api } from "./api.ts";
 import type { SlackPeople } from "./people.ts";
 import * as phrases from "./phrases.ts";
-import { accountOf, keyOf, type Place, type Workspace } from "./place.ts";
-import { wordsOfAttachments, wordsOfBlocks } from "./read-blocks.ts";
-import { readSlackText } from "./text.ts";
+import { accountOf, keyOf, linkOf, type Place, type Workspace } from "./place.ts";
 
 const INVESTIGATE = "investigate";
 export const ADD_TO_INCIDENT = "add_to_incident";
 
-/** Of a message, in an incident's timeline; with its place it is remembered by the form, which takes 3 000. */
-const MAX_NOTE = 1_000;
 /** Options of a select (Block Kit reference), and characters of one. */
 const MAX_OPTIONS = 100;
 const MAX_OPTION = 75;
@@ -31,14 +27,8 @@ const schema = z.object({
   action_ts: z.string(),
   user: person,
   channel: z.object({ id: z.string() }),
-  message_ts: z.string(),
-  message: z.looseObject({
-    ts: z.string(),
-    thread_ts: z.string().optional(),
-    text: z.string().default("").catch(""),
-    username: z.string().optional().catch(undefined),
-    user: z.string().optional().catch(undefined),
-  }),
+  message_ts: z.string().regex(/^\d+\.\d+$/),
+  message: z.object({ thread_ts: z.string().optional() }),
 });
 type Used = z.infer<typeof schema>;
 
@@ -78,19 +68,6 @@ export function createShortcuts(parts: ShortcutParts) {
     await inbox.post(keyOf(team, place), id, { kind: "text", actor, text });
   }
 
-  async function noteOf({ message }: Used): Promise<string> {
-    const { username, user, text, ts } = message;
-    const name = username ?? (user && (await people.nameOf(user))) ?? "an app";
-    const words = [
-      text,
-      wordsOfBlocks(message["blocks"]),
-      wordsOfAttachments(message["attachments"]),
-    ];
-    const first = words.find((each) => each.trim() !== "") ?? "";
-    const said = await readSlackText(first, { botUser: workspace.botUser, nameOf: people.nameOf });
-    return headOf(`${name}, ${formatUtc(Number(ts) * 1_000)}: ${said}`, MAX_NOTE);
-  }
-
   async function addToIncident(used: Used, place: Place): Promise<void> {
     const { user, trigger_id, message_ts } = used;
     const isOpen = await people.isPublic(place.channel);
@@ -98,7 +75,7 @@ export function createShortcuts(parts: ShortcutParts) {
     const { incidents } = await lookOut(accountOf(user.team_id ?? team, user.id), from);
     const [first, ...others] = incidents;
     if (first === undefined) return parts.tell(place, user.id, phrases.NO_INCIDENT);
-    const note = await noteOf(used);
+    const note = noteOf(workspace, place, message_ts);
     if (others.length === 0) {
       return say(place, `note:${message_ts}:${first.id}`, user, updateOf(first.id, note));
     }
@@ -143,9 +120,19 @@ function investigationOf({ root }: Place, ts: string): string {
   return `Investigate the message of ${formatUtc(Number(ts) * 1_000, "second")} in this thread.`;
 }
 
+/**
+ * Names the message and does not repeat it: a command's words count as those of the person who gives it, and these would be
+ * somebody else's, or an alert's.
+ */
+function noteOf(workspace: Workspace, { channel, root }: Place, ts: string): string {
+  const link = linkOf(workspace, { channel, root: ts });
+  const inThread = root === ts ? "" : `?thread_ts=${root}&cid=${channel}`;
+  return `Message of ${formatUtc(Number(ts) * 1_000)}: ${link}${inThread}`;
+}
+
 /** The command that a person would type. */
 function updateOf(id: string, note: string): string {
-  return `incident update ${id} note="${note.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  return `incident update ${id} note="${note}"`;
 }
 
 function whichView(

@@ -161,14 +161,16 @@ describe("a message's shortcuts", () => {
   });
 
   test("Add to incident notes it on the one that is open, asks which of several, and says where none is", async () => {
-    const ts = bot.slack.say(bot.bob, bot.ops, 'p99 is "4 s"');
+    const ts = bot.slack.say(bot.bob, bot.ops, 'p99 is "4 s", see https://evil.test');
     const add = () => bot.slack.doors.shortcut(bot.ana, bot.ops, ts, "add_to_incident");
     await add();
     expect(told(bot.ana)).toContain("No incident is open");
     bot.incidents.push({ ...INCIDENT, id: "inc-20261123-aaaa" });
     await add();
     const noted = async () => (await bot.entries(bot.ops, ts)).map((each) => ({ ...each }));
-    const note = expect.stringMatching(/^bob, .* UTC: p99 is "4 s"$/);
+    // Nothing of what it says: a command's words are those of the person who gives it.
+    const link = `https://home.slack.com/archives/${bot.ops.id}/p${ts.replace(".", "")}`;
+    const note = expect.stringMatching(`^Message of [0-9-]+ [0-9:]+ UTC: ${link}$`);
     const args = { id: "inc-20261123-aaaa", note };
     expect(await noted()).toMatchObject([{ command: { tool: "incident_update", args } }]);
     bot.incidents.push({ ...INCIDENT, id: "inc-20261123-bbbb", severity: undefined });
