@@ -56,6 +56,9 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** What a platform refuses for good: this message wherever it is put, or every message in this place. */
+export type Refused = "content" | "place";
+
 /**
  * The one kind of error that people read: what the program tried, what it found, what to do next. It
  * holds no secret; the low-level error is in `cause`.
@@ -64,16 +67,18 @@ export class BotError extends Error {
   readonly code: ErrorCode;
   /** How long the other side asked to wait, in ms. */
   readonly retryAfterMs: number | undefined;
+  readonly refused: Refused | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options?: ErrorOptions & { retryAfterMs?: number | undefined },
+    options?: ErrorOptions & { retryAfterMs?: number | undefined; refused?: Refused | undefined },
   ) {
     super(message, options);
     this.name = "BotError";
     this.code = code;
     this.retryAfterMs = options?.retryAfterMs;
+    this.refused = options?.refused;
   }
 }
 

@@ -173,6 +173,8 @@ export const NAMELESS = "an older version asked for it and named no machine, so 
 export const notices = {
   parked:
     "Work on this thread crashed twice and is put aside. Write anything here and I'll try again.",
+  elsewhere: (why: string, text: string) =>
+    `I couldn't show this in its thread, so here it is. ${why}\n\n${text}`,
   storeBack: (seconds: number) =>
     `My store did not answer for ${seconds} s, so nothing was done meanwhile. It is back.`,
   looking: (tool: string) =>

@@ -119,6 +119,57 @@ test("a platform that refuses to show progress is no reason to keep the answer b
   expect(chat.answers()).toHaveLength(1);
 });
 
+const archived = () =>
+  new BotError("PLATFORM_REFUSED", "The channel is archived.", {
+    retryAfterMs: 60_000,
+    refused: "place",
+  });
+
+test("what its place refuses for good is told to who asked, and holds nothing back", async () => {
+  const { stage, chat } = await slowStage({
+    tools: [fakeTool({ name: "quick" }), fakeTool({ name: "act", effect: "write" })],
+    showAfterMs: 5_000,
+    refuse: (what) => {
+      if (what !== "whisper") throw archived();
+    },
+  });
+  await stage.say("run quick name=x");
+  await stage.settle();
+  await stage.say("run act name=x");
+  await stage.settle();
+  expect(chat.shown.map((each) => each.kind === "whisper" && each.to)).toEqual([
+    "test:ana",
+    "test:ana",
+  ]);
+  expect(chat.whispers()[0]).toContain("The channel is archived.");
+  expect(chat.whispers()[1]).toMatch(/a1 \(act\)/);
+});
+
+test("what can be shown to nobody is owed for ten minutes, and then holds nothing back", async () => {
+  let isArchived = true;
+  let now = Date.parse("2026-11-22T03:00:00Z");
+  const { stage, chat } = await slowStage({
+    tools: [fakeTool({ name: "quick" })],
+    showAfterMs: 5_000,
+    now: () => now,
+    refuse: () => {
+      if (isArchived) throw archived();
+    },
+  });
+  await stage.say("run quick name=x");
+  await stage.settle();
+  const delivered = async () =>
+    (await stage.journal.read(KEY)).filter(({ kind }) => kind === "delivered").length;
+  expect(await delivered()).toBe(0);
+  now += 601_000;
+  await stage.settle();
+  expect(await delivered()).toBe(1);
+  isArchived = false;
+  await stage.say("run quick name=y");
+  await stage.settle();
+  expect(chat.answers()).toMatchObject([{ run: "r2" }]);
+});
+
 test("what was refused comes again after the time that the platform asks for, and is looked for first", async () => {
   let refusals = 1;
   let now = Date.parse("2026-11-22T03:00:00Z");

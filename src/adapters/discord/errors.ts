@@ -1,5 +1,5 @@
 import { DiscordAPIError, HTTPError, RateLimitError, RESTJSONErrorCodes as Code } from "discord.js";
-import { BotError, messageOf } from "../../core/errors.ts";
+import { BotError, messageOf, type Refused } from "../../core/errors.ts";
 
 const INVITE =
   "`npm start -s -- doctor` prints the invite link with every permission that is needed";
@@ -42,6 +42,20 @@ const LIMITS: Readonly<Partial<Record<number, number>>> = {
   [Code.APIResourceOverloaded]: 10_000,
 };
 
+/** Codes that the same message, or the same place, gets every time. */
+const FOR_GOOD: Readonly<Partial<Record<number, Refused>>> = {
+  [Code.InvalidFormBodyOrContentType]: "content",
+  [Code.CannotSendAnEmptyMessage]: "content",
+  [Code.RequestEntityTooLarge]: "content",
+  [Code.UnknownChannel]: "place",
+  [Code.MissingAccess]: "place",
+  [Code.MissingPermissions]: "place",
+  [Code.CannotExecuteActionOnThisChannelType]: "place",
+  [Code.CannotSendMessagesInNonTextChannel]: "place",
+  [Code.InvalidActionOnArchivedThread]: "place",
+  [Code.ThreadLocked]: "place",
+};
+
 /**
  * A refused request is left alone for so long: it needs a person. 10 000 refusals in ten minutes get the whole address banned
  * (discord.com/developers/docs/topics/rate-limits, "Invalid Request Limit").
@@ -72,7 +86,8 @@ export function platformError(error: unknown, what: string): BotError {
     if (waitMs !== undefined) return limited(waitMs);
     const words = status === 401 && code === 0 ? BAD_TOKEN : REFUSALS[Number(code)];
     const text = `Discord refused ${what} (${code}): ${words ?? `${error.message.split("\n")[0]}.`}`;
-    return new BotError("PLATFORM_REFUSED", text, { ...cause, retryAfterMs: REFUSED_MS });
+    const refused = FOR_GOOD[Number(code)];
+    return new BotError("PLATFORM_REFUSED", text, { ...cause, retryAfterMs: REFUSED_MS, refused });
   }
   const isLate = error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name);
   return away(isLate ? "it took too long" : messageOf(error));

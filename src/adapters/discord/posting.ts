@@ -157,5 +157,9 @@ function withMark(message: DiscordMessage, { id }: Mark): DiscordMessage {
 
 function refusedToReopen(error: unknown): unknown {
   if (!isCode(error, Code.MissingPermissions, Code.MissingAccess, Code.ThreadLocked)) return error;
-  return new BotError("PLATFORM_REFUSED", ARCHIVED, { cause: error, retryAfterMs: REFUSED_MS });
+  return new BotError("PLATFORM_REFUSED", ARCHIVED, {
+    cause: error,
+    retryAfterMs: REFUSED_MS,
+    refused: "place",
+  });
 }

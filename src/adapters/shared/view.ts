@@ -3,6 +3,8 @@ import type { Delivery, MessageRef, Outgoing, Progress, View } from "../adapter.
 import { renderCard, type RenderedCard } from "../render/card.ts";
 import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
+import { isBotError } from "../../core/errors.ts";
+import { plainer, plainerCard, unshown } from "../render/plainer.ts";
 import { aloudDelivery } from "./notice-ids.ts";
 import { isPrivate, partsOf, type Posting } from "./posting.ts";
 import type { ProgressBoard } from "./progress-board.ts";
@@ -50,6 +52,39 @@ export function createChatView<Place, Message>(
 ): View {
   const { posting, board, allowLink, encode, encodeCard, sign, log } = parts;
 
+  /** Sends it as it is meant or, where the platform refuses that for good, plainer, at last only that it could not be shown. */
+  async function sendFitting<T>(
+    meant: readonly Message[],
+    plain: RenderedMessage,
+    what: "message" | "card",
+    send: (messages: readonly Message[], isAgain: boolean) => Promise<T>,
+  ): Promise<T> {
+    const forms = [() => encode(plain), () => encode(unshown(what))];
+    for (let messages = meant, isAgain = false; ; isAgain = true) {
+      try {
+        return await send(messages, isAgain);
+      } catch (error) {
+        const next = forms.shift();
+        const isContent = isBotError(error) && error.refused === "content";
+        if (next === undefined || !isContent) throw error;
+        log.warn({ err: error }, "a message was refused and goes plainer");
+        messages = next();
+      }
+    }
+  }
+
+  async function put(
+    meant: readonly Message[],
+    plain: RenderedMessage,
+    what: "message" | "card",
+    delivery: Delivery,
+  ): Promise<MessageRef> {
+    // What was refused may have left its first parts.
+    return sendFitting(meant, plain, what, (messages, isAgain) =>
+      posting.put(place, messages, { ...delivery, isRetry: delivery.isRetry || isAgain }),
+    );
+  }
+
   /** False when a part is gone. What one person alone sees stays as it was. */
   async function editAll(ref: MessageRef, messages: readonly Message[]): Promise<boolean> {
     let isWhole = true;
@@ -88,9 +123,8 @@ export function createChatView<Place, Message>(
 
     async post(message, delivery) {
       const rendered = await renderOutgoing(message, allowLink);
-      const words = encode(rendered);
-      const messages = [...words, ...(await messagesOfImages(message, delivery))];
-      const ref = await posting.put(place, messages, delivery);
+      const messages = [...encode(rendered), ...(await messagesOfImages(message, delivery))];
+      const ref = await put(messages, plainer(rendered), "message", delivery);
       if (message.kind === "answer") {
         const isSure = !delivery.isRetry && delivery.orphan === undefined;
         sign.ends(place, message.run, isSure);
@@ -110,17 +144,22 @@ export function createChatView<Place, Message>(
 
     async updateNotice(ref, notice) {
       if (notice === undefined) return posting.remove(place, ref);
-      await editAll(ref, encode(await renderOutgoing(notice, allowLink)));
+      const rendered = await renderOutgoing(notice, allowLink);
+      const edit = (messages: readonly Message[]) => editAll(ref, messages);
+      await sendFitting(encode(rendered), plainer(rendered), "message", edit);
     },
 
     async postCard(card, delivery) {
-      const ref = await posting.put(place, encodeCard(renderCard(card)), delivery);
+      const rendered = renderCard(card);
+      const ref = await put(encodeCard(rendered), plainerCard(rendered), "card", delivery);
       sign.waits(place);
       return ref;
     },
 
     async updateCard(ref, card) {
-      if (await editAll(ref, encodeCard(renderCard(card)))) return;
+      const rendered = renderCard(card);
+      const edit = (messages: readonly Message[]) => editAll(ref, messages);
+      if (await sendFitting(encodeCard(rendered), plainerCard(rendered), "card", edit)) return;
       log.warn({ key: card.key, action: card.action }, "a card is gone and stays so");
     },
 

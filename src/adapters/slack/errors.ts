@@ -1,5 +1,5 @@
 import { webApi } from "@slack/bolt";
-import { BotError, messageOf } from "../../core/errors.ts";
+import { BotError, messageOf, type Refused } from "../../core/errors.ts";
 
 /** What a refusal of Slack's means and what to do about it. `token` names the variable that the token comes from. */
 type Meaning = string | ((token: string, needed: string) => string);
@@ -52,6 +52,24 @@ const TROUBLE: ReadonlySet<string> = new Set([
   "team_added_to_org",
 ]);
 
+/** Codes that the same message, or the same place, gets every time. What is missing here may be mended in the app's settings. */
+const FOR_GOOD: Readonly<Record<string, Refused>> = {
+  invalid_blocks: "content",
+  invalid_blocks_format: "content",
+  msg_blocks_too_long: "content",
+  msg_too_long: "content",
+  no_text: "content",
+  channel_not_found: "place",
+  is_archived: "place",
+  not_in_channel: "place",
+  restricted_action: "place",
+  restricted_action_read_only_channel: "place",
+  restricted_action_thread_only_channel: "place",
+  restricted_action_thread_locked: "place",
+  restricted_action_non_threadable_channel: "place",
+  thread_not_found: "place",
+};
+
 /** A refused request is left alone for so long: it needs a person, such as one who invites the bot or unarchives a channel. */
 export const REFUSED_MS = 60_000;
 
@@ -64,8 +82,12 @@ const LIMITED: ReadonlySet<string> = new Set(["ratelimited", "rate_limited"]);
 export function platformError(error: unknown, method: string, token: string): BotError {
   if (error instanceof BotError) return error;
   const cause = { cause: error };
-  const refused = (text: string) =>
-    new BotError("PLATFORM_REFUSED", text, { ...cause, retryAfterMs: REFUSED_MS });
+  const refused = (text: string, forGood?: Refused) =>
+    new BotError("PLATFORM_REFUSED", text, {
+      ...cause,
+      retryAfterMs: REFUSED_MS,
+      refused: forGood,
+    });
   const away = (why: string) =>
     new BotError("PLATFORM_UNREACHABLE", `Slack did not answer ${method}: ${why}.`, cause);
   if (error instanceof webApi.WebAPIRateLimitedError) {
@@ -82,7 +104,8 @@ export function platformError(error: unknown, method: string, token: string): Bo
     // Not a code but a page, such as a proxy's.
     if (!/^[a-z0-9_]{1,100}$/.test(code)) return away("its answer was no JSON");
     if (TROUBLE.has(code)) return away(code);
-    return refused(refusalText(code, error.data, method, token));
+    const forGood = Object.hasOwn(FOR_GOOD, code) ? FOR_GOOD[code] : undefined;
+    return refused(refusalText(code, error.data, method, token), forGood);
   }
   // The library throws a plain Error for a 429 that does not say how long to wait.
   if (error instanceof Error && error.message.startsWith("Retry header")) {

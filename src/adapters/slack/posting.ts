@@ -86,7 +86,10 @@ function createSender(api: Api) {
     if (seen === undefined || performance.now() - seen.at > GONE_MS) return;
     if (seen.stray !== undefined) await remove(channel, seen.stray);
     seen.stray = undefined;
-    throw new BotError("PLATFORM_REFUSED", ROOT_GONE, { retryAfterMs: REFUSED_MS });
+    throw new BotError("PLATFORM_REFUSED", ROOT_GONE, {
+      retryAfterMs: REFUSED_MS,
+      refused: "place",
+    });
   }
 
   async function post(
@@ -187,7 +190,7 @@ function createPostEphemeral(
   api: Api,
   post: (channel: string, message: SlackMessage) => Promise<{ ts: string; channel: string }>,
 ): Posting["postEphemeral"] {
-  /** Undefined when the person is not in the channel. */
+  /** Undefined when the person is not in the channel, or nothing can be shown there. */
   async function postTo(
     place: Place,
     user: string,
@@ -202,7 +205,8 @@ function createPostEphemeral(
       );
       return `${EPHEMERAL}/${message_ts}`;
     } catch (error) {
-      if (refusalCode(error) === "user_not_in_channel") return undefined;
+      const isElsewhere = isBotError(error) && error.refused === "place";
+      if (isElsewhere || refusalCode(error) === "user_not_in_channel") return undefined;
       throw error;
     }
   }

@@ -15,6 +15,7 @@ import { outgoingOf, pastNotice, progressOf } from "../../queries/outgoing.ts";
 import { cardOf, type Encode } from "../../queries/cards.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { isPast } from "../../thread/live-notices.ts";
+import { showElsewhere } from "./elsewhere.ts";
 import type { Thread } from "../../thread/state.ts";
 
 const DELIVERY_MS = 20_000;
@@ -26,7 +27,10 @@ export const show: Learn<"deliver"> = (ctx, step, signal) => {
     const readArtifact = (id: string) => ctx.journal.readArtifact(ctx.key, id);
     const context = { key: ctx.key, thread: ctx.thread, readArtifact, ...attemptsAt(ctx, view) };
     const entry = shownId(undelivered);
-    const ref = await deliver(shown, view, context, undelivered, ctx.parts.encoder.encode);
+    const { encode } = ctx.parts.encoder;
+    const ref = await deliver(shown, view, context, undelivered, encode).catch((error: unknown) =>
+      showElsewhere(ctx, shown, step, error),
+    );
     return { entry, ref, takeBack: () => takeBack(ctx, shown, undelivered, ref) };
   });
 };

@@ -15,9 +15,30 @@ test("what Discord refuses is left alone for a minute: refusals get an address b
     {
       code: "PLATFORM_REFUSED",
       retryAfterMs: 60_000,
+      refused: "place",
     },
   );
 });
+
+test.each([50035, 50006, 40005])(
+  "what Discord refuses with %i goes as plain words",
+  async (code) => {
+    const thread = await bot.begin();
+    bot.discord.fail("POST /channels/:channel/messages", { status: 400, code });
+    await bot.view(thread).post(answer("r1", "all is well"), { id: "e1", isRetry: false });
+    expect(bot.discord.calls.filter(({ route }) => route.endsWith("/messages")).length).toBe(3);
+  },
+);
+
+test.each([10003, 50001, 50013, 160005, 50024])(
+  "a place that refuses with %i is named as one",
+  async (code) => {
+    const thread = await bot.begin();
+    bot.discord.fail("POST /channels/:channel/messages", { status: 403, code });
+    const posted = bot.view(thread).post(answer("r1", "well"), { id: "e1", isRetry: false });
+    await expect(posted).rejects.toMatchObject({ refused: "place" });
+  },
+);
 
 test("so is a thread that is archived and locked", async () => {
   const thread = await bot.begin();
@@ -26,6 +47,7 @@ test("so is a thread that is archived and locked", async () => {
   await expect(view.post(answer("r1", "well"), { id: "e1", isRetry: false })).rejects.toMatchObject(
     {
       message: expect.stringContaining("archived and locked"),
+      refused: "place",
       retryAfterMs: 60_000,
     },
   );

@@ -34,7 +34,6 @@ test.each<[string, RegExp]>([
   ["not_allowed_token_type", /xoxb-/],
   ["team_access_not_granted", /administrators/],
   ["thread_not_found", /is gone/],
-  ["msg_blocks_too_long", /too long/],
   ["unknown_method", /SLACK_API_URL/],
   ["some_new_code", /^Slack refused chat\.postMessage \(some_new_code\)\.$/],
 ])("a refusal with %s says what to do", async (error, words) => {

@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { View } from "../../../src/adapters/adapter.ts";
-import { answer, type Bot, deliver, IMPATIENT, openBot, openOverHttp, until } from "./harness.ts";
+import {
+  answer,
+  type Bot,
+  cardOf,
+  deliver,
+  IMPATIENT,
+  openBot,
+  openOverHttp,
+  until,
+} from "./harness.ts";
 
 let bot: Bot;
 let root: string;
@@ -42,6 +51,51 @@ test("what Slack refuses is left alone for a minute", async () => {
     code: "PLATFORM_REFUSED",
     retryAfterMs: 60_000,
   });
+});
+
+test.each(["invalid_blocks", "msg_blocks_too_long", "msg_too_long", "no_text"])(
+  "what Slack refuses with %s goes as plain words, and then as a word that it could not be shown",
+  async (error) => {
+    bot.slack.fail("chat.postMessage", { error });
+    await say(false);
+    expect(texts().at(-1)).toContain("all is well");
+    bot.slack.fail("chat.postMessage", { error, times: 2 });
+    await view.post(answer("r2", "still well"), { id: "e2", isRetry: false });
+    expect(texts().at(-1)).toContain("could not be shown");
+  },
+);
+
+test("a card that Slack refuses goes as plain words with its buttons, and is edited as such", async () => {
+  bot.slack.fail("chat.postMessage", { error: "invalid_blocks" });
+  const card = cardOf(bot.key(bot.ops, root));
+  const ref = await view.postCard(card, { id: "c1", isRetry: false });
+  const buttons = () => {
+    const shown = bot.slack.messages(bot.ops, root).filter(({ ts }) => ts === ref);
+    return shown.flatMap((message) => bot.slack.buttonsOf(message)).map(({ label }) => label);
+  };
+  expect(texts().at(-1)).toContain(card.canonical);
+  expect(buttons()).toEqual(["Approve", "Deny…"]);
+  bot.slack.fail("chat.update", { error: "invalid_blocks" });
+  await view.updateCard(ref, { ...card, phase: "denied" });
+  expect(buttons()).toEqual(["Details"]);
+});
+
+test.each(["is_archived", "not_in_channel", "channel_not_found", "restricted_action"])(
+  "a place that refuses with %s is named as one, and who asked is reached in a direct message",
+  async (error) => {
+    bot.slack.fail("chat.postMessage", { error });
+    await expect(say(false)).rejects.toMatchObject({ refused: "place" });
+    bot.slack.fail("chat.postEphemeral", { error });
+    await view.postPrivately(bot.account(bot.ana), "all is well");
+    const direct = bot.slack.messages(bot.slack.openDm(bot.ana));
+    expect(direct.map((message) => bot.slack.textOf(message))).toEqual(["all is well"]);
+  },
+);
+
+test("from an archived channel who asked is reached too", async () => {
+  bot.slack.archive(bot.ops);
+  await view.postPrivately(bot.account(bot.ana), "all is well");
+  expect(bot.slack.messages(bot.slack.openDm(bot.ana))).toHaveLength(1);
 });
 
 test("words for one person whom Slack lets it not write to are said in the thread, so that what follows is said too", async () => {

@@ -1,0 +1,85 @@
+import type { MessageRef, View } from "../../adapters/adapter.ts";
+import { type BotError, isBotError, messageOf } from "../../core/errors.ts";
+import { cardOf } from "../../queries/cards.ts";
+import { outgoingOf } from "../../queries/outgoing.ts";
+import type { StepOf, Undelivered } from "../../thread/decide.ts";
+import { notices } from "../../thread/phrases.ts";
+import type { Thread } from "../../thread/state.ts";
+import type { ThreadContext } from "./parts.ts";
+
+/** Whom nobody could tell: the place may be opened again so long, and then what comes after must not wait any more. */
+const OWED_MS = 600_000;
+
+/** Of what nobody was shown. As one person's message it has a `/`, so it is never edited. */
+const NOWHERE = "nowhere/";
+
+/**
+ * What the platform refuses for good in this place, such as an archived channel, is told to who asked, alone; when that
+ * can't be done either it stays owed for ten minutes, and then the log has it.
+ * @throws whatever keeps it owed
+ */
+export async function showElsewhere(
+  ctx: ThreadContext,
+  view: View,
+  { view: viewName, undelivered }: StepOf<"deliver">,
+  error: unknown,
+): Promise<MessageRef> {
+  if (!isBotError(error) || error.refused === undefined) throw error;
+  // Nobody can see that something there is past.
+  if (undelivered.kind === "past") return undelivered.live.shown.get(viewName) ?? NOWHERE;
+  const shown =
+    undelivered.kind === "card" ? undelivered.action.shown.get(viewName)?.ref : undefined;
+  const told = await tellAsker(ctx, view, undelivered, error);
+  if (told !== undefined) return shown ?? told;
+  if (ctx.now() - owedSince(undelivered) < OWED_MS) throw error;
+  const { key } = ctx;
+  ctx.log.error({ err: error, key, view: viewName }, "a message could be shown to nobody");
+  return shown ?? NOWHERE;
+}
+
+/** Undefined when there is nobody to tell, or they can't be told. */
+async function tellAsker(
+  ctx: ThreadContext,
+  view: View,
+  undelivered: Exclude<Undelivered, { kind: "past" }>,
+  why: BotError,
+): Promise<MessageRef | undefined> {
+  const asker = askerOf(ctx.thread, undelivered);
+  if (asker === undefined) return undefined;
+  try {
+    const text = notices.elsewhere(messageOf(why), wordsOf(ctx, undelivered));
+    return await view.postPrivately(asker, text);
+  } catch (error) {
+    // What got no answer may have been shown: it is tried again.
+    if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
+    return undefined;
+  }
+}
+
+function askerOf(
+  { runs }: Thread,
+  undelivered: Exclude<Undelivered, { kind: "past" }>,
+): string | undefined {
+  if (undelivered.kind === "card")
+    return runs.get(undelivered.action.proposal.run)?.started.principals[0];
+  const { item } = undelivered;
+  if (item.kind === "answer") return item.run.started.principals[0];
+  return item.notice.to ?? [...runs.values()].at(-1)?.started.principals[0];
+}
+
+function wordsOf(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "past" }>): string {
+  const { encode } = ctx.parts.encoder;
+  if (undelivered.kind === "card") {
+    const { tool, action, phase, ending } = cardOf(ctx.key, undelivered.action, encode);
+    return `${action} (${tool}): ${ending ?? phase}`;
+  }
+  const message = outgoingOf(ctx, undelivered.item, encode);
+  if (message.kind === "notice") return message.text;
+  return message.text ?? message.results.map(({ tool, text }) => `${tool}: ${text}`).join("\n");
+}
+
+function owedSince(undelivered: Exclude<Undelivered, { kind: "past" }>): number {
+  if (undelivered.kind === "card") return undelivered.action.proposal.at;
+  const { item } = undelivered;
+  return item.kind === "notice" ? item.notice.at : (item.run.ended ?? item.run.started).at;
+}
