@@ -51,39 +51,7 @@ export function createChatView<Place, Message>(
   parts: ChatViewParts<Place, Message>,
 ): View {
   const { posting, board, allowLink, encode, encodeCard, sign, log } = parts;
-
-  /** Sends it as it is meant or, where the platform refuses that for good, plainer, at last only that it could not be shown. */
-  async function sendFitting<T>(
-    meant: readonly Message[],
-    plain: RenderedMessage,
-    what: "message" | "card",
-    send: (messages: readonly Message[], isAgain: boolean) => Promise<T>,
-  ): Promise<T> {
-    const forms = [() => encode(plain), () => encode(unshown(what))];
-    for (let messages = meant, isAgain = false; ; isAgain = true) {
-      try {
-        return await send(messages, isAgain);
-      } catch (error) {
-        const next = forms.shift();
-        const isContent = isBotError(error) && error.refused === "content";
-        if (next === undefined || !isContent) throw error;
-        log.warn({ err: error }, "a message was refused and goes plainer");
-        messages = next();
-      }
-    }
-  }
-
-  async function put(
-    meant: readonly Message[],
-    plain: RenderedMessage,
-    what: "message" | "card",
-    delivery: Delivery,
-  ): Promise<MessageRef> {
-    // What was refused may have left its first parts.
-    return sendFitting(meant, plain, what, (messages, isAgain) =>
-      posting.put(place, messages, { ...delivery, isRetry: delivery.isRetry || isAgain }),
-    );
-  }
+  const { sendFitting, put } = fittingIn(place, parts);
 
   /** False when a part is gone. What one person alone sees stays as it was. */
   async function editAll(ref: MessageRef, messages: readonly Message[]): Promise<boolean> {
@@ -168,6 +136,47 @@ export function createChatView<Place, Message>(
       await posting.remove(place, ref);
     },
   };
+}
+
+/** What a platform refuses for good as it was meant it gets plainer. */
+function fittingIn<Place, Message>(
+  place: Place,
+  { posting, encode, log }: ChatViewParts<Place, Message>,
+) {
+  /** Sends it as it is meant or, where the platform refuses that for good, plainer, at last only that it could not be shown. */
+  async function sendFitting<T>(
+    meant: readonly Message[],
+    plain: RenderedMessage,
+    what: "message" | "card",
+    send: (messages: readonly Message[], isAgain: boolean) => Promise<T>,
+  ): Promise<T> {
+    const forms = [() => encode(plain), () => encode(unshown(what))];
+    for (let messages = meant, isAgain = false; ; isAgain = true) {
+      try {
+        return await send(messages, isAgain);
+      } catch (error) {
+        const next = forms.shift();
+        const isContent = isBotError(error) && error.refused === "content";
+        if (next === undefined || !isContent) throw error;
+        log.warn({ err: error }, "a message was refused and goes plainer");
+        messages = next();
+      }
+    }
+  }
+
+  async function put(
+    meant: readonly Message[],
+    plain: RenderedMessage,
+    what: "message" | "card",
+    delivery: Delivery,
+  ): Promise<MessageRef> {
+    // What was refused may have left its first parts.
+    return sendFitting(meant, plain, what, (messages, isAgain) =>
+      posting.put(place, messages, { ...delivery, isRetry: delivery.isRetry || isAgain }),
+    );
+  }
+
+  return { sendFitting, put };
 }
 
 /** A run's progress: the thread's sign of life, and what its message shows once it has one. */
