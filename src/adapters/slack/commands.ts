@@ -151,5 +151,3 @@ async function lookFor({ workspace, people, lookOut }: CommandParts, typed: Type
   const place = isOpen ? undefined : `slack:${workspace.team}:${channel}`;
   return lookOut(accountOf(team_id, user_id), place);
 }
-
-export type Commands = ReturnType<typeof createCommands>;

@@ -69,8 +69,6 @@ export function createHome({ workspace, api, people, overview, lookOut, log }: H
   };
 }
 
-export type Home = ReturnType<typeof createHome>;
-
 function listOf(title: string, items: readonly Item[], none: string): types.KnownBlock[] {
   if (items.length === 0) return [heading(title), small(none)];
   const more = items.length - MAX_ITEMS;

@@ -113,8 +113,6 @@ export function createShortcuts(parts: ShortcutParts) {
   };
 }
 
-export type Shortcuts = ReturnType<typeof createShortcuts>;
-
 function investigationOf({ root }: Place, ts: string): string {
   if (root === ts) return "Investigate this.";
   return `Investigate the message of ${formatUtc(Number(ts) * 1_000, "second")} in this thread.`;
