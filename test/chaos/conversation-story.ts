@@ -47,7 +47,7 @@ export const started = (call: string, tool: string, effect: "read" | "write"): D
   effect,
   digest: "d",
 });
-export const finished = (call: string, outcome: "ok" | "cancelled"): Draft => ({
+export const finished = (call: string, outcome: "ok" | "cancelled" | "blocked"): Draft => ({
   id: `finished:${call}`,
   kind: "tool_finished",
   run: "r1",
@@ -77,7 +77,7 @@ export const vote = (id: string, { account, name }: typeof actor): Draft => ({
 });
 export const stop: Draft = { id: "s", kind: "stop", actor };
 
-/** A run that looks and acts, asks a question, is steered, and has an action taken back that holds up a message. */
+/** A run that looks and acts, asks a question, is steered, and has an action taken back, beside which a side run could not do all. */
 export const JOURNAL: Draft[] = [
   message("m1"),
   {
@@ -129,18 +129,45 @@ export const JOURNAL: Draft[] = [
     expiresAt: 5_000,
   },
   message("m3"),
-  { id: "told:m3", kind: "notice", text: "It waits.", answers: "m3", holds: ["a1"] },
+  {
+    id: "run:r2",
+    kind: "run_started",
+    run: "r2",
+    answers: ["m3"],
+    principals: [actor.account],
+    calls: [],
+    reads: true,
+    talk: { model: "chaos/model", prefix: "p", budget: { steps: 3, tokens: 4_500, minutes: 3 } },
+  },
+  { ...turn(1, 17, "To act.", [["nudge", "m3"]]), id: "assistant:r2.1", run: "r2" } as Draft,
+  {
+    ...finished("r2.t5", "blocked"),
+    id: "finished:r2.t5",
+    run: "r2",
+    handsOver: true,
+  } as Draft,
+  {
+    id: "told:m3",
+    kind: "notice",
+    text: "It waits.",
+    to: actor.account,
+    answers: "m3",
+    holds: ["a1"],
+  },
   shown("told:m3", "2"),
+  { ...turn(2, 21, "It waits."), id: "assistant:r2.2", run: "r2" } as Draft,
+  { id: "ended:r2", kind: "run_ended", run: "r2", status: "completed", text: 'This answers "m3".' },
+  shown("ended:r2", "4"),
   { id: "c2", kind: "click", actor, ...on, choice: { kind: "cancel" }, via: "button" },
   { id: "closed:a1", kind: "action_closed", action: "a1", outcome: "cancelled", click: "c2" },
   finished("r1.t4", "cancelled"),
-  turn(4, 21, "Done."),
+  turn(4, 27, "Done."),
   {
     id: "ended:r1",
     kind: "run_ended",
     run: "r1",
     status: "completed",
-    text: 'This answers "m1", "m2", "m3".',
+    text: 'This answers "m1", "m2".',
   },
   shown("ended:r1", "3"),
 ];
@@ -152,7 +179,13 @@ const nudge: Omit<ToolSight, "what"> = {
   args: input("m1"),
   last: 5,
 };
-const askedNow = { what: "asked", key, run: 0, unpaired: [] } satisfies Partial<Sight>;
+const askedNow = {
+  what: "asked",
+  key,
+  run: 0,
+  isSide: false,
+  unpaired: [],
+} satisfies Partial<Sight>;
 export const SIGHTS: Sight[] = [
   { what: "held", key, since: 1_000 },
   { ...askedNow, turns: [], unlabelled: [] },
@@ -161,7 +194,8 @@ export const SIGHTS: Sight[] = [
   { what: "end", ...nudge },
   { ...askedNow, turns: ["u", "a", "t"], unlabelled: ["u", "a", "t"] },
   { ...said, ref: "1", delivery: "asks:r1.t3", kind: "notice", asks: "r1.t3", text: "m2" },
-  { ...said, ref: "2", delivery: "told:m3", kind: "notice", holds: ["a1"] },
+  { what: "whispered", key, ref: "2", to: actor.account, text: "It waits." },
+  { ...said, ref: "4", delivery: "ended:r2", kind: "answer", run: "r2" },
   { ...said, ref: "3", delivery: "ended:r1", kind: "answer", run: "r1" },
   { what: "dropped", key },
 ];

@@ -53,15 +53,21 @@ test.each<[string, Evidence]>([
   ["a notice went when what it was about was decided", evidence(takenAway("ended:r1"))],
   [
     "a notice came too late to be shown",
-    evidence({ journal: all(without(passedOver.id), after("closed:a1", passedOver)) }),
+    evidence({
+      journal: all(
+        without(passedOver.id),
+        changed("assistant:r2.2", { seen: 20 }),
+        after("closed:a1", passedOver),
+      ),
+    }),
   ],
   [
     "somebody wrote again while they wait for the same action",
     evidenceOf(
       all(
-        after("m3", again),
-        changed("assistant:r1.4", { seen: 22 }),
-        changed("ended:r1", { text: 'This answers "m1", "m2", "m3", "m4".' }),
+        after("delivered:main:ended:r2:final", again),
+        changed("assistant:r1.4", { seen: 28 }),
+        changed("ended:r1", { text: 'This answers "m1", "m2", "m4".' }),
       )(JOURNAL),
       SIGHTS,
     ),
@@ -80,9 +86,9 @@ test.each<[string, Evidence]>([
 
 test.each<[string, Change, RegExp]>([
   [
-    "somebody told twice that the same action holds up what they write",
+    "somebody told that an action holds up what a side run answers",
     {
-      journal: after("m3", again, {
+      journal: after("delivered:main:ended:r2:final", again, {
         id: "told:m4",
         kind: "notice",
         text: "It waits.",
@@ -90,7 +96,7 @@ test.each<[string, Change, RegExp]>([
         holds: ["a1"],
       }),
     },
-    /m4 was told again/,
+    /m4 was told that it is held up/,
   ],
   [
     "a notice that went while what it was about still waited",
@@ -116,9 +122,9 @@ test.each<[string, Change, RegExp]>([
     "a message that joined one run and began another",
     {
       journal: after("ended:r1", {
-        id: "run:r2",
+        id: "run:r3",
         kind: "run_started",
-        run: "r2",
+        run: "r3",
         answers: ["m2"],
         principals: [],
         calls: [],
@@ -128,8 +134,40 @@ test.each<[string, Change, RegExp]>([
   ],
   [
     "a message that its run's model never saw",
-    { journal: changed("assistant:r1.4", { seen: 15 }) },
-    /m3 joined the run r1, and its model never saw it/,
+    {
+      journal: all(
+        after("delivered:main:ended:r2:final", again),
+        changed("assistant:r1.4", { seen: 24 }),
+      ),
+    },
+    /m4 joined the run r1, and its model never saw it/,
+  ],
+  [
+    "a message that the request left to a side run, and none answered it",
+    {
+      journal: all(
+        after("delivered:main:ended:r2:final", again),
+        changed("assistant:r1.4", { seen: 28, elsewhere: ["m4"] }),
+      ),
+    },
+    /m4 joined the run r1, and its model never saw it/,
+  ],
+  [
+    "a message that a side run and the first both answered",
+    {
+      journal: all(
+        changed("finished:r2.t5", { handsOver: undefined }),
+        after("ended:r1", {
+          id: "run:r3",
+          kind: "run_started",
+          run: "r3",
+          answers: ["m3"],
+          principals: [],
+          calls: [],
+        }),
+      ),
+    },
+    /m3 led to 2 runs/,
   ],
   [
     "a run without an end though nobody is waited for",
@@ -181,7 +219,7 @@ test.each<[string, Change, RegExp]>([
   ],
   [
     "an answer that leaves out a message",
-    { journal: changed("ended:r1", { text: 'This answers "m1", "m3".' }) },
+    { journal: changed("ended:r1", { text: 'This answers "m1".' }) },
     /the answer of r1 does not know of m2/,
   ],
   [
@@ -191,8 +229,8 @@ test.each<[string, Change, RegExp]>([
   ],
   [
     "a start that no turn asked for",
-    { journal: after("assistant:r1.4", started("r1.t5", "look", "read")) },
-    /started:r1.t5 is of a call that was not asked for/,
+    { journal: after("assistant:r1.4", started("r1.t6", "look", "read")) },
+    /started:r1.t6 is of a call that was not asked for/,
   ],
   [
     "a start before the turn that asked for it",

@@ -19,7 +19,7 @@ export function checkConversations(
     ...talks.flatMap((run) => checkTurns(run, evidence)),
     ...talks.flatMap((run) => checkPairs(run, calls)),
     ...talks.flatMap((run) => checkStops(run, evidence)),
-    ...talks.flatMap((run) => checkAnswer(run, evidence)),
+    ...talks.flatMap((run) => checkAnswer(run, evidence, runs)),
     ...entriesOf(evidence, "message").flatMap((message) => checkHold(message, evidence, runs)),
     ...checkCallsAsked(evidence, calls),
     ...checkRequests(evidence),
@@ -33,7 +33,8 @@ function answeredBy(message: Entry<"message">, evidence: Evidence) {
 
 /**
  * One run answers a message: it took it up when it began; or the message came while it went on, and its model was shown
- * it, or it answered a question, or a Stop came after it, or the run still waits for people.
+ * it, or it answered a question, or a Stop came after it, or the run still waits for people. What a side run was refused
+ * for it a second run takes up.
  */
 function checkMessage(
   message: Entry<"message">,
@@ -43,9 +44,11 @@ function checkMessage(
   const { id, seq } = message;
   const taken = runs.filter(({ started }) => started.answers.includes(id));
   const joined = runs.find((run) => run.joined.includes(message));
-  const wasShown = joined?.turns.some(({ seen }) => seen >= seq) === true;
+  const wasShown = joined !== undefined && joined.turns.some((turn) => isTold(turn, message));
   const hasAnswered = answeredBy(message, evidence) !== undefined;
-  const heard = taken.length + (wasShown || hasAnswered ? 1 : 0);
+  const isHandedOver = handsOver(message, taken, joined);
+  const times = taken.length + (wasShown || hasAnswered ? 1 : 0);
+  const heard = isHandedOver && times === 2 ? 1 : times;
   if (taken.some(({ started }) => started.seq < seq)) return [`${id} was answered before it came`];
   if (heard === 1) return [];
   if (heard > 1 || joined === undefined) return [`${id} led to ${heard} runs`];
@@ -55,6 +58,26 @@ function checkMessage(
   );
   if (end === undefined || (end.status === "cancelled" && isStopped)) return [];
   return [`${id} joined the run ${joined.run}, and its model never saw it`];
+}
+
+/** The request of a turn held the message. */
+function isTold(
+  { seen, elsewhere = [] }: Entry<"assistant">,
+  { id, seq }: { id: string; seq: number },
+): boolean {
+  return seen >= seq && !elsewhere.includes(id);
+}
+
+/** A side run was told the message, and could not do all of it. */
+function handsOver(
+  { id }: { id: string },
+  taken: readonly RunEvidence[],
+  joined: RunEvidence | undefined,
+): boolean {
+  const told = [...taken, ...(joined === undefined ? [] : [joined])];
+  return told.some(
+    (run) => run.isSide && run.handsOver && (run === joined || run.started.answers.includes(id)),
+  );
 }
 
 /** Steps count from 1, one entry each, by whoever had the lease; what a turn has seen only grows. */
@@ -116,46 +139,50 @@ function checkStops({ run, started, turns, ended }: RunEvidence, evidence: Evide
   return wrong;
 }
 
-/** An answer names every message that the run was asked and its model was shown. */
-function checkAnswer({ run, asked, joined, turns, ended }: RunEvidence, evidence: Evidence) {
+/** An answer names every message that the run was asked and its model was shown, but for those that a side run answered before. */
+function checkAnswer(
+  { run, asked, joined, turns, ended, isSide }: RunEvidence,
+  evidence: Evidence,
+  runs: RunEvidence[],
+) {
   const [end] = ended;
   const last = turns.at(-1);
   if (end === undefined || last === undefined) return [];
   if (end.status !== "completed" && end.status !== "wrapped_up") return [];
   return [...asked, ...joined]
-    .filter(({ seq }) => seq <= last.seen)
+    .filter((said) => isTold(last, said))
+    .filter(({ id }) => isSide || !runs.some((each) => each.isSide && isAnsweredIn(each, id)))
     .filter((said) => said.kind === "message" && answeredBy(said, evidence) === undefined)
     .filter(({ id }) => end.text?.includes(`"${id}"`) !== true)
     .map(({ id }) => `the answer of ${run} does not know of ${id}`);
 }
 
-/** Who writes while an action of the run is open is told that it holds up what they write, once as long as it is open. */
+function isAnsweredIn({ started, joined }: RunEvidence, id: string): boolean {
+  return started.answers.includes(id) || joined.some((message) => message.id === id);
+}
+
+/** Whose message a side run could not do all of is told that the rest waits for the card, once as long as it is open; nobody else is. */
 function checkHold(message: Entry<"message">, evidence: Evidence, runs: RunEvidence[]): string[] {
-  const { entries } = evidence;
-  const before = { entries: entries.filter(({ seq }) => seq < message.seq) };
-  const run = runs.find(({ joined }) => joined.includes(message))?.run;
   const notices = entriesOf(evidence, "notice").filter(({ holds }) => holds !== undefined);
-  const told = notices.filter(({ answers }) => answers === message.id).length;
+  const [told, ...more] = notices.filter(({ answers }) => answers === message.id);
+  if (more.length > 0)
+    return [`people were told ${more.length + 1} times that ${message.id} is held up`];
+  const side = runs.find((run) => run.isSide && run.handsOver && isAnsweredIn(run, message.id));
+  if (side === undefined)
+    return told === undefined ? [] : [`who wrote ${message.id} was told that it is held up`];
+  const refused = entriesOf(evidence, "tool_finished").find(
+    ({ run, handsOver: isRefused }) => run === side.run && isRefused === true,
+  );
+  const before = { entries: evidence.entries.filter(({ seq }) => seq < (refused?.seq ?? 0)) };
   const open = entriesOf(before, "action_proposed").filter(
-    (proposal) => proposal.run === run && !isDecided(proposal.action, before),
+    ({ action, run }) => run !== side.run && !isDecided(action, before),
   );
-  // It may be taken for the answer.
-  const isAsked = entriesOf(before, "notice").some(
-    ({ asks }) => asks?.call.startsWith(`${run}.`) === true && !isDecided(asks.call, before),
-  );
-  const own = entriesOf(before, "message").filter(
-    ({ actor }) => actor.account === message.actor.account,
-  );
-  // Told for a message that was there before the action, its author knows too: `<message>@<action>`.
+  const account = message.actor.account;
   const knows = notices.some(
-    ({ answers = "", holds }) =>
-      own.some(({ id }) => answers === id || answers.startsWith(`${id}@`)) &&
-      open.some(({ action }) => holds?.includes(action)),
+    ({ to, holds = [] }) => to === account && open.some(({ action }) => holds.includes(action)),
   );
-  if (told > 1) return [`people were told ${told} times that ${message.id} is held up`];
-  if (open.length === 0 || isAsked) return [];
-  if (knows) return told === 0 ? [] : [`who wrote ${message.id} was told again that it is held up`];
-  if (told === 1) return [];
+  const isCut = side.ended.some(({ status }) => status === "cancelled");
+  if (open.length === 0 || knows || isCut || message.seq > (refused?.seq ?? 0)) return [];
   return [`nobody was told that ${message.id} is held up`];
 }
 
@@ -184,14 +211,16 @@ function checkRequests({ lines }: Evidence): string[] {
   const asked = lines.flatMap((line) => (line.what === "asked" ? [line] : []));
   const unpaired = asked.flatMap((line) => line.unpaired);
   const ordered = asked.toSorted((a, b) => a.turns.length - b.turns.length);
-  const broken = ordered.filter(({ run, turns, unlabelled }, i) => {
-    const shorter = ordered
+  const broken = ordered.filter(({ run, isSide, turns, unlabelled }, i) => {
+    // A side run is told what waits otherwise than the run that it goes on beside.
+    const lane = ordered
       .slice(0, i)
-      .filter((each) => each.run === run && each.turns.length < turns.length);
+      .filter((each) => each.isSide === isSide && (!isSide || each.run === run));
+    const shorter = lane.filter((each) => each.run === run && each.turns.length < turns.length);
     // Asked again without a turn between, others may instruct it.
     const own = shorter.filter((each) => each.turns.length === shorter.at(-1)?.turns.length);
     const isOwn = own.length === 0 || own.some((each) => begins(turns, each.turns));
-    return !isOwn || !begins(unlabelled, ordered[i - 1]?.unlabelled ?? []);
+    return !isOwn || !begins(unlabelled, lane.at(-1)?.unlabelled ?? []);
   });
   return [
     ...unpaired.map((what) => `a request without one result per call: ${what}`),

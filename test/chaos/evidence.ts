@@ -20,11 +20,14 @@ export interface RunEvidence {
   run: string;
   started: Entry<"run_started">;
   ended: Entry<"run_ended">[];
-  /** Messages and commands that it takes up from the beginning, and messages that came while it went on. */
+  /** Messages and commands that it takes up from the beginning, and messages that came while it went on and were for it. */
   asked: (Entry<"message"> | Entry<"command">)[];
   joined: Entry<"message">[];
   /** Its model's turns, in order; one that came after its end is none of it. */
   turns: Entry<"assistant">[];
+  /** It began beside another's open card: it only reads, and what it was refused belongs to a run that may act. */
+  isSide: boolean;
+  handsOver: boolean;
 }
 
 /** One tool call, as everyone saw it. */
@@ -68,18 +71,34 @@ export function runsOf(evidence: Evidence): RunEvidence[] {
   const { entries } = evidence;
   const spoken = [...entriesOf(evidence, "message"), ...entriesOf(evidence, "command")];
   const talks = entriesOf(evidence, "run_started").filter(({ talk }) => talk !== undefined);
+  const sides = talks.filter(({ reads }) => reads === true);
+  const turnsOf = (runs: readonly string[]) =>
+    entriesOf(evidence, "assistant").filter(({ run }) => runs.includes(run));
+  const joinedTo = (runs: readonly string[]) => turnsOf(runs).flatMap(({ joined = [] }) => joined);
+  const beside = new Set([
+    ...sides.flatMap(({ answers }) => answers),
+    ...joinedTo(sides.map(({ run }) => run)),
+  ]);
   return entriesOf(evidence, "run_started").map((started): RunEvidence => {
     const { run, answers, seq } = started;
     const ended = entriesOf(evidence, "run_ended").filter((each) => each.run === run);
     const end = ended[0]?.seq ?? entries.length + 1;
     const goesOn = (entry: { seq: number }) => entry.seq > seq && entry.seq < end;
+    const isSide = sides.includes(started);
     return {
       run,
       started,
       ended,
       asked: spoken.filter(({ id }) => answers.includes(id)),
-      joined: talks.includes(started) ? entriesOf(evidence, "message").filter(goesOn) : [],
-      turns: entriesOf(evidence, "assistant").filter((turn) => turn.run === run && goesOn(turn)),
+      joined: entriesOf(evidence, "message").filter((message) => {
+        if (!talks.includes(started) || !goesOn(message)) return false;
+        return isSide ? joinedTo([run]).includes(message.id) : !beside.has(message.id);
+      }),
+      turns: turnsOf([run]).filter(goesOn),
+      isSide,
+      handsOver: entriesOf(evidence, "tool_finished").some(
+        (finished) => finished.run === run && finished.handsOver === true,
+      ),
     };
   });
 }
@@ -94,14 +113,15 @@ function askingsOf(runs: RunEvidence[]): (Asking & { call: string })[] {
   const direct = runs.flatMap((of) =>
     of.started.calls.map(({ tool, args }): Asking => ({ of, request: of.started, tool, args })),
   );
-  const models = runs.flatMap((of) =>
-    of.turns.flatMap((request) =>
+  const turns = runs.flatMap((of) => of.turns.map((request) => ({ of, request })));
+  const models = turns
+    .toSorted((a, b) => a.request.seq - b.request.seq)
+    .flatMap(({ of, request }) =>
       request.content.flatMap((block): Asking[] => {
         if (block.kind !== "tool_use") return [];
         return [{ of, request, tool: block.name, args: JSON.parse(block.input) as JsonObject }];
       }),
-    ),
-  );
+    );
   return [
     ...direct.map((each) => ({ ...each, call: `${each.of.run}.t1` })),
     ...models.map((each, i) => ({ ...each, call: `${each.of.run}.t${i + 1}` })),

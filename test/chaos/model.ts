@@ -38,7 +38,13 @@ export function createErrandModel({ witness, cross, leaseMs }: ModelParts): Mode
       const state = readTurns(request.turns);
       const { key } = state;
       if (key !== undefined)
-        witness.see({ what: "asked", key, run: state.ended, ...sightOf(request) });
+        witness.see({
+          what: "asked",
+          key,
+          run: state.ended,
+          isSide: state.isSide,
+          ...sightOf(request),
+        });
       cross("model:begin");
       const fate = fateOf(state, leaseMs);
       try {
@@ -47,7 +53,9 @@ export function createErrandModel({ witness, cross, leaseMs }: ModelParts): Mode
         throw new BotError("ABORTED", "It was stopped.", { cause: error });
       }
       cross("model:end");
-      if (fate.fails) throw new ModelError("MODEL_OVERLOADED", "The model is busy.");
+      // A side run that fails leaves no word of what it was asked to tell it by.
+      if (fate.fails && !state.isSide)
+        throw new ModelError("MODEL_OVERLOADED", "The model is busy.");
       return respond(state, request, fate);
     },
   };
@@ -65,9 +73,13 @@ interface State {
   isSentBack: boolean;
   /** Runs that have answered, failed or were stopped. */
   ended: number;
+  /** It is a side run that asks. */
+  isSide: boolean;
 }
 
 const SENT_BACK = "[watchkeeper] Your answer was not shown yet";
+const SIDE = "[watchkeeper] This is a side run";
+const WAS_SIDE = "[watchkeeper] What was asked and answered just above was a side run's";
 const CUT_SHORT = /^\[watchkeeper\] (?:Failed: |.* stopped everything said so far\.)/;
 
 function readTurns(turns: readonly Turn[]): State {
@@ -78,8 +90,10 @@ function readTurns(turns: readonly Turn[]): State {
     carriedOut: [],
     isSentBack: false,
     ended: 0,
+    isSide: false,
   };
   let answered: Errand[] = [];
+  let named = new Set<string>();
   for (const turn of turns) {
     if (turn.role === "tool") {
       for (const { text } of turn.results) {
@@ -92,6 +106,10 @@ function readTurns(turns: readonly Turn[]): State {
       for (const name of names) state.rounds.set(name, (state.rounds.get(name) ?? 0) + 1);
       if (calls.length > 0) continue;
       answered = state.open;
+      const answer = turn.content
+        .map((block) => (block.kind === "text" ? block.text : ""))
+        .join("");
+      named = new Set([...answer.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name));
       state.open = [];
       state.carriedOut = [];
       state.isSentBack = false;
@@ -107,6 +125,13 @@ function readTurns(turns: readonly Turn[]): State {
           state.open = [...answered, ...state.open];
           state.isSentBack = true;
           state.ended -= 1;
+        } else if (text.startsWith(SIDE)) {
+          state.isSide = true;
+          // What was asked before is another run's.
+          state.open = [];
+        } else if (text.startsWith(WAS_SIDE)) {
+          state.open = [...answered.filter(({ name }) => !named.has(name)), ...state.open];
+          answered = [];
         } else if (CUT_SHORT.test(text)) state.ended += 1;
       }
     }

@@ -45,6 +45,8 @@ interface AskedSight {
   key: JournalKey;
   /** How many models' runs had ended before, as the turns tell it. */
   run: number;
+  /** It was a side run that asked. */
+  isSide: boolean;
   /** A digest of each turn that is settled. */
   turns: string[];
   /** The same without the labels that say who is quoted: they may change from run to run. */

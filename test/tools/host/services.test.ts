@@ -104,7 +104,7 @@ describe("a service under systemd", () => {
     const preview = await createRestartService(options).preview?.({ name: "web" }, ctx);
     expect(preview?.blastRadius).toContain("Restarted with it: shop.service, cart.service.");
     expect(preview?.lines).toContainEqual({ label: "State", value: "active (running)" });
-    expect(preview?.lines).toContainEqual({ label: "Main process", value: "4711" });
+    expect(preview?.lines).toContainEqual({ label: "Main process", value: "4711", detail: true });
   });
 
   it("is restarted by its name alone, and a failure is told as one", async () => {
