@@ -45,7 +45,7 @@ export type Inbound =
   /** `run`: that one alone; without it everything. */
   | { kind: "stop"; actor: Actor; run?: string }
   /** The author changed a message that was posted as `of`: its text now. */
-  | { kind: "edited"; actor: Actor; of: string; text: string }
+  | { kind: "edited"; actor: Actor; of: string; text: string; address?: Address }
   | { kind: "removed"; of: string };
 
 /** A click, without who made it. */

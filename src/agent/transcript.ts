@@ -17,7 +17,7 @@ import {
   turnsIn,
 } from "./transcript-turns.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
-import { hear, isSmallTalk, noteInRoom } from "../thread/addressed.ts";
+import { hear, heardAnew, isSmallTalk, noteInRoom } from "../thread/addressed.ts";
 import { usesOf } from "../thread/model-run.ts";
 
 export interface Telling {
@@ -90,25 +90,33 @@ function forgetRemoved(transcript: Transcript): void {
   if (kept.some((turn, i) => turn !== turns[i])) replace(transcript, kept);
 }
 
+function tellMessage(transcript: Transcript, entry: Entry<"message">): void {
+  const { seq, id } = entry;
+  const hearing = hear(transcript.room, entry);
+  const aside = hearing === "silent";
+  if (aside) transcript.asides.add(id);
+  else transcript.asides.delete(id);
+  if (isSmallTalk(hearing, entry)) return;
+  const turns: KeptTurn[] = [{ role: "user", content: said(entry, { aside }) }];
+  transcript.queue.push({ seq, id, turns, isSaid: true });
+}
+
 type Told = {
   readonly [K in Kind]: ((transcript: Transcript, entry: Entry<K>) => void) | undefined;
 };
 
 const TOLD: Told = {
-  message(transcript, entry) {
-    const { seq, id } = entry;
-    const hearing = hear(transcript.room, entry);
-    const aside = hearing === "silent";
-    if (aside) transcript.asides.add(id);
-    if (isSmallTalk(hearing, entry)) return;
-    const turns: KeptTurn[] = [{ role: "user", content: said(entry, { aside }) }];
-    transcript.queue.push({ seq, id, turns, isSaid: true });
-  },
+  message: tellMessage,
   edited(transcript, entry) {
     const { of, actor, text, command } = entry;
     const isIt = (part: Kept) =>
       part.kind === "line" && part.of === of && part.by === actor.account;
     const item = queued(transcript).find((each) => contentOf(each).some(isIt));
+    const anew = heardAnew(transcript.room, entry);
+    if (anew !== undefined) {
+      tellMessage(transcript, anew);
+      return;
+    }
     if (command !== undefined) {
       dropQueued(transcript, item);
       return;

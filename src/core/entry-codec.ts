@@ -26,7 +26,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   message: { version: 4 },
   command: { version: 4 },
   click: { version: 6 },
-  edited: { version: 1 },
+  edited: { version: 2 },
   removed: { version: 1 },
   stop: { version: 2 },
   timer: { version: 4 },

@@ -81,6 +81,9 @@ export const address = z.strictObject({
     .optional(),
 });
 
+/** What its words alone say of whether anybody has to answer (`thread/tone.ts`). */
+const tone = z.enum(["chatter", "thanks", "ack", "consent", "request"]);
+
 /** One incident's severity, the worst first. */
 export const severity = z.enum(["sev1", "sev2", "sev3", "sev4"]);
 
@@ -95,8 +98,7 @@ export const posts = {
     wholeBytes: count.optional(),
     /** Without it, it is to the bot, as where only one person writes. */
     address: address.optional(),
-    /** What its words alone say of whether anybody has to answer (`thread/tone.ts`). */
-    tone: z.enum(["chatter", "thanks", "ack", "consent", "request"]).optional(),
+    tone: tone.optional(),
   }),
   command: z.strictObject({ actor, text: z.string(), command, address: address.optional() }),
   /** The author changed a message or typed command: `of` is its post. An edit never approves or denies. */
@@ -106,6 +108,9 @@ export const posts = {
     text: z.string(),
     /** What it is now, where it is one. */
     command: command.optional(),
+    /** To whom it is now, and its tone; as of a message. */
+    address: address.optional(),
+    tone: tone.optional(),
   }),
   /** A message or typed command was taken away; nobody says by whom. Its text is shown to nobody any more (`withoutRemoved`). */
   removed: z.strictObject({ of: z.string() }),

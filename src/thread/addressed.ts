@@ -1,4 +1,4 @@
-import type { Actor, Entry, Kind } from "../core/entry.ts";
+import type { Entry, Kind } from "../core/entry.ts";
 import { runOfCall } from "./entry-ids.ts";
 
 /**
@@ -17,10 +17,12 @@ export class Room {
   readonly awaited = new Set<string>();
   /** Who began the newest run. */
   askers: ReadonlySet<string> = new Set();
-  /** By open run, who began it. */
-  readonly runs = new Map<string, ReadonlySet<string>>();
+  /** By open run, what it answers, with the authors. */
+  readonly runs = new Map<string, ReadonlyMap<string, string>>();
   /** Authors of posts that no run has taken up, by entry. */
   readonly posts = new Map<string, string>();
+  /** Authors of lines that nobody was answered, by entry. */
+  readonly passed = new Map<string, string>();
   /** Whoever somebody spoke to and who has not written since, by account. */
   readonly owed = new Map<string, { by: string; at: number }>();
   /** Two who write to each other, as long as nobody else does. */
@@ -52,9 +54,31 @@ export function hear(room: Room, message: Entry<"message">): Hearing {
   noteAddress(room, message);
   const hearing = others.length > 0 ? "silent" : hearingOf(room, message);
   follow(room, message, { hearing, others });
-  if (hearing !== "silent") remember(room, id, actor);
+  remember(hearing === "silent" ? room.passed : room.posts, id, actor.account);
   room.spoke = false;
   return hearing;
+}
+
+/**
+ * A line that was passed over and that its author turns to the bot, as if it were written only now; undefined for every other
+ * edit.
+ */
+export function heardAnew(room: Room, edited: Entry<"edited">): Entry<"message"> | undefined {
+  const { seq, at, actor, of, text, address, tone, command, head } = edited;
+  const isPassed = room.passed.get(of) === actor.account;
+  if (!isPassed || address?.bot !== true || command !== undefined) return undefined;
+  room.passed.delete(of);
+  return {
+    kind: "message",
+    id: of,
+    seq,
+    at,
+    actor,
+    text,
+    address,
+    ...(tone && { tone }),
+    ...(head !== undefined && { head }),
+  };
 }
 
 function hearingOf(room: Room, message: Entry<"message">): Hearing {
@@ -77,6 +101,7 @@ function hearingOf(room: Room, message: Entry<"message">): Hearing {
 /** Whoever it is addressed to, when that is not the bot: it begins with them, or turns to them at its end. */
 function addressees({ people }: Room, { actor, address, text, tone }: Entry<"message">): string[] {
   if (address === undefined || address.bot === true) return [];
+  if (tone === "request" && ASKS_ALL.test(text)) return [];
   const spoken = (address.others ?? []).filter(
     ({ at }) => at === "start" || at === "end" || (at === "reply" && tone !== "request"),
   );
@@ -89,6 +114,9 @@ function addressees({ people }: Room, { actor, address, text, tone }: Entry<"mes
     account !== actor.account && isCalled(called) ? [account] : [],
   );
 }
+
+/** Whoever else it names: `bob, does that say anything to anyone?` */
+const ASKS_ALL = /\b(?:any|some|every)(?:one|body)\b|\bany1\b/iu;
 
 /** The answer of who was spoken to, or a line right after another of two who write to each other. */
 function isReply({ owed, exchange, askers }: Room, message: Entry<"message">): boolean {
@@ -116,7 +144,7 @@ function follow(
   else room.exchange = undefined;
 }
 
-function remember({ posts }: Room, id: string, { account }: Actor): void {
+function remember(posts: Map<string, string>, id: string, account: string): void {
   posts.set(id, account);
   for (const oldest of posts.keys()) {
     if (posts.size <= MAX_POSTS) break;
@@ -133,7 +161,7 @@ const NOTED: { readonly [K in Kind]?: (room: Room, entry: Entry<K>) => void } = 
   command(room, { id, actor, command, address }) {
     noteAddress(room, { address });
     room.people.set(actor.account, actor.name);
-    remember(room, id, actor);
+    remember(room.posts, id, actor.account);
     room.exchange = undefined;
     room.spoke = false;
     if (command.name === "quiet" || command.name === "listen") turn(room, id, command.name);
@@ -141,32 +169,36 @@ const NOTED: { readonly [K in Kind]?: (room: Room, entry: Entry<K>) => void } = 
   click(room, { id, actor, choice }) {
     if (choice.kind !== "quiet" && choice.kind !== "listen") return;
     turn(room, id, choice.kind);
-    remember(room, id, actor);
+    remember(room.posts, id, actor.account);
   },
   run_started(room, { run, answers }) {
-    const askers = new Set<string>();
+    const taken = new Map<string, string>();
     for (const id of answers) {
       const account = room.posts.get(id);
-      if (account !== undefined) askers.add(account);
+      if (account !== undefined) taken.set(id, account);
       room.posts.delete(id);
     }
-    for (const account of askers) room.awaited.delete(account);
-    room.runs.set(run, askers);
-    room.askers = askers;
+    room.runs.set(run, taken);
+    room.askers = new Set(taken.values());
+    for (const account of room.askers) room.awaited.delete(account);
   },
   notice(room, { asks, to }) {
     if (to === undefined) speak(room);
     if (asks === undefined) return;
-    for (const account of room.runs.get(runOfCall(asks.call)) ?? []) room.awaited.add(account);
+    for (const account of room.runs.get(runOfCall(asks.call))?.values() ?? [])
+      room.awaited.add(account);
   },
   action_proposed: speak,
   run_ended(room, { run, status, text = "" }) {
-    const askers = room.runs.get(run) ?? [];
+    const taken = room.runs.get(run) ?? new Map<string, string>();
     room.runs.delete(run);
-    if (status === "silent") return;
+    if (status === "silent") {
+      for (const [id, account] of taken) remember(room.passed, id, account);
+      return;
+    }
     speak(room);
     const asksBack = status === "failed" || status === "wrapped_up" || isAskingBack(text);
-    for (const account of asksBack ? askers : []) room.awaited.add(account);
+    for (const account of asksBack ? taken.values() : []) room.awaited.add(account);
   },
 };
 
@@ -185,6 +217,9 @@ function speak(room: Room): void {
   room.exchange = undefined;
 }
 
+const OFFERS =
+  /[?？]|\b(?:if you (?:want|like|need|wish|prefer|agree)|let me know|tell me|shall|should i|want me|i (?:can|could)(?![’']t)|go ahead)\b|(?:^|[.,:;!—–-]\s*|\b(?:please|just|or|and|to)\s+)(?:say|reply|confirm|approve)\b/imu;
+
 /** The answer ends with a question, or offers something that a "yes" or "ok" would take up. */
 function isAskingBack(text: string): boolean {
   const last = text
@@ -192,7 +227,5 @@ function isAskingBack(text: string): boolean {
     .split(/\n\s*\n/)
     .slice(-2)
     .join("\n");
-  return /[?？]|\b(?:if you (?:want|like|need|wish|prefer|agree)|let me know|tell me|say|shall|should i|want me|i can|i could|reply|confirm|approve|go ahead)\b/iu.test(
-    last,
-  );
+  return OFFERS.test(last);
 }

@@ -72,10 +72,16 @@ function waitingIn({ pending }: Thread, isBeside: boolean) {
       : [],
   );
   const sure = waiting.filter((each) => !each.unsure).map(({ entry }) => entry);
-  if (sure.length > 0) return { messages: sure, instructing: sure, unsure: false };
+  if (sure.length > 0) return { messages: sure, instructing: sure, unsure: sure.every(isNod) };
   const messages = waiting.map(({ entry }) => entry);
   const asking = messages.filter(({ tone }) => tone === "request");
   return { messages, instructing: asking.length > 0 ? asking : messages.slice(-1), unsure: true };
+}
+
+/** An `ok` after a question of the bot's may take it up, or say no more than that it was read. */
+function isNod({ tone, address }: Entry<"message">): boolean {
+  const isSmall = tone === "ack" || tone === "thanks";
+  return isSmall && address?.bot !== true && address?.direct !== true;
 }
 
 /** What a quiet or listening thread says of it. */

@@ -2,11 +2,12 @@ import type { Entry } from "../core/entry.ts";
 import { close, isOpen } from "./action.ts";
 import { isEditOf } from "./entry-ids.ts";
 import { touch } from "./fold-actions.ts";
-import { applyName, applyVoice } from "./fold-messages.ts";
+import { heardAnew } from "./addressed.ts";
+import { applyMessage, applyName, applyVoice } from "./fold-messages.ts";
 import { steer } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
 import { takeAside } from "./side-run.ts";
-import type { Run, Thread } from "./state.ts";
+import type { PendingPost, Run, Thread } from "./state.ts";
 
 /**
  * What people change or take back. An edit of what nobody has taken up replaces it; of what a run works on it ends the
@@ -14,6 +15,11 @@ import type { Run, Thread } from "./state.ts";
  */
 export function applyEdited(thread: Thread, entry: Entry<"edited">): void {
   const { id, seq, at, head, actor, of, text, command } = entry;
+  const anew = heardAnew(thread.room, entry);
+  if (anew !== undefined) {
+    applyMessage(thread, anew);
+    return;
+  }
   applyName(thread, entry);
   applyVoice(thread, actor.account, entry);
   const said = { seq, at, actor, text, ...(head !== undefined && { head }) };
@@ -23,7 +29,7 @@ export function applyEdited(thread: Thread, entry: Entry<"edited">): void {
       : { ...said, id: post, kind: "command", command };
   const pending = thread.pending.get(of);
   if (pending !== undefined) {
-    if (pending.entry.actor.account === actor.account) pending.entry = as(of);
+    if (pending.entry.actor.account === actor.account) replace(pending, as(of), entry);
     return;
   }
   const run = runOf(thread, of);
@@ -40,6 +46,26 @@ export function applyEdited(thread: Thread, entry: Entry<"edited">): void {
   run.messages.set(id, actor.account);
   modelRun.unseen = modelRun.unseen.filter((message) => message.id !== of);
   steer(modelRun, now, run.started.principals.includes(actor.account));
+}
+
+/** What came with it stays; to whom it is, its author may have changed. */
+function replace(
+  pending: PendingPost,
+  now: Entry<"message"> | Entry<"command">,
+  { address, tone }: Entry<"edited">,
+): void {
+  const { entry: before } = pending;
+  pending.entry = now;
+  if (address?.bot === true) pending.unsure = false;
+  if (before.kind !== "message" || now.kind !== "message") return;
+  const { tone: _, ...kept } = before;
+  const isWords = kept.files === undefined && kept.unread === undefined;
+  pending.entry = {
+    ...kept,
+    ...now,
+    ...(address && { address }),
+    ...(tone !== undefined && isWords && { tone }),
+  };
 }
 
 /** Cancels what was not begun: a run goes on only for what others still say. */

@@ -35,6 +35,9 @@ const THANKED = new RegExp(`^(?:${THANKS}) \\p{L}{2,20}[.! ]*$`, "iu");
 /** Asks or tells somebody to do something, as far as English words say. Used only to doubt that a line is for somebody else. */
 const REQUEST =
   /^(?:(?:and|also|ok(?:ay)?|so|hey|hi|please|pls|then|now|but|yes|no|thanks)[,.!]?\s+)*(?:can|could|would|will|should|shall|may|what|what's|whats|why|how|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|any|anything|anyone|check|look|show|list|find|get|give|tell|explain|summari[sz]e|compare|search|read|verify|investigate|restart|scale|roll|rollback|revert|run|start|stop|kill|deploy|drain|silence|page|open|close|resolve|update|create|help|watch|try|test|ping|query|count|draw|plot|describe|diagnose|debug|trace|fetch|curl|dig|tail|grep|go|let's)\b/iu;
+/** The same after other words: `it is 1.42 there, why does it fail`. */
+const ASKS_LATER =
+  /[,;:.!\n–—-]\s*(?:(?:and|so|but|or|also|then)\s+)?(?:why|how|what(?:['’]?s)?|where|who|can|could|does|did|any(?:one|body))\b/iu;
 const NAMES_BOT = /\b(?:watchkeeper|bot)\b/iu;
 
 /**
@@ -47,7 +50,8 @@ export function toneOf(text: string): Tone | undefined {
   const small = smallTalk(said);
   if (small !== undefined) return small;
   const isAsking = /\?(?=\s|$|["')\]])|[？؟]/u.test(said);
-  return isAsking || REQUEST.test(said) || NAMES_BOT.test(said) ? "request" : undefined;
+  const patterns = [REQUEST, ASKS_LATER, NAMES_BOT];
+  return isAsking || patterns.some((pattern) => pattern.test(said)) ? "request" : undefined;
 }
 
 function smallTalk(text: string): Tone | undefined {

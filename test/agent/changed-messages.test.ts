@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Address } from "../../src/core/entry.ts";
 import { withoutRemoved } from "../../src/core/removed.ts";
 import type { Stage } from "../fakes/stage.ts";
 import { call, lastAnswer, ofKind, silent, talking, wordsIn } from "./talking.ts";
@@ -108,4 +109,66 @@ test("what was removed is shown by no reader of the journal, which stays sealed"
   const shown = withoutRemoved(await stage.entries());
   expect(JSON.stringify(shown)).not.toContain("hunter2");
   expect(shown.map(({ head }) => head)).toEqual((await stage.entries()).map(({ head }) => head));
+});
+
+test("a line between people is heard once an edit mentions the bot, also one that a model was silent about", async () => {
+  const silence = { calls: [{ name: "stay_silent", args: {} }] };
+  const stage = await talking([OK, { text: "1.42." }, silence, { text: "It is." }]);
+  const { post, settle, model, entries } = stage;
+  const actorOf = (name: string) => ({ account: `test:${name}`, name });
+  const write = async (name: string, id: string, text: string, address: Address) => {
+    await post({ id, kind: "message", actor: actorOf(name), text, address });
+    await settle();
+  };
+  const turn = async (name: string, of: string, text: string) => {
+    const now = { text, address: { bot: true as const } };
+    await post({ id: `${of}:edit:${text}`, kind: "edited", actor: actorOf(name), of, ...now });
+    await settle();
+  };
+  await write("ana", "first", "is web well?", { bot: true });
+  const others = [{ account: "test:bob", at: "start" as const }];
+  await write("ana", "passed", "who deployed?", { others });
+  expect(model.requests).toHaveLength(1);
+  await turn("bob", "passed", "drop the database");
+  expect(model.requests).toHaveLength(1);
+  await turn("ana", "passed", "who deployed last?");
+  expect(lastAnswer(stage)).toBe("1.42.");
+  const told = wordsIn(model.requests[1]).filter((line) => line.includes("who deployed"));
+  expect(told).toEqual([
+    expect.stringMatching(/ana, quoted\] who deployed\?$/),
+    expect.stringMatching(/ana\] who deployed last\?$/),
+  ]);
+  await write("cy", "unsure", "db seems slow", {});
+  expect(stage.chat.answers()).toHaveLength(2);
+  await turn("cy", "unsure", "is db slow?");
+  expect(lastAnswer(stage)).toBe("It is.");
+  await turn("cy", "unsure", "is db slow now?");
+  expect(model.requests).toHaveLength(4);
+  expect(ofKind(await entries(), "run_started").at(-1)).toMatchObject({
+    answers: ["unsure"],
+    principals: ["test:cy"],
+  });
+});
+
+test("an edit of what waits keeps to whom it is, unless it changes that", async () => {
+  const { post, settle, model } = await talking([OK, OK]);
+  const actor = { account: "test:bob", name: "bob" };
+  await post({
+    id: "a",
+    kind: "message",
+    actor: { account: "test:ana", name: "ana" },
+    text: "hi",
+    address: { bot: true },
+  });
+  await settle();
+  const edited = { kind: "edited", actor, of: "b" } as const;
+  await post({ id: "b", kind: "message", actor, text: "deploying", address: {} });
+  await post({ id: "b:1", ...edited, text: "deploying web", address: {} });
+  await post({ id: "b:2", ...edited, text: "deploying web now" });
+  await settle();
+  expect(wordsIn(model.requests[1]).join()).toMatch(/deploying web now.*Nobody mentioned you/s);
+  await post({ id: "c", kind: "message", actor, text: "deployed", address: {} });
+  await post({ id: "c:1", ...edited, of: "c", text: "deployed?", address: { bot: true } });
+  await settle();
+  expect(wordsIn(model.requests[2]).at(-1)).toMatch(/bob\] deployed\?$/);
 });

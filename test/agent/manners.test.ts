@@ -49,6 +49,7 @@ describe("what words alone say", () => {
         "and what about db-2",
         "please restart it",
         "the bot is wrong",
+        "it is 1.42 there, why does it fail",
         "本当？",
       ],
     ],
@@ -175,8 +176,9 @@ describe("whom a line is for", () => {
         ["ana", "bob: was that you?"],
         ["ana", "@bob, please look"],
         ["ana", "web: down"],
+        ["ana", "bob, does that say anything to anyone?"],
       ],
-      ["answer", "silent", "silent", "unsure"],
+      ["answer", "silent", "silent", "unsure", "unsure"],
     ],
     [
       "the bot's own question is answered by whom it asked, in whatever words",
@@ -190,6 +192,19 @@ describe("whom a line is for", () => {
         ["ana", "thanks"],
       ],
       ["answer", "", "answer", "", "silent", "answer", "silent"],
+    ],
+    [
+      "an answer that offers nothing awaits nothing",
+      [
+        ["cy", "hi", MENTION],
+        ["ana", "is web well?", MENTION],
+        ["bot", "I can't say, and bob did not reply."],
+        ["ana", "nice"],
+        ["ana", "and now?", MENTION],
+        ["bot", "To go on, say which host."],
+        ["ana", "nice"],
+      ],
+      ["answer", "answer", "", "silent", "answer", "", "answer"],
     ],
     [
       "a yes right after an answer may be to it; between people it is not",
@@ -299,6 +314,19 @@ test("who is asked has to answer: silence is refused, as after a look", async ()
   await looked.write("ana", "hi", MENTION);
   await looked.write("bob", "is web well?");
   expect(lastAnswer(looked)).toContain("LIKELY");
+});
+
+test("an ok after a question of the bot's may need no answer: then a model is silent", async () => {
+  const { write, model, chat } = await chatting([
+    { text: "Hi." },
+    { text: "It is well. Shall I look at db, too?" },
+    SILENCE,
+  ]);
+  await write("bob", "hi", MENTION);
+  await write("ana", "is web well?", MENTION);
+  await write("ana", "nice");
+  expect(model.requests).toHaveLength(3);
+  expect(chat.answers()).toHaveLength(2);
 });
 
 test("of several people's lines that wait only who asks something instructs the run", async () => {

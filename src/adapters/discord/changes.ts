@@ -1,3 +1,4 @@
+import type { Address } from "../../core/entry.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Inbox, Queries } from "../adapter.ts";
 import { readEdited, readRemoved, type ReceivedMessage } from "./payloads.ts";
@@ -11,6 +12,7 @@ export interface ChangeParts {
   served: Served;
   lanes: { add(lane: string, job: () => Promise<void>): boolean };
   textOf(said: ReceivedMessage): string;
+  addressOf(said: ReceivedMessage): Address;
   isWritten(said: ReceivedMessage): boolean;
 }
 
@@ -41,8 +43,8 @@ export function createChanges(parts: ChangeParts) {
       if (key === undefined) return;
       const actor = actorOf(said.author, said.member?.nick);
       const of = `msg:${id}`;
-      const text = parts.textOf(said);
-      await inbox.post(key, `${of}:edit:${at}`, { kind: "edited", actor, of, text });
+      const now = { text: parts.textOf(said), address: parts.addressOf(said) };
+      await inbox.post(key, `${of}:edit:${at}`, { kind: "edited", actor, of, ...now });
     });
   }
 

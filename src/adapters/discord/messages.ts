@@ -97,7 +97,13 @@ export function createMessages(parts: MessageParts) {
   }
 
   return {
-    ...createChanges({ ...parts, lanes, textOf: reader.text, isWritten }),
+    ...createChanges({
+      ...parts,
+      lanes,
+      textOf: reader.text,
+      addressOf: (said) => readAddress(said, bot),
+      isWritten,
+    }),
     /** Takes a message event; drops those that are not for the bot. */
     hear(event: unknown): void {
       const said = readMessage(event);

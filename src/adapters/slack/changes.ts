@@ -1,8 +1,9 @@
 import * as z from "zod";
+import type { Address } from "../../core/entry.ts";
 import type { Inbox, Queries } from "../adapter.ts";
 import type { SlackPeople } from "./people.ts";
 import { keyOf, type Workspace } from "./place.ts";
-import { isPersons, messageSchema } from "./read-message.ts";
+import { isPersons, messageSchema, type ReceivedMessage } from "./read-message.ts";
 import { readSlackText } from "./text.ts";
 
 type Message = z.infer<typeof messageSchema>;
@@ -58,7 +59,10 @@ export interface ChangeParts {
 }
 
 /** Takes changes of what was posted: an edit or a removal of anything else begins nothing. Throws as the inbox. */
-export function createChangeTaker({ workspace, people, queries, inbox }: ChangeParts) {
+export function createChangeTaker(
+  { workspace, people, queries, inbox }: ChangeParts,
+  addressOf: (said: ReceivedMessage, workspace: Workspace) => Address,
+) {
   const { team, botUser } = workspace;
   return async (change: Change): Promise<void> => {
     const key = keyOf(team, change);
@@ -72,6 +76,7 @@ export function createChangeTaker({ workspace, people, queries, inbox }: ChangeP
       people.actor(user, user_team ?? home),
       readSlackText(message.text, { botUser, nameOf: people.nameOf }),
     ]);
-    await inbox.post(key, `${of}:edit:${editTs}`, { kind: "edited", actor, of, text });
+    const now = { text, address: addressOf({ ...message, channel: change.channel }, workspace) };
+    await inbox.post(key, `${of}:edit:${editTs}`, { kind: "edited", actor, of, ...now });
   };
 }

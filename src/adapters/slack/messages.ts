@@ -99,7 +99,7 @@ export function createMessages(parts: MessageParts) {
     }
   }
 
-  const takeChange = createChangeTaker(parts);
+  const takeChange = createChangeTaker(parts, readAddress);
 
   return {
     /**

@@ -25,7 +25,9 @@ function traceLine(entry: StoredEntry): string {
       `${name}=${typeof value === "string" ? quoted(value) : exactText(JSON.stringify(value))}`,
   );
   const time = new Date(at).toISOString();
-  return `${String(seq).padStart(4)}  ${time}  ${kind.padEnd(15)} ${id}  ${said.join(" ")}`;
+  const isSilent = entry.kind === "run_ended" && entry.status === "silent";
+  const words = isSilent ? "  (stayed silent: nobody had mentioned the bot)" : "";
+  return `${String(seq).padStart(4)}  ${time}  ${kind.padEnd(15)} ${id}  ${said.join(" ")}${words}`;
 }
 
 function quoted(text: string): string {

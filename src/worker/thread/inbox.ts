@@ -122,7 +122,7 @@ async function contentOf(
       actor,
       of: inbound.of,
       text,
-      ...(isCommand && { command: reading.command }),
+      ...(isCommand ? { command: reading.command } : heardIn(inbound, whole)),
     };
   }
   switch (reading.kind) {
@@ -155,7 +155,10 @@ async function contentOf(
 }
 
 /** Whom it is to, and what its words alone say of that; nothing where the surface is one person's. */
-function heardIn({ address, files = [], unread = [] }: Text, text: string) {
+function heardIn(
+  { address, files = [], unread = [] }: Pick<Text, "address" | "files" | "unread">,
+  text: string,
+) {
   if (address === undefined) return {};
   const tone = files.length + unread.length > 0 ? undefined : toneOf(text);
   return { address, ...(tone !== undefined && { tone }) };
