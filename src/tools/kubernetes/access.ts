@@ -81,6 +81,7 @@ export function createAccess(clusters: Clusters): Tool {
       name: objectName.optional(),
       namespace: namespaceArgument.optional(),
     },
+    doing: () => "Looking at what I may do in the cluster",
     async run({ verb, kind: written, subresource, name, namespace }, api) {
       if (verb === undefined || written === undefined)
         return { text: await allRules(api, namespace) };

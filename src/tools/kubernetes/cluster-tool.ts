@@ -76,6 +76,8 @@ interface ReadTool<S extends z.ZodRawShape> {
   description: string;
   shape: S;
   timeoutMs?: number;
+  /** As `Tool.doing`. */
+  doing(input: Input<S>): string;
   run(input: Input<S>, api: Api, ctx: ToolContext): Promise<ToolOutput>;
 }
 
@@ -86,7 +88,7 @@ export function defineRead<S extends z.ZodRawShape>(
   clusters: Clusters,
   tool: ReadTool<S>,
 ): Tool<Input<S>> {
-  const { name, summary, description, shape, timeoutMs = READ_MS, run } = tool;
+  const { name, summary, description, shape, timeoutMs = READ_MS, doing, run } = tool;
   return defineTool<Input<S>>({
     name,
     summary,
@@ -95,6 +97,7 @@ export function defineRead<S extends z.ZodRawShape>(
     effect: "read",
     timeoutMs,
     endpoints: endpointsOf(clusters),
+    doing,
     async run(input, ctx) {
       try {
         return await run(input, apiFor(clusters, input, ctx), ctx);

@@ -35,6 +35,7 @@ export function createDescribe(clusters: Clusters): Tool {
     description:
       "One object in detail: its state, containers (image, state, last end, probes, resources, variables, mounts), conditions, owner and its events.",
     shape: { kind: kindArgument, name: objectName, namespace: someNamespace },
+    doing: ({ kind, name }) => `Looking at ${kind} ${name}`,
     async run(input, api) {
       const kind = await api.kind(input.kind);
       const object = await locate(api, kind, input.name, input.namespace);

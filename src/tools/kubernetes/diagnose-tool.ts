@@ -29,6 +29,7 @@ export function createDiagnose(clusters: Clusters): Tool {
       namespace: namespaceArgument.optional().describe("Default: that of the kubeconfig's context"),
       workload: workloadArgument.optional(),
     },
+    doing: ({ workload = "the cluster" }) => `Looking for what is wrong with ${workload}`,
     async run({ namespace: asked, workload }, api, ctx) {
       const namespace = asked ?? (api.namespace || (await whichNamespace(api)));
       await checkNamespace();

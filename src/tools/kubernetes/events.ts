@@ -24,6 +24,7 @@ export function createEvents(clusters: Clusters): Tool {
       since: sinceArgument.optional(),
       limit: z.int().min(1).max(200).default(40).describe("Lines"),
     },
+    doing: ({ name }) => `Reading events${name === undefined ? "" : ` of ${name}`}`,
     async run({ namespace, name, type, since, limit }, api, ctx) {
       const fields = [
         ...(type === "all" ? [] : [`type=${type}`]),

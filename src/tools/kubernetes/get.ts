@@ -37,6 +37,7 @@ export function createGet(clusters: Clusters): Tool {
       contains: z.string().min(1).max(100).optional().describe("Only rows with this text"),
       yaml: z.boolean().default(false).describe("The whole object; needs a name"),
     },
+    doing: ({ kind, name }) => `Looking at ${kind}${name === undefined ? "" : ` ${name}`}`,
     async run(input, api) {
       const kind = await api.kind(input.kind);
       if (input.name !== undefined) {

@@ -39,6 +39,7 @@ export function createLogs(clusters: Clusters): Tool {
       pattern: z.string().min(1).max(500).optional().describe("RE2, case does not count"),
       lines: z.int().min(1).max(1_000).default(100),
     },
+    doing: ({ workload }) => `Reading the logs of ${workload}`,
     async run(input, api, ctx) {
       const workload = await findWorkload(api, input.workload, input.namespace);
       const pods = await podsOf(api, workload);

@@ -45,6 +45,7 @@ export function createOverview(clusters: Clusters): Tool {
     description:
       "What is unhealthy in a cluster or namespace: workload → replica set → pod → container → event, then nodes, jobs, volume claims, and what is well as counts. Start here; kubernetes_diagnose names the cause.",
     shape: { namespace: someNamespace },
+    doing: ({ namespace = "the cluster" }) => `Looking for what is unhealthy in ${namespace}`,
     async run({ namespace }, api) {
       const gaps: Gap[] = [];
       const world = await look(api, namespace, gaps);

@@ -100,6 +100,7 @@ export function createRollout(clusters: Clusters): Tool {
     description:
       "How far a workload's rollout is and why it is stuck, its revisions, and what the newest one changed.",
     shape: { workload: workloadArgument, namespace: someNamespace },
+    doing: ({ workload }) => `Looking at the rollout of ${workload}`,
     async run(input, api) {
       const workload = await findWorkload(api, input.workload, input.namespace, ROLLED_OUT);
       const gaps: Gap[] = [];

@@ -32,6 +32,7 @@ export function createServiceCheck(clusters: Clusters): Tool {
     description:
       "Why a service has no, or the wrong, endpoints: its selector, pods, ports and protocols, endpoints, ingresses.",
     shape: { name: objectName.describe("The service"), namespace: someNamespace },
+    doing: ({ name }) => `Checking service ${name}`,
     async run(input, api) {
       const service = await locate(api, SERVICES, input.name, input.namespace);
       const namespace = namespaceOf(service);

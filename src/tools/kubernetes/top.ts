@@ -30,6 +30,7 @@ export function createTop(clusters: Clusters): Tool {
       of: z.enum(["pods", "nodes", "storage", "quotas"]),
       namespace: someNamespace,
     },
+    doing: ({ of }) => `Looking at what ${of} use`,
     async run({ of, namespace }, api) {
       const gaps: Gap[] = [];
       const text = await VIEWS[of](api, namespace, gaps);
