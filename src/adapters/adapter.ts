@@ -100,6 +100,8 @@ export interface ActionCard {
   approvers: string;
   /** The accounts of everybody who may approve, where the line above names groups. */
   listed?: readonly string[];
+  /** The accounts and groups whose decision is asked: its message mentions them. */
+  mentions?: readonly string[];
   quorum: number;
   votes: { name: string; approve: boolean; reason: string | undefined }[];
   expiresAt: number;
@@ -168,6 +170,8 @@ export interface Notice {
   approves?: ActionCard[];
   /** The open action that can be withdrawn from here by somebody who did not ask for it, for everyone. */
   confirms?: string;
+  /** The accounts and groups that are notified of it, where the platform can mention them. */
+  mentions?: readonly string[];
 }
 
 export type Outgoing =

@@ -278,6 +278,8 @@ export const appends = {
     confirms: z.string().optional(),
     /** The open action, or the question by its call, that is about to expire. */
     warns: z.string().optional(),
+    /** The accounts and groups that are notified of it. */
+    mentions: z.array(z.string()).optional(),
     /** The call that waits for another machine, which was not heard of for a while. */
     waitsFor: z.string().optional(),
     /** What was seen when the call was looked at again. */

@@ -48,7 +48,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   grant_revoked: { version: 1 },
   settled: { version: 1 },
   view_added: { version: 1 },
-  notice: { version: 4 },
+  notice: { version: 5 },
   delivered: { version: 1 },
   run_ended: { version: 3 },
 };

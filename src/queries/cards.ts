@@ -6,6 +6,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { signed } from "../core/people.ts";
 import { exactText } from "../security/sanitize.ts";
 import { grantWords } from "../thread/phrases.ts";
+import { approversAsked } from "../thread/mentions.ts";
 import { type Action, isApproved, isLeft, isUndoable, mustBeOpened } from "../thread/action.ts";
 
 /** The one encoder that every outgoing text passes: no control characters, no secrets. */
@@ -33,6 +34,7 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     phase: phaseOf(action),
     approvers: approversText(action, encode),
     listed: listedIn(action),
+    mentions: approversAsked(action),
     quorum: proposal.quorum,
     votes: action.votes.map((vote) => ({
       name: encode(signed(vote)),

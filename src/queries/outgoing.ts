@@ -23,7 +23,7 @@ export function outgoingOf(
 ): Outgoing {
   if (item.kind === "notice") {
     const { notice } = item;
-    const { text, settles, asks, holds = [], confirms } = notice;
+    const { text, settles, asks, holds = [], confirms, mentions } = notice;
     if (isPast(thread, { notice })) {
       const past = pastNotice(thread, notice, encode);
       if (past !== undefined) return past;
@@ -40,6 +40,7 @@ export function outgoingOf(
       holds,
       ...(approves.length > 0 && { approves }),
       ...(confirms !== undefined && { confirms }),
+      ...(mentions !== undefined && { mentions }),
     };
   }
   const { started, ended, calls, modelRun } = item.run;

@@ -2,6 +2,7 @@ import { inCodeBlock } from "../core/edit.ts";
 import type { Actor, Entry, JsonObject } from "../core/entry.ts";
 import { countPeople, signed } from "../core/people.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
+import type { Warned } from "./waiting.ts";
 
 /**
  * A gated call's life, folded: proposed in revisions, voted on, then started or closed. Approval does not close an action,
@@ -26,7 +27,7 @@ export class Action {
   /** How those are called who may not approve the newest revision, since they asked for it or edited it. */
   barred: string[] = [];
   readonly told = new Set<string>();
-  warned = false;
+  warned: Warned = "no";
   /** What ends it, once anything does; `recorded` when an `action_closed` says so. */
   closed:
     | {

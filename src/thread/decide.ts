@@ -295,7 +295,7 @@ function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
 function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | undefined {
   for (const waiting of waitingIn(thread)) {
     if (now >= waiting.expiresAt && "asked" in waiting.of) return { do: "lapse", call: waiting.of };
-    const isDue = !waiting.of.warned && now >= waiting.warnAt && now < waiting.expiresAt;
+    const isDue = now >= waiting.warnAt && now < waiting.expiresAt;
     if (isDue) return { do: "warn", waiting };
   }
   for (const action of thread.live) {
@@ -372,7 +372,7 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
     ...open.flatMap((action) => [action.proposal.expiresAt, endOfEditing(action)]),
     ...grantsIn(thread).map(({ until }) => until),
     ...[...thread.checks.values()].flatMap(({ isDue, dueAt }) => (isDue ? [] : [dueAt])),
-    ...waitingIn(thread).map(({ of, warnAt, expiresAt }) => (of.warned ? expiresAt : warnAt)),
+    ...waitingIn(thread).map(({ warnAt, expiresAt }) => Math.min(warnAt, expiresAt)),
     ...unshown(thread, situation).map(({ at }) => at),
     ...timesOf(situation.items, situation),
     ...checkTimes(thread, situation),

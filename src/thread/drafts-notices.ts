@@ -3,6 +3,7 @@ import type { Draft, Entry } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../core/host-beat.ts";
 import type { StepOf } from "./decide.ts";
 import { noticeId } from "./entry-ids.ts";
+import { approversAsked } from "./mentions.ts";
 import * as phrases from "./phrases.ts";
 import { type Call, type LaterCheck, refOf, type Untold } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -27,13 +28,15 @@ export function untoldNotice({ id, to, about }: Untold): Notice {
   });
 }
 
-/** Something is about to expire, and can still be saved. */
-export function warningNotice({ of, expiresAt }: Waiting, now: number): Notice {
+/** Something will expire, and can still be saved. */
+export function warningNotice({ of, lastAt, expiresAt }: Waiting, now: number): Notice {
   const isAction = "proposal" in of;
   const warns = isAction ? of.action : of.call;
   const leftMs = expiresAt - now;
   const text = isAction ? phrases.actionExpires(of, leftMs) : phrases.questionExpires(of, leftMs);
-  return notice(noticeId.expiring(warns), text, { warns });
+  const id = now < lastAt ? noticeId.halfway(warns) : noticeId.expiring(warns);
+  const mentions = isAction ? approversAsked(of) : [];
+  return notice(id, text, { warns, ...(mentions.length > 0 && { mentions }) });
 }
 
 /** It is approved, and a freeze holds it; gone once it waits no more. */

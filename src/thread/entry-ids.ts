@@ -76,6 +76,7 @@ export const noticeId = {
   unknown: (call: string) => `unknown:${call}`,
   looking: (call: string) => `looking:${call}`,
   waits: (call: string) => `waits:${call}`,
+  halfway: (waiting: string) => `halfway:${waiting}`,
   expiring: (waiting: string) => `expiring:${waiting}`,
   expired: (waiting: string) => `expired:${waiting}`,
   /** An approved action waits for the end of a freeze. */

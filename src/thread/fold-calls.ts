@@ -36,7 +36,7 @@ function addCall(
     asked: undefined,
     reply: undefined,
     told: new Set(),
-    warned: false,
+    warned: "no",
     waits: false,
     action: undefined,
     undoes: undefined,

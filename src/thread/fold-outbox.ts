@@ -1,5 +1,5 @@
 import type { Entry } from "../core/entry.ts";
-import { entryId, numberOfCall, readCardState } from "./entry-ids.ts";
+import { entryId, noticeId, numberOfCall, readCardState } from "./entry-ids.ts";
 import { showCard, touch } from "./fold-actions.ts";
 import { findCall } from "./fold-calls.ts";
 import { forget } from "./fold-memory.ts";
@@ -14,7 +14,7 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
     refuseReply(thread, entry.answers);
   }
   if (entry.instead !== undefined) thread.assents.delete(entry.instead);
-  if (entry.warns !== undefined) markWarned(thread, entry.warns);
+  if (entry.warns !== undefined) markWarned(thread, entry, entry.warns);
   if (entry.verifies !== undefined) applyVerdict(thread, entry, entry.verifies);
   const waiting = entry.waitsFor === undefined ? undefined : findCall(thread, entry.waitsFor);
   if (waiting !== undefined) waiting.waits = true;
@@ -53,9 +53,9 @@ function applyVerdict(
 }
 
 /** The people were told that an action or a question is about to expire. */
-function markWarned(thread: Thread, id: string): void {
+function markWarned(thread: Thread, notice: Entry<"notice">, id: string): void {
   const waiting = thread.actions.get(id) ?? findCall(thread, id);
-  if (waiting !== undefined) waiting.warned = true;
+  if (waiting !== undefined) waiting.warned = notice.id === noticeId.halfway(id) ? "once" : "last";
 }
 
 /** The message in which the run's progress is shown, until its answer comes. */

@@ -18,6 +18,7 @@ const WAITS: Readonly<
   approves: ({ approves }, thread) => approves?.some((id) => waits(id, thread)),
   confirms: ({ confirms: id }, thread) => (id === undefined ? undefined : waits(id, thread)),
   warns: ({ warns: id }, thread) => (id === undefined ? undefined : waits(id, thread)),
+  mentions: undefined,
   to: undefined,
   answers: undefined,
   parks: undefined,

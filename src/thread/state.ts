@@ -1,5 +1,6 @@
 import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
 import type { Action, Grant } from "./action.ts";
+import type { Warned } from "./waiting.ts";
 import { Room } from "./addressed.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
@@ -18,7 +19,7 @@ export interface Call {
   reply: Entry<"message"> | undefined;
   /** Accounts that were told that what they write waits for the answer. */
   told: Set<string>;
-  warned: boolean;
+  warned: Warned;
   waits: boolean;
   action: Action | undefined;
   /** What it takes back: an action that is done. Undefined also where that was forgotten. */

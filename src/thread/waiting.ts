@@ -6,11 +6,14 @@ import type { Call, Thread } from "./state.ts";
 export interface Waiting {
   of: Action | Call;
   since: number;
+  /** When people are reminded of it next; Infinity: never again. */
   warnAt: number;
+  /** When they are reminded for the last time. */
+  lastAt: number;
   expiresAt: number;
 }
 
-/** People are warned so long before, or at half time where all of it is shorter than twice that. */
+/** People are reminded at half-time, and once more so long before the end where that is later. */
 const WARNING_MS = 10 * 60_000;
 
 /** Everything that waits for people and that nobody has decided yet. */
@@ -32,9 +35,16 @@ export function waitingIn({ live, going }: Thread): Waiting[] {
 }
 
 function timed(of: Action | Call, since: number, expiresAt: number): Waiting {
-  const warnAt = Math.max(expiresAt - WARNING_MS, since + (expiresAt - since) / 2);
-  return { of, since, warnAt, expiresAt };
+  const halfAt = since + (expiresAt - since) / 2;
+  const lastAt = Math.max(expiresAt - WARNING_MS, halfAt);
+  // A question is its asker's, who knows of it: one reminder will do.
+  const firstAt = "proposal" in of ? halfAt : lastAt;
+  const warnAt = { no: firstAt, once: lastAt, last: Infinity }[of.warned];
+  return { of, since, warnAt, lastAt, expiresAt };
 }
+
+/** What people were reminded of: not at all, at half-time, for the last time. */
+export type Warned = "no" | "once" | "last";
 
 /** How long a question waits that does not say so itself. */
 export const QUESTION_MS = 60 * 60_000;

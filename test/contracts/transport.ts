@@ -242,8 +242,10 @@ export function transportContract(
           await host.stage.worker.work(key);
           return text.test(platform.shown(key));
         });
-      now += 51 * 60_000;
-      await workUntil(/expires in/);
+      now += 30 * 60_000;
+      await workUntil(/expires in 30 minutes/);
+      now += 21 * 60_000;
+      await workUntil(/expires in 9/);
       await shows(key, /a1 \(act\) expires in 9 minutes\. It needs 1 more approval\./);
       now += 11 * 60_000;
       await workUntil(/nobody decided/);

@@ -52,6 +52,7 @@ test("journals of every version have these ids", () => {
     "unknown:x",
     "looking:x",
     "waits:x",
+    "halfway:x",
     "expiring:x",
     "expired:x",
     "frozen:x:2",

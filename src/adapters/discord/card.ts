@@ -1,7 +1,7 @@
 import type { APIComponentInContainer } from "discord.js";
 import type { RenderedCard, Tone } from "../render/card.ts";
 import type { BasicBlock, Inline } from "../render/rich-text.ts";
-import { COMPONENTS_V2, type DiscordMessage, markdownOf, rowsOf } from "./encode.ts";
+import { COMPONENTS_V2, type DiscordMessage, markdownOf, mentionsOf, rowsOf } from "./encode.ts";
 
 const TEXT_DISPLAY = 10;
 const SEPARATOR = 14;
@@ -17,7 +17,8 @@ const COLOURS: Readonly<Record<Tone, number>> = {
 
 /** A card as one message, in the order of Slack's. */
 export function discordCard(card: RenderedCard): DiscordMessage[] {
-  const { tone, title, standing, command, notes, facts, about, exact } = card;
+  const { tone, title, standing, command, notes, facts, about, mentions, exact } = card;
+  const { line, allowed } = mentionsOf(mentions);
   const components: APIComponentInContainer[] = [
     text([
       { kind: "heading", inlines: [{ text: title }] },
@@ -31,6 +32,7 @@ export function discordCard(card: RenderedCard): DiscordMessage[] {
       },
       { kind: "small", inlines: [...about] },
     ]),
+    ...(line === "" ? [] : [{ type: TEXT_DISPLAY, content: line.trim() }]),
     ...rowsOf([...card.buttons, ...card.more]),
     ...(exact === undefined ? [] : [{ type: SEPARATOR }, text(exactBlocks(exact))]),
   ];
@@ -38,7 +40,7 @@ export function discordCard(card: RenderedCard): DiscordMessage[] {
     {
       flags: COMPONENTS_V2,
       components: [{ type: CONTAINER, accent_color: COLOURS[tone], components }],
-      allowedMentions: { parse: [], repliedUser: false },
+      allowedMentions: allowed,
     },
   ];
 }

@@ -13,6 +13,7 @@ import { splitBlocks } from "../render/split.ts";
 import { inCodeBlock } from "../../core/edit.ts";
 import type { ShownImage } from "../shared/view.ts";
 import type { Button } from "../render/buttons.ts";
+import { tryRole, tryUser } from "./place.ts";
 
 export interface DiscordMessage {
   /** Components V2, which has no embeds to be suppressed: "disables traditional content and embeds". */
@@ -20,8 +21,8 @@ export interface DiscordMessage {
   components: APIMessageTopLevelComponent[];
   /** What the components show as `attachment://`, by its name. */
   files?: readonly { name: string; data: Buffer; contentType: string }[];
-  /** Nobody is pinged, whatever the text says. */
-  allowedMentions: { parse: []; repliedUser: false };
+  /** Nobody else is pinged, whatever the text says; an edit pings nobody. */
+  allowedMentions: { parse: []; users?: string[]; roles?: string[]; repliedUser: false };
 }
 
 /** MessageFlags.IsComponentsV2. Numbers, so that showing a message does not load discord.js. */
@@ -42,10 +43,17 @@ const MAX_INDENT = 5;
 const MAX_TIMESTAMP = 8_640_000_000_000;
 
 /** The messages that say it, at least one; its buttons are under the last. No text in them is Markdown but our own. */
-export function discordMessages({ blocks, buttons, summary }: RenderedMessage): DiscordMessage[] {
+export function discordMessages({
+  blocks,
+  buttons,
+  summary,
+  mentions = [],
+}: RenderedMessage): DiscordMessage[] {
+  const { line, allowed } = mentionsOf(mentions);
   const messages = splitBlocks(blocks, (some) => {
     const content = markdownOf(some);
-    return content.length <= MAX_CHARS && Buffer.byteLength(content) <= MAX_BYTES;
+    const bytes = Buffer.byteLength(content) + line.length;
+    return content.length + line.length <= MAX_CHARS && bytes <= MAX_BYTES;
   });
   return messages.map((message, at) => {
     const content = markdownOf(message);
@@ -53,10 +61,32 @@ export function discordMessages({ blocks, buttons, summary }: RenderedMessage): 
     const text = content.trim() === "" ? escapeText(summary || "…", true) : content;
     return {
       flags: COMPONENTS_V2,
-      components: [{ type: TEXT_DISPLAY, content: text }, ...(isLast ? rowsOf(buttons) : [])],
-      allowedMentions: { parse: [], repliedUser: false },
+      components: [
+        { type: TEXT_DISPLAY, content: at === 0 ? line + text : text },
+        ...(isLast ? rowsOf(buttons) : []),
+      ],
+      allowedMentions: at === 0 ? allowed : { parse: [], repliedUser: false },
     };
   });
+}
+
+/** The program's own mentions of people and roles of Discord: a line, and the list of exactly those. */
+export function mentionsOf(references: readonly string[]): {
+  line: string;
+  allowed: DiscordMessage["allowedMentions"];
+} {
+  const users = references.flatMap((reference) => tryUser(reference) ?? []);
+  const roles = references.flatMap((reference) => tryRole(reference) ?? []);
+  const all = [...roles.map((id) => `<@&${id}>`), ...users.map((id) => `<@${id}>`)];
+  return {
+    line: all.length === 0 ? "" : `${all.join(" ")}\n`,
+    allowed: {
+      parse: [],
+      ...(users.length > 0 && { users }),
+      ...(roles.length > 0 && { roles }),
+      repliedUser: false,
+    },
+  };
 }
 
 /** The message that shows images, each with its words for whoever cannot see it. */

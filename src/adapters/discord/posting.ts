@@ -20,7 +20,7 @@ const SEARCHED = 100;
 
 export type Posting = ChatPosting<Place, DiscordMessage>;
 
-/** The body of a request. The components hold text as data, and nothing in it may ping. */
+/** The body of a request. The components hold text as data, and nothing in it may ping; a post adds whom the program mentions. */
 export function bodyOf({ flags, components, files }: DiscordMessage) {
   // Those that an edit does not name are taken off the message.
   const attachments = files?.map(({ name }, id) => ({ id, filename: name }));
@@ -49,7 +49,9 @@ export function createPosting(api: Api, bot: string): Posting {
   }
 
   async function post(place: Place, message: DiscordMessage, mark: Mark): Promise<string> {
-    const body = { ...bodyOf(message), nonce: mark.nonce, enforce_nonce: true };
+    const { repliedUser: _, ...allowed } = message.allowedMentions;
+    const mentioning = { allowed_mentions: { ...allowed, replied_user: false } };
+    const body = { ...bodyOf(message), ...mentioning, nonce: mark.nonce, enforce_nonce: true };
     const route = Routes.channelMessages(place.channel);
     const request = { body, ...filesOf(message) };
     const posted = await reopening(place, () => api.ask<{ id: string }>("post", route, request));

@@ -53,6 +53,8 @@ export interface RenderedCard {
   facts: readonly Fact[];
   /** Which action it is, and until when. */
   about: readonly Inline[];
+  /** The accounts and groups whose decision is asked. */
+  mentions: readonly string[];
   /** The canonical forms of what was asked for and of what the program added. Undefined: the action must be opened first, or is decided. */
   exact: { title: string; asked: string; added: string | undefined } | undefined;
   buttons: Button[];
@@ -94,6 +96,7 @@ export function renderCard(card: ActionCard): RenderedCard {
     command: shortCommand(commandOf(card)),
     notes: notesOf(card),
     about: aboutOf(card),
+    mentions: isOpen ? (card.mentions ?? []) : [],
     exact: isOpen && card.mustOpen !== true ? exactOf(card) : undefined,
   };
   const summary = isOpen
@@ -319,11 +322,12 @@ function fitted(
     command,
     notes,
     about,
+    mentions,
     exact,
   }: Omit<RenderedCard, "facts" | "tone" | "buttons" | "more" | "summary">,
 ): Fact[] {
   const codes = [command, exact?.asked ?? "", exact?.added ?? ""].map(inCodeBlock);
-  const texts = [title, standing, plain(about), exact?.title ?? "", ...notes];
+  const texts = [title, standing, plain(about), exact?.title ?? "", ...notes, ...mentions];
   const sum = (all: readonly string[], of: (text: string) => number) =>
     all.reduce((taken, text) => taken + of(text), 0);
   const labels = facts.map(({ label }) => label);

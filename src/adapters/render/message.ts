@@ -86,7 +86,7 @@ export function renderText(
 type Untitled = Omit<RenderedMessage, "summary">;
 
 function renderNotice(notice: Notice, allowLink: AllowLink): Untitled {
-  const { text, settles, asks, holds, approves = [], confirms } = notice;
+  const { text, settles, asks, holds, approves = [], confirms, mentions = [] } = notice;
   const blocks: Block[] = [{ kind: "text", inlines: plainInlines(text.trimEnd(), allowLink) }];
   const buttons: Button[] = settles === undefined ? [] : settleButtons(settles);
   if (asks !== undefined) {
@@ -108,7 +108,7 @@ function renderNotice(notice: Notice, allowLink: AllowLink): Untitled {
   buttons.push(...approves.map(decideButton));
   buttons.push(...[...new Set(holds)].map((action) => cancelButton(action)));
   if (confirms !== undefined) buttons.push(withdrawButton(confirms));
-  return { blocks, buttons: buttons.slice(0, MAX_BUTTONS) };
+  return { blocks, buttons: buttons.slice(0, MAX_BUTTONS), mentions };
 }
 
 /** A button for each choice that its id can hold; the rest has to be written. */

@@ -62,6 +62,8 @@ export interface RenderedMessage {
   buttons: Button[];
   /** One plain line of at most 150 characters, for notifications. */
   summary: string;
+  /** The accounts and groups that are notified. Only the program names them; no text is ever one. */
+  mentions?: readonly string[];
 }
 
 /** Only our label is bold, and a text's further lines are indented, so no text looks like another row. */

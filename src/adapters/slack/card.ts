@@ -5,6 +5,7 @@ import {
   buttonOf,
   escapeText,
   exactBlock,
+  mentionBlocks,
   plain,
   type SlackMessage,
   timestampOf,
@@ -24,13 +25,14 @@ const MENU = "wk:more";
 
 /** A card as one message. All that anybody wrote is plain or literal text; only the time is Slack's own notation. */
 export function slackCard(card: RenderedCard): SlackMessage[] {
-  const { tone, title, standing, command, notes, facts, exact } = card;
+  const { tone, title, standing, command, notes, facts, mentions, exact } = card;
   const fields = facts.map(({ label, text }) => plain(`${label}\n${text}`));
   const body: types.KnownBlock[] = [
     { type: "header", text: plain(title) },
     exactBlock(command),
     ...(notes.length === 0 ? [] : [sectionOf(notes.join("\n"))]),
     ...(fields.length === 0 ? [] : [{ type: "section" as const, fields }]),
+    ...mentionBlocks(mentions),
     { type: "context", elements: aboutOf(card) },
     { type: "actions", elements: [...card.buttons.map(buttonOf), ...menuOf(card.more)] },
   ];

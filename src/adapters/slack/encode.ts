@@ -8,6 +8,7 @@ import {
 } from "../render/rich-text.ts";
 import { splitBlocks } from "../render/split.ts";
 import type { Button } from "../render/buttons.ts";
+import { tryAccount, tryGroup } from "./place.ts";
 
 export interface SlackMessage {
   /** For notifications; Slack shows the blocks. */
@@ -17,7 +18,12 @@ export interface SlackMessage {
   plainer?: types.KnownBlock[];
 }
 
-type Element = types.RichTextText | types.RichTextLink | types.RichTextDate;
+type Element =
+  | types.RichTextText
+  | types.RichTextLink
+  | types.RichTextDate
+  | types.RichTextUserMention
+  | types.RichTextUsergroupMention;
 type Frame =
   | types.RichTextSection
   | types.RichTextList
@@ -44,7 +50,12 @@ const MAX_TIMESTAMP = 253_402_300_799;
  * The messages that say it, at least one; its buttons are under the last. Everything is `rich_text` of literal elements,
  * in which Slack looks for no markup: there is nothing to escape, and no text of anybody's can mention a person.
  */
-export function slackMessages({ blocks, buttons, summary }: RenderedMessage): SlackMessage[] {
+export function slackMessages({
+  blocks,
+  buttons,
+  summary,
+  mentions = [],
+}: RenderedMessage): SlackMessage[] {
   const taken = buttons.reduce((sum, { id, label }) => sum + 2 * id.length + label.length, 0);
   const messages = splitBlocks(blocks, (some) => {
     const sized = blocksOf(some);
@@ -55,9 +66,22 @@ export function slackMessages({ blocks, buttons, summary }: RenderedMessage): Sl
   return messages.map((message, at) => {
     const shown = blocksOf(message);
     if (shown.length === 0) shown.push(richText([section([{ text: summary || "…" }])]));
+    if (at === 0) shown.unshift(...mentionBlocks(mentions));
     if (at === messages.length - 1 && buttons.length > 0) shown.push(actionsOf(buttons));
     return { text, blocks: shown };
   });
+}
+
+/** The program's own mentions of people and groups of Slack; an edit of the message notifies nobody. */
+export function mentionBlocks(references: readonly string[]): types.RichTextBlock[] {
+  const elements = references.flatMap((reference): Element[] => {
+    const group = tryGroup(reference);
+    if (group !== undefined) return [{ type: "usergroup", usergroup_id: group }];
+    const user = tryAccount(reference)?.user;
+    return user === undefined ? [] : [{ type: "user", user_id: user }];
+  });
+  const spaced = elements.flatMap((each, at) => [...(at > 0 ? textElements(" ", {}) : []), each]);
+  return spaced.length === 0 ? [] : [richText([{ type: "rich_text_section", elements: spaced }])];
 }
 
 /** The one place where Slack does read markup: `text` (docs.slack.dev, "Escaping text"). */

@@ -56,6 +56,26 @@ test("every message is marked as no ping, and carries a nonce that Discord enfor
   }
 });
 
+test("only whom the program names is notified: by a card once, and by a reminder", async () => {
+  const role = "112233445566778899";
+  const mentions = [`discord:role:${role}`, `discord:${bot.bob.id}`, "slack:T1:U1"];
+  const words = `<@${bot.ana.id}> @everyone`;
+  const card = cardOf(bot.key(thread), { mentions, reason: words });
+  const ref = await view.postCard(card, first("a1"));
+  await view.updateCard(ref, { ...card, editing: "Bob" });
+  const pinged = () => bot.discord.pings.map(({ target }) => target);
+  expect(pinged()).toEqual([bot.bob.id, role]);
+  const notice = { kind: "notice" as const, settles: undefined, asks: undefined, holds: [] };
+  const text = `a1 expires in 9 minutes. ${words}`;
+  await view.post({ ...notice, text, mentions }, first("expiring:a1"));
+  expect(pinged()).toEqual([bot.bob.id, role, bot.bob.id, role]);
+  const bodies = sent("POST").filter(({ route }) => route.endsWith("/messages"));
+  const exactly = { parse: [], users: [bot.bob.id], roles: [role], replied_user: false };
+  for (const { body } of bodies) expect(body).toMatchObject({ allowed_mentions: exactly });
+  // Whatever is left is nobody's intention.
+  bot.discord.pings.splice(0);
+});
+
 test("a delivery whose answer was cut off is found again, within minutes and long after", async () => {
   for (const waitMs of [0, 50]) {
     const id = `ended:r${waitMs}`;

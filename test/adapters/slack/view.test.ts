@@ -63,6 +63,20 @@ test("a card whose newer kinds of blocks Slack refuses is shown in plain ones, a
   });
 });
 
+test("only whom the program names is notified: by a card once, and by a reminder", async () => {
+  const mentions = ["slack:group:S0SRE", `slack:T1:${bot.bob.id}`, "discord:1"];
+  const ref = await view.postCard(cardOf(key, { mentions, reason: "<@U1> <!here>" }), first("a1"));
+  await view.updateCard(ref, cardOf(key, { mentions, editing: "Bob" }));
+  const named = ["<!subteam^S0SRE>", `<@${bot.bob.id}>`];
+  expect(bot.slack.pings.map(({ what }) => what)).toEqual(named);
+  const reminder = { ...NOTICE, text: "a1 expires in 9 minutes. <@U1>", mentions };
+  await view.post(reminder, first("expiring:a1"));
+  expect(bot.slack.pings.map(({ what }) => what)).toEqual([...named, ...named]);
+  expect(shown()[1]).toBe(`${named.join(" ")}\na1 expires in 9 minutes. <@U1>`);
+});
+
+const NOTICE = { kind: "notice" as const, settles: undefined, asks: undefined, holds: [] };
+
 const PNG = Buffer.from("89504e470d0a1a0a00000000", "hex");
 
 /** An answer with an image of a result. */

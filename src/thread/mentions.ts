@@ -1,0 +1,22 @@
+import type { Action } from "./action.ts";
+
+/** Of one platform in one message; more is noise. */
+const MAX_MENTIONS = 10;
+
+/**
+ * The accounts and groups that a card asks, as its rule names them, without those who may not approve it or have decided.
+ * Where anyone may, nobody is mentioned.
+ */
+export function approversAsked({ proposal, votes }: Action): string[] {
+  const { approvers, barred } = proposal;
+  if (approvers.kind === "anyone") return [];
+  const done = new Set([...barred, ...votes.map(({ account }) => account)]);
+  const left = approvers.accounts.filter(({ account }) => !done.has(account));
+  return mentionable(left.flatMap(({ account, groups }) => groups ?? [account]));
+}
+
+/** So many of them as one message mentions. */
+export function mentionable(references: readonly string[]): string[] {
+  const byPlatform = Map.groupBy(new Set(references), (reference) => reference.split(":")[0]);
+  return [...byPlatform.values()].flatMap((some) => some.slice(0, MAX_MENTIONS));
+}
