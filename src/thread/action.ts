@@ -2,7 +2,9 @@ import { inCodeBlock } from "../core/edit.ts";
 import type { Actor, Entry, JsonObject } from "../core/entry.ts";
 import { countPeople, signed } from "../core/people.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
-import type { Warned } from "./waiting.ts";
+
+/** What people were reminded of: not at all, at half-time, for the last time. */
+export type Warned = "no" | "once" | "last";
 
 /**
  * A gated call's life, folded: proposed in revisions, voted on, then started or closed. Approval does not close an action,

@@ -1,6 +1,5 @@
 import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
-import type { Action, Grant } from "./action.ts";
-import type { Warned } from "./waiting.ts";
+import type { Action, Grant, Warned } from "./action.ts";
 import { Room } from "./addressed.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";

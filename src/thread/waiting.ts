@@ -43,9 +43,6 @@ function timed(of: Action | Call, since: number, expiresAt: number): Waiting {
   return { of, since, warnAt, lastAt, expiresAt };
 }
 
-/** What people were reminded of: not at all, at half-time, for the last time. */
-export type Warned = "no" | "once" | "last";
-
 /** How long a question waits that does not say so itself. */
 export const QUESTION_MS = 60 * 60_000;
 
