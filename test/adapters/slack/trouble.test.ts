@@ -66,7 +66,7 @@ test.each(["invalid_blocks", "msg_blocks_too_long", "msg_too_long", "no_text"])(
 );
 
 test("a card that Slack refuses goes as plain words with its buttons, and is edited as such", async () => {
-  bot.slack.fail("chat.postMessage", { error: "invalid_blocks" });
+  bot.slack.fail("chat.postMessage", { error: "msg_blocks_too_long" });
   const card = cardOf(bot.key(bot.ops, root));
   const ref = await view.postCard(card, { id: "c1", isRetry: false });
   const buttons = () => {
@@ -75,7 +75,7 @@ test("a card that Slack refuses goes as plain words with its buttons, and is edi
   };
   expect(texts().at(-1)).toContain(card.canonical);
   expect(buttons()).toContain("Approve");
-  bot.slack.fail("chat.update", { error: "invalid_blocks" });
+  bot.slack.fail("chat.update", { error: "msg_blocks_too_long" });
   await view.updateCard(ref, { ...card, phase: "denied" });
   expect(buttons()).not.toContain("Approve");
 });
